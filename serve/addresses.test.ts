@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { addressFor, hostIn, isEveryAddress, isLoopback } from "./addresses.ts"
+import { addressFor, isEveryAddress, isLoopback, validHost } from "./addresses.ts"
 
 describe("an address for all interfaces", () => {
   it.each(["http://0.0.0.0:8080", "http://[::]:8080", "http://0:8080"])(
@@ -7,14 +7,14 @@ describe("an address for all interfaces", () => {
     (url) => assert.isTrue(isEveryAddress(url))
   )
   it.each(["http://127.0.0.1:8080", "http://[::1]:8080", "http://0.0.0.0.example:8080", "nowhere"])(
-    "does not take %s for an address of all interfaces",
+    "does not recognise %s as an address for all interfaces",
     (url) => assert.isFalse(isEveryAddress(url))
   )
 })
 
 describe("a loopback address", () => {
   it.each(["http://127.0.0.1:8081", "http://127.1.2.3:8081", "http://[::1]:8081", "http://localhost:8081"])(
-    "recognises %s as reachable from its own machine only",
+    "recognises %s as reachable only from its own machine",
     (url) => assert.isTrue(isLoopback(url))
   )
   it.each([
@@ -23,7 +23,7 @@ describe("a loopback address", () => {
     "http://192.168.1.5:8081",
     "http://127.0.0.1.example",
     "nowhere"
-  ])("does not take %s for a loopback address", (url) => assert.isFalse(isLoopback(url)))
+  ])("does not recognise %s as a loopback address", (url) => assert.isFalse(isLoopback(url)))
 })
 
 describe("a listener on all interfaces", () => {
@@ -35,7 +35,7 @@ describe("a listener on all interfaces", () => {
     ["[fd00::5]:8081", "http://[fd00::5]:8081"],
     [null, "http://127.0.0.1:8081"],
     ["", "http://127.0.0.1:8081"]
-  ])("answers a request for the host %j with the address %s", (host, expected) =>
+  ])("has, for a client that used the host %j, the address %s", (host, expected) =>
     assert.strictEqual(addressFor(everywhere, host), expected)
   )
 
@@ -66,7 +66,7 @@ describe("a listener on all interfaces", () => {
     "a".repeat(254)
   ]
   it.each(hostile)("ignores the invalid host %j and uses the loopback address", (host) => {
-    assert.isUndefined(hostIn(host))
+    assert.isUndefined(validHost(host))
     assert.strictEqual(addressFor(everywhere, host), "http://127.0.0.1:8081")
   })
 })

@@ -1,10 +1,7 @@
-/**
- * Addresses of listeners, as different clients see them. A listener on all addresses of its machine (`0.0.0.0`, `::`)
- * has no address that a client could open. Its own machine reaches it at the loopback, other clients at the host that
- * they used.
- */
+/** Addresses of listeners, as clients see them: none can open `0.0.0.0` or `::`, all addresses of a machine. */
 
-export const urlOf = (host: string, port: number): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`
+export const buildUrl = (host: string, port: number): string =>
+  `http://${host.includes(":") ? `[${host}]` : host}:${port}`
 
 const loopbackOf = new Map([
   ["0.0.0.0", "127.0.0.1"],
@@ -14,25 +11,21 @@ const hostnameOf = (url: string) => URL.parse(url)?.hostname ?? ""
 
 export const isEveryAddress = (url: string): boolean => loopbackOf.has(hostnameOf(url))
 
-/** Whether only the machine itself can reach this URL. */
 export const isLoopback = (url: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostnameOf(url))
 
 /** The host of a request, with or without a port: a name, optionally with a trailing dot, or an address. */
-const host = /^((?=[^:]{1,253}(:|$))[\w-]+(\.[\w-]+)*\.?|\[[\da-f:.]+\])(:\d{0,5})?$/i
+const hostPattern = /^((?=[^:]{1,253}(:|$))[\w-]+(\.[\w-]+)*\.?|\[[\da-f:.]+\])(:\d{0,5})?$/i
 
-/**
- * The host of a request if it is a name or an address. Any other text could have a second meaning in a page, in a
- * header or in a command that a reader copies.
- */
-export const hostIn = (text: string | null): string | undefined =>
-  text !== null && host.test(text) && URL.canParse(`http://${text}`) ? text : undefined
+/** The text if it is a name or an address. Any other text could have a second meaning in a page, header or command. */
+export const validHost = (text: string | null): string | undefined =>
+  text !== null && hostPattern.test(text) && URL.canParse(`http://${text}`) ? text : undefined
 
 /** The address of a listener for a client that used this host; without a valid host, the address for this machine. */
-export const addressFor = (listening: string, cameBy: string | null): string => {
+export const addressFor = (listening: string, requestHost: string | null): string => {
   const url = URL.parse(listening)
   const loopback = loopbackOf.get(url?.hostname ?? "")
   if (url === null || loopback === undefined) return listening
-  const host = hostIn(cameBy)
+  const host = validHost(requestHost)
   url.hostname = host === undefined ? loopback : new URL(`http://${host}`).hostname
   return url.origin
 }

@@ -25,13 +25,13 @@ describe("the address at which a command reaches the API", () => {
   )
 })
 
-const console = (environment: Readonly<Record<string, string>>) =>
+const readConsole = (environment: Readonly<Record<string, string>>) =>
   Config.all({ url: consoleUrlSetting, listens: serveSettings }).pipe(
     Effect.map(({ listens, url }) => [listens.host, listens.consoleHost, url]),
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(environment)))
   )
 
-describe("the console listens where the API does unless set otherwise, and links lead there", () => {
+describe("the console listens on the host of the API by default, and links lead there", () => {
   it.effect.each([
     [{}, ["127.0.0.1", "127.0.0.1", "http://127.0.0.1:8081"]],
     [{ LARDER_HOST: "0.0.0.0" }, ["0.0.0.0", "0.0.0.0", "http://127.0.0.1:8081"]],
@@ -51,7 +51,7 @@ describe("the console listens where the API does unless set otherwise, and links
     ]
   ] as const)("reads the settings %j as API host, console host and link %j", ([environment, expected]) =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* console(environment), [...expected])
+      assert.deepStrictEqual(yield* readConsole(environment), [...expected])
     })
   )
 })
@@ -71,16 +71,16 @@ describe("trusted proxies", () => {
     ["", "127.0.0.1", true],
     ["10.1.0.0/16, 192.0.2.7", "10.1.2.3", true],
     ["10.1.0.0/16, 192.0.2.7", "127.0.0.1", false]
-  ] as const)("tells for the list %j whether %s is trusted: %s", ([proxies, address, expected]) =>
+  ] as const)("with the list %j, the trust in %s is %s", ([proxies, address, expected]) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* trusts(proxies, address), expected)
     })
   )
 
-  it.effect("rejects a value that is not a list of proxies, and says what it may be", () =>
+  it.effect("rejects a value that is not a list of proxies, and says which values are valid", () =>
     Effect.gen(function* () {
-      const refused = yield* Effect.flip(trusts("nobody", "127.0.0.1"))
-      assert.include(refused.message, "LARDER_TRUSTED_PROXIES must be addresses or networks, such as 10.0.0.7")
+      const error = yield* Effect.flip(trusts("nobody", "127.0.0.1"))
+      assert.include(error.message, "LARDER_TRUSTED_PROXIES must be addresses or networks, such as 10.0.0.7")
     })
   )
 })
@@ -95,18 +95,16 @@ describe("withheld licences", () => {
     ["", []],
     ["cme_group", ["cme_group"]],
     [" cme_group , public_domain", ["cme_group", "public_domain"]]
-  ] as const)("are read from %j as %j", ([text, expected]) =>
+  ] as const)("reads %j as %j", ([text, expected]) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* withheld(text), [...expected])
     })
   )
-  it.effect.each(["cme", "cme_group;public_domain", "CME_GROUP"])(
-    "are no %j, and the refusal lists what there is",
-    (text) =>
-      Effect.gen(function* () {
-        const refused = yield* Effect.flip(withheld(text))
-        assert.include(refused.message, "LARDER_WITHHELD_LICENCES")
-        assert.include(refused.message, "public_domain, cme_group")
-      })
+  it.effect.each(["cme", "cme_group;public_domain", "CME_GROUP"])("rejects %j and lists the valid licences", (text) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(withheld(text))
+      assert.include(error.message, "LARDER_WITHHELD_LICENCES")
+      assert.include(error.message, "public_domain, cme_group")
+    })
   )
 })

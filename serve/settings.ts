@@ -1,84 +1,69 @@
 /** Settings of the server, from the environment. */
 import { type Licence, licences } from "@larder/schemas"
 import { Config, Option, Redacted, Schema } from "effect"
-import { addressFor, urlOf } from "./addresses.ts"
+import { addressFor, buildUrl } from "./addresses.ts"
 import { placeProblem } from "./ledger/index.ts"
-import { loopback, proxiesIn } from "./trusted-proxies.ts"
+import { loopback, parseProxies } from "./trusted-proxies.ts"
 
-/** 0 takes a free port. */
+/** 0 means any free port. */
 const Port = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65_535 }))
 
-export const homeSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
-
-/** URL of the database for a ledger that several servers share; it contains a password. Empty means unset. */
-export const ledgerUrlSetting = Config.option(
-  Config.schema(
-    Schema.RedactedFromValue(
-      Schema.String.check(
-        Schema.makeFilter((text) =>
-          text === "" || /^postgres(ql)?:\/\/[^/]/.test(text) ? undefined : "LARDER_LEDGER_URL must be postgres://…"
-        )
-      )
-    ),
-    "LARDER_LEDGER_URL"
-  )
-).pipe(Config.map(Option.filter((url) => Redacted.value(url) !== "")))
-
-/** Where the head of the ledger's chain is stored; a URL may contain a password. Empty means unset. */
-export const ledgerAnchorSetting = Config.option(
-  Config.schema(
-    Schema.RedactedFromValue(
-      Schema.String.check(
-        Schema.makeFilter((text) => {
-          const problem = text === "" ? undefined : placeProblem(text)
-          return problem === undefined ? undefined : `LARDER_LEDGER_ANCHOR ${problem}`
-        })
-      )
-    ),
-    "LARDER_LEDGER_ANCHOR"
-  )
-).pipe(Config.map(Option.filter((place) => Redacted.value(place) !== "")))
-
-/** A URL with a path is refused: links and cookies are for its root. */
-const PublicUrl = (setting: string) =>
+/** A setting whose text is checked; `findProblem` returns the message. Empty means unset. */
+const checkedText = (name: string, findProblem: (text: string) => string | undefined) =>
   Schema.String.check(
     Schema.makeFilter((text) => {
-      const url = URL.parse(text)
-      const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
-      return text === "" || isOrigin ? undefined : `${setting} must be http(s)://host, without a path`
+      const problem = text === "" ? undefined : findProblem(text)
+      return problem === undefined ? undefined : `${name} ${problem}`
     })
   )
 
-/** Public address of the console, if it differs from its listener's address. Without a trailing slash. */
-export const publicConsoleUrlSetting = Config.option(
-  Config.schema(PublicUrl("LARDER_CONSOLE_URL"), "LARDER_CONSOLE_URL")
-).pipe(Config.map(Option.flatMap((text) => Option.fromNullishOr(URL.parse(text)?.origin))))
+export const homeSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
 
-/** Public address of the API, as the console's examples show it, if it differs from its listener's address. */
-const publicApiUrlSetting = Config.option(Config.schema(PublicUrl("LARDER_API_URL"), "LARDER_API_URL")).pipe(
-  Config.map(Option.flatMap((text) => Option.fromNullishOr(URL.parse(text)?.origin)))
+const secretSetting = (name: string, findProblem: (text: string) => string | undefined) =>
+  Config.option(Config.schema(Schema.RedactedFromValue(checkedText(name, findProblem)), name)).pipe(
+    Config.map(Option.filter((text) => Redacted.value(text) !== ""))
+  )
+
+/** URL of the database for a ledger that several servers share; it contains a password. */
+export const ledgerUrlSetting = secretSetting("LARDER_LEDGER_URL", (text) =>
+  /^postgres(ql)?:\/\/[^/]/.test(text) ? undefined : "must be postgres://…"
 )
 
-/** Proxies whose X-Forwarded-For is trusted; by default those on this machine. Empty means unset. */
+/** Where the head of the ledger's chain is stored; a URL may contain a password. */
+export const ledgerAnchorSetting = secretSetting("LARDER_LEDGER_ANCHOR", placeProblem)
+
+/** Without a trailing slash. A URL with a path is rejected, because links and cookies are for its root. */
+const publicUrlSetting = (name: string) => {
+  const text = checkedText(name, (text) => {
+    const url = URL.parse(text)
+    const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
+    return isOrigin ? undefined : "must be http(s)://host, without a path"
+  })
+  return Config.option(Config.schema(text, name)).pipe(
+    Config.map(Option.flatMap((url) => Option.fromNullishOr(URL.parse(url)?.origin)))
+  )
+}
+
+export const publicConsoleUrlSetting = publicUrlSetting("LARDER_CONSOLE_URL")
+
+/** Public address of the API, as the console's examples show it, if it differs from its listener's address. */
+const publicApiUrlSetting = publicUrlSetting("LARDER_API_URL")
+
+/** Proxies whose X-Forwarded-For is trusted; by default those on this machine. */
 const trustedProxiesSetting = Config.schema(
-  Schema.String.check(
-    Schema.makeFilter((text) =>
-      text === "" || proxiesIn(text) !== undefined
-        ? undefined
-        : "LARDER_TRUSTED_PROXIES must be addresses or networks, such as 10.0.0.7, 10.1.0.0/16"
-    )
+  checkedText("LARDER_TRUSTED_PROXIES", (text) =>
+    parseProxies(text) === undefined ? "must be addresses or networks, such as 10.0.0.7, 10.1.0.0/16" : undefined
   ),
   "LARDER_TRUSTED_PROXIES"
 ).pipe(
   Config.withDefault(""),
-  Config.map((text) => proxiesIn(text) ?? loopback)
+  Config.map((text) => parseProxies(text) ?? loopback)
 )
 
 /** Empty means unset: an empty host would listen on every address of the machine. */
 const hostSetting = (name: string) =>
   Config.option(Config.String(name)).pipe(Config.map(Option.filter((host) => host !== "")))
 
-/** Loopback by default. */
 const host = hostSetting("LARDER_HOST").pipe(Config.map(Option.getOrElse(() => "127.0.0.1")))
 
 const consoleSettings = {
@@ -92,42 +77,37 @@ const consoleSettings = {
 /** The console's address according to the settings, for a command that has no listener. */
 export const consoleUrlSetting = Config.all({ ...consoleSettings, url: publicConsoleUrlSetting }).pipe(
   Config.map(({ consoleHost, consolePort, url }) =>
-    Option.getOrElse(url, () => addressFor(urlOf(consoleHost, consolePort), null))
+    Option.getOrElse(url, () => addressFor(buildUrl(consoleHost, consolePort), null))
   )
 )
 
 const port = Config.schema(Port, "LARDER_PORT").pipe(Config.withDefault(8080))
 
-/**
- * Address at which a command on this machine reaches the API. None if the server takes a free port: only the server
- * knows it.
- */
+/** Address at which a command on this machine reaches the API. None if only the server knows its port. */
 export const apiUrlSetting = Config.all({ host, port, url: publicApiUrlSetting }).pipe(
   Config.map(({ host, port, url }) =>
-    Option.isSome(url) || port === 0 ? url : Option.some(addressFor(urlOf(host, port), null))
+    Option.isSome(url) || port === 0 ? url : Option.some(addressFor(buildUrl(host, port), null))
   )
 )
 
-const licencesIn = (text: string) =>
+const splitLicences = (text: string) =>
   text
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "")
 const isLicence = (name: string): name is Licence => licences.some((licence) => licence === name)
 
-/** Empty means unset: nothing is withheld. */
+/** Commodity metrics of these licences are not served. */
 const withheldLicencesSetting = Config.schema(
-  Schema.String.check(
-    Schema.makeFilter((text) =>
-      licencesIn(text).every(isLicence)
-        ? undefined
-        : `LARDER_WITHHELD_LICENCES must be licences, separated by commas, of these: ${licences.join(", ")}`
-    )
+  checkedText("LARDER_WITHHELD_LICENCES", (text) =>
+    splitLicences(text).every(isLicence)
+      ? undefined
+      : `must be one or more of these licences, separated by commas: ${licences.join(", ")}`
   ),
   "LARDER_WITHHELD_LICENCES"
 ).pipe(
   Config.withDefault(""),
-  Config.map((text) => licencesIn(text).filter(isLicence))
+  Config.map((text) => splitLicences(text).filter(isLicence))
 )
 
 export const serveSettings = Config.all({
@@ -140,8 +120,7 @@ export const serveSettings = Config.all({
   publicConsoleUrl: publicConsoleUrlSetting,
   publicApiUrl: publicApiUrlSetting,
   trustedProxies: trustedProxiesSetting,
-  /** Host on which `/v1/commodities` without parameters answers in the paged shape. */
+  /** On this host, `/v1/commodities` without parameters answers with pages. */
   dataHost: Config.option(Config.String("LARDER_DATA_HOST")),
-  /** Commodity metrics of these licences are not served. */
   withheldLicences: withheldLicencesSetting
 })

@@ -1,22 +1,22 @@
 /** `larder-serve start`: opens the live generation and the ledger, listens, and shuts down in order. */
 import { version } from "@larder/schemas"
 import { followDepot, openLayout, watchLive } from "@larder/warehouse"
-import { type Cause, Console, Context, Effect, Layer, Option, type Redacted } from "effect"
-import { addressFor, isEveryAddress, isLoopback, urlOf } from "./addresses.ts"
+import { type Cause, Console, Context, Effect, Layer, Option } from "effect"
+import { addressFor, buildUrl, isEveryAddress, isLoopback } from "./addresses.ts"
 import {
-  aboutSamples,
+  combineProvenances,
   dataHeaders,
+  describeSamples,
   listen,
   makeApi,
   makeMeters,
   makePipeline,
+  makeReadModel,
   makeTurns,
-  ofAll,
-  readModelOf,
   routes
 } from "./api/index.ts"
-import { Billing, nothingIsTaken, openBilling, openPayments } from "./billing/index.ts"
-import { demoKey, ledgerDirectoryIn, serveControl, welcome } from "./cli/index.ts"
+import { Billing, openBilling, openPayments, warnOfFreeCredits } from "./billing/index.ts"
+import { createDemoKey, ledgerDirectoryIn, serveControl, welcome } from "./cli/index.ts"
 import {
   type ConsoleServices,
   checkoutPageOf,
@@ -35,16 +35,15 @@ import { type ConsoleDatabase, layerRequestLog, RequestLog } from "./persistence
 import { consoleUrlSetting, serveSettings } from "./settings.ts"
 import { storesInFile, storesInPostgres } from "./stores.ts"
 
-const withoutTls = (listening: string) =>
-  `The console listens on ${listening} without https: passwords and sessions can be read on their way. Let a proxy with TLS stand in front and set LARDER_CONSOLE_URL to its https address, or keep the console to this machine with LARDER_CONSOLE_HOST=127.0.0.1.`
+const warnOfMissingTls = (listening: string) =>
+  `The console listens on ${listening} without https: passwords and sessions can be read on their way. Put a proxy with TLS in front of it and set LARDER_CONSOLE_URL to its https address, or restrict the console to this machine with LARDER_CONSOLE_HOST=127.0.0.1.`
 
-/** Opens and starts everything. All of it closes with the scope, the listeners first. */
 const open = Effect.fnUntraced(function* () {
   const settings = yield* serveSettings
   const { consoleHost, consolePort, dataHost, home, host, ledgerUrl, port, withheldLicences } = settings
   const layout = yield* openLayout(home)
   const depot = yield* followDepot(layout)
-  const live = yield* watchLive(layout, readModelOf(layout, withheldLicences))
+  const live = yield* watchLive(layout, makeReadModel(layout, withheldLicences))
   const ledger = yield* Ledger
   const requestLog = yield* RequestLog
   const { signIns } = yield* People
@@ -74,7 +73,7 @@ const open = Effect.fnUntraced(function* () {
     now: Date.now,
     publicUrl: publicApiUrl,
     run: Effect.runPromiseExitWith(context),
-    answered: (request) => {
+    onAnswer: (request) => {
       requestLog.note(request)
       if (request.credits > 0) billing.charged(request.account_id)
     },
@@ -83,51 +82,37 @@ const open = Effect.fnUntraced(function* () {
   const readiness = (): Readiness => {
     const { id, model } = live.current()
     const writable = ledger.writable()
-    const faults = [live.fault(), depot.fault()].filter((fault) => fault !== undefined)
-    const fault = faults.length === 0 ? undefined : faults.join("; ")
+    const fault = [live.fault(), depot.fault()].filter((fault) => fault !== undefined).join("; ")
     return {
       ready: writable,
       generation: id,
       data_sets: model.dataSets,
       ledger: writable ? "writable" : "not writable",
-      ...(fault === undefined ? {} : { fault: `${fault}: the log says why` })
+      ...(fault === "" ? {} : { fault: `${fault}: the log says why` })
     }
   }
-  const dataHostName = Option.getOrUndefined(dataHost)?.toLowerCase()
   const origins = new Set([publicApiUrl, publicUrl].filter((url) => url !== undefined))
+  const samples = () => describeSamples(live.current().model.provenances)
+  const shared = { pipeline, routes, turns, report, version, publicUrl: publicApiUrl }
   const assistants = makeAssistants({
-    pipeline,
-    routes,
+    ...shared,
     ledger,
-    turns,
-    dataHeaders: () => dataHeaders(ofAll(live.current().model.provenances), live.current().id),
-    report,
-    version,
-    publicUrl: publicApiUrl,
+    dataHeaders: () => dataHeaders(combineProvenances(live.current().model.provenances), live.current().id),
     origins
   })
-  /**
-   * Address of the console's listener for a client that reached the API at this host; undefined if unknown, as behind a
-   * proxy.
-   */
-  const besides = (hostname: string | undefined) => {
+  /** The console's address for a client that reached the API at this host; undefined if unknown, as behind a proxy. */
+  const consoleBesides = (hostname: string | undefined) => {
     const address = addressFor(listening, hostname ?? null)
     return publicApiUrl === undefined && new URL(address).hostname === hostname ? address : undefined
   }
-  const samples = () => aboutSamples(live.current().model.provenances)
-  let api = urlOf(host, port) // until the listener has its port
+  let api = buildUrl(host, port) // until the listener has its port
   const app = makeApi({
-    pipeline,
-    routes,
+    ...shared,
     assistants,
     docs: addDocs,
-    turns,
-    report,
-    version,
-    dataHost: dataHostName,
-    publicUrl: publicApiUrl,
+    dataHost: Option.getOrUndefined(dataHost)?.toLowerCase(),
     listening: () => addressFor(api, null),
-    consoleFor: (hostname) => publicUrl ?? besides(hostname),
+    consoleFor: (hostname) => publicUrl ?? consoleBesides(hostname),
     samples
   })
   api = yield* listen(app, {
@@ -139,7 +124,7 @@ const open = Effect.fnUntraced(function* () {
     docsUrl: publicApiUrl
   })
   const { simulator } = payments
-  const people = makeConsole<ConsoleServices>({
+  const consoleApp = makeConsole<ConsoleServices>({
     readiness,
     meters,
     gauges: gaugesOf(ledger, pipeline, turns, live.swaps, requestLog.dropped, signIns, billing.events),
@@ -154,15 +139,15 @@ const open = Effect.fnUntraced(function* () {
     processor: payments.processor.name,
     checkout: simulator === undefined ? undefined : checkoutPageOf(simulator)
   })
-  listening = yield* listen(people, {
+  listening = yield* listen(consoleApp, {
     what: "console",
     host: consoleHost,
     port: consolePort,
     setting: "LARDER_CONSOLE_PORT",
     docsUrl: publicApiUrl ?? addressFor(api, null)
   })
-  if (!isLoopback(listening) && !publicUrl?.startsWith("https:")) yield* Effect.logWarning(withoutTls(listening))
-  const warning = nothingIsTaken(payments.mode, publicUrl)
+  if (!isLoopback(listening) && !publicUrl?.startsWith("https:")) yield* Effect.logWarning(warnOfMissingTls(listening))
+  const warning = warnOfFreeCredits(payments.mode, publicUrl)
   if (warning !== undefined) yield* Effect.logWarning(warning)
   for (const url of [api, listening]) if (!isEveryAddress(url)) origins.add(url)
   if (simulator !== undefined) yield* Effect.forkScoped(simulator.sendEvents)
@@ -170,45 +155,37 @@ const open = Effect.fnUntraced(function* () {
   return {
     addresses: { api: addressFor(api, null), console: addressFor(listening, null) },
     consoleUrl: consoleUrl(),
-    isForOthersToo: publicUrl === undefined && isEveryAddress(listening),
+    isOnEveryAddress: publicUrl === undefined && isEveryAddress(listening),
     generation,
     data_sets,
     payments: payments.mode
   }
 })
 
-/** The written stores: the ledger, and the console's data. */
-const kept = (home: string, ledgerUrl: Option.Option<Redacted.Redacted>, anchor: Option.Option<Redacted.Redacted>) => {
-  const directory = ledgerDirectoryIn(home)
-  const stores: Layer.Layer<Ledger | ConsoleDatabase, StoreError> = Option.isSome(ledgerUrl)
-    ? storesInPostgres(ledgerUrl.value, directory, anchor)
-    : storesInFile(directory, anchor)
-  return Layer.mergeAll(layerPeople, layerRequestLog).pipe(
-    Layer.provideMerge(Ledger.layerAdministration),
-    Layer.provideMerge(stores)
-  )
-}
 type StoreError = Layer.Error<ReturnType<typeof storesInPostgres> | ReturnType<typeof storesInFile>>
 
 const openDemo = Effect.fnUntraced(function* (consoleUrl: string) {
-  const { account, key } = yield* demoKey()
+  const { account, key } = yield* createDemoKey()
   return { key, balance_credits: account.balance_credits, link: yield* firstLink(account.id, consoleUrl) }
 })
 
-/** The flags `--demo` and `--json`; the command itself is in `cli/start.ts`. */
-interface Asked {
-  readonly demo: boolean
-  readonly json: boolean
-}
-
-export const start = Effect.fn(function* ({ demo, json }: Asked) {
+/** The command and its flags are in `cli/program.ts`. */
+export const start = Effect.fn(function* (flags: { readonly demo: boolean; readonly json: boolean }) {
   const { home, ledgerAnchor, ledgerUrl } = yield* serveSettings
+  const directory = ledgerDirectoryIn(home)
+  const stores: Layer.Layer<Ledger | ConsoleDatabase, StoreError> = Option.isSome(ledgerUrl)
+    ? storesInPostgres(ledgerUrl.value, directory, ledgerAnchor)
+    : storesInFile(directory, ledgerAnchor)
+  const services = Layer.mergeAll(layerPeople, layerRequestLog).pipe(
+    Layer.provideMerge(Ledger.layerAdministration),
+    Layer.provideMerge(stores)
+  )
   yield* Effect.gen(function* () {
     const started = yield* open()
-    const shown = demo ? yield* openDemo(started.consoleUrl) : undefined
+    const demo = flags.demo ? yield* openDemo(started.consoleUrl) : undefined
     const { addresses, generation, payments } = started
-    const told = { ...addresses, generation, payments, demo_key: shown?.key ?? null, first_link: shown?.link ?? null }
-    yield* Console.log(json ? JSON.stringify(told) : welcome(started, shown))
+    const json = { ...addresses, generation, payments, demo_key: demo?.key ?? null, first_link: demo?.link ?? null }
+    yield* Console.log(flags.json ? JSON.stringify(json) : welcome(started, demo))
     yield* Effect.never
-  }).pipe(Effect.scoped, Effect.provide(kept(home, ledgerUrl, ledgerAnchor)))
+  }).pipe(Effect.scoped, Effect.provide(services))
 })

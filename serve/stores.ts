@@ -1,4 +1,4 @@
-/** The written stores, the ledger and the console's data: both in one file of this process, or both in PostgreSQL. */
+/** The ledger and the console's data: both in one file of this process, or both in PostgreSQL. */
 import { Effect, Layer, Option, type Redacted } from "effect"
 import {
   anchorPlace,
@@ -16,7 +16,7 @@ import {
 
 type Anchor = Option.Option<Redacted.Redacted>
 
-/** `directory` is `$LARDER_HOME/ledger`. A stop writes the last charges first, then the anchor. */
+/** `directory` is `$LARDER_HOME/ledger`. On stop, the last charges are written first, then the anchor. */
 export const storesInFile = (directory: string, anchor: Anchor) => {
   const ledger = Effect.gen(function* () {
     const file = yield* LedgerFile
@@ -25,7 +25,7 @@ export const storesInFile = (directory: string, anchor: Anchor) => {
   return Layer.mergeAll(Layer.effect(Ledger, ledger), embeddedConsole).pipe(Layer.provide(LedgerFile.layer(directory)))
 }
 
-/** `directory` keeps the in-doubt calls while the database is unavailable. */
+/** `directory` is for in-doubt calls while the database is unavailable. */
 export const storesInPostgres = (url: Redacted.Redacted, directory: string, anchor: Anchor) => {
   const ledger = Effect.gen(function* () {
     const sql = yield* connect(url)

@@ -4,7 +4,7 @@ import { Effect, Exit, Scope } from "effect"
 import { H3 } from "h3"
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest"
 import { makeSending } from "./answer.ts"
-import { sharedBody } from "./encoding.ts"
+import { makeSharedBody } from "./encoding.ts"
 import { makeTurns, type Turn, type Turns } from "./fairness/turns.ts"
 import { listen } from "./listen.ts"
 
@@ -21,15 +21,15 @@ beforeAll(async () => {
   scope = Scope.makeUnsafe()
   turns = makeTurns()
   const { respond, respondShared } = makeSending(turns)
-  const shared = sharedBody(script)
+  const shared = makeSharedBody(script)
   const app = new H3()
     .get("/script", (event) => respondShared(event, shared, { status: 200, body: "", headers: {} }))
     .get("/large", async (event) => {
       const turn = (await turns.enter({ id: "k", account_id: "a" }, 100, new AbortController().signal)) as Turn
       return respond(event, { status: 200, body: large, headers: {}, turn })
     })
-  const place = { what: "server", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" }
-  url = new URL(await Effect.runPromise(Scope.provide(listen(app, place), scope)))
+  const options = { what: "server", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" }
+  url = new URL(await Effect.runPromise(Scope.provide(listen(app, options), scope)))
 })
 afterEach(() => {
   for (const client of clients.splice(0)) client.destroy()
@@ -39,7 +39,7 @@ afterAll(async () => {
 })
 
 /** Sends a request, waits for the first bytes of the answer and then stops reading. */
-const askAndStop = async (path: string): Promise<Socket> => {
+const requestAndStopReading = async (path: string): Promise<Socket> => {
   const client = connect(Number(url.port), url.hostname)
   clients.push(client)
   client.write(`GET ${path} HTTP/1.1\r\nhost: larder\r\n\r\n`)
@@ -48,14 +48,17 @@ const askAndStop = async (path: string): Promise<Socket> => {
 }
 
 describe("a large answer", () => {
-  it.each(["identity", "gzip"])("arrives whole and gives back what it held, with %s", async (coding) => {
-    const response = await fetch(new URL("/large", url), { headers: { "accept-encoding": coding } })
-    expect(await response.text()).toBe(large)
-    expect(response.headers.get("content-encoding")).toBe(coding === "gzip" ? "gzip" : null)
-    await vi.waitFor(() => expect(turns.unsentBytes()).toBe(0))
-  })
+  it.each(["identity", "gzip"])(
+    "arrives complete and releases its memory, with the content coding %s",
+    async (coding) => {
+      const response = await fetch(new URL("/large", url), { headers: { "accept-encoding": coding } })
+      expect(await response.text()).toBe(large)
+      expect(response.headers.get("content-encoding")).toBe(coding === "gzip" ? "gzip" : null)
+      await vi.waitFor(() => expect(turns.unsentBytes()).toBe(0))
+    }
+  )
 
-  it("arrives whole for a client who has said all that it will", async () => {
+  it("arrives complete for a client that has closed its sending side", async () => {
     const client = connect({ port: Number(url.port), host: url.hostname, allowHalfOpen: true })
     clients.push(client)
     client.write("GET /large HTTP/1.1\r\nhost: larder\r\n\r\n")
@@ -66,28 +69,28 @@ describe("a large answer", () => {
     expect(bytes).toBeGreaterThan(Buffer.byteLength(large))
   })
 
-  it("counts its bytes as they leave, until its reader is gone", async () => {
-    const client = await askAndStop("/large")
+  it("counts as unsent until its client disconnects", async () => {
+    const client = await requestAndStopReading("/large")
     expect(turns.unsentBytes()).toBe(Buffer.byteLength(large))
     client.destroy()
     await vi.waitFor(() => expect(turns.unsentBytes()).toBe(0))
   })
 })
 
-describe("what everybody gets the same", () => {
-  it("arrives whole, as each likes it", async () => {
-    const asked = (coding: string) => fetch(new URL("/script", url), { headers: { "accept-encoding": coding } })
+describe("a body that all callers share", () => {
+  it("arrives complete in each content coding", async () => {
+    const request = (coding: string) => fetch(new URL("/script", url), { headers: { "accept-encoding": coding } })
     for (const coding of ["identity", "gzip", "br", "zstd"]) {
-      const response = await asked(coding)
+      const response = await request(coding)
       expect(response.headers.get("content-encoding")).toBe(coding === "identity" ? null : coding)
       expect(await response.text()).toBe(script)
     }
   })
 
-  it("is held once, however many ask for it and do not read", async () => {
-    await askAndStop("/script")
+  it("is in memory once, however many clients request it without reading it", async () => {
+    await requestAndStopReading("/script")
     const before = process.memoryUsage().arrayBuffers
-    for (let reader = 0; reader < 50; reader++) await askAndStop("/script")
+    for (let reader = 0; reader < 50; reader++) await requestAndStopReading("/script")
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16 * mebibyte) // 200 with one copy per reader
   })
 })

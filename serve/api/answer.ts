@@ -1,13 +1,9 @@
-/**
- * An answer: its request id, its headers, the shape of errors, and how it is sent. A large answer is sent in pieces. A
- * piece is sent when the one before was taken and the caller's account has its turn on the event loop. A reader that
- * stops reading delays no other account.
- */
+/** An answer and how it is sent: large ones in pieces, so that a client that stops reading delays no other account. */
 import { randomBytes } from "node:crypto"
 import { availableParallelism } from "node:os"
 import type { ApiError, ErrorCode } from "@larder/schemas"
 import { type H3Event, HTTPResponse } from "h3"
-import { type Bytes, type Coding, codingFor, compress, type SharedBody, smallestCompressed } from "./encoding.ts"
+import { type Bytes, type Coding, chooseCoding, compress, minCompressedBytes, type SharedBody } from "./encoding.ts"
 import { makeSlots } from "./fairness/slots.ts"
 import { chunkBytes, largeBytes, type Turn, type Turns } from "./fairness/turns.ts"
 import type { Provenance } from "./read-model.ts"
@@ -16,23 +12,22 @@ type Headers = Readonly<Record<string, string>>
 
 export interface Answer {
   readonly status: number
-  /** JSON text. */
   readonly body: string
   readonly headers: Headers
-  /** Ended when the answer is sent; undefined if the answer holds no turn. */
+  /** Ended when the answer is sent; undefined if the answer has no turn. */
   readonly turn?: Turn | undefined
 }
 
-const ofThisProcess = randomBytes(9).toString("hex")
-let number = 0
+const processId = randomBytes(9).toString("hex")
+let requestCount = 0
 
-/** Never repeats, and is cheap: a random text of this process and a counter. */
-export const newRequestId = (): string => `req_${ofThisProcess}${(++number).toString(36).padStart(6, "0")}`
+/** Unique and cheap: a random text of this process and a counter. */
+export const newRequestId = (): string => `req_${processId}${(++requestCount).toString(36).padStart(6, "0")}`
 
-const exposed =
+const exposedHeaders =
   "X-Request-Id, X-Data-Version, X-Data-Origin, X-Credits-Charged, X-Credits-Remaining, X-Error-Code, Link, Retry-After"
 
-export const answerOf = (requestId: string, status: number, body: string, more: Headers | undefined): Answer => ({
+export const makeAnswer = (requestId: string, status: number, body: string, more: Headers | undefined): Answer => ({
   status,
   body,
   headers: {
@@ -40,17 +35,14 @@ export const answerOf = (requestId: string, status: number, body: string, more: 
     "cache-control": "private, no-store",
     "x-request-id": requestId,
     "access-control-allow-origin": "*",
-    "access-control-expose-headers": exposed,
+    "access-control-expose-headers": exposedHeaders,
     ...more
   }
 })
 
 export const errorBody = ({ message, type }: ApiError): string => JSON.stringify({ error: { type, message } })
 
-/**
- * The error code, and a link to its explanation in the docs. Without a public address, the link is relative to the
- * address that was called. It is never built from the `Host` header, which the caller controls.
- */
+/** The link is relative without a public address, and never built from `Host`, which the caller controls. */
 export const errorHeaders = (code: ErrorCode, publicUrl: string | undefined): Headers => ({
   "x-error-code": code,
   link: `<${publicUrl ?? ""}/docs/errors#${code}>; rel="help"`
@@ -62,7 +54,7 @@ export const errorAnswer = (
   publicUrl: string | undefined,
   more: Headers | undefined
 ): Answer =>
-  answerOf(requestId, error.status, errorBody(error), {
+  makeAnswer(requestId, error.status, errorBody(error), {
     ...errorHeaders(error.code, publicUrl),
     ...(error.status === 401 && { "www-authenticate": "Bearer" }),
     ...(error.status === 503 && { "retry-after": "1" }),
@@ -75,11 +67,10 @@ export const dataHeaders = ({ generation, origin }: Provenance, current: string)
   "x-data-origin": origin
 })
 
-/** Callers without a key share the turns of one account. */
-const visitors = ""
+/** Callers without a key share the turns of this account. */
+const anonymous = ""
 
-/** Ends the turn after the last write to the socket, or when the connection is lost. */
-const endWith = ({ runtime }: H3Event, turn: Turn | undefined) => {
+const endTurnWith = ({ runtime }: H3Event, turn: Turn | undefined) => {
   if (turn === undefined) return
   const response = runtime?.node?.res
   if (response === undefined || response.closed || response.destroyed) turn.end()
@@ -88,9 +79,9 @@ const endWith = ({ runtime }: H3Event, turn: Turn | undefined) => {
 
 export const makeSending = ({ step }: Turns) => {
   /** Limits concurrent compressions; one core stays free. */
-  const compressing = makeSlots(Math.max(1, availableParallelism() - 1))
+  const compressionSlots = makeSlots(Math.max(1, availableParallelism() - 1))
 
-  const inPieces = (body: Bytes, account: string): ReadableStream<Bytes> => {
+  const streamInPieces = (body: Bytes, account: string): ReadableStream<Bytes> => {
     let sent = 0
     return new ReadableStream<Bytes>(
       {
@@ -105,50 +96,49 @@ export const makeSending = ({ step }: Turns) => {
     )
   }
 
-  /** Large bodies wait for a slot, accounts round robin; small ones take less than a millisecond and never wait. */
+  /** Large bodies wait for a slot, accounts round robin. Small ones take less than a millisecond and do not wait. */
   const compressInTurn = async (body: Bytes, coding: Coding, account: string, signal: AbortSignal) => {
     if (body.length <= largeBytes) return compress(body, coding)
-    if (!(await compressing.acquire(account, signal))) return undefined // the caller disconnected
-    return compress(body, coding).finally(compressing.release)
+    if (!(await compressionSlots.acquire(account, signal))) return undefined // the caller disconnected
+    return compress(body, coding).finally(compressionSlots.release)
   }
 
-  const withBody = ({ headers, status }: Answer, bytes: Bytes, coding: Coding | undefined, account: string) => {
+  const buildResponse = ({ headers, status }: Answer, bytes: Bytes, coding: Coding | undefined, account: string) => {
     const vary = headers.vary === undefined ? "Accept-Encoding" : `${headers.vary}, Accept-Encoding`
     const encoding = coding === undefined ? {} : { "content-encoding": coding }
-    return new HTTPResponse(bytes.length <= largeBytes ? bytes : inPieces(bytes, account), {
+    return new HTTPResponse(bytes.length <= largeBytes ? bytes : streamInPieces(bytes, account), {
       status,
       headers: { ...headers, vary, ...encoding, "content-length": String(bytes.length) }
     })
   }
 
-  const encoded = async (event: H3Event, answer: Answer) => {
+  const respondCompressed = async (event: H3Event, answer: Answer) => {
     const { body, turn } = answer
-    const account = turn?.account ?? visitors
-    const coding = codingFor(event.req.headers.get("accept-encoding"))
+    const account = turn?.account ?? anonymous
+    const coding = chooseCoding(event.req.headers.get("accept-encoding"))
     const plain = Buffer.from(body)
-    turn?.holds(body.length + plain.length)
+    turn?.setBytes(body.length + plain.length)
     // if compression fails, the plain body is sent: the call is already paid for
-    const packed = coding && (await compressInTurn(plain, coding, account, event.req.signal).catch(() => undefined))
-    const bytes = packed ?? plain
-    turn?.holds(bytes.length)
-    return withBody(answer, bytes, packed && coding, account)
+    const compressed = coding && (await compressInTurn(plain, coding, account, event.req.signal).catch(() => undefined))
+    const bytes = compressed ?? plain
+    turn?.setBytes(bytes.length)
+    return buildResponse(answer, bytes, compressed && coding, account)
   }
 
   return {
     respond: async (event: H3Event, answer: Answer): Promise<HTTPResponse> => {
       const { body, headers, status, turn } = answer
       try {
-        if (body.length >= smallestCompressed) return await encoded(event, answer)
+        if (body.length >= minCompressedBytes) return await respondCompressed(event, answer)
         const length = { "content-length": String(Buffer.byteLength(body)) }
         return new HTTPResponse(body, { status, headers: { ...headers, ...length } })
       } finally {
-        endWith(event, turn) // not earlier: until here the answer is in memory, even after the caller disconnected
+        endTurnWith(event, turn) // not earlier: until here the answer is in memory, even if the caller has disconnected
       }
     },
-    /** The same for a body shared by all callers. */
     respondShared: async (event: H3Event, body: SharedBody, answer: Answer): Promise<HTTPResponse> => {
-      const { bytes, coding } = await body.for(event.req.headers.get("accept-encoding"))
-      return withBody(answer, bytes, coding, visitors)
+      const { bytes, coding } = await body.encode(event.req.headers.get("accept-encoding"))
+      return buildResponse(answer, bytes, coding, anonymous)
     }
   }
 }

@@ -1,12 +1,12 @@
-/** The API over HTTP: passes calls of the listed endpoints to the request pipeline, and sends its answers. */
+/** The API over HTTP: passes calls of the endpoints to the request pipeline, and sends its answers. */
 import { type ApiError, internal, methodNotAllowed, noSuchEndpoint, openApi } from "@larder/schemas"
 import { Cause } from "effect"
 import { type EventHandler, H3, type H3Event, HTTPResponse } from "h3"
 import { isLoopback } from "../addresses.ts"
 import { type Answer, makeSending, type Sending } from "./answer.ts"
-import { sharedBody } from "./encoding.ts"
+import { makeSharedBody } from "./encoding.ts"
 import type { Turns } from "./fairness/turns.ts"
-import type { Pipeline, PipelineNeeds } from "./pipeline.ts"
+import type { PipelineNeeds, RequestPipeline } from "./pipeline.ts"
 import type { Route } from "./route.ts"
 
 const preflight = {
@@ -16,8 +16,8 @@ const preflight = {
   allow: "GET, OPTIONS"
 }
 
-/** An id with malformed percent-encoding is used unchanged: it names no record. */
-const decoded = (id: string) => {
+/** An id with malformed percent-encoding stays unchanged: no record has it. */
+const decodeId = (id: string) => {
   try {
     return decodeURIComponent(id)
   } catch {
@@ -25,10 +25,7 @@ const decoded = (id: string) => {
   }
 }
 
-/**
- * Whether the client sent exactly this path. URL parsers resolve dot segments and backslashes and drop fragments. In
- * these cases the client sent a different path, and it is not one of ours.
- */
+/** Compares the sent path: URL parsers resolve dot segments and backslashes, and drop fragments. */
 const isExact = ({ runtime }: H3Event, pattern: ReadonlyArray<string>) => {
   const [target = ""] = (runtime?.node?.req.url ?? "").split("?", 1)
   const sent = target.replace(/^https?:\/\/[^/]*/i, "").split("/")
@@ -40,74 +37,49 @@ const isExact = ({ runtime }: H3Event, pattern: ReadonlyArray<string>) => {
 }
 
 /** A data host without a port matches every port. */
-const isOn = (dataHost: string | undefined, { url }: H3Event) =>
+const isOnDataHost = (dataHost: string | undefined, { url }: H3Event) =>
   dataHost !== undefined && (url.host === dataHost || url.hostname === dataHost)
 
-/** Answers the requests of assistants like the API, and never rejects. */
+/** Answers a request of an assistant. Never rejects. */
 export type Assistants = (request: Request, onDataHost: boolean) => Promise<Answer>
 
-/** The functions with which the API serves every known path. */
+/** What the pages of the docs get from the API that serves them. */
 export interface Listener {
-  /** Exact paths, only GET; OPTIONS and 405 as everywhere. */
+  /** Wraps the handler of a known path: only the exact path, only GET, and preflights without a key. */
   readonly get: (path: string, handler: (event: H3Event) => Promise<HTTPResponse>) => EventHandler
   readonly respond: Sending["respond"]
   readonly respondShared: Sending["respondShared"]
-  readonly free: Pipeline["free"]
+  readonly free: RequestPipeline["free"]
   readonly refuse: (event: H3Event, error: ApiError) => HTTPResponse | Promise<HTTPResponse>
   /** Address of the API in the guides, if it is configured. */
   readonly publicUrl: string | undefined
-  /** Address of the API for this machine. */
   readonly listening: () => string
-  /** Whether the request used a configured host, or a name of the reader's own machine. */
+  /** Whether the request used a configured host, or a name of the client's own machine. */
   readonly isAtOwnHost: (event: H3Event) => boolean
   /** Address of the console for a client that reached the API at this host; undefined if unknown. */
   readonly consoleFor: (hostname: string | undefined) => string | undefined
-  /** Notice about the bundled samples that are served now. */
+  /** Notice about the bundled samples that are served now; undefined if there are none. */
   readonly samples: () => string | undefined
 }
 
-interface ApiNeeds {
-  readonly pipeline: Pipeline
+interface ApiNeeds extends Pick<Listener, "publicUrl" | "listening" | "consoleFor" | "samples"> {
+  readonly pipeline: RequestPipeline
   readonly routes: ReadonlyArray<Route>
   readonly assistants: Assistants
-  /** Adds the pages of the docs. */
   readonly docs: (app: H3, listener: Listener) => void
   readonly turns: Turns
   readonly report: PipelineNeeds["report"]
-  /** Version of the program. */
   readonly version: string
-  /** Host of `{data_base_url}`: there, `/v1/commodities` without parameters answers in the paged shape. */
+  /** Host of `{data_base_url}`: there, `/v1/commodities` without parameters answers with pages. */
   readonly dataHost: string | undefined
-  /** Address of the API in the guides, if it is configured. */
-  readonly publicUrl: string | undefined
-  /** Address of this listener for this machine; known once it listens. */
-  readonly listening: () => string
-  /** Address of the console in the docs, for a client that reached the API at this host. */
-  readonly consoleFor: (hostname: string | undefined) => string | undefined
-  /** Notice in the docs about the bundled samples that are served now; undefined if there are none. */
-  readonly samples: () => string | undefined
 }
 
 export const makeApi = (needs: ApiNeeds) => {
-  const {
-    assistants,
-    consoleFor,
-    dataHost,
-    docs,
-    listening,
-    pipeline,
-    publicUrl,
-    report,
-    routes,
-    samples,
-    turns,
-    version
-  } = needs
-  const { respond, respondShared } = makeSending(turns)
+  const { consoleFor, dataHost, listening, pipeline, publicUrl, samples } = needs
+  const { respond, respondShared } = makeSending(needs.turns)
   const refuse = (event: H3Event, error: ApiError, headers?: Readonly<Record<string, string>>) =>
     respond(event, pipeline.refuse(error, headers))
 
-  /** Wraps the handler of a known path: only the exact path, only GET, and preflights without a key. */
   const get = (path: string, handler: (event: H3Event) => Promise<HTTPResponse>): EventHandler => {
     const pattern = path.split("/")
     return (event) => {
@@ -121,47 +93,47 @@ export const makeApi = (needs: ApiNeeds) => {
     }
   }
 
-  const call = (route: Route) =>
+  const serveRoute = (route: Route) =>
     get(route.endpoint.path, async (event) =>
       respond(
         event,
         await pipeline.answer({
           route,
-          id: decoded(event.context.params?.id ?? ""),
+          id: decodeId(event.context.params?.id ?? ""),
           query: event.url.searchParams,
           authorization: event.req.headers.get("authorization"),
-          onDataHost: isOn(dataHost, event),
+          onDataHost: isOnDataHost(dataHost, event),
           signal: event.req.signal
         })
       )
     )
 
-  const document = sharedBody(JSON.stringify(openApi({ version })))
-  // With its defaults, h3 would answer malformed paths and its own errors in its own format.
+  const document = makeSharedBody(JSON.stringify(openApi({ version: needs.version })))
+  // by default, h3 would answer malformed paths and its own errors in its own format
   const app = new H3({
     silent: true,
     allowMalformedURL: true,
     onError: (error, event) => {
-      if (error.unhandled) report("an answer failed", { path: event.url.pathname }, Cause.die(error.cause))
+      if (error.unhandled) needs.report("an answer failed", { path: event.url.pathname }, Cause.die(error.cause))
       return refuse(event, internal)
     }
   })
-  for (const route of routes) app.all(route.endpoint.path, call(route))
+  for (const route of needs.routes) app.all(route.endpoint.path, serveRoute(route))
   app.all(
     "/openapi.json",
     get("/openapi.json", (event) => respondShared(event, document, pipeline.free(200, "")))
   )
   app.all("/mcp", async (event) => {
     if (!isExact(event, ["", "mcp"])) return refuse(event, noSuchEndpoint)
-    const answer = await assistants(event.req, isOn(dataHost, event))
+    const answer = await needs.assistants(event.req, isOnDataHost(dataHost, event))
     return answer.status === 204 ? new HTTPResponse(null, answer) : respond(event, answer)
   })
   const isAtOwnHost = (event: H3Event) =>
     isLoopback(`http://${event.url.host}`) ||
-    isOn(dataHost, event) ||
+    isOnDataHost(dataHost, event) ||
     event.url.hostname === new URL(listening()).hostname
   const { free } = pipeline
-  docs(app, { get, respond, respondShared, free, refuse, publicUrl, listening, isAtOwnHost, consoleFor, samples })
+  needs.docs(app, { get, respond, respondShared, free, refuse, publicUrl, listening, isAtOwnHost, consoleFor, samples })
   app.all("/**", (event) => refuse(event, noSuchEndpoint))
   return app
 }

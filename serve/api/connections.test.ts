@@ -2,11 +2,11 @@ import { once } from "node:events"
 import { createServer } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
 import { expect, it, vi } from "vitest"
-import { connectionsOf } from "./connections.ts"
+import { trackConnections } from "./connections.ts"
 
-it("lets the client of a refused request send what it has, and closes the connection two seconds later", async () => {
+it("lets the client of a refused request finish sending, and closes the connection two seconds later", async () => {
   const server = createServer()
-  const connections = connectionsOf(server)
+  const connections = trackConnections(server)
   const accepted = Promise.withResolvers<Socket>()
   server.on("connection", accepted.resolve)
   let refusals = 0

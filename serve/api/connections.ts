@@ -1,42 +1,36 @@
-/**
- * The unfinished answers of a server, by connection. Node sends the answers of a connection in the order of its
- * requests, even if a later one is ready first. Input that is not readable HTTP has no place in that order: it waits
- * here for the answers before it, is then refused, and the connection is closed.
- */
+/** Unfinished answers by connection. Input that is not readable HTTP is refused after the answers before it. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 
 interface Connection {
   readonly socket: Socket
-  /** Unfinished answers, in the order of their requests. */
   readonly answers: Set<ServerResponse>
   newest?: { readonly request: IncomingMessage; readonly response: ServerResponse }
-  /** Set on a connection that is being closed. Called after each finished answer; hangs up after the last one. */
+  /** Set once the connection is being closed. Called after each finished answer; hangs up after the last one. */
   end?: () => void
 }
 
 /** Grace period in milliseconds for a refused client to finish sending: an immediate close could lose the refusal. */
-const lingering = 2_000
+const lingerMs = 2_000
 
 const hangUp = (socket: Duplex, refusal: string) => {
   if (socket.writable) socket.end(refusal)
-  const timer = setTimeout(() => socket.destroy(), lingering)
+  const timer = setTimeout(() => socket.destroy(), lingerMs)
   socket.once("close", () => clearTimeout(timer))
 }
 
 /** Methods that are answered without reading the body. */
 const bodyless: ReadonlySet<string | undefined> = new Set(["GET", "HEAD", "OPTIONS"])
 
-/** Limit of unanswered pipelined requests per connection. One read of 64 KiB can contain two thousand requests. */
-const mostPipelined = 64
+/** Unanswered requests per connection. One read of 64 KiB can contain two thousand requests. */
+const maxPipelined = 64
 
 /** Call this before the server listens. */
-export const connectionsOf = (server: Server) => {
+export const trackConnections = (server: Server) => {
   const connections = new Map<Duplex, Connection>()
   let isEnding = false
-  // An undocumented property of Node. Without it, a client that has closed its sending side would lose the rest of an
-  // answer that is being sent. See "end" below.
+  // undocumented in Node; otherwise a client that closes its sending side loses the rest of its answer: see "end" below
   Object.assign(server, { httpAllowHalfOpen: true })
 
   server.on("connection", (socket) => {
@@ -44,7 +38,7 @@ export const connectionsOf = (server: Server) => {
     const connection: Connection = { socket, answers }
     connections.set(socket, connection)
     socket.once("end", () => {
-      // the client may have disconnected: calls that have no answer yet are cancelled and not charged
+      // the client may have disconnected: calls without an answer are cancelled and not charged
       if (connection.end === undefined && ![...answers].some(({ headersSent }) => headersSent)) socket.end()
     })
     socket.once("close", () => {
@@ -78,13 +72,9 @@ export const connectionsOf = (server: Server) => {
       for (const { newest } of connections.values()) if (newest !== undefined) newest.response.shouldKeepAlive = false
     },
 
-    /** Whether a connection has reached its limit of pipelined requests. */
-    isFull: (socket: Duplex): boolean => (connections.get(socket)?.answers.size ?? 0) >= mostPipelined,
+    isFull: (socket: Duplex): boolean => (connections.get(socket)?.answers.size ?? 0) >= maxPipelined,
 
-    /**
-     * Whether this answer can no longer be sent: an earlier answer has told the client that it is the last one, or
-     * earlier input on the connection was refused.
-     */
+    /** Whether this answer can no longer be sent: an earlier one was the last, or earlier input was refused. */
     isOver: (socket: Duplex, response: ServerResponse): boolean => {
       const { answers = [], end } = connections.get(socket) ?? {}
       if (end !== undefined) return true
@@ -93,14 +83,11 @@ export const connectionsOf = (server: Server) => {
       return false
     },
 
-    /**
-     * Stops reading a connection. The broken input may be the body of the newest request. If that request still waits
-     * for its body, the refusal is its answer. If not, the request gets its own answer, and no refusal follows.
-     */
+    /** Stops reading a connection. If its newest request still waits for its body, the refusal is its answer. */
     breakOff: (socket: Duplex, refusal: () => string) => {
       const connection = connections.get(socket)
-      if (connection === undefined || connection.end !== undefined) return // Node emits it again for every further read
-      socket.removeAllListeners("end") // Node would close our side together with the client's, and lose the answers
+      if (connection === undefined || connection.end !== undefined) return // Node reports it again for every further read
+      socket.removeAllListeners("end") // Node would close our side with the client's, and lose the answers
       const { answers, newest } = connection
       const broken = newest === undefined || newest.request.complete ? undefined : newest
       connection.end = () => {
@@ -127,3 +114,5 @@ export const connectionsOf = (server: Server) => {
     }
   }
 }
+
+export type Connections = ReturnType<typeof trackConnections>

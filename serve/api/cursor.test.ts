@@ -6,7 +6,7 @@ const scope = cursorScope("searchCommodities", "", { category: "dairy" })
 
 describe("a cursor", () => {
   it.each([[["butter"]], [["2026-01-02", "platform_product_x"]], [[null, "x"]], [["ü—%_\u0000"]]])(
-    "gives back the encoded position %j",
+    "decodes to the encoded position %j",
     (position) => {
       expect(decodeCursor(scope, encodeCursor(scope, position))).toEqual(position)
     }
@@ -21,8 +21,8 @@ describe("a cursor", () => {
     "rejects the content %s, even with the right digest",
     (text) => {
       const digest = createHash("sha256").update(`1\n${scope}\n${text}`).digest().subarray(0, 12)
-      const made = Buffer.concat([digest, Buffer.from(text)]).toString("base64url")
-      expect(decodeCursor(scope, made)).toBeUndefined()
+      const cursor = Buffer.concat([digest, Buffer.from(text)]).toString("base64url")
+      expect(decodeCursor(scope, cursor)).toBeUndefined()
     }
   )
 })

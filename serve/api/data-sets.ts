@@ -25,6 +25,6 @@ export const loaders = (layout: Layout, withheldLicences: ReadonlyArray<Licence>
 
 type Loaders = ReturnType<typeof loaders>
 /** The loaded data of each data set, by pipeline. */
-export type Loaded = { readonly [P in keyof Loaders]: Effect.Success<ReturnType<Loaders[P]["load"]>> }
+export type LoadedDataSets = { readonly [P in keyof Loaders]: Effect.Success<ReturnType<Loaders[P]["load"]>> }
 
 export const dataSetRoutes: ReadonlyArray<Route> = [...commodityRoutes, ...brandedFoodRoutes, ...storefrontRoutes]

@@ -1,10 +1,10 @@
-/** Compression of large bodies, by the caller's `Accept-Encoding`. Small ones are not worth the time. */
+/** Compression of large bodies, by the caller's `Accept-Encoding`. Compressing small ones is not worth the time. */
 import { promisify } from "node:util"
 import { brotliCompress, constants, gzip, zstdCompress } from "node:zlib"
 
 export type Bytes = Uint8Array<ArrayBuffer>
 
-export const smallestCompressed = 4096
+export const minCompressedBytes = 4096
 
 /** Levels at which five megabytes of prices take 20 to 40 ms; higher ones save a few percent and take twice as long. */
 const coders = {
@@ -15,11 +15,8 @@ const coders = {
 export type Coding = keyof typeof coders
 const preferred: ReadonlyArray<Coding> = ["zstd", "br", "gzip"]
 
-/**
- * The supported coding that the caller prefers; undefined if it accepts none of them. `*` allows any coding and gets
- * gzip, which every client knows; `x-gzip` is the old name of gzip.
- */
-export const codingFor = (acceptEncoding: string | null): Coding | undefined => {
+/** The best accepted coding, if any. `*` gets gzip, which every client supports; `x-gzip` is the old name of gzip. */
+export const chooseCoding = (acceptEncoding: string | null): Coding | undefined => {
   if (acceptEncoding === null) return undefined
   const weights = new Map<string, number>()
   for (const part of acceptEncoding.toLowerCase().split(",")) {
@@ -27,36 +24,31 @@ export const codingFor = (acceptEncoding: string | null): Coding | undefined => 
     const weight = parameters.find((parameter) => parameter.startsWith("q="))
     weights.set(coding, weight === undefined ? 1 : Number(weight.slice(2)) || 0)
   }
-  const gzipped = weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*")
-  const weightOf = (coding: Coding) => (coding === "gzip" ? gzipped : weights.get(coding)) ?? 0
+  const gzipWeight = weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*")
+  const weightOf = (coding: Coding) => (coding === "gzip" ? gzipWeight : weights.get(coding)) ?? 0
   const best = preferred.toSorted((a, b) => weightOf(b) - weightOf(a))[0]
   return best !== undefined && weightOf(best) > 0 ? best : undefined
 }
 
 export const compress = (body: Bytes, coding: Coding): Promise<Bytes> => coders[coding](body)
 
-/** A body shared by all callers: kept in memory once, plus once for each content coding that was requested. */
-export interface SharedBody {
-  /** The bytes in the requested coding. */
-  readonly for: (
-    acceptEncoding: string | null
-  ) => Promise<{ readonly bytes: Bytes; readonly coding: Coding | undefined }>
-}
-
-export const sharedBody = (text: string): SharedBody => {
+/** A body that all callers share: in memory once, plus once for each content coding that was requested. */
+export const makeSharedBody = (text: string) => {
   const plain = Buffer.from(text)
-  const packed = new Map<Coding, Promise<Bytes>>()
-  const pack = (coding: Coding) => {
+  const compressed = new Map<Coding, Promise<Bytes>>()
+  const compressOnce = (coding: Coding) => {
     const bytes = compress(plain, coding)
-    packed.set(coding, bytes)
-    bytes.catch(() => packed.delete(coding)) // the next caller tries again
+    compressed.set(coding, bytes)
+    bytes.catch(() => compressed.delete(coding)) // the next caller tries again
     return bytes
   }
   return {
-    for: async (acceptEncoding) => {
-      const coding = plain.length < smallestCompressed ? undefined : codingFor(acceptEncoding)
+    encode: async (acceptEncoding: string | null) => {
+      const coding = plain.length < minCompressedBytes ? undefined : chooseCoding(acceptEncoding)
       if (coding === undefined) return { bytes: plain, coding }
-      return { bytes: await (packed.get(coding) ?? pack(coding)), coding }
+      return { bytes: await (compressed.get(coding) ?? compressOnce(coding)), coding }
     }
   }
 }
+
+export type SharedBody = ReturnType<typeof makeSharedBody>

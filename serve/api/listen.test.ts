@@ -9,7 +9,7 @@ import { listen } from "./listen.ts"
 /** `gate` releases the slow answers; `reached` resolves when a request waits for one. */
 let gate = Promise.withResolvers<void>()
 let reached = Promise.withResolvers<void>()
-let handled: Array<string> = []
+let handledNames: Array<string> = []
 
 const app = new H3({ silent: true })
   .get("/", () => "quick")
@@ -24,22 +24,22 @@ const app = new H3({ silent: true })
     return new Response(ReadableStream.from(Array.from({ length: 8 }, () => Buffer.alloc(65_536, "x"))))
   })
   .get("/noted/:name", (event) => {
-    handled.push(event.context.params?.name ?? "")
+    handledNames.push(event.context.params?.name ?? "")
     return "noted"
   })
   .post("/body", async (event) => `read ${await event.req.text()}`)
   .post("/unread", () => "quick")
 
-const started = async () => {
+const startServer = async () => {
   const scope = Scope.makeUnsafe()
-  const place = { what: "server", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" }
-  const url = new URL(await Effect.runPromise(Scope.provide(listen(app, place), scope)))
+  const options = { what: "server", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" }
+  const url = new URL(await Effect.runPromise(Scope.provide(listen(app, options), scope)))
   return { url, stop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
 
-let server: Awaited<ReturnType<typeof started>>
+let server: Awaited<ReturnType<typeof startServer>>
 beforeAll(async () => {
-  server = await started()
+  server = await startServer()
 })
 afterAll(() => server.stop())
 
@@ -48,10 +48,10 @@ const get = (target: string, ...headers: ReadonlyArray<string>) =>
 const post = (target: string) => `POST ${target} HTTP/1.1\r\nhost: larder\r\ntransfer-encoding: chunked\r\n\r\n`
 
 /** A client that never closes the connection by itself, and the text it has received so far. */
-const client = (url: URL) => {
+const connectTo = (url: URL) => {
   gate = Promise.withResolvers()
   reached = Promise.withResolvers()
-  handled = []
+  handledNames = []
   const socket = connect({ port: Number(url.port), host: url.hostname, allowHalfOpen: true })
   let text = ""
   socket.on("data", (piece) => {
@@ -62,7 +62,7 @@ const client = (url: URL) => {
 }
 
 /** Status and body of each answer; a long body by its length. */
-const answersIn = (text: string) =>
+const parseAnswers = (text: string) =>
   text
     .split(/(?=HTTP\/1\.1 )/)
     .filter((answer) => answer !== "")
@@ -76,8 +76,8 @@ const unreadable = `400 ${error("The request is not readable HTTP")}`
 const unclearHost = `400 ${error("The request must name one host, such as api.example.com:8080")}`
 
 /** Sends all bytes at once, releases the slow answers once the server has read them, and reads until it closes. */
-const answersTo = async (bytes: string, how: "keeps its side open" | "closes its side" = "keeps its side open") => {
-  const { socket, text } = client(server.url)
+const exchange = async (bytes: string, how: "keeps its side open" | "closes its side" = "keeps its side open") => {
+  const { socket, text } = connectTo(server.url)
   if (how === "closes its side") socket.end(bytes)
   else socket.write(bytes)
   await reached.promise
@@ -87,12 +87,12 @@ const answersTo = async (bytes: string, how: "keeps its side open" | "closes its
   gate.resolve()
   await once(socket, "end")
   socket.destroy()
-  return answersIn(text())
+  return parseAnswers(text())
 }
 
-describe("a request that is not readable HTTP, sent right after others that are", () => {
+describe("a request that is not readable HTTP, sent right after readable ones", () => {
   const garbage = "what is this\r\n\r\n"
-  const broken: ReadonlyArray<readonly [string, string, string]> = [
+  const brokenRequests: ReadonlyArray<readonly [string, string, string]> = [
     ["garbage", garbage, unreadable],
     [
       "headers of 17 kB",
@@ -103,9 +103,9 @@ describe("a request that is not readable HTTP, sent right after others that are"
     ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", unreadable]
   ]
 
-  describe.each(["keeps its side open", "closes its side"] as const)("by a client that %s", (how) => {
-    it.each(broken)("is refused after their answers: %s", async (_what, bytes, refusal) => {
-      expect(await answersTo(`${get("/")}${get("/slow")}${get("/")}${bytes}`, how)).toEqual([
+  describe.each(["keeps its side open", "closes its side"] as const)("from a client that %s", (how) => {
+    it.each(brokenRequests)("is refused after their answers: %s", async (_what, bytes, refusal) => {
+      expect(await exchange(`${get("/")}${get("/slow")}${get("/")}${bytes}`, how)).toEqual([
         "200 quick",
         "200 slow",
         "200 quick",
@@ -113,13 +113,13 @@ describe("a request that is not readable HTTP, sent right after others that are"
       ])
     })
 
-    it.each(broken)("is refused after a long answer: %s", async (_what, bytes, refusal) => {
-      expect(await answersTo(`${get("/long")}${bytes}`, how)).toEqual(["200 524288 bytes", refusal])
+    it.each(brokenRequests)("is refused after a long answer: %s", async (_what, bytes, refusal) => {
+      expect(await exchange(`${get("/long")}${bytes}`, how)).toEqual(["200 524288 bytes", refusal])
     })
   })
 
-  it("is refused once, however much more is sent", async () => {
-    const { socket, text } = client(server.url)
+  it("is refused once, even if more input follows", async () => {
+    const { socket, text } = connectTo(server.url)
     socket.write(`${get("/slow")}${garbage}`)
     await reached.promise
     for (const _ of [1, 2, 3]) {
@@ -129,27 +129,27 @@ describe("a request that is not readable HTTP, sent right after others that are"
     gate.resolve()
     await once(socket, "end")
     socket.destroy()
-    expect(answersIn(text())).toEqual(["200 slow", unreadable])
+    expect(parseAnswers(text())).toEqual(["200 slow", unreadable])
   })
 
-  it("is refused when it breaks off", async () => {
-    expect(await answersTo(`${get("/slow")}GET / HT`, "closes its side")).toEqual(["200 slow", unreadable])
+  it("is refused if it is incomplete", async () => {
+    expect(await exchange(`${get("/slow")}GET / HT`, "closes its side")).toEqual(["200 slow", unreadable])
   })
 
   it("is not answered after a request that asks to close the connection", async () => {
-    expect(await answersTo(`${get("/slow", "connection: close")}${get("/noted/never")}`)).toEqual(["200 slow"])
-    expect(handled).toEqual([])
+    expect(await exchange(`${get("/slow", "connection: close")}${get("/noted/never")}`)).toEqual(["200 slow"])
+    expect(handledNames).toEqual([])
   })
 
-  it("is told from an upgrade, which is answered like any other request", async () => {
-    expect(await answersTo(`${get("/slow")}${get("/", "connection: upgrade, close", "upgrade: websocket")}`)).toEqual([
+  it("does not include an upgrade, which is answered like any other request", async () => {
+    expect(await exchange(`${get("/slow")}${get("/", "connection: upgrade, close", "upgrade: websocket")}`)).toEqual([
       "200 slow",
       "200 quick"
     ])
   })
 
-  it.each(broken)("harms nobody else when its client resets the connection: %s", async (_what, bytes) => {
-    const { socket } = client(server.url)
+  it.each(brokenRequests)("affects no other client if its own resets the connection: %s", async (_what, bytes) => {
+    const { socket } = connectTo(server.url)
     socket.write(`${get("/long")}${get("/slow")}${bytes}`)
     await reached.promise
     socket.resetAndDestroy()
@@ -162,27 +162,27 @@ describe("a request that is not readable HTTP, sent right after others that are"
 describe("a request whose body is not readable HTTP", () => {
   const noChunk = "no chunk\r\n"
 
-  it("is refused after earlier answers where its body is waited for", async () => {
-    expect(await answersTo(`${get("/slow")}${post("/body")}${noChunk}`)).toEqual(["200 slow", unreadable])
+  it("is refused after earlier answers if the handler waits for the body", async () => {
+    expect(await exchange(`${get("/slow")}${post("/body")}${noChunk}`)).toEqual(["200 slow", unreadable])
   })
 
-  it("is answered once where nobody reads the body", async () => {
-    expect(await answersTo(`${get("/slow", "transfer-encoding: chunked")}${noChunk}`)).toEqual(["200 slow"])
+  it("is answered once if the handler does not read the body", async () => {
+    expect(await exchange(`${get("/slow", "transfer-encoding: chunked")}${noChunk}`)).toEqual(["200 slow"])
   })
 
   it("is not refused after its answer", async () => {
-    const { socket, text } = client(server.url)
+    const { socket, text } = connectTo(server.url)
     socket.write(post("/unread"))
     await once(socket, "data")
     socket.write(noChunk)
     await once(socket, "end")
     socket.destroy()
-    expect(answersIn(text())).toEqual(["200 quick"])
+    expect(parseAnswers(text())).toEqual(["200 quick"])
   })
 })
 
-describe("a request for a host that is not readable", () => {
-  const refused: ReadonlyArray<readonly [string, string]> = [
+describe("a request for an invalid host", () => {
+  const requests: ReadonlyArray<readonly [string, string]> = [
     ["two hosts", get("/noted/a", "host: larder")],
     [
       "a second host after a thousand headers",
@@ -212,10 +212,10 @@ describe("a request for a host that is not readable", () => {
     ["no host", "GET /noted/a HTTP/1.1\r\n\r\n"],
     ["an empty host in HTTP/1.0", "GET /noted/a HTTP/1.0\r\nhost:\r\n\r\n"]
   ]
-  it.each(refused)("is refused in its order: %s", async (_what, bytes) => {
-    const answers = await answersTo(`${get("/slow")}${bytes}${get("/", "connection: close")}`)
+  it.each(requests)("is refused after the answers before it: %s", async (_what, bytes) => {
+    const answers = await exchange(`${get("/slow")}${bytes}${get("/", "connection: close")}`)
     expect(answers.slice(0, 2)).toEqual(["200 slow", unclearHost])
-    expect(handled).toEqual([])
+    expect(handledNames).toEqual([])
   })
 
   it.each([
@@ -226,12 +226,12 @@ describe("a request for a host that is not readable", () => {
     "127.0.0.1:1",
     "[::1]",
     "[::ffff:1.2.3.4]:65535"
-  ])("is answered for the host %s", async (host) => {
+  ])("is answered for the valid host %s", async (host) => {
     for (const head of [
       `GET /noted/a HTTP/1.1\r\nhost: ${host}\r\n`,
       `GET http://${host}/noted/a HTTP/1.1\r\nhost: larder\r\n`
     ]) {
-      expect(await answersTo(`${get("/slow")}${head}connection: close\r\n\r\n`)).toEqual(["200 slow", "200 noted"])
+      expect(await exchange(`${get("/slow")}${head}connection: close\r\n\r\n`)).toEqual(["200 slow", "200 noted"])
     }
   })
 })
@@ -239,13 +239,13 @@ describe("a request for a host that is not readable", () => {
 /** Blocks the whole process, like a long turn of the event loop. */
 const block = (milliseconds: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 
-const closing = (socket: Socket) =>
+const waitForClose = (socket: Socket) =>
   Promise.all([once(socket, "end").then(() => socket.destroy()), once(socket, "close")])
 
 describe("a stopping server", () => {
-  it("answers a call that came on a kept connection while it was busy for longer than it waits", async () => {
-    const { stop, url } = await started()
-    const { socket, text } = client(url)
+  it("answers a call that arrived on an idle connection while it was busy for longer than its grace period", async () => {
+    const { stop, url } = await startServer()
+    const { socket, text } = connectTo(url)
     socket.write(get("/"))
     await once(socket, "data")
 
@@ -253,14 +253,14 @@ describe("a stopping server", () => {
     await endOfTurn() // the timers run next
     socket.write(get("/"))
     block(1_500)
-    await Promise.all([closing(socket), closed])
-    expect(answersIn(text())).toEqual(["200 quick", "200 quick"])
+    await Promise.all([waitForClose(socket), closed])
+    expect(parseAnswers(text())).toEqual(["200 quick", "200 quick"])
     expect(text().toLowerCase()).toMatch(/connection: keep-alive.*connection: close/s)
   })
 
-  it("answers every call that was sent without waiting", async () => {
-    const { stop, url } = await started()
-    const { socket, text } = client(url)
+  it("answers every pipelined call", async () => {
+    const { stop, url } = await startServer()
+    const { socket, text } = connectTo(url)
     socket.write(`${get("/slow")}${get("/slow")}`)
     await reached.promise
     await endOfTurn()
@@ -269,18 +269,18 @@ describe("a stopping server", () => {
     await endOfTurn()
     await endOfTurn()
     gate.resolve()
-    await Promise.all([closing(socket), closed])
-    expect(answersIn(text())).toEqual(["200 slow", "200 slow", "200 slow"])
+    await Promise.all([waitForClose(socket), closed])
+    expect(parseAnswers(text())).toEqual(["200 slow", "200 slow", "200 slow"])
   })
 })
 
-it("takes 64 requests of a connection before their answers are taken, and refuses the next with 503", async () => {
-  const { socket, text } = client(server.url)
+it("accepts 64 unanswered requests per connection, and refuses the next with 503", async () => {
+  const { socket, text } = connectTo(server.url)
   socket.write(get("/slow") + get("/").repeat(2_000))
   await reached.promise
   gate.resolve()
   await once(socket, "end")
-  const answers = answersIn(text())
+  const answers = parseAnswers(text())
   expect(answers.slice(0, 64)).toEqual(["200 slow", ...Array.from({ length: 63 }, () => "200 quick")])
   expect(answers.slice(64)).toEqual([expect.stringMatching(/^503 .*An unexpected error occurred/)])
   expect(text()).toContain("x-error-code: too_many_in_flight\r\n")

@@ -12,13 +12,13 @@ import {
 } from "@larder/schemas"
 import { Effect, Schedule, Schema } from "effect"
 import { type H3, serve } from "h3"
-import { hostIn } from "../addresses.ts"
+import { buildUrl, validHost } from "../addresses.ts"
 import { errorBody, errorHeaders, newRequestId } from "./answer.ts"
-import { connectionsOf } from "./connections.ts"
+import { type Connections, trackConnections } from "./connections.ts"
 import { makeReaders } from "./fairness/readers.ts"
 import { chunkBytes } from "./fairness/turns.ts"
 
-export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
+class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   what: Schema.String,
   host: Schema.String,
   port: Schema.Int,
@@ -31,69 +31,63 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
   }
 }
 
-/** Longest time that a stop waits for requests in flight. */
-const longestDrain = "10 seconds"
-/**
- * Milliseconds that idle connections stay open during a stop: a request that a distant caller has already sent still
- * arrives and is answered.
- */
-const grace = 1_000
-
-type Connections = ReturnType<typeof connectionsOf>
+/** How long a stop waits for requests in flight. */
+const drainTimeout = "10 seconds"
+/** Idle connections stay open this long during a stop: a request that is already on its way arrives and is answered. */
+const idleGraceMs = 1_000
 
 /**
- * Stops a server without cutting off a call. Node would close idle connections immediately, even those on which a
- * request is already on its way. It would keep busy connections open for as long as their callers send requests.
- * Instead, the server accepts no new connections, closes each connection after its newest answer, and closes idle ones
- * after `grace`.
+ * Stops a server without cutting off a call: it accepts no new connections, closes each connection after its newest
+ * answer, and closes idle ones after `idleGraceMs`. Node alone would close idle connections immediately, and keep busy
+ * ones open for as long as their callers send requests.
  */
 const drain = (server: Server, connections: Connections) => {
   connections.endEach()
   // after a long turn of the event loop, timers run before pending input is read; `setImmediate` waits until it is read
-  setTimeout(() => setImmediate(() => server.closeIdleConnections()), grace).unref()
+  setTimeout(() => setImmediate(() => server.closeIdleConnections()), idleGraceMs).unref()
   return new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
 }
 
-/** Requests that Node and its adapter would answer with an empty body, or cut off, get an error of the usual shape. */
+/** Requests that Node and its adapter would cut off, or answer with an empty body, get an error of the usual shape. */
 const answerBrokenHttp = (server: Server, connections: Connections, docsUrl: string | undefined) => {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET") socket.destroy()
-    else connections.breakOff(socket, () => asText(brokenHttp[error.code ?? ""] ?? unreadableRequest, docsUrl))
+    else connections.breakOff(socket, () => formatError(brokenHttp[error.code ?? ""] ?? unreadableRequest, docsUrl))
   })
   server.on("connect", (_request, socket) => {
     connections.adopt(socket)
-    connections.breakOff(socket, () => asText(methodNotAllowed, docsUrl))
+    connections.breakOff(socket, () => formatError(methodNotAllowed, docsUrl))
   })
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
-  const answers = server.listeners("request")
+  const listeners = server.listeners("request")
   server.removeAllListeners("request").on("request", (request, response) => {
     if (connections.isOver(request.socket, response)) return
     if (connections.isFull(request.socket)) {
-      connections.breakOff(request.socket, () => asText(tooManyInFlight, docsUrl))
+      connections.breakOff(request.socket, () => formatError(tooManyInFlight, docsUrl))
       return
     }
-    const problem = problemOf(request)
-    if (problem === undefined) for (const answer of answers) answer.call(server, request, response)
-    else response.writeHead(problem.status, headersOf(problem, docsUrl)).end(errorBody(problem))
+    const problem = findProblem(request)
+    if (problem === undefined) for (const listener of listeners) listener.call(server, request, response)
+    else response.writeHead(problem.status, buildHeaders(problem, docsUrl)).end(errorBody(problem))
   })
 }
 
 /** The target must be a path, `*`, or an absolute URL as proxies send it. HTTP/1.1 requires exactly one host. */
-const problemOf = ({ headers, httpVersion, rawHeaders, url = "" }: IncomingMessage) => {
+const findProblem = ({ headers, httpVersion, rawHeaders, url = "" }: IncomingMessage) => {
   const address = /^https?:\/\/([^/?#]*)/i.exec(url)
   if (address === null && !url.startsWith("/") && url !== "*") return unreadableRequest
   const hosts = [address?.[1], headers.host].filter((text) => text !== undefined)
-  const isNamed = headers.host !== undefined || httpVersion === "1.0"
-  return isNamed && hosts.every((host) => hostIn(host) !== undefined) && !namesHostTwice(rawHeaders)
+  const hasHost = headers.host !== undefined || httpVersion === "1.0"
+  return hasHost && hosts.every((host) => validHost(host) !== undefined) && !hasTwoHosts(rawHeaders)
     ? undefined
     : unclearHost
 }
 
-/** Node drops a second `Host` header silently. */
-const namesHostTwice = (rawHeaders: ReadonlyArray<string>) => {
-  let hosts = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) if (/^host$/i.test(rawHeaders[index] ?? "")) hosts++
-  return hosts > 1
+/** Node silently drops a second `Host` header. */
+const hasTwoHosts = (rawHeaders: ReadonlyArray<string>) => {
+  let hostCount = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) if (/^host$/i.test(rawHeaders[index] ?? "")) hostCount++
+  return hostCount > 1
 }
 
 const brokenHttp: Readonly<Record<string, ApiError>> = {
@@ -101,7 +95,7 @@ const brokenHttp: Readonly<Record<string, ApiError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: requestTimeout
 }
 
-const headersOf = (error: ApiError, docsUrl: string | undefined): Readonly<Record<string, string>> => ({
+const buildHeaders = (error: ApiError, docsUrl: string | undefined): Readonly<Record<string, string>> => ({
   "content-type": "application/json",
   "content-length": String(errorBody(error).length),
   "cache-control": "private, no-store",
@@ -112,9 +106,8 @@ const headersOf = (error: ApiError, docsUrl: string | undefined): Readonly<Recor
   ...(error.status === tooManyInFlight.status && { "retry-after": "1" })
 })
 
-/** The error as the text of an HTTP response, written directly to a socket. */
-const asText = (error: ApiError, docsUrl: string | undefined): string => {
-  const headers = { ...headersOf(error, docsUrl), connection: "close" }
+const formatError = (error: ApiError, docsUrl: string | undefined): string => {
+  const headers = { ...buildHeaders(error, docsUrl), connection: "close" }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join("")}\r\n${errorBody(error)}`
 }
@@ -123,17 +116,15 @@ interface Listening {
   readonly what: string
   readonly host: string
   readonly port: number
-  /** Name of the setting that holds the port. */
   readonly setting: string
-  /** Whether unread answers have reached their memory limit: the slowest readers are then cut off. */
+  /** Whether unread answers have reached their memory limit; the slowest readers are then disconnected. */
   readonly isFull?: () => boolean
-  /** Where the docs of the API, which explain errors, are served; by default on this listener. */
+  /** Address of the docs that explain errors; by default this listener. */
   readonly docsUrl?: string | undefined
 }
 
-const checkInterval = "2 seconds"
+const readersCheckInterval = "2 seconds"
 
-/** Listens and answers with the address. Port 0 takes a free port. */
 export const listen = Effect.fnUntraced(function* (
   app: H3,
   { docsUrl, host, isFull = () => false, port, setting, what }: Listening
@@ -154,22 +145,21 @@ export const listen = Effect.fnUntraced(function* (
         })
         const node = listening.node?.server as Server // srvx on Node, HTTP/1.1
         node.maxHeadersCount = 0 // the limit is 16 KiB; Node would drop all headers after the thousandth
-        const connections = connectionsOf(node)
+        const connections = trackConnections(node)
         answerBrokenHttp(node, connections, docsUrl)
-        const failed = new Promise<never>((_, reject) => node.once("error", reject))
-        await Promise.race([Promise.resolve(listening.serve()).then(() => listening.ready()), failed])
+        const failure = new Promise<never>((_, reject) => node.once("error", reject))
+        await Promise.race([Promise.resolve(listening.serve()).then(() => listening.ready()), failure])
         return { connections, node }
       },
       catch: (cause) => new CannotListen({ what, host, port, setting, cause })
     }),
     ({ connections, node }) =>
       Effect.promise(() => drain(node, connections)).pipe(
-        Effect.timeoutOrElse({ duration: longestDrain, orElse: () => Effect.sync(() => node.closeAllConnections()) })
+        Effect.timeoutOrElse({ duration: drainTimeout, orElse: () => Effect.sync(() => node.closeAllConnections()) })
       )
   )
   const { check } = makeReaders({ sockets: server.connections.sockets, isFull, now: () => performance.now() })
-  yield* Effect.forkScoped(Effect.repeat(Effect.promise(check), Schedule.spaced(checkInterval)))
+  yield* Effect.forkScoped(Effect.repeat(Effect.promise(check), Schedule.spaced(readersCheckInterval)))
   const address = server.node.address()
-  const taken = typeof address === "object" && address !== null ? address.port : port
-  return `http://${host.includes(":") ? `[${host}]` : host}:${taken}`
+  return buildUrl(host, typeof address === "object" && address !== null ? address.port : port)
 })

@@ -1,7 +1,4 @@
-/**
- * The server's counters, and their Prometheus text. Counting costs a few additions per request. Endpoints and statuses
- * are the only labels, so the number of lines stays small, and no key, account or path of a caller can appear.
- */
+/** The server's counters, in Prometheus format. Labels are endpoints and statuses, never a key, account or path. */
 
 /** Upper bounds in seconds. A commit on a fast disk takes 0.2 ms. */
 const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
@@ -12,9 +9,9 @@ interface Durations {
   total: number
 }
 
-const noDurations = (): Durations => ({ counts: buckets.map(() => 0), sum: 0, total: 0 })
+const newDurations = (): Durations => ({ counts: buckets.map(() => 0), sum: 0, total: 0 })
 
-const count = (durations: Durations, milliseconds: number) => {
+const addDuration = (durations: Durations, milliseconds: number) => {
   const seconds = milliseconds / 1000
   const bucket = buckets.findIndex((bound) => seconds <= bound)
   if (bucket >= 0) durations.counts[bucket] = (durations.counts[bucket] ?? 0) + 1
@@ -22,18 +19,17 @@ const count = (durations: Durations, milliseconds: number) => {
   durations.total++
 }
 
-/** `labels` is empty, or ends with a comma. */
-const histogramLines = (name: string, labels: string, { counts, sum, total }: Durations) => {
-  let below = 0
-  const own = labels === "" ? "" : `{${labels.slice(0, -1)}}`
+const formatHistogram = (name: string, labels: string, { counts, sum, total }: Durations) => {
+  let cumulative = 0
+  const ownLabels = labels === "" ? "" : `{${labels.slice(0, -1)}}`
   return [
     ...buckets.map((bound, index) => {
-      below += counts[index] ?? 0
-      return `${name}_bucket{${labels}le="${bound}"} ${below}`
+      cumulative += counts[index] ?? 0
+      return `${name}_bucket{${labels}le="${bound}"} ${cumulative}`
     }),
     `${name}_bucket{${labels}le="+Inf"} ${total}`,
-    `${name}_sum${own} ${sum}`,
-    `${name}_count${own} ${total}`
+    `${name}_sum${ownLabels} ${sum}`,
+    `${name}_count${ownLabels} ${total}`
   ]
 }
 
@@ -48,18 +44,18 @@ export interface Gauge {
 export const makeMeters = () => {
   const requests = new Map<string, Map<number, number>>()
   const durations = new Map<string, Durations>()
-  const commits = noDurations()
+  const commits = newDurations()
 
-  const answered = (endpoint: string, status: number, milliseconds: number) => {
+  const countAnswer = (endpoint: string, status: number, milliseconds: number) => {
     const byStatus = requests.get(endpoint) ?? new Map<number, number>()
     requests.set(endpoint, byStatus)
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1)
-    const took = durations.get(endpoint) ?? noDurations()
-    durations.set(endpoint, took)
-    count(took, milliseconds)
+    const ofEndpoint = durations.get(endpoint) ?? newDurations()
+    durations.set(endpoint, ofEndpoint)
+    addDuration(ofEndpoint, milliseconds)
   }
 
-  const text = (gauges: ReadonlyArray<Gauge>) =>
+  const format = (gauges: ReadonlyArray<Gauge>) =>
     [
       "# HELP larder_requests_total Answers by endpoint and status.",
       "# TYPE larder_requests_total counter",
@@ -70,12 +66,12 @@ export const makeMeters = () => {
       ),
       "# HELP larder_request_seconds Time from the whole request to its answer, by endpoint.",
       "# TYPE larder_request_seconds histogram",
-      ...[...durations].flatMap(([endpoint, took]) =>
-        histogramLines("larder_request_seconds", `endpoint="${endpoint}",`, took)
+      ...[...durations].flatMap(([endpoint, ofEndpoint]) =>
+        formatHistogram("larder_request_seconds", `endpoint="${endpoint}",`, ofEndpoint)
       ),
       "# HELP larder_commit_seconds Time from a finished read to its durable charge.",
       "# TYPE larder_commit_seconds histogram",
-      ...histogramLines("larder_commit_seconds", "", commits),
+      ...formatHistogram("larder_commit_seconds", "", commits),
       ...gauges.flatMap(({ help, name, type, values }) => [
         `# HELP ${name} ${help}`,
         `# TYPE ${name} ${type}`,
@@ -84,7 +80,7 @@ export const makeMeters = () => {
       ""
     ].join("\n")
 
-  return { answered, committed: (milliseconds: number) => count(commits, milliseconds), text }
+  return { countAnswer, timeCommit: (milliseconds: number) => addDuration(commits, milliseconds), format }
 }
 
 export type Meters = ReturnType<typeof makeMeters>

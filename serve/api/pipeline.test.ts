@@ -1,5 +1,4 @@
 /** The credits of a call that fails after its hold. Tests over HTTP cover the rest of the pipeline. */
-
 import { assert, describe, it } from "@effect/vitest"
 import { getCommodityPrices, unknownRecord } from "@larder/schemas"
 import { liveAndEmpty } from "@larder/test/support/serve/empty-generation.ts"
@@ -13,7 +12,7 @@ import { makePipeline } from "./pipeline.ts"
 import { refuse, route } from "./route.ts"
 
 /** A pipeline over a real ledger; the test provides the read of its only endpoint. */
-const over = Effect.fnUntraced(function* (read: Effect.Effect<string, unknown>) {
+const makeTestPipeline = Effect.fnUntraced(function* (read: Effect.Effect<string, unknown>) {
   const store = memoryStore()
   const ledger = yield* ledgerOver(store)
   const { id } = yield* ledger.administration.createAccount({ name: "A" })
@@ -23,7 +22,7 @@ const over = Effect.fnUntraced(function* (read: Effect.Effect<string, unknown>) 
     scopes: ["get-commodity-prices"],
     budget_credits: 5_000
   })
-  const reported: Array<string> = []
+  const reports: Array<string> = []
   const pipeline = makePipeline({
     ledger,
     live: liveAndEmpty,
@@ -32,11 +31,11 @@ const over = Effect.fnUntraced(function* (read: Effect.Effect<string, unknown>) 
     now: Date.now,
     publicUrl: undefined,
     run: Effect.runPromiseExit,
-    answered: () => {},
-    report: (message) => reported.push(message)
+    onAnswer: () => {},
+    report: (message) => reports.push(message)
   })
   /** The answer counts as unsent until the test ends its turn. */
-  const unsent = (signal = new AbortController().signal) =>
+  const callUnsent = (signal = new AbortController().signal) =>
     pipeline.answer({
       route: route(getCommodityPrices, { expectedBytes: () => 0, read: () => read }),
       id: "",
@@ -46,19 +45,19 @@ const over = Effect.fnUntraced(function* (read: Effect.Effect<string, unknown>) 
       signal
     })
   const call = async (signal?: AbortSignal) => {
-    const answer = await unsent(signal)
+    const answer = await callUnsent(signal)
     answer.turn?.end()
     return answer
   }
-  const charges = () => store.entries.filter(({ type }) => type === "charge")
-  return { call, charges, reported, store, unsent }
+  const listCharges = () => store.entries.filter(({ type }) => type === "charge")
+  return { call, listCharges, reports, store, callUnsent }
 })
 
-describe("a call that was held and not answered with 200", () => {
-  it.live("costs nothing when the caller leaves while it is read, and gives the hold back", () =>
+describe("a call that fails after its hold", () => {
+  it.live("costs nothing if the caller disconnects during the read, and releases the hold", () =>
     Effect.gen(function* () {
       const reading = yield* Deferred.make<void>()
-      const { call, charges, reported } = yield* over(
+      const { call, listCharges, reports } = yield* makeTestPipeline(
         Effect.andThen(Deferred.succeed(reading, undefined), Effect.never)
       )
       const caller = new AbortController()
@@ -66,49 +65,49 @@ describe("a call that was held and not answered with 200", () => {
       yield* Deferred.await(reading)
       caller.abort()
       const { headers } = yield* Effect.promise(() => answer)
-      assert.deepStrictEqual(charges(), [])
+      assert.deepStrictEqual(listCharges(), [])
       assert.strictEqual(headers["x-credits-charged"], "0")
       assert.strictEqual(headers["x-credits-remaining"], "5000")
-      assert.deepStrictEqual(reported, [])
+      assert.deepStrictEqual(reports, [])
     }).pipe(Effect.scoped)
   )
 
-  it.live("costs nothing when the caller has left before the commit", () =>
+  it.live("costs nothing if the caller disconnects before the capture", () =>
     Effect.gen(function* () {
       const caller = new AbortController()
       const leave = Effect.sync(() => caller.abort())
-      const { call, charges } = yield* over(Effect.as(leave, '{"data":[]}'))
+      const { call, listCharges } = yield* makeTestPipeline(Effect.as(leave, '{"data":[]}'))
       yield* Effect.promise(() => call(caller.signal))
-      assert.deepStrictEqual(charges(), [])
+      assert.deepStrictEqual(listCharges(), [])
     }).pipe(Effect.scoped)
   )
 
-  it.live("costs nothing when the read fails, and tells the details to the operator only", () =>
+  it.live("costs nothing if the read fails, and only the operator gets the details", () =>
     Effect.gen(function* () {
-      const { call, charges, reported } = yield* over(Effect.die(new Error("secret detail")))
+      const { call, listCharges, reports } = yield* makeTestPipeline(Effect.die(new Error("secret detail")))
       const { body, headers, status } = yield* Effect.promise(() => call())
       assert.strictEqual(status, 500)
       assert.strictEqual(headers["x-error-code"], "internal")
       assert.strictEqual(body, '{"error":{"type":"internal","message":"An unexpected error occurred"}}')
       assert.strictEqual(headers["x-credits-remaining"], "5000")
-      assert.deepStrictEqual(charges(), [])
-      assert.deepStrictEqual(reported, ["a read failed"])
+      assert.deepStrictEqual(listCharges(), [])
+      assert.deepStrictEqual(reports, ["a read failed"])
     }).pipe(Effect.scoped)
   )
 
-  it.live("costs nothing when no record has the id", () =>
+  it.live("costs nothing if no record has the id", () =>
     Effect.gen(function* () {
-      const { call, charges } = yield* over(refuse(unknownRecord("store", "x")))
+      const { call, listCharges } = yield* makeTestPipeline(refuse(unknownRecord("store", "x")))
       const { body, status } = yield* Effect.promise(() => call())
       assert.strictEqual(status, 404)
       assert.strictEqual(body, '{"error":{"type":"not_found","message":"Unknown store: x"}}')
-      assert.deepStrictEqual(charges(), [])
+      assert.deepStrictEqual(listCharges(), [])
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers 503 with Retry-After when the charge cannot be written, and charges the next call", () =>
+  it.live("answers 503 with Retry-After if the charge cannot be written, and charges the next call", () =>
     Effect.gen(function* () {
-      const { call, charges, reported, store } = yield* over(Effect.succeed('{"data":[]}'))
+      const { call, listCharges, reports, store } = yield* makeTestPipeline(Effect.succeed('{"data":[]}'))
       store.failure = new Error("disk full")
       yield* Effect.promise(() => Promise.all([call(), call()]))
       const refused = yield* Effect.promise(() => call())
@@ -116,24 +115,24 @@ describe("a call that was held and not answered with 200", () => {
       assert.strictEqual(refused.headers["retry-after"], "1")
       assert.strictEqual(refused.headers["x-error-code"], "ledger_unavailable")
       assert.strictEqual(refused.headers["x-credits-remaining"], "5000")
-      assert.deepStrictEqual(reported, ["a charge could not be written"]) // once, not for each call
+      assert.deepStrictEqual(reports, ["a charge could not be written"]) // once, not for each call
       store.failure = undefined
       const answered = yield* Effect.promise(() => call())
       assert.strictEqual(answered.status, 200)
       assert.strictEqual(answered.headers["x-credits-remaining"], "4990")
-      assert.strictEqual(charges().length, 1)
+      assert.strictEqual(listCharges().length, 1)
       store.failure = new Error("disk full again")
       yield* Effect.promise(() => call())
-      assert.strictEqual(reported.length, 2)
+      assert.strictEqual(reports.length, 2)
     }).pipe(Effect.scoped)
   )
 })
 
-describe("more calls than can be answered at once", () => {
+describe("too many concurrent calls", () => {
   it.live("answers 503 with Retry-After beyond 4,000 waiting calls, and charges only answers with 200", () =>
     Effect.gen(function* () {
       const go = yield* Deferred.make<void>()
-      const { call, charges } = yield* over(Effect.as(Deferred.await(go), '{"data":[]}'))
+      const { call, listCharges } = yield* makeTestPipeline(Effect.as(Deferred.await(go), '{"data":[]}'))
       const waiting = Array.from({ length: 4_000 }, () => call())
       const { headers, status } = yield* Effect.promise(() => call())
       assert.strictEqual(status, 503)
@@ -143,16 +142,18 @@ describe("more calls than can be answered at once", () => {
       const answers = yield* Effect.promise(() => Promise.all(waiting))
       const paid = answers.filter((answer) => answer.status === 200).length
       assert.strictEqual(paid, 500) // 5,000 credits are 500 calls
-      assert.strictEqual(charges().length, 500)
+      assert.strictEqual(listCharges().length, 500)
     }).pipe(Effect.scoped)
   )
 })
 
-describe("a key whose answers are not taken", () => {
+describe("a key whose answers are not read", () => {
   it.live("waits five seconds for room, then answers 503 with Retry-After, and costs nothing", () =>
     Effect.gen(function* () {
-      const { call, charges, unsent } = yield* over(Effect.succeed(`{"data":"${"x".repeat(5_000_000)}"}`))
-      const answers = yield* Effect.promise(() => Promise.all([unsent(), unsent()]))
+      const { call, listCharges, callUnsent } = yield* makeTestPipeline(
+        Effect.succeed(`{"data":"${"x".repeat(5_000_000)}"}`)
+      )
+      const answers = yield* Effect.promise(() => Promise.all([callUnsent(), callUnsent()]))
       assert.deepStrictEqual(
         answers.map(({ status }) => status),
         [200, 200]
@@ -166,7 +167,7 @@ describe("a key whose answers are not taken", () => {
       assert.strictEqual(headers["retry-after"], "1")
       assert.strictEqual(headers["x-error-code"], "too_many_in_flight")
       assert.strictEqual(headers["x-credits-charged"], "0")
-      assert.strictEqual(charges().length, 2)
+      assert.strictEqual(listCharges().length, 2)
       answers[0]?.turn?.end()
       const next = yield* Effect.promise(() => call())
       assert.strictEqual(next.status, 200)

@@ -1,9 +1,4 @@
-/**
- * A route: an endpoint and its read. The request pipeline does everything else. A read receives a request that is
- * authenticated, authorised and valid and whose credits are held. It answers with the JSON text of its body.
- *
- * `validate` decides whether a call is valid: its parameters, its cursor and the names in it.
- */
+/** A route: an endpoint and its read, which the pipeline calls for a valid request once its credits are held. */
 import {
   type ApiError,
   type Endpoint,
@@ -17,34 +12,33 @@ import {
 } from "@larder/schemas"
 import type { Generation } from "@larder/warehouse"
 import { Effect } from "effect"
-import { cursorScope, decodeCursor, encodeCursor, type Position } from "./cursor.ts"
+import { type CursorPosition, cursorScope, decodeCursor, encodeCursor } from "./cursor.ts"
 import type { SharedTurn } from "./fairness/turns.ts"
 import type { ReadModel } from "./read-model.ts"
 
 export interface Request<V> {
   readonly values: V
-  /** Names of the parameters that were sent, including empty ones. */
+  /** Names of the parameters in the query, including empty ones. */
   readonly given: ReadonlySet<string>
   /** The id in the path, decoded; empty if the path has none. */
   readonly id: string
   /** Where the previous page ended; undefined for the first page. */
-  readonly after: Position | undefined
-  /** Makes the cursor of a page that ends at this position. */
-  readonly cursorAt: (position: Position) => string
+  readonly after: CursorPosition | undefined
+  readonly cursorAt: (position: CursorPosition) => string
   /** Whether the call came to the host named by `LARDER_DATA_HOST`. */
   readonly onDataHost: boolean
 }
 
 export type ValidRequest = Request<Readonly<Record<string, unknown>>>
 
-/** A refusal by a read: it found no record, or the cursor's position is invalid. */
-export class Refused {
+/** A read fails with it if there is no such record, or if the cursor's position is invalid. */
+export class ReadRefused {
   readonly answer: ApiError
   constructor(answer: ApiError) {
     this.answer = answer
   }
 }
-export const refuse = (error: ApiError) => Effect.fail(new Refused(error))
+export const refuse = (error: ApiError) => Effect.fail(new ReadRefused(error))
 
 export interface Route {
   readonly endpoint: Endpoint
@@ -53,24 +47,22 @@ export interface Route {
   readonly parse: (query: URLSearchParams) => Read<Readonly<Record<string, unknown>>>
   /** The error if a name is not in the catalogs. Called before credits are held and data is read. */
   readonly unknownNames: (values: Readonly<Record<string, unknown>>, model: ReadModel) => Invalid | undefined
-  /** Approximate size of the answer in bytes, known before the read. It decides how the call waits for its turn. */
+  /** Approximate size of the answer in bytes, before the read. It decides how the call waits for its turn. */
   readonly expectedBytes: (request: ValidRequest, model: ReadModel) => number
   readonly read: (request: ValidRequest, generation: Generation<ReadModel>) => Effect.Effect<string, unknown>
 }
 
 /** A food record takes 2.4 kB on average, a product or store record half a kilobyte. */
-const bytesOfRecord = 3_000
-/** A larger `limit` is served as this one. */
-const largestPage = 200
-const bytesOfPage = ({ values: { limit } }: ValidRequest) =>
-  bytesOfRecord * (typeof limit === "number" ? Math.min(limit, largestPage) : 1)
+const bytesPerRecord = 3_000
+/** A larger `limit` gives this one. */
+const maxPage = 200
+const estimatePage = ({ values: { limit } }: ValidRequest) =>
+  bytesPerRecord * (typeof limit === "number" ? Math.min(limit, maxPage) : 1)
 
-/** Ties a read to the types of its endpoint's parameters. */
 export const route = <P extends Parameters>(
   endpoint: Endpoint<P>,
-  on: {
+  functions: {
     readonly unknownNames?: (values: Values<P>, model: ReadModel) => Invalid | undefined
-    /** By default the size of a page of the largest records. */
     readonly expectedBytes?: (request: Request<Values<P>>, model: ReadModel) => number
     readonly read: (request: Request<Values<P>>, generation: Generation<ReadModel>) => Effect.Effect<string, unknown>
   }
@@ -78,26 +70,24 @@ export const route = <P extends Parameters>(
   endpoint,
   chargedAs: templateOf(endpoint.path),
   parse: endpoint.read,
-  // The pipeline passes on the values that `parse` of this same endpoint returned.
-  unknownNames: (values, model) => on.unknownNames?.(values as Values<P>, model),
-  expectedBytes: (request, model) => on.expectedBytes?.(request as Request<Values<P>>, model) ?? bytesOfPage(request),
-  read: (request, generation) => on.read(request as Request<Values<P>>, generation)
+  // the pipeline passes on the values that `parse` of the same endpoint returned
+  unknownNames: (values, model) => functions.unknownNames?.(values as Values<P>, model),
+  expectedBytes: (request, model) =>
+    functions.expectedBytes?.(request as Request<Values<P>>, model) ?? estimatePage(request),
+  read: (request, generation) => functions.read(request as Request<Values<P>>, generation)
 })
 
-/** The body of a page of finished JSON records. */
 export const page = (records: ReadonlyArray<string>, next: string | null) =>
   `{"data":[${records.join(",")}],"next_cursor":${JSON.stringify(next)}}`
 
-/** What a call asks for. */
-export interface Asked {
+export interface RoutedRequest {
   readonly route: Route
-  /** The id in the path, decoded; empty if the path has none. */
   readonly id: string
   readonly query: URLSearchParams
   readonly onDataHost: boolean
 }
 
-export interface Call extends Asked {
+export interface Call extends RoutedRequest {
   readonly authorization: string | null
   /** Fires when the caller disconnects. Before the capture, that costs nothing. */
   readonly signal: AbortSignal
@@ -105,18 +95,18 @@ export interface Call extends Asked {
   readonly shared?: SharedTurn
 }
 
-/** The valid request, or a 400. Checks the grammar first, then the cursor, then the names against the catalogs. */
-export const validate = (asked: Asked, model: ReadModel): ValidRequest | ApiError => {
-  const { id, onDataHost, query, route } = asked
-  const read = route.parse(query)
-  if ("invalid" in read) return invalidRequest(read)
-  const { cursor, limit: _, ...filters } = read.value
+/** The valid request, or a 400. Checks the parameters first, then the cursor, then the names against the catalogs. */
+export const validate = (call: RoutedRequest, model: ReadModel): ValidRequest | ApiError => {
+  const { id, onDataHost, query, route } = call
+  const parsed = route.parse(query)
+  if ("invalid" in parsed) return invalidRequest(parsed)
+  const { cursor, limit: _, ...filters } = parsed.value
   const scope = route.endpoint.order === undefined ? "" : cursorScope(route.endpoint.id, id, filters)
   const after = typeof cursor === "string" ? decodeCursor(scope, cursor) : undefined
   if (cursor !== undefined && after?.length !== route.endpoint.order?.length) return invalidRequest(foreignCursor)
-  const unknown = route.unknownNames(read.value, model)
+  const unknown = route.unknownNames(parsed.value, model)
   if (unknown !== undefined) return invalidRequest(unknown)
   const given = new Set(query.keys())
-  const cursorAt = (position: Position) => encodeCursor(scope, position)
-  return { values: read.value, given, id, after, cursorAt, onDataHost }
+  const cursorAt = (position: CursorPosition) => encodeCursor(scope, position)
+  return { values: parsed.value, given, id, after, cursorAt, onDataHost }
 }

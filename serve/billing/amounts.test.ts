@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { creditsOfCents, isPayable, isTrigger, presets, usdText } from "./amounts.ts"
+import { centsToCredits, formatCents, isValidPayment, isValidTrigger, presets } from "./amounts.ts"
 
 describe("amounts of money", () => {
   it.each([
@@ -10,9 +10,9 @@ describe("amounts of money", () => {
     [1_250_99, "$1,250.99"],
     [50_000_00, "$50,000.00"],
     [-1_234_567_89, "-$1,234,567.89"]
-  ])("writes %i cents as %s", (cents, text) => assert.strictEqual(usdText(cents), text))
+  ])("writes %i cents as %s", (cents, text) => assert.strictEqual(formatCents(cents), text))
 
-  it("converts one cent to ten credits", () => assert.strictEqual(creditsOfCents(50_000_00), 50_000_000))
+  it("converts one cent to ten credits", () => assert.strictEqual(centsToCredits(50_000_00), 50_000_000))
 
   it.each([
     [9_99, false],
@@ -21,16 +21,14 @@ describe("amounts of money", () => {
     [50_000_00, true],
     [50_000_01, false],
     [Number.NaN, false]
-  ])("tells whether %d cents can be paid at once: %s", (cents, can) => assert.strictEqual(isPayable(cents), can))
+  ])("accepts %d cents as one payment: %s", (cents, isValid) => assert.strictEqual(isValidPayment(cents), isValid))
 
   it.each([
     [999, false],
     [1_000, true],
     [50_000_000, true],
     [50_000_001, false]
-  ])("tells whether a recharge may start below %d credits: %s", (credits, may) =>
-    assert.strictEqual(isTrigger(credits), may)
-  )
+  ])("accepts %d credits as a trigger: %s", (credits, isValid) => assert.strictEqual(isValidTrigger(credits), isValid))
 
-  it("offers only amounts that can be paid", () => assert.isTrue(presets.every(isPayable)))
+  it("offers only amounts that can be paid", () => assert.isTrue(presets.every(isValidPayment)))
 })

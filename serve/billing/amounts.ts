@@ -1,26 +1,25 @@
-/** US cents in, credits out. 1,000 credits are 1.00 USD, so a cent is ten credits and every cent is whole. */
+/** US cents in, credits out. 1,000 credits are 1.00 USD, so one cent is ten credits. */
 
-export const creditsPerCent = 10
-export const creditsOfCents = (cents: number): number => cents * creditsPerCent
-export const centsOfCredits = (credits: number): number => credits / creditsPerCent
+const creditsPerCent = 10
+export const centsToCredits = (cents: number): number => cents * creditsPerCent
+export const creditsToCents = (credits: number): number => credits / creditsPerCent
 
 /** The allowed amount of one payment by a person and of one recharge: 10 to 50,000 USD. */
-export const cheapestPayment = 10_00
-export const dearestPayment = 50_000_00
+export const minPayment = 10_00
+export const maxPayment = 50_000_00
 
 /** The balance below which a recharge starts: 1 to 50,000 USD, in credits. */
-export const lowestTrigger = 1_000
-export const highestTrigger = 50_000_000
+export const minTrigger = 1_000
+export const maxTrigger = 50_000_000
 
 /** Offered with one click, in US cents. */
 export const presets: ReadonlyArray<number> = [50_00, 100_00, 250_00, 500_00]
 
-const isWholeBetween = (value: number, least: number, most: number) =>
-  Number.isSafeInteger(value) && value >= least && value <= most
+const isWholeBetween = (value: number, min: number, max: number) =>
+  Number.isSafeInteger(value) && value >= min && value <= max
 
-export const isPayable = (cents: number): boolean => isWholeBetween(cents, cheapestPayment, dearestPayment)
-export const isTrigger = (credits: number): boolean => isWholeBetween(credits, lowestTrigger, highestTrigger)
+export const isValidPayment = (cents: number): boolean => isWholeBetween(cents, minPayment, maxPayment)
+export const isValidTrigger = (credits: number): boolean => isWholeBetween(credits, minTrigger, maxTrigger)
 
 const dollars = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" })
-/** Such as `$1,250.00`. */
-export const usdText = (cents: number): string => dollars.format(cents / 100)
+export const formatCents = (cents: number): string => dollars.format(cents / 100)

@@ -1,69 +1,36 @@
 /**
- * Money in and money out, as the console sees it: payments by card, auto-recharge, receipts. Callers know nothing of
- * the card processor. A failure reaches them as a sentence for the customer; its cause is in the log.
- *
- * A payment becomes `succeeded` only after its credits are in the ledger. A payment whose outcome is not yet known is
- * `open`; billing keeps reconciling it until the outcome is known.
+ * Card payments, auto-recharge and receipts, as the console sees them. Failures are sentences for the customer; causes
+ * are in the log. A payment becomes `succeeded` only after its credits are in the ledger, and is `open` until its
+ * outcome is known.
  */
 import { Context, type Effect, Schema } from "effect"
-import type { ForgedEvent } from "./processor.ts"
+import type { PaymentRow } from "./payment-rows.ts"
+import { type Card, type ForgedEvent, type HeaderReader, RetrievedReversal } from "./processor.ts"
+import type { RechargeRow } from "./recharge-rows.ts"
 
-export const ShownCard = Schema.Struct({
-  /** Such as `visa`. */
-  brand: Schema.String,
-  last4: Schema.String
-})
-export type ShownCard = typeof ShownCard.Type
+export type ShownCard = Pick<Card, "brand" | "last4">
 
-export const SavedCard = Schema.Struct({
-  ...ShownCard.fields,
-  /** `MM/YYYY` */
-  expires: Schema.String,
-  /** Distinguishes this card from every other saved card. A form carries the mark of the card that it shows. */
-  mark: Schema.String
-})
-export type SavedCard = typeof SavedCard.Type
+export interface SavedCard extends Omit<Card, "id"> {
+  /** Identifies this card. A form carries the mark of the card that it shows. */
+  readonly mark: string
+}
 
-/** Money that went back to the cardholder, or that is held back while the bank decides. */
-export const Reversal = Schema.Struct({
-  id: Schema.String,
-  kind: Schema.Literals(["refund", "dispute"]),
-  cents: Schema.Int,
-  /**
-   * `taken`: its credits were taken back. `returned`: they were added again, because the dispute was won or the refund
-   * failed.
-   */
-  state: Schema.Literals(["taken", "returned"]),
-  /** The bank decided the dispute in favour of the cardholder. */
-  is_lost: Schema.Boolean,
-  changed_at: Schema.String
-})
+/** `taken`: its credits were deducted. `returned`: they were added again. */
+export const Reversal = Schema.Struct({ ...RetrievedReversal.fields, changed_at: Schema.String })
 export type Reversal = typeof Reversal.Type
 
-export const Payment = Schema.Struct({
-  /** `pay_…`. The ledger entry with the credits has it as `request_id`. */
-  id: Schema.String,
-  kind: Schema.Literals(["top_up", "auto_recharge"]),
-  /** US cents. */
-  cents: Schema.Int,
-  /** The credits for these cents. They are in the ledger once the payment has succeeded. */
-  credits: Schema.Int,
-  /** `open`: undecided or not yet known. `expired`: the payment was not made and can no longer be made. */
-  state: Schema.Literals(["open", "succeeded", "failed", "expired"]),
-  /** Why the payment failed or expired, for the customer; null in the other states. */
-  problem: Schema.NullOr(Schema.String),
-  card: Schema.NullOr(ShownCard),
-  created_at: Schema.String,
-  /** When the outcome became known; null while the payment is open. */
-  settled_at: Schema.NullOr(Schema.String),
-  /** The processor moves no real money. */
-  is_simulated: Schema.Boolean,
-  /** Oldest first. */
-  reversals: Schema.Array(Reversal)
-})
-export type Payment = typeof Payment.Type
+type ShownColumns = "id" | "kind" | "cents" | "state" | "problem" | "created_at" | "settled_at"
 
-/** Exists only for a payment that has succeeded. */
+export interface Payment extends Pick<PaymentRow, ShownColumns> {
+  /** The credits for these cents. They are in the ledger once the payment has succeeded. */
+  readonly credits: number
+  readonly card: ShownCard | null
+  /** The processor moves no real money. */
+  readonly is_simulated: boolean
+  /** Oldest first. */
+  readonly reversals: ReadonlyArray<Reversal>
+}
+
 export interface Receipt {
   readonly account: { readonly id: string; readonly name: string }
   /** Address of the person who paid; null for a recharge and for a payment without a known person. */
@@ -71,39 +38,22 @@ export interface Receipt {
   readonly payment: Payment
 }
 
-export interface RechargeChoice {
-  readonly is_on: boolean
-  /** The amount of each recharge, in US cents. */
-  readonly cents: number
-  /** A balance strictly below this starts a recharge. */
-  readonly trigger_credits: number
-}
+export type RechargeChoice = Pick<RechargeRow, "is_on" | "cents" | "trigger_credits">
 
 export interface BillingSettings {
   readonly card: SavedCard | null
-  /** The processor moves no real money. */
   readonly is_simulated: boolean
   readonly recharge: RechargeChoice & {
-    /** A person has saved these amounts; otherwise they are a proposal. */
+    /** A person has saved these amounts; otherwise they are proposed. */
     readonly was_chosen: boolean
-    /**
-     * Why billing switched auto-recharge off. Null otherwise, and again once a person switches it on or decides to
-     * leave it off.
-     */
+    /** Why billing switched auto-recharge off; null otherwise, and once a person switches it on or leaves it off. */
     readonly off_reason: string | null
-    /** A recharge is under way. */
     readonly running: boolean
   }
 }
 
-/** Outcomes of the processor's events since the start of the server. */
-export interface EventCounts {
-  readonly taken: number
-  /** The signature was missing or wrong, or its time too far off. */
-  readonly refused: number
-  /** The event could not be processed; the processor sends it again. */
-  readonly failed: number
-}
+/** The processor's events since the start. It sends `failed` ones again; `refused` ones have a wrong signature. */
+export type EventCounts = Readonly<Record<"taken" | "refused" | "failed", number>>
 
 export interface TopUp {
   readonly account_id: string
@@ -113,10 +63,7 @@ export interface TopUp {
   readonly cents: number
   /** Mark of the saved card to charge; null if the customer enters a card on the processor's page. */
   readonly card: string | null
-  /**
-   * A random text in the form, new each time the form is shown. The same form sent twice is one payment, so a second
-   * click charges nothing.
-   */
+  /** A random text, new each time the form is shown. A form sent twice is one payment: a second click is free. */
   readonly submission: string
   /** Absolute address that the customer returns to after paying; the page there calls `payment`. */
   readonly success_url: (payment_id: string) => string
@@ -124,10 +71,10 @@ export interface TopUp {
   readonly cancel_url: (payment_id: string) => string
 }
 
-/** `redirect`: the customer pays on that page. `payment`: the outcome of charging the saved card. */
-type ToppedUp = { readonly redirect: string } | { readonly payment: Payment }
+/** `redirect`: the page on which the customer pays. `payment`: the outcome of charging the saved card. */
+type TopUpResult = { readonly redirect: string } | { readonly payment: Payment }
 
-/** The choice was rejected and nothing was charged; the sentence names what to change. */
+/** The choice was rejected and nothing was charged; the sentence says what to change. */
 export class InvalidChoice extends Schema.TaggedError<InvalidChoice>()("InvalidChoice", {
   field: Schema.Literals(["cents", "trigger_credits", "submission", "card"]),
   problem: Schema.String
@@ -150,10 +97,7 @@ export class UnknownPayment extends Schema.TaggedError<UnknownPayment>()("Unknow
   }
 }
 
-/**
- * The card processor, the console's tables or the ledger do not answer. Billing finishes work that has begun, exactly
- * once.
- */
+/** The card processor, the console's tables or the ledger do not answer. Billing finishes begun work exactly once. */
 export class BillingUnavailable extends Schema.TaggedError<BillingUnavailable>()("BillingUnavailable", {
   problem: Schema.String
 }) {
@@ -162,34 +106,25 @@ export class BillingUnavailable extends Schema.TaggedError<BillingUnavailable>()
   }
 }
 
+type OfPayment<A> = (account_id: string, payment_id: string) => Effect.Effect<A, UnknownPayment | BillingUnavailable>
+
 export class Billing extends Context.Service<
   Billing,
   {
-    /** With the saved card, waits for the outcome; the payment is `open` if the outcome is not known yet. */
-    readonly topUp: (asked: TopUp) => Effect.Effect<ToppedUp, InvalidChoice | NoSavedCard | BillingUnavailable>
+    /** With the saved card, waits for the outcome; if it is not known yet, the payment is `open`. */
+    readonly topUp: (request: TopUp) => Effect.Effect<TopUpResult, InvalidChoice | NoSavedCard | BillingUnavailable>
     /** Retrieves an open payment from the processor first. If the processor does not answer, the payment stays open. */
-    readonly payment: (
-      account_id: string,
-      payment_id: string
-    ) => Effect.Effect<Payment, UnknownPayment | BillingUnavailable>
-    /** The same for a customer who has left the payment page. An unpaid page is closed, so it can no longer be paid. */
-    readonly leave: (
-      account_id: string,
-      payment_id: string
-    ) => Effect.Effect<Payment, UnknownPayment | BillingUnavailable>
+    readonly payment: OfPayment<Payment>
+    /** The same for a customer who has left the payment page. Closes an unpaid page, so it can no longer be paid. */
+    readonly leave: OfPayment<Payment>
     /** Newest first. `before` is the id of the last payment on the previous page, or null. */
     readonly payments: (
       account_id: string,
       page: { readonly before: string | null; readonly limit: number }
     ) => Effect.Effect<ReadonlyArray<Payment>, BillingUnavailable>
-    readonly receipt: (
-      account_id: string,
-      payment_id: string
-    ) => Effect.Effect<Receipt, UnknownPayment | BillingUnavailable>
+    readonly receipt: OfPayment<Receipt>
     readonly settings: (account_id: string) => Effect.Effect<BillingSettings, BillingUnavailable>
-    /**
-     * If switched on, the account is evaluated immediately: a balance below the trigger is recharged within a second.
-     */
+    /** If it is on, the account is evaluated immediately: a balance below the trigger is recharged within a second. */
     readonly saveRecharge: (
       account_id: string,
       choice: RechargeChoice
@@ -197,15 +132,12 @@ export class Billing extends Context.Service<
     /** Also switches auto-recharge off. Succeeds if there is no card to remove. */
     readonly removeCard: (account_id: string) => Effect.Effect<BillingSettings, BillingUnavailable>
     /**
-     * Handles an event of the processor, given its raw body. Returns once the payments it names are reconciled. The route answers
-     * `BillingUnavailable` with a 503, so that the processor sends the event again, and `ForgedEvent` with a 400.
+     * Handles an event of the processor, given its raw body. Returns once the payments that it names are reconciled.
+     * The route answers `BillingUnavailable` with 503, so that the event is sent again, and `ForgedEvent` with 400.
      */
-    readonly webhook: (
-      body: string,
-      header: (name: string) => string | null
-    ) => Effect.Effect<void, ForgedEvent | BillingUnavailable>
+    readonly webhook: (body: string, header: HeaderReader) => Effect.Effect<void, ForgedEvent | BillingUnavailable>
     readonly events: () => EventCounts
-    /** Reports that a call of the account was charged. Costs almost nothing, never waits and never throws. */
+    /** Tells billing that a call of the account was charged. Costs almost nothing, never waits and never throws. */
     readonly charged: (account_id: string) => void
   }
 >()("larder/serve/Billing") {}

@@ -1,18 +1,25 @@
 /**
- * Books the state of a payment at the processor: credits for a captured payment, and less credits for a refund or a
- * dispute. No other code turns money into credits. It is idempotent: it may receive the same state any number of times,
- * in any order, from several servers at the same time, and may be killed between any two steps. Each booking carries the
- * id of its payment, refund or dispute, and the ledger books each id once. The console's tables follow the ledger, never
- * the reverse.
+ * Books a payment's state at the processor: adds the credits of a captured payment, and deducts those of a refund or
+ * dispute. No other code turns money into credits. It may receive the same state any number of times, in any order,
+ * from several servers at once, and may be killed between any two steps: each booking carries the id of its payment,
+ * refund or dispute, and the ledger books each id once. The console's tables follow the ledger, never the reverse.
  */
 import { Clock, Effect, Option, Stream } from "effect"
 import type { Administration, Entry } from "../ledger/index.ts"
 import type { ConsoleDatabase } from "../persistence/index.ts"
-import { centsOfCredits, creditsOfCents, usdText } from "./amounts.ts"
-import { markLost, markSucceeded, type PaymentRow, reversalsOf, saveReversal, setReference } from "./payment-rows.ts"
-import type { Card, CardProcessor, RetrievedPayment, RetrievedReversal } from "./processor.ts"
+import { centsToCredits, creditsToCents, formatCents } from "./amounts.ts"
+import {
+  findReversals,
+  markSucceeded,
+  markUnpaid,
+  type PaymentRow,
+  saveReversal,
+  setReference,
+  type UnpaidOutcome
+} from "./payment-rows.ts"
+import type { CardProcessor, RetrievedPayment, RetrievedReversal } from "./processor.ts"
 import { endAndSwitchOff, endRecharge, switchOff } from "./recharge-rows.ts"
-import { cardText, findCustomer, forgetNow, saveCard } from "./saved-card.ts"
+import { findCustomer, forgetNow, formatCard, saveCard } from "./saved-card.ts"
 
 export interface BillingNeeds {
   readonly database: ConsoleDatabase["Service"]
@@ -24,16 +31,15 @@ export interface BillingNeeds {
 
 export const nowText = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
 
-/** Names and entry types in the ledger for reversed money, and for reversed money that came back. */
-const bookingOf = {
-  refund: { type: "refund", ended: "failed", why: "failed refund" },
-  dispute: { type: "adjustment", ended: "won", why: "dispute that was won" }
+/** Entry types and names in the ledger for reversed money, and for reversed money that came back. */
+const bookings = {
+  refund: { type: "refund", suffix: "failed", returned: "failed refund" },
+  dispute: { type: "adjustment", suffix: "won", returned: "dispute that was won" }
 } as const
 
-const withCard = ({ card_brand: brand, card_last4: last4 }: PaymentRow) =>
-  brand === null || last4 === null ? "" : ` with ${cardText({ brand, last4 })}`
+const nameCard = ({ card_brand: brand, card_last4: last4 }: PaymentRow) =>
+  brand === null || last4 === null ? "" : ` with ${formatCard({ brand, last4 })}`
 
-/** `22 Nov 2026, 15:47` */
 const minuteFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })
 
 export const makeBook = (needs: BillingNeeds) => {
@@ -41,11 +47,11 @@ export const makeBook = (needs: BillingNeeds) => {
 
   const capture = Effect.fnUntraced(function* (payment: PaymentRow, { card, customer }: RetrievedPayment) {
     const { account_id, cents, id, kind } = payment
-    const note = `${usdText(cents)} by card${card === null ? "" : `, ${cardText(card)}`}`
-    yield* administration.book({ account_id, type: kind, credits: creditsOfCents(cents), reference: id, note })
+    const note = `${formatCents(cents)} by card${card === null ? "" : `, ${formatCard(card)}`}`
+    yield* administration.book({ account_id, type: kind, credits: centsToCredits(cents), reference: id, note })
     const now = yield* nowText
-    const booked = yield* database.transaction((db) =>
-      Effect.gen(function* () {
+    const booked = yield* database.transaction(
+      Effect.fnUntraced(function* (db) {
         // lock the payment first, as everywhere else: two servers that lock in different orders would deadlock
         const isNew = yield* markSucceeded(db, id, card, now)
         yield* endRecharge(db, account_id, id)
@@ -60,16 +66,13 @@ export const makeBook = (needs: BillingNeeds) => {
     if (booked.unwanted !== null) yield* forgetNow(needs, booked.unwanted)
   })
 
-  const lost = Effect.fnUntraced(function* (
-    payment: PaymentRow,
-    outcome: { readonly state: "failed" | "expired"; readonly problem: string; readonly card: Card | null }
-  ) {
+  const recordUnpaid = Effect.fnUntraced(function* (payment: PaymentRow, outcome: UnpaidOutcome) {
     const { account_id, cents, id } = payment
     const now = yield* nowText
-    const reason = `A recharge of ${usdText(cents)}${withCard(payment)} failed on ${minuteFormat.format(new Date(now))} UTC. ${outcome.problem}`
-    yield* database.transaction((db) =>
-      Effect.gen(function* () {
-        yield* markLost(db, id, outcome, now)
+    const reason = `A recharge of ${formatCents(cents)}${nameCard(payment)} failed on ${minuteFormat.format(new Date(now))} UTC. ${outcome.problem}`
+    yield* database.transaction(
+      Effect.fnUntraced(function* (db) {
+        yield* markUnpaid(db, id, outcome, now)
         // the failure of a replaced card says nothing about the new card
         const saved = (yield* findCustomer(db, processor.name, account_id))?.card ?? payment.card
         const isRefused = outcome.state === "failed" && saved === payment.card
@@ -77,49 +80,46 @@ export const makeBook = (needs: BillingNeeds) => {
         else yield* endRecharge(db, account_id, id)
       })
     )
-    mark(account_id) // the balance may be too low for the call that would mark it
+    mark(account_id) // the balance may be too low for a charged call, which would mark it
   })
 
   /**
-   * Takes the credits and returns the cents that were taken. If another server, or a server killed before it recorded
-   * them, was first, that server may have seen a smaller refunded part of the payment and have taken more.
+   * Deducts the credits and returns the cents that were deducted. If another server, perhaps one that was killed before
+   * it recorded them, was first, it may have seen a smaller refund of the payment and have deducted more.
    */
-  const take = Effect.fnUntraced(function* (
+  const deduct = Effect.fnUntraced(function* (
     { account_id, id: payment_id }: PaymentRow,
     { cents, id, kind }: RetrievedReversal
   ) {
-    const { type } = bookingOf[kind]
+    const { type } = bookings[kind]
     const note = `${kind}, payment ${payment_id}`
-    const credits = -creditsOfCents(cents)
+    const credits = -centsToCredits(cents)
     const { booked } = yield* administration.book({ account_id, type, credits, reference: id, note })
     if (booked) return cents
-    const isIt = (entry: Entry) => entry.type === type && entry.request_id === id
-    const found = yield* administration.entriesOf(account_id).pipe(Stream.filter(isIt), Stream.runHead)
-    if (Option.isNone(found)) return yield* Effect.die(new Error(`the ledger has booked ${id} but has no entry for it`))
-    return centsOfCredits(-found.value.credits)
+    const isBooking = (entry: Entry) => entry.type === type && entry.request_id === id
+    const entry = yield* administration.entriesOf(account_id).pipe(Stream.filter(isBooking), Stream.runHead)
+    if (Option.isNone(entry)) return yield* Effect.die(new Error(`the ledger has booked ${id} but has no entry for it`))
+    return creditsToCents(-entry.value.credits)
   })
 
-  const giveBack = ({ account_id, id: payment_id }: PaymentRow, { cents, id, kind }: RetrievedReversal) => {
-    const { ended, type, why } = bookingOf[kind]
-    const note = `${why}, payment ${payment_id}`
-    return administration.book({ account_id, type, credits: creditsOfCents(cents), reference: `${id}:${ended}`, note })
+  const returnCredits = ({ account_id, id: payment_id }: PaymentRow, { cents, id, kind }: RetrievedReversal) => {
+    const { returned, suffix, type } = bookings[kind]
+    const note = `${returned}, payment ${payment_id}`
+    return administration.book({ account_id, type, credits: centsToCredits(cents), reference: `${id}:${suffix}`, note })
   }
 
-  /**
-   * Books the credits first and then records the reversal. After a crash between the two steps, the booking is repeated
-   * and the ledger ignores it as a duplicate.
-   */
-  const reverse = Effect.fnUntraced(function* (payment: PaymentRow, seen: RetrievedReversal, isNoted: boolean) {
+  /** Books first, then records the reversal. After a crash in between, the ledger ignores the repeated booking. */
+  const reverse = Effect.fnUntraced(function* (payment: PaymentRow, retrieved: RetrievedReversal, isRecorded: boolean) {
     const { account_id, id } = payment
-    const reversed = { ...seen, cents: isNoted ? seen.cents : yield* take(payment, seen) }
-    if (reversed.state === "returned") yield* giveBack(payment, reversed)
+    const reversed = { ...retrieved, cents: isRecorded ? retrieved.cents : yield* deduct(payment, retrieved) }
+    if (reversed.state === "returned") yield* returnCredits(payment, reversed)
     const now = yield* nowText
-    yield* database.transaction((db) =>
-      Effect.gen(function* () {
+    yield* database.transaction(
+      Effect.fnUntraced(function* (db) {
         const isNew = yield* saveReversal(db, payment, reversed, now)
         // the cardholder claims that the charge was made without consent: do not charge again
         if (isNew && reversed.kind === "dispute" && reversed.state === "taken") {
-          yield* switchOff(db, account_id, `A payment of ${usdText(payment.cents)} was disputed at the bank.`, now)
+          yield* switchOff(db, account_id, `A payment of ${formatCents(payment.cents)} was disputed at the bank.`, now)
         }
       })
     )
@@ -135,27 +135,26 @@ export const makeBook = (needs: BillingNeeds) => {
     if (retrieved.state === "open") return
     if (retrieved.state !== "succeeded") {
       const { card, problem, state } = retrieved
-      return yield* lost(payment, { state, problem: problem ?? "The payment was not completed.", card })
+      return yield* recordUnpaid(payment, { state, problem: problem ?? "The payment was not completed.", card })
     }
     if (retrieved.cents !== payment.cents) {
-      const what = retrieved.problem ?? `${usdText(retrieved.cents)} was received instead of ${usdText(payment.cents)}.`
-      const problem = `${what} No credits were added; the operator has been notified.`
+      const reason =
+        retrieved.problem ?? `${formatCents(retrieved.cents)} was received instead of ${formatCents(payment.cents)}.`
+      const problem = `${reason} No credits were added; the operator has been notified.`
       yield* Effect.logError(
         `Payment ${payment.id} of account ${payment.account_id}: ${problem} Refund ${retrieved.reference} at ${processor.name}, or credit the account manually.`
       )
-      return yield* lost(payment, { state: "failed", problem, card: retrieved.card })
+      return yield* recordUnpaid(payment, { state: "failed", problem, card: retrieved.card })
     }
     if (payment.state !== "succeeded") yield* capture(payment, retrieved)
-    const known = new Map((yield* reversalsOf(database, [payment])).map((reversal) => [reversal.id, reversal]))
+    const byId = new Map((yield* findReversals(database, [payment])).map((reversal) => [reversal.id, reversal]))
     for (const reversed of retrieved.reversed) {
-      const noted = known.get(reversed.id)
-      const cents = noted?.cents ?? reversed.cents // give back the amount that was taken, whatever was refunded since
-      const hasChanged = noted?.state !== reversed.state || (reversed.is_lost && !noted?.is_lost)
+      const recorded = byId.get(reversed.id)
+      const cents = recorded?.cents ?? reversed.cents // return what was deducted, whatever was refunded since
+      const hasChanged = recorded?.state !== reversed.state || (reversed.is_lost && !recorded?.is_lost)
       // a dispute of money that was already refunded has no amount left
-      const isNews = cents > 0 && noted?.state !== "returned" && hasChanged
-      if (isNews) yield* reverse(payment, { ...reversed, cents }, noted !== undefined)
+      const isDue = cents > 0 && recorded?.state !== "returned" && hasChanged
+      if (isDue) yield* reverse(payment, { ...reversed, cents }, recorded !== undefined)
     }
   })
 }
-
-export type Book = ReturnType<typeof makeBook>

@@ -7,10 +7,12 @@ import type { Card, PaymentQuery, RetrievedReversal } from "./processor.ts"
 const text = Schema.NullOr(Schema.String)
 
 export const PaymentRow = Schema.Struct({
+  /** `pay_…`. The ledger entry with the credits has it as `request_id`. */
   id: Schema.String,
   account_id: Schema.String,
   kind: Schema.Literals(["top_up", "auto_recharge"]),
   cents: Schema.Int,
+  /** `open`: undecided or not yet known. `expired`: the payment was not made and can no longer be made. */
   state: Schema.Literals(["open", "succeeded", "failed", "expired"]),
   processor: Schema.String,
   reference: text,
@@ -18,12 +20,15 @@ export const PaymentRow = Schema.Struct({
   customer: text,
   /** The saved card to charge; null if the customer enters a card on the processor's page. */
   card: text,
+  /** Why the payment failed or expired, for the customer; null in the other states. */
   problem: text,
   card_brand: text,
   card_last4: text,
   created_by: text,
   created_at: Schema.String,
+  /** When it was last requested from the processor. */
   asked_at: text,
+  /** When the outcome became known; null while the payment is open. */
   settled_at: text
 })
 export type PaymentRow = typeof PaymentRow.Type
@@ -33,30 +38,16 @@ const columnNames = Struct.keys(PaymentRow.fields)
 export const paymentColumns = columnNames.join(", ")
 const ReversalRow = Schema.Struct({ payment_id: Schema.String, ...Reversal.fields })
 
-export const queryOf = ({
-  id,
-  account_id,
-  card,
-  cents,
-  created_at,
-  customer,
-  reference
-}: PaymentRow): PaymentQuery => ({
-  payment_id: id,
-  account_id,
-  card,
-  cents,
-  created_at,
-  customer,
-  reference
+export const toQuery = (payment: PaymentRow): PaymentQuery => ({
+  payment_id: payment.id,
+  ...Struct.pick(payment, ["account_id", "card", "cents", "created_at", "customer", "reference"])
 })
 
-type Given = "id" | "account_id" | "kind" | "cents" | "processor" | "created_by" | "created_at"
-type PaidWith = Pick<PaymentRow, "card" | "card_brand" | "card_last4"> & { readonly customer: string }
+type NewColumns = "id" | "account_id" | "kind" | "cents" | "processor" | "created_by" | "created_at"
+type CardColumns = Pick<PaymentRow, "card" | "card_brand" | "card_last4"> & { readonly customer: string }
 
-/** An open payment, before the processor is asked for it. */
-export const newPayment = (given: Pick<PaymentRow, Given>, paidWith: PaidWith | undefined): PaymentRow => ({
-  ...given,
+export const newPayment = (columns: Pick<PaymentRow, NewColumns>, paidWith: CardColumns | undefined): PaymentRow => ({
+  ...columns,
   state: "open",
   reference: null,
   customer: paidWith?.customer ?? null,
@@ -68,28 +59,26 @@ export const newPayment = (given: Pick<PaymentRow, Given>, paidWith: PaidWith | 
   settled_at: null
 })
 
+export const firstRow = <A, E, R>(query: Effect.Effect<ReadonlyArray<A>, E, R>) =>
+  Effect.map(query, ([row]): A | undefined => row)
+/** Whether the statement changed a payment. */
+const change = (db: Statements, sql: string, params: ReadonlyArray<string | number | null>) =>
+  Effect.map(db.run(`${sql} returning id`, params), (rows) => rows > 0)
+
 /** False if the payment already exists. */
 export const insertPayment = (db: Statements, payment: PaymentRow) =>
-  Effect.map(
-    db.run(
-      `insert into console.payment (${paymentColumns})
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-       on conflict (id) do nothing
-       returning id`,
-      columnNames.map((column) => payment[column])
-    ),
-    (inserted) => inserted > 0
+  change(
+    db,
+    `insert into console.payment (${paymentColumns})
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+     on conflict (id) do nothing`,
+    columnNames.map((column) => payment[column])
   )
 
 export const findPayment = (db: Statements, id: string) =>
-  Effect.map(
-    db.all(PaymentRow, `select ${paymentColumns} from console.payment where id = $1`, [id]),
-    ([payment]): PaymentRow | undefined => payment
-  )
+  firstRow(db.all(PaymentRow, `select ${paymentColumns} from console.payment where id = $1`, [id]))
 
-/**
- * Recharges first, because a running one blocks the next; then by id. `after` is the last payment on the previous page.
- */
+/** Recharges first, because a running one blocks the next. `after` is the last payment on the previous page. */
 export const paymentsInDoubt = (db: Statements, processor: string, after: PaymentRow | undefined, limit: number) =>
   db.all(
     PaymentRow,
@@ -101,16 +90,12 @@ export const paymentsInDoubt = (db: Statements, processor: string, after: Paymen
     [processor, after?.kind ?? "", after?.id ?? "", limit]
   )
 
-/** The id of a random payment, uniformly distributed. */
-export const anyPayment = (db: Statements) =>
-  Effect.map(
-    db.all(Schema.Struct({ id: Schema.String }), "select id from console.payment order by random() limit 1"),
-    ([payment]) => payment?.id ?? ""
-  )
+export const pickRandomPayment = (db: Statements) =>
+  firstRow(db.all(Schema.Struct({ id: Schema.String }), "select id from console.payment order by random() limit 1"))
 
 /**
- * Settled payments that may still change: received money can be refunded or disputed, reversed money can come back, and
- * an abandoned payment can turn out to be paid. Ordered by id, starting after `id`.
+ * Settled payments that may still change, by id, after `id`: received money can be refunded or disputed, reversed money
+ * can come back, and an abandoned payment can turn out to be paid.
  */
 export const settledPayments = (
   db: Statements,
@@ -136,66 +121,53 @@ export const settledPayments = (
   )
 
 /** False if the payment is no longer open; then the processor must not be asked for money. */
-export const markAsked = (db: Statements, id: string, now: string) =>
-  Effect.map(
-    db.run(`update console.payment set asked_at = $2 where id = $1 and state = 'open' returning id`, [id, now]),
-    (updated) => updated > 0
-  )
+export const markRequested = (db: Statements, id: string, now: string) =>
+  change(db, "update console.payment set asked_at = $2 where id = $1 and state = 'open'", [id, now])
 
 export const setReference = (db: Statements, id: string, reference: string) =>
-  db.run("update console.payment set reference = $2 where id = $1 returning id", [id, reference])
+  change(db, "update console.payment set reference = $2 where id = $1", [id, reference])
 
 /** False if it had already succeeded. A failed or expired payment can still succeed: the processor decides. */
 export const markSucceeded = (db: Statements, id: string, card: Card | null, now: string) =>
-  Effect.map(
-    db.run(
-      `update console.payment
-       set state = 'succeeded', problem = null, card_brand = $2, card_last4 = $3, settled_at = $4
-       where id = $1 and state <> 'succeeded'
-       returning id`,
-      [id, card?.brand ?? null, card?.last4 ?? null, now]
-    ),
-    (updated) => updated > 0
+  change(
+    db,
+    `update console.payment
+     set state = 'succeeded', problem = null, card_brand = $2, card_last4 = $3, settled_at = $4
+     where id = $1 and state <> 'succeeded'`,
+    [id, card?.brand ?? null, card?.last4 ?? null, now]
   )
 
-/** Keeps the card that was to be charged if the processor no longer names one. */
-export const markLost = (
-  db: Statements,
-  id: string,
-  {
-    card,
-    problem,
-    state
-  }: { readonly state: "failed" | "expired"; readonly problem: string; readonly card: Card | null },
-  now: string
-) =>
-  db.run(
+export interface UnpaidOutcome {
+  readonly state: "failed" | "expired"
+  readonly problem: string
+  readonly card: Card | null
+}
+
+/** Keeps the card that should have been charged if the processor no longer names one. */
+export const markUnpaid = (db: Statements, id: string, { card, problem, state }: UnpaidOutcome, now: string) =>
+  change(
+    db,
     `update console.payment
      set state = $2, problem = $3, card_brand = coalesce($4, card_brand), card_last4 = coalesce($5, card_last4),
        settled_at = $6
-     where id = $1 and state <> 'succeeded' and state <> $2
-     returning id`,
+     where id = $1 and state <> 'succeeded' and state <> $2`,
     [id, state, problem, card?.brand ?? null, card?.last4 ?? null, now]
   )
 
-/** Expires an open payment that the processor was not asked for since `asked_before`. False otherwise. */
-export const giveUp = (db: Statements, id: string, asked_before: string, problem: string, now: string) =>
-  Effect.map(
-    db.run(
-      `update console.payment
-       set state = 'expired', problem = $2, settled_at = $3
-       where id = $1 and state = 'open' and coalesce(asked_at, created_at) <= $4
-       returning id`,
-      [id, problem, now, asked_before]
-    ),
-    (updated) => updated > 0
+/** Expires an open payment if its last request to the processor was before `requested_before`. False otherwise. */
+export const expireOpen = (db: Statements, id: string, requested_before: string, problem: string, now: string) =>
+  change(
+    db,
+    `update console.payment
+     set state = 'expired', problem = $2, settled_at = $3
+     where id = $1 and state = 'open' and coalesce(asked_at, created_at) <= $4`,
+    [id, problem, now, requested_before]
   )
 
-/** Deletes a payment that the processor was never asked for. */
-export const dropUnasked = (db: Statements, id: string) =>
-  db.run("delete from console.payment where id = $1 and state = 'open' and asked_at is null returning id", [id])
+export const deleteUnrequested = (db: Statements, id: string) =>
+  change(db, "delete from console.payment where id = $1 and state = 'open' and asked_at is null", [id])
 
-export const reversalsOf = (db: Statements, payments: ReadonlyArray<PaymentRow>) =>
+export const findReversals = (db: Statements, payments: ReadonlyArray<PaymentRow>) =>
   payments.length === 0
     ? Effect.succeed([])
     : db.all(
@@ -208,8 +180,8 @@ export const reversalsOf = (db: Statements, payments: ReadonlyArray<PaymentRow>)
       )
 
 /**
- * Returns true for a new reversal. Late reports never undo a state: `returned` stays `returned`, and a lost dispute can
- * still be won but never becomes undecided again.
+ * Returns whether the reversal is new. Late reports never undo a state: `returned` stays `returned`, and a lost dispute
+ * can still be won but never becomes undecided again.
  */
 export const saveReversal = Effect.fnUntraced(function* (
   db: Statements,

@@ -1,25 +1,20 @@
 /**
  * The interface to a card processor, which Stripe and the simulator implement. The processor is the authority on the
- * state of a payment: Larder retrieves the payment and books its state, in whatever order reports arrive. An event from outside only triggers a
- * retrieval; it is never taken as fact.
- *
- * Larder assigns `payment_id` (`pay_…`) and records it before it asks the processor. Every request carries it, so that
- * a repeated request is one payment.
+ * state of a payment: Larder retrieves the payment and books its state, in whatever order reports arrive. An event only
+ * triggers a retrieval; it is never taken as fact. Larder assigns `payment_id` (`pay_…`) and records it before the
+ * first request. Every request carries it, so a repeated request is one payment.
  */
 import { type Effect, Schema } from "effect"
 
 export const Card = Schema.Struct({
-  /** The processor's id of the card. */
   id: Schema.String,
-  /** Such as `visa`. */
   brand: Schema.String,
   last4: Schema.String,
-  /** `MM/YYYY` */
   expires: Schema.String
 })
 export type Card = typeof Card.Type
 
-/** It is unknown whether the request took effect: no answer, an invalid answer, or a fault of the processor. */
+/** No answer, an invalid answer, or a fault of the processor: it is unknown whether the request took effect. */
 export class ProcessorUnavailable extends Schema.TaggedError<ProcessorUnavailable>()("ProcessorUnavailable", {
   processor: Schema.String,
   cause: Schema.Defect()
@@ -30,12 +25,8 @@ export class ProcessorUnavailable extends Schema.TaggedError<ProcessorUnavailabl
   }
 }
 
-/**
- * The processor created nothing, and a repeated request would get the same answer. The processor's own message is in
- * the log.
- */
+/** The processor created nothing, and a repeated request would get the same answer. Its own message is in the log. */
 export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("PaymentRefused", {
-  /** For the customer. */
   problem: Schema.String
 }) {
   override get message() {
@@ -43,39 +34,34 @@ export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("Paymen
   }
 }
 
-/**
- * The event did not come from the processor, or its signature time is too far off. `problem` is the response body: one
- * line for the person who configures the webhook.
- */
+/** The signature is wrong, or its time too far off. `problem` is the response, for who configures the webhook. */
 export class ForgedEvent extends Schema.TaggedError<ForgedEvent>()("ForgedEvent", { problem: Schema.String }) {
   override get message() {
     return this.problem
   }
 }
 
-/** Seconds in the past or the future by which the time of a signature may differ from this server's clock. */
+/** Seconds by which the time of a signature may differ from this server's clock. */
 export const signatureTolerance = 300
 
-/**
- * The error for a signature made at `seconds` (Unix time); undefined if the time is accepted. `now` is in milliseconds.
- * A recorded event cannot be replayed later.
- */
-export const wrongTime = (seconds: number, now: number): string | undefined => {
+/** The problem with a signature's Unix time; undefined if it is accepted. A recorded event cannot be replayed later. */
+export const checkTime = (seconds: number, now: number): string | undefined => {
   const age = Math.round(now / 1000 - seconds)
   if (Math.abs(age) <= signatureTolerance) return undefined
   return `The event was signed ${Math.abs(age)} seconds ${age > 0 ? "ago" : "in the future"}; at most ${signatureTolerance} are accepted. Check the server's clock.`
 }
 
-/** Money that went back, or that is held back. The processor assigns the ids; they never change. */
-export interface RetrievedReversal {
-  readonly id: string
-  readonly kind: "refund" | "dispute"
-  readonly cents: number
-  /** `taken`: the money has left. `returned`: it came back, because a dispute was won or a refund failed. */
-  readonly state: "taken" | "returned"
+/** A refund or a dispute. The processor assigns the ids; they never change. */
+export const RetrievedReversal = Schema.Struct({
+  id: Schema.String,
+  kind: Schema.Literals(["refund", "dispute"]),
+  cents: Schema.Int,
+  /** `taken`: the money has left. `returned`: it came back, because the dispute was won or the refund failed. */
+  state: Schema.Literals(["taken", "returned"]),
   /** The bank decided the dispute in favour of the cardholder; the money stays `taken`. */
-  readonly is_lost: boolean
-}
+  is_lost: Schema.Boolean
+})
+export type RetrievedReversal = typeof RetrievedReversal.Type
 
 /** The current state of a payment at the processor. */
 export interface RetrievedPayment {
@@ -108,46 +94,43 @@ export interface PaymentQuery extends PaymentRequest {
   readonly card: string | null
 }
 
-/** A payment that an event names: Larder's id, and the processor's id if the event contains it. */
-export interface EventPayment {
-  readonly payment_id: string
-  readonly reference: string | null
+/** A payment that an event names. `reference` is null if the event does not contain it. */
+export type EventPayment = Pick<PaymentQuery, "payment_id" | "reference">
+
+export interface CheckoutRequest extends PaymentRequest {
+  readonly email: string
+  readonly customer: string | null
+  readonly success_url: string
+  readonly cancel_url: string
 }
 
-type Answered<A> = Effect.Effect<A, ProcessorUnavailable>
+export interface ChargeRequest extends PaymentRequest {
+  readonly customer: string
+  readonly card: string
+}
+
+export type HeaderReader = (name: string) => string | null
+export type ProcessorAnswer<A> = Effect.Effect<A, ProcessorUnavailable>
 
 export interface CardProcessor {
   readonly name: "stripe" | "simulator"
   /** A page of the processor where the customer pays and the card is saved. Both URLs are absolute. */
   readonly checkout: (
-    asked: PaymentRequest & {
-      readonly email: string
-      readonly customer: string | null
-      readonly success_url: string
-      readonly cancel_url: string
-    }
+    request: CheckoutRequest
   ) => Effect.Effect<
     { readonly url: string; readonly reference: string; readonly customer: string | null },
     ProcessorUnavailable | PaymentRefused
   >
-  /**
-   * Charges a saved card off-session. A decline is an answer (`failed`), and so is a card that requires authentication.
-   */
-  readonly charge: (
-    asked: PaymentRequest & { readonly customer: string; readonly card: string }
-  ) => Answered<RetrievedPayment>
-  /** Retrieves the payment; undefined if the processor does not know it. */
-  readonly retrieve: (query: PaymentQuery) => Answered<RetrievedPayment | undefined>
-  /** Closes the payment page that the customer left, so that it can no longer be paid. A payment already made stays. */
-  readonly closePage: (query: PaymentQuery) => Answered<RetrievedPayment | undefined>
+  /** Charges a saved card off-session. A card that is declined or requires authentication is an answer (`failed`). */
+  readonly charge: (request: ChargeRequest) => ProcessorAnswer<RetrievedPayment>
+  readonly retrieve: (query: PaymentQuery) => ProcessorAnswer<RetrievedPayment | undefined>
+  /** Closes the payment page that the customer left, so that it can no longer be paid. Does not undo a payment. */
+  readonly closePage: (query: PaymentQuery) => ProcessorAnswer<RetrievedPayment | undefined>
   /** Forgets a saved card. Succeeds if the card is already forgotten. */
-  readonly forget: (card: string) => Answered<void>
-  /**
-   * The payments that an event names; empty if the event concerns something else. The signature is checked on the raw
-   * body.
-   */
-  readonly paymentsOfEvent: (
+  readonly forget: (card: string) => ProcessorAnswer<void>
+  /** Verifies an event's signature on the raw body. Returns the payments that it names; empty if it names none. */
+  readonly readEvent: (
     body: string,
-    header: (name: string) => string | null
+    header: HeaderReader
   ) => Effect.Effect<ReadonlyArray<EventPayment>, ForgedEvent | ProcessorUnavailable>
 }

@@ -1,15 +1,15 @@
-/**
- * The settings of auto-recharge, one row per account. `running` is the payment of the recharge that is under way; it
- * allows one at a time across all servers.
- */
+/** The settings of auto-recharge, one row per account. `running` is the payment of the recharge that is under way. */
 import { Effect, Schema } from "effect"
 import type { Statements } from "../persistence/index.ts"
 import type { RechargeChoice } from "./billing.ts"
+import { firstRow } from "./payment-rows.ts"
 
 const RechargeRow = Schema.Struct({
   account_id: Schema.String,
   is_on: Schema.Boolean,
+  /** The amount of each recharge, in US cents. */
   cents: Schema.Int,
+  /** A balance strictly below this starts a recharge. */
   trigger_credits: Schema.Int,
   off_reason: Schema.NullOr(Schema.String),
   running: Schema.NullOr(Schema.String)
@@ -18,19 +18,16 @@ export type RechargeRow = typeof RechargeRow.Type
 const columns = Object.keys(RechargeRow.fields).join(", ")
 
 export const findRecharge = (db: Statements, account_id: string) =>
-  Effect.map(
-    db.all(RechargeRow, `select ${columns} from console.recharge where account_id = $1`, [account_id]),
-    ([recharge]): RechargeRow | undefined => recharge
-  )
+  firstRow(db.all(RechargeRow, `select ${columns} from console.recharge where account_id = $1`, [account_id]))
 
-export const accountsThatRecharge = (db: Statements) =>
+export const findRechargingAccounts = (db: Statements) =>
   Effect.map(
     db.all(Schema.Struct({ account_id: Schema.String }), "select account_id from console.recharge where is_on"),
     (rows) => rows.map(({ account_id }) => account_id)
   )
 
-/** Those of the given accounts whose auto-recharge is on. */
-export const rechargesThatAreOn = (db: Statements, accounts: ReadonlyArray<string>) =>
+/** The settings of those accounts whose auto-recharge is on. */
+export const findActiveRecharges = (db: Statements, accounts: ReadonlyArray<string>) =>
   db.all(
     RechargeRow,
     `select ${columns}
@@ -39,7 +36,7 @@ export const rechargesThatAreOn = (db: Statements, accounts: ReadonlyArray<strin
     accounts
   )
 
-/** Does not affect a running recharge. Clears the reason why auto-recharge went off. */
+/** Does not affect a running recharge. Clears the reason why auto-recharge was switched off. */
 export const saveRecharge = (db: Statements, account_id: string, choice: RechargeChoice, now: string) =>
   db.run(
     `insert into console.recharge (account_id, is_on, cents, trigger_credits, changed_at)
@@ -51,22 +48,18 @@ export const saveRecharge = (db: Statements, account_id: string, choice: Recharg
     [account_id, choice.is_on, choice.cents, choice.trigger_credits, now]
   )
 
-/**
- * Allows one running recharge per account, across all servers. Undefined if auto-recharge is off or a recharge is
- * running.
- */
+/** Undefined if auto-recharge is off or a recharge is running: each account has one at a time, across all servers. */
 export const claimRecharge = (db: Statements, account_id: string, payment_id: string) =>
-  Effect.map(
-    db.all(
+  db
+    .all(
       RechargeRow,
       `update console.recharge
        set running = $2
        where account_id = $1 and is_on and running is null
        returning ${columns}`,
       [account_id, payment_id]
-    ),
-    ([claimed]): RechargeRow | undefined => claimed
-  )
+    )
+    .pipe(firstRow)
 
 export const endRecharge = (db: Statements, account_id: string, payment_id: string) =>
   db.run("update console.recharge set running = null where account_id = $1 and running = $2 returning account_id", [
@@ -93,8 +86,8 @@ export const switchOff = (db: Statements, account_id: string, reason: string, no
     [account_id, reason, now]
   )
 
-/** A person decided to leave it off, so there is no reason to show. */
-export const leaveOff = (db: Statements, account_id: string, now: string) =>
+/** A person switched it off, so there is no reason to show. */
+export const switchOffByPerson = (db: Statements, account_id: string, now: string) =>
   db.run(
     `update console.recharge
      set is_on = false, off_reason = null, changed_at = $2
@@ -104,7 +97,7 @@ export const leaveOff = (db: Statements, account_id: string, now: string) =>
   )
 
 /** Ends recharges that still run at another processor, so that they do not block recharges at this one. */
-export const endRechargesElsewhere = (db: Statements, processor: string) =>
+export const endOtherProcessorsRecharges = (db: Statements, processor: string) =>
   db.run(
     `update console.recharge
      set running = null

@@ -1,36 +1,35 @@
 /**
- * Auto-recharge. Charged calls mark their account, and marked accounts are evaluated four times a second. All accounts
- * with auto-recharge on are evaluated at the start and once a day. A balance strictly below the trigger starts a
- * payment. The payment and the claim that it is the account's only running recharge are committed in one transaction
- * before the card is charged. A payment or a refund alone never starts a recharge.
- *
- * An account that is marked while its recharge is running is evaluated again after the recharge has ended.
+ * Auto-recharge. Charged calls mark their account, and marked accounts are evaluated four times a second; all accounts
+ * with auto-recharge are evaluated at the start and once a day. A payment or a refund alone never starts a recharge. A
+ * balance strictly below the trigger starts a payment. The payment and the claim that it is the account's only running
+ * recharge are committed in one transaction before the card is charged. An account that is marked while its recharge is
+ * running is evaluated again afterwards.
  */
-import { Effect, Semaphore } from "effect"
+import { type Cause, Effect, Semaphore } from "effect"
 import { randomText } from "../ledger/index.ts"
 import { type BillingNeeds, nowText } from "./book.ts"
-import { dropUnasked, insertPayment, newPayment, type PaymentRow } from "./payment-rows.ts"
+import { deleteUnrequested, insertPayment, newPayment, type PaymentRow } from "./payment-rows.ts"
 import {
-  accountsThatRecharge,
   claimRecharge,
   endRecharge,
+  findActiveRecharges,
+  findRechargingAccounts,
   type RechargeRow,
-  rechargesThatAreOn,
   switchOff
 } from "./recharge-rows.ts"
 import type { Reconcile } from "./reconcile.ts"
 import { findCustomer } from "./saved-card.ts"
 
-const roundEvery = "250 millis"
-const allEvery = "1 day"
-/** Wait after a failure, when the ledger, the tables or the processor are unavailable. */
-const retryAfter = "5 seconds"
-/** Limit of concurrent charges. */
-const maxConcurrency = 8
-/** Limit of accounts per round; the rest follow in the next rounds. */
-const accountsPerRound = 1_000
+const roundInterval = "250 millis"
+const allAccountsInterval = "1 day"
+const maxConcurrentCharges = 8
+/** The other marked accounts follow in the next rounds. */
+const maxAccountsPerRound = 1_000
 
-/** Runs until the scope ends. */
+/** After a failure, when the ledger, the tables or the processor are unavailable. */
+const logAndWait = (message: string, cause: Cause.Cause<unknown>) =>
+  Effect.andThen(Effect.logError(message, cause), Effect.sleep("5 seconds"))
+
 export const startRecharges = Effect.fnUntraced(function* (
   needs: BillingNeeds,
   marked: Set<string>,
@@ -39,17 +38,16 @@ export const startRecharges = Effect.fnUntraced(function* (
   const { administration, database, processor } = needs
   const scope = yield* Effect.scope
   const busy = new Set<string>()
-  const places = yield* Semaphore.make(maxConcurrency)
+  const chargeSlots = yield* Semaphore.make(maxConcurrentCharges)
 
   const isBelow = (account_id: string, trigger_credits: number) =>
     Effect.map(administration.account({ account_id }), ({ balance_credits }) => balance_credits < trigger_credits)
 
-  /** Writes the claim and the payment in one transaction. */
   const claim = Effect.fnUntraced(function* (account_id: string) {
     const id = `pay_${randomText(20)}` // 119 random bits
     const now = yield* nowText
-    return yield* database.transaction((db) =>
-      Effect.gen(function* () {
+    return yield* database.transaction(
+      Effect.fnUntraced(function* (db) {
         const customer = yield* findCustomer(db, processor.name, account_id)
         if (customer === undefined || customer.card === null) {
           yield* switchOff(db, account_id, "There is no longer a saved card.", now)
@@ -58,18 +56,18 @@ export const startRecharges = Effect.fnUntraced(function* (
         const recharge = yield* claimRecharge(db, account_id, id)
         if (recharge === undefined) return undefined
         const { cents, trigger_credits } = recharge
-        const given = { id, account_id, cents, processor: processor.name, created_by: null, created_at: now }
-        const payment = newPayment({ ...given, kind: "auto_recharge" }, customer)
+        const columns = { id, account_id, cents, processor: processor.name, created_by: null, created_at: now }
+        const payment = newPayment({ ...columns, kind: "auto_recharge" }, customer)
         yield* insertPayment(db, payment)
         return { payment, trigger_credits }
       })
     )
   })
 
-  const drop = ({ account_id, id }: PaymentRow) =>
-    database.transaction((db) =>
-      Effect.gen(function* () {
-        if ((yield* dropUnasked(db, id)) > 0) yield* endRecharge(db, account_id, id)
+  const undoClaim = ({ account_id, id }: PaymentRow) =>
+    database.transaction(
+      Effect.fnUntraced(function* (db) {
+        if (yield* deleteUnrequested(db, id)) yield* endRecharge(db, account_id, id)
       })
     )
 
@@ -79,11 +77,11 @@ export const startRecharges = Effect.fnUntraced(function* (
     const claimed = yield* claim(account_id)
     if (claimed === undefined) return
     if (yield* isBelow(account_id, claimed.trigger_credits)) yield* charge(claimed.payment)
-    else yield* drop(claimed.payment)
+    else yield* undoClaim(claimed.payment)
   })
 
-  /** Runs in the background, so that a slow card does not delay other accounts. A failed evaluation is repeated. */
-  const begin = (recharge: RechargeRow) => {
+  /** So that a slow card does not delay other accounts. A failed evaluation is repeated. */
+  const evaluateInBackground = (recharge: RechargeRow) => {
     const { account_id } = recharge
     busy.add(account_id)
     return evaluate(recharge).pipe(
@@ -91,51 +89,46 @@ export const startRecharges = Effect.fnUntraced(function* (
         Effect.logWarning(`${error.message}. The recharge is reconciled later.`, { account_id })
       ),
       Effect.catchCause((cause) =>
-        Effect.logError("a recharge could not be evaluated and will be again", cause).pipe(
+        logAndWait("a recharge could not be evaluated and is retried", cause).pipe(
           Effect.annotateLogs({ account_id }),
-          Effect.andThen(Effect.sleep(retryAfter)),
           Effect.andThen(Effect.sync(() => marked.add(account_id)))
         )
       ),
-      places.withPermit,
+      chargeSlots.withPermit,
       Effect.ensuring(Effect.sync(() => busy.delete(account_id))),
       Effect.forkIn(scope)
     )
   }
 
-  const round = Effect.gen(function* () {
+  const evaluateMarked = Effect.gen(function* () {
     if (marked.size === 0) return
-    const seen = [...marked].slice(0, accountsPerRound)
+    const accounts = [...marked].slice(0, maxAccountsPerRound)
     // before the query, so that an account marked in the meantime is evaluated again
-    for (const account_id of seen) marked.delete(account_id)
+    for (const account_id of accounts) marked.delete(account_id)
     const markAgain = Effect.sync(() => {
-      for (const account_id of seen) marked.add(account_id)
+      for (const account_id of accounts) marked.add(account_id)
     })
-    const all = yield* Effect.onError(rechargesThatAreOn(database, seen), () => markAgain)
-    const on = new Map(all.map((recharge) => [recharge.account_id, recharge]))
-    for (const account_id of seen) {
-      const recharge = on.get(account_id)
+    const active = yield* Effect.onError(findActiveRecharges(database, accounts), () => markAgain)
+    const byAccount = new Map(active.map((recharge) => [recharge.account_id, recharge]))
+    for (const account_id of accounts) {
+      const recharge = byAccount.get(account_id)
       if (recharge === undefined) continue
-      if (recharge.running === null && !busy.has(account_id)) yield* begin(recharge)
+      if (recharge.running === null && !busy.has(account_id)) yield* evaluateInBackground(recharge)
       else marked.add(account_id)
     }
-  }).pipe(
-    Effect.catchCause((cause) =>
-      Effect.andThen(Effect.logError("recharges cannot be evaluated", cause), Effect.sleep(retryAfter))
-    )
-  )
+  }).pipe(Effect.catchCause((cause) => logAndWait("recharges cannot be evaluated", cause)))
 
   const markAll: Effect.Effect<void> = Effect.gen(function* () {
-    for (const account_id of yield* accountsThatRecharge(database)) marked.add(account_id)
+    for (const account_id of yield* findRechargingAccounts(database)) marked.add(account_id)
   }).pipe(
     Effect.catchCause((cause) =>
-      Effect.logError("the daily evaluation of all recharges failed and is repeated", cause).pipe(
-        Effect.andThen(Effect.sleep(retryAfter)),
-        Effect.andThen(Effect.suspend(() => markAll))
+      Effect.andThen(
+        logAndWait("the daily evaluation of all recharges failed and is retried", cause),
+        Effect.suspend(() => markAll)
       )
     )
   )
 
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(markAll, Effect.sleep(allEvery))))
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(round, Effect.sleep(roundEvery))))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(markAll, Effect.sleep(allAccountsInterval))))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(evaluateMarked, Effect.sleep(roundInterval))))
 })

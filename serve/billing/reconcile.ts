@@ -1,51 +1,43 @@
-/**
- * Reconciles a payment with the card processor: retrieves its state there and books it. Everything that asks for a
- * payment's outcome ends here: a charge, an event, a customer who returns, and the checks of `in-doubt.ts`.
- */
+/** Retrieves a payment and books it: after a charge or event, when a customer returns, or when it is in doubt. */
 import { Effect } from "effect"
-import { type BillingNeeds, type Book, nowText } from "./book.ts"
-import { markAsked, type PaymentRow, queryOf } from "./payment-rows.ts"
+import { type BillingNeeds, makeBook, nowText } from "./book.ts"
+import { markRequested, type PaymentRow, toQuery } from "./payment-rows.ts"
 import type { RetrievedPayment } from "./processor.ts"
 
-export const makeReconcile = ({ database, processor }: BillingNeeds, book: Book) => {
+export const makeReconcile = (needs: BillingNeeds) => {
+  const { database, processor } = needs
+  const book = makeBook(needs)
   /** Returns whether the processor knows the payment. */
-  const booked = (payment: PaymentRow, retrieved: RetrievedPayment | undefined) =>
+  const bookRetrieved = (payment: PaymentRow, retrieved: RetrievedPayment | undefined) =>
     retrieved === undefined ? Effect.succeed(false) : Effect.as(book(payment, retrieved), true)
 
-  /**
-   * Returns whether the processor knows the payment. `reference` is the processor's id from an event. It is used when
-   * the answer that contained it was lost.
-   */
+  /** Returns the same. `reference` is the processor's id from an event, in case the answer with it was lost. */
   const reconcile = Effect.fn("Billing.reconcile")(function* (payment: PaymentRow, reference: string | null = null) {
-    const query = queryOf(payment)
-    return yield* booked(payment, yield* processor.retrieve({ ...query, reference: query.reference ?? reference }))
+    const query = { ...toQuery(payment), reference: payment.reference ?? reference }
+    return yield* bookRetrieved(payment, yield* processor.retrieve(query))
   })
 
   return {
     reconcile,
-    /**
-     * Charges the saved card of the payment. If the answer is lost, retrieves the payment immediately: the processor may
-     * already know the outcome.
-     */
+    /** Charges the saved card. If the answer is lost, retrieves the payment: the processor may know the outcome. */
     charge: Effect.fn("Billing.charge")(function* (payment: PaymentRow) {
-      const { account_id, card, cents, created_at, customer, id } = payment
+      const { card, customer, id } = payment
       if (customer === null || card === null) return yield* Effect.die(new Error(`${id} has no saved card to charge`))
-      if (!(yield* markAsked(database, id, yield* nowText))) return
+      if (!(yield* markRequested(database, id, yield* nowText))) return
       const charged = yield* processor
-        .charge({ payment_id: id, account_id, cents, created_at, customer, card })
+        .charge({ ...toQuery(payment), customer, card })
         .pipe(
           Effect.catchTag("ProcessorUnavailable", (error) =>
             Effect.logWarning(`${error.message}. The payment is retrieved instead.`, { payment_id: id }).pipe(
-              Effect.andThen(processor.retrieve(queryOf(payment)))
+              Effect.andThen(processor.retrieve(toQuery(payment)))
             )
           )
         )
-      yield* booked(payment, charged)
+      yield* bookRetrieved(payment, charged)
     }),
-    /** For a customer who has left the payment page. */
     leave: Effect.fn("Billing.leave")(function* (payment: PaymentRow) {
       if (payment.card !== null) return yield* reconcile(payment)
-      return yield* booked(payment, yield* processor.closePage(queryOf(payment)))
+      return yield* bookRetrieved(payment, yield* processor.closePage(toQuery(payment)))
     })
   }
 }

@@ -4,10 +4,10 @@ import { Effect, Schema } from "effect"
 import type { Statements } from "../persistence/index.ts"
 import type { SavedCard, ShownCard } from "./billing.ts"
 import type { BillingNeeds } from "./book.ts"
-import type { PaymentRow } from "./payment-rows.ts"
+import { firstRow, type PaymentRow } from "./payment-rows.ts"
 import type { Card } from "./processor.ts"
 
-const brands: Readonly<Record<string, string>> = {
+const brandNames: Readonly<Record<string, string>> = {
   amex: "American Express",
   diners: "Diners Club",
   discover: "Discover",
@@ -17,36 +17,33 @@ const brands: Readonly<Record<string, string>> = {
   visa: "Visa"
 }
 
-/** `Visa ending in 4242`, on pages and in the ledger. */
-export const cardText = ({ brand, last4 }: ShownCard): string => `${brands[brand] ?? brand} ending in ${last4}`
+export const formatCard = ({ brand, last4 }: ShownCard): string => `${brandNames[brand] ?? brand} ending in ${last4}`
 
-/** Shown wherever a person enters a card, or is about to. */
 export const whyCardsAreSaved =
   "The card is saved for your next payment. Larder charges it automatically only while auto-recharge is on."
 
 const CustomerRow = Schema.Struct({
+  processor: Schema.String,
   customer: Schema.String,
   card: Schema.NullOr(Schema.String),
   card_brand: Schema.NullOr(Schema.String),
   card_last4: Schema.NullOr(Schema.String),
-  card_expires: Schema.NullOr(Schema.String)
+  card_expires: Schema.NullOr(Schema.String),
+  card_since: Schema.NullOr(Schema.String)
 })
 type CustomerRow = typeof CustomerRow.Type
+const columns = Object.keys(CustomerRow.fields).join(", ")
 
-/** The account's customer at this processor. A row of another processor counts as missing. */
+/** The account's customer at this processor. A customer at another processor counts as missing. */
 export const findCustomer = (db: Statements, processor: string, account_id: string) =>
-  Effect.map(
-    db.all(
-      CustomerRow,
-      `select customer, card, card_brand, card_last4, card_expires
-       from console.customer
-       where account_id = $1 and processor = $2`,
-      [account_id, processor]
-    ),
-    ([customer]): CustomerRow | undefined => customer
-  )
+  db
+    .all(CustomerRow, `select ${columns} from console.customer where account_id = $1 and processor = $2`, [
+      account_id,
+      processor
+    ])
+    .pipe(firstRow)
 
-export const savedCardOf = (row: CustomerRow | undefined): SavedCard | null =>
+export const toSavedCard = (row: CustomerRow | undefined): SavedCard | null =>
   row === undefined || row.card === null
     ? null
     : {
@@ -56,21 +53,15 @@ export const savedCardOf = (row: CustomerRow | undefined): SavedCard | null =>
         mark: createHash("sha256").update(row.card).digest("hex").slice(0, 16)
       }
 
-const ChosenRow = Schema.Struct({
-  processor: Schema.String,
-  card: Schema.NullOr(Schema.String),
-  card_since: Schema.NullOr(Schema.String)
-})
-
-/** Returns the row and creates it if it is missing. Locks the row: other transactions wait until this one ends. */
+/** Creates the row if it is missing. Locks it: other transactions wait until this one ends. */
 const lockCustomer = (db: Statements, processor: string, account_id: string, customer: string) =>
   Effect.flatMap(
     db.all(
-      ChosenRow,
+      CustomerRow,
       `insert into console.customer (account_id, processor, customer)
        values ($1, $2, $3)
        on conflict (account_id) do update set processor = customer.processor
-       returning processor, card, card_since`,
+       returning ${columns}`,
       [account_id, processor, customer]
     ),
     ([row]) => (row === undefined ? Effect.die(new Error("the insert returned no customer row")) : Effect.succeed(row))
@@ -86,9 +77,9 @@ const forgetLater = (db: Statements, processor: string, card: string, now: strin
   )
 
 /**
- * The saved card is the card of the latest payment, in whatever order the payments are reported, and a removed card
- * stays removed. The card that is not kept, old or new, is recorded as one to forget. Returns that card if this
- * processor has to forget it, otherwise null.
+ * The saved card is the card of the latest payment, in whatever order payments are reported, and a removed card stays
+ * removed. The other card, old or new, is recorded as one to forget. Returns it if this processor has to forget it,
+ * otherwise null.
  */
 export const saveCard = Effect.fnUntraced(function* (
   db: Statements,
@@ -97,10 +88,10 @@ export const saveCard = Effect.fnUntraced(function* (
   card: Card,
   now: string
 ) {
-  const before = yield* lockCustomer(db, processor, account_id, customer)
-  const isHere = before.processor === processor
-  if (isHere && before.card === card.id) return null
-  if (isHere && before.card_since !== null && created_at < before.card_since) {
+  const saved = yield* lockCustomer(db, processor, account_id, customer)
+  const isHere = saved.processor === processor
+  if (isHere && saved.card === card.id) return null
+  if (isHere && saved.card_since !== null && created_at < saved.card_since) {
     yield* forgetLater(db, processor, card.id, now)
     return card.id
   }
@@ -111,9 +102,9 @@ export const saveCard = Effect.fnUntraced(function* (
      returning account_id`,
     [account_id, processor, customer, card.id, card.brand, card.last4, card.expires, created_at]
   )
-  if (before.card === null) return null
-  yield* forgetLater(db, before.processor, before.card, now)
-  return isHere ? before.card : null
+  if (saved.card === null) return null
+  yield* forgetLater(db, saved.processor, saved.card, now)
+  return isHere ? saved.card : null
 })
 
 /** Keeps the customer, and keeps a different card that was saved in the meantime. */
@@ -134,17 +125,16 @@ export const removeCard = Effect.fnUntraced(function* (
   if (removed > 0) yield* forgetLater(db, processor, card, now)
 })
 
-const CardToForget = Schema.Struct({ card: Schema.String, since: Schema.String })
-
 export const cardsToForget = (db: Statements, processor: string) =>
-  db.all(CardToForget, "select card, since from console.card_to_forget where processor = $1 order by since, card", [
-    processor
-  ])
+  db.all(
+    Schema.Struct({ id: Schema.String, created_at: Schema.String }),
+    "select card as id, since as created_at from console.card_to_forget where processor = $1 order by since, card",
+    [processor]
+  )
 
 /**
- * Tells the processor to forget a card that was replaced or removed here; otherwise the processor keeps the card
- * forever and could still charge it. The pending request is recorded in the same transaction as the change, so billing
- * repeats the request until the processor answers.
+ * Asks the processor to forget a card that was replaced or removed here; otherwise it would keep the card forever and
+ * could still charge it. The request was recorded in the transaction of that change, and is repeated until it succeeds.
  */
 export const forget = Effect.fn("Billing.forget")(function* ({ database, processor }: BillingNeeds, card: string) {
   yield* processor.forget(card)

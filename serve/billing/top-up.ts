@@ -1,94 +1,76 @@
-/**
- * A payment by a person: on the processor's page with a new card, which is then saved, or directly with the saved card.
- * The payment is recorded as `open` before the processor is asked for it.
- */
+/** A payment by a person, with a new card on the processor's page or with the saved card. It is recorded first. */
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
-import { cheapestPayment, dearestPayment, isPayable, usdText } from "./amounts.ts"
-import { BillingUnavailable, InvalidChoice, NoSavedCard, type SavedCard, type TopUp } from "./billing.ts"
+import { formatCents, isValidPayment, maxPayment, minPayment } from "./amounts.ts"
+import { BillingUnavailable, InvalidChoice, NoSavedCard, type TopUp } from "./billing.ts"
 import { type BillingNeeds, nowText } from "./book.ts"
 import type { Resolve } from "./in-doubt.ts"
 import {
   findPayment,
   insertPayment,
-  markAsked,
-  markLost,
+  markRequested,
+  markUnpaid,
   newPayment,
   type PaymentRow,
-  setReference
+  setReference,
+  toQuery
 } from "./payment-rows.ts"
 import type { Reconcile } from "./reconcile.ts"
-import { cardText, findCustomer, savedCardOf } from "./saved-card.ts"
+import { findCustomer, formatCard, toSavedCard } from "./saved-card.ts"
 
 /** The same form sent twice by the same account gives the same id. 120 bits. */
-const paymentIdOf = (account_id: string, submission: string) =>
+const derivePaymentId = (account_id: string, submission: string) =>
   `pay_${createHash("sha256").update(`${account_id}\n${submission}`).digest("hex").slice(0, 30)}`
 
-export const payable = (cents: number) =>
-  isPayable(cents)
+export const checkAmount = (cents: number) =>
+  isValidPayment(cents)
     ? Effect.void
     : new InvalidChoice({
         field: "cents",
-        problem: `The amount must be from ${usdText(cheapestPayment)} to ${usdText(dearestPayment)}, in whole cents.`
+        problem: `The amount must be from ${formatCents(minPayment)} to ${formatCents(maxPayment)}, in whole cents.`
       })
 
-const sentBefore = new InvalidChoice({
-  field: "submission",
-  problem: "This form was already sent with a different amount. Reload the page."
-})
-const sentElsewhere = new InvalidChoice({
-  field: "submission",
-  problem: "This form was already sent to another card processor. Reload the page."
-})
-const sentIncomplete = new InvalidChoice({
-  field: "submission",
-  problem: "The form arrived incomplete, and nothing was charged. Reload the page."
-})
+const noAnswer = "The card processor does not answer. Nothing was charged. Try again in a moment."
 
-/**
- * The saved card has changed since the form was shown, so the card that the person saw would not be the one charged.
- */
-const otherCard = (card: SavedCard) =>
-  new InvalidChoice({
-    field: "card",
-    problem: `Nothing was charged: another card was saved since this page was opened, ${cardText(card)}.`
-  })
+const rejectForm = (problem: string) =>
+  new InvalidChoice({ field: "submission", problem: `${problem} Reload the page.` })
 
 export const makeTopUp = ({ database, processor }: BillingNeeds, charge: Reconcile["charge"], resolve: Resolve) => {
-  /** Creates the payment of this form; `isNew` is false if it already existed. */
-  const begin = Effect.fnUntraced(function* ({ account_id, card: shown, cents, person_id, submission }: TopUp) {
+  /** The payment of this form; `isNew` is false if it already existed. */
+  const findOrCreate = Effect.fnUntraced(function* ({ account_id, card: shown, cents, person_id, submission }: TopUp) {
     const now = yield* nowText
     const customer = yield* findCustomer(database, processor.name, account_id)
-    const id = paymentIdOf(account_id, submission)
-    const before = yield* findPayment(database, id)
-    if (before !== undefined) return { payment: before, isNew: false }
+    const id = derivePaymentId(account_id, submission)
+    const existing = yield* findPayment(database, id)
+    if (existing !== undefined) return { payment: existing, isNew: false }
     if (shown !== null) {
-      const saved = savedCardOf(customer)
+      const saved = toSavedCard(customer)
       if (saved === null) return yield* new NoSavedCard()
-      if (saved.mark !== shown) return yield* otherCard(saved)
+      if (saved.mark !== shown) {
+        // the person saw another card than the one that would be charged
+        const problem = `Nothing was charged: another card was saved since this page was opened, ${formatCard(saved)}.`
+        return yield* new InvalidChoice({ field: "card", problem })
+      }
     }
-    const given = { id, account_id, cents, processor: processor.name, created_by: person_id, created_at: now }
+    const columns = { id, account_id, cents, processor: processor.name, created_by: person_id, created_at: now }
     const noCard = { card: null, card_brand: null, card_last4: null }
     const paidWith = customer && (shown === null ? { ...customer, ...noCard } : customer)
-    const payment = newPayment({ ...given, kind: "top_up" }, paidWith)
+    const payment = newPayment({ ...columns, kind: "top_up" }, paidWith)
     if (yield* insertPayment(database, payment)) return { payment, isNew: true }
     // the same form was sent concurrently and inserted first
     return { payment: (yield* findPayment(database, id)) ?? payment, isNew: false }
   })
 
   /** Returns the same page if the form was sent twice; undefined if the payment is already decided. */
-  const checkout = Effect.fn("Billing.checkout")(function* (
-    { account_id, cents, created_at, customer, id }: PaymentRow,
+  const openPage = Effect.fn("Billing.checkout")(function* (
+    payment: PaymentRow,
     { cancel_url, email, success_url }: TopUp
   ) {
-    if (!(yield* markAsked(database, id, yield* nowText))) return undefined
+    const { id } = payment
+    if (!(yield* markRequested(database, id, yield* nowText))) return undefined
     const page = yield* processor.checkout({
-      payment_id: id,
-      account_id,
-      cents,
-      created_at,
+      ...toQuery(payment),
       email,
-      customer,
       success_url: success_url(id),
       cancel_url: cancel_url(id)
     })
@@ -96,33 +78,35 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, charge: Reconci
     return page.url
   })
 
-  /** Marks the payment as failed, with the reason. Another attempt is another payment. */
-  const refuse = Effect.fnUntraced(function* ({ id }: PaymentRow, problem: string) {
-    yield* markLost(database, id, { state: "failed", problem, card: null }, yield* nowText)
+  /** Another attempt is another payment. */
+  const fail = Effect.fnUntraced(function* ({ id }: PaymentRow, problem: string) {
+    yield* markUnpaid(database, id, { state: "failed", problem, card: null }, yield* nowText)
     return undefined
   })
 
   /** Uninterruptible: a browser that disconnects does not stop it half-way. */
-  return Effect.fn("Billing.topUp")(function* (asked: TopUp) {
-    yield* payable(asked.cents)
-    if (asked.submission === "") return yield* sentIncomplete // all payments of the account would share one id
-    const { isNew, payment } = yield* begin(asked)
-    if (payment.cents !== asked.cents) return yield* sentBefore
-    if (payment.processor !== processor.name) return yield* sentElsewhere
+  return Effect.fn("Billing.topUp")(function* (request: TopUp) {
+    yield* checkAmount(request.cents)
+    if (request.submission === "") {
+      // all payments of the account would share one id
+      return yield* rejectForm("The form arrived incomplete, and nothing was charged.")
+    }
+    const { isNew, payment } = yield* findOrCreate(request)
+    if (payment.cents !== request.cents) return yield* rejectForm("This form was already sent with a different amount.")
+    if (payment.processor !== processor.name) {
+      return yield* rejectForm("This form was already sent to another card processor.")
+    }
     if (payment.card === null) {
       // it may be paid by now, and a processor that has forgotten the first page would create a second one
       if (!isNew) yield* resolve(payment)
-      const url = yield* checkout(payment, asked).pipe(
+      const url = yield* openPage(payment, request).pipe(
         Effect.catchTag("ProcessorUnavailable", (error) =>
-          Effect.logWarning(error.message, { payment_id: payment.id }).pipe(
-            Effect.andThen(
-              new BillingUnavailable({
-                problem: "The card processor does not answer. Nothing was charged. Try again in a moment."
-              })
-            )
+          Effect.andThen(
+            Effect.logWarning(error.message, { payment_id: payment.id }),
+            new BillingUnavailable({ problem: noAnswer })
           )
         ),
-        Effect.catchTag("PaymentRefused", ({ problem }) => refuse(payment, problem))
+        Effect.catchTag("PaymentRefused", ({ problem }) => fail(payment, problem))
       )
       return { url, id: payment.id }
     }

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { temporaryFolder } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Layer, Logger, References } from "effect"
 import { Administration, embeddedLedger, Ledger } from "../ledger/index.ts"
-import { demoKey } from "./demo.ts"
+import { createDemoKey } from "./demo.ts"
 
-const inLedger = <A, E>(work: Effect.Effect<A, E, Ledger | Administration>) =>
+const withTestLedger = <A, E>(work: Effect.Effect<A, E, Ledger | Administration>) =>
   Effect.gen(function* () {
     const ledger = Layer.effect(Ledger, embeddedLedger(yield* temporaryFolder))
     return yield* Effect.provide(work, Layer.provideMerge(Ledger.layerAdministration, ledger))
@@ -15,9 +15,9 @@ let calls = 0
 const call = Effect.fnUntraced(function* (key: string | undefined) {
   const { authenticate, hold } = yield* Ledger
   return yield* Effect.promise(async () => {
-    const known = await authenticate(key ?? "", Date.now())
-    if (known === undefined) return undefined
-    const admission = await hold(known, "/v1/commodities", 10, Date.now())
+    const caller = await authenticate(key ?? "", Date.now())
+    if (caller === undefined) return undefined
+    const admission = await hold(caller, "/v1/commodities", 10, Date.now())
     if ("refused" in admission) throw new Error(admission.refused)
     await admission.held.commit(`req_${++calls}`)
     return 10
@@ -25,17 +25,22 @@ const call = Effect.fnUntraced(function* (key: string | undefined) {
 })
 
 describe("the demo key of a start", () => {
-  it.live("revokes the unused demo keys of earlier starts, and no other key", () =>
-    inLedger(
+  it.live("revokes the unused demo keys of earlier starts, but no other key", () =>
+    withTestLedger(
       Effect.gen(function* () {
         const administration = yield* Administration
-        const unused = yield* demoKey()
-        const own = { account_id: unused.account.id, name: "mine", scopes: ["get-store"], budget_credits: 0 } as const
-        yield* administration.createKey(own)
-        const used = yield* demoKey()
+        const unused = yield* createDemoKey()
+        const otherKey = {
+          account_id: unused.account.id,
+          name: "mine",
+          scopes: ["get-store"],
+          budget_credits: 0
+        } as const
+        yield* administration.createKey(otherKey)
+        const used = yield* createDemoKey()
         assert.strictEqual(yield* call(used.key), 10)
-        const forgotten = yield* demoKey()
-        const latest = yield* demoKey()
+        const forgotten = yield* createDemoKey()
+        const latest = yield* createDemoKey()
         assert.strictEqual(latest.account.id, unused.account.id)
         assert.isUndefined(yield* call(unused.key))
         assert.isUndefined(yield* call(forgotten.key))
@@ -48,22 +53,22 @@ describe("the demo key of a start", () => {
     )
   )
 
-  it.live("is missing when the account has 1,000 keys already: a warning says so, and the start goes on", () =>
-    inLedger(
+  it.live("is missing if the account already has 1,000 keys: the log says why, and the start continues", () =>
+    withTestLedger(
       Effect.gen(function* () {
         const administration = yield* Administration
         const { id } = yield* administration.createAccount({ name: "Demo" })
-        const own = { account_id: id, name: "mine", scopes: ["get-store"], budget_credits: 0 } as const
-        const thousand = Array.from({ length: 1_000 }, () => administration.createKey(own))
-        yield* Effect.all(thousand, { concurrency: 50, discard: true })
-        const told: Array<string> = []
-        const { account, key } = yield* demoKey().pipe(
-          Effect.provide(Logger.layer([Logger.make(({ message }) => told.push(String(message)))])),
+        const otherKey = { account_id: id, name: "mine", scopes: ["get-store"], budget_credits: 0 } as const
+        const creations = Array.from({ length: 1_000 }, () => administration.createKey(otherKey))
+        yield* Effect.all(creations, { concurrency: 50, discard: true })
+        const warnings: Array<string> = []
+        const { account, key } = yield* createDemoKey().pipe(
+          Effect.provide(Logger.layer([Logger.make(({ message }) => warnings.push(String(message)))])),
           Effect.provideService(References.MinimumLogLevel, "Warn")
         )
         assert.deepStrictEqual([account.id, key], [id, undefined])
-        assert.lengthOf(told, 1)
-        assert.match(told[0] ?? "", /^No demo key was created\. Account acct_\w+ has 1,000 keys .* Revoke one/)
+        assert.lengthOf(warnings, 1)
+        assert.match(warnings[0] ?? "", /^No demo key was created\. Account acct_\w+ has 1,000 keys .* Revoke one/)
       })
     )
   )

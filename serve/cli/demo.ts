@@ -7,35 +7,32 @@ import { scopes } from "@larder/schemas"
 import { DateTime, Effect } from "effect"
 import { type AccountSummary, Administration } from "../ledger/index.ts"
 
-const demoName = "Demo"
-const demoBudgetCredits = 5_000
+const accountName = "Demo"
+const budgetCredits = 5_000
 const keyName = "npm start"
 
 const revokeUnused = Effect.fnUntraced(function* (account: AccountSummary) {
   const administration = yield* Administration
   const keys = yield* administration.listKeys({ account_id: account.id })
-  const earlier = keys.filter(({ name, revoked_at }) => name === keyName && revoked_at === null)
+  const demoKeys = keys.filter(({ name, revoked_at }) => name === keyName && revoked_at === null)
   const to = DateTime.formatIsoDateUtc(yield* DateTime.now)
   const from = account.created_at.slice(0, to.length)
   const { by_key } = yield* administration.summedUsage({ account_id: account.id, from, to })
   const used = new Set(by_key.map((sum) => sum.name))
-  const unused = earlier.filter(({ id }) => !used.has(id))
+  const unused = demoKeys.filter(({ id }) => !used.has(id))
   yield* Effect.forEach(unused, ({ id }) => administration.revokeKey({ key_id: id }), { discard: true })
 })
 
-const newKey = Effect.fnUntraced(function* (account: AccountSummary) {
-  yield* revokeUnused(account)
-  const asked = { account_id: account.id, name: keyName, scopes, budget_credits: demoBudgetCredits }
-  return (yield* Administration.use((ledger) => ledger.createKey(asked))).key
-})
-
-/** `key` is undefined if it could not be created: the server works without it, and the log states the reason. */
-export const demoKey = Effect.fn("Demo.key")(function* () {
+/** `key` is undefined if it could not be created: the server works without it, and the log says why. */
+export const createDemoKey = Effect.fn("Demo.key")(function* () {
   const administration = yield* Administration
   const accounts = yield* administration.listAccounts({})
   const account =
-    accounts.find(({ name }) => name === demoName) ?? (yield* administration.createAccount({ name: demoName }))
-  const key = yield* newKey(account).pipe(
+    accounts.find(({ name }) => name === accountName) ?? (yield* administration.createAccount({ name: accountName }))
+  const newKey = { account_id: account.id, name: keyName, scopes, budget_credits: budgetCredits }
+  const key = yield* revokeUnused(account).pipe(
+    Effect.andThen(administration.createKey(newKey)),
+    Effect.map(({ key }) => key),
     Effect.catch((error) => Effect.as(Effect.logWarning(`No demo key was created. ${error.message}`), undefined))
   )
   return { account, key }

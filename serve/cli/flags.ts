@@ -5,25 +5,25 @@ import { Console, Effect, Option, Result, Schema } from "effect"
 import { Flag } from "effect/cli"
 import { creditsOf, Line, momentTyped, Scopes } from "../ledger/index.ts"
 import { homeSetting } from "../settings.ts"
-import { layerAdministration } from "./control/reach-ledger.ts"
+import { layerAdministration } from "./control/reach.ts"
 
-export const json = Flag.Boolean("json").pipe(
+export const jsonOutputFlag = Flag.Boolean("json").pipe(
   Flag.withDescription("Print JSON on stdout, for machines"),
   Flag.withDefault(false)
 )
-export const account = Flag.String("account").pipe(
+export const accountFlag = Flag.String("account").pipe(
   Flag.withMetavar("ID"),
   Flag.withDescription("Id of the account, acct_…")
 )
-export const key = Flag.String("key").pipe(
+export const keyFlag = Flag.String("key").pipe(
   Flag.withMetavar("ID"),
   Flag.withDescription("Id of the key, key_…, not the key itself")
 )
-export const name = Flag.String("name").pipe(Flag.withMetavar("NAME"), Flag.withSchema(Line))
+export const nameFlag = Flag.String("name").pipe(Flag.withMetavar("NAME"), Flag.withSchema(Line))
 
 const decodeScopes = Schema.decodeUnknownResult(Scopes)
 
-export const scopeList = Flag.String("scopes").pipe(
+export const scopesFlag = Flag.String("scopes").pipe(
   Flag.withMetavar("all|LIST"),
   Flag.withDescription(`"all", or some of these, separated by commas: ${scopes.join(", ")}`),
   Flag.filterMap(
@@ -32,70 +32,78 @@ export const scopeList = Flag.String("scopes").pipe(
   )
 )
 
-const usd = (flag: string, description: string) =>
+interface Parsing<A> {
+  readonly metavar: string
+  readonly parse: (text: string) => A | undefined
+  readonly expected: string
+}
+export const parsedFlag = <A>(flag: string, description: string, { expected, metavar, parse }: Parsing<A>) =>
   Flag.String(flag).pipe(
-    Flag.withMetavar("USD"),
+    Flag.withMetavar(metavar),
     Flag.withDescription(description),
     Flag.filterMap(
-      (text) => Option.fromUndefinedOr(creditsOf(text)),
-      () => "US dollars with at most three decimals, such as 25 or 12.50"
+      (text) => Option.fromUndefinedOr(parse(text)),
+      () => expected
     )
   )
-
-export const budget = usd("budget-usd", "US dollars that the key may spend per calendar month in UTC; 0 pauses it")
-const shorterBudget = (flag: string, period: string) => ({
-  given: usd(flag, `US dollars that the key may spend ${period}, in addition to its monthly budget`),
-  changed: Flag.String(flag).pipe(
-    Flag.withMetavar("USD"),
-    Flag.withDescription(`US dollars that the key may spend ${period}; "none" removes this budget`),
-    Flag.filterMap(
-      (text) => (text === "none" ? Option.some(null) : Option.fromUndefinedOr(creditsOf(text))),
-      () => "US dollars with at most three decimals, such as 25 or 12.50, or none"
-    )
-  )
+/** A flag that may be missing, which gives null. */
+export const orNull = <A>(flag: Flag.Flag<A>) => flag.pipe(Flag.optional, Flag.map(Option.getOrNull))
+/** For an edit: this word gives null, which removes the value. */
+const orNone = <A>({ expected, metavar, parse }: Parsing<A>, word: string): Parsing<A | null> => ({
+  metavar,
+  parse: (text) => (text === word ? null : parse(text)),
+  expected: `${expected}, or ${word}`
 })
+
+const usd: Parsing<number> = {
+  metavar: "USD",
+  parse: creditsOf,
+  expected: "US dollars with at most three decimals, such as 25 or 12.50"
+}
+export const budgetFlag = parsedFlag(
+  "budget-usd",
+  "US dollars that the key may spend per calendar month in UTC; 0 pauses it",
+  usd
+)
+const shorterBudget = (flag: string, period: string) => {
+  const about = `US dollars that the key may spend ${period}`
+  return {
+    forNewKey: orNull(parsedFlag(flag, `${about}, in addition to its monthly budget`, usd)),
+    forEdit: parsedFlag(flag, `${about}; "none" removes this budget`, orNone(usd, "none"))
+  }
+}
 export const dailyBudget = shorterBudget("daily-budget-usd", "per UTC day")
 export const weeklyBudget = shorterBudget("weekly-budget-usd", "per week, from Monday in UTC")
-export const amount = usd("usd", "Amount in US dollars").pipe(
+export const amountFlag = parsedFlag("usd", "Amount in US dollars", usd).pipe(
   Flag.filter(
     (credits) => credits > 0,
     () => "an amount above 0"
   )
 )
 
-const moment = (flag: string, description: string) =>
-  Flag.String(flag).pipe(Flag.withMetavar("MOMENT"), Flag.withDescription(description))
-const example = "a moment in UTC, such as 2027-01-31T00:00:00Z"
-
-const expiring = (description: string) =>
-  moment("expires-at", description).pipe(
-    Flag.filterMap(
-      (text) => Option.fromUndefinedOr(momentTyped(text)),
-      () => example
-    )
-  )
-export const expiresAt = expiring(`When the key ends: ${example}; it is refused from then on`)
-export const creditsExpireAt = expiring(
-  `When the credits end: ${example}; what is left of them then is taken out. Calls spend first what ends first`
-)
-/** The same flag for an edit: "never" gives null, which removes the expiry. */
-export const changedExpiry = moment("expires-at", `When the key ends: ${example}; "never" removes the end`).pipe(
-  Flag.filterMap(
-    (text) => (text === "never" ? Option.some(null) : Option.fromUndefinedOr(momentTyped(text))),
-    () => `${example}, or never`
-  )
+const moment: Parsing<string> = {
+  metavar: "MOMENT",
+  parse: momentTyped,
+  expected: "a moment in UTC, such as 2027-01-31T00:00:00Z"
+}
+const expiryFlag = <A>(description: string, parsing: Parsing<A>) => parsedFlag("expires-at", description, parsing)
+export const keyExpiry = {
+  forNewKey: orNull(expiryFlag(`When the key expires: ${moment.expected}; it is refused from then on`, moment)),
+  forEdit: expiryFlag(`When the key expires: ${moment.expected}; "never" removes the expiry`, orNone(moment, "never"))
+}
+export const creditsExpiryFlag = expiryFlag(
+  `When the credits expire: ${moment.expected}; unspent ones are then removed. Calls spend first what expires first`,
+  moment
 )
 
 /** Runs a command against the ledger of `LARDER_HOME`, in this process or in the server that holds the ledger. */
 export const withLedger = <A, E, R>(command: Effect.Effect<A, E, R>) =>
   Effect.flatMap(homeSetting, (home) => Effect.provide(command, layerAdministration(home)))
 
-/** One JSON value for machines, or lines for people. */
 export const print = (asJson: boolean, value: unknown, lines: ReadonlyArray<string>) =>
   Console.log(asJson ? JSON.stringify(value) : lines.join("\n"))
 
-/** Columns as wide as their widest cell. */
-export const table = (cells: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+export const formatTable = (cells: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
   const rows = cells.map((row) => row.map(visibleInLine))
   const widths: Array<number> = []
   for (const row of rows) {

@@ -4,6 +4,7 @@ import { Config, Effect, Option, Redacted, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { tokenOf } from "../ledger/index.ts"
 import { apiUrlSetting } from "../settings.ts"
+import { parsedFlag } from "./flags.ts"
 
 class NoApiKey extends Schema.TaggedError<NoApiKey>()("NoApiKey", { problem: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 2
@@ -15,38 +16,35 @@ class NoApiKey extends Schema.TaggedError<NoApiKey>()("NoApiKey", { problem: Sch
 class NoAddress extends Schema.TaggedError<NoAddress>()("NoAddress", {}) {
   override readonly [Runtime.errorExitCode] = 2
   override get message() {
-    return "LARDER_PORT is 0, so larder-serve start takes a free port: pass the address that it prints with --url, or set LARDER_API_URL"
+    return "LARDER_PORT is 0, so larder-serve start listens on any free port: pass the address that it prints with --url, or set LARDER_API_URL"
   }
 }
 
 /** The key never appears in a message. */
 const apiKey = Effect.gen(function* () {
-  const given = yield* Config.option(Config.Redacted("LARDER_API_KEY"))
-  if (Option.isNone(given) || Redacted.value(given.value) === "") return yield* new NoApiKey({ problem: "is not set" })
-  const key = tokenOf(`Bearer ${Redacted.value(given.value)}`)
-  if (key === undefined) return yield* new NoApiKey({ problem: "is not an API key" })
-  return key
+  const setting = Redacted.value(yield* Config.Redacted("LARDER_API_KEY").pipe(Config.withDefault(Redacted.make(""))))
+  if (setting === "") return yield* new NoApiKey({ problem: "is not set" })
+  return tokenOf(`Bearer ${setting}`) ?? (yield* new NoApiKey({ problem: "is not an API key" }))
 })
 
-const addressIn = (text: string) => {
+const parseAddress = (text: string) => {
   const url = URL.parse(text)
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.search + url.hash === ""
-  return isPlain ? Option.some(url.href.replace(/\/*(\/mcp)?\/*$/, "")) : Option.none()
+  return isPlain ? url.href.replace(/\/*(\/mcp)?\/*$/, "") : undefined
 }
 
-const url = Flag.String("url").pipe(
-  Flag.withMetavar("ADDRESS"),
-  Flag.withDescription("Address of the API; by default LARDER_API_URL, else where larder-serve start listens"),
-  Flag.filterMap(addressIn, () => "an address such as http://127.0.0.1:8080"),
-  Flag.optional
-)
+const urlFlag = parsedFlag(
+  "url",
+  "Address of the API; by default LARDER_API_URL, or the address at which larder-serve start listens",
+  { metavar: "ADDRESS", parse: parseAddress, expected: "an address such as http://127.0.0.1:8080" }
+).pipe(Flag.optional)
 
-export const mcp = Command.make(
+export const mcpCommand = Command.make(
   "mcp",
-  { url },
-  Effect.fn(function* ({ url: given }) {
+  { url: urlFlag },
+  Effect.fn(function* ({ url }) {
     const key = yield* apiKey
-    const address = Option.isSome(given) ? given : yield* apiUrlSetting
+    const address = Option.isSome(url) ? url : yield* apiUrlSetting
     if (Option.isNone(address)) return yield* new NoAddress()
     const report = Effect.runForkWith(yield* Effect.context<never>())
     // loaded here, so that no other command waits for the protocol library

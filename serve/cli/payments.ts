@@ -1,9 +1,9 @@
 /** `larder-serve payments check` */
 import { Effect, Option, Runtime, Schema } from "effect"
 import { Command } from "effect/cli"
-import type { Finding, StripeSettings } from "../billing/stripe/index.ts"
+import type { PaymentsCheck } from "../billing/stripe/index.ts"
 import { consoleUrlSetting, publicConsoleUrlSetting } from "../settings.ts"
-import { json, print, table } from "./flags.ts"
+import { formatTable, jsonOutputFlag, print } from "./flags.ts"
 
 class PaymentsIncomplete extends Schema.TaggedError<PaymentsIncomplete>()("PaymentsIncomplete", {
   state: Schema.Literals(["warning", "failed"]),
@@ -11,45 +11,44 @@ class PaymentsIncomplete extends Schema.TaggedError<PaymentsIncomplete>()("Payme
 }) {
   override readonly [Runtime.errorExitCode] = this.state === "failed" ? 1 : 4
   override get message() {
-    const what = this.state === "failed" ? "Payments do not work" : "Payments work, and something is missing"
-    return `${what}: ${this.checks.join(", ")}`
+    const summary = this.state === "failed" ? "Payments do not work" : "Payments work, but something is missing"
+    return `${summary}: ${this.checks.join(", ")}`
   }
 }
 
 /** Loaded by this command only: Stripe's library is large. */
 const loadStripe = Effect.promise(() => import("../billing/stripe/index.ts"))
 
-const failed = (check: string, text: string): ReadonlyArray<Finding> => [{ check, state: "failed", text }]
+const failed = (check: string, text: string): ReadonlyArray<PaymentsCheck> => [{ check, state: "failed", text }]
 const simulated =
   "LARDER_STRIPE_KEY is not set: payments are simulated, and anyone who signs in can add credits without paying."
 
-const findingsOf = Effect.fnUntraced(function* (stripe: StripeSettings) {
-  const { checkStripe } = yield* loadStripe
-  const isPublic = Option.isSome(yield* publicConsoleUrlSetting)
-  return yield* checkStripe(stripe, { url: yield* consoleUrlSetting, isPublic })
-})
-
-/** Examines the settings, and asks Stripe about them. Contradictory settings are a finding, too. */
-const examine = Effect.gen(function* () {
-  const { apiVersion, stripeSettings } = yield* loadStripe
+/** Checks the settings, and asks Stripe about them. Contradictory settings are also a result. */
+const checkPayments = Effect.gen(function* () {
+  const { apiVersion, checkStripe, stripeSettings } = yield* loadStripe
   const stripe = yield* stripeSettings
   if (stripe === undefined) return { payments: "simulated", api_version: null, checks: failed("key", simulated) }
-  return { payments: stripe.isTest ? "test" : "live", api_version: apiVersion, checks: yield* findingsOf(stripe) }
+  const isPublic = Option.isSome(yield* publicConsoleUrlSetting)
+  const checks = yield* checkStripe(stripe, { url: yield* consoleUrlSetting, isPublic })
+  return { payments: stripe.isTest ? "test" : "live", api_version: apiVersion, checks }
 }).pipe(
-  Effect.catchTag("StripeSettingsIncomplete", ({ problem }) =>
+  Effect.catchTag("StripeSettingsInvalid", ({ problem }) =>
     Effect.succeed({ payments: null, api_version: null, checks: failed("settings", problem) })
   )
 )
 
 const check = Command.make(
   "check",
-  { json },
+  { json: jsonOutputFlag },
   Effect.fn(function* ({ json }) {
-    const { checks, ...about } = yield* examine
-    const named = (state: Finding["state"]) => checks.filter((it) => it.state === state).map(({ check }) => check)
-    const state = (["failed", "warning"] as const).find((it) => named(it).length > 0) ?? "ok"
-    yield* print(json, { ...about, state, checks }, table(checks.map(({ check, state, text }) => [state, check, text])))
-    if (state !== "ok") return yield* new PaymentsIncomplete({ state, checks: named(state) })
+    const { checks, ...about } = yield* checkPayments
+    const state =
+      (["failed", "warning"] as const).find((state) => checks.some((check) => check.state === state)) ?? "ok"
+    const rows = checks.map(({ check, state, text }) => [state, check, text])
+    yield* print(json, { ...about, state, checks }, formatTable(rows))
+    if (state === "ok") return
+    const incomplete = checks.filter((check) => check.state === state).map(({ check }) => check)
+    return yield* new PaymentsIncomplete({ state, checks: incomplete })
   })
 ).pipe(
   Command.withDescription(
@@ -57,7 +56,7 @@ const check = Command.make(
   )
 )
 
-export const payments = Command.make("payments").pipe(
+export const paymentsCommand = Command.make("payments").pipe(
   Command.withDescription("Payments by card"),
   Command.withSubcommands([check])
 )

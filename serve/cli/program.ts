@@ -1,21 +1,47 @@
-/**
- * `larder-serve`: serves the warehouse, also to assistants, and administers accounts, keys and the ledger. The
- * administrative commands work with or without a running server, and through it if it holds the ledger.
- */
+/** `larder-serve`. Administrative commands work without a server, or through the one that holds the ledger. */
 import { version } from "@larder/schemas"
 import { programOf } from "@larder/warehouse/cli"
-import { Command } from "effect/cli"
-import { accounts } from "./accounts.ts"
-import { keys } from "./keys.ts"
-import { ledger } from "./ledger/ledger.ts"
-import { mcp } from "./mcp.ts"
-import { payments } from "./payments.ts"
-import { people } from "./people.ts"
-import { startCommand } from "./start.ts"
+import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import { accountsCommand } from "./accounts.ts"
+import { keysCommand } from "./keys.ts"
+import { ledgerCommand } from "./ledger/ledger.ts"
+import { mcpCommand } from "./mcp.ts"
+import { paymentsCommand } from "./payments.ts"
+import { peopleCommand } from "./people.ts"
+
+const startFlags = {
+  demo: Flag.Boolean("demo").pipe(
+    Flag.withDescription(
+      "Create a demo account if there is none, and print a new key for it; also print a link to the console while nobody can sign in yet"
+    ),
+    Flag.withDefault(false)
+  ),
+  json: Flag.Boolean("json").pipe(
+    Flag.withDescription("Print the addresses as one JSON object on stdout, for machines"),
+    Flag.withDefault(false)
+  )
+}
+
+/** Loads the server's modules only when it runs; other commands load half as many. */
+const startCommand = Command.make("start", startFlags, (flags) =>
+  Effect.flatMap(
+    Effect.promise(() => import("../start.ts")),
+    ({ start }) => start(flags)
+  )
+).pipe(Command.withDescription("Serve the warehouse until SIGTERM or Ctrl-C"))
 
 const root = Command.make("larder-serve").pipe(
   Command.withDescription("The read-only, keyed, pay-per-call API over the warehouse"),
-  Command.withSubcommands([startCommand, mcp, accounts, keys, people, payments, ledger])
+  Command.withSubcommands([
+    startCommand,
+    mcpCommand,
+    accountsCommand,
+    keysCommand,
+    peopleCommand,
+    paymentsCommand,
+    ledgerCommand
+  ])
 )
 
 export const program = programOf(root, { version })

@@ -4,17 +4,17 @@ import { welcome } from "./welcome.ts"
 const started = {
   addresses: { api: "http://127.0.0.1:8080", console: "http://127.0.0.1:8081" },
   consoleUrl: "http://127.0.0.1:8081",
-  isForOthersToo: false,
+  isOnEveryAddress: false,
   generation: "gen_1",
   data_sets: { commodities: true, branded_foods: false },
   payments: "live" as const
 }
 
-describe("what a start prints", () => {
+describe("the text that start prints", () => {
   it("names the setting for links when the console listens on all interfaces", () => {
     assert.notInclude(welcome(started, undefined), "LARDER_CONSOLE_URL")
     assert.include(
-      welcome({ ...started, isForOthersToo: true }, undefined),
+      welcome({ ...started, isOnEveryAddress: true }, undefined),
       "Links point to this machine. To share them, set LARDER_CONSOLE_URL to an address that others can reach."
     )
   })

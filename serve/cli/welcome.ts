@@ -1,20 +1,18 @@
-/** The text that `start` prints for people: the addresses, and what to try first. */
+/** The text that `start` prints for people: the addresses, and first steps. */
 import { dataSets } from "@larder/schemas"
 
-export interface Started {
+interface Started {
   readonly addresses: { readonly api: string; readonly console: string }
   /** Public address of the console, or the one at which this machine reaches it. */
   readonly consoleUrl: string
   /** The console listens on every address, and its address for other machines is not configured. */
-  readonly isForOthersToo: boolean
+  readonly isOnEveryAddress: boolean
   readonly generation: string
-  /** Whether each data set is served. */
   readonly data_sets: Readonly<Record<string, boolean>>
   readonly payments: "simulated" | "test" | "live"
 }
 
-export interface Demo {
-  /** Undefined if it could not be created. */
+interface Demo {
   readonly key: string | undefined
   readonly balance_credits: number
   /** Undefined if a person can already sign in. */
@@ -33,7 +31,7 @@ const firstSteps = [
   "Invite a person to the console: npx larder-serve people invite --help"
 ]
 
-const withKey = (key: string, { addresses, data_sets }: Started) => [
+const listFirstCalls = (key: string, { addresses, data_sets }: Started) => [
   "",
   "Try:",
   ...dataSets.flatMap(({ firstCall, pipeline }) =>
@@ -43,31 +41,31 @@ const withKey = (key: string, { addresses, data_sets }: Started) => [
   )
 ]
 
-const demoSteps = ({ balance_credits, key, link }: Demo, started: Started) => [
+const listDemoSteps = ({ balance_credits, key, link }: Demo, started: Started) => [
   key === undefined
     ? "  No demo key was created: the log says why."
     : `  Demo key ${key}  (shown once; ${balance_credits} credits left)`,
   ...(link === undefined ? [] : ["", "One-time link to the console, valid for seven days:", `  ${link}`]),
-  ...(key === undefined ? [] : withKey(key, started))
+  ...(key === undefined ? [] : listFirstCalls(key, started))
 ]
 
 export const welcome = (started: Started, demo: Demo | undefined): string => {
-  const { addresses, consoleUrl, data_sets, generation, isForOthersToo, payments } = started
-  const listed = (loaded: boolean) =>
+  const { addresses, consoleUrl, data_sets, generation, isOnEveryAddress, payments } = started
+  const listDataSets = (loaded: boolean) =>
     Object.entries(data_sets)
-      .flatMap(([name, is]) => (is === loaded ? [name] : []))
+      .flatMap(([name, isLoaded]) => (isLoaded === loaded ? [name] : []))
       .join(", ") || "none"
   return [
-    `Larder serves ${generation}. Loaded: ${listed(true)}. Not loaded: ${listed(false)}.`,
+    `Larder serves ${generation}. Loaded: ${listDataSets(true)}. Not loaded: ${listDataSets(false)}.`,
     `  API      ${addresses.api}/v1`,
     `  Docs     ${addresses.api}/docs`,
     `  OpenAPI  ${addresses.api}/openapi.json`,
     `  MCP      ${addresses.api}/mcp`,
     `  Console  ${consoleUrl}${aboutPayments[payments]}`,
-    ...(isForOthersToo
+    ...(isOnEveryAddress
       ? ["  Links point to this machine. To share them, set LARDER_CONSOLE_URL to an address that others can reach."]
       : []),
-    ...(demo === undefined ? firstSteps : demoSteps(demo, started)),
+    ...(demo === undefined ? firstSteps : listDemoSteps(demo, started)),
     "",
     "Ctrl-C stops it."
   ].join("\n")

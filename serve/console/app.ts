@@ -291,7 +291,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       vary: "Accept-Encoding"
     }
     app.get(path, async (event) => {
-      const { bytes, coding } = await body.for(event.req.headers.get("accept-encoding"))
+      const { bytes, coding } = await body.encode(event.req.headers.get("accept-encoding"))
       const encoding = coding === undefined ? {} : { "content-encoding": coding }
       return new HTTPResponse(bytes, { headers: { ...headers, ...encoding } })
     })

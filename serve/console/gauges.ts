@@ -3,14 +3,14 @@
  * the card processor's events.
  */
 
-import type { Gauge, Pipeline, Turns } from "../api/index.ts"
+import type { Gauge, RequestPipeline, Turns } from "../api/index.ts"
 import type { EventCounts } from "../billing/index.ts"
 import type { LedgerAccess } from "../ledger/index.ts"
 import type { SignIns } from "../people/index.ts"
 
 export const gaugesOf = (
   ledger: LedgerAccess,
-  pipeline: Pipeline,
+  pipeline: RequestPipeline,
   turns: Turns,
   swaps: () => number,
   dropped: () => number,

@@ -32,7 +32,7 @@ export const addHealth = (app: H3, readiness: () => Readiness, meters: Meters, g
   app.get(
     "/metrics",
     () =>
-      new HTTPResponse(meters.text(gauges), {
+      new HTTPResponse(meters.format(gauges), {
         headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" }
       })
   )

@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { type SharedBody, sharedBody } from "../api/index.ts"
+import { makeSharedBody, type SharedBody } from "../api/index.ts"
 
 export interface DocsAsset {
   readonly path: string
@@ -17,7 +17,7 @@ const read = (file: string) => readFileSync(new URL(file, import.meta.url), "utf
 const assetOf = (name: string, ending: string, type: string, body: string): DocsAsset => ({
   path: `/docs/assets/${name}.${hash("sha256", body, "hex").slice(0, 12)}.${ending}`,
   type,
-  body: sharedBody(body)
+  body: makeSharedBody(body)
 })
 
 const css = "text/css; charset=utf-8"

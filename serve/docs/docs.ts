@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto"
 import { noSuchEndpoint } from "@larder/schemas"
 import type { H3, H3Event } from "h3"
-import { type Answer, type Listener, type SharedBody, sampleLine, sharedBody } from "../api/index.ts"
+import { type Answer, type Listener, makeSharedBody, type SharedBody, sampleLine } from "../api/index.ts"
 import { type DocsAsset, docsAssets } from "./assets.ts"
 import { filled } from "./facts.ts"
 import { guideAt, guidePaths } from "./guides.ts"
@@ -73,7 +73,7 @@ const makeRendered = () => {
   const bodies = new Map<string, Promise<SharedBody>>()
   return (path: string, told: Told, render: (told: Told) => string | Promise<string>): Promise<SharedBody> => {
     const name = JSON.stringify([path, told.api, told.console, told.samples])
-    const body = bodies.get(name) ?? Promise.resolve(render(told)).then(sharedBody)
+    const body = bodies.get(name) ?? Promise.resolve(render(told)).then(makeSharedBody)
     if (bodies.size >= mostRendered) bodies.clear()
     bodies.set(name, body)
     return body

@@ -15,7 +15,7 @@ import {
   templateOf,
   weeklySpendCapReached
 } from "@larder/schemas"
-import { cheapestPayment, dearestPayment, highestTrigger, lowestTrigger, presets } from "../billing/index.ts"
+import { maxPayment, maxTrigger, minPayment, minTrigger, presets } from "../billing/index.ts"
 import { usdOf } from "../ledger/index.ts"
 
 const count = (value: number) => value.toLocaleString("en-US")
@@ -110,10 +110,10 @@ const facts: ReadonlyMap<string, string> = new Map([
   ["message monthlySpendCapReached", monthlySpendCapReached.message],
   ["message foreignCursor", foreignCursor.invalid],
   ["presets", oneOf.format(presets.map((cents) => count(cents / 100)))],
-  ["cheapest payment", wholeUsd(cheapestPayment)],
-  ["dearest payment", wholeUsd(dearestPayment)],
-  ["lowest trigger", wholeUsd(lowestTrigger / 10)],
-  ["highest trigger", wholeUsd(highestTrigger / 10)]
+  ["cheapest payment", wholeUsd(minPayment)],
+  ["dearest payment", wholeUsd(maxPayment)],
+  ["lowest trigger", wholeUsd(minTrigger / 10)],
+  ["highest trigger", wholeUsd(maxTrigger / 10)]
 ])
 
 /** Fills the facts into a guide. `api` is the API's address for the reader. */

@@ -4,7 +4,7 @@
  * parts of Fastify that it uses, and its route is called once. Nothing is loaded before a reader opens the reference.
  */
 import { hash } from "node:crypto"
-import { type SharedBody, sharedBody } from "../api/index.ts"
+import { makeSharedBody, type SharedBody } from "../api/index.ts"
 
 export interface ScalarScript {
   /** Name that changes with the content. */
@@ -46,7 +46,7 @@ const scriptOf = async (): Promise<string> => {
 
 const load = async (): Promise<ScalarScript> => {
   const script = await scriptOf()
-  return { name: `scalar.${hash("sha256", script, "hex").slice(0, 12)}.js`, body: sharedBody(script) }
+  return { name: `scalar.${hash("sha256", script, "hex").slice(0, 12)}.js`, body: makeSharedBody(script) }
 }
 
 let loading: Promise<ScalarScript> | undefined

@@ -35,7 +35,7 @@ const opened = Effect.fnUntraced(function* (change: (ledger: LedgerAccess) => Pa
     now: Date.now,
     publicUrl: undefined,
     run: Effect.runPromiseExit,
-    answered: () => {},
+    onAnswer: () => {},
     report
   })
   const assistants = makeAssistants({

@@ -15,12 +15,12 @@ import {
   unknownKey
 } from "@larder/schemas"
 import { Cause } from "effect"
-import type { Answer, Assistants, Pipeline, PipelineNeeds, Route, Turns } from "../api/index.ts"
+import type { Answer, Assistants, PipelineNeeds, RequestPipeline, Route, Turns } from "../api/index.ts"
 import { type LedgerAccess, LedgerUnavailable, tokenOf } from "../ledger/index.ts"
 import type { Exchange } from "./exchange.ts"
 
 export interface AssistantNeeds {
-  readonly pipeline: Pipeline
+  readonly pipeline: RequestPipeline
   readonly routes: ReadonlyArray<Route>
   readonly ledger: Pick<LedgerAccess, "authenticate" | "remaining">
   readonly turns: Turns

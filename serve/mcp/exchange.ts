@@ -95,7 +95,7 @@ const sharedTurn = (turn: Turn): SharedTurn => {
     take: (bytes) => {
       if (taken + bytes > mostBytesOfAnswers) return false
       taken += bytes
-      turn.holds(taken * heldForEach)
+      turn.setBytes(taken * heldForEach)
       return true
     }
   }

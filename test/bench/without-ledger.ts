@@ -4,7 +4,7 @@
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { scopes } from "@larder/schemas"
-import { listen, makeApi, makeMeters, makePipeline, makeTurns, readModelOf, routes } from "@larder/serve/api"
+import { listen, makeApi, makeMeters, makePipeline, makeTurns, makeReadModel, routes } from "@larder/serve/api"
 import { addDocs } from "@larder/serve/docs"
 import type { LedgerAccess } from "@larder/serve/ledger"
 import { makeAssistants } from "@larder/serve/mcp"
@@ -24,7 +24,7 @@ const report = () => {}
 
 const open = Effect.gen(function* () {
   const layout = yield* layoutOf(process.argv[2] ?? "")
-  const live = yield* watchLive(layout, readModelOf(layout))
+  const live = yield* watchLive(layout, makeReadModel(layout))
   const context = yield* Effect.context<never>()
   const turns = makeTurns()
   const pipeline = makePipeline({
@@ -35,7 +35,7 @@ const open = Effect.gen(function* () {
     now: Date.now,
     publicUrl: undefined,
     run: Effect.runPromiseExitWith(context),
-    answered: () => {},
+    onAnswer: () => {},
     report
   })
   const version = "bench"

@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import type { Licence } from "@larder/schemas"
-import { readModelOf } from "@larder/serve/api"
+import { makeReadModel } from "@larder/serve/api"
 import { type Answer, DataRead, dataPages, type PageContext } from "@larder/serve/console"
 import {
   DuckDb,
@@ -129,7 +129,7 @@ export const dataIn = <E>(
   Layer.unwrap(
     Effect.gen(function* () {
       const layout = yield* home
-      return DataRead.layer(yield* watchLive(layout, readModelOf(layout, withheld)), layout)
+      return DataRead.layer(yield* watchLive(layout, makeReadModel(layout, withheld)), layout)
     })
   ).pipe(Layer.provide(NodeServices.layer))
 

@@ -41,7 +41,7 @@ describe("the README", () => {
       {
         addresses: { api: "http://127.0.0.1:8080", console: "http://127.0.0.1:8081" },
         consoleUrl: "http://127.0.0.1:8081",
-        isForOthersToo: false,
+        isOnEveryAddress: false,
         generation: "larder-000003",
         data_sets: { commodities: true, branded_foods: true, storefronts: true },
         payments: "simulated"

@@ -42,7 +42,7 @@ export const waitingServer = Effect.gen(function* () {
     now: Date.now,
     publicUrl: undefined,
     run: Effect.runPromiseExit,
-    answered: ({ status }) => {
+    onAnswer: ({ status }) => {
       statuses.push(status)
       Deferred.doneUnsafe(answered, Effect.void)
     },

@@ -337,13 +337,13 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       const { reference } = yield* buy("pay_1", 5000, "good")
       const { body, header } = yield* event("pay_1")
       const about = [{ payment_id: "pay_1", reference }]
-      assert.deepStrictEqual(yield* processor.paymentsOfEvent(body, header), about)
-      assert.deepStrictEqual(yield* processor.paymentsOfEvent(body, header), about)
+      assert.deepStrictEqual(yield* processor.readEvent(body, header), about)
+      assert.deepStrictEqual(yield* processor.readEvent(body, header), about)
       const forgeries = [
-        processor.paymentsOfEvent(body.replace("pay_1", "pay_2"), header),
-        processor.paymentsOfEvent(body, () => null),
-        processor.paymentsOfEvent(body, () => "t=1,v1=00"),
-        processor.paymentsOfEvent(
+        processor.readEvent(body.replace("pay_1", "pay_2"), header),
+        processor.readEvent(body, () => null),
+        processor.readEvent(body, () => "t=1,v1=00"),
+        processor.readEvent(
           body,
           (name) => header(name)?.replace(/v1=(.)/, (_, digit) => `v1=${digit === "0" ? 1 : 0}`) ?? null
         )
@@ -370,7 +370,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
           sleep: (duration) => clock.sleep(duration)
         })
         const at = (by: number) =>
-          Effect.provideService(processor.paymentsOfEvent(body, header), Clock.Clock, shifted(by * 1000))
+          Effect.provideService(processor.readEvent(body, header), Clock.Clock, shifted(by * 1000))
         const { message } = yield* Effect.flip(at(seconds))
         assert.match(
           message,

@@ -1,6 +1,6 @@
 /** Servers that share a database book the same recharge, or two payments of an account, at the same moment. */
 import { assert, describe, it } from "@effect/vitest"
-import { endRecharge, findPayment, giveUp, makeBook, queryOf } from "@larder/serve/billing"
+import { endRecharge, expireOpen, findPayment, makeBook, toQuery } from "@larder/serve/billing"
 import { postgresConsole } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted, References, Schema } from "effect"
@@ -47,7 +47,7 @@ describe("two servers on PostgreSQL", () => {
           const payment = yield* findPayment(database, payment_id)
           if (payment === undefined) return yield* Effect.die("no payment was written down")
           assert.strictEqual(payment.state, "open")
-          const retrieved = yield* processor.retrieve(queryOf(payment))
+          const retrieved = yield* processor.retrieve(toQuery(payment))
           return retrieved === undefined ? yield* Effect.die("the processor knows no payment") : { payment, retrieved }
         })
         const first = yield* paid(forms[0].sent.payment_id, "mastercard")
@@ -128,7 +128,7 @@ describe("two servers on PostgreSQL", () => {
         )
         yield* database.transaction((db) =>
           Effect.gen(function* () {
-            assert.isTrue(yield* giveUp(db, id, later, "given up", later))
+            assert.isTrue(yield* expireOpen(db, id, later, "given up", later))
             yield* Deferred.succeed(locked, undefined)
             yield* Deferred.await(waits)
             yield* endRecharge(db, account_id, id)

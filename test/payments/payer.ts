@@ -4,8 +4,8 @@
  * begins and one for each thing that it tells of, and in the end how often it has met each stage at which it can be killed.
  */
 
-import { type CardProcessor, ForgedEvent, longestInDoubt, openBilling } from "@larder/serve/billing"
-import { stripeProcessor } from "@larder/serve/billing/stripe"
+import { type CardProcessor, ForgedEvent, maxRequestMs, openBilling } from "@larder/serve/billing"
+import { makeStripeProcessor } from "@larder/serve/billing/stripe"
 import { Administration } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Clock, Effect, Redacted, References } from "effect"
@@ -44,7 +44,7 @@ const processorOf = (url: string | null) =>
   url === null
     ? simulated
     : Effect.succeed(
-        stripeProcessor({
+        makeStripeProcessor({
           key: Redacted.make(stripeKey),
           webhookSecret: Redacted.make(webhookSecret),
           isTest: true,
@@ -122,7 +122,7 @@ await Effect.gen(function* () {
       Effect.andThen(until(Effect.map(billing.settings(account_id), ({ recharge }) => !recharge.running)))
     )
     // one that never reached the processor is asked for no more where its card was replaced, and blocks others for some time
-    const later = Effect.andThen(putForward(longestInDoubt), tell("later"))
+    const later = Effect.andThen(putForward(maxRequestMs), tell("later"))
     yield* Effect.timeoutOrElse(hasRecharged, {
       duration: "5 seconds",
       orElse: () => Effect.andThen(later, hasRecharged)

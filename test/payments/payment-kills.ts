@@ -8,7 +8,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
-import { longestInDoubt } from "@larder/serve/billing"
+import { maxRequestMs } from "@larder/serve/billing"
 import type { ConsoleDatabase, ConsoleUnavailable } from "@larder/serve/persistence"
 import { Clock, Effect, References, type Scope } from "effect"
 import { chanceFrom, newSeed } from "../crash/chance.ts"
@@ -105,8 +105,8 @@ const history = Effect.fnUntraced(function* (
     if (number === 0) assert.isAtLeast(around.length, 2)
     for (const mishap of [money, ...around]) mishaps.set(mishap, (mishaps.get(mishap) ?? 0) + 1)
     if (told.includes("later")) {
-      ahead += longestInDoubt
-      yield* putForward(longestInDoubt)
+      ahead += maxRequestMs
+      yield* putForward(maxRequestMs)
     }
     if (stagesMet === undefined) killed++
     else met = stagesMet

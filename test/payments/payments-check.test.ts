@@ -1,5 +1,5 @@
 /** `larder-serve payments check`: what it asks of Stripe, what it finds, and how it ends. */
-import { type ConsoleAddress, checkStripe } from "@larder/serve/billing/stripe"
+import { checkStripe } from "@larder/serve/billing/stripe"
 import { Clock, Effect, Redacted } from "effect"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { type Environment, run } from "../support/programs.ts"
@@ -61,7 +61,7 @@ describe("larder-serve payments check", () => {
     expect(stdout).toMatch(/^warning +webhook_secret +LARDER_STRIPE_WEBHOOK_SECRET is not set/m)
     expect(stdout).toMatch(/^warning +webhook_endpoint +.*checkout\.session\.completed/m)
     expect(stderr).toBe(
-      "larder-serve: Payments work, and something is missing: key, webhook_secret, webhook_endpoint\n"
+      "larder-serve: Payments work, but something is missing: key, webhook_secret, webhook_endpoint\n"
     )
   })
 
@@ -95,7 +95,7 @@ describe("a check of payments", () => {
       clock,
       isTest = false,
       ...at
-    }: { readonly clock?: Clock.Clock; readonly isTest?: boolean } & Partial<ConsoleAddress> = {},
+    }: { readonly clock?: Clock.Clock; readonly isTest?: boolean } & Partial<Parameters<typeof checkStripe>[1]> = {},
     secret = webhookSecret
   ) => {
     const work = checkStripe(

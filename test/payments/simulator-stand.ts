@@ -1,10 +1,10 @@
 /** The built-in simulator, played as its pages play it. */
 import {
-  cards,
-  eventBody,
-  leftOf,
+  cardRecords,
+  formatEvent,
   newEventId,
   referenceOf,
+  remainingCentsAt,
   Simulator,
   sign,
   signatureHeader,
@@ -20,14 +20,14 @@ const Settings = Schema.Struct({ body: Schema.fromJsonString(Schema.Struct({ web
 export const simulatorStand = Effect.gen(function* () {
   const database = yield* ConsoleDatabase
   const simulator = Context.get(yield* Layer.build(Simulator.layer(() => "http://127.0.0.1:9")), Simulator)
-  const { close, dispute, failRefund, ownerSays, pay, payments, processor, refund, setFaults } = simulator
+  const { close, dispute, failRefund, answerBank, pay, payments, processor, refund, setFaults } = simulator
   const now = Effect.map(Clock.currentTimeMillis, (milliseconds) => new Date(milliseconds).toISOString())
   const stand: Stand = {
     processor,
     pay: (id, card) =>
       Effect.gen(function* () {
         const answer = yield* pay(referenceOf(id), { number: testCards[card].number, expires: "04/2035", cvc: "123" })
-        if (answer.kind === "asks_owner") yield* ownerSays(referenceOf(id), true)
+        if (answer.kind === "requires_authentication") yield* answerBank(referenceOf(id), true)
       }).pipe(Effect.orDie),
     refund: (id, cents) => Effect.orDie(refund(referenceOf(id), cents)),
     failRefund: (id, it) => Effect.orDie(failRefund(referenceOf(id), it)),
@@ -38,17 +38,17 @@ export const simulatorStand = Effect.gen(function* () {
     loseNextAnswer: Effect.orDie(setFaults({ lose_next_answer: true })),
     kept: Effect.gen(function* () {
       const at = yield* now
-      return (yield* payments(all)).reduce((sum, { payment }) => sum + leftOf(payment, at), 0)
+      return (yield* payments(all)).reduce((sum, { payment }) => sum + remainingCentsAt(payment, at), 0)
     }).pipe(Effect.orDie),
     paid: Effect.orDie(
       Effect.map(payments(all), (seen) => seen.filter(({ payment }) => payment.state === "succeeded").length)
     ),
-    savedCards: Effect.orDie(Effect.map(cards.all(database), (saved) => saved.map(({ id }) => id))),
+    savedCards: Effect.orDie(Effect.map(cardRecords.all(database), (saved) => saved.map(({ id }) => id))),
     event: (id) =>
       Effect.gen(function* () {
         const [settings] = yield* database.all(Settings, "select body from console.simulated where kind = 'settings'")
         const at = yield* Clock.currentTimeMillis
-        const body = eventBody(newEventId(at), "charge.updated", { payment_id: id, account_id: "acct_any" }, at)
+        const body = formatEvent(newEventId(at), "charge.updated", { payment_id: id, account_id: "acct_any" }, at)
         const signature = sign(settings?.body.webhook_secret ?? "", body, at)
         return { body, header: (name: string) => (name.toLowerCase() === signatureHeader ? signature : null) }
       }).pipe(Effect.orDie)

@@ -3,7 +3,7 @@
  * documentation names and its test cards. Kept in memory.
  */
 import { randomBytes } from "node:crypto"
-import { type TestCard, type TestCardName, testCardOf, testCards } from "@larder/serve/billing"
+import { findTestCard, type TestCard, type TestCardName, testCards } from "@larder/serve/billing"
 import type { Params } from "./stripe-form.ts"
 import {
   type Dispute,
@@ -99,7 +99,7 @@ export const openBooks = (now: () => number, page: () => string) => {
     intent.status = "succeeded"
     intent.failure = null
     tell("payment_intent.succeeded", intentJson(intent, false))
-    if (testCardOf(method.plays)?.afterwards === "disputed") dispute(intent)
+    if (findTestCard(method.plays)?.afterwards === "disputed") dispute(intent)
   }
 
   const newIntent = (amount: number, customer: string | null, metadata: Record<string, string>): Intent => {
@@ -214,7 +214,7 @@ export const openBooks = (now: () => number, page: () => string) => {
     const { at_checkout } = testCards[plays]
     const method: Method = { id: newId("pm"), plays, customer: null }
     methods.set(method.id, method)
-    take(session.intent, method, at_checkout === "asks_owner" ? "pays" : at_checkout)
+    take(session.intent, method, at_checkout === "requires_authentication" ? "pays" : at_checkout)
     if (session.intent.failure !== null) return "declined"
     session.customer ??= newId("cus")
     customers.add(session.customer)
@@ -231,7 +231,7 @@ export const openBooks = (now: () => number, page: () => string) => {
     const made: Refund = { id: newId("re"), amount: cents ?? left, intent, created: seconds(), status: "succeeded" }
     refunds.set(made.id, made)
     tell("refund.created", refundJson(made))
-    if (testCardOf(intent.method?.plays ?? null)?.afterwards === "refunds_fail") failRefund(made)
+    if (findTestCard(intent.method?.plays ?? null)?.afterwards === "refunds_fail") failRefund(made)
     return made
   }
   const failRefund = (made: Refund) => {

@@ -1,6 +1,6 @@
 /** The Stripe adapter in front of its host on this machine. */
 import type { TestCardName } from "@larder/serve/billing"
-import { stripeProcessor } from "@larder/serve/billing/stripe"
+import { makeStripeProcessor } from "@larder/serve/billing/stripe"
 import { Clock, Effect, Redacted } from "effect"
 import { type Stand, tooLate } from "./stand.ts"
 import { eventBodyOf, signatureOf, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
@@ -33,7 +33,7 @@ export const stripeStandWithHost = Effect.gen(function* () {
   const paid = () => [...books.intents.values()].filter(({ status }) => status === "succeeded")
 
   const stand: Stand = {
-    processor: stripeProcessor(settings),
+    processor: makeStripeProcessor(settings),
     pay: (id, card: TestCardName) => Effect.asVoid(Effect.sync(() => books.pay(sessionOf(id), card))),
     refund: (id, cents) => Effect.sync(() => books.refund(intentOf(id), cents).id),
     failRefund: (_, refund) =>

@@ -1,7 +1,7 @@
 /** What only Stripe can do to its callers, over its wire format. */
 import { assert, describe, it } from "@effect/vitest"
 import type { PaymentQuery } from "@larder/serve/billing"
-import { apiVersion, stripeProcessor } from "@larder/serve/billing/stripe"
+import { apiVersion, makeStripeProcessor } from "@larder/serve/billing/stripe"
 import { Effect, Redacted } from "effect"
 import { eventBodyOf, type StripeHost, signatureOf, webhookSecret } from "./stripe-host.ts"
 import { stripeStandWithHost } from "./stripe-stand.ts"
@@ -52,7 +52,7 @@ describe("Stripe", () => {
   it.live("refuses a wrong key, which appears in no message", () =>
     Effect.gen(function* () {
       const { settings } = yield* afterOnePayment
-      const wrong = stripeProcessor({ ...settings, key: Redacted.make("sk_test_of_somebody_else") })
+      const wrong = makeStripeProcessor({ ...settings, key: Redacted.make("sk_test_of_somebody_else") })
       const error = yield* Effect.flip(wrong.retrieve(query("pay_1")))
       assert.match(error.message, /^stripe did not answer: the key in LARDER_STRIPE_KEY is refused \(401, request req_/)
       assert.notInclude(JSON.stringify(error), "sk_test")
@@ -281,7 +281,7 @@ describe("Stripe", () => {
       )
       for (const { body, signature } of events) {
         const about = [{ payment_id: "pay_1", reference: intent.id }]
-        assert.deepStrictEqual(yield* processor.paymentsOfEvent(body, () => signature), about)
+        assert.deepStrictEqual(yield* processor.readEvent(body, () => signature), about)
       }
     })
   )
@@ -298,11 +298,11 @@ describe("Stripe", () => {
       for (const object of objects) {
         const body = eventBodyOf("some.event", object, Date.now())
         const header = () => signatureOf(webhookSecret, body, Date.now())
-        assert.deepStrictEqual(yield* processor.paymentsOfEvent(body, header), [])
+        assert.deepStrictEqual(yield* processor.readEvent(body, header), [])
       }
       const notJson = "hello"
       assert.deepStrictEqual(
-        yield* processor.paymentsOfEvent(notJson, () => signatureOf(webhookSecret, notJson, Date.now())),
+        yield* processor.readEvent(notJson, () => signatureOf(webhookSecret, notJson, Date.now())),
         []
       )
     })
@@ -315,7 +315,7 @@ describe("Stripe", () => {
       yield* stand.refund("pay_1", 1000)
       const [event] = host.takeEvents()
       yield* stand.outage(true)
-      const error = yield* Effect.flip(processor.paymentsOfEvent(event?.body ?? "", () => event?.signature ?? null))
+      const error = yield* Effect.flip(processor.readEvent(event?.body ?? "", () => event?.signature ?? null))
       assert.strictEqual(error._tag, "ProcessorUnavailable")
     })
   )

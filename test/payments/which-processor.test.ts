@@ -1,6 +1,6 @@
 /** Which card processor a server takes, and when it refuses to take any. */
 import { assert, describe, it } from "@effect/vitest"
-import { nothingIsTaken, openPayments } from "@larder/serve/billing"
+import { openPayments, warnOfFreeCredits } from "@larder/serve/billing"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { ConfigProvider, Effect, Exit } from "effect"
 import { places } from "./shop.ts"
@@ -50,14 +50,14 @@ describe.each(["an embedded ledger", "PostgreSQL"] as const)("a server on %s", (
 describe("the warning that no money is taken", () => {
   it("is loud when the console has a public address", () => {
     for (const mode of ["simulated", "test"] as const) {
-      const here = nothingIsTaken(mode, undefined)
+      const here = warnOfFreeCredits(mode, undefined)
       assert.match(here ?? "", /^Card payments are .* without paying\.$/)
-      assert.strictEqual(nothingIsTaken(mode, "http://console.lan"), here)
+      assert.strictEqual(warnOfFreeCredits(mode, "http://console.lan"), here)
       assert.strictEqual(
-        nothingIsTaken(mode, "https://console.example.com"),
+        warnOfFreeCredits(mode, "https://console.example.com"),
         `NO MONEY IS TAKEN AT https://console.example.com! ${here} Set a live Stripe key before customers sign in.`
       )
     }
-    assert.isUndefined(nothingIsTaken("live", "https://console.example.com"))
+    assert.isUndefined(warnOfFreeCredits("live", "https://console.example.com"))
   })
 })

@@ -8,25 +8,25 @@ import { readUnacknowledged } from "./unacknowledged.ts"
 const piece = Buffer.alloc(128 * 1024)
 
 /** Waits until the buffers of the operating system on both sides are full, for a caller that does not read. */
-const untilFull = async (socket: Socket) => {
-  let taken = -1
-  let same = 0
+const waitUntilFull = async (socket: Socket) => {
+  let bytesRead = -1
+  let unchangedCount = 0
   await vi.waitFor(
     async () => {
       const now = socket.bytesWritten - (await readUnacknowledged())(socket)
-      same = now === taken && socket.writableLength > 0 ? same + 1 : 0
-      taken = now
-      expect(same).toBeGreaterThan(2)
+      unchangedCount = now === bytesRead && socket.writableLength > 0 ? unchangedCount + 1 : 0
+      bytesRead = now
+      expect(unchangedCount).toBeGreaterThan(2)
     },
     { interval: 30, timeout: 60_000 }
   )
 }
 
-/** A server that writes to each caller while the caller reads. Tests set its clock. */
-const open = async (more: { readonly isFull?: () => boolean; readonly maxWaiting?: number } = {}) => {
+/** A server that writes to each caller as fast as the caller reads. Tests set its clock. */
+const startServer = async (options: { readonly isFull?: () => boolean; readonly maxWaiting?: number } = {}) => {
   const sockets = new Set<Socket>()
   let now = 0
-  const readers = makeReaders({ sockets: () => sockets, now: () => now, isFull: () => false, ...more })
+  const readers = makeReaders({ sockets: () => sockets, now: () => now, isFull: () => false, ...options })
   const server = createServer((request, response) => {
     sockets.add(request.socket)
     const write = () => {
@@ -41,13 +41,13 @@ const open = async (more: { readonly isFull?: () => boolean; readonly maxWaiting
   const clients: Array<Socket> = []
   return {
     /** Connects a caller that does not read by itself; returns the server's socket. */
-    caller: async (): Promise<Socket> => {
+    connectCaller: async (): Promise<Socket> => {
       const client = connect(port, "127.0.0.1").on("error", () => {})
       clients.push(client)
       client.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n")
       const [, response] = (await once(server, "request")) as [unknown, ServerResponse]
       const socket = response.socket as Socket
-      await untilFull(socket)
+      await waitUntilFull(socket)
       return socket
     },
     clients,
@@ -63,26 +63,26 @@ const open = async (more: { readonly isFull?: () => boolean; readonly maxWaiting
   }
 }
 
-let opened: Awaited<ReturnType<typeof open>>
+let opened: Awaited<ReturnType<typeof startServer>>
 afterEach(() => opened.close())
 
 /** Reads at least this many bytes. */
-const take = async (client: Socket | undefined, bytes: number) => {
-  for (let taken = 0; taken < bytes; ) {
+const readBytes = async (client: Socket | undefined, bytes: number) => {
+  for (let count = 0; count < bytes; ) {
     const piece: Buffer | null = client?.read() ?? null
     if (piece === null && client !== undefined) await once(client, "readable")
-    else taken += piece?.length ?? 0
+    else count += piece?.length ?? 0
   }
 }
 
-describe("a connection for which bytes wait", () => {
+describe("a connection with unread bytes", () => {
   beforeEach(async () => {
-    opened = await open()
+    opened = await startServer()
   })
 
-  it("is cut off after 30 seconds in which it took nothing, and not before", async () => {
-    const { caller, checkAt } = opened
-    const socket = await caller()
+  it("is reset after 30 seconds without reading, and not before", async () => {
+    const { checkAt, connectCaller } = opened
+    const socket = await connectCaller()
     await checkAt(0)
     await checkAt(29.9)
     expect(socket.destroyed).toBe(false)
@@ -90,28 +90,28 @@ describe("a connection for which bytes wait", () => {
     expect(socket.destroyed).toBe(true)
   })
 
-  it("stays while it takes 16 kB in each 30 seconds, though the operating system holds megabytes for it", async () => {
-    const { caller, clients, checkAt } = opened
-    const socket = await caller()
+  it("stays open while its client reads 16 kB every 30 seconds, although the operating system buffers megabytes", async () => {
+    const { checkAt, clients, connectCaller } = opened
+    const socket = await connectCaller()
     await checkAt(0)
     const waiting = socket.writableLength
-    await take(clients[0], 300_000)
+    await readBytes(clients[0], 300_000)
     await checkAt(30)
     expect(socket.destroyed).toBe(false)
-    expect(socket.writableLength).toBe(waiting) // the process sent nothing meanwhile
+    expect(socket.writableLength).toBe(waiting) // the process sent nothing in the meantime
     await checkAt(60)
     expect(socket.destroyed).toBe(true)
   })
 })
 
-it("cuts off the slowest reader first while unread answers fill the memory, one at each look", async () => {
+it("resets the slowest reader first while memory is full, one per check", async () => {
   let full = true
-  opened = await open({ isFull: () => full })
-  const { caller, clients, checkAt } = opened
-  const stopped = await caller()
-  const slow = await caller()
+  opened = await startServer({ isFull: () => full })
+  const { checkAt, clients, connectCaller } = opened
+  const stopped = await connectCaller()
+  const slow = await connectCaller()
   await checkAt(0)
-  await take(clients[1], 300_000)
+  await readBytes(clients[1], 300_000)
   await checkAt(0.5)
   expect([stopped.destroyed, slow.destroyed]).toEqual([false, false]) // observed too briefly
   await checkAt(2)
@@ -121,13 +121,13 @@ it("cuts off the slowest reader first while unread answers fill the memory, one 
   expect(slow.destroyed).toBe(false)
 })
 
-it("lets no more connections wait than it may, and cuts off the slowest", async () => {
-  opened = await open({ maxWaiting: 2 })
-  const { caller, clients, checkAt } = opened
-  const sockets = [await caller(), await caller(), await caller()]
+it("resets the slowest readers above the limit of waiting connections", async () => {
+  opened = await startServer({ maxWaiting: 2 })
+  const { checkAt, clients, connectCaller } = opened
+  const sockets = [await connectCaller(), await connectCaller(), await connectCaller()]
   await checkAt(0)
-  await take(clients[0], 300_000)
-  await take(clients[2], 300_000)
+  await readBytes(clients[0], 300_000)
+  await readBytes(clients[2], 300_000)
   await checkAt(2)
   expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, true, false])
 })

@@ -1,60 +1,50 @@
-/**
- * Slow and stalled readers. A connection with waiting bytes is reset, with or without a key, when it reads nothing in
- * 30 seconds or less than 16 KiB in 60. While too many connections wait, the slowest are reset. A call without waiting
- * bytes is never reset.
- */
+/** Resets connections that read nothing in 30 s or less than 16 KiB in 60 s, and the slowest while too many wait. */
 import type { Socket } from "node:net"
 import { readUnacknowledged } from "./unacknowledged.ts"
 
 const windowMs = 30_000
-const leastBytes = 16 * 1024 // the measurement is about as coarse: a reader that took some bytes gets a second window
-/** A shorter observation says nothing about a reader's speed. */
+const minBytes = 16 * 1024 // the measurement is about as coarse: a reader that took some bytes gets a second window
+/** Over a shorter time, a reader's speed cannot be measured. */
 const minObservationMs = 1_000
 
 interface Mark {
   readonly at: number
-  readonly taken: number
+  readonly bytesRead: number
 }
 
 interface Reader {
-  /** When bytes started to wait. */
   readonly first: Mark
-  /** Start of the current window of 30 seconds. */
   window: Mark
   newest: Mark
 }
 
-/** In bytes per millisecond. */
-const speedOf = ({ first, newest }: Reader) => (newest.taken - first.taken) / (newest.at - first.at)
+const speedOf = ({ first, newest }: Reader) => (newest.bytesRead - first.bytesRead) / (newest.at - first.at)
 
-interface Watch {
+interface ReaderOptions {
   readonly sockets: () => Iterable<Socket>
   /** Whether unread answers have reached their memory limit. */
   readonly isFull: () => boolean
   readonly now: () => number
-  /** Connections with waiting bytes. Each holds at most one chunk of 16 KiB outside of its account's quota. */
+  /** Limit of connections with unread bytes. Each has at most one chunk of 16 KiB outside of its account's quota. */
   readonly maxWaiting?: number
 }
 
-export const makeReaders = ({ isFull, maxWaiting = 1_024, now, sockets }: Watch) => {
+export const makeReaders = ({ isFull, maxWaiting = 1_024, now, sockets }: ReaderOptions) => {
   const readers = new Map<Socket, Reader>()
 
-  const cutOff = (socket: Socket) => {
+  const reset = (socket: Socket) => {
     readers.delete(socket)
-    socket.resetAndDestroy() // an ordinary close would leave its bytes in the operating system
+    socket.resetAndDestroy() // an ordinary close would keep its bytes in the operating system
   }
 
-  /**
-   * Resets the slowest readers above `maxWaiting`. While memory is full: all stalled readers, or the slowest one if
-   * none is stalled. Their memory is free a moment later.
-   */
-  const cutSlowest = () => {
+  /** Resets readers above `maxWaiting`, slowest first. While memory is full: all stalled readers, at least one. */
+  const resetSlowest = () => {
     const bySpeed = [...readers]
       .filter(([, { first, newest }]) => newest.at - first.at >= minObservationMs)
-      .sort(([, one], [, other]) => speedOf(one) - speedOf(other))
-    const stopped = bySpeed.filter(([, reader]) => speedOf(reader) < leastBytes / windowMs).length
-    const excess = Math.max(readers.size - maxWaiting, isFull() ? Math.max(stopped, 1) : 0)
-    for (const [socket] of bySpeed.slice(0, excess)) cutOff(socket)
+      .sort(([, a], [, b]) => speedOf(a) - speedOf(b))
+    const stalledCount = bySpeed.filter(([, reader]) => speedOf(reader) < minBytes / windowMs).length
+    const excess = Math.max(readers.size - maxWaiting, isFull() ? Math.max(stalledCount, 1) : 0)
+    for (const [socket] of bySpeed.slice(0, excess)) reset(socket)
   }
 
   const measure = (socket: Socket, newest: Mark) => {
@@ -65,10 +55,10 @@ export const makeReaders = ({ isFull, maxWaiting = 1_024, now, sockets }: Watch)
     }
     reader.newest = newest
     const span = newest.at - reader.window.at
-    const taken = newest.taken - reader.window.taken
+    const bytesRead = newest.bytesRead - reader.window.bytesRead
     if (span < windowMs) return
-    if (taken >= leastBytes) reader.window = newest
-    else if (taken <= 0 || span >= 2 * windowMs) cutOff(socket)
+    if (bytesRead >= minBytes) reader.window = newest
+    else if (bytesRead <= 0 || span >= 2 * windowMs) reset(socket)
   }
 
   return {
@@ -80,8 +70,8 @@ export const makeReaders = ({ isFull, maxWaiting = 1_024, now, sockets }: Watch)
       if (waiting.size === 0) return
       const unacknowledged = await readUnacknowledged()
       for (const socket of waiting)
-        measure(socket, { at, taken: socket.bytesWritten - socket.writableLength - unacknowledged(socket) })
-      cutSlowest()
+        measure(socket, { at, bytesRead: socket.bytesWritten - socket.writableLength - unacknowledged(socket) })
+      resetSlowest()
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Queues by name, such as one for each account: queues are served round robin, each first in, first out. */
+/** Queues by name, such as one for each account. Queues take turns; each is first in, first out. */
 export const makeRoundRobin = <T>() => {
   /** In the order in which queues are served. */
   const queues = new Map<string, Array<T>>()
@@ -9,7 +9,7 @@ export const makeRoundRobin = <T>() => {
       if (queue === undefined) queues.set(name, [item])
       else queue.push(item)
     },
-    /** Takes the first eligible head of a queue; that queue moves behind the others. */
+    /** Removes and returns the first eligible head of a queue; that queue moves behind the others. */
     take: (isEligible: (item: T) => boolean = () => true): T | undefined => {
       for (const [name, queue] of queues) {
         const [first] = queue

@@ -1,17 +1,12 @@
 /** A bounded number of slots, such as for concurrent compressions. Waiting accounts are served round robin. */
 import { makeRoundRobin } from "./round-robin.ts"
 
-interface Slots {
-  /** Resolves with true once a slot is taken; with false when the signal fires first. Each slot taken is released once. */
-  readonly acquire: (account: string, signal?: AbortSignal) => Promise<boolean>
-  readonly release: () => void
-}
-
-export const makeSlots = (count: number): Slots => {
+export const makeSlots = (count: number) => {
   const waiting = makeRoundRobin<() => void>()
   let free = count
   return {
-    acquire: (account, signal) =>
+    /** Resolves with true once a slot is taken, or with false if the signal fires first. Release each slot once. */
+    acquire: (account: string, signal?: AbortSignal): Promise<boolean> =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve(false)
         if (free > 0) {
@@ -29,7 +24,7 @@ export const makeSlots = (count: number): Slots => {
         signal?.addEventListener("abort", giveUp)
         waiting.add(account, start)
       }),
-    release: () => {
+    release: (): void => {
       const next = waiting.take()
       if (next === undefined) free++
       else next()

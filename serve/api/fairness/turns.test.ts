@@ -1,121 +1,121 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { type Entered, largeBytes, makeTurns, type Turn } from "./turns.ts"
 
-const stays = new AbortController().signal
+const neverAborts = new AbortController().signal
 const mebibyte = 2 ** 20
 const caller = (account: string, key = "key") => ({ id: `${account}-${key}`, account_id: account })
 
-const started = async (entered: Entered | Promise<Entered>): Promise<Turn> => {
+const waitForTurn = async (entered: Entered | Promise<Entered>): Promise<Turn> => {
   const turn = await entered
-  if (typeof turn === "string") throw new Error(`The call came too ${turn}`)
+  if (typeof turn === "string") throw new Error(`The call did not enter: ${turn}`)
   return turn
 }
 
-/** Whether the call has entered or was refused by now. */
-const settled = (entered: Entered | Promise<Entered>) =>
+/** Whether the call has already entered or been refused. */
+const hasSettled = (entered: Entered | Promise<Entered>) =>
   Promise.race([Promise.resolve(entered).then(() => true), Promise.resolve().then(() => false)])
 
 beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }))
 afterEach(() => vi.useRealTimers())
 
-describe("room for calls and bytes", () => {
-  it("lets a call wait while 8 MiB of its key are on their way, and start when one answer has left", async () => {
+describe("quotas for calls and bytes", () => {
+  it("delays a call while 8 MiB of its key are in flight, until one answer is sent", async () => {
     const { enter } = makeTurns()
-    const first = await started(enter(caller("a"), 5 * mebibyte, stays))
-    await started(enter(caller("a"), 5 * mebibyte, stays))
-    const third = enter(caller("a"), 0, stays)
-    expect(await settled(third)).toBe(false)
+    const first = await waitForTurn(enter(caller("a"), 5 * mebibyte, neverAborts))
+    await waitForTurn(enter(caller("a"), 5 * mebibyte, neverAborts))
+    const third = enter(caller("a"), 0, neverAborts)
+    expect(await hasSettled(third)).toBe(false)
     first.end()
-    await started(third)
+    await waitForTurn(third)
   })
 
-  it("counts an answer as what it is once that is known", async () => {
+  it("counts the real size of an answer once it is known", async () => {
     const { enter, unsentBytes } = makeTurns()
-    const turn = await started(enter(caller("a"), 9 * mebibyte, stays))
-    const second = enter(caller("a"), 0, stays)
-    expect(await settled(second)).toBe(false)
-    turn.holds(1_000)
-    await started(second)
+    const turn = await waitForTurn(enter(caller("a"), 9 * mebibyte, neverAborts))
+    const second = enter(caller("a"), 0, neverAborts)
+    expect(await hasSettled(second)).toBe(false)
+    turn.setBytes(1_000)
+    await waitForTurn(second)
     expect(unsentBytes()).toBe(1_000)
   })
 
-  it("lets a call start that alone exceeds the room of its key", async () => {
+  it("lets a call start that alone exceeds the quota of its key", async () => {
     const { enter } = makeTurns()
-    await started(enter(caller("a"), 100 * mebibyte, stays))
+    await waitForTurn(enter(caller("a"), 100 * mebibyte, neverAborts))
   })
 
-  it("bounds an account with all its keys together, and no other account", async () => {
+  it("limits all keys of an account together, but no other account", async () => {
     const { enter } = makeTurns()
-    for (const key of ["1", "2", "3", "4"]) await started(enter(caller("a", key), 4 * mebibyte, stays))
-    expect(await settled(enter(caller("a", "5"), 0, stays))).toBe(false)
-    await started(enter(caller("b"), 0, stays))
+    for (const key of ["1", "2", "3", "4"]) await waitForTurn(enter(caller("a", key), 4 * mebibyte, neverAborts))
+    expect(await hasSettled(enter(caller("a", "5"), 0, neverAborts))).toBe(false)
+    await waitForTurn(enter(caller("b"), 0, neverAborts))
   })
 
-  it("bounds the calls of a key at 1,024 and those of an account at 2,048", async () => {
+  it("limits the calls of a key to 1,024 and those of an account to 2,048", async () => {
     const { enter } = makeTurns()
     for (const key of ["1", "2"])
-      for (let call = 0; call < 1024; call++) await started(enter(caller("a", key), 0, stays))
-    expect(await settled(enter(caller("a", "1"), 0, stays))).toBe(false)
-    expect(await settled(enter(caller("a", "3"), 0, stays))).toBe(false)
-    await started(enter(caller("b"), 0, stays))
+      for (let call = 0; call < 1024; call++) await waitForTurn(enter(caller("a", key), 0, neverAborts))
+    expect(await hasSettled(enter(caller("a", "1"), 0, neverAborts))).toBe(false)
+    expect(await hasSettled(enter(caller("a", "3"), 0, neverAborts))).toBe(false)
+    await waitForTurn(enter(caller("b"), 0, neverAborts))
   })
 
-  it("lets large answers wait at 256 MiB of all accounts together, and small ones at 64 MiB more", async () => {
+  it("delays large answers at 256 MiB of all accounts together, and small ones at 64 MiB more", async () => {
     const { enter, isFull } = makeTurns()
     const turns: Array<Turn> = []
     for (let account = 0; account < 16; account++) {
       expect(isFull()).toBe(false)
-      turns.push(await started(enter(caller(String(account)), 16 * mebibyte, stays)))
+      turns.push(await waitForTurn(enter(caller(String(account)), 16 * mebibyte, neverAborts)))
     }
     expect(isFull()).toBe(true)
-    const large = enter(caller("large"), largeBytes, stays)
-    expect(await settled(large)).toBe(false)
-    const small = await started(enter(caller("small"), 0, stays))
-    small.holds(64 * mebibyte)
-    const another = enter(caller("another"), 0, stays)
-    expect(await settled(another)).toBe(false)
+    const large = enter(caller("large"), largeBytes, neverAborts)
+    expect(await hasSettled(large)).toBe(false)
+    const small = await waitForTurn(enter(caller("small"), 0, neverAborts))
+    small.setBytes(64 * mebibyte)
+    const another = enter(caller("another"), 0, neverAborts)
+    expect(await hasSettled(another)).toBe(false)
     small.end()
-    await started(another)
+    await waitForTurn(another)
     turns[0]?.end()
-    await started(large)
+    await waitForTurn(large)
   })
 
-  it("gives back only once what a turn held", async () => {
+  it("releases the bytes of a turn only once", async () => {
     const { enter, unsentBytes } = makeTurns()
-    const turn = await started(enter(caller("a"), 100, stays))
-    await started(enter(caller("a"), 10, stays))
+    const turn = await waitForTurn(enter(caller("a"), 100, neverAborts))
+    await waitForTurn(enter(caller("a"), 10, neverAborts))
     turn.end()
     turn.end()
-    turn.holds(1_000)
+    turn.setBytes(1_000)
     expect(unsentBytes()).toBe(10)
   })
 })
 
-describe("calls that wait", () => {
-  it("give up after five seconds", async () => {
+describe("waiting calls", () => {
+  it("time out after five seconds", async () => {
     const { enter, waiting } = makeTurns()
-    await started(enter(caller("a"), 8 * mebibyte, stays))
-    const second = enter(caller("a"), 0, stays)
+    await waitForTurn(enter(caller("a"), 8 * mebibyte, neverAborts))
+    const second = enter(caller("a"), 0, neverAborts)
     vi.advanceTimersByTime(4_999)
-    expect(await settled(second)).toBe(false)
+    expect(await hasSettled(second)).toBe(false)
     vi.advanceTimersByTime(1)
     expect(await second).toBe("late")
     expect(waiting()).toBe(0)
   })
 
-  it("are at most 128 of a key and 256 of an account; one more is late at once", async () => {
+  it("are limited to 128 per key and 256 per account; another one is refused immediately", async () => {
     const { enter, waiting } = makeTurns()
-    for (const key of ["1", "2"]) await started(enter(caller("a", key), 8 * mebibyte, stays))
-    for (let call = 0; call < 128; call++) enter(caller("a", "1"), 0, stays)
-    expect(enter(caller("a", "1"), 0, stays)).toBe("late")
-    for (let call = 0; call < 128; call++) enter(caller("a", "2"), 0, stays)
-    expect(enter(caller("a", "3"), 0, stays)).toBe("late")
+    for (const key of ["1", "2"]) await waitForTurn(enter(caller("a", key), 8 * mebibyte, neverAborts))
+    for (let call = 0; call < 128; call++) enter(caller("a", "1"), 0, neverAborts)
+    expect(enter(caller("a", "1"), 0, neverAborts)).toBe("late")
+    for (let call = 0; call < 128; call++) enter(caller("a", "2"), 0, neverAborts)
+    expect(enter(caller("a", "3"), 0, neverAborts)).toBe("late")
     expect(waiting()).toBe(256)
   })
 
-  it("leave with their caller", async () => {
+  it("end if their caller disconnects", async () => {
     const { enter, waiting } = makeTurns()
-    await started(enter(caller("a"), 8 * mebibyte, stays))
+    await waitForTurn(enter(caller("a"), 8 * mebibyte, neverAborts))
     const leaving = new AbortController()
     const second = enter(caller("a"), 0, leaving.signal)
     leaving.abort()
@@ -125,7 +125,7 @@ describe("calls that wait", () => {
   })
 })
 
-it("gives the event loop to one step in each of its rounds, to accounts by turns", async () => {
+it("runs one step per iteration of the event loop, accounts round robin", async () => {
   const { step } = makeTurns()
   const order: Array<string> = []
   let rounds = 0

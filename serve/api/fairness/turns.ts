@@ -1,54 +1,49 @@
 /**
- * Fair sharing between callers. Each key and each account has quotas for calls and bytes in flight: from before the hold until
- * the last byte of the answer is sent. Calls above a quota wait, keys round robin, with a timeout of five seconds; the number
- * of waiting calls is limited, too. Large work is split into steps, so that other calls run between them.
+ * Fair sharing between callers. Each key and each account has quotas for calls and bytes in flight: from before the
+ * hold until the last byte of the answer is sent. Calls above a quota wait up to five seconds, keys round robin; the
+ * number of waiting calls is also limited. Large work is split into steps, so that other calls run in between.
  */
-
 import { makeRoundRobin } from "./round-robin.ts"
 import { makeSlots } from "./slots.ts"
 
-/** One call in flight, or one request with several calls. */
 export interface Turn {
   readonly account: string
-  /** Replaces the expected size with the real one, in bytes. */
-  readonly holds: (bytes: number) => void
-  /** The answer is sent or given up. Idempotent. */
+  readonly setBytes: (bytes: number) => void
+  /** Call this when the answer is sent or abandoned. Idempotent. */
   readonly end: () => void
 }
 
 /** The turn of a request that answers several calls, with the byte budget that they share. */
 export interface SharedTurn extends Turn {
-  /** Takes bytes from the budget for an answer; false if too few are left. */
   readonly take: (bytes: number) => boolean
 }
 
-/** `late`: timed out, or too many calls wait already. `left`: the caller disconnected. */
+/** `late`: timed out, or too many calls are waiting. `left`: the caller disconnected. */
 export type Entered = Turn | "late" | "left"
 
-interface Bounds {
+interface Quota {
   readonly calls: number
   readonly bytes: number
 }
 
 const mebibyte = 2 ** 20
 /**
- * A caller with 1,000 connections and small answers never waits. The largest answers, prices, have 5 MB: two of them are in
- * flight per key, which fills a fast connection.
+ * A caller with 1,000 connections and small answers never waits. The largest answers, prices, have 5 MB: two of them
+ * can be in flight per key, which saturates a fast connection.
  */
-const ofKey: Bounds = { calls: 1024, bytes: 8 * mebibyte }
-const ofAccount: Bounds = { calls: 2048, bytes: 16 * mebibyte }
-/** Limit for all accounts together. While it is exceeded, the slowest readers are disconnected one by one. */
+const keyQuota: Quota = { calls: 1024, bytes: 8 * mebibyte }
+const accountQuota: Quota = { calls: 2048, bytes: 16 * mebibyte }
+/** For all accounts together. While it is exceeded, the slowest readers are disconnected one by one. */
 const maxBytes = 256 * mebibyte
 /** Reserved for answers below `largeBytes`: large answers never block them. */
 const reservedBytes = 64 * mebibyte
-/** Limits of waiting calls. A call above them is refused immediately. */
-const maxWaiting = { ofKey: 128, ofAccount: 256, ofAll: 4096 }
+/** Waiting calls. A call above a limit is refused immediately. */
+const maxWaiting = { perKey: 128, perAccount: 256, overall: 4096 }
 
 const timeoutMs = 5_000
 
-/** From this size on, answers are read in their own step, and sent with one step per this many bytes: 0.1 ms each. */
+/** Answers of this size or more are read in their own step, and sent with one step per this many bytes: 0.1 ms each. */
 export const largeBytes = 128 * 1024
-/** Largest single write to a socket. */
 export const chunkBytes = 16 * 1024
 
 interface Caller {
@@ -59,6 +54,8 @@ interface Caller {
 interface Share {
   calls: number
   bytes: number
+  /** Calls that wait. */
+  waiting: number
 }
 
 interface Waiting {
@@ -67,75 +64,67 @@ interface Waiting {
   readonly start: () => void
 }
 
-const hasRoom = (share: Share | undefined, { bytes, calls }: Bounds) =>
+const hasRoom = (share: Share | undefined, { bytes, calls }: Quota) =>
   share === undefined || (share.calls < calls && share.bytes < bytes)
 
 export const makeTurns = () => {
   const shares = new Map<string, Share>()
   const waiting = makeRoundRobin<Waiting>()
-  const waitingOf = new Map<string, number>()
-  let waitingOfAll = 0
+  let waitingTotal = 0
   const loop = makeSlots(1)
-  let total = 0
+  let totalBytes = 0
 
   const mayStart = (caller: Caller, expected: number) =>
-    total < (expected < largeBytes ? maxBytes + reservedBytes : maxBytes) &&
-    hasRoom(shares.get(caller.id), ofKey) &&
-    hasRoom(shares.get(caller.account_id), ofAccount)
+    totalBytes < (expected < largeBytes ? maxBytes + reservedBytes : maxBytes) &&
+    hasRoom(shares.get(caller.id), keyQuota) &&
+    hasRoom(shares.get(caller.account_id), accountQuota)
 
-  const add = ({ account_id, id }: Caller, calls: number, bytes: number) => {
-    total += bytes
+  const add = ({ account_id, id }: Caller, calls: number, bytes: number, waiting = 0) => {
+    totalBytes += bytes
+    waitingTotal += waiting
     for (const name of [id, account_id]) {
-      const share = shares.get(name) ?? { calls: 0, bytes: 0 }
+      const share = shares.get(name) ?? { calls: 0, bytes: 0, waiting: 0 }
       share.calls += calls
       share.bytes += bytes
-      if (share.calls === 0) shares.delete(name)
+      share.waiting += waiting
+      if (share.calls === 0 && share.waiting === 0) shares.delete(name)
       else shares.set(name, share)
     }
   }
 
   const canStart = ({ caller, expected }: Waiting) => mayStart(caller, expected)
-  const wake = () => {
+  const startWaiting = () => {
     for (let next = waiting.take(canStart); next !== undefined; next = waiting.take(canStart)) next.start()
   }
 
-  const countWaiting = ({ account_id, id }: Caller, change: 1 | -1) => {
-    for (const name of [id, account_id]) {
-      const count = (waitingOf.get(name) ?? 0) + change
-      if (count === 0) waitingOf.delete(name)
-      else waitingOf.set(name, count)
-    }
-    waitingOfAll += change
-  }
-
   const mayWait = ({ account_id, id }: Caller) =>
-    (waitingOf.get(id) ?? 0) < maxWaiting.ofKey &&
-    (waitingOf.get(account_id) ?? 0) < maxWaiting.ofAccount &&
-    waitingOfAll < maxWaiting.ofAll
+    (shares.get(id)?.waiting ?? 0) < maxWaiting.perKey &&
+    (shares.get(account_id)?.waiting ?? 0) < maxWaiting.perAccount &&
+    waitingTotal < maxWaiting.overall
 
   const begin = (caller: Caller, expected: number): Turn => {
-    let held = expected
+    let size = expected
     let hasEnded = false
-    add(caller, 1, held)
+    add(caller, 1, size)
     return {
       account: caller.account_id,
-      holds: (bytes) => {
+      setBytes: (bytes) => {
         if (hasEnded) return
-        const more = bytes - held
-        held = bytes
-        add(caller, 0, more)
-        if (more < 0) wake()
+        const change = bytes - size
+        size = bytes
+        add(caller, 0, change)
+        if (change < 0) startWaiting()
       },
       end: () => {
         if (hasEnded) return
         hasEnded = true
-        add(caller, -1, -held)
-        wake()
+        add(caller, -1, -size)
+        startWaiting()
       }
     }
   }
 
-  const untilRoom = (caller: Caller, expected: number, signal: AbortSignal) =>
+  const waitForRoom = (caller: Caller, expected: number, signal: AbortSignal) =>
     new Promise<Entered>((resolve) => {
       const giveUp = (why: "late" | "left") => {
         waiting.remove(caller.id, waiter)
@@ -146,12 +135,12 @@ export const makeTurns = () => {
       const settle = (outcome: Entered) => {
         clearTimeout(timer)
         signal.removeEventListener("abort", leave)
-        countWaiting(caller, -1)
+        add(caller, 0, 0, -1)
         resolve(outcome)
       }
       const waiter = { caller, expected, start: () => settle(begin(caller, expected)) }
       waiting.add(caller.id, waiter)
-      countWaiting(caller, 1)
+      add(caller, 0, 0, 1)
       signal.addEventListener("abort", leave)
     })
 
@@ -162,16 +151,16 @@ export const makeTurns = () => {
   }
 
   return {
-    /** Returns without waiting, and without a promise, if the quotas allow the call or too many calls wait. */
+    /** Returns immediately, without a promise, if the quotas allow the call or too many calls are waiting. */
     enter: (caller: Caller, expected: number, signal: AbortSignal): Entered | Promise<Entered> => {
       if (signal.aborted) return "left"
       if (mayStart(caller, expected)) return begin(caller, expected)
-      return mayWait(caller) ? untilRoom(caller, expected, signal) : "late"
+      return mayWait(caller) ? waitForRoom(caller, expected, signal) : "late"
     },
     step,
-    isFull: () => total >= maxBytes,
-    unsentBytes: () => total,
-    waiting: () => waitingOfAll
+    isFull: () => totalBytes >= maxBytes,
+    unsentBytes: () => totalBytes,
+    waiting: () => waitingTotal
   }
 }
 

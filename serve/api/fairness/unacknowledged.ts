@@ -1,13 +1,12 @@
 /**
  * Bytes that the peer of a connection has not acknowledged, from Linux's socket tables. Without them, a slow reader
- * looks stalled: the kernel takes megabytes into its buffer in one step, and takes more only after a third of them are
- * sent.
+ * looks stalled: the kernel buffers megabytes at once, and takes more only after a third of them are sent.
  */
 import { readFile } from "node:fs/promises"
-import { SocketAddress } from "node:net"
+import { type Socket, SocketAddress } from "node:net"
 
 /** The tables have addresses as 32-bit words in host byte order, which is little-endian on every supported machine. */
-const addressOf = (hex: string) => {
+const decodeAddress = (hex: string) => {
   const bytes = Buffer.from(hex, "hex").swap32()
   if (bytes.length === 4) return bytes.join(".")
   const address = bytes.toString("hex").replace(/.{4}(?=.)/g, "$&:")
@@ -15,26 +14,24 @@ const addressOf = (hex: string) => {
 }
 
 /** `sl: local:port remote:port state sent:received …`, all hexadecimal. */
-const row = /^ *\d+: [\dA-F]+:([\dA-F]{4}) ([\dA-F]+):([\dA-F]{4}) [\dA-F]{2} ([\dA-F]{8}):/gm
+const rowPattern = /^ *\d+: [\dA-F]+:([\dA-F]{4}) ([\dA-F]+):([\dA-F]{4}) [\dA-F]{2} ([\dA-F]{8}):/gm
 
-interface Peer {
-  readonly localPort?: number | undefined
-  readonly remoteAddress?: string | undefined
-  readonly remotePort?: number | undefined
-}
 const nameOf = (localPort: number, address: string, port: number) => `${localPort} ${address} ${port}`
 
-/** Unacknowledged bytes of a peer; 0 if the operating system has no such table. */
-export const readUnacknowledged = async (): Promise<(peer: Peer) => number> => {
+/** Unacknowledged bytes by socket; 0 if the operating system has no such table. */
+export const readUnacknowledged = async (): Promise<(socket: Socket) => number> => {
   const tables = await Promise.all(
     ["tcp", "tcp6"].map((name) => readFile(`/proc/net/${name}`, "latin1").catch(() => ""))
   )
-  const waiting = new Map<string, number>()
-  for (const [, localPort = "", address = "", port = "", bytes = ""] of tables.join("").matchAll(row)) {
+  const unacknowledged = new Map<string, number>()
+  for (const [, localPort = "", address = "", port = "", bytes = ""] of tables.join("").matchAll(rowPattern)) {
     const count = Number.parseInt(bytes, 16)
     if (count > 0)
-      waiting.set(nameOf(Number.parseInt(localPort, 16), addressOf(address), Number.parseInt(port, 16)), count)
+      unacknowledged.set(
+        nameOf(Number.parseInt(localPort, 16), decodeAddress(address), Number.parseInt(port, 16)),
+        count
+      )
   }
   return ({ localPort = 0, remoteAddress = "", remotePort = 0 }) =>
-    waiting.get(nameOf(localPort, remoteAddress, remotePort)) ?? 0
+    unacknowledged.get(nameOf(localPort, remoteAddress, remotePort)) ?? 0
 }

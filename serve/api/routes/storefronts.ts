@@ -1,4 +1,4 @@
-/** Reads of the storefront endpoints: stores from memory, products and collections from the generation's sorted tables. */
+/** Reads of the storefront endpoints: stores from memory, products and collections from sorted tables. */
 import {
   foreignCursor,
   getProduct,
@@ -11,29 +11,29 @@ import {
 } from "@larder/schemas"
 import type { Generation, ListPosition, Storefronts, StoreLists, StorePosition } from "@larder/warehouse"
 import { Effect } from "effect"
-import type { Position } from "../cursor.ts"
+import type { CursorPosition } from "../cursor.ts"
 import type { ReadModel } from "../read-model.ts"
 import { page, type Request, type Route, refuse, route } from "../route.ts"
 
-/** A cursor's digest is not a signature: a client can make up the contents of a cursor. */
-const storePosition = ([name, id]: Position): StorePosition | undefined =>
+/** Undefined for an invalid position: a client can make up the contents of a cursor. */
+const parseStorePosition = ([name, id]: CursorPosition): StorePosition | undefined =>
   name == null || id == null ? undefined : { name, id }
 
 const microseconds = /^-?\d{1,18}$/
-const listPosition = ([published, id]: Position): ListPosition | undefined => {
+const parseListPosition = ([published, id]: CursorPosition): ListPosition | undefined => {
   if (published === undefined || id == null) return undefined
   if (published === null) return { published: null, id }
   return microseconds.test(published) ? { published: BigInt(published), id } : undefined
 }
 
-const listOf =
+const readList =
   (choose: (storefronts: Storefronts) => StoreLists) =>
   (
     { after, cursorAt, id, values }: Request<{ readonly limit: number }>,
     { model: { storefronts } }: Generation<ReadModel>
   ) => {
     if (storefronts?.stores.json(id) === undefined) return refuse(unknownRecord("store", id))
-    const position = after && listPosition(after)
+    const position = after && parseListPosition(after)
     if (after !== undefined && position === undefined) return refuse(invalidRequest(foreignCursor))
     return Effect.map(choose(storefronts).page(id, position, values.limit), ({ next, records }) =>
       page(records, next === undefined ? null : cursorAt([next.published?.toString() ?? null, next.id]))
@@ -45,7 +45,7 @@ export const storefrontRoutes: ReadonlyArray<Route> = [
     read: ({ after, cursorAt, values }, { model: { storefronts } }) =>
       Effect.suspend(() => {
         if (storefronts === undefined) return Effect.succeed(page([], null))
-        const position = after && storePosition(after)
+        const position = after && parseStorePosition(after)
         if (after !== undefined && position === undefined) return refuse(invalidRequest(foreignCursor))
         const { cursor: _, limit, ...filters } = values
         const { next, records } = storefronts.stores.search(filters, position, limit)
@@ -59,8 +59,8 @@ export const storefrontRoutes: ReadonlyArray<Route> = [
         return record === undefined ? refuse(unknownRecord("store", id)) : Effect.succeed(`{"data":${record}}`)
       })
   }),
-  route(getStoreProducts, { read: listOf(({ products }) => products) }),
-  route(getStoreCollections, { read: listOf(({ collections }) => collections) }),
+  route(getStoreProducts, { read: readList(({ products }) => products) }),
+  route(getStoreCollections, { read: readList(({ collections }) => collections) }),
   route(getProduct, {
     read: ({ id }, { model: { storefronts } }) =>
       Effect.flatMap(storefronts?.product(id) ?? Effect.undefined, (record) =>

@@ -1,33 +1,30 @@
 /** The customer's actions on the payment page and on the page of the card's bank. */
-import { Effect } from "effect"
-import { declined, problemOf } from "../stripe/declines.ts"
-import { isExpired, type Read, readCard, succeeded, type Typed } from "./payment-state.ts"
+import { declined, explainDecline } from "../stripe/declines.ts"
+import { type CardProblems, checkCard, completePayment, type EnteredCard, isPageExpired } from "./payment-state.ts"
 import type { SimulatedPayment } from "./records.ts"
-import { newId, outcomesOf, type Refusable, type SimulatorState, type Step } from "./state.ts"
-import { type TestCard, testCardOf } from "./test-cards.ts"
+import { listOutcomeEvents, newSimulatedId, type PaymentStep, type Refusable, type SimulatorState } from "./state.ts"
+import { findTestCard, type TestCard } from "./test-cards.ts"
 
-/** The result that the page shows next. */
-export type Paying =
+export type CheckoutResult =
   | { readonly kind: "paid"; readonly url: string }
-  | { readonly kind: "asks_owner" }
+  | { readonly kind: "requires_authentication" }
   | { readonly kind: "declined"; readonly problem: string }
-  | { readonly kind: "wrong"; readonly problems: Partial<Record<keyof Typed, string>> }
+  | { readonly kind: "invalid"; readonly problems: CardProblems }
   | { readonly kind: "over" }
 
-export interface PaymentPage {
-  /** The current step of the payment; undefined if the customer has to enter a card. */
-  readonly stage: (reference: string) => Refusable<Paying | undefined>
-  readonly pay: (reference: string, typed: Typed) => Refusable<Paying>
-  /** The cardholder's answer on the bank's page. */
-  readonly ownerSays: (reference: string, isConfirmed: boolean) => Refusable<Paying>
-}
+type CheckoutStep = PaymentStep<CheckoutResult>
 
-const paid = (payment: SimulatedPayment): Paying => ({ kind: "paid", url: payment.success_url ?? "/" })
+const decline = (problem: string): CheckoutStep => ({
+  events: [{ type: "payment_intent.payment_failed" }],
+  answer: { kind: "declined", problem }
+})
+const reportPaid = (payment: SimulatedPayment): CheckoutStep => ({
+  answer: { kind: "paid", url: payment.success_url ?? "/" }
+})
 
-/** The answer for a payment that can no longer be made. */
-const ended = (payment: SimulatedPayment, now: string): Step<Paying> | undefined => {
-  if (payment.state === "succeeded") return { answer: paid(payment) }
-  return payment.state === "failed" || isExpired(payment, now) ? { answer: { kind: "over" } } : undefined
+const findEnd = (payment: SimulatedPayment, now: string): CheckoutStep | undefined => {
+  if (payment.state === "succeeded") return reportPaid(payment)
+  return payment.state === "failed" || isPageExpired(payment, now) ? { answer: { kind: "over" } } : undefined
 }
 
 const pay = (
@@ -36,57 +33,54 @@ const pay = (
   testCard: TestCard,
   expires: string,
   now: string
-): Step<Paying> => {
-  const id = newId("card")
-  const customer = payment.customer ?? newId("cus")
+): CheckoutStep => {
+  const id = newSimulatedId("card")
+  const customer = payment.customer ?? newSimulatedId("cus")
   const card = { id, brand: testCard.brand, last4: testCard.number.slice(-4), expires }
-  const settled = succeeded(payment, { customer, card, plays }, newId("dp"), now)
+  const settled = completePayment(payment, { customer, card, plays }, newSimulatedId("dp"), now)
   return {
     payment: settled,
-    tell: outcomesOf(settled),
+    events: listOutcomeEvents(settled),
     saved: { id, value: { customer, card, plays } },
-    answer: paid(payment)
+    ...reportPaid(payment)
   }
 }
 
-const payWith = (payment: SimulatedPayment, read: Read, now: string): Step<Paying> => {
-  if ("problems" in read) return { answer: { kind: "wrong", problems: read.problems } }
-  if ("declined" in read) return { answer: { kind: "declined", problem: read.declined } }
-  const { card, expires, name } = read
+const payWith = (payment: SimulatedPayment, entered: EnteredCard, now: string): CheckoutStep => {
+  const checked = checkCard(entered, now)
+  if ("problems" in checked) return { answer: { kind: "invalid", problems: checked.problems } }
+  if ("declined" in checked) return { answer: { kind: "declined", problem: checked.declined } }
+  const { card, expires, name } = checked
   const { at_checkout } = card
   if (at_checkout === "pays") return pay(payment, name, card, expires, now)
-  if (at_checkout === "asks_owner") {
-    return { payment: { ...payment, asked_owner: { plays: name, expires } }, answer: { kind: "asks_owner" } }
-  }
-  return {
-    tell: [{ type: "payment_intent.payment_failed" }],
-    answer: { kind: "declined", problem: problemOf(at_checkout.decline) }
-  }
+  if (at_checkout !== "requires_authentication") return decline(explainDecline(at_checkout.decline))
+  return { payment: { ...payment, asked_owner: { plays: name, expires } }, answer: { kind: "requires_authentication" } }
 }
 
-const atBank = (payment: SimulatedPayment, isConfirmed: boolean, now: string): Step<Paying> => {
+const answerBank = (payment: SimulatedPayment, isConfirmed: boolean, now: string): CheckoutStep => {
   const { asked_owner } = payment
-  const card = testCardOf(asked_owner?.plays ?? null)
+  const card = findTestCard(asked_owner?.plays ?? null)
   if (asked_owner === null || card === undefined) return { answer: { kind: "declined", problem: declined } }
   if (isConfirmed) return pay(payment, asked_owner.plays, card, asked_owner.expires, now)
   return {
     payment: { ...payment, asked_owner: null },
-    tell: [{ type: "payment_intent.payment_failed" }],
-    answer: { kind: "declined", problem: problemOf("payment_intent_authentication_failure") }
+    ...decline(explainDecline("payment_intent_authentication_failure"))
   }
 }
 
-export const paymentPageOf = ({ alter }: SimulatorState): PaymentPage => ({
-  stage: (reference) =>
-    alter<Paying | undefined>(reference, (payment, now) =>
-      Effect.sync(
-        () => ended(payment, now) ?? { answer: payment.asked_owner === null ? undefined : { kind: "asks_owner" } }
-      )
-    ),
-  pay: (reference, typed) =>
-    alter(reference, (payment, now) =>
-      Effect.sync(() => ended(payment, now) ?? payWith(payment, readCard(typed, now), now))
-    ),
-  ownerSays: (reference, isConfirmed) =>
-    alter(reference, (payment, now) => Effect.sync(() => ended(payment, now) ?? atBank(payment, isConfirmed, now)))
-})
+export const makeCheckout = ({ change }: SimulatorState) => {
+  const step = (reference: string, decide: (payment: SimulatedPayment, now: string) => CheckoutStep) =>
+    change(reference, (payment, now) => findEnd(payment, now) ?? decide(payment, now))
+  return {
+    /** The current step of the payment; undefined if the customer has to enter a card. */
+    currentStep: (reference: string): Refusable<CheckoutResult | undefined> =>
+      change<CheckoutResult | undefined>(reference, (payment, now) => {
+        const answer = payment.asked_owner === null ? undefined : ({ kind: "requires_authentication" } as const)
+        return findEnd(payment, now) ?? { answer }
+      }),
+    pay: (reference: string, entered: EnteredCard): Refusable<CheckoutResult> =>
+      step(reference, (payment, now) => payWith(payment, entered, now)),
+    answerBank: (reference: string, isConfirmed: boolean): Refusable<CheckoutResult> =>
+      step(reference, (payment, now) => answerBank(payment, isConfirmed, now))
+  }
+}

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { asked, folder, good, onPage, simulatorIn } from "@larder/test/support/serve/simulator.ts"
 import { Effect } from "effect"
 
-interface Arrived {
+interface ReceivedEvent {
   readonly type: string
   readonly payment: string
   readonly body: string
@@ -13,8 +13,8 @@ interface Arrived {
 }
 
 /** A console's webhook that records the events. It answers with the given statuses, and then with 200. */
-const webhook = Effect.gen(function* () {
-  const arrived: Array<Arrived> = []
+const startWebhook = Effect.gen(function* () {
+  const received: Array<ReceivedEvent> = []
   const statuses: Array<number> = []
   const server = createServer(async (request, response) => {
     let body = ""
@@ -23,7 +23,7 @@ const webhook = Effect.gen(function* () {
     const signature = request.headers["simulator-signature"]
     if (request.url === "/webhooks/simulator" && request.method === "POST") {
       const payment = data.object.metadata.payment_id
-      arrived.push({ type, payment, body, signature: typeof signature === "string" ? signature : null })
+      received.push({ type, payment, body, signature: typeof signature === "string" ? signature : null })
     }
     response.writeHead(statuses.shift() ?? 200).end()
   })
@@ -36,17 +36,17 @@ const webhook = Effect.gen(function* () {
       })
   )
   const { port } = server.address() as AddressInfo // a server that listens on a port has an `AddressInfo`
-  return { arrived, statuses, url: () => `http://127.0.0.1:${port}` }
+  return { received, statuses, url: () => `http://127.0.0.1:${port}` }
 })
 
-const until = (isSo: () => boolean): Effect.Effect<void> =>
-  Effect.suspend(() => (isSo() ? Effect.void : Effect.andThen(Effect.sleep("10 millis"), until(isSo))))
+const waitUntil = (isDone: () => boolean): Effect.Effect<void> =>
+  Effect.suspend(() => (isDone() ? Effect.void : Effect.andThen(Effect.sleep("10 millis"), waitUntil(isDone))))
 
-const place = Effect.gen(function* () {
-  return { home: yield* folder, ...(yield* webhook) }
+const setUp = Effect.gen(function* () {
+  return { home: yield* folder, ...(yield* startWebhook) }
 })
 
-const openIn = Effect.fnUntraced(function* ({ arrived, home, statuses, url }: Effect.Success<typeof place>) {
+const openSimulator = Effect.fnUntraced(function* ({ received, home, statuses, url }: Effect.Success<typeof setUp>) {
   const simulator = yield* simulatorIn(home, url)
   const { processor } = simulator
   const buy = Effect.fnUntraced(function* (id: string) {
@@ -54,98 +54,99 @@ const openIn = Effect.fnUntraced(function* ({ arrived, home, statuses, url }: Ef
     yield* simulator.pay(reference, good)
     return reference
   })
-  const believed = ({ body, signature }: Arrived) => Effect.isSuccess(processor.paymentsOfEvent(body, () => signature))
-  return { arrived, statuses, simulator, buy, believed }
+  const isAccepted = ({ body, signature }: ReceivedEvent) =>
+    Effect.isSuccess(processor.readEvent(body, () => signature))
+  return { received, statuses, simulator, buy, isAccepted }
 })
-const opened = Effect.flatMap(place, openIn)
+const opened = Effect.flatMap(setUp, openSimulator)
 
-const told = (arrived: ReadonlyArray<Arrived>) => arrived.map(({ payment, type }) => `${type} ${payment}`)
+const summarise = (received: ReadonlyArray<ReceivedEvent>) => received.map(({ payment, type }) => `${type} ${payment}`)
 
 describe("events of the simulator", () => {
-  it.live("sends signed events in the order in which things happened", () =>
+  it.live("sends signed events in chronological order", () =>
     Effect.gen(function* () {
-      const { arrived, believed, buy, simulator } = yield* opened
+      const { received, isAccepted, buy, simulator } = yield* opened
       yield* Effect.forkScoped(simulator.sendEvents)
       const reference = yield* buy("pay_1")
-      yield* until(() => arrived.length === 1)
+      yield* waitUntil(() => received.length === 1)
       const dispute = yield* simulator.dispute(reference)
       yield* simulator.close(reference, dispute, "won")
-      yield* until(() => arrived.length === 3)
-      assert.deepStrictEqual(told(arrived), [
+      yield* waitUntil(() => received.length === 3)
+      assert.deepStrictEqual(summarise(received), [
         "checkout.session.completed pay_1",
         "charge.dispute.created pay_1",
         "charge.dispute.closed pay_1"
       ])
-      for (const event of arrived) assert.isTrue(yield* believed(event))
+      for (const event of received) assert.isTrue(yield* isAccepted(event))
     }).pipe(Effect.scoped)
   )
 
   it.live("sends an event twice when that fault is simulated", () =>
     Effect.gen(function* () {
-      const { arrived, buy, simulator } = yield* opened
+      const { received, buy, simulator } = yield* opened
       yield* simulator.setFaults({ events: "twice" })
       yield* buy("pay_1")
       yield* Effect.forkScoped(simulator.sendEvents)
-      yield* until(() => arrived.length === 2)
-      assert.strictEqual(arrived[0]?.body, arrived[1]?.body)
+      yield* waitUntil(() => received.length === 2)
+      assert.strictEqual(received[0]?.body, received[1]?.body)
     }).pipe(Effect.scoped)
   )
 
   it.live("sends events in reverse order when that fault is simulated", () =>
     Effect.gen(function* () {
-      const { arrived, buy, simulator } = yield* opened
+      const { received, buy, simulator } = yield* opened
       yield* simulator.setFaults({ events: "reversed" })
       const reference = yield* buy("pay_1")
       yield* simulator.refund(reference, 1000)
       yield* Effect.forkScoped(simulator.sendEvents)
-      yield* until(() => arrived.length === 2)
-      assert.deepStrictEqual(told(arrived), ["charge.refunded pay_1", "checkout.session.completed pay_1"])
+      yield* waitUntil(() => received.length === 2)
+      assert.deepStrictEqual(summarise(received), ["charge.refunded pay_1", "checkout.session.completed pay_1"])
     }).pipe(Effect.scoped)
   )
 
   it.live("sends a forged event first when that fault is simulated, and its signature is rejected", () =>
     Effect.gen(function* () {
-      const { arrived, believed, buy, simulator } = yield* opened
+      const { received, isAccepted, buy, simulator } = yield* opened
       yield* simulator.setFaults({ events: "forged" })
       yield* buy("pay_1")
       yield* Effect.forkScoped(simulator.sendEvents)
-      yield* until(() => arrived.length === 2)
-      assert.deepStrictEqual(yield* Effect.forEach(arrived, believed), [false, true])
+      yield* waitUntil(() => received.length === 2)
+      assert.deepStrictEqual(yield* Effect.forEach(received, isAccepted), [false, true])
     }).pipe(Effect.scoped)
   )
 
   it.live("drops events when that fault is simulated, and never sends them later", () =>
     Effect.gen(function* () {
-      const { arrived, buy, simulator } = yield* opened
+      const { received, buy, simulator } = yield* opened
       yield* simulator.setFaults({ events: "none" })
       yield* buy("pay_1")
       yield* Effect.forkScoped(simulator.sendEvents)
       while ((yield* simulator.events(9)).some(({ answer }) => answer === null)) yield* Effect.sleep("10 millis")
       yield* simulator.setFaults({ events: "once" })
       yield* buy("pay_2")
-      yield* until(() => arrived.length > 0)
-      assert.deepStrictEqual(told(arrived), ["checkout.session.completed pay_2"])
+      yield* waitUntil(() => received.length > 0)
+      assert.deepStrictEqual(summarise(received), ["checkout.session.completed pay_2"])
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends an event again until it is taken, also after a restart of the server", () =>
+  it.live("sends an event again until it is accepted, also after a restart of the server", () =>
     Effect.gen(function* () {
-      const found = yield* place
-      const { arrived, home, statuses, url } = found
+      const environment = yield* setUp
+      const { received, home, statuses, url } = environment
       yield* Effect.gen(function* () {
-        const { buy, simulator } = yield* openIn(found)
+        const { buy, simulator } = yield* openSimulator(environment)
         statuses.push(500, 400)
         yield* buy("pay_1")
         yield* Effect.raceFirst(
           simulator.sendEvents,
-          until(() => arrived.length === 2)
+          waitUntil(() => received.length === 2)
         )
       }).pipe(Effect.scoped)
       assert.deepStrictEqual(statuses, [])
       const next = yield* simulatorIn(home, url)
       yield* Effect.forkScoped(next.sendEvents)
-      yield* until(() => arrived.length === 3)
-      assert.strictEqual(new Set(arrived.map(({ body }) => body)).size, 1)
+      yield* waitUntil(() => received.length === 3)
+      assert.strictEqual(new Set(received.map(({ body }) => body)).size, 1)
       while ((yield* next.events(9))[0]?.answer !== "200") yield* Effect.sleep("10 millis")
     }).pipe(Effect.scoped)
   )

@@ -1,35 +1,32 @@
 /**
- * Events, sent as real HTTP POST requests to the console's webhook. An event stays in the database until it is answered
- * with 2xx or has been tried for about two days. So an event survives the process that created it, and may be delivered
- * twice.
+ * Events, sent as HTTP POST requests to the console's webhook. An event stays in the database until it is answered with
+ * 2xx or has been tried for about two days. So it survives the process that created it, and may be delivered twice.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { Clock, Effect, Option, Schema } from "effect"
 import { randomText } from "../../ledger/index.ts"
 import type { ConsoleDatabase } from "../../persistence/index.ts"
-import { type EventPayment, wrongTime } from "../processor.ts"
-import { referenceOf } from "./payment-state.ts"
-import { type Found, recordsOf, SimulatedEvent, type SimulatorSettings } from "./records.ts"
+import { checkTime, type EventPayment } from "../processor.ts"
+import { referenceOf, toIso } from "./payment-state.ts"
+import { type Found, makeRecords, SimulatedEvent, type SimulatorSettings } from "./records.ts"
 
-export const waiting = recordsOf("event", SimulatedEvent)
-export const sent = recordsOf("event_sent", SimulatedEvent)
+export const waitingEvents = makeRecords("event", SimulatedEvent)
+export const sentEvents = makeRecords("event_sent", SimulatedEvent)
 
-const mostAttempts = 60
-/** Milliseconds for which events are held back, so that several can be sent in reverse order. */
-const heldBack = 1500
-const longestHeldBack = 10_000
-const longestAnswer = 10_000
+const maxAttempts = 60
+/** How long events are delayed, so that several can be sent in reverse order. */
+const reverseDelayMs = 1500
+const maxReverseDelayMs = 10_000
+const answerTimeoutMs = 10_000
 
 let latest = 0
-/** Ids sort in order of creation. Ids created in the same millisecond get consecutive timestamps. */
+/** Ids sort in order of creation: those of the same millisecond get consecutive timestamps. */
 export const newEventId = (now: number): string => {
   latest = Math.max(now, latest + 1)
   return `evt_sim_${latest.toString(36).padStart(9, "0")}${randomText(10)}`
 }
 
-const iso = (milliseconds: number) => new Date(milliseconds).toISOString()
-
-export const eventBody = (
+export const formatEvent = (
   id: string,
   type: string,
   about: Pick<SimulatedEvent, "payment_id" | "account_id">,
@@ -53,43 +50,37 @@ export const eventBody = (
 /** `t=1700000000,v1=…`: the time, and an HMAC of the time and the body, as Stripe signs. */
 export const signatureHeader = "simulator-signature"
 
-const hmac = (secret: string, seconds: string, body: string) =>
+const computeHmac = (secret: string, seconds: string, body: string) =>
   createHmac("sha256", secret).update(`${seconds}.${body}`).digest()
 
 export const sign = (secret: string, body: string, now: number): string => {
   const seconds = String(Math.floor(now / 1000))
-  return `t=${seconds},v1=${hmac(secret, seconds, body).toString("hex")}`
+  return `t=${seconds},v1=${computeHmac(secret, seconds, body).toString("hex")}`
 }
 
-/** The error in a signature; undefined if it is valid. */
-export const wrongSignature = (
-  secret: string,
-  body: string,
-  header: string | null,
-  now: number
-): string | undefined => {
+export const checkSignature = (secret: string, body: string, header: string | null, now: number) => {
   const [, seconds, given] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(header ?? "") ?? []
   if (seconds === undefined || given === undefined) return "The event has no signature."
-  if (!timingSafeEqual(hmac(secret, seconds, body), Buffer.from(given, "hex"))) return "The event's signature is wrong."
-  return wrongTime(Number(seconds), now)
+  if (!timingSafeEqual(computeHmac(secret, seconds, body), Buffer.from(given, "hex")))
+    return "The event's signature is wrong."
+  return checkTime(Number(seconds), now)
 }
 
-const Event = Schema.fromJsonString(
-  Schema.Struct({
-    data: Schema.Struct({
-      object: Schema.Struct({ id: Schema.String, metadata: Schema.Struct({ payment_id: Schema.String }) })
+const decodeEvent = Schema.decodeUnknownOption(
+  Schema.fromJsonString(
+    Schema.Struct({
+      data: Schema.Struct({
+        object: Schema.Struct({ id: Schema.String, metadata: Schema.Struct({ payment_id: Schema.String }) })
+      })
     })
-  })
+  )
 )
-const decodeEvent = Schema.decodeUnknownOption(Event)
 
-export const paymentOfEvent = (body: string): ReadonlyArray<EventPayment> =>
-  Option.match(decodeEvent(body), {
-    onNone: () => [],
-    onSome: ({ data }) => [{ payment_id: data.object.metadata.payment_id, reference: data.object.id }]
+export const parseEvent = (body: string): ReadonlyArray<EventPayment> =>
+  Option.toArray(decodeEvent(body)).map(({ data: { object } }) => {
+    return { payment_id: object.metadata.payment_id, reference: object.id }
   })
 
-/** Returns the status, or the reason why there is none. */
 const post = (url: string, secret: string, body: string, now: number) =>
   Effect.promise(async (stopped) => {
     try {
@@ -98,7 +89,7 @@ const post = (url: string, secret: string, body: string, now: number) =>
         redirect: "manual",
         headers: { "content-type": "application/json", [signatureHeader]: sign(secret, body, now) },
         body,
-        signal: AbortSignal.any([stopped, AbortSignal.timeout(longestAnswer)])
+        signal: AbortSignal.any([stopped, AbortSignal.timeout(answerTimeoutMs)])
       })
       await response.body?.cancel()
       return String(response.status)
@@ -107,20 +98,20 @@ const post = (url: string, secret: string, body: string, now: number) =>
     }
   })
 
-/** The due events, in the order of sending. In reverse mode, waits for a moment without new events. */
-const due = (all: ReadonlyArray<Found<SimulatedEvent>>, events: SimulatorSettings["events"], now: number) => {
-  const inOrder = all.filter(({ value }) => value.due_at <= iso(now))
-  if (events !== "reversed") return inOrder
-  const [first] = inOrder
-  const last = inOrder.at(-1)
-  const isQuiet = last !== undefined && last.value.made_at <= iso(now - heldBack)
-  const isLate = first !== undefined && first.value.made_at <= iso(now - longestHeldBack)
-  return isQuiet || isLate ? inOrder.toReversed() : []
+/** The due events, in the order of sending. In reverse order, waits for a moment without new events. */
+const selectDue = (all: ReadonlyArray<Found<SimulatedEvent>>, events: SimulatorSettings["events"], now: number) => {
+  const due = all.filter(({ value }) => value.due_at <= toIso(now))
+  if (events !== "reversed") return due
+  const [first] = due
+  const last = due.at(-1)
+  const isQuiet = last !== undefined && last.value.made_at <= toIso(now - reverseDelayMs)
+  const isOverdue = first !== undefined && first.value.made_at <= toIso(now - maxReverseDelayMs)
+  return isQuiet || isOverdue ? due.toReversed() : []
 }
 
 type Database = ConsoleDatabase["Service"]
 
-const sendOne = Effect.fnUntraced(function* (
+const sendEvent = Effect.fnUntraced(function* (
   db: Database,
   url: string,
   found: Found<SimulatedEvent>,
@@ -128,22 +119,23 @@ const sendOne = Effect.fnUntraced(function* (
 ) {
   const now = yield* Clock.currentTimeMillis
   const { id, value } = found
-  const body = eventBody(id, value.type, value, Date.parse(value.made_at))
-  const forgery = eventBody(newEventId(now), "checkout.session.completed", value, now)
+  const body = formatEvent(id, value.type, value, Date.parse(value.made_at))
+  const forgery = formatEvent(newEventId(now), "checkout.session.completed", value, now)
   if (settings.events === "forged") yield* post(url, randomBytes(24).toString("hex"), forgery, now)
   if (settings.events === "twice") yield* post(url, settings.webhook_secret, body, now)
   const answer = settings.events === "none" ? "not sent" : yield* post(url, settings.webhook_secret, body, now)
-  const tried: SimulatedEvent = { ...value, answer, attempts: value.attempts + 1 }
-  const isDone = /^2\d\d$/.test(answer) || settings.events === "none" || tried.attempts >= mostAttempts
-  if (isDone) return yield* sent.change(db, found, tried)
+  const attempted: SimulatedEvent = { ...value, answer, attempts: value.attempts + 1 }
+  const isDone = /^2\d\d$/.test(answer) || settings.events === "none" || attempted.attempts >= maxAttempts
+  if (isDone) return yield* sentEvents.change(db, found, attempted)
   const wait = Math.min(500 * 2 ** value.attempts, 3_600_000)
-  return yield* waiting.change(db, found, { ...tried, due_at: iso(now + wait) })
+  return yield* waitingEvents.change(db, found, { ...attempted, due_at: toIso(now + wait) })
 })
 
 /** Sends each due event once. Returns the milliseconds until the next event is due. */
 export const sendDue = Effect.fnUntraced(function* (db: Database, url: string, settings: SimulatorSettings) {
   const now = yield* Clock.currentTimeMillis
-  for (const found of due(yield* waiting.all(db), settings.events, now)) yield* sendOne(db, url, found, settings)
-  const next = (yield* waiting.all(db)).map(({ value }) => Date.parse(value.due_at) - now)
-  return Math.min(30_000, ...next.map((wait) => Math.max(wait, 200)))
+  for (const found of selectDue(yield* waitingEvents.all(db), settings.events, now))
+    yield* sendEvent(db, url, found, settings)
+  const waits = (yield* waitingEvents.all(db)).map(({ value }) => Math.max(Date.parse(value.due_at) - now, 200))
+  return Math.min(30_000, ...waits)
 })

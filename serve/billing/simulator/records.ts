@@ -1,10 +1,6 @@
-/**
- * The simulator's records. Each is one row of `console.simulated`, as JSON. Card numbers are not stored. Updates are
- * optimistic: an update applies only if the record is unchanged since it was read, so two servers or two browser tabs
- * never overwrite each other.
- */
+/** Rows of `console.simulated`, as JSON. An update applies only if the record is unchanged since it was read. */
 import { Effect, Schema } from "effect"
-import type { ConsoleUnavailable, Statements } from "../../persistence/index.ts"
+import type { Statements } from "../../persistence/index.ts"
 import { Card } from "../processor.ts"
 
 export const SimulatedReversal = Schema.Struct({
@@ -13,14 +9,13 @@ export const SimulatedReversal = Schema.Struct({
   cents: Schema.Int,
   /** A dispute is `open` until it is `won` or `lost`. */
   outcome: Schema.Literals(["open", "refunded", "won", "lost"]),
-  /** From this time on, the refund counts as failed. */
+  /** The refund counts as failed from this time on. */
   fails_at: Schema.NullOr(Schema.String),
   made_at: Schema.String
 })
 export type SimulatedReversal = typeof SimulatedReversal.Type
 
 export const SimulatedPayment = Schema.Struct({
-  /** Larder's id of the payment. */
   payment_id: Schema.String,
   account_id: Schema.String,
   cents: Schema.Int,
@@ -33,11 +28,10 @@ export const SimulatedPayment = Schema.Struct({
   card: Schema.NullOr(Card),
   /** Name of the test card that was used. */
   plays: Schema.NullOr(Schema.String),
-  /** A card whose bank waits for the cardholder to authenticate the payment. */
+  /** The card whose bank waits until the cardholder authenticates the payment. */
   asked_owner: Schema.NullOr(Schema.Struct({ plays: Schema.String, expires: Schema.String })),
   success_url: Schema.NullOr(Schema.String),
   cancel_url: Schema.NullOr(Schema.String),
-  /** Until when the page can be paid. */
   expires_at: Schema.NullOr(Schema.String),
   reversed: Schema.Array(SimulatedReversal)
 })
@@ -46,7 +40,6 @@ export type SimulatedPayment = typeof SimulatedPayment.Type
 export const SimulatedCard = Schema.Struct({ customer: Schema.String, card: Card, plays: Schema.String })
 export type SimulatedCard = typeof SimulatedCard.Type
 
-/** An event, sent or waiting to be sent. */
 export const SimulatedEvent = Schema.Struct({
   type: Schema.String,
   payment_id: Schema.String,
@@ -79,57 +72,42 @@ const Row = Schema.Struct({ id: Schema.String, body: Schema.String })
 export interface Found<A> {
   readonly id: string
   readonly value: A
-  /** The stored text. */
   readonly body: string
 }
 
-export interface Records<A> {
-  readonly find: (db: Statements, id: string) => Effect.Effect<Found<A> | undefined, ConsoleUnavailable>
-  readonly all: (db: Statements) => Effect.Effect<ReadonlyArray<Found<A>>, ConsoleUnavailable>
-  /** False if the id already exists. */
-  readonly add: (db: Statements, id: string, value: A) => Effect.Effect<boolean, ConsoleUnavailable>
-  /** False if the record has changed since it was read. A record of another kind becomes a record of this kind. */
-  readonly change: (db: Statements, found: Found<unknown>, value: A) => Effect.Effect<boolean, ConsoleUnavailable>
-  readonly remove: (db: Statements, found: Found<unknown>) => Effect.Effect<boolean, ConsoleUnavailable>
-}
-
-export const recordsOf = <A>(kind: string, schema: Schema.Codec<A, unknown>): Records<A> => {
+export const makeRecords = <A>(kind: string, schema: Schema.Codec<A, unknown>) => {
   const json = Schema.fromJsonString(schema)
   const decode = Schema.decodeUnknownSync(json)
   const encode = Schema.encodeSync(json)
-  const foundIn = ({ body, id }: typeof Row.Type): Found<A> => ({ id, body, value: decode(body) })
+  const decodeRow = ({ body, id }: typeof Row.Type): Found<A> => ({ id, body, value: decode(body) })
+  const change = (db: Statements, sql: string, params: ReadonlyArray<string>) =>
+    Effect.map(db.run(`${sql} returning id`, params), (rows) => rows === 1)
   return {
-    find: (db, id) =>
+    find: (db: Statements, id: string) =>
       Effect.map(
         db.all(Row, "select id, body from console.simulated where id = $1 and kind = $2", [id, kind]),
-        ([row]) => (row === undefined ? undefined : foundIn(row))
+        ([row]) => row && decodeRow(row)
       ),
-    all: (db) =>
+    all: (db: Statements) =>
       Effect.map(db.all(Row, "select id, body from console.simulated where kind = $1 order by id", [kind]), (rows) =>
-        rows.map(foundIn)
+        rows.map(decodeRow)
       ),
-    add: (db, id, value) =>
-      Effect.map(
-        db.run(
-          "insert into console.simulated (id, kind, body) values ($1, $2, $3) on conflict (id) do nothing returning id",
-          [id, kind, encode(value)]
-        ),
-        (rows) => rows === 1
-      ),
-    change: (db, { body, id }, value) =>
-      Effect.map(
-        db.run("update console.simulated set kind = $3, body = $4 where id = $1 and body = $2 returning id", [
-          id,
-          body,
-          kind,
-          encode(value)
-        ]),
-        (rows) => rows === 1
-      ),
-    remove: (db, { body, id }) =>
-      Effect.map(
-        db.run("delete from console.simulated where id = $1 and body = $2 returning id", [id, body]),
-        (rows) => rows === 1
-      )
+    /** False if the id already exists. */
+    add: (db: Statements, id: string, value: A) =>
+      change(db, "insert into console.simulated (id, kind, body) values ($1, $2, $3) on conflict (id) do nothing", [
+        id,
+        kind,
+        encode(value)
+      ]),
+    /** False if the record has changed since it was read. A record of another kind becomes a record of this kind. */
+    change: (db: Statements, { body, id }: Found<unknown>, value: A) =>
+      change(db, "update console.simulated set kind = $3, body = $4 where id = $1 and body = $2", [
+        id,
+        body,
+        kind,
+        encode(value)
+      ]),
+    remove: (db: Statements, { body, id }: Found<unknown>) =>
+      change(db, "delete from console.simulated where id = $1 and body = $2", [id, body])
   }
 }

@@ -37,32 +37,32 @@ describe("the simulator", () => {
           yield* simulator.pay(reference, good)
         })
       )
-      const kept = yield* Effect.flatMap(ConsoleDatabase, (db) =>
+      const rows = yield* Effect.flatMap(ConsoleDatabase, (db) =>
         db.all(Schema.Struct({ body: Schema.String }), "select body from console.simulated")
       ).pipe(Effect.provide(consoleIn(home)))
-      assert.isAbove(kept.length, 2)
-      assert.notMatch(JSON.stringify(kept), /4242 ?4242|4111 ?1111/)
+      assert.isAbove(rows.length, 2)
+      assert.notMatch(JSON.stringify(rows), /4242 ?4242|4111 ?1111/)
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks the card's owner where the bank requires it, and declines when the owner refuses", () =>
+  it.live("requires authentication for some cards, and declines if the cardholder refuses", () =>
     Effect.gen(function* () {
-      const { ownerSays, pay, processor } = yield* aSimulator
+      const { answerBank, pay, processor } = yield* aSimulator
       const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
       const card = { ...good, number: testCards.owner_always.number }
-      assert.deepStrictEqual(yield* pay(reference, card), { kind: "asks_owner" })
-      const no = yield* ownerSays(reference, false)
-      assert.deepStrictEqual(no, {
+      assert.deepStrictEqual(yield* pay(reference, card), { kind: "requires_authentication" })
+      const refusal = yield* answerBank(reference, false)
+      assert.deepStrictEqual(refusal, {
         kind: "declined",
         problem: "The cardholder did not confirm the payment with the bank."
       })
-      assert.strictEqual((yield* ownerSays(reference, true)).kind, "declined")
+      assert.strictEqual((yield* answerBank(reference, true)).kind, "declined")
       yield* pay(reference, card)
-      assert.deepStrictEqual(yield* ownerSays(reference, true), { kind: "paid", url: onPage.success_url })
+      assert.deepStrictEqual(yield* answerBank(reference, true), { kind: "paid", url: onPage.success_url })
     }).pipe(Effect.scoped)
   )
 
-  it.live("makes refunds of one test card fail by themselves a few seconds later", () =>
+  it.live("makes refunds of one test card fail a few seconds later", () =>
     Effect.gen(function* () {
       const { pay, processor, refund } = yield* aSimulator
       const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
@@ -78,36 +78,39 @@ describe("the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives back no more than was paid, and nothing twice", () =>
+  it.live("refunds no more than was paid, and nothing twice", () =>
     Effect.gen(function* () {
       const { close, dispute, failRefund, pay, processor, refund } = yield* aSimulator
       const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
-      const refused = <A>(work: Effect.Effect<A, { readonly message: string }>) =>
+      const messageOf = <A>(work: Effect.Effect<A, { readonly message: string }>) =>
         Effect.map(Effect.flip(work), ({ message }) => message)
-      assert.strictEqual(yield* refused(refund(reference, null)), "Nothing of this payment can be refunded.")
+      assert.strictEqual(yield* messageOf(refund(reference, null)), "Nothing of this payment can be refunded.")
       yield* pay(reference, good)
       assert.strictEqual(
-        yield* refused(refund(reference, 5001)),
+        yield* messageOf(refund(reference, 5001)),
         "A refund of this payment must be from $0.01 to $50.00."
       )
       assert.strictEqual(
-        yield* refused(refund(reference, 0.5)),
+        yield* messageOf(refund(reference, 0.5)),
         "A refund of this payment must be from $0.01 to $50.00."
       )
-      const part = yield* refund(reference, 4000)
-      const held = yield* dispute(reference)
-      assert.strictEqual(yield* refused(dispute(reference)), "Nothing of this payment can be disputed.")
-      yield* close(reference, held, "lost")
-      assert.strictEqual(yield* refused(close(reference, held, "won")), "This dispute is already closed.")
-      yield* failRefund(reference, part)
-      assert.strictEqual(yield* refused(failRefund(reference, part)), "This is not a refund that can fail now.")
-      assert.strictEqual(yield* refused(refund("sim_pay_9", null)), "There is no such payment.")
+      const partialRefund = yield* refund(reference, 4000)
+      const disputeId = yield* dispute(reference)
+      assert.strictEqual(yield* messageOf(dispute(reference)), "Nothing of this payment can be disputed.")
+      yield* close(reference, disputeId, "lost")
+      assert.strictEqual(yield* messageOf(close(reference, disputeId, "won")), "This dispute is already closed.")
+      yield* failRefund(reference, partialRefund)
+      assert.strictEqual(
+        yield* messageOf(failRefund(reference, partialRefund)),
+        "This is not a refund that can fail now."
+      )
+      assert.strictEqual(yield* messageOf(refund("sim_pay_9", null)), "There is no such payment.")
       yield* refund(reference, 4000)
-      assert.strictEqual(yield* refused(refund(reference, null)), "Nothing of this payment can be refunded.")
+      assert.strictEqual(yield* messageOf(refund(reference, null)), "Nothing of this payment can be refunded.")
     }).pipe(Effect.scoped)
   )
 
-  it.live("fails after ten seconds of waiting, although the payment was made", () =>
+  it.live("times out after ten seconds, although the payment was made", () =>
     Effect.gen(function* () {
       const { pay, setFaults, processor } = yield* aSimulator
       const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
@@ -119,16 +122,13 @@ describe("the simulator", () => {
       const error = yield* Effect.flip(processor.charge(charge))
       assert.strictEqual(error.message, "simulator did not answer: no answer within 10 seconds")
       yield* setFaults({ slow_ms: 0 })
-      const made = yield* processor.retrieve({ ...charge, reference: null })
-      assert.strictEqual(made?.state, "succeeded")
+      const payment = yield* processor.retrieve({ ...charge, reference: null })
+      assert.strictEqual(payment?.state, "succeeded")
     }).pipe(Effect.scoped)
   )
 
-  it.each(Object.entries(testCards))(
-    "plays the test card %s with a number whose check digit is right",
-    (_, { number }) => {
-      assert.isTrue(isCardNumber(number))
-      assert.isFalse(isCardNumber(number.replace(/.$/, (digit) => String((Number(digit) + 1) % 10))))
-    }
-  )
+  it.each(Object.entries(testCards))("has a valid check digit in the number of the test card %s", (_, { number }) => {
+    assert.isTrue(isCardNumber(number))
+    assert.isFalse(isCardNumber(number.replace(/.$/, (digit) => String((Number(digit) + 1) % 10))))
+  })
 })

@@ -1,50 +1,31 @@
-/**
- * A built-in card processor, for servers without a real one. Its state is durable in `console.simulated`. It behaves
- * like Stripe with Stripe's test cards, and simulates faults on request. It moves no money, but otherwise implements
- * the whole `CardProcessor` interface.
- */
+/** A card processor that moves no money, behaves like Stripe with its test cards, and simulates faults on request. */
 import { Clock, Context, Effect, Layer, Queue } from "effect"
-import type { ConsoleUnavailable } from "../../persistence/index.ts"
-import type { CardProcessor, RetrievedPayment } from "../processor.ts"
-import { type PaymentPage, paymentPageOf } from "./checkout.ts"
-import { sendDue, sent, waiting } from "./events.ts"
-import { type MoneyOut, moneyOutOf } from "./money-out.ts"
-import { asRetrieved } from "./payment-state.ts"
-import type { Faults, SimulatedEvent, SimulatedPayment } from "./records.ts"
-import { simulatedProcessor } from "./simulated-processor.ts"
-import { iso, openState, payments } from "./state.ts"
+import type { RetrievedPayment } from "../processor.ts"
+import { makeCheckout } from "./checkout.ts"
+import { sendDue, sentEvents, waitingEvents } from "./events.ts"
+import { makeMoneyOut } from "./money-out.ts"
+import { toIso, toRetrieved } from "./payment-state.ts"
+import type { Faults, SimulatedPayment } from "./records.ts"
+import { makeSimulatedProcessor } from "./simulated-processor.ts"
+import { openState, paymentRecords } from "./state.ts"
 
 export interface SeenPayment {
   readonly payment: SimulatedPayment
+  /** Its state as the `CardProcessor` interface reports it. */
   readonly retrieved: RetrievedPayment
 }
 
-interface Simulates extends PaymentPage, MoneyOut {
-  readonly processor: CardProcessor
-  readonly payment: (reference: string) => Effect.Effect<SimulatedPayment | undefined, ConsoleUnavailable>
-  /** The payment, with its state as the `CardProcessor` interface reports it. */
-  readonly seen: (reference: string) => Effect.Effect<SeenPayment | undefined, ConsoleUnavailable>
-  /** Newest first. */
-  readonly payments: (limit: number) => Effect.Effect<ReadonlyArray<SeenPayment>, ConsoleUnavailable>
-  readonly faults: Effect.Effect<Faults, ConsoleUnavailable>
-  readonly setFaults: (faults: Partial<Faults>) => Effect.Effect<void, ConsoleUnavailable>
-  /** Newest first. */
-  readonly events: (limit: number) => Effect.Effect<ReadonlyArray<SimulatedEvent>, ConsoleUnavailable>
-  /** Sends events to the console for as long as it runs. Start it once the console listens. */
-  readonly sendEvents: Effect.Effect<never>
-}
-
-const seenAt = (payment: SimulatedPayment, now: number): SeenPayment => ({
+const viewPayment = (payment: SimulatedPayment, now: number): SeenPayment => ({
   payment,
-  retrieved: asRetrieved(payment, iso(now))
+  retrieved: toRetrieved(payment, toIso(now))
 })
 
 const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
   const state = yield* openState
-  const { awake, db, setFaults, settings } = state
-  const round = Effect.gen(function* () {
+  const { db, setFaults, settings, wakeUps } = state
+  const sendRound = Effect.gen(function* () {
     const wait = yield* sendDue(db, `${consoleUrl()}/webhooks/simulator`, yield* settings)
-    yield* Effect.timeoutOption(Queue.take(awake), wait)
+    yield* Effect.timeoutOption(Queue.take(wakeUps), wait)
   }).pipe(
     Effect.catchTag("ConsoleUnavailable", (error) =>
       Effect.andThen(
@@ -53,44 +34,41 @@ const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
       )
     )
   )
-  return Simulator.of({
-    ...paymentPageOf(state),
-    ...moneyOutOf(state),
-    processor: simulatedProcessor(state),
-    payment: (reference) => Effect.map(payments.find(db, reference), (found) => found?.value),
-    seen: Effect.fnUntraced(function* (reference) {
-      const found = yield* payments.find(db, reference)
-      return found === undefined ? undefined : seenAt(found.value, yield* Clock.currentTimeMillis)
+  return {
+    ...makeCheckout(state),
+    ...makeMoneyOut(state),
+    processor: makeSimulatedProcessor(state),
+    payment: (reference: string) => Effect.map(paymentRecords.find(db, reference), (found) => found?.value),
+    seen: Effect.fnUntraced(function* (reference: string) {
+      const found = yield* paymentRecords.find(db, reference)
+      return found && viewPayment(found.value, yield* Clock.currentTimeMillis)
     }),
-    payments: Effect.fnUntraced(function* (limit) {
+    /** Newest first. */
+    payments: Effect.fnUntraced(function* (limit: number) {
       const now = yield* Clock.currentTimeMillis
-      return (yield* payments.all(db))
-        .map(({ value }) => seenAt(value, now))
+      return (yield* paymentRecords.all(db))
+        .map(({ value }) => viewPayment(value, now))
         .toSorted((a, b) => b.payment.made_at.localeCompare(a.payment.made_at))
         .slice(0, limit)
     }),
-    faults: Effect.map(settings, ({ events, lose_next_answer, outage, slow_ms }) => ({
-      events,
-      lose_next_answer,
-      outage,
-      slow_ms
-    })),
+    faults: Effect.map(settings, ({ webhook_secret: _, ...faults }): Faults => faults),
     setFaults,
-    events: Effect.fnUntraced(function* (limit) {
-      const all = [...(yield* sent.all(db)), ...(yield* waiting.all(db))]
+    /** Newest first. */
+    events: Effect.fnUntraced(function* (limit: number) {
+      const all = [...(yield* sentEvents.all(db)), ...(yield* waitingEvents.all(db))]
       return all
         .toSorted((a, b) => b.id.localeCompare(a.id))
         .slice(0, limit)
         .map(({ value }) => value)
     }),
-    sendEvents: Effect.forever(round)
-  })
+    /** Sends events to the console for as long as it runs. Start it once the console listens. */
+    sendEvents: Effect.forever(sendRound)
+  }
 })
 
-export class Simulator extends Context.Service<Simulator, Simulates>()("larder/serve/Simulator") {
-  /**
-   * `consoleUrl` is the address that events are sent to. It is a function, because the console's port may be known only
-   * once it listens.
-   */
+export class Simulator extends Context.Service<Simulator, Effect.Success<ReturnType<typeof make>>>()(
+  "larder/serve/Simulator"
+) {
+  /** Events are sent to `consoleUrl`. It is a function, because the port may be known only once the console listens. */
   static readonly layer = (consoleUrl: () => string) => Layer.effect(Simulator, make(consoleUrl))
 }

@@ -1,42 +1,32 @@
-/** Stripe's well-known test cards and their behaviour: https://docs.stripe.com/testing. None is a real card. */
-
-/** A code of `stripe/declines.ts`. */
-type Decline = string
+/** Stripe's test cards and their behaviour: https://docs.stripe.com/testing. None is a real card. */
 
 export interface TestCard {
   readonly number: string
   readonly brand: string
   readonly about: string
-  /** On the payment page: `asks_owner` shows the bank's page first. */
-  readonly at_checkout: "pays" | "asks_owner" | { readonly decline: Decline }
-  /** The result of a later off-session charge. */
-  readonly later: "pays" | { readonly decline: Decline }
-  /** What happens automatically after a charge or a refund. */
+  /** On the payment page: `requires_authentication` shows the bank's page first. `decline`: a code of `declines.ts`. */
+  readonly at_checkout: "pays" | "requires_authentication" | { readonly decline: string }
+  readonly later: "pays" | { readonly decline: string }
   readonly afterwards?: "disputed" | "refunds_fail"
 }
 
-const good = (number: string, brand: string, about: string): TestCard => ({
-  number,
-  brand,
-  about,
-  at_checkout: "pays",
-  later: "pays"
-})
-const declining = (number: string, code: Decline, about: string): TestCard => ({
+const paying = (number: string, about: string, brand = "visa") =>
+  ({ number, brand, about, at_checkout: "pays", later: "pays" }) as const
+const declining = (number: string, decline: string, about: string): TestCard => ({
   number,
   brand: "visa",
   about,
-  at_checkout: { decline: code },
-  later: { decline: code }
+  at_checkout: { decline },
+  later: { decline }
 })
 
 /** Keyed by the name that a payment stores; no card number is stored anywhere. */
 export const testCards = {
-  good: good("4242424242424242", "visa", "Visa: pays"),
-  debit: good("4000056655665556", "visa", "Visa debit: pays"),
-  mastercard: good("5555555555554444", "mastercard", "Mastercard: pays"),
-  amex: good("378282246310005", "amex", "American Express, with a code of four digits: pays"),
-  discover: good("6011111111111117", "discover", "Discover: pays"),
+  good: paying("4242424242424242", "Visa: pays"),
+  debit: paying("4000056655665556", "Visa debit: pays"),
+  mastercard: paying("5555555555554444", "Mastercard: pays", "mastercard"),
+  amex: paying("378282246310005", "American Express, with a code of four digits: pays", "amex"),
+  discover: paying("6011111111111117", "Discover: pays", "discover"),
   declined: declining("4000000000000002", "card_declined", "Is declined"),
   insufficient_funds: declining("4000000000009995", "insufficient_funds", "Is declined: insufficient funds"),
   lost: declining("4000000000009987", "lost_card", "Is declined: lost card"),
@@ -45,51 +35,33 @@ export const testCards = {
   wrong_cvc: declining("4000000000000127", "incorrect_cvc", "Is declined: wrong security code"),
   bank_fault: declining("4000000000000119", "processing_error", "Is declined: fault of the bank"),
   declined_later: {
-    number: "4000000000000341",
-    brand: "visa",
-    about: "Pays and is saved; every later charge is declined",
-    at_checkout: "pays",
+    ...paying("4000000000000341", "Pays and is saved; every later charge is declined"),
     later: { decline: "card_declined" }
   },
   owner_once: {
-    number: "4000002500003155",
-    brand: "visa",
-    about: "The cardholder confirms with the bank; once saved, it pays automatically",
-    at_checkout: "asks_owner",
-    later: "pays"
+    ...paying("4000002500003155", "The cardholder confirms with the bank; once saved, it pays automatically"),
+    at_checkout: "requires_authentication"
   },
   owner_always: {
-    number: "4000002760003184",
-    brand: "visa",
-    about: "The cardholder confirms every payment; later charges need the cardholder",
-    at_checkout: "asks_owner",
+    ...paying("4000002760003184", "The cardholder confirms every payment; later charges need the cardholder"),
+    at_checkout: "requires_authentication",
     later: { decline: "authentication_required" }
   },
-  disputed: {
-    number: "4000000000000259",
-    brand: "visa",
-    about: "Pays, and is disputed immediately",
-    at_checkout: "pays",
-    later: "pays",
-    afterwards: "disputed"
-  },
+  disputed: { ...paying("4000000000000259", "Pays, and is disputed immediately"), afterwards: "disputed" },
   refunds_fail: {
-    number: "4000000000005126",
-    brand: "visa",
-    about: "Pays; a refund fails a few seconds later",
-    at_checkout: "pays",
-    later: "pays",
+    ...paying("4000000000005126", "Pays; a refund fails a few seconds later"),
     afterwards: "refunds_fail"
   }
 } as const satisfies Readonly<Record<string, TestCard>>
 
 export type TestCardName = keyof typeof testCards
 
-const names: Readonly<Record<string, TestCard>> = testCards
+const cardsByName: Readonly<Record<string, TestCard>> = testCards
 
-export const testCardOf = (name: string | null): TestCard | undefined => (name === null ? undefined : names[name])
-export const testCardNamed = (number: string): string | undefined =>
-  Object.keys(names).find((name) => names[name]?.number === number)
+export const findTestCard = (name: string | null): TestCard | undefined =>
+  name === null ? undefined : cardsByName[name]
+export const findTestCardName = (number: string): string | undefined =>
+  Object.keys(cardsByName).find((name) => cardsByName[name]?.number === number)
 
 /** The check digit, which catches most typing errors. */
 export const isCardNumber = (digits: string): boolean => {

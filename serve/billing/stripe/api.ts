@@ -1,28 +1,28 @@
 /**
  * Stripe's API as Larder uses it: the client with a pinned version, its failures as messages that are safe to log (they
- * contain no key and no request data), and the parts of Stripe's objects that Larder reads. The client's types are not
- * checked at run time, so answers are decoded and an answer that does not match is invalid.
+ * contain no key and no request data), and the parts of Stripe's objects that Larder reads. Answers are decoded,
+ * because the client does not check its types at run time.
  */
 import { Effect, Redacted, Schema } from "effect"
 import Stripe from "stripe"
-import { ProcessorUnavailable } from "../processor.ts"
+import { type ProcessorAnswer, ProcessorUnavailable } from "../processor.ts"
 import type { StripeSettings } from "./settings.ts"
 
 /** An upgrade of the client does not compile until this is changed. */
 export const apiVersion = "2026-10-28.endive"
 
 /**
- * Milliseconds. By default the client waits 80 seconds and retries; here the caller decides about retries. One retry
- * cannot be switched off: if a connection closes without an answer, the client immediately repeats the request with the
- * same idempotency key.
+ * By default the client waits 80 seconds and retries; here the caller decides about retries. One retry cannot be
+ * switched off: if a connection closes without an answer, the client repeats the request immediately, with the same
+ * idempotency key.
  */
-const longestAnswer = 10_000
+const answerTimeoutMs = 10_000
 
 export const openStripe = ({ api, key }: StripeSettings): Stripe =>
   new Stripe(Redacted.value(key), {
     apiVersion,
     maxNetworkRetries: 0,
-    timeout: longestAnswer,
+    timeout: answerTimeoutMs,
     telemetry: false,
     ...(api === undefined
       ? {}
@@ -34,71 +34,78 @@ export const openStripe = ({ api, key }: StripeSettings): Stripe =>
   })
 
 /** The client's own error, for callers that distinguish errors; it is never shown. */
-export class Refused extends Schema.TaggedError<Refused>()("Refused", { cause: Schema.Defect() }) {}
+export class StripeFailed extends Schema.TaggedError<StripeFailed>()("StripeFailed", { cause: Schema.Defect() }) {}
 
-/** One request; decodes the parts of its answer that are used. */
-export const asking = <A>(request: () => Promise<unknown>, answer: Schema.Codec<A, unknown>) =>
-  Effect.tryPromise({ try: request, catch: (cause) => new Refused({ cause }) }).pipe(
+/** Sends one request; returns the client's answer, which is not decoded and has the headers. */
+export const send = <A>(request: () => Promise<A>) =>
+  Effect.tryPromise({ try: request, catch: (cause) => new StripeFailed({ cause }) })
+
+/** Sends one request; decodes the parts of its answer that are used. */
+export const request = <A>(work: () => Promise<unknown>, answer: Schema.Codec<A, unknown>) =>
+  send(work).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(answer)),
-    Effect.catchTag("SchemaError", (error) => Effect.fail(new Refused({ cause: invalidAnswer(error) })))
+    Effect.catchTag("SchemaError", (error) =>
+      Effect.fail(new StripeFailed({ cause: stripeUnavailable(new Error(`the answer is invalid: ${error.message}`)) }))
+    )
   )
 
-export const ask = <A>(
-  request: () => Promise<unknown>,
-  answer: Schema.Codec<A, unknown>
-): Effect.Effect<A, ProcessorUnavailable> =>
-  Effect.mapError(asking(request, answer), ({ cause }) => asUnavailable(cause))
+/** The same, with any failure as `ProcessorUnavailable`. */
+export const requestOrFail = <A>(work: () => Promise<unknown>, answer: Schema.Codec<A, unknown>): ProcessorAnswer<A> =>
+  Effect.mapError(request(work, answer), ({ cause }) => asUnavailable(cause))
 
-export const unavailable = (cause: unknown): ProcessorUnavailable =>
+export const stripeUnavailable = (cause: unknown): ProcessorUnavailable =>
   new ProcessorUnavailable({ processor: "stripe", cause })
 
-const codeOf = (cause: unknown): string =>
+const formatCode = (cause: unknown): string =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? ` (${cause.code})` : ""
 
-/** One sentence from a client error, without its headers and body. */
-export const sentenceOf = (error: InstanceType<typeof Stripe.errors.StripeError>): string => {
+type ClientError = InstanceType<typeof Stripe.errors.StripeError>
+
+/** One sentence about a client error, without its headers and body. */
+export const describeError = (error: ClientError): string => {
   const { code, message, requestId, statusCode, type } = error
   const request = requestId ? `, request ${requestId}` : ""
   if (statusCode === 401) return `the key in LARDER_STRIPE_KEY is refused (401${request})`
   if (statusCode === 403) return `the key in LARDER_STRIPE_KEY lacks a permission (403${request})`
-  if (type === "StripeConnectionError") return `no connection${codeOf(error.detail)}`
+  if (type === "StripeConnectionError") return `no connection${formatCode(error.detail)}`
   return `${statusCode ?? "no status"} ${code ?? type}: ${message}${request ? ` (${requestId})` : ""}`
 }
 
 export const asUnavailable = (cause: unknown): ProcessorUnavailable => {
   if (cause instanceof ProcessorUnavailable) return cause
-  if (cause instanceof Stripe.errors.StripeError) return unavailable(new Error(sentenceOf(cause)))
-  return unavailable(cause instanceof Error ? new Error(`${cause.name}: ${cause.message}`) : cause)
+  if (cause instanceof Stripe.errors.StripeError) return stripeUnavailable(new Error(describeError(cause)))
+  return stripeUnavailable(cause instanceof Error ? new Error(`${cause.name}: ${cause.message}`) : cause)
 }
 
-/** The reason as text, for a caller that shows it. */
-export const reasonOf = (cause: unknown): string => {
+export const describeFailure = (cause: unknown): string => {
   const { cause: reason } = asUnavailable(cause)
   return reason instanceof Error ? reason.message : String(reason)
 }
 
-const invalidAnswer = (error: Schema.SchemaError): ProcessorUnavailable =>
-  unavailable(new Error(`the answer is invalid: ${error.message}`))
-
-export const isMissing = (cause: unknown): boolean =>
-  cause instanceof Stripe.errors.StripeInvalidRequestError && cause.statusCode === 404
+/** Replaces the failure if Stripe has no such object; any other failure becomes `ProcessorUnavailable`. */
+export const orIfMissing =
+  <B>(missing: B) =>
+  <A>(answer: Effect.Effect<A, StripeFailed>): ProcessorAnswer<A | B> =>
+    Effect.catchTag(answer, "StripeFailed", ({ cause }): ProcessorAnswer<B> => {
+      const isMissing = cause instanceof Stripe.errors.StripeInvalidRequestError && cause.statusCode === 404
+      return isMissing ? Effect.succeed(missing) : Effect.fail(asUnavailable(cause))
+    })
 
 /** The request is invalid, and nothing was done. */
 export const isInvalid = (cause: unknown): cause is InstanceType<typeof Stripe.errors.StripeInvalidRequestError> =>
   cause instanceof Stripe.errors.StripeInvalidRequestError && (cause.statusCode === 400 || cause.statusCode === 404)
 
 /** The key lacks a permission or is no longer valid. */
-export const isForbidden = (cause: unknown): cause is InstanceType<typeof Stripe.errors.StripeError> =>
+export const isForbidden = (cause: unknown): cause is ClientError =>
   cause instanceof Stripe.errors.StripeError && (cause.statusCode === 401 || cause.statusCode === 403)
 
-/** The bank declined the card. */
 export const isDeclined = (cause: unknown): boolean => cause instanceof Stripe.errors.StripeCardError
 
 const Code = Schema.optionalKey(Schema.NullOr(Schema.String))
 
 /** An id, or the object itself if it was expanded. */
 const Reference = Schema.Union([Schema.String, Schema.Struct({ id: Schema.String })])
-export const idOf = (reference: string | { readonly id: string } | null | undefined): string | null =>
+export const referenceId = (reference: string | { readonly id: string } | null | undefined): string | null =>
   typeof reference === "string" ? reference : (reference?.id ?? null)
 
 export const Metadata = Schema.Record(Schema.String, Schema.String)
@@ -117,11 +124,8 @@ export type PaymentMethod = typeof PaymentMethod.Type
 export const PaymentIntent = Schema.Struct({
   id: Schema.String,
   object: Schema.Literal("payment_intent"),
-  /** May have values that are unknown here. */
   status: Schema.String,
-  /** Why it was cancelled. */
   cancellation_reason: Schema.NullOr(Schema.String),
-  /** Unix seconds. */
   created: Schema.Int,
   amount_received: Schema.Int,
   currency: Schema.String,
@@ -160,7 +164,7 @@ export const Dispute = Schema.Struct({
 })
 
 /** The object of an event names the payment, or the PaymentIntent that names it. */
-export const Event = Schema.Struct({
+export const StripeEvent = Schema.Struct({
   data: Schema.Struct({
     object: Schema.Struct({
       id: Schema.optionalKey(Schema.String),

@@ -1,16 +1,16 @@
 /**
- * Why a card was not charged, for the cardholder. Stripe's codes: https://docs.stripe.com/declines/codes. What a bank
- * says about lost, stolen or suspected cards is not passed on, because the reader may not be the cardholder.
+ * Why a card was not charged, for the cardholder. Stripe's codes: https://docs.stripe.com/declines/codes. Reasons about
+ * lost, stolen or suspected cards are not passed on, because the reader may not be the cardholder.
  */
 
 export const declined = "The card was declined."
-export const needsOwner =
+export const requiresAuthentication =
   "This card requires authentication by its bank: to pay with it, enter it again as another card."
 
 const sentences: Readonly<Record<string, string>> = {
   approve_with_id: "The card's bank could not be reached. Try again, or use another card.",
-  authentication_not_handled: needsOwner,
-  authentication_required: needsOwner,
+  authentication_not_handled: requiresAuthentication,
+  authentication_required: requiresAuthentication,
   card_not_supported: "The card does not support this kind of purchase.",
   card_velocity_exceeded: "The card is over its limit for now.",
   currency_not_supported: "The card does not support payments in US dollars.",
@@ -32,7 +32,7 @@ const sentences: Readonly<Record<string, string>> = {
 }
 
 /** `codes` are ordered from the most specific to the most general. */
-export const problemOf = (...codes: ReadonlyArray<string | null | undefined>): string => {
-  const known = codes.find((code) => typeof code === "string" && Object.hasOwn(sentences, code))
-  return (known && sentences[known]) ?? declined
+export const explainDecline = (...codes: ReadonlyArray<string | null | undefined>): string => {
+  const code = codes.find((code) => typeof code === "string" && Object.hasOwn(sentences, code))
+  return (code && sentences[code]) ?? declined
 }

@@ -1,5 +1,5 @@
-/** Stripe as the card processor. Loaded only where payments are by Stripe. */
+/** Stripe as the card processor. Loaded only if Stripe is used. */
 export { apiVersion, CheckoutSession, Dispute, PaymentIntent, PaymentMethod, Refund } from "./api.ts"
-export { type ConsoleAddress, checkStripe, type Finding } from "./check.ts"
+export { checkStripe, type PaymentsCheck } from "./check.ts"
 export { type StripeSettings, stripeSettings } from "./settings.ts"
-export { stripeProcessor } from "./stripe-processor.ts"
+export { makeStripeProcessor } from "./stripe-processor.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Dispute, PaymentIntent, Refund } from "./api.ts"
-import { reversalsFrom } from "./payment-state.ts"
+import { toReversals } from "./payment-state.ts"
 
 /** 100 dollars. */
 const paid: PaymentIntent = {
@@ -24,61 +24,69 @@ const aDispute = (more: Partial<typeof Dispute.Type>): typeof Dispute.Type => ({
   status: "needs_response",
   ...more
 })
-const inDollars = (...amounts: ReadonlyArray<number>) => amounts.map((amount) => ({ amount, currency: "usd" }))
-const inEuros = (...amounts: ReadonlyArray<number>) => amounts.map((amount) => ({ amount, currency: "eur" }))
+const dollarTransactions = (...amounts: ReadonlyArray<number>) => amounts.map((amount) => ({ amount, currency: "usd" }))
+const euroTransactions = (...amounts: ReadonlyArray<number>) => amounts.map((amount) => ({ amount, currency: "eur" }))
 
-const disputed = (dispute: Partial<typeof Dispute.Type>, refunds: ReadonlyArray<typeof Refund.Type> = []) =>
-  reversalsFrom(paid, refunds, [aDispute(dispute)])
+const summariseDispute = (dispute: Partial<typeof Dispute.Type>, refunds: ReadonlyArray<typeof Refund.Type> = []) =>
+  toReversals(paid, refunds, [aDispute(dispute)])
     .filter(({ kind }) => kind === "dispute")
     .map(({ cents, is_lost, state }) => `${cents} ${is_lost ? "lost" : state}`)
 
 describe("the money that a dispute takes", () => {
   it.each<readonly [string, Partial<typeof Dispute.Type>, ReadonlyArray<string>]>([
-    ["none yet", { balance_transactions: [] }, []],
-    ["a part of it", { balance_transactions: inDollars(-3700) }, ["3700 taken"]],
+    ["no money yet", { balance_transactions: [] }, []],
+    ["a part of it", { balance_transactions: dollarTransactions(-3700) }, ["3700 taken"]],
     [
       "a part in dollars, for a card in euros",
-      { amount: 3400, currency: "eur", balance_transactions: inDollars(-3700) },
+      { amount: 3400, currency: "eur", balance_transactions: dollarTransactions(-3700) },
       ["3700 taken"]
     ],
-    ["a part in euros, for a card in dollars", { amount: 3700, balance_transactions: inEuros(-3400) }, ["3700 taken"]],
     [
-      "all of it, in euros throughout",
-      { amount: 3700, currency: "eur", balance_transactions: inEuros(-3700) },
+      "a part in euros, for a card in dollars",
+      { amount: 3700, balance_transactions: euroTransactions(-3400) },
+      ["3700 taken"]
+    ],
+    [
+      "all of it, entirely in euros",
+      { amount: 3700, currency: "eur", balance_transactions: euroTransactions(-3700) },
       ["10000 taken"]
     ],
-    ["none, since the bank blocked the dispute", { status: "prevented", balance_transactions: [] }, []],
+    ["none, because the bank blocked the dispute", { status: "prevented", balance_transactions: [] }, []],
     [
-      "all of it, since the dispute was settled at once",
-      { status: "prevented", balance_transactions: inDollars(-10_000) },
+      "all of it, because the dispute was settled immediately",
+      { status: "prevented", balance_transactions: dollarTransactions(-10_000) },
       ["10000 lost"]
     ],
     [
-      "all of it, which came back",
-      { status: "won", balance_transactions: inDollars(-10_000, 10_000) },
+      "all of it, and it was returned",
+      { status: "won", balance_transactions: dollarTransactions(-10_000, 10_000) },
       ["10000 returned"]
     ],
     [
-      "all of it, which came back at another rate",
-      { status: "won", balance_transactions: inEuros(-9000, 8900) },
+      "all of it, and it was returned at another rate",
+      { status: "won", balance_transactions: euroTransactions(-9000, 8900) },
       ["10000 returned"]
     ],
     [
-      "all of it, which came back although the status is lost",
-      { status: "lost", balance_transactions: inDollars(-10_000, 10_000) },
+      "all of it, and it was returned although the status is lost",
+      { status: "lost", balance_transactions: dollarTransactions(-10_000, 10_000) },
       ["10000 returned"]
     ],
-    ["more than was paid, which counts as all of it", { balance_transactions: inDollars(-10_100) }, ["10000 taken"]],
-    ["an amount without transactions, which is the disputed one", { status: "lost", amount: 3700 }, ["3700 lost"]],
+    [
+      "more than was paid, counted as all of it",
+      { balance_transactions: dollarTransactions(-10_100) },
+      ["10000 taken"]
+    ],
+    ["the disputed amount, if there are no transactions", { status: "lost", amount: 3700 }, ["3700 lost"]],
     ["none, for an inquiry without transactions", { status: "warning_closed" }, []]
-  ])("counts the money that has moved: %s", (_, dispute, expected) => {
-    assert.deepStrictEqual(disputed(dispute), expected)
+  ])("counts the money that Stripe moved: %s", (_, dispute, expected) => {
+    assert.deepStrictEqual(summariseDispute(dispute), expected)
   })
 
   it("counts no more than is left after refunds, and ignores refunds that failed", () => {
-    const whole = { status: "lost", balance_transactions: inDollars(-10_000, 6000) }
-    assert.deepStrictEqual(disputed(whole, [aRefund(6000)]), ["4000 lost"])
-    assert.deepStrictEqual(disputed(whole, [aRefund(6000, "failed")]), ["10000 lost"])
-    assert.deepStrictEqual(disputed({ currency: "eur" }, [aRefund(6000)]), ["4000 taken"])
+    const whole = { status: "lost", balance_transactions: dollarTransactions(-10_000, 6000) }
+    assert.deepStrictEqual(summariseDispute(whole, [aRefund(6000)]), ["4000 lost"])
+    assert.deepStrictEqual(summariseDispute(whole, [aRefund(6000, "failed")]), ["10000 lost"])
+    assert.deepStrictEqual(summariseDispute({ currency: "eur" }, [aRefund(6000)]), ["4000 taken"])
   })
 })

@@ -1,78 +1,59 @@
-/** Settings of payments through Stripe. Without a key, the built-in simulator is used. */
+/** Settings for payments through Stripe. Without a key, the built-in simulator is used. */
 import { Config, Effect, Option, Redacted, Schema } from "effect"
 
-export interface StripeSettings {
-  readonly key: Redacted.Redacted
-  /** If undefined, events are rejected and their changes are found by polling. */
-  readonly webhookSecret: Redacted.Redacted | undefined
-  /** A test key accepts only test cards and moves no money. */
-  readonly isTest: boolean
-  /** Address of Stripe's API if it is not the default. */
-  readonly api: URL | undefined
-}
-
-export class StripeSettingsIncomplete extends Schema.TaggedError<StripeSettingsIncomplete>()(
-  "StripeSettingsIncomplete",
-  { problem: Schema.String }
-) {
+class StripeSettingsInvalid extends Schema.TaggedError<StripeSettingsInvalid>()("StripeSettingsInvalid", {
+  problem: Schema.String
+}) {
   override get message() {
     return this.problem
   }
 }
 
 /** Empty means unset. */
-const secret = (name: string) =>
+const secretSetting = (name: string) =>
   Config.option(Config.Redacted(name)).pipe(Config.map(Option.filter((value) => Redacted.value(value) !== "")))
 
-const read = Config.all({
-  key: secret("LARDER_STRIPE_KEY"),
-  webhookSecret: secret("LARDER_STRIPE_WEBHOOK_SECRET"),
+const settings = Config.all({
+  key: secretSetting("LARDER_STRIPE_KEY"),
+  webhookSecret: secretSetting("LARDER_STRIPE_WEBHOOK_SECRET"),
   api: Config.String("LARDER_STRIPE_API").pipe(Config.withDefault(""))
 })
 
 const loopback = /^(localhost|127(\.\d+){3})$/
 
 /** Every request carries the key, so plain HTTP is allowed only to this machine. */
-const apiOf = (text: string) => {
+const parseApi = (text: string) => {
   const api = URL.parse(text)
-  const isSafe =
-    api !== null && (api.protocol === "https:" || (api.protocol === "http:" && loopback.test(api.hostname)))
-  return isSafe
-    ? Effect.succeed(api)
-    : Effect.fail(
-        new StripeSettingsIncomplete({
-          problem: "LARDER_STRIPE_API must be https://host, or http://127.0.0.1:port for tests."
-        })
-      )
+  const isSafe = api?.protocol === "https:" || (api?.protocol === "http:" && loopback.test(api.hostname))
+  const problem = "LARDER_STRIPE_API must be https://host, or http://127.0.0.1:port for tests."
+  return api !== null && isSafe ? Effect.succeed(api) : Effect.fail(new StripeSettingsInvalid({ problem }))
 }
 
 /** Secret and restricted keys, such as `sk_live_…` and `rk_test_…`. */
-const modeOf = (key: Redacted.Redacted) => {
+const readMode = (key: Redacted.Redacted) => {
   const [, mode] = /^[sr]k_(?:[a-z]+_)?(live|test)_/.exec(Redacted.value(key)) ?? []
-  return mode === undefined
-    ? Effect.fail(
-        new StripeSettingsIncomplete({
-          problem:
-            "LARDER_STRIPE_KEY is not a secret key of Stripe. Secret keys begin with sk_live_ or rk_live_, or with sk_test_ or rk_test_ for tests. A publishable key (pk_…) cannot charge cards."
-        })
-      )
-    : Effect.succeed(mode)
+  const problem =
+    "LARDER_STRIPE_KEY is not a secret key of Stripe. Secret keys begin with sk_live_ or rk_live_, or with sk_test_ or rk_test_ for tests. A publishable key (pk_…) cannot charge cards."
+  return mode === undefined ? Effect.fail(new StripeSettingsInvalid({ problem })) : Effect.succeed(mode)
 }
 
-/** Undefined if no key is set. */
 export const stripeSettings = Effect.gen(function* () {
-  const { api, key, webhookSecret } = yield* read
+  const { api, key, webhookSecret } = yield* settings
   if (Option.isNone(key) && Option.isNone(webhookSecret)) return undefined
   if (Option.isNone(key)) {
-    return yield* new StripeSettingsIncomplete({
+    return yield* new StripeSettingsInvalid({
       problem:
         "LARDER_STRIPE_WEBHOOK_SECRET is set but LARDER_STRIPE_KEY is not: payments would be simulated, and anyone who signs in could add credits without paying. Set the key, or remove the secret as well."
     })
   }
   return {
     key: key.value,
+    /** If undefined, events are rejected, and changes are found by polling. */
     webhookSecret: Option.getOrUndefined(webhookSecret),
-    isTest: (yield* modeOf(key.value)) === "test",
-    api: api === "" ? undefined : yield* apiOf(api)
-  } satisfies StripeSettings
+    /** A test key accepts only test cards and moves no money. */
+    isTest: (yield* readMode(key.value)) === "test",
+    /** Address of Stripe's API if it is not the default. */
+    api: api === "" ? undefined : yield* parseApi(api)
+  }
 })
+export type StripeSettings = NonNullable<Effect.Success<typeof stripeSettings>>

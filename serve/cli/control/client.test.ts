@@ -8,7 +8,7 @@ import { administerPeople, layerPeople } from "../../people/index.ts"
 import { runningServer } from "./client.ts"
 import { serveControl } from "./server.ts"
 
-const directory = Effect.map(
+const temporaryDirectory = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-control-"))),
     (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
@@ -16,9 +16,9 @@ const directory = Effect.map(
   (folder) => path.join(folder, "ledger")
 )
 
-/** The administration inside the server (`here`), and through the control channel (`there`). */
-const served = Effect.gen(function* () {
-  const folder = yield* directory
+/** The administration inside the server (`local`), and through the control channel (`remote`). */
+const startServer = Effect.gen(function* () {
+  const folder = yield* temporaryDirectory
   const file = yield* openLedgerFile(folder)
   const { administration } = yield* ledgerInFile(file)
   const tables = Layer.provide(embeddedConsole, Layer.succeed(LedgerFile, file))
@@ -28,43 +28,46 @@ const served = Effect.gen(function* () {
   )
   yield* serveControl(folder, administration, people)
   const server = yield* runningServer(folder)
-  if (Option.isNone(server)) return yield* Effect.die("nobody answers")
-  return { here: administration, there: server.value.administration }
+  if (Option.isNone(server)) return yield* Effect.die("no server answers")
+  return { local: administration, remote: server.value.administration }
 })
 
 describe("the ledger of a running server", () => {
-  it.live("answers commands as it answers inside the server", () =>
+  it.live("returns the same results as inside the server", () =>
     Effect.gen(function* () {
-      const { here, there } = yield* served
-      const { id } = yield* there.createAccount({ name: "A" })
+      const { local, remote } = yield* startServer
+      const { id } = yield* remote.createAccount({ name: "A" })
       const booking = { account_id: id, type: "top_up", credits: 50_000, reference: "pay_1", note: "paid" } as const
-      assert.deepStrictEqual(yield* there.book(booking), { booked: true, balance_credits: 55_000 })
-      assert.deepStrictEqual(yield* there.book(booking), { booked: false, balance_credits: 55_000 })
+      assert.deepStrictEqual(yield* remote.book(booking), { booked: true, balance_credits: 55_000 })
+      assert.deepStrictEqual(yield* remote.book(booking), { booked: false, balance_credits: 55_000 })
       const refund = { ...booking, type: "refund", credits: -60_000, reference: "re_1" } as const
-      assert.deepStrictEqual(yield* there.book(refund), { booked: true, balance_credits: -5_000 })
-      assert.deepStrictEqual(yield* there.account({ account_id: id }), yield* here.account({ account_id: id }))
-      const all = yield* Stream.runCollect(there.entriesOf(id))
+      assert.deepStrictEqual(yield* remote.book(refund), { booked: true, balance_credits: -5_000 })
+      assert.deepStrictEqual(yield* remote.account({ account_id: id }), yield* local.account({ account_id: id }))
+      const all = yield* Stream.runCollect(remote.entriesOf(id))
       assert.strictEqual(all.length, 3)
       const page = { account_id: id, before: null, limit: 2 }
-      assert.deepStrictEqual(yield* there.entriesBefore(page), all.toReversed().slice(0, 2))
-      assert.deepStrictEqual(yield* there.entriesBefore({ ...page, before: 3, types: ["grant"] }), all.slice(0, 1))
+      assert.deepStrictEqual(yield* remote.entriesBefore(page), all.toReversed().slice(0, 2))
+      assert.deepStrictEqual(yield* remote.entriesBefore({ ...page, before: 3, types: ["grant"] }), all.slice(0, 1))
       const days = { account_id: id, from: "2026-01-01", to: "2026-12-31", key_id: "key_none" }
-      assert.deepStrictEqual(yield* there.summedUsage(days), { by_day: [], by_key: [], by_endpoint: [] })
+      assert.deepStrictEqual(yield* remote.summedUsage(days), { by_day: [], by_key: [], by_endpoint: [] })
     }).pipe(Effect.scoped)
   )
 
-  it.live("rejects a command with the same errors as inside the server", () =>
+  it.live("fails with the same errors as inside the server", () =>
     Effect.gen(function* () {
-      const { there } = yield* served
-      const [one, other] = [yield* there.createAccount({ name: "A" }), yield* there.createAccount({ name: "B" })]
-      const booking = { account_id: one.id, type: "top_up", credits: 1, reference: "pay_1", note: "paid" } as const
-      yield* there.book(booking)
-      const taken = yield* Effect.flip(there.book({ ...booking, account_id: other.id }))
-      assert.strictEqual(taken._tag, "ReferenceTaken")
-      assert.match(taken.message, /^top_up pay_1 is already booked for another account/)
-      assert.strictEqual((yield* Effect.flip(there.account({ account_id: "acct_none" })))._tag, "UnknownAccount")
-      const tooMany = { account_id: one.id, before: null, limit: 1_001 }
-      assert.strictEqual((yield* Effect.exit(there.entriesBefore(tooMany)))._tag, "Failure")
+      const { remote } = yield* startServer
+      const [account, otherAccount] = [
+        yield* remote.createAccount({ name: "A" }),
+        yield* remote.createAccount({ name: "B" })
+      ]
+      const booking = { account_id: account.id, type: "top_up", credits: 1, reference: "pay_1", note: "paid" } as const
+      yield* remote.book(booking)
+      const error = yield* Effect.flip(remote.book({ ...booking, account_id: otherAccount.id }))
+      assert.strictEqual(error._tag, "ReferenceTaken")
+      assert.match(error.message, /^top_up pay_1 is already booked for another account/)
+      assert.strictEqual((yield* Effect.flip(remote.account({ account_id: "acct_none" })))._tag, "UnknownAccount")
+      const tooMany = { account_id: account.id, before: null, limit: 1_001 }
+      assert.strictEqual((yield* Effect.exit(remote.entriesBefore(tooMany)))._tag, "Failure")
     }).pipe(Effect.scoped)
   )
 })

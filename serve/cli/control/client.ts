@@ -5,26 +5,25 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
-import { Administration, AdministrationError, ServerUnreachable } from "../../ledger/index.ts"
-import { PeopleAdministration, PeopleError } from "../../people/index.ts"
-import { AnswerLine, ControlFile, controlFileIn, wire } from "./wire.ts"
+import { Administration, AdministrationError, operations, ServerUnreachable } from "../../ledger/index.ts"
+import { PeopleAdministration, PeopleError, peopleOperations } from "../../people/index.ts"
+import { AnswerLine, ControlFile, controlFileIn, statement } from "./wire.ts"
 
-interface Operation<I, IE, O, OE> {
-  readonly input: Schema.Codec<I, IE>
-  readonly output: Schema.Codec<O, OE>
+interface Operation<O> {
+  readonly input: Schema.Codec<unknown, unknown>
+  readonly output: Schema.Codec<O, unknown>
 }
 
 const decodeLine = Schema.decodeUnknownEffect(AnswerLine)
 const decodeFile = Schema.decodeUnknownEffect(ControlFile)
 
-const lost = new ServerUnreachable({
-  problem: "The server went away before it had answered. Look what it did before you try again."
+const cutOff = new ServerUnreachable({
+  problem: "The server stopped before it answered. Check what it did before you try again."
 })
 const otherVersion = new ServerUnreachable({
-  problem: "The running server is of another version than this command. Restart it."
+  problem: "The running server has another version than this command. Restart it."
 })
 
-/** Sends one request with the token of the running server. */
 type Send = (
   method: "GET" | "POST",
   path: string,
@@ -32,95 +31,65 @@ type Send = (
 ) => Effect.Effect<HttpClientResponse.HttpClientResponse, ServerUnreachable>
 
 /** The values of an answer, as they arrive. An answer that ends without its last line was cut off, and fails. */
-const asking = <E, EE>(send: Send, errors: Schema.Codec<E, EE>) => {
+const streamAnswer = <E, O>(
+  send: Send,
+  errors: Schema.Codec<E, unknown>,
+  name: string,
+  { input, output }: Operation<O>,
+  value: unknown
+): Stream.Stream<O, E | ServerUnreachable> => {
   const isExpected = Schema.is(errors)
-  return <I, IE, O, OE>(
-    name: string,
-    { input, output }: Operation<I, IE, O, OE>,
-    asked: I
-  ): Stream.Stream<O, E | ServerUnreachable> => {
-    const decodeValue = Schema.decodeUnknownEffect(output)
-    const valueIn = (line: typeof AnswerLine.Type): Effect.Effect<O, E | ServerUnreachable | Schema.SchemaError> => {
-      if ("value" in line) return decodeValue(line.value)
-      if ("end" in line) return Effect.fail(lost)
-      return Effect.fail(isExpected(line.error) ? line.error : otherVersion)
-    }
-    return Schema.encodeEffect(input)(asked).pipe(
-      Effect.flatMap((body) => send("POST", name, body)),
-      Effect.map((response) => response.stream),
-      Stream.unwrap,
-      Stream.decodeText(),
-      Stream.splitLines,
-      Stream.catchTag("HttpClientError", () => Stream.fail(lost)),
-      Stream.concat(Stream.fail(lost)),
-      Stream.mapEffect((line) => decodeLine(line)),
-      Stream.takeWhile((line) => !("end" in line)),
-      Stream.mapEffect((line) => valueIn(line)),
-      Stream.catchTag("SchemaError", () => Stream.fail(otherVersion))
-    )
+  const decodeValue = Schema.decodeUnknownEffect(output)
+  const readLine = (line: typeof AnswerLine.Type): Effect.Effect<O, E | ServerUnreachable | Schema.SchemaError> => {
+    if ("value" in line) return decodeValue(line.value)
+    if ("end" in line) return Effect.fail(cutOff)
+    return Effect.fail(isExpected(line.error) ? line.error : otherVersion)
   }
+  return Schema.encodeEffect(input)(value).pipe(
+    Effect.flatMap((body) => send("POST", name, body)),
+    Effect.map((response) => response.stream),
+    Stream.unwrap,
+    Stream.decodeText(),
+    Stream.splitLines,
+    Stream.catchTag("HttpClientError", () => Stream.fail(cutOff)),
+    Stream.concat(Stream.fail(cutOff)),
+    Stream.mapEffect((line) => decodeLine(line)),
+    Stream.takeWhile((line) => !("end" in line)),
+    Stream.mapEffect((line) => readLine(line)),
+    Stream.catchTag("SchemaError", () => Stream.fail(otherVersion))
+  )
 }
 
-/** The single value of an answer. */
-const askingOne = <E, EE>(send: Send, errors: Schema.Codec<E, EE>) => {
-  const ask = asking(send, errors)
-  return <I, IE, O, OE>(name: string, operation: Operation<I, IE, O, OE>) =>
-    (input: I): Effect.Effect<O, E | ServerUnreachable> =>
-      Stream.runCollect(ask(name, operation, input)).pipe(
-        Effect.flatMap(([value]) => (value === undefined ? Effect.fail(lost) : Effect.succeed(value)))
-      )
+type Remote<L extends Readonly<Record<string, Operation<unknown>>>, E> = {
+  readonly [N in keyof L]: (
+    input: L[N]["input"]["Type"]
+  ) => Effect.Effect<L[N]["output"]["Type"], E | ServerUnreachable>
 }
 
-const remotePeople = (send: Send) => {
-  const one = askingOne(send, PeopleError)
-  return PeopleAdministration.of({
-    invitePerson: one("invitePerson", wire.invitePerson),
-    withdrawInvitation: one("withdrawInvitation", wire.withdrawInvitation),
-    listPeople: one("listPeople", wire.listPeople),
-    resetPerson: one("resetPerson", wire.resetPerson),
-    removePerson: one("removePerson", wire.removePerson)
-  })
-}
+/** Each operation of a list as a function that returns the single value of the server's answer. */
+const callRemotely = <L extends Readonly<Record<string, Operation<unknown>>>, E>(
+  send: Send,
+  list: L,
+  errors: Schema.Codec<E, unknown>
+) =>
+  Object.fromEntries(
+    Object.entries(list).map(([name, operation]) => [
+      name,
+      (input: unknown) =>
+        Stream.runCollect(streamAnswer(send, errors, name, operation, input)).pipe(
+          Effect.flatMap(([value]) => (value === undefined ? Effect.fail(cutOff) : Effect.succeed(value)))
+        )
+    ])
+  ) as Remote<L, E> // the schemas of each operation check its types at run time
 
-const remoteLedger = (send: Send) => {
-  const one = askingOne(send, AdministrationError)
-  return Administration.of({
-    createAccount: one("createAccount", wire.createAccount),
-    listAccounts: one("listAccounts", wire.listAccounts),
-    account: one("account", wire.account),
-    creditAccount: one("creditAccount", wire.creditAccount),
-    book: one("book", wire.book),
-    createKey: one("createKey", wire.createKey),
-    listKeys: one("listKeys", wire.listKeys),
-    editKey: one("editKey", wire.editKey),
-    rotateKey: one("rotateKey", wire.rotateKey),
-    revokeKey: one("revokeKey", wire.revokeKey),
-    usage: one("usage", wire.usage),
-    summedUsage: one("summedUsage", wire.summedUsage),
-    entriesBefore: one("entriesBefore", wire.entriesBefore),
-    verify: one("verify", wire.verify),
-    backup: one("backup", wire.backup),
-    entriesOf: (account_id) => asking(send, AdministrationError)("entriesOf", wire.entriesOf, { account_id })
-  })
-}
-
-/** The services that a running server offers to commands. */
-export interface Server {
-  readonly administration: Administration["Service"]
-  readonly people: PeopleAdministration["Service"]
-}
-
-/**
- * The server that holds the ledger in this folder, or none if no server answers: it has not written control.json yet,
- * or it was killed and left the file behind.
- */
+/** None if no server answers: it has not written control.json yet, or it was killed and left the file behind. */
 export const runningServer = Effect.fn("Control.runningServer")(function* (ledgerDirectory: string) {
   const client = yield* HttpClient.HttpClient
   const file = yield* Effect.try(() => readFileSync(controlFileIn(ledgerDirectory), "utf8")).pipe(
     Effect.flatMap(decodeFile),
     Effect.option
   )
-  if (Option.isNone(file)) return Option.none<Server>()
+  if (Option.isNone(file)) return Option.none()
   const { token, url } = file.value
   const send: Send = (method, path, body) =>
     HttpClientRequest.make(method)(`${url}/${path}`).pipe(
@@ -130,9 +99,17 @@ export const runningServer = Effect.fn("Control.runningServer")(function* (ledge
       Effect.flatMap(HttpClientResponse.filterStatusOk),
       Effect.provideService(HttpClient.TracerPropagationEnabled, false),
       Effect.catchTag("HttpClientError", (error) =>
-        Effect.fail(error.reason._tag === "StatusCodeError" ? otherVersion : lost)
+        Effect.fail(error.reason._tag === "StatusCodeError" ? otherVersion : cutOff)
       )
     )
-  const answers = yield* Effect.option(send("GET", "", undefined))
-  return Option.map(answers, (): Server => ({ administration: remoteLedger(send), people: remotePeople(send) }))
+  const answer = yield* Effect.option(send("GET", "", undefined))
+  return Option.map(answer, () => ({
+    administration: Administration.of({
+      ...callRemotely(send, operations, AdministrationError),
+      entriesOf: (account_id) => streamAnswer(send, AdministrationError, "entriesOf", statement, { account_id })
+    }),
+    people: PeopleAdministration.of(callRemotely(send, peopleOperations, PeopleError))
+  }))
 }, Effect.provide(FetchHttpClient.layer))
+
+export type Server = Option.Option.Value<Effect.Success<ReturnType<typeof runningServer>>>

@@ -5,8 +5,8 @@
  */
 import path from "node:path"
 import { Schema } from "effect"
-import { Entry, operations } from "../../ledger/index.ts"
-import { PeopleError, peopleOperations } from "../../people/index.ts"
+import { Entry } from "../../ledger/index.ts"
+import { PeopleError } from "../../people/index.ts"
 
 export const host = "127.0.0.1"
 
@@ -15,21 +15,13 @@ export const ControlFile = Schema.fromJsonString(Schema.Struct({ url: Schema.Str
 
 export const controlFileIn = (ledgerDirectory: string) => path.join(ledgerDirectory, "control.json")
 
-/** Every operation, including the statement of an account. */
-export const wire = {
-  ...operations,
-  ...peopleOperations,
-  entriesOf: { input: Schema.Struct({ account_id: Schema.String }), output: Entry }
-} as const
-
-/** Every error that an operation may fail with. */
-export const ControlError = PeopleError
-export type ControlError = typeof ControlError.Type
+/** `entriesOf`, the only operation whose answer has more than one value: all entries of an account. */
+export const statement = { input: Schema.Struct({ account_id: Schema.String }), output: Entry } as const
 
 export const AnswerLine = Schema.fromJsonString(
   Schema.Union([
     Schema.Struct({ value: Schema.Unknown }),
-    Schema.Struct({ error: ControlError }),
+    Schema.Struct({ error: PeopleError }), // includes the errors of the ledger's operations
     Schema.Struct({ end: Schema.Literal(true) })
   ])
 )

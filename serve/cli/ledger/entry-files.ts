@@ -1,7 +1,4 @@
-/**
- * Writes entries as CSV or Parquet to stdout, or into a DuckDB file, with little memory. DuckDB writes the Parquet from
- * a temporary DuckDB file.
- */
+/** Writes entries with little memory: as CSV or Parquet to stdout, or into a DuckDB file. */
 import { createReadStream, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -13,51 +10,51 @@ import { Account, type AccountSummary, Entry, syncDirectory, syncFile } from "..
 import { csvText } from "../../persistence/index.ts"
 
 const columns = Object.keys(Entry.fields) as ReadonlyArray<keyof Entry> // Object.keys loses the types of the names
-const rowsAtOnce = 10_000
+const rowsPerAppend = 10_000
 
-const temporaryFolder = (parent: string) =>
+const makeTemporaryFolder = (parent: string) =>
   Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(path.join(parent, "larder-export-"))),
     (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
   )
 
-const cellsOf = (entry: Entry) => columns.map((column) => entry[column])
+const toCells = (entry: Entry) => columns.map((column) => entry[column])
 
 /** Without formulas, for spreadsheets; without a byte order mark and with `\n` line ends, for programs. */
 export const writeCsv = Effect.fnUntraced(function* <E, R>(entries: Stream.Stream<Entry, E, R>) {
   const { stdout, stdoutIsTerminal } = yield* Stdio.Stdio
-  const text = csvText(columns, Stream.map(entries, cellsOf), "\n")
+  const text = csvText(columns, Stream.map(entries, toCells), "\n")
   yield* Stream.run((yield* stdoutIsTerminal) ? Stream.map(text, visible) : text, stdout())
 })
 
 /** The statements that create a table, with comments from the record's descriptions. */
-const tableOf = (name: string, record: Schema.Struct<Schema.Struct.Fields>): ReadonlyArray<string> => {
+const createTable = (name: string, record: Schema.Struct<Schema.Struct.Fields>): ReadonlyArray<string> => {
   const ddl = readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
   return [ddl, ...commentsOf({ schema: "main", name, record, ddl }, "table")]
 }
-const tables = [...tableOf("account", Account), ...tableOf("entry", Entry)].join(";\n")
+const createTables = [...createTable("account", Account), ...createTable("entry", Entry)].join(";\n")
 
-const fill = Effect.fnUntraced(function* <E, R>(db: DuckDb["Service"], entries: Stream.Stream<Entry, E, R>) {
-  yield* db.run(tables)
+const insertEntries = Effect.fnUntraced(function* <E, R>(db: DuckDb["Service"], entries: Stream.Stream<Entry, E, R>) {
+  yield* db.run(createTables)
   yield* entries.pipe(
-    Stream.grouped(rowsAtOnce),
-    Stream.runForEach((page) => db.append("main", "entry", page.map(cellsOf)))
+    Stream.grouped(rowsPerAppend),
+    Stream.runForEach((page) => db.append("main", "entry", page.map(toCells)))
   )
 })
 
 export const writeParquet = <E, R>(entries: Stream.Stream<Entry, E, R>) =>
   Effect.gen(function* () {
-    const folder = yield* temporaryFolder(tmpdir())
+    const folder = yield* makeTemporaryFolder(tmpdir())
     const db = yield* DuckDb.readWrite(path.join(folder, "entries.duckdb"))
-    yield* fill(db, entries)
+    yield* insertEntries(db, entries)
     const file = path.join(folder, "entries.parquet")
     yield* db.run(`copy (from entry order by sequence) to ${literal(file)} (format parquet, compression zstd)`)
     yield* Effect.tryPromise(() => pipeline(createReadStream(file), process.stdout, { end: false }))
   }).pipe(Effect.scoped)
 
-export class FileTaken extends Schema.TaggedError<FileTaken>()("FileTaken", { file: Schema.String }) {
+class FileExists extends Schema.TaggedError<FileExists>()("FileExists", { file: Schema.String }) {
   override get message() {
-    return `${this.file} exists already; choose another name`
+    return `${this.file} already exists; choose another name`
   }
 }
 
@@ -67,13 +64,13 @@ export const writeDuckDb = Effect.fn("Export.writeDuckDb")(function* <E, R>(
   accounts: ReadonlyArray<AccountSummary>,
   entries: Stream.Stream<Entry, E, R>
 ) {
-  if (existsSync(file)) return yield* new FileTaken({ file })
-  const folder = yield* temporaryFolder(path.dirname(file)) // readable only by its owner
+  if (existsSync(file)) return yield* new FileExists({ file })
+  const folder = yield* makeTemporaryFolder(path.dirname(file)) // readable only by its owner
   const part = path.join(folder, "ledger.duckdb")
   yield* Effect.scoped(
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(part)
-      yield* fill(db, entries)
+      yield* insertEntries(db, entries)
       const rows = accounts.map(({ created_at, id, name }) => [id, name, created_at])
       yield* db.append("main", "account", rows)
       yield* db.run("checkpoint")

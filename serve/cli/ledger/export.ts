@@ -3,9 +3,9 @@ import path from "node:path"
 import { Console, Effect, Option, Stream } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import { Administration, type Entry } from "../../ledger/index.ts"
-import { account, json, withLedger } from "../flags.ts"
+import { accountFlag, jsonOutputFlag, withLedger } from "../flags.ts"
 
-const asText = (entry: Entry) =>
+const formatEntry = (entry: Entry) =>
   [
     entry.occurred_at,
     entry.type.padEnd(13),
@@ -22,18 +22,18 @@ const asText = (entry: Entry) =>
       .join(" ")
   ].join("  ")
 
-const csv = Flag.Boolean("csv").pipe(
+const csvFlag = Flag.Boolean("csv").pipe(
   Flag.withDescription(
-    "Print CSV on stdout, with a header line; a text that a spreadsheet would run as a formula gets a ' before it"
+    "Print CSV on stdout, with a header line; a text that a spreadsheet would run as a formula is prefixed with '"
   ),
   Flag.withDefault(false)
 )
-const parquet = Flag.Boolean("parquet").pipe(
+const parquetFlag = Flag.Boolean("parquet").pipe(
   Flag.withDescription("Write a Parquet file to stdout: redirect it"),
   Flag.withDefault(false)
 )
 
-const duckdb = Flag.String("duckdb").pipe(
+const duckdbFlag = Flag.String("duckdb").pipe(
   Flag.withMetavar("FILE"),
   Flag.withDescription("Write a DuckDB file with the tables account and entry; it must not exist yet"),
   Flag.optional
@@ -41,12 +41,18 @@ const duckdb = Flag.String("duckdb").pipe(
 
 export const exportEntries = Command.make(
   "export",
-  { account: Flag.optional(account), json, csv, parquet, duckdb },
+  {
+    account: Flag.optional(accountFlag),
+    json: jsonOutputFlag,
+    csv: csvFlag,
+    parquet: parquetFlag,
+    duckdb: duckdbFlag
+  },
   Effect.fn(function* ({ account, csv, duckdb, json, parquet }) {
     const ledger = yield* Administration
     const accounts = yield* Option.match(account, {
       onNone: () => ledger.listAccounts({}),
-      onSome: (account_id) => Effect.map(ledger.account({ account_id }), (found) => [found])
+      onSome: (account_id) => Effect.map(ledger.account({ account_id }), (summary) => [summary])
     })
     // loaded here, so that no other command waits for DuckDB
     const { writeCsv, writeDuckDb, writeParquet } = yield* Effect.promise(() => import("./entry-files.ts"))
@@ -59,7 +65,7 @@ export const exportEntries = Command.make(
       return yield* Console.log(`${file} contains the entries of ${accounts.length} accounts.`)
     }
     yield* entries.pipe(
-      Stream.map((entry) => (json ? JSON.stringify(entry) : asText(entry))),
+      Stream.map((entry) => (json ? JSON.stringify(entry) : formatEntry(entry))),
       Stream.runForEachArray((lines) => Console.log(lines.join("\n")))
     )
   }, withLedger)
@@ -69,10 +75,10 @@ export const exportEntries = Command.make(
     if (chosen > 1)
       return Effect.fail(new CliError.ValidationError({ message: "Give one of --json, --csv, --parquet, --duckdb" }))
     return parquet && process.stdout.isTTY
-      ? Effect.fail(new CliError.ValidationError({ message: "--parquet is not for a terminal: redirect it to a file" }))
+      ? Effect.fail(new CliError.ValidationError({ message: "--parquet writes binary data: redirect it to a file" }))
       : Effect.void
   }),
   Command.withDescription(
-    "Print the entries of an account, or of each one after the other, oldest first, with the balance after each; --json: one a line"
+    "Print the entries of one account or of all accounts, account by account, oldest first, with the balance after each; --json: one entry per line"
   )
 )

@@ -6,11 +6,11 @@ import { Effect } from "effect"
 import {
   Billing,
   type BillingSettings,
-  cardText,
-  creditsOfCents,
-  highestTrigger,
-  isTrigger,
-  lowestTrigger,
+  centsToCredits,
+  formatCard,
+  isValidTrigger,
+  maxTrigger,
+  minTrigger,
   type RechargeChoice,
   type SavedCard,
   whyCardsAreSaved
@@ -36,14 +36,14 @@ import { paymentTyped, topUpPath } from "./top-up.ts"
 export const rechargePath = "/billing/auto-recharge"
 const title = "Auto-recharge"
 
-const triggerRange = `${usd(lowestTrigger)} to ${usd(highestTrigger)}`
+const triggerRange = `${usd(minTrigger)} to ${usd(maxTrigger)}`
 
 /** Credits of a trigger, or the problem with it. */
 const triggerTyped = (text: string): { readonly credits: number } | { readonly problem: string } => {
   if (text === "") return { problem: "Enter a balance in US dollars." }
   const credits = creditsTyped(text)
   if (credits === undefined) return { problem: "This is not an amount in dollars and cents, such as 20 or 20.50." }
-  return isTrigger(credits) ? { credits } : { problem: `Enter a balance from ${triggerRange}.` }
+  return isValidTrigger(credits) ? { credits } : { problem: `Enter a balance from ${triggerRange}.` }
 }
 
 /** The fields as typed or as saved. */
@@ -113,7 +113,7 @@ const shownInput = (settings: BillingSettings) => html`<input type="hidden" name
 const changedMeanwhile = ({ cents, is_on, trigger_credits }: RechargeChoice, card: SavedCard) =>
   notice(
     "warning",
-    `Nothing was saved: the settings have changed since this page was opened. Auto-recharge is now ${is_on ? "on" : "off"}, ${usdOfCents(cents)} below ${usd(trigger_credits)}, with ${cardText(card)}. What you entered is still below.`
+    `Nothing was saved: the settings have changed since this page was opened. Auto-recharge is now ${is_on ? "on" : "off"}, ${usdOfCents(cents)} below ${usd(trigger_credits)}, with ${formatCard(card)}. What you entered is still below.`
   )
 
 /** The action of the form. */
@@ -158,7 +158,7 @@ least the amount below. Budgets of keys still apply. A declined card switches au
 
 /** Number of payments until the balance reaches the trigger. */
 const paymentsUntil = (balance: number, { cents, trigger_credits }: RechargeChoice) =>
-  Math.max(0, Math.ceil((trigger_credits - balance) / creditsOfCents(cents)))
+  Math.max(0, Math.ceil((trigger_credits - balance) / centsToCredits(cents)))
 
 interface Question {
   readonly balance: number
@@ -177,7 +177,7 @@ const question = ({ balance, card, choice, settings, typed }: Question) => {
   const all = `about ${count(payments)} payments, ${usdOfCents(choice.cents * payments)} in total`
   return show(
     "Charge the card now?",
-    html`${simulationNotice(settings)}<div class="card stack"><p>The balance is ${usd(balance)}, below the ${trigger} that you chose. ${cardText(card)} is charged <strong>${amount}
+    html`${simulationNotice(settings)}<div class="card stack"><p>The balance is ${usd(balance)}, below the ${trigger} that you chose. ${formatCard(card)} is charged <strong>${amount}
 now</strong>${
       payments > 1
         ? html`, and again as calls are made, until the balance is at least ${trigger}: ${all}, plus what the calls cost.`

@@ -1,6 +1,6 @@
 /** Billing at a glance: the balance, the ways to add to it, the saved card, auto-recharge and the latest payments. */
 import { Effect } from "effect"
-import { Billing, type BillingSettings, cardText, presets, whyCardsAreSaved } from "../../billing/index.ts"
+import { Billing, type BillingSettings, formatCard, presets, whyCardsAreSaved } from "../../billing/index.ts"
 import { button, postForm } from "../web/form.ts"
 import {
   badge,
@@ -114,7 +114,7 @@ const removal = (settings: BillingSettings, told?: Html, status?: number) => {
   if (card === null) return redirect("/billing")
   return show(
     "Remove the saved card?",
-    html`${told}${simulationNotice(settings)}<p>${cardText(card)} is deleted here and at the card processor. You keep your credits.</p>
+    html`${told}${simulationNotice(settings)}<p>${formatCard(card)} is deleted here and at the card processor. You keep your credits.</p>
 ${recharge.is_on && notice("warning", "Auto-recharge is on. Removing the card switches it off.")}
 ${postForm({ body: html`${shownCard(card)}<div class="row">${button("Remove the card", "danger")} ${linkButton("/billing", "Keep it")}</div>` })}`,
     status

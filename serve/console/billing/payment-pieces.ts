@@ -1,12 +1,12 @@
 /** How all pages write payments and cards. */
-import { type BillingSettings, cardText, type Payment, type SavedCard } from "../../billing/index.ts"
+import { type BillingSettings, formatCard, type Payment, type SavedCard } from "../../billing/index.ts"
 import { badge, type Html, html, linkButton, moment, momentText, notice, table, usdOfCents } from "../web/html.ts"
 
 export const paymentsPath = "/billing/payments"
 export const pathOf = ({ id }: Payment): `/${string}` => `${paymentsPath}/${encodeURIComponent(id)}`
 
 /** `Visa ending in 4242, expires 12/2030` */
-export const savedCardText = (card: SavedCard): string => `${cardText(card)}, expires ${card.expires}`
+export const savedCardText = (card: SavedCard): string => `${formatCard(card)}, expires ${card.expires}`
 
 /**
  * A form about the saved card carries the mark of the card it showed, because a colleague may save another card in the
@@ -71,7 +71,7 @@ export const paymentsTable = (payments: ReadonlyArray<Payment>): Html =>
     rows: payments.map((payment) => [
       html`<a href="${pathOf(payment)}">${moment(momentOf(payment))}</a>`,
       kindText(payment),
-      payment.card === null ? "–" : cardText(payment.card),
+      payment.card === null ? "–" : formatCard(payment.card),
       stateBadge(payment),
       amountText(payment),
       payment.state === "succeeded" &&

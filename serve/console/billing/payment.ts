@@ -2,7 +2,7 @@
  * Payments: the list, one payment with its outcome (the page that the processor's page returns to), and its receipt.
  */
 import { Effect } from "effect"
-import { Billing, cardText, creditsOfCents, type Payment, type Receipt, type Reversal } from "../../billing/index.ts"
+import { Billing, centsToCredits, formatCard, type Payment, type Receipt, type Reversal } from "../../billing/index.ts"
 import {
   count,
   day,
@@ -52,7 +52,7 @@ const outcome = (payment: Payment, now: number): Part => {
     const again = held > 0 ? " If the dispute is won, the credits for the amount held are added again." : ""
     return notice(
       "warning",
-      `${parts.join(", ")}, and ${count(creditsOfCents(gone))} credits were taken from your balance.${again}`
+      `${parts.join(", ")}, and ${count(centsToCredits(gone))} credits were taken from your balance.${again}`
     )
   }
   if (state === "open") {
@@ -99,7 +99,7 @@ const about = (payment: Payment): ReadonlyArray<readonly [string, Part]> => [
   ["What", kindText(payment)],
   ["Amount", usdOfCents(payment.cents)],
   ["State", stateBadge(payment)],
-  ...(payment.card === null ? [] : [["Card", cardText(payment.card)] as const]),
+  ...(payment.card === null ? [] : [["Card", formatCard(payment.card)] as const]),
   ["Started", moment(payment.created_at)],
   ...(payment.settled_at === null ? [] : [[settledText[payment.state], moment(payment.settled_at)] as const]),
   ["Payment id", html`<code class="payment-id">${payment.id}</code>`]
@@ -138,12 +138,12 @@ const receiptLines = (payment: Payment) =>
         .filter(({ state }) => state === "taken")
         .map((one) => [
           html`${reversalText(one)}, ${day(one.changed_at)}`,
-          count(-creditsOfCents(one.cents)),
+          count(-centsToCredits(one.cents)),
           usdOfCents(-one.cents)
         ]),
       [
         html`<strong>Total</strong>`,
-        count(payment.credits - creditsOfCents(centsGone(payment))),
+        count(payment.credits - centsToCredits(centsGone(payment))),
         html`<strong>${usdOfCents(payment.cents - centsGone(payment))}</strong>`
       ]
     ]
@@ -155,7 +155,7 @@ ${facts([
   ["Receipt for", account.name],
   ["Account id", html`<code>${account.id}</code>`],
   ["Paid", moment(momentOf(payment))],
-  ...(payment.card === null ? [] : [["Paid with", cardText(payment.card)] as const]),
+  ...(payment.card === null ? [] : [["Paid with", formatCard(payment.card)] as const]),
   ...(email === null ? [] : [["Paid by", email] as const]),
   ["Payment id", html`<code class="payment-id">${payment.id}</code>`]
 ])}

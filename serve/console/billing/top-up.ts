@@ -6,11 +6,11 @@ import { Effect } from "effect"
 import {
   Billing,
   type BillingSettings,
-  cardText,
-  cheapestPayment,
-  creditsOfCents,
-  dearestPayment,
-  isPayable,
+  centsToCredits,
+  formatCard,
+  isValidPayment,
+  maxPayment,
+  minPayment,
   type Payment,
   type ShownCard,
   whyCardsAreSaved
@@ -25,14 +25,14 @@ export const topUpPath = "/billing/top-up"
 const title = "Add credits"
 
 export const wholeDollars = (cents: number): string => usdOfCents(cents).replace(/\.00$/, "")
-const [least, most] = [wholeDollars(cheapestPayment), wholeDollars(dearestPayment)]
+const [least, most] = [wholeDollars(minPayment), wholeDollars(maxPayment)]
 
 /** Cents of a valid amount, or the problem with it. */
 export const paymentTyped = (text: string): { readonly cents: number } | { readonly problem: string } => {
   if (text === "") return { problem: "Enter an amount in US dollars." }
   const cents = centsTyped(text)
   if (cents === undefined) return { problem: "This is not an amount in dollars and cents, such as 75 or 75.50." }
-  return isPayable(cents) ? { cents } : { problem: `Enter at least ${least} and at most ${most}.` }
+  return isValidPayment(cents) ? { cents } : { problem: `Enter at least ${least} and at most ${most}.` }
 }
 
 /** Asks for an amount; leads to the page that says what is charged. */
@@ -70,7 +70,7 @@ const payButtons = ({ cents, refusal, settings: { card } }: Review) => {
   const newCard = { name: "pay_with", value: "new_card" }
   if (card === null) return button("Continue to the card page", "primary", newCard)
   const savedCard = { name: "pay_with", value: "saved_card" }
-  const withSaved = `Pay ${usdOfCents(cents)} with ${cardText(card)}`
+  const withSaved = `Pay ${usdOfCents(cents)} with ${formatCard(card)}`
   return refusal === undefined
     ? html`${button(withSaved, "primary", savedCard)} ${button("Use another card", "plain", newCard)}`
     : html`${button("Pay with another card", "primary", newCard)} ${button(withSaved, "plain", savedCard)}`
@@ -80,13 +80,13 @@ const payButtons = ({ cents, refusal, settings: { card } }: Review) => {
 const unconfirmed = (payment: Payment) =>
   notice(
     "warning",
-    html`<p>A payment of ${usdOfCents(payment.cents)}${payment.card !== null && html` with ${cardText(payment.card)}`}, started ${moment(payment.created_at)}, <a href="${pathOf(payment)}">is not confirmed yet</a>. If you pay again now, both may be charged.</p>`
+    html`<p>A payment of ${usdOfCents(payment.cents)}${payment.card !== null && html` with ${formatCard(payment.card)}`}, started ${moment(payment.created_at)}, <a href="${pathOf(payment)}">is not confirmed yet</a>. If you pay again now, both may be charged.</p>`
   )
 
 const review = (of: Review) => {
   const { cents, context, open, refusal, settings, submission } = of
   const { card } = settings
-  const added = creditsOfCents(cents)
+  const added = centsToCredits(cents)
   const balance = context.account.balance_credits
   const why = refusal !== undefined && notice("warning", refusal)
   return html`${why}${open.map(unconfirmed)}<div class="card stack">${facts([
@@ -118,7 +118,7 @@ const refusalOf = (payments: ReadonlyArray<Payment>, saved: ShownCard | null) =>
     .filter(({ card }) => card?.brand === saved.brand && card.last4 === saved.last4)
     .toSorted((one, other) => (other.settled_at ?? "").localeCompare(one.settled_at ?? ""))
   if (last?.state !== "failed") return undefined
-  return `The last payment with ${cardText(saved)} failed. ${last.problem ?? "It was not charged."}`
+  return `The last payment with ${formatCard(saved)} failed. ${last.problem ?? "It was not charged."}`
 }
 
 interface Asked {

@@ -4,12 +4,12 @@
  */
 import { Effect } from "effect"
 import {
-  creditsOfCents,
-  type Paying,
+  type CheckoutResult,
+  centsToCredits,
+  type EnteredCard,
   type Refusable,
   type SimulatedPayment,
   type Simulator,
-  type Typed,
   testCards,
   whyCardsAreSaved
 } from "../../billing/index.ts"
@@ -84,18 +84,18 @@ const over = (payment: SimulatedPayment) =>
     html`<p>The payment was not made in time, and nothing was charged.</p><p>${back(payment)}</p>`
   )
 
-type Problems = Partial<Record<keyof Typed, string>>
-const empty: Typed = { number: "", expires: "", cvc: "" }
+type Problems = Partial<Record<keyof EnteredCard, string>>
+const empty: EnteredCard = { number: "", expires: "", cvc: "" }
 
 /** The fields do not declare that they take a card; otherwise the browser would offer the person's own card. */
-const toPay = (payment: SimulatedPayment, status: number, problems: Problems, typed: Typed, refused?: string) => {
+const toPay = (payment: SimulatedPayment, status: number, problems: Problems, typed: EnteredCard, refused?: string) => {
   const first = (["number", "expires", "cvc"] as const).find((name) => problems[name] !== undefined) ?? "number"
   return shown(
     status,
     `Pay ${usdOfCents(payment.cents)}`,
     html`${notice("warning", "Simulated payment: no money moves. Use a test card below, never a real one.")}
 ${refused !== undefined && notice("bad", `${refused} Nothing was charged. Try another card.`)}
-<p class="lead">To Larder, for ${count(creditsOfCents(payment.cents))} credits of its data service. The receipt will be in the console, under
+<p class="lead">To Larder, for ${count(centsToCredits(payment.cents))} credits of its data service. The receipt will be in the console, under
 Billing. ${whyCardsAreSaved}</p>
 ${section(
   "Card",
@@ -150,9 +150,9 @@ ${postForm({
 })}`
   )
 
-const answerTo = (payment: SimulatedPayment, paying: Paying, typed: Typed): CheckoutAnswer => {
+const answerTo = (payment: SimulatedPayment, paying: CheckoutResult, typed: EnteredCard): CheckoutAnswer => {
   if (paying.kind === "paid") return { kind: "leave", url: paying.url }
-  if (paying.kind === "asks_owner") return atBank(payment)
+  if (paying.kind === "requires_authentication") return atBank(payment)
   if (paying.kind === "over") return over(payment)
   return paying.kind === "declined"
     ? toPay(payment, 402, {}, empty, paying.problem)
@@ -170,7 +170,7 @@ export const checkoutPageOf = (simulator: Simulator["Service"]): CheckoutPage =>
   return {
     get: (reference) =>
       of(reference, (payment) =>
-        Effect.map(simulator.stage(reference), (stage) =>
+        Effect.map(simulator.currentStep(reference), (stage) =>
           stage === undefined ? toPay(payment, 200, {}, empty) : answerTo(payment, stage, empty)
         )
       ),
@@ -179,7 +179,7 @@ export const checkoutPageOf = (simulator: Simulator["Service"]): CheckoutPage =>
       const typed = { number: form.text("number"), expires: form.text("expires"), cvc: form.text("cvc") }
       return of(reference, (payment) =>
         Effect.map(
-          bank === "" ? simulator.pay(reference, typed) : simulator.ownerSays(reference, bank === "confirm"),
+          bank === "" ? simulator.pay(reference, typed) : simulator.answerBank(reference, bank === "confirm"),
           (paying) => answerTo(payment, paying, typed)
         )
       )

@@ -1,10 +1,10 @@
 /** The console page of one simulated payment, with its refunds and disputes. */
 import { Effect } from "effect"
 import {
-  cardText,
-  leftIn,
+  formatCard,
   type RetrievedPayment,
   referenceOf,
+  remainingCents,
   type SeenPayment,
   type SimulatedPayment,
   type Simulator,
@@ -54,7 +54,7 @@ export const stateBadges = ({ retrieved, payment }: SeenPayment): Html => {
 export const addressOf = ({ payment }: SeenPayment) =>
   `/simulator/payments/${encodeURIComponent(referenceOf(payment.payment_id))}` as const
 
-export const cardOf = ({ card }: SimulatedPayment) => (card === null ? "none" : cardText(card))
+export const cardOf = ({ card }: SimulatedPayment) => (card === null ? "none" : formatCard(card))
 
 const reversalRows = (seen: SeenPayment) =>
   seen.payment.reversed.map(({ cents, fails_at, id, kind, outcome }) => {
@@ -77,7 +77,7 @@ const reversalRows = (seen: SeenPayment) =>
 
 const onePayment = (seen: SeenPayment, problem?: string) => {
   const { retrieved, payment } = seen
-  const left = leftIn(retrieved)
+  const left = remainingCents(retrieved)
   const forms: Html | false =
     left > 0 &&
     html`${section(

@@ -3,7 +3,7 @@
  */
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { type SharedBody, sharedBody } from "../../api/index.ts"
+import { type SharedBody, makeSharedBody } from "../../api/index.ts"
 
 interface Asset {
   readonly path: string
@@ -17,7 +17,7 @@ const uPlot = (file: string) => readFileSync(new URL(import.meta.resolve(`uplot/
 const assetOf = (name: string, ending: string, type: string, text = read(`${name}.${ending}`)): Asset => ({
   path: `/assets/${name}.${hash("sha256", text, "hex").slice(0, 12)}.${ending}`,
   type,
-  body: sharedBody(text)
+  body: makeSharedBody(text)
 })
 
 const css = "text/css; charset=utf-8"

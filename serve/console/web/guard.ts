@@ -1,8 +1,8 @@
 /** The console's security headers, the check that a form comes from the console, and limits on request bodies. */
 import type { BlockList } from "node:net"
 import { getRequestIP, type H3Event } from "h3"
-import { hostIn, isLoopback } from "../../addresses.ts"
-import { callerOf, isOneOf, loopback } from "../../trusted-proxies.ts"
+import { isLoopback, validHost } from "../../addresses.ts"
+import { findCaller, isOneOf, loopback } from "../../trusted-proxies.ts"
 import { type Form, formOf } from "./form.ts"
 
 export const securityHeaders = (settings: { readonly secure: boolean }) => ({
@@ -27,7 +27,7 @@ export const securityHeaders = (settings: { readonly secure: boolean }) => ({
  * machine and send a local browser here, so over loopback only loopback names are accepted.
  */
 const believedHost = (event: H3Event): string | undefined => {
-  const host = hostIn(event.req.headers.get("host"))
+  const host = validHost(event.req.headers.get("host"))
   if (host === undefined) return undefined
   return isOneOf(loopback, getRequestIP(event) ?? "") && !isLoopback(`http://${host}`) ? undefined : host
 }
@@ -45,7 +45,7 @@ export const isFromHere = (event: H3Event, origin: string): boolean => {
 
 /** The client's network address, as far as it can be trusted; failed sign-ins are counted per address. */
 export const addressOf = (event: H3Event, trustedProxies: BlockList): string =>
-  callerOf(trustedProxies, getRequestIP(event) ?? "", event.req.headers.get("x-forwarded-for"))
+  findCaller(trustedProxies, getRequestIP(event) ?? "", event.req.headers.get("x-forwarded-for"))
 
 const mostFormBytes = 65_536
 

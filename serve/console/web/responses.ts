@@ -1,6 +1,6 @@
 /** Answers of pages as responses. */
 import { type H3Event, HTTPResponse } from "h3"
-import { codingFor, compress, smallestCompressed } from "../../api/index.ts"
+import { chooseCoding, compress, minCompressedBytes } from "../../api/index.ts"
 import type { Cookies } from "./cookies.ts"
 import { originOf } from "./guard.ts"
 import { type Html, html, linkButton } from "./html.ts"
@@ -53,8 +53,8 @@ export const makeResponses = (
     ])
     // an answer to a form may contain a new key next to the person's own text: its compressed length would leak
     // information about the key
-    const isCompressible = event.req.method === "GET" && text.length >= smallestCompressed
-    const coding = isCompressible ? codingFor(event.req.headers.get("accept-encoding")) : undefined
+    const isCompressible = event.req.method === "GET" && text.length >= minCompressedBytes
+    const coding = isCompressible ? chooseCoding(event.req.headers.get("accept-encoding")) : undefined
     if (coding === undefined) return new HTTPResponse(text, { status, headers })
     return new HTTPResponse(await compress(Buffer.from(text), coding), {
       status,

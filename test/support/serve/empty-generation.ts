@@ -1,5 +1,5 @@
 /** A generation without data, for tests whose endpoints are read as the test says. */
-import { provenancesOf, type ReadModel } from "@larder/serve/api"
+import { type ReadModel, toProvenances } from "@larder/serve/api"
 import { type DuckDb, type Generation, type Live, withoutCommodities } from "@larder/warehouse"
 
 export const emptyGeneration: Generation<ReadModel> = {
@@ -13,7 +13,7 @@ export const emptyGeneration: Generation<ReadModel> = {
     foods: undefined,
     storefronts: undefined,
     dataSets: {},
-    provenances: provenancesOf({})
+    provenances: toProvenances({})
   }
 }
 

@@ -1,0 +1,99 @@
+/**
+ * Opens the ledger for one command: in PostgreSQL if `LARDER_LEDGER_URL` is set; otherwise in its folder if no process
+ * holds it, or through the server that holds it. If the holder does not answer, the command retries for a while: a
+ * server may be starting or stopping, or another command may be running. People are reached the same way: the process
+ * that holds the ledger also holds the console's tables, so no other process opens these.
+ */
+import path from "node:path"
+import { Effect, Exit, Layer, Option, type Redacted, Schedule, Scope } from "effect"
+import {
+  Administration,
+  administerPostgres,
+  connect,
+  embeddedConsole,
+  LedgerFile,
+  ledgerInFile,
+  openLedgerFile,
+  postgresConsole,
+  ServerUnreachable
+} from "../../ledger/index.ts"
+import { administerPeople, layerPeople, PeopleAdministration } from "../../people/index.ts"
+import { consoleUrlSetting, ledgerUrlSetting } from "../../settings.ts"
+import { runningServer, type Server } from "./client.ts"
+
+export const ledgerDirectoryIn = (home: string) => path.resolve(home, "ledger")
+
+/** Half a minute: a server with 100,000 keys starts in about three seconds, and ten commands may be waiting in line. */
+const retries = { schedule: Schedule.spaced("200 millis"), times: 150 }
+
+type Reached = { readonly administration: Administration["Service"] } & (
+  | { readonly at: "server"; readonly server: Server }
+  | { readonly at: "file"; readonly file: LedgerFile["Service"] }
+  | { readonly at: "postgres"; readonly url: Redacted.Redacted }
+)
+
+/** Opens the ledger in this process until the scope ends. A failed attempt leaves nothing behind. */
+const openHere = Effect.fnUntraced(function* (directory: string) {
+  const attempt = yield* Scope.make()
+  const reached = yield* Effect.gen(function* () {
+    const file = yield* openLedgerFile(directory)
+    const { administration } = yield* ledgerInFile(file, "command")
+    return { at: "file", file, administration } satisfies Reached as Reached
+  }).pipe(
+    Scope.provide(attempt),
+    Effect.onError(() => Scope.close(attempt, Exit.void))
+  )
+  yield* Effect.addFinalizer((exit) => Scope.close(attempt, exit))
+  return reached
+})
+
+export const reachLedger = Effect.fn("Ledger.reach")(function* (home: string) {
+  const url = yield* ledgerUrlSetting
+  if (Option.isSome(url)) {
+    const administration = administerPostgres(yield* connect(url.value))
+    return { at: "postgres", url: url.value, administration } satisfies Reached as Reached
+  }
+  const directory = ledgerDirectoryIn(home)
+  return yield* openHere(directory).pipe(
+    Effect.catchTag("LedgerInUse", (inUse) =>
+      Effect.flatMap(
+        runningServer(directory),
+        Option.match({
+          onNone: () => Effect.fail(inUse),
+          onSome: (server) => Effect.succeed<Reached>({ at: "server", server, administration: server.administration })
+        })
+      )
+    ),
+    Effect.retry({ ...retries, while: (error) => error._tag === "LedgerInUse" }),
+    Effect.catchTag(
+      "LedgerInUse",
+      ({ file }) =>
+        new ServerUnreachable({
+          problem: `${file} is held by another process, which does not answer as larder-serve does. A server that starts on a restored ledger sums it up first, which takes about ten seconds per million entries: try again later. If it is not such a server, stop the process.`
+        })
+    )
+  )
+})
+
+export const layerAdministration = (home: string) =>
+  Layer.effect(
+    Administration,
+    Effect.map(reachLedger(home), ({ administration }) => administration)
+  )
+
+const reachPeople = Effect.fn("People.reach")(function* (home: string) {
+  const reached = yield* reachLedger(home)
+  if (reached.at === "server") return reached.server.people
+  const database =
+    reached.at === "file"
+      ? Layer.provide(embeddedConsole, Layer.succeed(LedgerFile, reached.file))
+      : postgresConsole(reached.url)
+  const consoleUrl = yield* consoleUrlSetting
+  const context = yield* Layer.build(Layer.provide(layerPeople, database))
+  return yield* administerPeople(() => consoleUrl).pipe(
+    Effect.provideService(Administration, reached.administration),
+    Effect.provide(context)
+  )
+})
+
+export const layerPeopleAdministration = (home: string) => Layer.effect(PeopleAdministration, reachPeople(home))
