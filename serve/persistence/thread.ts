@@ -26,7 +26,7 @@ export interface Thread {
   readonly close: () => Promise<void>
 }
 
-export interface Task {
+export interface ThreadTask {
   readonly id: number
   readonly module: string
   readonly name: string
@@ -72,7 +72,7 @@ export const makeThread = (files: Files): Thread => {
       worker ??= start()
       worker.ref()
       const asked = Promise.withResolvers<unknown>()
-      const message: Task = { id: ++last, module, name: work.name, args }
+      const message: ThreadTask = { id: ++last, module, name: work.name, args }
       waiting.set(message.id, asked)
       worker.postMessage(message)
       return asked.promise as Promise<never> // what `work` answers, copied
