@@ -21,13 +21,13 @@ import {
 import type { Generation, Live } from "@larder/warehouse"
 import { Cause, Effect, Exit } from "effect"
 import {
+  type AdmittedCall,
   type ApiKeyView,
-  type Held,
+  type HoldRefusal,
   type LedgerAccess,
   LedgerUnavailable,
-  type Refusal,
-  timestampOf,
-  tokenOf
+  readBearerKey,
+  timestampOf
 } from "../ledger/index.ts"
 import type { NotedRequest } from "../persistence/index.ts"
 import { type Answer, answerOf, dataHeaders, errorAnswer, newRequestId } from "./answer.ts"
@@ -70,12 +70,12 @@ interface Decided {
 interface Admitted {
   readonly key: ApiKeyView
   readonly request: ValidRequest
-  readonly held: Held
+  readonly held: AdmittedCall
   readonly turn: Turn
 }
 
 /** The 402 for each refusal of the ledger, which decides in `serve/ledger/rules/admission.ts`. */
-const refusals: Readonly<Record<Refusal, ApiError>> = {
+const refusals: Readonly<Record<HoldRefusal, ApiError>> = {
   insufficient_balance: insufficientBalance,
   daily_spend_cap_reached: dailySpendCapReached,
   weekly_spend_cap_reached: weeklySpendCapReached,
@@ -234,7 +234,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
   const decide = (call: Call, requestId: string): Decided | Promise<Decided> => {
     if (inFlight >= mostInFlight) return refusal(call, requestId, overloaded)
     if (call.authorization === null) return refusal(call, requestId, missingAuthorization)
-    const token = tokenOf(call.authorization)
+    const token = readBearerKey(call.authorization)
     if (token === undefined) return refusal(call, requestId, malformedAuthorization)
     return paid(call, token, requestId)
   }

@@ -1,7 +1,7 @@
 /** `larder-serve accounts create|list|credit` */
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { type AccountSummary, Administration, Line, usdOf } from "../ledger/index.ts"
+import { type AccountSummary, Administration, PrintableText, usdOf } from "../ledger/index.ts"
 import { account, amount, creditsExpireAt, json, name, print, table, withLedger } from "./flags.ts"
 
 const balanceOf = ({ balance_credits, expiring }: AccountSummary) => {
@@ -41,7 +41,7 @@ const credit = Command.make(
     note: Flag.String("note").pipe(
       Flag.withMetavar("TEXT"),
       Flag.withDescription("Reason, as the ledger will show it"),
-      Flag.withSchema(Line)
+      Flag.withSchema(PrintableText)
     ),
     expires_at: creditsExpireAt.pipe(Flag.optional),
     json

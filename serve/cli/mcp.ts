@@ -2,7 +2,7 @@
 import { version } from "@larder/schemas"
 import { Config, Effect, Option, Redacted, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { tokenOf } from "../ledger/index.ts"
+import { readBearerKey } from "../ledger/index.ts"
 import { apiUrlSetting } from "../settings.ts"
 
 class NoApiKey extends Schema.TaggedError<NoApiKey>()("NoApiKey", { problem: Schema.String }) {
@@ -23,7 +23,7 @@ class NoAddress extends Schema.TaggedError<NoAddress>()("NoAddress", {}) {
 const apiKey = Effect.gen(function* () {
   const given = yield* Config.option(Config.Redacted("LARDER_API_KEY"))
   if (Option.isNone(given) || Redacted.value(given.value) === "") return yield* new NoApiKey({ problem: "is not set" })
-  const key = tokenOf(`Bearer ${Redacted.value(given.value)}`)
+  const key = readBearerKey(`Bearer ${Redacted.value(given.value)}`)
   if (key === undefined) return yield* new NoApiKey({ problem: "is not an API key" })
   return key
 })

@@ -15,14 +15,14 @@ import {
 import { fingerprint, last4, newApiKey } from "./api-key.ts"
 import type { ApiKey, Entry } from "./chain/records.ts"
 import { usdOf } from "./money.ts"
-import { newId } from "./random-text.ts"
+import { randomId } from "./random-text.ts"
 import {
   bookOnce,
   creditAccount,
   type Decision,
   editKey,
   issueKey,
-  nothing,
+  nothingToWrite,
   openAccount,
   revokeKey,
   rotateKey
@@ -96,7 +96,9 @@ const makeSecret = Effect.sync(() => {
 
 export const administer = (store: AdministeredStore): Administration["Service"] => {
   const write = (decision: Result.Result<Decision, AdministrationError>) =>
-    Effect.tap(Effect.fromResult(decision), (decided) => (decided === nothing ? Effect.void : store.write(decided)))
+    Effect.tap(Effect.fromResult(decision), (decided) =>
+      decided === nothingToWrite ? Effect.void : store.write(decided)
+    )
 
   const changeKey = (id: string, decide: (key: ApiKey, now: number) => Result.Result<Decision, AdministrationError>) =>
     Effect.gen(function* () {
@@ -111,7 +113,7 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
 
   return Administration.of({
     createAccount: Effect.fn("Administration.createAccount")(function* ({ name }) {
-      const id = yield* newId("acct_")
+      const id = yield* randomId("acct_")
       return yield* store.change([], (now) =>
         Effect.andThen(write(Result.succeed(openAccount(id, name, now))), store.account(id))
       )
@@ -137,12 +139,12 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
           const bookedFor = yield* store.accountOfBooking(type, reference)
           const decision = yield* write(bookOnce(account, booking, bookedFor, now))
           const { balance_credits } = yield* store.account(account_id)
-          return { booked: decision !== nothing, balance_credits }
+          return { booked: decision !== nothingToWrite, balance_credits }
         })
       )
     }),
     createKey: Effect.fn("Administration.createKey")(function* ({ account_id, ...settings }) {
-      const id = yield* newId("key_")
+      const id = yield* randomId("key_")
       const { key, stored } = yield* makeSecret
       return yield* store.change([account_id], (now) =>
         Effect.gen(function* () {

@@ -12,7 +12,7 @@ const randomLength = 58
 const pattern = /^svc_data_([A-Za-z0-9]{58})([A-Za-z0-9]{6})$/
 
 /** Six digits hold any CRC-32: 62 ** 6 is above 2 ** 32. */
-const checksumOf = (text: string): string => {
+const computeChecksum = (text: string): string => {
   let rest = crc32(text)
   let digits = ""
   for (let place = 0; place < 6; place++) {
@@ -24,7 +24,7 @@ const checksumOf = (text: string): string => {
 
 export const newApiKey = (): string => {
   const random = randomText(randomLength)
-  return prefix + random + checksumOf(random)
+  return prefix + random + computeChecksum(random)
 }
 
 const bearer = /^bearer +(\S+)$/i
@@ -33,7 +33,7 @@ const bearer = /^bearer +(\S+)$/i
  * The key in an `Authorization` header; undefined if the header is missing or malformed. The scheme is
  * case-insensitive, a key is not.
  */
-export const tokenOf = (authorization: string | null): string | undefined => {
+export const readBearerKey = (authorization: string | null): string | undefined => {
   const token = bearer.exec(authorization ?? "")?.[1]
   return token !== undefined && pattern.test(token) ? token : undefined
 }
@@ -41,7 +41,7 @@ export const tokenOf = (authorization: string | null): string | undefined => {
 /** Whether the text has the form of a key and its checksum is right. Says nothing about whether the key exists. */
 export const hasValidChecksum = (key: string): boolean => {
   const [, random, checksum] = pattern.exec(key) ?? []
-  return random !== undefined && checksumOf(random) === checksum
+  return random !== undefined && computeChecksum(random) === checksum
 }
 
 /** SHA-256 in hexadecimal. It is stored instead of the key, and keys are looked up by it. */

@@ -2,12 +2,12 @@
 import { Schema } from "effect"
 
 /** An error that was received over a wire is a plain object. */
-const textOf = (cause: unknown): string => {
+const readMessage = (cause: unknown): string => {
   const { message }: { readonly message?: unknown } = Object(cause)
   if (typeof message === "string") return message
   return typeof cause === "object" ? JSON.stringify(cause) : String(cause)
 }
-const firstLine = (cause: unknown) => textOf(cause).split("\n")[0]
+const firstLine = (cause: unknown) => readMessage(cause).split("\n")[0]
 
 /**
  * The ledger cannot be written or read now: the disk is full or missing, or the database is unreachable. A retry may
@@ -23,7 +23,7 @@ export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("
 }
 
 /** Turns any cause into the ledger's own error. */
-export const unavailable = (action: string) => (cause: unknown) =>
+export const ledgerUnavailable = (action: string) => (cause: unknown) =>
   cause instanceof LedgerUnavailable ? cause : new LedgerUnavailable({ action, cause })
 
 /** Another process holds the ledger. */

@@ -5,11 +5,11 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { Administration } from "./administration.ts"
-import type { Refusal } from "./rules/admission.ts"
+import type { HoldRefusal } from "./rules/admission.ts"
 import type { ApiKeyView } from "./rules/ledger-state.ts"
 
 /** A hold on the price of one admitted call. It ends once: `commit` captures it, or `release` releases it. */
-export interface Held {
+export interface AdmittedCall {
   /**
    * Resolves when the charge is durable. Rejects if it could not be written: the hold is released and nothing is
    * charged. A charge that is in doubt is refunded later.
@@ -20,7 +20,7 @@ export interface Held {
 }
 
 /** `key_changed`: since the lookup, the key was edited or revoked, or its secret expired; look it up again. */
-export type Admission = { readonly held: Held } | { readonly refused: Refusal | "key_changed" }
+export type Admission = { readonly held: AdmittedCall } | { readonly refused: HoldRefusal | "key_changed" }
 
 /** Counted since the start, for metrics. */
 export interface LedgerCounters {
@@ -58,7 +58,7 @@ export interface LedgerAccess {
   readonly administration: Administration["Service"]
 }
 
-export const noCounts = (): LedgerCounters => ({
+export const newCounters = (): LedgerCounters => ({
   commits: 0,
   groups: 0,
   durable_seconds: 0,

@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Schema } from "effect"
 import type { Portion } from "./rows-as-text.ts"
-import type { Cell } from "./sqlite.ts"
+import type { SqlCell } from "./sqlite.ts"
 
 /**
  * The console's tables cannot be read or written now. The statement or transaction was rolled back, unless PostgreSQL
@@ -27,18 +27,21 @@ export interface Statements {
   readonly all: <S extends Schema.Constraint>(
     row: S,
     sql: string,
-    params?: ReadonlyArray<Cell>
+    params?: ReadonlyArray<SqlCell>
   ) => Effect.Effect<ReadonlyArray<S["Type"]>, ConsoleUnavailable, S["DecodingServices"]>
   /**
    * Runs one statement; returns the number of rows in its result (`returning`). Outside a transaction, durable on
    * return.
    */
-  readonly run: (sql: string, params?: ReadonlyArray<Cell>) => Effect.Effect<number, ConsoleUnavailable>
+  readonly run: (sql: string, params?: ReadonlyArray<SqlCell>) => Effect.Effect<number, ConsoleUnavailable>
 }
 
-type Ask = (sql: string, params: ReadonlyArray<Cell>) => Effect.Effect<ReadonlyArray<unknown>, ConsoleUnavailable>
+type RunStatement = (
+  sql: string,
+  params: ReadonlyArray<SqlCell>
+) => Effect.Effect<ReadonlyArray<unknown>, ConsoleUnavailable>
 
-export const statementsOf = (ask: Ask): Statements => ({
+export const makeStatements = (ask: RunStatement): Statements => ({
   all: (row, sql, params = []) =>
     ask(sql, params).pipe(
       Effect.flatMap((rows) => Schema.decodeUnknownEffect(Schema.Array(row))(rows)),

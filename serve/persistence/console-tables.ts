@@ -43,12 +43,12 @@ export const consoleTables: ReadonlyArray<string> = [
  * their browsers are recognised from then on.
  */
 export const neverRestored: ReadonlyArray<string> = ["session", "known_browser", "invitation"]
-export const backedUp: ReadonlyArray<string> = allTables.filter((name) => !neverRestored.includes(name))
+export const backedUpTables: ReadonlyArray<string> = allTables.filter((name) => !neverRestored.includes(name))
 
 /** Row counts of the given tables, ordered by name; works on both databases. */
 export const TableCount = Schema.Struct({ name: Schema.String, rows: Schema.Int })
 export type TableCount = typeof TableCount.Type
-export const countsOf = (names: ReadonlyArray<string>): string => {
+export const selectCounts = (names: ReadonlyArray<string>): string => {
   const counts = names.map(
     (name) => `select '${name}' as name, cast(count(*) as double precision) as rows from console.${name}`
   )

@@ -15,9 +15,9 @@ export type CsvRow = ReadonlyArray<CsvCell>
  * and some treat the full-width signs like the plain ones.
  */
 const formula = /((?:^|[;|\t\r\n])[\s"]*)(?=[=+\-@＝＋－＠])/g
-const withoutFormula = (cell: CsvCell) => (typeof cell === "string" ? cell.replace(formula, "$1'") : cell)
+const escapeFormula = (cell: CsvCell) => (typeof cell === "string" ? cell.replace(formula, "$1'") : cell)
 
-const rowsAtOnce = 1_000
+const batchSize = 1_000
 
 /** The file in pieces, header first. The standard ends lines with `\r\n`; Unix programs use `\n`. */
 export const csvText = <E, R>(
@@ -25,10 +25,13 @@ export const csvText = <E, R>(
   rows: Stream.Stream<CsvRow, E, R>,
   newline: "\r\n" | "\n"
 ): Stream.Stream<string, E, R> => {
-  const linesOf = (rows: ReadonlyArray<CsvRow>) =>
+  const formatLines = (rows: ReadonlyArray<CsvRow>) =>
     Papa.unparse(
-      rows.map((row) => row.map(withoutFormula)),
+      rows.map((row) => row.map(escapeFormula)),
       { newline }
     ) + newline
-  return Stream.concat(Stream.succeed(linesOf([columns])), Stream.grouped(rows, rowsAtOnce).pipe(Stream.map(linesOf)))
+  return Stream.concat(
+    Stream.succeed(formatLines([columns])),
+    Stream.grouped(rows, batchSize).pipe(Stream.map(formatLines))
+  )
 }

@@ -1,9 +1,9 @@
 /** Work that the thread of the ledger's file does for the console. */
 
 import { betweenCells, betweenRows, type Portion } from "./rows-as-text.ts"
-import type { Cell, Row, Sqlite } from "./sqlite.ts"
+import type { SqlCell, Sqlite, SqliteRow } from "./sqlite.ts"
 
-export const readRows = (sqlite: Sqlite, sql: string, params: ReadonlyArray<Cell>): ReadonlyArray<Row> =>
+export const readRows = (sqlite: Sqlite, sql: string, params: ReadonlyArray<SqlCell>): ReadonlyArray<SqliteRow> =>
   sqlite.all(sql, params)
 
 /**

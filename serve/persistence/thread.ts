@@ -37,7 +37,7 @@ export type TaskAnswer = { readonly id: number } & (
   | { readonly error: { readonly message: string; readonly code: unknown } }
 )
 
-const closed = "the thread that reads the file was closed"
+const closedMessage = "the thread that reads the file was closed"
 
 export const makeThread = (files: Files): Thread => {
   let worker: Worker | undefined
@@ -62,13 +62,13 @@ export const makeThread = (files: Files): Thread => {
       else asked?.reject(Object.assign(new Error(answered.error.message), { code: answered.error.code }))
     })
     started.on("error", (error) => failAll(started, error))
-    started.on("exit", () => failAll(started, new Error(closed)))
+    started.on("exit", () => failAll(started, new Error(closedMessage)))
     return started
   }
 
   return {
     run: (module, work, ...args) => {
-      if (isClosed) return Promise.reject(new Error(closed))
+      if (isClosed) return Promise.reject(new Error(closedMessage))
       worker ??= start()
       worker.ref()
       const asked = Promise.withResolvers<unknown>()

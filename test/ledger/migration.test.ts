@@ -7,11 +7,11 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   type Administration,
   type Booking,
-  embeddedLedger,
+  databasePlace,
   type LedgerAccess,
-  markAs,
-  placeOf,
-  postgresLedger
+  openEmbeddedLedger,
+  openPostgresLedger,
+  writeMark
 } from "@larder/serve/ledger"
 import { Context, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { afterAll, inject } from "vitest"
@@ -26,9 +26,9 @@ const home = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 const database = Effect.suspend(() => pooledDatabase(inject("postgresUrl")))
-const openEmbedded = (folder: string) => embeddedLedger(path.join(folder, "ledger"))
+const openEmbedded = (folder: string) => openEmbeddedLedger(path.join(folder, "ledger"))
 const refusal = (folder: string) => Effect.scoped(Effect.flip(openEmbedded(folder)))
-const openPostgres = (url: string) => Effect.flatMap(home, (folder) => postgresLedger(Redacted.make(url), folder))
+const openPostgres = (url: string) => Effect.flatMap(home, (folder) => openPostgresLedger(Redacted.make(url), folder))
 
 /** For what no operator does. */
 const client = (url: string) =>
@@ -180,7 +180,7 @@ describe("ledger migrate", () => {
       assert.notInclude(stderr, new URL(url).password)
 
       // as if it had been cut off before the old ledger was closed
-      yield* markAs("moving", path.join(folder, "ledger"), placeOf(Redacted.make(url)))
+      yield* writeMark("moving", path.join(folder, "ledger"), databasePlace(Redacted.make(url)))
       assert.match(
         (yield* refusal(folder)).message,
         /it is unknown whether the move was completed. Repeat: larder-serve ledger migrate/

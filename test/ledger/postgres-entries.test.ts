@@ -1,12 +1,12 @@
 /** What is in the database of a ledger: that it adds up, and that it shows when it does not. */
 import { assert, describe, it } from "@effect/vitest"
 import {
-  beginning,
   bookWhileFree,
-  breakBefore,
   type ChainHead,
   connect,
   type Entry,
+  emptyHead,
+  findBreak,
   plainEntry
 } from "@larder/serve/ledger"
 import { Effect, Redacted } from "effect"
@@ -26,9 +26,9 @@ describe("the entries in the database", () => {
         await Promise.all(holds.map((held, call) => held.commit(`req_${call}`)))
       })
       const entries = yield* entriesOf(ledger, key)
-      let head: ChainHead = beginning
+      let head: ChainHead = emptyHead
       for (const entry of entries) {
-        assert.isUndefined(breakBefore(head, entry))
+        assert.isUndefined(findBreak(head, entry))
         head = entry
       }
       assert.strictEqual(entries.length, 46)

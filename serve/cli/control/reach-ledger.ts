@@ -11,8 +11,8 @@ import {
   connect,
   type LedgerFile,
   type LedgerInUse,
-  ledgerInFile,
   openLedgerFile,
+  openLedgerInFile,
   ServerUnreachable
 } from "../../ledger/index.ts"
 import { ledgerUrlSetting } from "../../settings.ts"
@@ -28,7 +28,7 @@ const openHere = Effect.fnUntraced(function* (directory: string) {
   const attempt = yield* Scope.make()
   const opened = Effect.gen(function* () {
     const file = yield* openLedgerFile(directory)
-    const { administration } = yield* ledgerInFile(file, "command")
+    const { administration } = yield* openLedgerInFile(file, "command")
     const reached: Reached = { at: "file", file, administration }
     return reached
   })

@@ -35,20 +35,20 @@ export class AnchorUnavailable extends Schema.TaggedError<AnchorUnavailable>()("
 const AnchorText = Schema.fromJsonString(Anchor)
 const decode = Schema.decodeUnknownEffect(AnchorText)
 const encode = Schema.encodeSync(AnchorText)
-const longest = "10 seconds"
+const answerTimeout = "10 seconds"
 
-const inTime =
+const withTimeout =
   (place: string) =>
   <A>(work: Effect.Effect<A, AnchorUnavailable>) =>
     Effect.timeoutOrElse(work, {
-      duration: longest,
-      orElse: () => Effect.fail(new AnchorUnavailable({ place, problem: `no answer within ${longest}` }))
+      duration: answerTimeout,
+      orElse: () => Effect.fail(new AnchorUnavailable({ place, problem: `no answer within ${answerTimeout}` }))
     })
 
-const isAddress = (place: string) => /^https?:\/\//.test(place)
+const isUrl = (place: string) => /^https?:\/\//.test(place)
 const isLoopback = ({ hostname }: URL) => /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname)
 
-const isDecodable = ({ password, username }: URL) => {
+const hasDecodablePassword = ({ password, username }: URL) => {
   try {
     return decodeURIComponent(username + password) !== undefined
   } catch {
@@ -58,17 +58,17 @@ const isDecodable = ({ password, username }: URL) => {
 
 /** Accepts an absolute file path, an `https:` URL, or an `http:` URL of this machine. Returns the problem, if any. */
 export const placeProblem = (place: string): string | undefined => {
-  if (!isAddress(place)) return path.isAbsolute(place) ? undefined : "must be the absolute path of a file, or https://…"
+  if (!isUrl(place)) return path.isAbsolute(place) ? undefined : "must be the absolute path of a file, or https://…"
   const url = URL.parse(place)
-  if (url === null || !isDecodable(url)) return "is no address; in a user and a password % is %25"
+  if (url === null || !hasDecodablePassword(url)) return "is no address; in a user and a password % is %25"
   return url.protocol === "https:" || isLoopback(url)
     ? undefined
     : "must be https://…: an anchor that can be changed on its way proves nothing"
 }
 
 /** A URL may contain a password, so its name is only the origin and the path. */
-const nameOf = (place: string): string => {
-  const url = isAddress(place) ? URL.parse(place) : null
+const describePlace = (place: string): string => {
+  const url = isUrl(place) ? URL.parse(place) : null
   return url === null ? place : `${url.origin}${url.pathname}`
 }
 
@@ -83,7 +83,7 @@ export interface AnchorPlace {
  * Replaces the file atomically: a concurrent reader sees the previous anchor. Follows a symbolic link. Does not create
  * a missing folder.
  */
-const writeFileWhole = async (file: string, text: string) => {
+const replaceFile = async (file: string, text: string) => {
   const target = await realpath(file).catch(() => file)
   const part = `${target}.part`
   const handle = await open(part, "w", 0o600)
@@ -96,14 +96,14 @@ const writeFileWhole = async (file: string, text: string) => {
   await rename(part, target)
 }
 
-const inFile = (file: string): AnchorPlace => {
+const fileAnchor = (file: string): AnchorPlace => {
   const failed = (cause: unknown) =>
     new AnchorUnavailable({ place: file, problem: cause instanceof Error ? cause.message : String(cause) })
   /** If the disk hangs, only one write waits, instead of one more every second. */
   let writing: Promise<void> | undefined
   const write = (text: string) => {
     if (writing !== undefined) return Promise.reject(new Error("the last write has not ended yet"))
-    writing = writeFileWhole(file, text).finally(() => {
+    writing = replaceFile(file, text).finally(() => {
       writing = undefined
     })
     return writing
@@ -120,26 +120,26 @@ const inFile = (file: string): AnchorPlace => {
     }).pipe(
       Effect.flatMap((text) => (text === undefined ? Effect.succeedNone : Effect.asSome(decode(text)))),
       Effect.catchTag("SchemaError", () => Effect.fail(failed("it is not what larder-serve has written"))),
-      inTime(file)
+      withTimeout(file)
     ),
-    write: (anchor) => inTime(file)(Effect.tryPromise({ try: () => write(encode(anchor)), catch: failed }))
+    write: (anchor) => withTimeout(file)(Effect.tryPromise({ try: () => write(encode(anchor)), catch: failed }))
   }
 }
 
 /** The message of the innermost error: the outer errors repeat the URL, which may contain a secret. */
-const reasonOf = (error: unknown): string => {
+const innermostMessage = (error: unknown): string => {
   const {
     cause,
     reason,
     request
   }: { readonly cause?: unknown; readonly reason?: unknown; readonly request?: unknown } = Object(error)
   const inner = reason ?? cause
-  if (inner !== undefined) return reasonOf(inner)
+  if (inner !== undefined) return innermostMessage(inner)
   return error instanceof Error && request === undefined ? error.message : "no answer"
 }
 
-const atAddress = (place: string): AnchorPlace => {
-  const name = nameOf(place)
+const urlAnchor = (place: string): AnchorPlace => {
+  const name = describePlace(place)
   const url = new URL(place)
   const { password, username } = url
   url.username = ""
@@ -155,9 +155,9 @@ const atAddress = (place: string): AnchorPlace => {
     HttpClient.execute(asked).pipe(
       Effect.flatMap((response) => Effect.map(response.text, (text) => ({ status: response.status, text }))),
       Effect.provideService(HttpClient.TracerPropagationEnabled, false),
-      Effect.mapError((error) => failed(reasonOf(error))),
+      Effect.mapError((error) => failed(innermostMessage(error))),
       Effect.provide(FetchHttpClient.layer),
-      inTime(name)
+      withTimeout(name)
     )
   const refused = (status: number) => Effect.fail(failed(`it answers with ${status}`))
   return {
@@ -181,5 +181,5 @@ const atAddress = (place: string): AnchorPlace => {
 
 export const anchorPlace = (place: Redacted.Redacted): AnchorPlace => {
   const text = Redacted.value(place)
-  return isAddress(text) ? atAddress(text) : inFile(text)
+  return isUrl(text) ? urlAnchor(text) : fileAnchor(text)
 }

@@ -7,7 +7,7 @@ import { Clock, Effect, Option, Schedule, Schema } from "effect"
 import type { LedgerUnavailable } from "../errors.ts"
 import { timestampOf } from "../moments.ts"
 import { type Anchor, type AnchorPlace, Anchor as AnchorRecord } from "./anchor.ts"
-import { type Head, isSame } from "./chain.ts"
+import { type Head, isSameHead } from "./chain.ts"
 
 /** The chain of the whole ledger, wherever it is stored. */
 export interface Chain {
@@ -27,11 +27,11 @@ export interface Chain {
   readonly end: Effect.Effect<Head, LedgerUnavailable>
 }
 
-const every = "1 second"
+const anchorInterval = "1 second"
 /** Without an anchor, the chain is followed so that a stop has little left to follow. */
-const everyWithoutAnchor = "1 minute"
+const intervalWithoutAnchor = "1 minute"
 
-const headText = ({ entries, hash, records }: Head) => `entry ${entries} and record ${records}, ${hash}`
+const formatHead = ({ entries, hash, records }: Head) => `entry ${entries} and record ${records}, ${hash}`
 
 /** The ledger is not the one that was anchored, or has lost its end. The anchor stays unchanged. */
 export class AnotherLedger extends Schema.TaggedError<AnotherLedger>()("AnotherLedger", {
@@ -41,7 +41,7 @@ export class AnotherLedger extends Schema.TaggedError<AnotherLedger>()("AnotherL
 }) {
   override get message() {
     const { anchor, place, problem } = this
-    return `The chain of the ledger does not pass through its anchor at ${place}, which was written at ${anchor.at} with ${headText(anchor)}: ${problem}. Nothing was changed. If you have restored a backup or moved the ledger, move this anchor away and start again. Otherwise the ledger was changed: docs/operations.md describes what to do.`
+    return `The chain of the ledger does not pass through its anchor at ${place}, which was written at ${anchor.at} with ${formatHead(anchor)}: ${problem}. Nothing was changed. If you have restored a backup or moved the ledger, move this anchor away and start again. Otherwise the ledger was changed: docs/operations.md describes what to do.`
   }
 }
 
@@ -57,23 +57,23 @@ const holdTo = Effect.fnUntraced(function* (chain: Chain, place: AnchorPlace, an
   )
 })
 
-export const keepAnchorOf = Effect.fn("Anchor.keep")(function* <A, E, R>(
+export const keepAnchor = Effect.fn("Anchor.keep")(function* <A, E, R>(
   chain: Chain,
   place: Option.Option<AnchorPlace>,
   open: Effect.Effect<A, E, R>
 ) {
-  const known = Option.isSome(place) ? yield* place.value.read : Option.none<Anchor>()
-  if (Option.isSome(place) && Option.isNone(known)) {
+  const stored = Option.isSome(place) ? yield* place.value.read : Option.none<Anchor>()
+  if (Option.isSome(place) && Option.isNone(stored)) {
     yield* Effect.logWarning(
       `There is no anchor at ${place.value.name} yet: the present content of the ledger is accepted unchecked.`
     )
   }
-  if (Option.isSome(place) && Option.isSome(known)) yield* holdTo(chain, place.value, known.value)
+  if (Option.isSome(place) && Option.isSome(stored)) yield* holdTo(chain, place.value, stored.value)
 
-  let anchored: Head | undefined = Option.getOrUndefined(known)
+  let anchored: Head | undefined = Option.getOrUndefined(stored)
   let isFailing = false
   const write = Effect.fnUntraced(function* (head: Head) {
-    if (Option.isSome(place) && head.hash !== "" && (anchored === undefined || !isSame(anchored, head))) {
+    if (Option.isSome(place) && head.hash !== "" && (anchored === undefined || !isSameHead(anchored, head))) {
       yield* place.value.write({
         entries: head.entries,
         records: head.records,
@@ -96,17 +96,19 @@ export const keepAnchorOf = Effect.fn("Anchor.keep")(function* <A, E, R>(
         : Effect.void
     })
 
-  const look = Effect.flatMap(chain.advance, write).pipe(Effect.catch(warn))
+  const update = Effect.flatMap(chain.advance, write).pipe(Effect.catch(warn))
   const end = chain.end.pipe(
-    Effect.tap((head) => Effect.logInfo(`The ledger ends at ${headText(head)}`)),
+    Effect.tap((head) => Effect.logInfo(`The ledger ends at ${formatHead(head)}`)),
     Effect.flatMap(write),
     Effect.catch(warn)
   )
   let isOpen = false
   // before the ledger is opened, so that this finalizer runs after the last charges are written
   yield* Effect.addFinalizer(() => (isOpen ? end : Effect.void))
-  const opened = yield* open
+  const ledger = yield* open
   isOpen = true
-  yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(Option.isSome(place) ? every : everyWithoutAnchor)))
-  return opened
+  yield* Effect.forkScoped(
+    Effect.repeat(update, Schedule.spaced(Option.isSome(place) ? anchorInterval : intervalWithoutAnchor))
+  )
+  return ledger
 })

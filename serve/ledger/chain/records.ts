@@ -135,7 +135,7 @@ export const plainEntry = { daily_budget_credits: null, weekly_budget_credits: n
  *
  * Returns the credits that an entry took out; 0 for every other entry, such as the adjustment for expired credits.
  */
-export const moneyOutOf = ({ credits, grants, type }: Pick<Entry, "credits" | "grants" | "type">): number =>
+export const moneyOutOfEntry = ({ credits, grants, type }: Pick<Entry, "credits" | "grants" | "type">): number =>
   credits < 0 && grants === null && (type === "refund" || type === "adjustment") ? -credits : 0
 
 /** The same condition in SQL, over the columns of `entry`. */

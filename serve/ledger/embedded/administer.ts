@@ -3,23 +3,23 @@ import { Clock, Effect, Result, Schedule, Semaphore } from "effect"
 import { administer, summarizeKey } from "../administer.ts"
 import type { AccountSummary, KeySummary } from "../administration.ts"
 import type { ChainHead } from "../chain/chain.ts"
-import { unavailable } from "../errors.ts"
-import { dayOf } from "../moments.ts"
-import { type Decision, expireGrants, nothing, UnknownAccount, unknownKey } from "../rules/decisions.ts"
-import { grantsLeft } from "../rules/expiring-grants.ts"
-import { type AccountState, bookingOf, type KeyState, type LedgerState } from "../rules/ledger-state.ts"
+import { ledgerUnavailable } from "../errors.ts"
+import { dayNumber } from "../moments.ts"
+import { type Decision, expireGrants, keyNotFound, nothingToWrite, UnknownAccount } from "../rules/decisions.ts"
+import { listUnspentGrants } from "../rules/expiring-grants.ts"
+import { type AccountState, bookingId, type KeyState, type LedgerState } from "../rules/ledger-state.ts"
 import { spentInMonth, spentInWeek, spentOnDay } from "../rules/spending.ts"
 import type { GroupWriter } from "./embedded-ledger.ts"
-import { keyText, type LedgerStore } from "./store.ts"
+import { joinKeyColumns, type LedgerStore } from "./store.ts"
 
 const summarizeAccount = ({ grants, head, record }: AccountState, now: number): AccountSummary => ({
   ...record,
   balance_credits: head.balance,
-  expiring: grantsLeft(grants, now)
+  expiring: listUnspentGrants(grants, now)
 })
 
 const summaryOfKey = (key: KeyState, now: number): KeySummary => {
-  const day = dayOf(now)
+  const day = dayNumber(now)
   return summarizeKey(key.record, {
     month: spentInMonth(key, day),
     week: spentInWeek(key, day),
@@ -37,7 +37,7 @@ const maxProblems = 100
 const expiryInterval = "1 second"
 
 const readKeyTexts = ({ keys }: LedgerState) =>
-  new Map([...keys.values()].map(({ record }): [string, string] => [record.id, keyText(record)]))
+  new Map([...keys.values()].map(({ record }): [string, string] => [record.id, joinKeyColumns(record)]))
 
 /**
  * Keys that another process has changed in the file: the stored key matches neither what this process knew before the
@@ -73,13 +73,13 @@ export const administerEmbedded = Effect.fnUntraced(function* (
   }
   const findKey = (id: string) => {
     const key = state.keys.get(id)
-    return Effect.fromResult(key === undefined ? Result.fail(unknownKey(id)) : Result.succeed(key))
+    return Effect.fromResult(key === undefined ? Result.fail(keyNotFound(id)) : Result.succeed(key))
   }
   const listKeys = (accountId: string) =>
     [...state.keys.values()].filter(({ record }) => record.account_id === accountId)
 
   const write = (decision: Decision) =>
-    Effect.tryPromise({ try: () => writer.decide(decision), catch: unavailable("be written") })
+    Effect.tryPromise({ try: () => writer.decide(decision), catch: ledgerUnavailable("be written") })
 
   /** Removes expired credits from the balances. */
   const expire = (accounts: () => ReadonlyArray<AccountState>) =>
@@ -93,7 +93,7 @@ export const administerEmbedded = Effect.fnUntraced(function* (
       // until this is written, a call whose clock is behind could spend them
       for (const { account } of expired) account.expiredAt = now
       yield* Effect.ensuring(
-        write({ ...nothing, entries: expired.flatMap(({ entries }) => entries) }),
+        write({ ...nothingToWrite, entries: expired.flatMap(({ entries }) => entries) }),
         Effect.sync(() => {
           for (const { account } of expired) account.expiredAt = 0
         })
@@ -126,7 +126,7 @@ export const administerEmbedded = Effect.fnUntraced(function* (
     keyRecord: (id) => Effect.map(findKey(id), ({ record }) => record),
     countValidKeys: (accountId) =>
       Effect.sync(() => listKeys(accountId).filter(({ record }) => record.revoked_at === null).length),
-    accountOfBooking: (type, reference) => Effect.sync(() => state.booked.get(bookingOf(type, reference))),
+    accountOfBooking: (type, reference) => Effect.sync(() => state.booked.get(bookingId(type, reference))),
     change: (_, work) =>
       Effect.flatMap(Clock.currentTimeMillis, work).pipe(oneAtATime.withPermit, Effect.uninterruptible),
     write,
@@ -142,7 +142,7 @@ export const administerEmbedded = Effect.fnUntraced(function* (
         const heads = new Map([...state.accounts].map(([id, { head }]): [string, ChainHead] => [id, head]))
         const verification = yield* store.verify({ sequence: state.sequence, heads }, anchor)
         const before = readKeyTexts(state)
-        const changed = findChangedKeys(before, yield* store.keyTexts, readKeyTexts(state))
+        const changed = findChangedKeys(before, yield* store.storedKeys, readKeyTexts(state))
         return { ...verification, problems: [...verification.problems, ...changed].slice(0, maxProblems) }
       }),
     backup: store.backup

@@ -4,9 +4,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { append, opened, sampleGroups, temporaryFolder } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Stream } from "effect"
 import type { LedgerAccess } from "../ledger.ts"
-import { embeddedLedger } from "./embedded-ledger.ts"
+import { openEmbeddedLedger } from "./embedded-ledger.ts"
 
-const openIn = (folder: string) => embeddedLedger(path.join(folder, "ledger"))
+const openIn = (folder: string) => openEmbeddedLedger(path.join(folder, "ledger"))
 
 /** An account with 5,000 credits and a key. */
 const newKey = Effect.fnUntraced(function* ({ administration }: LedgerAccess) {

@@ -8,20 +8,20 @@ import path from "node:path"
 import { Effect } from "effect"
 import { makeRestorable, openSqlite, type Sqlite } from "../../persistence/index.ts"
 import { type Backup, BackupFailed } from "../administration.ts"
-import { syncDirectory, syncFile } from "../files.ts"
-import { ledgerFileIn } from "./ledger-file.ts"
-import { numberIn } from "./tables.ts"
+import { flushFile, flushFolder } from "../files.ts"
+import { ledgerPath } from "./ledger-file.ts"
+import { readNumber } from "./tables.ts"
 
-const taken = "there is a file of this name already; choose another name"
+const nameTaken = "there is a file of this name already; choose another name"
 
 export const refuseExisting = (file: string) =>
   Effect.suspend(() => {
     if (!path.isAbsolute(file)) return Effect.fail(new BackupFailed({ file, problem: "the path must be absolute" }))
-    return existsSync(file) ? Effect.fail(new BackupFailed({ file, problem: taken })) : Effect.void
+    return existsSync(file) ? Effect.fail(new BackupFailed({ file, problem: nameTaken })) : Effect.void
   })
 
 /** Turns the copy into a single file, and returns its number of entries. */
-const finish = (part: string): number => {
+const finishCopy = (part: string): number => {
   const copy = openSqlite(part)
   try {
     makeRestorable(copy)
@@ -31,31 +31,31 @@ const finish = (part: string): number => {
     if (checked?.quick_check !== "ok" || found?.entries !== found?.last) {
       throw new Error("the copy does not hold what the ledger holds")
     }
-    return numberIn(found, "entries")
+    return readNumber(found, "entries")
   } finally {
     copy.close()
   }
 }
 
 /** Creates a folder next to a file, readable only by its owner. */
-export const folderBeside = (file: string) => mkdtempSync(path.join(path.dirname(file), "larder-backup-"))
+export const makeFolderBeside = (file: string) => mkdtempSync(path.join(path.dirname(file), "larder-backup-"))
 
 /** Checks and flushes the copy, then gives it its final name. */
 export const finishBackup = (part: string, file: string): Backup => {
   chmodSync(part, 0o600)
-  const entries = finish(part)
-  syncFile(part)
-  if (existsSync(file)) throw new Error(taken)
+  const entries = finishCopy(part)
+  flushFile(part)
+  if (existsSync(file)) throw new Error(nameTaken)
   renameSync(part, file)
-  syncDirectory(path.dirname(file))
+  flushFolder(path.dirname(file))
   return { file, entries, bytes: statSync(file).size }
 }
 
 /** Runs in a thread of its own. */
 export const backUpFile = (sqlite: Sqlite, file: string): Backup => {
-  const folder = folderBeside(file)
+  const folder = makeFolderBeside(file)
   try {
-    const part = ledgerFileIn(folder)
+    const part = ledgerPath(folder)
     sqlite.run("vacuum into $1", [part])
     return finishBackup(part, file)
   } finally {

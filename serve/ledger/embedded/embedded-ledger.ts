@@ -9,23 +9,31 @@
 import { isScope } from "@larder/schemas"
 import { Effect } from "effect"
 import { fingerprint } from "../api-key.ts"
-import { chain, type Draft } from "../chain/chain.ts"
+import { chainEntries, type Draft } from "../chain/chain.ts"
 import type { Account, ApiKey } from "../chain/records.ts"
-import { type Admission, Ledger, type LedgerCounters, noCounts } from "../ledger.ts"
-import { charge, giveBack, type Hold, hold, release, remaining, settle } from "../rules/admission.ts"
+import { type Admission, Ledger, type LedgerCounters, newCounters } from "../ledger.ts"
+import {
+  captureHold,
+  draftCharge,
+  type Hold,
+  hold,
+  releaseCharging,
+  releaseHold,
+  remaining
+} from "../rules/admission.ts"
 import type { Decision } from "../rules/decisions.ts"
 import {
   type ApiKeyView,
-  apply,
-  chargedTwice,
+  applyGroup,
+  chargedTwiceError,
+  findKey,
   type Group,
   isCurrent,
-  keyWith,
   type LedgerState,
-  restore
+  restoreState
 } from "../rules/ledger-state.ts"
 import { administerEmbedded, type LedgerUser } from "./administer.ts"
-import { embeddedStore } from "./embedded-store.ts"
+import { openEmbeddedStore } from "./embedded-store.ts"
 import { type LedgerFile, openLedgerFile } from "./ledger-file.ts"
 import type { LedgerStore } from "./store.ts"
 
@@ -49,7 +57,7 @@ export interface GroupWriter {
   readonly close: () => Promise<void>
 }
 
-const retryAfter = 1_000
+const retryDelay = 1_000
 
 const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: LedgerCounters): GroupWriter => {
   let pending: PendingGroup | undefined
@@ -76,7 +84,7 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
     if (group === undefined) return
     pending = undefined
     const { accounts, keys } = group
-    const written = { accounts, keys, entries: chain(state, group.drafts) }
+    const written = { accounts, keys, entries: chainEntries(state, group.drafts) }
     writing = store.append(written).then(
       () => succeed(group, written),
       (error) => fail(group, error)
@@ -84,8 +92,8 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
   }
 
   const succeed = (group: PendingGroup, written: Group) => {
-    apply(state, written)
-    for (const hold of group.holds) settle(hold)
+    applyGroup(state, written)
+    for (const hold of group.holds) captureHold(hold)
     counters.commits += group.holds.length
     counters.groups++
     counters.durable_seconds += (performance.now() - group.since) / 1_000
@@ -95,11 +103,11 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
   }
 
   const fail = (group: PendingGroup, error: unknown) => {
-    for (const hold of group.holds) giveBack(hold)
+    for (const hold of group.holds) releaseCharging(hold)
     counters.failed_groups++
     writable = false
     clearTimeout(probe)
-    probe = setTimeout(() => open().durable.promise.catch(() => {}), retryAfter).unref() // a failure schedules the next
+    probe = setTimeout(() => open().durable.promise.catch(() => {}), retryDelay).unref() // a failure schedules the next
     next()
     group.durable.reject(error)
   }
@@ -134,14 +142,14 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
 }
 
 const commit = (state: LedgerState, writer: GroupWriter, held: Hold, requestId: string): Promise<void> => {
-  const draft = charge(state, held, requestId)
+  const draft = draftCharge(state, held, requestId)
   if (draft !== undefined) return writer.charge(held, draft)
-  release(held)
-  return Promise.reject(chargedTwice(requestId))
+  releaseHold(held)
+  return Promise.reject(chargedTwiceError(requestId))
 }
 
 /** Works over any store. Closing the scope waits for pending writes. */
-export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore, user: LedgerUser = "server") {
+export const openLedgerOver = Effect.fnUntraced(function* (store: LedgerStore, user: LedgerUser = "server") {
   const loaded = yield* store.load
   for (const { id, scopes } of loaded.keys) {
     const unknown = scopes.filter((scope) => !isScope(scope))
@@ -150,8 +158,8 @@ export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore, user:
       Effect.annotateLogs({ scopes: unknown })
     )
   }
-  const state = restore(loaded)
-  const counters = noCounts()
+  const state = restoreState(loaded)
+  const counters = newCounters()
   const writer = yield* Effect.acquireRelease(
     Effect.sync(() => makeGroupWriter(state, store, counters)),
     (writer) => Effect.promise(() => writer.close())
@@ -169,13 +177,13 @@ export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore, user:
     return {
       held: {
         commit: async (requestId) => commit(state, writer, held, requestId),
-        release: () => release(held)
+        release: () => releaseHold(held)
       }
     }
   }
 
   return Ledger.of({
-    authenticate: async (token, nowMs) => keyWith(state, fingerprint(token), nowMs),
+    authenticate: async (token, nowMs) => findKey(state, fingerprint(token), nowMs),
     isCurrent: async (key, nowMs) => isCurrent(state.keys.get(key.id), key, nowMs),
     hold: async (key, endpoint, credits, nowMs) => admit(key, endpoint, credits, nowMs),
     remaining: (key, nowMs) => remaining(state, key.id, nowMs),
@@ -186,9 +194,9 @@ export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore, user:
 })
 
 /** In a file that is already open. */
-export const ledgerInFile = (file: LedgerFile["Service"], user: LedgerUser = "server") =>
-  Effect.flatMap(embeddedStore(file), (store) => ledgerOver(store, user))
+export const openLedgerInFile = (file: LedgerFile["Service"], user: LedgerUser = "server") =>
+  Effect.flatMap(openEmbeddedStore(file), (store) => openLedgerOver(store, user))
 
 /** In a folder: `$LARDER_HOME/ledger`. */
-export const embeddedLedger = (directory: string) =>
-  Effect.flatMap(openLedgerFile(directory), (file) => ledgerInFile(file))
+export const openEmbeddedLedger = (directory: string) =>
+  Effect.flatMap(openLedgerFile(directory), (file) => openLedgerInFile(file))

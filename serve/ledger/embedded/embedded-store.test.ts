@@ -27,7 +27,7 @@ import type { Entry } from "../chain/records.ts"
 import { monthOf } from "../moments.ts"
 import { creditAccount, openAccount } from "../rules/decisions.ts"
 import type { Group } from "../rules/ledger-state.ts"
-import { embeddedStore } from "./embedded-store.ts"
+import { openEmbeddedStore } from "./embedded-store.ts"
 import { openLedgerFile } from "./ledger-file.ts"
 import type { LedgerStore } from "./store.ts"
 
@@ -44,7 +44,7 @@ describe("the ledger in a folder", () => {
       const look = Effect.scoped(
         Effect.gen(function* () {
           const file = yield* openLedgerFile(folder)
-          yield* append(yield* embeddedStore(file), [])
+          yield* append(yield* openEmbeddedStore(file), [])
           assert.deepStrictEqual([...new Set(yield* modes)], [0])
         })
       )
@@ -177,7 +177,7 @@ describe("a disk that cannot be written", () => {
       yield* Effect.scoped(
         Effect.gen(function* () {
           const file = yield* openLedgerFile(folder)
-          const store = yield* embeddedStore(file)
+          const store = yield* openEmbeddedStore(file)
           yield* append(store, [birth])
           const pages = file.sqlite.all("pragma page_count")[0]?.page_count
           file.sqlite.exec(`pragma max_page_count = ${pages}`)

@@ -5,24 +5,24 @@
 import { Effect, type Option } from "effect"
 import type { AnchorPlace } from "../chain/anchor.ts"
 import type { Head } from "../chain/chain.ts"
-import { type Chain, keepAnchorOf } from "../chain/keep-anchor.ts"
-import { unavailable } from "../errors.ts"
-import { advanceHead, chainProblem, endIn, headIn } from "./head.ts"
+import { type Chain, keepAnchor } from "../chain/keep-anchor.ts"
+import { ledgerUnavailable } from "../errors.ts"
+import { advanceHead, countLinks, findChainProblem, readHead } from "./head.ts"
 import type { LedgerFile } from "./ledger-file.ts"
 
-const chainIn = ({ sqlite, thread }: LedgerFile["Service"], kept: Head): Chain => {
+const fileChain = ({ sqlite, thread }: LedgerFile["Service"], kept: Head): Chain => {
   /** The last head, and the number of commits when it was computed. */
   let followed: { readonly commits: number | undefined; readonly head: Head } = { commits: undefined, head: kept }
   return {
     holdTo: (anchor) =>
       Effect.try({
         try: () => {
-          const problem = chainProblem(sqlite, kept, anchor)
+          const problem = findChainProblem(sqlite, kept, anchor)
           if (problem !== undefined) return { problem }
-          const { entries, records } = endIn(sqlite)
+          const { entries, records } = countLinks(sqlite)
           return { problem, entries: entries - anchor.entries, records: records - anchor.records }
         },
-        catch: unavailable("be held to its anchor")
+        catch: ledgerUnavailable("be held to its anchor")
       }),
     advance: Effect.tryPromise({
       try: async () => {
@@ -33,18 +33,18 @@ const chainIn = ({ sqlite, thread }: LedgerFile["Service"], kept: Head): Chain =
         }
         return followed.head
       },
-      catch: unavailable("follow its chain")
+      catch: ledgerUnavailable("follow its chain")
     }),
-    end: Effect.try({ try: () => advanceHead(sqlite, followed.head), catch: unavailable("follow its chain") })
+    end: Effect.try({ try: () => advanceHead(sqlite, followed.head), catch: ledgerUnavailable("follow its chain") })
   }
 }
 
 /** `open` opens the ledger. No anchor is written before the ledger is open. */
-export const keepAnchorOfFile = <A, E, R>(
+export const keepFileAnchor = <A, E, R>(
   file: LedgerFile["Service"],
   place: Option.Option<AnchorPlace>,
   open: Effect.Effect<A, E, R>
 ) =>
-  Effect.try({ try: () => headIn(file.sqlite), catch: unavailable("be held to its anchor") }).pipe(
-    Effect.flatMap((kept) => keepAnchorOf(chainIn(file, kept), place, open))
+  Effect.try({ try: () => readHead(file.sqlite), catch: ledgerUnavailable("be held to its anchor") }).pipe(
+    Effect.flatMap((kept) => keepAnchor(fileChain(file, kept), place, open))
   )

@@ -28,14 +28,14 @@ import {
   type Sqlite,
   type Thread
 } from "../../persistence/index.ts"
-import { LedgerDamaged, LedgerInUse, unavailable } from "../errors.ts"
-import { syncDirectory } from "../files.ts"
+import { LedgerDamaged, LedgerInUse, ledgerUnavailable } from "../errors.ts"
+import { flushFolder } from "../files.ts"
 import { refuseMoved } from "./moved.ts"
 import { prepareSums } from "./progress.ts"
 import { ledgerTables, recordingTriggers } from "./tables.ts"
 
-export const ledgerFileIn = (directory: string) => path.join(directory, "ledger.sqlite")
-const sumsFileIn = (directory: string) => path.join(directory, "sums.sqlite")
+export const ledgerPath = (directory: string) => path.join(directory, "ledger.sqlite")
+const sumsPath = (directory: string) => path.join(directory, "sums.sqlite")
 
 /** Number 1 creates all tables. */
 const migrations = [[...ledgerTables, ...consoleTables, ...recordingTriggers].join(";\n")]
@@ -43,14 +43,14 @@ const migrations = [[...ledgerTables, ...consoleTables, ...recordingTriggers].jo
 /** Creates missing tables. Returns why the file cannot be used, or undefined. */
 export const prepareTables = (sqlite: Sqlite): string | undefined => runMigrations(sqlite, migrations)
 
-const attempt = <A>(action: string, run: () => A) => Effect.try({ try: run, catch: unavailable(action) })
+const attempt = <A>(action: string, run: () => A) => Effect.try({ try: run, catch: ledgerUnavailable(action) })
 
 const makeFolder = (directory: string): string => {
   const home = path.dirname(directory)
   mkdirSync(home, { recursive: true }) // not private: analysts read the warehouse in it
   if (!existsSync(directory)) {
     mkdirSync(directory, { mode: 0o700 })
-    syncDirectory(home)
+    flushFolder(home)
   }
   const folder = realpathSync(directory)
   if ((statSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700)
@@ -58,7 +58,7 @@ const makeFolder = (directory: string): string => {
 }
 
 /** Held until the scope or the process ends. */
-const lock = Effect.fnUntraced(function* (folder: string) {
+const lockFolder = Effect.fnUntraced(function* (folder: string) {
   const file = path.join(folder, ".lock")
   yield* Effect.acquireRelease(
     Effect.try({
@@ -75,14 +75,14 @@ const lock = Effect.fnUntraced(function* (folder: string) {
           throw error
         }
       },
-      catch: (cause) => (isBusy(cause) ? new LedgerInUse({ file }) : unavailable("be locked")(cause))
+      catch: (cause) => (isBusy(cause) ? new LedgerInUse({ file }) : ledgerUnavailable("be locked")(cause))
     }),
     (held) => Effect.sync(() => held.close())
   )
 })
 
 /** Refuses a ledger of a form that was never released, instead of treating its folder as empty. */
-const refuseOldForm = Effect.fnUntraced(function* (folder: string) {
+const refuseOldFormat = Effect.fnUntraced(function* (folder: string) {
   const old = readdirSync(folder).find((name) => name === "ledger.duckdb" || /^journal-\d+\.ndjson$/.test(name))
   if (old === undefined) return
   return yield* new LedgerDamaged({
@@ -114,7 +114,7 @@ interface File {
 }
 
 /** Opens the file with the derived tables. Unusable ones are rebuilt. */
-const openReading = (file: string, sums: string): Sqlite => {
+const openForReading = (file: string, sums: string): Sqlite => {
   const open = (): Sqlite | undefined => {
     const opened = openSqlite(file, { durability: "normal", sums })
     if (prepareSums(opened)) return opened
@@ -144,20 +144,20 @@ export const openLedgerFile = Effect.fn("LedgerFile.open")(function* (
   options: LedgerFileOptions = {}
 ) {
   const folder = yield* attempt(`be kept in ${directory}`, () => makeFolder(directory))
-  yield* lock(folder)
+  yield* lockFolder(folder)
   yield* refuseMoved(folder, options.movingTo)
-  yield* refuseOldForm(folder)
-  const [file, sums] = [ledgerFileIn(folder), sumsFileIn(folder)]
+  yield* refuseOldFormat(folder)
+  const [file, sums] = [ledgerPath(folder), sumsPath(folder)]
   yield* refuseMissing(file, sums)
   const sqlite = yield* Effect.acquireRelease(
-    Effect.try({ try: () => openSqlite(file), catch: unavailable("be opened") }),
+    Effect.try({ try: () => openSqlite(file), catch: ledgerUnavailable("be opened") }),
     (opened) => Effect.sync(opened.close)
   )
   const problem = yield* attempt("be opened", () => prepareTables(sqlite))
   if (problem !== undefined) return yield* new LedgerDamaged({ place: file, problem })
-  yield* attempt("be opened", () => syncDirectory(folder))
+  yield* attempt("be opened", () => flushFolder(folder))
   const reading = yield* Effect.acquireRelease(
-    Effect.try({ try: () => openReading(file, sums), catch: unavailable("be opened") }),
+    Effect.try({ try: () => openForReading(file, sums), catch: ledgerUnavailable("be opened") }),
     (opened) => Effect.sync(opened.close)
   )
   const thread = yield* Effect.acquireRelease(
@@ -168,7 +168,9 @@ export const openLedgerFile = Effect.fn("LedgerFile.open")(function* (
   yield* Effect.acquireRelease(
     Effect.sync(() =>
       keepLogShort(sqlite, thread, (cause) =>
-        warn(Effect.logWarning(`${unavailable("shorten its log")(cause).message}. Charges go on and are durable.`))
+        warn(
+          Effect.logWarning(`${ledgerUnavailable("shorten its log")(cause).message}. Charges go on and are durable.`)
+        )
       )
     ),
     (keeping) => Effect.promise(keeping.close)

@@ -7,9 +7,9 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { Effect, Schema } from "effect"
 import { LedgerUnavailable } from "../errors.ts"
-import { syncDirectory } from "../files.ts"
+import { flushFolder } from "../files.ts"
 
-const fileIn = (directory: string) => path.join(directory, "moved-to-postgresql")
+const markPath = (directory: string) => path.join(directory, "moved-to-postgresql")
 
 const Mark = Schema.Struct({ place: Schema.String, stage: Schema.Literals(["moving", "moved"]) })
 type Mark = typeof Mark.Type
@@ -27,23 +27,23 @@ export class LedgerMoved extends Schema.TaggedError<LedgerMoved>()("LedgerMoved"
   }
 }
 
-const cannotBeMarked = (cause: unknown) => new LedgerUnavailable({ action: "be marked as moved", cause })
+const markFailed = (cause: unknown) => new LedgerUnavailable({ action: "be marked as moved", cause })
 
 /** The mark is written as a whole or not at all, even after a power failure. */
-export const markAs = (stage: Mark["stage"], directory: string, place: string) =>
+export const writeMark = (stage: Mark["stage"], directory: string, place: string) =>
   Effect.try({
     try: () => {
-      const part = `${fileIn(directory)}.part`
+      const part = `${markPath(directory)}.part`
       writeFileSync(part, `${JSON.stringify({ place, stage })}\n`, { flush: true, mode: 0o600 })
-      renameSync(part, fileIn(directory))
-      syncDirectory(directory)
+      renameSync(part, markPath(directory))
+      flushFolder(directory)
     },
-    catch: cannotBeMarked
+    catch: markFailed
   })
 
 /** `movingTo` names the place to which the caller moves the ledger. */
 export const refuseMoved = Effect.fnUntraced(function* (directory: string, movingTo: string | undefined) {
-  const file = fileIn(directory)
+  const file = markPath(directory)
   if (!existsSync(file)) return
   const mark = yield* Effect.try({
     try: () => readFileSync(file, "utf8"),

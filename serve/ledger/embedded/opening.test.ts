@@ -16,11 +16,11 @@ import {
 } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { hashOf } from "../chain/chain.ts"
+import { hashEntry } from "../chain/chain.ts"
 import { hold } from "../rules/admission.ts"
 import type { Decision } from "../rules/decisions.ts"
-import { restore } from "../rules/ledger-state.ts"
-import { ledgerFileIn } from "./ledger-file.ts"
+import { restoreState } from "../rules/ledger-state.ts"
+import { ledgerPath } from "./ledger-file.ts"
 
 const plainCopy = sampleCopy({ followed: false })
 const followedCopy = sampleCopy({ followed: true })
@@ -49,7 +49,7 @@ describe("a start", () => {
           Effect.gen(function* () {
             const loaded = yield* store.load
             assert.isEmpty(loaded.spending)
-            const state = restore(loaded)
+            const state = restoreState(loaded)
             const at = Date.parse("2026-10-31T12:00:00.000Z")
             assert.deepStrictEqual(hold(state, "key_a", "/v1/stores", 841, at), {
               refused: "monthly_spend_cap_reached"
@@ -68,7 +68,7 @@ const refusalAfter = Effect.fnUntraced(function* (copy: typeof plainCopy, sql: s
   yield* inDatabase(folder, `pragma foreign_keys = off; ${sql}`)
   const error = yield* refusal(folder)
   assert.strictEqual(error._tag, "LedgerDamaged")
-  assert.include(error.message, ledgerFileIn(folder))
+  assert.include(error.message, ledgerPath(folder))
   return error.message
 })
 
@@ -153,7 +153,7 @@ describe("a start with damaged entries", () => {
       assert.isDefined(entry)
       assert.isDefined(previous)
       const wrong = { ...entry, balance: entry.balance + 1 }
-      const group = { accounts: [], keys: [], entries: [{ ...wrong, hash: hashOf(previous.hash, wrong) }] }
+      const group = { accounts: [], keys: [], entries: [{ ...wrong, hash: hashEntry(previous.hash, wrong) }] }
       yield* written(folder, [...before.toReversed(), group])
       assert.match(
         (yield* refusal(folder)).message,
@@ -204,7 +204,7 @@ describe("a folder that holds something else", () => {
       writeFileSync(path.join(folder, name), contents)
       const error = yield* refusal(folder)
       assert.match(error.message, problem)
-      assert.isFalse(existsSync(ledgerFileIn(folder)))
+      assert.isFalse(existsSync(ledgerPath(folder)))
     }).pipe(Effect.scoped)
   )
 
@@ -212,7 +212,7 @@ describe("a folder that holds something else", () => {
     Effect.gen(function* () {
       const problemOf = Effect.fnUntraced(function* (make: (file: string) => void) {
         const folder = yield* temporaryFolder
-        make(ledgerFileIn(folder))
+        make(ledgerPath(folder))
         return (yield* refusal(folder)).message
       })
       const sqlite = (sql: string) => (file: string) => {

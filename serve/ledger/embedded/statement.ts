@@ -1,59 +1,59 @@
 /** Reads entries page by page, on a thread: through `entry_place`, and the newest from the entries themselves. */
 import type { Sqlite } from "../../persistence/index.ts"
 import type { Entry } from "../chain/records.ts"
-import type { Snapshot } from "../rules/ledger-state.ts"
-import { followed } from "./progress.ts"
-import { keyTextColumns, type PageBefore } from "./store.ts"
-import { entryColumns, entryOf, textIn } from "./tables.ts"
+import type { LedgerSnapshot } from "../rules/ledger-state.ts"
+import { indexedUpTo } from "./progress.ts"
+import { comparedKeyColumns, type PageBefore } from "./store.ts"
+import { entryColumns, readText, toEntry } from "./tables.ts"
 
-const isPlaced = `sequence <= ${followed}`
-const isNot = `sequence > ${followed}`
-const columnsOf = (table: string) =>
+const isIndexed = `sequence <= ${indexedUpTo}`
+const isNotIndexed = `sequence > ${indexedUpTo}`
+const qualifyColumns = (table: string) =>
   entryColumns
     .split(",")
     .map((column) => `${table}.${column.trim()}`)
     .join(", ")
 
-const placed = `
-  select ${columnsOf("entry")}
+const indexedEntries = `
+  select ${qualifyColumns("entry")}
   from sums.entry_place as place
   cross join ledger.entry on entry.sequence = place.sequence
-  where place.account_id = $1 and place.position < $2 and place.${isPlaced}`
-const newest = `select ${entryColumns} from ledger.entry where ${isNot} and account_id = $1 and position < $2`
+  where place.account_id = $1 and place.position < $2 and place.${isIndexed}`
+const newestEntries = `select ${entryColumns} from ledger.entry where ${isNotIndexed} and account_id = $1 and position < $2`
 /** Only types other than charges: their index is always up to date. */
-const rare = `
+const entriesExceptCharges = `
   select ${entryColumns}
   from ledger.entry indexed by entry_but_charge
   where type <> 'charge' and account_id = $1 and position < $2`
 
-const inTypes = (types: PageBefore["types"]) =>
+const whereTypes = (types: PageBefore["types"]) =>
   types === undefined ? "" : `and type in (${types.map((type) => `'${type}'`).join(", ")})`
 
-const pageBefore = (types: PageBefore["types"]) =>
+const selectPageBefore = (types: PageBefore["types"]) =>
   types === undefined || types.includes("charge")
-    ? `select * from (${newest} ${inTypes(types)} order by sequence desc limit $3)
+    ? `select * from (${newestEntries} ${whereTypes(types)} order by sequence desc limit $3)
       union all
-      select * from (${placed} ${inTypes(types)} order by place.position desc limit $3)
+      select * from (${indexedEntries} ${whereTypes(types)} order by place.position desc limit $3)
       limit $3`
-    : `${rare} ${inTypes(types)} order by position desc limit $3`
+    : `${entriesExceptCharges} ${whereTypes(types)} order by position desc limit $3`
 
 /** The newest entries of an account below a position, newest first. */
 export const readBefore = (sqlite: Sqlite, { account_id, before, limit, types }: PageBefore): ReadonlyArray<Entry> =>
-  types?.length === 0 ? [] : sqlite.all(pageBefore(types), [account_id, before, limit]).map(entryOf)
+  types?.length === 0 ? [] : sqlite.all(selectPageBefore(types), [account_id, before, limit]).map(toEntry)
 
 const pageAfter = `
   select * from (
-    select ${columnsOf("entry")}
+    select ${qualifyColumns("entry")}
     from sums.entry_place as place
     cross join ledger.entry on entry.sequence = place.sequence
-    where place.account_id = $1 and place.position > $2 and place.${isPlaced} and place.sequence <= $3
+    where place.account_id = $1 and place.position > $2 and place.${isIndexed} and place.sequence <= $3
     order by place.position
     limit $4
   )
   union all
   select * from (
     select ${entryColumns} from ledger.entry
-    where ${isNot} and sequence <= $3 and account_id = $1 and position > $2
+    where ${isNotIndexed} and sequence <= $3 and account_id = $1 and position > $2
     order by sequence
     limit $4
   )
@@ -70,28 +70,28 @@ interface PageAfter {
 
 /** Entries of an account, oldest first. */
 export const readAfter = (sqlite: Sqlite, { account_id, after, last, limit }: PageAfter): ReadonlyArray<Entry> =>
-  sqlite.all(pageAfter, [account_id, after, last, limit]).map(entryOf)
+  sqlite.all(pageAfter, [account_id, after, last, limit]).map(toEntry)
 
 /** Every key as it is stored, by its id. */
-export const readKeyTexts = (sqlite: Sqlite): ReadonlyMap<string, string> =>
+export const readStoredKeys = (sqlite: Sqlite): ReadonlyMap<string, string> =>
   new Map(
     sqlite
       .all(
-        `select id, ${keyTextColumns.map((column) => `coalesce(${column}, '')`).join(" || ' ' || ")} as text
+        `select id, ${comparedKeyColumns.map((column) => `coalesce(${column}, '')`).join(" || ' ' || ")} as text
         from ledger.api_key`
       )
-      .map((row): [string, string] => [textIn(row, "id"), textIn(row, "text")])
+      .map((row): [string, string] => [readText(row, "id"), readText(row, "text")])
   )
 
 const pageOfAll = `
   select ${entryColumns} from ledger.entry where sequence > $1 and sequence <= $2 order by sequence limit $3`
 
 /** Expiring credits, including those that are used up. There are few. */
-export const readGrants = (sqlite: Sqlite): ReadonlyArray<Snapshot["grants"][number]> =>
+export const readGrants = (sqlite: Sqlite): ReadonlyArray<LedgerSnapshot["grants"][number]> =>
   sqlite
     .all("select account_id, position, expires_at, credits_left from ledger.expiring_grant")
-    .map((row) => ({ ...row }) as unknown as Snapshot["grants"][number]) // strict columns
+    .map((row) => ({ ...row }) as unknown as LedgerSnapshot["grants"][number]) // strict columns
 
 /** Entries of all accounts, in write order. */
 export const readAllAfter = (sqlite: Sqlite, after: number, last: number, limit: number): ReadonlyArray<Entry> =>
-  sqlite.all(pageOfAll, [after, last, limit]).map(entryOf)
+  sqlite.all(pageOfAll, [after, last, limit]).map(toEntry)

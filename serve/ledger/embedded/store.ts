@@ -7,14 +7,14 @@ import type { Backup, BackupFailed, Input, UsageOfDay, Verification } from "../a
 import type { Anchor } from "../chain/anchor.ts"
 import type { ApiKey, Entry } from "../chain/records.ts"
 import type { LedgerDamaged, LedgerUnavailable } from "../errors.ts"
-import type { Group, Snapshot } from "../rules/ledger-state.ts"
+import type { Group, LedgerSnapshot } from "../rules/ledger-state.ts"
 import type { SummedUsage } from "../summed-usage.ts"
 import type { ServerHeads } from "./checks/verification.ts"
 
 /** The fields of a key that affect calls, to compare the stored key with the one that the running server knows. */
-export const keyText = (key: ApiKey): string =>
-  keyTextColumns.map((column) => (column === "scopes" ? JSON.stringify(key.scopes) : (key[column] ?? ""))).join(" ")
-export const keyTextColumns = [
+export const joinKeyColumns = (key: ApiKey): string =>
+  comparedKeyColumns.map((column) => (column === "scopes" ? JSON.stringify(key.scopes) : (key[column] ?? ""))).join(" ")
+export const comparedKeyColumns = [
   "account_id",
   "revision",
   "budget_credits",
@@ -35,7 +35,7 @@ export interface PageBefore extends Omit<Input<"entriesBefore">, "before"> {
 
 export interface LedgerStore {
   /** Read once, before the first group. Fails if the stored data is inconsistent. */
-  readonly load: Effect.Effect<Snapshot, LedgerUnavailable | LedgerDamaged>
+  readonly load: Effect.Effect<LedgerSnapshot, LedgerUnavailable | LedgerDamaged>
   /**
    * Resolves when the group is durable. If it rejects, nothing of the group was kept, and the next group may use the
    * same numbers. Never called again before the previous call has ended.
@@ -51,7 +51,7 @@ export interface LedgerStore {
   /** Entries of all accounts in write order: all that were durable when the read began. */
   readonly allEntries: Stream.Stream<Entry, LedgerUnavailable>
   /** Expiring credits, including those that are used up. */
-  readonly allGrants: Stream.Stream<Snapshot["grants"][number], LedgerUnavailable>
+  readonly allGrants: Stream.Stream<LedgerSnapshot["grants"][number], LedgerUnavailable>
   readonly usage: (of: Input<"usage">) => Effect.Effect<ReadonlyArray<UsageOfDay>, LedgerUnavailable>
   readonly summedUsage: (of: Input<"summedUsage">) => Effect.Effect<SummedUsage, LedgerUnavailable>
   /**
@@ -60,7 +60,7 @@ export interface LedgerStore {
    */
   readonly verify: (held: ServerHeads, anchor?: Anchor) => Effect.Effect<Verification, LedgerUnavailable>
   /** Every key as it is stored, by its id; see `keyText`. */
-  readonly keyTexts: Effect.Effect<ReadonlyMap<string, string>, LedgerUnavailable>
+  readonly storedKeys: Effect.Effect<ReadonlyMap<string, string>, LedgerUnavailable>
   /** Copies everything that was durable at the time of the request into a new file. */
   readonly backup: (file: string) => Effect.Effect<Backup, BackupFailed | LedgerUnavailable>
 }

@@ -14,8 +14,8 @@ import {
 import { Effect } from "effect"
 import type { UsageOfDay } from "../administration.ts"
 import { monthOf } from "../moments.ts"
-import { sumUp } from "../summed-usage.ts"
-import { embeddedLedger } from "./embedded-ledger.ts"
+import { sumUsage } from "../summed-usage.ts"
+import { openEmbeddedLedger } from "./embedded-ledger.ts"
 import type { LedgerStore } from "./store.ts"
 
 const october = { account_id: "acct_a", from: "2026-10-01", to: "2026-10-31" }
@@ -58,12 +58,12 @@ describe("usage", () => {
         Effect.gen(function* () {
           const rows = expected(written, "acct_a").filter(({ day }) => asked.from <= day && day <= asked.to)
           assert.deepStrictEqual(yield* store.usage(asked), rows)
-          assert.deepStrictEqual(yield* store.summedUsage(asked), sumUp(rows))
+          assert.deepStrictEqual(yield* store.summedUsage(asked), sumUsage(rows))
           const key_id = "key_a"
           const endpoint = "/v1/stores"
           const ofOne = rows.filter((row) => row.key_id === key_id && row.endpoint === endpoint)
           assert.deepStrictEqual(yield* store.usage({ ...asked, key_id, endpoint }), ofOne)
-          assert.deepStrictEqual(yield* store.summedUsage({ ...asked, key_id, endpoint }), sumUp(ofOne))
+          assert.deepStrictEqual(yield* store.summedUsage({ ...asked, key_id, endpoint }), sumUsage(ofOne))
         })
       for (const followed of [0, 20, 45, groups.length]) {
         const here = `${folder}-${followed}`
@@ -132,7 +132,7 @@ describe("usage", () => {
 
   it.live("fails for an unknown account, and is empty for an account without calls", () =>
     Effect.gen(function* () {
-      const { administration } = yield* embeddedLedger(yield* temporaryFolder)
+      const { administration } = yield* openEmbeddedLedger(yield* temporaryFolder)
       const error = yield* Effect.flip(administration.usage(october))
       assert.strictEqual(error._tag, "UnknownAccount")
       const { id } = yield* administration.createAccount({ name: "A" })

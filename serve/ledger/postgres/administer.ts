@@ -5,16 +5,16 @@ import { Clock, Effect, Option, Schema, Stream } from "effect"
 import { administer, type SpentCredits, summarizeKey } from "../administer.ts"
 import { AccountSummary, type Administration, UsageOfDay } from "../administration.ts"
 import { ApiKey, Entry, entryTypes } from "../chain/records.ts"
-import { dateOfDay, dayOf, mondayOf, monthOfDay, timestampOf } from "../moments.ts"
-import { type Decision, UnknownAccount, unknownKey } from "../rules/decisions.ts"
-import { PartOfUsage, sumUp } from "../summed-usage.ts"
+import { dateOfDay, dayNumber, mondayOf, monthOfDay, timestampOf } from "../moments.ts"
+import { type Decision, keyNotFound, UnknownAccount } from "../rules/decisions.ts"
+import { sumUsage, UsagePart } from "../summed-usage.ts"
 import { backUpDatabase } from "./backup.ts"
-import { expireCredits, expireCreditsOf } from "./leases/expired-credits.ts"
+import { expireAccountCredits, expireCredits } from "./leases/expired-credits.ts"
 import { bookEntries, whileFree } from "./leases/leases.ts"
 import { databaseUnavailable } from "./sql/database.ts"
 import { texts } from "./sql/parameters.ts"
-import { accountRow, entryRow, keyRow, momentOf } from "./sql/sql-text.ts"
-import { summedUsageAsked, usageAsked } from "./usage.ts"
+import { accountRow, entryRow, keyRow, timestampText } from "./sql/sql-text.ts"
+import { selectSummedUsage, selectUsage } from "./usage.ts"
 import { verifyDatabase } from "./verification.ts"
 
 const KeyAndMonth = Schema.Struct({ ...ApiKey.fields, spent: Schema.Int })
@@ -39,7 +39,7 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
     Effect.mapError(sql.unsafe(statement, params), databaseUnavailable("be written"))
 
   const expiring = `
-    select coalesce(jsonb_agg(jsonb_build_object('credits', credits_left, 'expires_at', ${momentOf("expires_at")})
+    select coalesce(jsonb_agg(jsonb_build_object('credits', credits_left, 'expires_at', ${timestampText("expires_at")})
       order by expires_at, position), '[]')
     from ledger.expiring_grant
     where account_id = account.id and credits_left > 0 and expires_at > $1::text::timestamptz`
@@ -61,7 +61,7 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
       left join ledger.spent_in_month as spent on spent.key_id = key.id and spent.month = $2
       where ${condition}
       order by key.created_at, key.id ${lock}`,
-      [value, monthOfDay(dayOf(now))]
+      [value, monthOfDay(dayNumber(now))]
     )
   /** For keys of one account, in the week of a day. Reads nothing if no key has a daily or weekly budget. */
   const spentOfDays = (keys: ReadonlyArray<ApiKey>, today: number) => {
@@ -78,7 +78,7 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
     )
   }
   const summarize = Effect.fnUntraced(function* (keys: ReadonlyArray<typeof KeyAndMonth.Type>, now: number) {
-    const today = dayOf(now)
+    const today = dayNumber(now)
     const days = Map.groupBy(yield* spentOfDays(keys, today), ({ key_id }) => key_id)
     return keys.map(({ spent: month, ...record }) => {
       const week = days.get(record.id) ?? []
@@ -123,7 +123,7 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
   const expireAll = Effect.ignore(Effect.timeout(expireCredits(sql), expiryTimeout))
 
   return administer({
-    expire: (id) => Effect.ignore(expireCreditsOf(sql, id)),
+    expire: (id) => Effect.ignore(expireAccountCredits(sql, id)),
     expireAll,
     account: (id) =>
       Effect.flatMap(accountsWhere("id = $2", [id]), ([account]) =>
@@ -133,11 +133,11 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
     keys: (accountId, now) => keysWhere("key.account_id = $1", accountId, now),
     key: (id, now) =>
       Effect.flatMap(keysWhere("key.id = $1", id, now), ([key]) =>
-        key === undefined ? Effect.fail(unknownKey(id)) : Effect.succeed(key)
+        key === undefined ? Effect.fail(keyNotFound(id)) : Effect.succeed(key)
       ),
     keyRecord: (id, now, inChange) =>
       Effect.flatMap(readKeys("key.id = $1", id, now, inChange ? "for update of key" : ""), ([key]) => {
-        if (key === undefined) return Effect.fail(unknownKey(id))
+        if (key === undefined) return Effect.fail(keyNotFound(id))
         const { spent: _, ...record } = key
         return Effect.succeed(record)
       }),
@@ -153,12 +153,12 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
       ),
     write,
     usage: (query) => {
-      const { params, statement } = usageAsked(query)
+      const { params, statement } = selectUsage(query)
       return all(UsageOfDay, statement, params)
     },
     summedUsage: (query) => {
-      const { params, statement } = summedUsageAsked(query)
-      return Effect.map(all(PartOfUsage, statement, params), sumUp)
+      const { params, statement } = selectSummedUsage(query)
+      return Effect.map(all(UsagePart, statement, params), sumUsage)
     },
     entriesOf: (accountId) =>
       Stream.paginate(0, (after: number) =>

@@ -5,8 +5,8 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { Verification } from "../administration.ts"
-import { chainCheck, type Head, noHead } from "../chain/chain.ts"
-import { beforeAll, followChainOfDatabase, keptHead, toTheEnd } from "./chain/chain.ts"
+import { checkChain, type Head, noHead } from "../chain/chain.ts"
+import { beforeFirstLink, followDatabaseChain, maxLinkNumber, readStoredHead } from "./chain/chain.ts"
 import { brokenChains, recordChecks } from "./chain/chain-check.ts"
 import { databaseUnavailable, transact } from "./sql/database.ts"
 import { monthOfMoment } from "./sql/sql-text.ts"
@@ -19,7 +19,7 @@ import {
   usageOfMonth
 } from "./sql/sums-of-entries.ts"
 
-const mostProblems = 100
+const maxProblems = 100
 
 /** Each check is a query that returns one sentence per problem, with its place; no rows if there is none. */
 export const headProblems = `
@@ -186,7 +186,7 @@ const usageOfEndpoints = `
   full join ledger.usage_of_endpoint as usage using (account_id, day, endpoint)
   where (keys.calls, keys.credits) is distinct from (usage.calls, usage.credits)`
 
-const everything = [
+const checks = [
   headProblems,
   brokenChains,
   unknownAccounts,
@@ -225,18 +225,18 @@ const Totals = Schema.Tuple([
 
 const consoleTables = "select to_regclass('console.payment') is not null as is_there"
 
-export const problemsOf = (sql: PgClient.PgClient, check: string, limit: number) =>
+export const findProblems = (sql: PgClient.PgClient, check: string, limit: number) =>
   Effect.map(sql.unsafe<{ problem: string }>(`${check} limit ${limit}`), (rows) => rows.map(({ problem }) => problem))
 
 /** Follows the chain from its beginning. Numbers must be unique, so entries without a place in it are reported, too. */
-const checkChain = Effect.fnUntraced(function* (
+const checkWholeChain = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   anchor: Head | undefined,
   entries: number,
   tell: (problem: string) => void
 ) {
-  const chain = chainCheck(yield* keptHead(sql), anchor, tell)
-  const end = yield* followChainOfDatabase(sql, beforeAll, toTheEnd, chain.seen).pipe(
+  const chain = checkChain(yield* readStoredHead(sql), anchor, tell)
+  const end = yield* followDatabaseChain(sql, beforeFirstLink, maxLinkNumber, chain.seen).pipe(
     Effect.catchTag("BrokenChain", ({ problem }) => {
       tell(`the chain cannot be followed: ${problem}`)
       return Effect.succeed(noHead)
@@ -252,10 +252,10 @@ export const verifyContents = Effect.fnUntraced(
     const [{ value }] = yield* Schema.decodeUnknownEffect(Totals)(yield* sql.unsafe(totals))
     const problems: Array<string> = []
     const [console] = yield* sql.unsafe<{ is_there: boolean }>(consoleTables)
-    for (const check of [...everything, ...recordChecks(console?.is_there ?? false)])
-      problems.push(...(yield* problemsOf(sql, check, mostProblems - problems.length)))
-    const younger = yield* checkChain(sql, anchor, value.entries, (problem) => problems.push(problem))
-    return { ...value, problems: problems.slice(0, mostProblems), ...younger }
+    for (const check of [...checks, ...recordChecks(console?.is_there ?? false)])
+      problems.push(...(yield* findProblems(sql, check, maxProblems - problems.length)))
+    const younger = yield* checkWholeChain(sql, anchor, value.entries, (problem) => problems.push(problem))
+    return { ...value, problems: problems.slice(0, maxProblems), ...younger }
   },
   Effect.mapError(databaseUnavailable("be verified"))
 )

@@ -7,7 +7,7 @@ import { Result, Schema } from "effect"
 import type { Draft } from "../chain/chain.ts"
 import { type Account, type ApiKey, type Entry, plainEntry, plainKey } from "../chain/records.ts"
 import { timestampOf } from "../moments.ts"
-import { type ExpiringGrant, givenBack } from "./expiring-grants.ts"
+import { type ExpiringGrant, reverseGrants } from "./expiring-grants.ts"
 
 export class UnknownAccount extends Schema.TaggedError<UnknownAccount>()("UnknownAccount", { id: Schema.String }) {
   override get message() {
@@ -50,11 +50,11 @@ export class ExpiryPassed extends Schema.TaggedError<ExpiryPassed>()("ExpiryPass
 }
 
 /** Keeps the list of an account's keys short enough to show and to scan. */
-export const mostKeys = 1_000
+export const maxKeys = 1_000
 
 export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", { account_id: Schema.String }) {
   override get message() {
-    return `Account ${this.account_id} has ${mostKeys.toLocaleString("en-US")} keys that are not revoked, and cannot have more. Revoke one that is no longer needed with: larder-serve keys revoke --key ID`
+    return `Account ${this.account_id} has ${maxKeys.toLocaleString("en-US")} keys that are not revoked, and cannot have more. Revoke one that is no longer needed with: larder-serve keys revoke --key ID`
   }
 }
 
@@ -71,7 +71,7 @@ export class ReferenceTaken extends Schema.TaggedError<ReferenceTaken>()("Refere
  * Balances, budgets and bookings stay within this many credits of 0 (nine trillion dollars): doubles represent them
  * exactly.
  */
-export const mostCredits = 9_000_000_000_000_000
+export const maxCredits = 9_000_000_000_000_000
 
 export class BalanceOutOfBounds extends Schema.TaggedError<BalanceOutOfBounds>()("BalanceOutOfBounds", {
   account_id: Schema.String,
@@ -79,7 +79,7 @@ export class BalanceOutOfBounds extends Schema.TaggedError<BalanceOutOfBounds>()
   credits: Schema.Int
 }) {
   override get message() {
-    return `The balance of account ${this.account_id} is ${this.balance_credits} credits, and ${this.credits} more would exceed the limits of a balance, ${-mostCredits} to ${mostCredits}. Nothing was booked.`
+    return `The balance of account ${this.account_id} is ${this.balance_credits} credits, and ${this.credits} more would exceed the limits of a balance, ${-maxCredits} to ${maxCredits}. Nothing was booked.`
   }
 }
 
@@ -91,12 +91,12 @@ export interface Decision {
 }
 
 /** 5.00 USD. No card is needed. */
-const creditsAtBirth = 5_000
+const startingCredits = 5_000
 
-type Moved = Pick<Entry, "account_id" | "type" | "credits"> & { readonly note: string }
+type CreditMovement = Pick<Entry, "account_id" | "type" | "credits"> & { readonly note: string }
 
-const draftOf = (
-  { account_id, credits, note, type }: Moved,
+const makeDraft = (
+  { account_id, credits, note, type }: CreditMovement,
   now: number,
   more: Partial<Pick<Draft, "request_id" | "expires_at" | "grants">> = {}
 ): Draft => ({
@@ -121,14 +121,14 @@ interface AccountBalance {
 }
 
 /** The balance must stay within the bounds even after all expiring credits are removed. */
-const entryFor = (
+const decideEntry = (
   { balance_credits, expiring, id }: AccountBalance,
   draft: Draft
 ): Result.Result<Decision, BalanceOutOfBounds> => {
   const balance = balance_credits + draft.credits
   let lasting = draft.expires_at === null ? balance : balance_credits
   for (const { credits } of expiring) lasting -= credits
-  return balance <= mostCredits && Math.min(balance, lasting) >= -mostCredits
+  return balance <= maxCredits && Math.min(balance, lasting) >= -maxCredits
     ? Result.succeed({ accounts: [], keys: [], entries: [draft] })
     : Result.fail(new BalanceOutOfBounds({ account_id: id, balance_credits, credits: draft.credits }))
 }
@@ -136,7 +136,7 @@ const entryFor = (
 export const openAccount = (id: string, name: string, now: number): Decision => ({
   accounts: [{ id, name, created_at: timestampOf(now) }],
   keys: [],
-  entries: [draftOf({ account_id: id, type: "grant", credits: creditsAtBirth, note: "starting balance" }, now)]
+  entries: [makeDraft({ account_id: id, type: "grant", credits: startingCredits, note: "starting balance" }, now)]
 })
 
 /**
@@ -156,7 +156,10 @@ export const creditAccount = (
   if (expires_at !== null && hasPassed(expires_at, now)) {
     return Result.fail(new ExpiryPassed({ what: "credits", expires_at }))
   }
-  return entryFor(account, draftOf({ account_id: account.id, type: "adjustment", credits, note }, now, { expires_at }))
+  return decideEntry(
+    account,
+    makeDraft({ account_id: account.id, type: "adjustment", credits, note }, now, { expires_at })
+  )
 }
 
 /**
@@ -172,8 +175,8 @@ export const expireGrants = (
     const ended = endsAt <= now ? left - held : 0
     if (ended <= 0) return []
     const note = `left of entry ${position} when its credits expired`
-    const moved: Moved = { account_id, type: "adjustment", credits: -ended, note }
-    return [draftOf(moved, endsAt, { grants: `${position}:${-ended}` })]
+    const moved: CreditMovement = { account_id, type: "adjustment", credits: -ended, note }
+    return [makeDraft(moved, endsAt, { grants: `${position}:${-ended}` })]
   })
 
 /**
@@ -187,10 +190,10 @@ export const refundCall = (charge: Entry): Draft => ({
   budget_credits: null,
   note: "the call was answered with an error",
   ...plainEntry,
-  grants: givenBack(charge.grants)
+  grants: reverseGrants(charge.grants)
 })
 
-export const nothing: Decision = { accounts: [], keys: [], entries: [] }
+export const nothingToWrite: Decision = { accounts: [], keys: [], entries: [] }
 
 /**
  * Credits that follow from a movement of money. `bookedFor` is the account whose entries already contain this reference
@@ -198,13 +201,15 @@ export const nothing: Decision = { accounts: [], keys: [], entries: [] }
  */
 export const bookOnce = (
   account: AccountBalance,
-  moved: Moved & { readonly reference: string },
+  moved: CreditMovement & { readonly reference: string },
   bookedFor: string | undefined,
   now: number
 ): Result.Result<Decision, ReferenceTaken | BalanceOutOfBounds> => {
   const { account_id, reference, type } = moved
-  if (bookedFor === undefined) return entryFor(account, draftOf(moved, now, { request_id: reference }))
-  return bookedFor === account_id ? Result.succeed(nothing) : Result.fail(new ReferenceTaken({ type, reference }))
+  if (bookedFor === undefined) return decideEntry(account, makeDraft(moved, now, { request_id: reference }))
+  return bookedFor === account_id
+    ? Result.succeed(nothingToWrite)
+    : Result.fail(new ReferenceTaken({ type, reference }))
 }
 
 const hasPassed = (moment: string, now: number) => Date.parse(moment) <= now
@@ -215,15 +220,15 @@ type NewKeySettings = Pick<ApiKey, "id" | "account_id" | "sha256" | "last4" | "n
 /** `valid` is the number of the account's keys that are not revoked. */
 export const issueKey = (
   key: NewKeySettings,
-  valid: number,
+  validKeys: number,
   now: number
 ): Result.Result<Decision, TooManyKeys | ExpiryPassed> => {
   const { account_id, expires_at = null } = key
   if (expires_at !== null && hasPassed(expires_at, now))
     return Result.fail(new ExpiryPassed({ what: "key", expires_at }))
-  if (valid >= mostKeys) return Result.fail(new TooManyKeys({ account_id }))
+  if (validKeys >= maxKeys) return Result.fail(new TooManyKeys({ account_id }))
   const times = { created_at: timestampOf(now), revoked_at: null, revision: 1 }
-  return Result.succeed(changed({ ...plainKey, ...key, ...times }))
+  return Result.succeed(decideKey({ ...plainKey, ...key, ...times }))
 }
 
 /** The settings of a key that can be changed. A daily budget, weekly budget or expiry is null if the key has none. */
@@ -242,7 +247,7 @@ export const editKey = (
   if (revoked_at !== null) return Result.fail(new KeyRevoked({ id, revoked_at }))
   const { expires_at } = changes
   if (expires_at && hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ what: "key", expires_at }))
-  return Result.succeed(changed({ ...key, ...changes, revision: key.revision + 1 }))
+  return Result.succeed(decideKey({ ...key, ...changes, revision: key.revision + 1 }))
 }
 
 /**
@@ -267,14 +272,16 @@ export const rotateKey = (
           former_last4: last4,
           former_expires_at: timestampOf(now + Math.round(overlapHours * 3_600_000))
         }
-  return Result.succeed(changed({ ...key, ...secret, ...former, revision: revision + 1 }))
+  return Result.succeed(decideKey({ ...key, ...secret, ...former, revision: revision + 1 }))
 }
 
 /** Revoking a key twice changes nothing: the first timestamp stays. */
 export const revokeKey = (key: ApiKey, now: number): Decision =>
-  key.revoked_at === null ? changed({ ...key, revoked_at: timestampOf(now), revision: key.revision + 1 }) : nothing
+  key.revoked_at === null
+    ? decideKey({ ...key, revoked_at: timestampOf(now), revision: key.revision + 1 })
+    : nothingToWrite
 
-const changed = (key: ApiKey): Decision => ({ accounts: [], keys: [key], entries: [] })
+const decideKey = (key: ApiKey): Decision => ({ accounts: [], keys: [key], entries: [] })
 
 /** If the caller passes a key instead of its id, the error does not repeat it: a key is a secret. */
-export const unknownKey = (id: string) => new UnknownKey({ id: id.startsWith("svc_data_") ? "svc_data_…" : id })
+export const keyNotFound = (id: string) => new UnknownKey({ id: id.startsWith("svc_data_") ? "svc_data_…" : id })

@@ -32,7 +32,7 @@ interface Part {
   calls: number
 }
 
-interface OfAccount {
+interface CallsOfAccount {
   /** Full parts, the oldest first; each holds half of `kept`. New lines are written to `current`. */
   parts: ReadonlyArray<Part>
   current: Part
@@ -49,20 +49,20 @@ const append = (part: Part, line: string) => {
   part.calls++
 }
 
-const textOf = ({ bytes, end }: Part) => bytes.toString("latin1", 0, end)
+const partText = ({ bytes, end }: Part) => bytes.toString("latin1", 0, end)
 
-const countedOf = (account_id: string, [key, calls]: readonly [string, number]): Counted => {
+const parseCount = (account_id: string, [key, calls]: readonly [string, number]): Counted => {
   const [day = "", key_id = "", endpoint = "", status] = key.split(betweenCells)
   return { day, account_id, key_id, endpoint, status: Number(status), calls }
 }
 
 /** Gathers calls. Keeps the latest `kept` calls of each account in full, up to half as many more, and counts all. */
-export const gatherer = (kept: number) => {
-  let accounts = new Map<string, OfAccount>()
+export const gatherCalls = (kept: number) => {
+  let accounts = new Map<string, CallsOfAccount>()
   let calls = 0
   let bytes = 0
 
-  const accountOf = (id: string): OfAccount => {
+  const openAccount = (id: string): CallsOfAccount => {
     const found = accounts.get(id)
     if (found !== undefined) return found
     const account = { parts: [], current: newPart(), counts: new Map() }
@@ -71,7 +71,7 @@ export const gatherer = (kept: number) => {
   }
 
   /** The part for the next line. The oldest part is overwritten once two younger ones hold enough calls. */
-  const currentOf = (account: OfAccount): Part => {
+  const openPart = (account: CallsOfAccount): Part => {
     if (account.current.calls < kept / 2) return account.current
     const [oldest, ...younger] = account.parts
     const isEnough = oldest !== undefined && younger.length === 1
@@ -86,10 +86,10 @@ export const gatherer = (kept: number) => {
     /** Bytes of the calls that are kept in full. */
     bytes: () => bytes,
     add: ({ account_id, credits, duration_ms, endpoint, id, key_id, occurred_at, status }: NotedRequest) => {
-      const account = accountOf(account_id)
+      const account = openAccount(account_id)
       const thousandths = Math.round(duration_ms * 1_000) / 1_000
       const line = `${id}${betweenCells}${account_id}${betweenCells}${key_id}${betweenCells}${endpoint}${betweenCells}${status}${betweenCells}${credits}${betweenCells}${thousandths}${betweenCells}${occurred_at}${betweenRows}`
-      append(currentOf(account), line)
+      append(openPart(account), line)
       bytes += line.length
       calls++
       const counted = `${occurred_at.slice(0, 10)}${betweenCells}${key_id}${betweenCells}${endpoint}${betweenCells}${status}`
@@ -98,8 +98,8 @@ export const gatherer = (kept: number) => {
     /** Takes everything gathered so far, and starts empty. */
     take: (): Gathered => {
       const parts = [...accounts.values()].flatMap(({ current, parts }) => [...parts, current])
-      const counts = [...accounts].flatMap(([id, account]) => [...account.counts].map((one) => countedOf(id, one)))
-      const taken = { lines: parts.map(textOf).join("").trimEnd(), counts, calls }
+      const counts = [...accounts].flatMap(([id, account]) => [...account.counts].map((one) => parseCount(id, one)))
+      const taken = { lines: parts.map(partText).join("").trimEnd(), counts, calls }
       accounts = new Map()
       calls = 0
       bytes = 0

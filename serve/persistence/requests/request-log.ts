@@ -44,7 +44,7 @@ export const lastUseDays = 90
 /** Where a page of requests ended; the next one begins after it. */
 export type PlaceInRequests = Pick<NotedRequest, "occurred_at" | "id">
 
-interface RequestsAsked {
+interface RequestQuery {
   readonly account_id: string
   readonly id?: string
   readonly key_id?: string
@@ -56,7 +56,7 @@ interface RequestsAsked {
 }
 
 /** Both days are included. Covers all calls, or only those of one key or to one endpoint. */
-export interface StatusesAsked {
+export interface StatusQuery {
   readonly account_id: string
   readonly from: string
   readonly to: string
@@ -70,7 +70,7 @@ interface Log {
   /** Calls that were not written since the start. If a batch fails midway, its written calls are counted, too. */
   readonly dropped: () => number
   /** Newest first, from the latest 10,000 calls of the account, including all that this process has noted. */
-  readonly latest: (asked: RequestsAsked) => Effect.Effect<ReadonlyArray<NotedRequest>, ConsoleUnavailable>
+  readonly latest: (asked: RequestQuery) => Effect.Effect<ReadonlyArray<NotedRequest>, ConsoleUnavailable>
   /**
    * When the given keys of the account were last used, by id: a moment while that call is kept, otherwise a day of the
    * last 90. Keys without a use are missing. One statement, regardless of the number of keys.
@@ -81,9 +81,9 @@ interface Log {
     readonly today: string
   }) => Effect.Effect<ReadonlyMap<string, string>, ConsoleUnavailable>
   /** By day, key, endpoint and status, including all calls that this process has noted. */
-  readonly statuses: (asked: StatusesAsked) => Effect.Effect<ReadonlyArray<CallsOfStatus>, ConsoleUnavailable>
+  readonly statuses: (asked: StatusQuery) => Effect.Effect<ReadonlyArray<CallsOfStatus>, ConsoleUnavailable>
   /** The same, summed per status and ordered by status. */
-  readonly byStatus: (asked: StatusesAsked) => Effect.Effect<ReadonlyArray<CallsByStatus>, ConsoleUnavailable>
+  readonly byStatus: (asked: StatusQuery) => Effect.Effect<ReadonlyArray<CallsByStatus>, ConsoleUnavailable>
 }
 
 export class RequestLog extends Context.Service<RequestLog, Log>()("larder/serve/RequestLog") {}

@@ -3,17 +3,17 @@
  * key of its account, and calls have spent only credits that were there.
  */
 import type { Sqlite } from "../../../persistence/index.ts"
-import { beginning, breakBefore, type ChainHead } from "../../chain/chain.ts"
+import { type ChainHead, emptyHead, findBreak } from "../../chain/chain.ts"
 import { type Entry, isMoneyOut } from "../../chain/records.ts"
-import { entryColumns, numberIn, textIn } from "../tables.ts"
+import { entryColumns, readNumber, readText } from "../tables.ts"
 
 /** About 20 MB of rows per query. */
-const entriesAtOnce = 20_000
+const batchSize = 20_000
 const entriesAfter = `
-  select ${entryColumns} from ledger.entry where sequence > $1 order by sequence limit ${entriesAtOnce}`
+  select ${entryColumns} from ledger.entry where sequence > $1 order by sequence limit ${batchSize}`
 
 /** All entries after a number, oldest first. */
-export function* eachEntryAfter(sqlite: Sqlite, after: number, upTo = Number.POSITIVE_INFINITY): Generator<Entry> {
+export function* readEntriesAfter(sqlite: Sqlite, after: number, upTo = Number.POSITIVE_INFINITY): Generator<Entry> {
   for (let reached = after; reached < upTo; ) {
     const rows = sqlite.all(entriesAfter, [reached])
     for (const row of rows) {
@@ -21,8 +21,8 @@ export function* eachEntryAfter(sqlite: Sqlite, after: number, upTo = Number.POS
       if (entry.sequence > upTo) return
       yield entry
     }
-    if (rows.length < entriesAtOnce) return
-    reached = numberIn(rows.at(-1), "sequence")
+    if (rows.length < batchSize) return
+    reached = readNumber(rows.at(-1), "sequence")
   }
 }
 
@@ -52,11 +52,11 @@ export interface Owners {
 }
 
 export const readOwners = (sqlite: Sqlite): Owners => ({
-  accounts: new Set(sqlite.all("select id from ledger.account").map((row) => textIn(row, "id"))),
+  accounts: new Set(sqlite.all("select id from ledger.account").map((row) => readText(row, "id"))),
   ofKeys: new Map(
     sqlite
       .all("select id, account_id from ledger.api_key")
-      .map((row): [string, string] => [textIn(row, "id"), textIn(row, "account_id")])
+      .map((row): [string, string] => [readText(row, "id"), readText(row, "account_id")])
   )
 })
 
@@ -64,12 +64,12 @@ export const readOwners = (sqlite: Sqlite): Owners => ({
  * Begins after the entry with the number `after`. If that is not 0, the first entry seen of an account is not compared
  * with its predecessor, unless it has position 1.
  */
-export const entryChecks = (sqlite: Sqlite, owners: Owners, after: number): EntryChecks => {
+export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number): EntryChecks => {
   const heads = new Map<string, ChainHead>()
   let reached = after
 
   const headBefore = ({ account_id, position }: Entry): ChainHead | undefined =>
-    heads.get(account_id) ?? (after === 0 || position === 1 ? beginning : undefined)
+    heads.get(account_id) ?? (after === 0 || position === 1 ? emptyHead : undefined)
 
   /** Null and an empty text have the same hash, and so do fields if a line break moves text from one to the next. */
   const textProblem = (entry: Entry, place: string) => {
@@ -96,7 +96,7 @@ export const entryChecks = (sqlite: Sqlite, owners: Owners, after: number): Entr
   /** Calls spend only credits that are there: a balance is below 0 by no more than the money that left its account. */
   const balanceProblem = ({ account_id, balance, position }: Entry, place: string) => {
     if (balance >= 0) return undefined
-    const gone = numberIn(sqlite.all(moneyOut, [account_id, position])[0], "credits")
+    const gone = readNumber(sqlite.all(moneyOut, [account_id, position])[0], "credits")
     return balance + gone < 0 ? `${place} leaves a balance of ${balance} credits` : undefined
   }
 
@@ -111,7 +111,7 @@ export const entryChecks = (sqlite: Sqlite, owners: Owners, after: number): Entr
         numberProblem(entry),
         textProblem(entry, place),
         ownerProblem(entry, place),
-        head === undefined ? undefined : breakBefore(head, entry),
+        head === undefined ? undefined : findBreak(head, entry),
         balanceProblem(entry, place)
       ]
       heads.set(account_id, { position, balance, hash })
@@ -121,10 +121,10 @@ export const entryChecks = (sqlite: Sqlite, owners: Owners, after: number): Entr
   }
 }
 
-const requestOf = ({ request_id, type }: Entry) => `${type} ${request_id}`
+const requestKey = ({ request_id, type }: Entry) => `${type} ${request_id}`
 
 /** FNV-1a twice, with different start values. */
-const numberOf = (text: string): number => {
+const hashText = (text: string): number => {
   let [high, low] = [0x811c9dc5, 0x1b873593]
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -134,10 +134,10 @@ const numberOf = (text: string): number => {
   return ((high >>> 0) & 0x1fffff) * 2 ** 32 + (low >>> 0)
 }
 
-const doneOf = { charge: "charged", refund: "given back" } as const
-const told = (name: string, times: number) => {
+const pastTense = { charge: "charged", refund: "given back" } as const
+const describeRepetition = (name: string, times: number) => {
   const [type = "", id] = name.split(" ")
-  if (type === "charge" || type === "refund") return `request ${id} was ${doneOf[type]} ${times} times`
+  if (type === "charge" || type === "refund") return `request ${id} was ${pastTense[type]} ${times} times`
   return `${type} ${id} was booked ${times} times`
 }
 
@@ -145,7 +145,7 @@ const told = (name: string, times: number) => {
  * Finds request ids that a ledger contains more than once for the same type. Ten million texts would not fit into
  * memory, so a 53-bit hash of each is kept; texts are compared only if two hashes are equal.
  */
-export const repeatedRequests = () => {
+export const makeRequestCheck = () => {
   let numbers = new Float64Array(1 << 16)
   let count = 0
   const isNamed = ({ request_id, type }: Entry) => type === "charge" || request_id !== null
@@ -157,7 +157,7 @@ export const repeatedRequests = () => {
         larger.set(numbers)
         numbers = larger
       }
-      numbers[count++] = numberOf(requestOf(entry))
+      numbers[count++] = hashText(requestKey(entry))
     },
     /** `entries` returns all entries that were added, once more. */
     problems: (entries: () => Iterable<Entry>): ReadonlyArray<string> => {
@@ -170,10 +170,10 @@ export const repeatedRequests = () => {
       if (suspects.size === 0) return []
       const times = new Map<string, number>()
       for (const entry of entries()) {
-        if (!isNamed(entry) || !suspects.has(numberOf(requestOf(entry)))) continue
-        times.set(requestOf(entry), (times.get(requestOf(entry)) ?? 0) + 1)
+        if (!isNamed(entry) || !suspects.has(hashText(requestKey(entry)))) continue
+        times.set(requestKey(entry), (times.get(requestKey(entry)) ?? 0) + 1)
       }
-      return [...times].flatMap(([name, count]) => (count > 1 ? [told(name, count)] : []))
+      return [...times].flatMap(([name, count]) => (count > 1 ? [describeRepetition(name, count)] : []))
     }
   }
 }

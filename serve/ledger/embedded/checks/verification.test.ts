@@ -16,15 +16,15 @@ import {
 } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Exit, Scope } from "effect"
 import type { Sqlite } from "../../../persistence/index.ts"
-import { beginning, type ChainHead } from "../../chain/chain.ts"
-import { embeddedLedger } from "../embedded-ledger.ts"
-import { ledgerFileIn, openLedgerFile } from "../ledger-file.ts"
-import { readState } from "../opening.ts"
+import { type ChainHead, emptyHead } from "../../chain/chain.ts"
+import { openEmbeddedLedger } from "../embedded-ledger.ts"
+import { ledgerPath, openLedgerFile } from "../ledger-file.ts"
+import { readSnapshot } from "../opening.ts"
 import type { LedgerStore } from "../store.ts"
-import { numberIn } from "../tables.ts"
+import { readNumber } from "../tables.ts"
 import { verifyFile } from "./verification.ts"
 
-const heldOf = ({ accounts, sequence }: ReturnType<typeof readState>) => ({
+const heldOf = ({ accounts, sequence }: ReturnType<typeof readSnapshot>) => ({
   sequence,
   heads: new Map(accounts.map(({ account, head }): [string, ChainHead] => [account.id, head]))
 })
@@ -41,16 +41,16 @@ afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 const sound = Effect.gen(function* () {
   const { reading: sqlite } = yield* openLedgerFile(yield* followedCopy)
   sqlite.exec("pragma foreign_keys = off")
-  return { sqlite, held: heldOf(readState(sqlite, 0)) }
+  return { sqlite, held: heldOf(readSnapshot(sqlite, 0)) }
 }).pipe(Scope.provide(scope), Effect.cached, Effect.runSync)
 
 /** Runs in the open transaction, instead of beginning its own. */
-const within = (sqlite: Sqlite): Sqlite => ({ ...sqlite, atOneMoment: (work) => work() })
+const within = (sqlite: Sqlite): Sqlite => ({ ...sqlite, inSnapshot: (work) => work() })
 
 /** What a verification finds after a change since the ledger was opened. */
 const problemsAfter = Effect.fnUntraced(function* (sql: string) {
   const { held, sqlite } = yield* sound
-  return sqlite.atOneMoment(() => {
+  return sqlite.inSnapshot(() => {
     sqlite.exec(sql)
     return verifyFile(within(sqlite), held).problems
   })
@@ -75,7 +75,7 @@ describe("a verification", () => {
   it.live("runs while calls are charged", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const ledger = yield* embeddedLedger(folder)
+      const ledger = yield* openEmbeddedLedger(folder)
       const { administration } = ledger
       const { id } = yield* administration.createAccount({ name: "A" })
       const key = { account_id: id, name: "k", scopes: ["get-store"], budget_credits: 1_000_000_000 } as const
@@ -240,7 +240,7 @@ describe("a verification", () => {
 
   it.live("finds a difference between the running server and the database", () =>
     Effect.gen(function* () {
-      const heads = new Map([["acct_x", { ...beginning, balance: 5 }]])
+      const heads = new Map([["acct_x", { ...emptyHead, balance: 5 }]])
       const [{ problems }, { problems: others }] = yield* opened(yield* plainCopy, (store) =>
         Effect.all([store.verify({ sequence: 63, heads }), store.verify({ sequence: 62, heads })])
       )
@@ -256,19 +256,19 @@ describe("a verification", () => {
   it.live("finds a key that another process has changed in the file of a running server", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const { administration } = yield* embeddedLedger(folder)
+      const { administration } = yield* openEmbeddedLedger(folder)
       const { id } = yield* administration.createAccount({ name: "A" })
       const key = { account_id: id, name: "k", scopes: ["get-store"], budget_credits: 1 } as const
       const made = yield* administration.createKey(key)
       yield* administration.editKey({ key_id: made.id, budget_credits: 2 })
       assert.deepStrictEqual((yield* administration.verify({})).problems, [])
-      const other = new DatabaseSync(ledgerFileIn(folder))
+      const other = new DatabaseSync(ledgerPath(folder))
       other.exec("update api_key set budget_credits = 9000000000")
       other.close()
       assert.deepStrictEqual((yield* administration.verify({})).problems, [
         `key ${made.id} is not what the running server knows`
       ])
-      const gone = new DatabaseSync(ledgerFileIn(folder))
+      const gone = new DatabaseSync(ledgerPath(folder))
       gone.exec("delete from api_key; delete from record where kind = 'api_key'")
       gone.close()
       assert.deepStrictEqual((yield* administration.verify({})).problems, [
@@ -288,9 +288,9 @@ describe("a verification", () => {
     Effect.gen(function* () {
       const folder = yield* followedCopy
       const page = yield* withDatabase(folder, (sqlite) =>
-        numberIn(sqlite.all("select rootpage from sqlite_schema where name = 'entry_but_charge'")[0], "rootpage")
+        readNumber(sqlite.all("select rootpage from sqlite_schema where name = 'entry_but_charge'")[0], "rootpage")
       )
-      const fd = openSync(ledgerFileIn(folder), "r+")
+      const fd = openSync(ledgerPath(folder), "r+")
       writeSync(fd, Buffer.alloc(4096, 7), 0, 4096, (page - 1) * 4096)
       closeSync(fd)
       const found = yield* withDatabase(folder, (sqlite) => verifyFile(sqlite, { sequence: 0, heads: new Map() }))

@@ -6,26 +6,33 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, type Option, Schema } from "effect"
 import type { AnchorPlace } from "../../chain/anchor.ts"
-import { type Head, isAt, isSame } from "../../chain/chain.ts"
-import { type Chain, keepAnchorOf } from "../../chain/keep-anchor.ts"
+import { type Head, isAtSamePlace, isSameHead } from "../../chain/chain.ts"
+import { type Chain, keepAnchor } from "../../chain/keep-anchor.ts"
 import { LedgerUnavailable } from "../../errors.ts"
 import { databaseUnavailable } from "../sql/database.ts"
 import { durably } from "../sql/statement-sql.ts"
-import { BrokenChain, type Followed, followChainOfDatabase, followPortion, keptHead, settledNumber } from "./chain.ts"
+import {
+  BrokenChain,
+  type ChainPosition,
+  followBatch,
+  followDatabaseChain,
+  readSettledNumber,
+  readStoredHead
+} from "./chain.ts"
 
 /**
  * A peer that has vanished sends nothing for minutes. If millions of links take longer at first, the next round
  * continues.
  */
-const longestLook = "10 seconds"
+const advanceTimeout = "10 seconds"
 /** The operator who stops a server waits for it. */
-const longestEnd = "5 seconds"
+const stopTimeout = "5 seconds"
 
 /**
  * Flushed with everything before it, even if this database commits asynchronously: an anchor must not outlive what it
  * names.
  */
-const keepHead = `
+const updateHead = `
   with lasting as materialized (select ${durably})
   update ledger.head
   set entries = $1, records = $2, sequence = $3::text::bigint, hash = $4
@@ -54,39 +61,39 @@ const countYounger = `
 const Counts = Schema.Tuple([Schema.Struct({ entries: Schema.Int, records: Schema.Int })])
 const decodeCounts = Schema.decodeUnknownEffect(Counts)
 
-const linksIn = ({ entries, records }: Head) => entries + records
+const countLinks = ({ entries, records }: Head) => entries + records
 
-const isAnother = new BrokenChain({ problem: "its chain is another one" })
+const anotherChain = new BrokenChain({ problem: "its chain is another one" })
 
 /** The place of an anchor that is older than the stored head. */
-const placeOfAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept: Followed, anchor: Head) {
-  const rows = yield* sql.unsafe(linkBefore, [kept.sequence, linksIn(kept) - linksIn(anchor)])
+const findAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept: ChainPosition, anchor: Head) {
+  const rows = yield* sql.unsafe(linkBefore, [kept.sequence, countLinks(kept) - countLinks(anchor)])
   const [link] = yield* decodeNumbers(rows)
-  if (link === undefined) return yield* isAnother
+  if (link === undefined) return yield* anotherChain
   return { entries: anchor.entries, records: anchor.records, hash: anchor.hash, sequence: link.number }
 })
 
 /** Follows the chain from the older of the two, which must arrive at the other one. */
-const goThrough = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept: Followed, anchor: Head) {
-  if (linksIn(anchor) <= linksIn(kept)) {
-    const end = yield* followChainOfDatabase(sql, yield* placeOfAnchor(sql, kept, anchor), kept.sequence)
-    return isSame(end, kept) ? undefined : yield* isAnother
+const checkAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept: ChainPosition, anchor: Head) {
+  if (countLinks(anchor) <= countLinks(kept)) {
+    const end = yield* followDatabaseChain(sql, yield* findAnchor(sql, kept, anchor), kept.sequence)
+    return isSameHead(end, kept) ? undefined : yield* anotherChain
   }
   let found: Head | undefined
-  const end = yield* followChainOfDatabase(sql, kept, yield* settledNumber(sql), (head) => {
-    if (isAt(head, anchor)) found = head
+  const end = yield* followDatabaseChain(sql, kept, yield* readSettledNumber(sql), (head) => {
+    if (isAtSamePlace(head, anchor)) found = head
   })
   if (found === undefined) {
     return yield* new BrokenChain({ problem: `its chain ends at entry ${end.entries} and record ${end.records}` })
   }
-  if (found.hash !== anchor.hash) return yield* isAnother
+  if (found.hash !== anchor.hash) return yield* anotherChain
 })
 
 /** Turns a connection that breaks midway, and data that no server has written, into the ledger's own error. */
-const asUnavailable = <A, E>(
+const withTimeout = <A, E>(
   action: string,
   work: Effect.Effect<A, E>,
-  duration: typeof longestLook | typeof longestEnd
+  duration: typeof advanceTimeout | typeof stopTimeout
 ) =>
   Effect.mapError(work, databaseUnavailable(action)).pipe(
     Effect.timeoutOrElse({
@@ -95,16 +102,16 @@ const asUnavailable = <A, E>(
     })
   )
 
-export const chainIn = (sql: PgClient.PgClient): Chain => {
-  let followed: Followed | undefined
+export const databaseChain = (sql: PgClient.PgClient): Chain => {
+  let followed: ChainPosition | undefined
   /** A timeout keeps the batches that were followed, so they are not followed again. */
   const advance = Effect.gen(function* () {
-    const upTo = yield* settledNumber(sql)
+    const upTo = yield* readSettledNumber(sql)
     for (;;) {
-      const before = followed ?? (yield* keptHead(sql))
-      const portion = yield* followPortion(sql, before, upTo)
+      const before = followed ?? (yield* readStoredHead(sql))
+      const portion = yield* followBatch(sql, before, upTo)
       const { entries, hash, records, sequence } = portion.followed
-      if (hash !== before.hash) yield* sql.unsafe(keepHead, [entries, records, sequence, hash])
+      if (hash !== before.hash) yield* sql.unsafe(updateHead, [entries, records, sequence, hash])
       followed = portion.followed
       if (portion.isEnd) return followed
     }
@@ -112,8 +119,8 @@ export const chainIn = (sql: PgClient.PgClient): Chain => {
   return {
     holdTo: (anchor) =>
       Effect.gen(function* () {
-        const kept = yield* keptHead(sql)
-        yield* goThrough(sql, kept, anchor)
+        const kept = yield* readStoredHead(sql)
+        yield* checkAnchor(sql, kept, anchor)
         followed = kept
         const [younger] = yield* Effect.flatMap(sql.unsafe(countYounger, [kept.sequence]), decodeCounts)
         return {
@@ -125,14 +132,14 @@ export const chainIn = (sql: PgClient.PgClient): Chain => {
         Effect.catchTag("BrokenChain", ({ problem }) => Effect.succeed({ problem })),
         Effect.mapError(databaseUnavailable("be held to its anchor"))
       ),
-    advance: asUnavailable("follow its chain", advance, longestLook),
-    end: asUnavailable("follow its chain", advance, longestEnd)
+    advance: withTimeout("follow its chain", advance, advanceTimeout),
+    end: withTimeout("follow its chain", advance, stopTimeout)
   }
 }
 
 /** `open` opens the ledger. No anchor is written before the ledger is open. */
-export const keepAnchorOfDatabase = <A, E, R>(
+export const keepDatabaseAnchor = <A, E, R>(
   sql: PgClient.PgClient,
   place: Option.Option<AnchorPlace>,
   open: Effect.Effect<A, E, R>
-) => keepAnchorOf(chainIn(sql), place, open)
+) => keepAnchor(databaseChain(sql), place, open)

@@ -5,12 +5,12 @@
 import type { Hold } from "../../rules/admission.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
 import type { GroupQueue } from "./group-queue.ts"
-import { lockedOut } from "./locked-accounts.ts"
+import { lockoutDuration } from "./locked-accounts.ts"
 
 /** Leases beyond this number are returned, the oldest first. */
-const mostLeases = 20_000
+const maxLeases = 20_000
 
-export const giveBacks = (options: {
+export const makeReturns = (options: {
   readonly known: KnownAccounts
   readonly queue: GroupQueue
   /** Returns a check: whether the server is still the same member as now, and can write. */
@@ -18,19 +18,19 @@ export const giveBacks = (options: {
 }) => {
   const { known, queue, whileMember } = options
   /** Also for a lease that the server has already ended in memory, but not yet in the database. */
-  const give = (id: string) => {
+  const returnLease = (id: string) => {
     known.endLease(id)
     queue.open().returned.add(id)
   }
-  const giveAll = (ids: Iterable<string>) => {
-    for (const id of ids) give(id)
+  const returnLeases = (ids: Iterable<string>) => {
+    for (const id of ids) returnLease(id)
   }
 
   /** Accounts whose slice the server has used, or begun, since the last beat. */
   const slicesInUse = new Set<string>()
 
   return {
-    giveAll,
+    giveAll: returnLeases,
     useSlice: (id: string): void => {
       slicesInUse.add(id)
     },
@@ -38,26 +38,26 @@ export const giveBacks = (options: {
      * Runs at each beat. Otherwise another server would have to request these slices, and wait, before it can spend the
      * last credits.
      */
-    giveIdleSlices: (): void => {
-      for (const id of known.leased()) if (known.isSliced(id) && !slicesInUse.has(id)) give(id)
+    returnIdleSlices: (): void => {
+      for (const id of known.leased()) if (known.isSliced(id) && !slicesInUse.has(id)) returnLease(id)
       slicesInUse.clear()
     },
     /**
      * For locked accounts. Without the delay, the next group would meet the same lock, and all other calls would wait
      * for it.
      */
-    giveLater: (ids: ReadonlySet<string>): void => {
+    returnLater: (ids: ReadonlySet<string>): void => {
       if (ids.size === 0) return
       const asked = [...ids]
       const isMember = whileMember()
-      setTimeout(() => isMember() && giveAll(asked), lockedOut).unref()
+      setTimeout(() => isMember() && returnLeases(asked), lockoutDuration).unref()
     },
-    giveSurplus: (): void => {
-      let tooMany = [...known.leased()].length - mostLeases
-      for (const id of known.leased()) if (tooMany-- > 0) give(id)
+    returnSurplus: (): void => {
+      let tooMany = [...known.leased()].length - maxLeases
+      for (const id of known.leased()) if (tooMany-- > 0) returnLease(id)
     },
     /** The call has ended without a charge, or can no longer be charged. */
-    giveHold: (hold: Hold): void => {
+    returnHold: (hold: Hold): void => {
       known.unregister(hold)
       const id = hold.key.record.account_id
       if (!known.isLeased(id) && !known.backIntoSlice(hold)) queue.open().released.add(id)
@@ -65,4 +65,4 @@ export const giveBacks = (options: {
   }
 }
 
-export type GiveBacks = ReturnType<typeof giveBacks>
+export type Returns = ReturnType<typeof makeReturns>

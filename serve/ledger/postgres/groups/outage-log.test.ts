@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Logger, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { unavailable } from "../../errors.ts"
-import { outageLog } from "./outage-log.ts"
+import { ledgerUnavailable } from "../../errors.ts"
+import { makeOutageLog } from "./outage-log.ts"
 
-const full = unavailable("be written")(new Error("No space left on device"))
+const full = ledgerUnavailable("be written")(new Error("No space left on device"))
 const away =
   "The ledger cannot be written: No space left on device. Calls are refused, and not charged, until it is back."
 
@@ -13,7 +13,7 @@ const begin = Effect.gen(function* () {
   const lines: Array<string> = []
   const logger = Logger.make(({ message }) => lines.push(String(message)))
   const scope = yield* Scope.make()
-  const log = yield* outageLog.pipe(Scope.provide(scope), Effect.provide(Logger.layer([logger])))
+  const log = yield* makeOutageLog.pipe(Scope.provide(scope), Effect.provide(Logger.layer([logger])))
   const said = Effect.as(Effect.yieldNow, lines).pipe(Effect.map((said) => said.splice(0)))
   return { log, said, end: Scope.close(scope, Exit.void) }
 })

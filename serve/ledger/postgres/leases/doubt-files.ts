@@ -5,28 +5,28 @@
  */
 import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import path from "node:path"
-import { syncDirectory } from "../../files.ts"
+import { flushFolder } from "../../files.ts"
 
-export interface Doubt {
+export interface InDoubtCalls {
   /** Name under which the database knew the server when it sent the charges. */
   readonly member: string
   readonly requestIds: ReadonlyArray<string>
 }
 
-export interface DoubtFiles {
+export interface InDoubtFiles {
   /** Returns when the ids are flushed. */
   readonly add: (member: string, requestIds: ReadonlyArray<string>) => void
-  readonly all: () => ReadonlyArray<Doubt>
+  readonly all: () => ReadonlyArray<InDoubtCalls>
   /** All of its calls are reconciled. The file stays if calls were added since it was read. */
-  readonly remove: (doubt: Doubt) => void
+  readonly remove: (doubt: InDoubtCalls) => void
 }
 
-export const doubtFiles = (ledgerDirectory: string): DoubtFiles => {
+export const openInDoubtFiles = (ledgerDirectory: string): InDoubtFiles => {
   const folder = path.join(ledgerDirectory, "in-doubt")
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (const one of [ledgerDirectory, folder]) chmodSync(one, 0o700) // also if they existed
   for (const name of readdirSync(folder)) chmodSync(path.join(folder, name), 0o600)
-  const read = (member: string): Doubt => ({
+  const read = (member: string): InDoubtCalls => ({
     member,
     requestIds: readFileSync(path.join(folder, member), "utf8").split("\n").slice(0, -1)
   })
@@ -34,7 +34,7 @@ export const doubtFiles = (ledgerDirectory: string): DoubtFiles => {
     add: (member, requestIds) => {
       const lines = requestIds.map((id) => `${id}\n`).join("")
       appendFileSync(path.join(folder, member), lines, { mode: 0o600, flush: true })
-      syncDirectory(folder)
+      flushFolder(folder)
     },
     all: () => readdirSync(folder).map(read),
     remove: ({ member, requestIds }) => {

@@ -9,9 +9,9 @@ import { databaseUnavailable } from "../sql/database.ts"
 import { bookEntries, whileFree } from "./leases.ts"
 
 /** Servers share the work. */
-const betweenRounds = "5 seconds"
+const roundInterval = "5 seconds"
 /** Operators need connections, too. */
-const accountsAtOnce = 2
+const maxConcurrency = 2
 
 const isDue = "credits_left > 0 and expires_at <= $1::text::timestamptz"
 const due = `select distinct account_id as id from ledger.expiring_grant where ${isDue} order by account_id`
@@ -31,7 +31,7 @@ const granted = `
   where ${isDue} and account_id = $2
   order by expires_at, position`
 
-const takeOut = Effect.fnUntraced(
+const removeExpired = Effect.fnUntraced(
   function* (sql: PgClient.PgClient, id: string, now: number) {
     const expire = Effect.gen(function* () {
       const found = yield* Effect.flatMap(sql.unsafe(granted, [timestampOf(now), id]), decodeGranted)
@@ -45,13 +45,13 @@ const takeOut = Effect.fnUntraced(
 )
 
 /** Runs before an account is read. */
-export const expireCreditsOf = Effect.fn("PostgresLedger.expireCreditsOf")(function* (
+export const expireAccountCredits = Effect.fn("PostgresLedger.expireCreditsOf")(function* (
   sql: PgClient.PgClient,
   id: string
 ) {
   const now = yield* Clock.currentTimeMillis
   const found = yield* Effect.mapError(sql.unsafe(isAccountDue, [timestampOf(now), id]), databaseUnavailable("be read"))
-  if (found.length > 0) yield* takeOut(sql, id, now)
+  if (found.length > 0) yield* removeExpired(sql, id, now)
 })
 
 /** For all accounts. Returns the accounts whose credits could not be removed now; these stay unchanged. */
@@ -64,17 +64,17 @@ export const expireCredits = Effect.fn("PostgresLedger.expireCredits")(function*
   const failures = yield* Effect.forEach(
     found,
     ({ id }) =>
-      takeOut(sql, id, now).pipe(
+      removeExpired(sql, id, now).pipe(
         Effect.as(undefined),
         Effect.catch((error) => Effect.succeed({ id, error }))
       ),
-    { concurrency: accountsAtOnce }
+    { concurrency: maxConcurrency }
   )
   return failures.filter((failure) => failure !== undefined)
 })
 
 /** Runs until it is interrupted. Each late account is logged once. */
-export const keepExpiring = (sql: PgClient.PgClient) => {
+export const runExpiry = (sql: PgClient.PgClient) => {
   const late = new Set<string>()
   const round = Effect.gen(function* () {
     const failures = yield* expireCredits(sql)
@@ -89,5 +89,5 @@ export const keepExpiring = (sql: PgClient.PgClient) => {
     }
   })
   // while the database is unavailable, the charges already log that
-  return Effect.repeat(Effect.ignore(round), Schedule.spaced(betweenRounds))
+  return Effect.repeat(Effect.ignore(round), Schedule.spaced(roundInterval))
 }

@@ -8,9 +8,9 @@
  */
 
 /** Milliseconds since the database last heard from the server. */
-const longestTrust = 3_500
+const maxSilence = 3_500
 /** Milliseconds by which the two clocks may drift apart. Both limits together are less than five seconds. */
-const longestDrift = 1_000
+const maxDrift = 1_000
 
 export interface Clocks {
   readonly monotonic: () => number
@@ -22,7 +22,7 @@ export interface Moment {
   readonly timeOfDay: number
 }
 
-export const leaseTrust = (clocks: Clocks) => {
+export const trackLeaseTrust = (clocks: Clocks) => {
   const now = (): Moment => ({ monotonic: clocks.monotonic(), timeOfDay: clocks.timeOfDay() })
   let heardAt = now()
   return {
@@ -34,9 +34,9 @@ export const leaseTrust = (clocks: Clocks) => {
     isTrusted: (): boolean => {
       const elapsed = clocks.monotonic() - heardAt.monotonic
       const drift = clocks.timeOfDay() - heardAt.timeOfDay - elapsed
-      return elapsed < longestTrust && Math.abs(drift) < longestDrift
+      return elapsed < maxSilence && Math.abs(drift) < maxDrift
     }
   }
 }
 
-export type LeaseTrust = ReturnType<typeof leaseTrust>
+export type LeaseTrust = ReturnType<typeof trackLeaseTrust>

@@ -14,9 +14,9 @@ import { transact } from "../sql/database.ts"
 import { texts } from "../sql/parameters.ts"
 import { forgetSilentServers } from "../sql/statement-sql.ts"
 import type { ServerStatements } from "../sql/statements.ts"
-import type { DoubtFiles } from "./doubt-files.ts"
+import type { InDoubtFiles } from "./doubt-files.ts"
 
-interface JoinAsked {
+interface JoinRequest {
   /** The new name of the server. */
   readonly id: string
   /** The previous name of the server. */
@@ -34,7 +34,7 @@ export const joinStatements = (sql: PgClient.PgClient, { inTime }: ServerStateme
    * name end first, and can write nothing afterwards, so the answer is final: which of the calls that wait for their
    * charge are charged.
    */
-  join: ({ id, previous, waiting }: JoinAsked): Promise<ReadonlySet<string>> =>
+  join: ({ id, previous, waiting }: JoinRequest): Promise<ReadonlySet<string>> =>
     inTime(
       transact(
         sql,
@@ -55,7 +55,7 @@ export const joinStatements = (sql: PgClient.PgClient, { inTime }: ServerStateme
 
 export type JoinStatements = ReturnType<typeof joinStatements>
 
-export interface MemberName {
+export interface ServerName {
   readonly id: string
 }
 
@@ -66,32 +66,32 @@ export interface WaitingCharge {
   readonly reject: (error: LedgerUnavailable) => void
 }
 
-const longestWait = 5_000
-const betweenAttempts = 250
+const maxWait = 5_000
+const retryInterval = 250
 
-const newName = (): MemberName => ({ id: randomText(20) })
+const makeName = (): ServerName => ({ id: randomText(20) })
 const notWritten = (cause: string) => new LedgerUnavailable({ action: "be written", cause })
 
-export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles) => {
-  let current = newName()
+export const joinServers = async (statements: JoinStatements, doubts: InDoubtFiles) => {
+  let current = makeName()
   let waiting: Array<WaitingCharge & { readonly since: number }> = []
   let isLast = false
 
   /** Answers calls that have waited long enough, whether or not they were charged. */
-  const answer = (isToBeAnswered: (call: { readonly since: number }) => boolean) => {
-    const leaving = waiting.filter(isToBeAnswered)
-    if (leaving.length === 0) return
+  const rejectWaiting = (isToBeAnswered: (call: { readonly since: number }) => boolean) => {
+    const expired = waiting.filter(isToBeAnswered)
+    if (expired.length === 0) return
     doubts.add(
       current.id,
-      leaving.map(({ requestId }) => requestId)
+      expired.map(({ requestId }) => requestId)
     )
-    waiting = waiting.filter((call) => !leaving.includes(call))
+    waiting = waiting.filter((call) => !expired.includes(call))
     const error = notWritten("the database did not answer; if the call was charged, it is refunded")
-    for (const { reject } of leaving) reject(error)
+    for (const { reject } of expired) reject(error)
   }
 
   const joinAnew = async () => {
-    const next = newName()
+    const next = makeName()
     const asked = waiting
     const ids = asked.map(({ requestId }) => requestId)
     const charged = await statements.join({ id: next.id, previous: current.id, waiting: ids })
@@ -119,16 +119,16 @@ export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles
           onFailure(error)
         }
         try {
-          answer(({ since }) => isLast || performance.now() - since > longestWait)
+          rejectWaiting(({ since }) => isLast || performance.now() - since > maxWait)
         } catch (error) {
           onFailure(error) // these calls could not be noted, so they keep waiting
         }
         if (isLast) return false
-        await new Promise((resolve) => setTimeout(resolve, betweenAttempts))
+        await new Promise((resolve) => setTimeout(resolve, retryInterval))
       }
     },
     /** The attempt in progress is the last one. */
-    tryNoMore: () => {
+    stopTrying: () => {
       isLast = true
     },
     leave: () => statements.leave(current.id)

@@ -4,9 +4,9 @@
  * it was decided.
  */
 import type { ChainHead, Draft } from "../../chain/chain.ts"
-import { type Entry, moneyOutOf } from "../../chain/records.ts"
+import { type Entry, moneyOutOfEntry } from "../../chain/records.ts"
 import { monthOf } from "../../moments.ts"
-import { grantChanges } from "../../rules/expiring-grants.ts"
+import { parseGrants } from "../../rules/expiring-grants.ts"
 import { integers, texts } from "./parameters.ts"
 
 /** What one server holds of one key, for calls admitted on one day, of one grant or of credits that do not expire. */
@@ -32,7 +32,7 @@ interface Usage {
 }
 
 /** An entry with a key is a charge, or its refund, which is subtracted from the day on which the charge was counted. */
-const usageOf = (entries: ReadonlyArray<Draft>): ReadonlyArray<Usage> => {
+const sumUsage = (entries: ReadonlyArray<Draft>): ReadonlyArray<Usage> => {
   const sums = new Map<string, Usage>()
   for (const { account_id, credits, endpoint, key_id, occurred_at, type } of entries) {
     if (key_id === null || endpoint === null) continue
@@ -50,26 +50,26 @@ const usageOf = (entries: ReadonlyArray<Draft>): ReadonlyArray<Usage> => {
 }
 
 /** The state of an account after a group. */
-export interface Moved extends ChainHead {
+export interface AccountAfter extends ChainHead {
   readonly id: string
   readonly money_out: number
 }
 
 /** The last entry of each account, and the money that went out with its entries. */
-export const movedBy = (entries: ReadonlyArray<Entry>): Map<string, Moved> => {
-  const moved = new Map<string, Moved>()
+export const listAccountsAfter = (entries: ReadonlyArray<Entry>): Map<string, AccountAfter> => {
+  const moved = new Map<string, AccountAfter>()
   for (const entry of entries) {
     const { account_id: id, balance, hash, position } = entry
-    moved.set(id, { id, position, balance, hash, money_out: (moved.get(id)?.money_out ?? 0) + moneyOutOf(entry) })
+    moved.set(id, { id, position, balance, hash, money_out: (moved.get(id)?.money_out ?? 0) + moneyOutOfEntry(entry) })
   }
   return moved
 }
 
 /** Expiring credits that the entries grant, and what they take from such credits. Null if none, as in most groups. */
-const grantRowsOf = (entries: ReadonlyArray<Entry>): string | null => {
+const formatGrantRows = (entries: ReadonlyArray<Entry>): string | null => {
   const rows = entries.flatMap(({ account_id, credits, expires_at, grants, position }) => [
     ...(expires_at === null ? [] : [{ account_id, position, expires_at, credits }]),
-    ...grantChanges(grants).map((change) => ({ account_id, expires_at: null, ...change }))
+    ...parseGrants(grants).map((change) => ({ account_id, expires_at: null, ...change }))
   ])
   return rows.length === 0 ? null : JSON.stringify(rows)
 }
@@ -114,13 +114,13 @@ const parameters = [
 ] as const
 type Parameter = (typeof parameters)[number]
 /** The number of parameters that `rowsOf` returns. */
-export const rowParameters = parameters.length
+export const rowParameterCount = parameters.length
 
 /**
  * `isToBeWritten` is a condition in SQL. `$1` is the server that has the holdings. The parameters of `rowsOf` begin
  * after `before`. `more` sets further columns of the accounts, from arrays that are passed after those of `rowsOf`.
  */
-export const writtenWhere = (isToBeWritten: string, before: number, more = { set: "", arrays: "", columns: "" }) => {
+export const writeRows = (isToBeWritten: string, before: number, more = { set: "", arrays: "", columns: "" }) => {
   const p = (name: Parameter) => `$${before + 1 + parameters.indexOf(name)}`
   const columns = `account_id, position, type, occurred_at, key_id, endpoint, credits, balance, budget_credits,
       daily_budget_credits, weekly_budget_credits, request_id, note, expires_at, grants, hash`
@@ -202,12 +202,12 @@ export const writtenWhere = (isToBeWritten: string, before: number, more = { set
   )`
 }
 
-export const rowsOf = (
+export const bindRows = (
   entries: ReadonlyArray<Entry>,
-  heads: ReadonlyArray<Moved>,
+  heads: ReadonlyArray<AccountAfter>,
   holdings: ReadonlyArray<Holding>
 ): ReadonlyArray<unknown> => {
-  const usage = usageOf(entries)
+  const usage = sumUsage(entries)
   const rows: Readonly<Record<Parameter, unknown>> = {
     "entry.account_id": texts(entries.map((entry) => entry.account_id)),
     "entry.position": integers(entries.map((entry) => entry.position)),
@@ -225,7 +225,7 @@ export const rowsOf = (
     "entry.expires_at": texts(entries.map((entry) => entry.expires_at)),
     "entry.grants": texts(entries.map((entry) => entry.grants)),
     "entry.hash": texts(entries.map((entry) => entry.hash)),
-    grants: grantRowsOf(entries),
+    grants: formatGrantRows(entries),
     "account.id": texts(heads.map((head) => head.id)),
     "account.position": integers(heads.map((head) => head.position)),
     "account.balance": integers(heads.map((head) => head.balance)),
