@@ -1,7 +1,6 @@
 /**
- * The operations that an operator can run on the ledger. The process that holds the ledger carries them out; that is
- * either the command itself, or a running server on behalf of the command. When an operation returns, its change is
- * durable and applies to the next request.
+ * The operations that an operator can run on the ledger, by the command itself or by a running server on its behalf.
+ * When an operation returns, its change is durable and applies to the next request.
  */
 import { Day, Scope, Timestamp } from "@larder/schemas"
 import { Context, type Effect, Schema, type Stream } from "effect"
@@ -66,7 +65,7 @@ export const KeySummary = Schema.Struct({
 })
 export type KeySummary = typeof KeySummary.Type
 
-/** The only place that contains the full key: its owner copies it now, because it cannot be shown again. */
+/** The full key appears only here: its owner copies it now, because it cannot be shown again. */
 export const NewKey = Schema.Struct({ key: Schema.String, ...KeySummary.fields })
 export type NewKey = typeof NewKey.Type
 
@@ -91,8 +90,6 @@ export type Booking = typeof Booking.Type
 /** `booked` is false if the ledger already had the booking; nothing was written then. */
 const Booked = Schema.Struct({ booked: Schema.Boolean, balance_credits: Schema.Int })
 
-const maxEntriesPerPage = 1_000
-
 /** Both days are inclusive. Without `key_id` or `endpoint`, all keys or all endpoints are included. */
 const UsageQuery = Schema.Struct({
   account_id: Schema.String,
@@ -108,7 +105,6 @@ export const UsageOfDay = Schema.Struct({
   key_id: Schema.String,
   endpoint: Schema.String,
   calls: Schema.Int,
-  /** Credits charged for them. */
   credits: Schema.Int
 })
 export type UsageOfDay = typeof UsageOfDay.Type
@@ -171,10 +167,9 @@ export const operations = {
       name: Schema.optionalKey(PrintableText),
       scopes: Schema.optionalKey(Scopes),
       budget_credits: Schema.optionalKey(BudgetCredits),
-      /** Null removes the budget. */
+      /** Null removes a budget or the expiry. */
       daily_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
       weekly_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
-      /** Null removes the expiry. */
       expires_at: Schema.optionalKey(Schema.NullOr(Timestamp))
     }),
     output: KeySummary
@@ -183,21 +178,19 @@ export const operations = {
   rotateKey: { input: Schema.Struct({ key_id: Schema.String, overlap_hours: OverlapHours }), output: NewKey },
   revokeKey: { input: Schema.Struct({ key_id: Schema.String }), output: KeySummary },
   usage: { input: UsageQuery, output: Schema.Array(UsageOfDay) },
-  /** The same usage, summed by day, by key and by endpoint. */
   summedUsage: { input: UsageQuery, output: SummedUsage },
   /** A page of an account's statement, newest first: entries before a position, or the newest; of some types or all. */
   entriesBefore: {
     input: Schema.Struct({
       account_id: Schema.String,
       before: Schema.NullOr(Schema.Int),
-      limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxEntriesPerPage })),
+      limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000 })),
       types: Schema.optional(Schema.Array(Schema.Literals(entryTypes)))
     }),
     output: Schema.Array(Entry)
   },
   /** Checks the whole ledger, and compares it with an anchor if one is given. */
   verify: { input: Schema.Struct({ anchor: Schema.optionalKey(Anchor) }), output: Verification },
-  /** Writes a consistent snapshot of the ledger into a new file. */
   backup: { input: Schema.Struct({ file: Schema.String }), output: Backup }
 } as const
 
@@ -241,12 +234,9 @@ export type AdministrationError = typeof AdministrationError.Type
 
 type Operations = {
   readonly [O in Operation]: (input: Input<O>) => Effect.Effect<Output<O>, AdministrationError>
-}
-interface Statements {
+} & {
   /** The entries of an account, oldest first. */
   readonly entriesOf: (accountId: string) => Stream.Stream<Entry, AdministrationError>
 }
 
-export class Administration extends Context.Service<Administration, Operations & Statements>()(
-  "larder/serve/Administration"
-) {}
+export class Administration extends Context.Service<Administration, Operations>()("larder/serve/Administration") {}

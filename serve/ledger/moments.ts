@@ -1,4 +1,4 @@
-/** Time as the ledger needs it: UTC days, weeks and months, and timestamps as text. */
+/** UTC days, weeks and months as numbers, and timestamps as text. */
 import { Timestamp } from "@larder/schemas"
 import { Schema } from "effect"
 
@@ -38,10 +38,7 @@ const coverMonth = (within: Days, outside: ReadonlyArray<Days>) =>
     ? { wholes: 0, added: [within], taken: [] }
     : { wholes: 1, added: [], taken: outside.filter((days) => countDays(days) > 0) }
 
-/**
- * How to sum up a period: add the months from `first` to the one before `next` and the days in `added`, and subtract
- * the days in `taken`. At most sixteen days of a month.
- */
+/** A period as the months from `first` to the one before `next`, plus and minus days: at most sixteen of a month. */
 export const coverPeriod = ({ from, to }: Days) => {
   const [first, last] = [monthOf(Date.parse(from)), monthOf(Date.parse(to))]
   const before = { from: dateText(firstDayOf(first)), to: dateText(Date.parse(from) - day) }
@@ -62,10 +59,7 @@ export const coverPeriod = ({ from, to }: Days) => {
 
 const isTimestamp = Schema.is(Timestamp)
 
-/**
- * A UTC time as people type it, with or without seconds: `2027-01-31T00:00:00Z`, `2027-01-31 00:00`. Undefined if it is
- * not valid.
- */
+/** A UTC time as people type it: `2027-01-31T00:00:00Z`, `2027-01-31 00:00`. Undefined if it is not valid. */
 export const parseMoment = (text: string): string | undefined => {
   const [, day, minute, second = ":00"] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?( ?UTC|Z)?$/.exec(text) ?? []
   const moment = `${day}T${minute}${second}.000Z`

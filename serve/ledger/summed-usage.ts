@@ -12,9 +12,7 @@ export type UsageSum = typeof UsageSum.Type
 
 /** Each list covers all requested calls. A name without calls, for example because all were refunded, is omitted. */
 export const SummedUsage = Schema.Struct({
-  /** In chronological order. */
   by_day: Schema.Array(UsageSum),
-  /** Most credits first. */
   by_key: Schema.Array(UsageSum),
   by_endpoint: Schema.Array(UsageSum)
 })
@@ -30,10 +28,10 @@ export const UsagePart = Schema.Struct({
 })
 export type UsagePart = typeof UsagePart.Type
 
-const sumBy = (parts: ReadonlyArray<UsagePart>, of: "day" | "key_id" | "endpoint"): Array<UsageSum> => {
+const sumBy = (parts: ReadonlyArray<UsagePart>, column: "day" | "key_id" | "endpoint"): Array<UsageSum> => {
   const sums = new Map<string, { name: string; calls: number; credits: number }>()
   for (const part of parts) {
-    const name = part[of]
+    const name = part[column]
     if (name === null) continue
     const sum = sums.get(name) ?? { name, calls: 0, credits: 0 }
     sums.set(name, sum)

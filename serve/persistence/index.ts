@@ -11,6 +11,7 @@ export {
   allTables,
   backedUpTables,
   consoleTables,
+  makeRestorable,
   selectCounts,
   TableCount
 } from "./console-tables.ts"
@@ -18,8 +19,7 @@ export { type CsvRow, csvText } from "./csv.ts"
 export { insertPortion, readRows } from "./in-thread.ts"
 export { runMigrations } from "./migrations.ts"
 export { maxKeptCalls, pruneRequests, writeRequests } from "./requests/batches.ts"
-export { gatherCalls } from "./requests/gathered.ts"
-export { layerRequestLog } from "./requests/kept-requests.ts"
+export { gatherCalls } from "./requests/gather-calls.ts"
 export {
   type CallsByStatus,
   lastUseDays,
@@ -27,7 +27,7 @@ export {
   type PlaceInRequests,
   RequestLog
 } from "./requests/request-log.ts"
-export { makeRestorable } from "./restored.ts"
+export { layerRequestLog } from "./requests/stored-requests.ts"
 export { betweenCells, betweenRows, type RowsAsText } from "./rows-as-text.ts"
 export { isBusy, isDamaged, openSqlite, type SqlCell, type Sqlite, type SqliteRow } from "./sqlite.ts"
 export { inOwnThread, makeThread, type Thread } from "./thread.ts"

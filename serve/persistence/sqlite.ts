@@ -1,11 +1,10 @@
 /**
  * A SQLite file that only this process writes, on one connection of the main thread. A transaction begins and commits
- * in one turn of the event loop, so no other writer of the process intervenes. It is on disk when it returns:
- * write-ahead log, `synchronous=full`, one flush per commit. Long work runs in threads with their own connections.
+ * in one turn of the event loop, and is on disk when it returns: write-ahead log, `synchronous=full`, one flush per
+ * commit. Long work runs in threads with their own connections.
  *
- * The same SQL serves SQLite and PostgreSQL: `$1` parameters, `cast(… as …)`, `on conflict`, `returning`. A table is
- * named with its schema (`ledger.entry`, `console.person`); SQLite has one schema per file, so the prefix is dropped
- * here. Booleans are 0 and 1 in SQLite: columns declared as `boolean` are returned as booleans.
+ * The same SQL serves SQLite and PostgreSQL. A table is named with its schema (`ledger.entry`, `console.person`), which
+ * is dropped here: SQLite has one schema per file. Columns declared as `boolean` (0 and 1) are returned as booleans.
  */
 import { chmodSync, closeSync, existsSync, openSync } from "node:fs"
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite"
@@ -13,10 +12,7 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSy
 export type SqlCell = string | number | boolean | null
 export type SqliteRow = Record<string, SQLOutputValue | boolean>
 
-/**
- * Milliseconds that a statement waits for another connection's write to end. While the main thread (`full`) waits, all
- * its calls wait.
- */
+/** Milliseconds that a statement waits for another connection's write. While the main thread (`full`) waits, all wait. */
 const lockTimeout = { full: 1_000, normal: 10_000 }
 /** Pages of 4 kB: 16 MB. */
 export const longLogPages = 4_000
@@ -25,18 +21,12 @@ const maxLogBytes = 64 * 1024 * 1024
 /** Page cache of a connection, in kilobytes. */
 const cacheSize = 32_768
 
-interface Prepared {
-  readonly statement: StatementSync
-  readonly booleans: ReadonlyArray<string>
-}
-
 const withoutSchemas = (sql: string) => sql.replaceAll(/\b(?:console|ledger)\.(?=[a-z_])/g, "")
 const toInput = (cell: SqlCell): SQLInputValue => (typeof cell === "boolean" ? Number(cell) : cell)
 
 /**
- * Restricts files of the ledger to their owner, including files that already existed. An existing file is not opened
- * here: closing it would release every lock that this process holds on it, and another process would consider itself
- * the last user.
+ * Restricts files to their owner. An existing file is not opened here: closing it would release every lock that this
+ * process holds on it, and another process would consider itself the last user.
  */
 const restrictFile = (file: string) => {
   if (!existsSync(file)) closeSync(openSync(file, "a", 0o600))
@@ -68,17 +58,17 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
     db.exec(`pragma sums.journal_mode = wal; pragma sums.synchronous = normal; pragma sums.cache_size = -${cacheSize};
       pragma sums.journal_size_limit = ${maxLogBytes}`)
   }
-  const cache = new Map<string, Prepared>()
+  const cache = new Map<string, { readonly statement: StatementSync; readonly booleans: ReadonlyArray<string> }>()
   let commits = 0
 
-  const prepare = (sql: string): Prepared => {
-    const found = cache.get(sql)
-    if (found !== undefined) return found
+  const prepare = (sql: string) => {
+    const cached = cache.get(sql)
+    if (cached !== undefined) return cached
     const statement = db.prepare(withoutSchemas(sql))
     const booleans = statement.columns().flatMap(({ name, type }) => (type === "boolean" ? [name] : []))
-    const made = { statement, booleans }
-    cache.set(sql, made)
-    return made
+    const prepared = { statement, booleans }
+    cache.set(sql, prepared)
+    return prepared
   }
   const bindParams = (params: ReadonlyArray<SqlCell>) =>
     Object.fromEntries(params.map((cell, index) => [`$${index + 1}`, toInput(cell)]))
@@ -96,10 +86,10 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
   const transaction = <A>(begin: string, work: () => A): A => {
     db.exec(begin)
     try {
-      const done = work()
+      const result = work()
       db.exec("commit")
       commits++
-      return done
+      return result
     } catch (error) {
       if (db.isTransaction) db.exec("rollback")
       throw error
@@ -109,12 +99,10 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
   return {
     file,
     sums,
-    /** Several statements, without parameters. */
     exec: (sql: string): void => db.exec(withoutSchemas(sql)),
     /** For a statement that runs for every row: parameters are `?`. */
     prepare: (sql: string): StatementSync => db.prepare(withoutSchemas(sql)),
     all,
-    /** Returns the number of changed rows. */
     run: (sql: string, params: ReadonlyArray<SqlCell> = []): number => {
       commits++
       return Number(prepare(sql).statement.run(bindParams(params)).changes)

@@ -1,11 +1,11 @@
 /** The code that runs in a thread of `thread.ts`. */
 import { parentPort, workerData } from "node:worker_threads"
 import { openSqlite } from "./sqlite.ts"
-import type { Files, ThreadTask, TaskAnswer } from "./thread.ts"
+import type { Files, TaskAnswer, ThreadTask } from "./thread.ts"
 
 const { file, sums } = workerData as Files // from `thread.ts`
 const sqlite = openSqlite(file, { durability: "normal", sums })
-const answer = (answered: TaskAnswer) => parentPort?.postMessage(answered)
+const answer = (message: TaskAnswer) => parentPort?.postMessage(message)
 
 const run = async ({ args, id, module, name }: ThreadTask): Promise<void> => {
   try {

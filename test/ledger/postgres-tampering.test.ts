@@ -212,7 +212,7 @@ describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum a
       )
       assert.match(
         found.join("; "),
-        /the chain was anchored at entry 62 and record 7, and (is another one there|ends at)/
+        /the chain was anchored at entry 62 and record 7, and (has another hash there|ends at)/
       )
     })
   )

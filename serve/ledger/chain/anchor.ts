@@ -1,7 +1,6 @@
 /**
- * The anchor is the head of the ledger's chain, kept where an attacker who can write the ledger cannot reach it: in a
- * file elsewhere, or at a URL that accepts it by PUT and returns it by GET. Checking the chain against the anchor
- * detects every change to the entries and records that the anchor covers.
+ * The anchor: the head of the ledger's chain, stored where an attacker who can write the ledger cannot reach it, in a
+ * file or at a URL (PUT and GET). Checking the chain against it detects every change to what it covers.
  */
 import { open, readFile, realpath, rename } from "node:fs/promises"
 import path from "node:path"
@@ -23,7 +22,7 @@ export const Anchor = Schema.Struct({
 })
 export type Anchor = typeof Anchor.Type
 
-export class AnchorUnavailable extends Schema.TaggedError<AnchorUnavailable>()("AnchorUnavailable", {
+class AnchorUnavailable extends Schema.TaggedError<AnchorUnavailable>()("AnchorUnavailable", {
   place: Schema.String,
   problem: Schema.String
 }) {
@@ -60,10 +59,10 @@ const hasDecodablePassword = ({ password, username }: URL) => {
 export const placeProblem = (place: string): string | undefined => {
   if (!isUrl(place)) return path.isAbsolute(place) ? undefined : "must be the absolute path of a file, or https://…"
   const url = URL.parse(place)
-  if (url === null || !hasDecodablePassword(url)) return "is no address; in a user and a password % is %25"
+  if (url === null || !hasDecodablePassword(url)) return "is not a URL; in a user name or password, write % as %25"
   return url.protocol === "https:" || isLoopback(url)
     ? undefined
-    : "must be https://…: an anchor that can be changed on its way proves nothing"
+    : "must be https://…: an anchor that can be changed in transit proves nothing"
 }
 
 /** A URL may contain a password, so its name is only the origin and the path. */
@@ -79,10 +78,7 @@ export interface AnchorPlace {
   readonly write: (anchor: Anchor) => Effect.Effect<void, AnchorUnavailable>
 }
 
-/**
- * Replaces the file atomically: a concurrent reader sees the previous anchor. Follows a symbolic link. Does not create
- * a missing folder.
- */
+/** Replaces the file atomically. Follows a symbolic link, and does not create a missing folder. */
 const replaceFile = async (file: string, text: string) => {
   const target = await realpath(file).catch(() => file)
   const part = `${target}.part`
@@ -102,7 +98,7 @@ const fileAnchor = (file: string): AnchorPlace => {
   /** If the disk hangs, only one write waits, instead of one more every second. */
   let writing: Promise<void> | undefined
   const write = (text: string) => {
-    if (writing !== undefined) return Promise.reject(new Error("the last write has not ended yet"))
+    if (writing !== undefined) return Promise.reject(new Error("the previous write is still running"))
     writing = replaceFile(file, text).finally(() => {
       writing = undefined
     })
@@ -119,7 +115,7 @@ const fileAnchor = (file: string): AnchorPlace => {
       catch: failed
     }).pipe(
       Effect.flatMap((text) => (text === undefined ? Effect.succeedNone : Effect.asSome(decode(text)))),
-      Effect.catchTag("SchemaError", () => Effect.fail(failed("it is not what larder-serve has written"))),
+      Effect.catchTag("SchemaError", () => Effect.fail(failed("its content was not written by larder-serve"))),
       withTimeout(file)
     ),
     write: (anchor) => withTimeout(file)(Effect.tryPromise({ try: () => write(encode(anchor)), catch: failed }))
@@ -128,11 +124,7 @@ const fileAnchor = (file: string): AnchorPlace => {
 
 /** The message of the innermost error: the outer errors repeat the URL, which may contain a secret. */
 const innermostMessage = (error: unknown): string => {
-  const {
-    cause,
-    reason,
-    request
-  }: { readonly cause?: unknown; readonly reason?: unknown; readonly request?: unknown } = Object(error)
+  const { cause, reason, request }: Partial<Record<"cause" | "reason" | "request", unknown>> = Object(error)
   const inner = reason ?? cause
   if (inner !== undefined) return innermostMessage(inner)
   return error instanceof Error && request === undefined ? error.message : "no answer"
@@ -145,14 +137,14 @@ const urlAnchor = (place: string): AnchorPlace => {
   url.username = ""
   url.password = ""
   const request = (method: "GET" | "PUT") => {
-    const asked = HttpClientRequest.make(method)(url.href)
+    const anonymous = HttpClientRequest.make(method)(url.href)
     return username === ""
-      ? asked
-      : HttpClientRequest.basicAuth(asked, decodeURIComponent(username), decodeURIComponent(password))
+      ? anonymous
+      : HttpClientRequest.basicAuth(anonymous, decodeURIComponent(username), decodeURIComponent(password))
   }
   const failed = (problem: string) => new AnchorUnavailable({ place: name, problem })
-  const send = (asked: HttpClientRequest.HttpClientRequest) =>
-    HttpClient.execute(asked).pipe(
+  const send = (outgoing: HttpClientRequest.HttpClientRequest) =>
+    HttpClient.execute(outgoing).pipe(
       Effect.flatMap((response) => Effect.map(response.text, (text) => ({ status: response.status, text }))),
       Effect.provideService(HttpClient.TracerPropagationEnabled, false),
       Effect.mapError((error) => failed(innermostMessage(error))),
@@ -167,7 +159,7 @@ const urlAnchor = (place: string): AnchorPlace => {
         if (status === 404) return Effect.succeedNone
         if (status !== 200) return refused(status)
         return decode(text).pipe(
-          Effect.mapError(() => failed("it is not what larder-serve has written")),
+          Effect.mapError(() => failed("its content was not written by larder-serve")),
           Effect.asSome
         )
       })

@@ -2,11 +2,10 @@
  * The hash chain of an account: each entry carries a SHA-256 over the previous hash and its own fields, so a changed,
  * missing or inserted entry is detected. PostgreSQL computes the same text and hash in SQL (`sql-text.ts`).
  *
- * The hashed text contains the fields in a fixed order, one per line. The last four are omitted if all of them are
- * null. No field contains a line break or is empty, which a verification checks, so no two entries have the same text.
- * `sequence` is not hashed: it is the entry's place in one store, and changes when the ledger moves to another store.
+ * The text has the fields in a fixed order, one per line, without the last four if all of them are null. A verification
+ * checks that no field is empty or has a line break, so no two entries have the same text. `sequence` is not hashed: it
+ * changes when the ledger moves to another store.
  */
-
 import { hash } from "node:crypto"
 import type { Verification } from "../administration.ts"
 import type { Entry } from "./records.ts"
@@ -80,11 +79,9 @@ export const hashLink = (head: string, hashOfNext: string): string => hash("sha2
 /** `body` is the JSON of the record. */
 export const hashRecord = (kind: string, body: string): string => hash("sha256", `${kind}\n${body}`, "hex")
 
-/** The head of the chain of the whole ledger: how far it has been followed, and the hash there. See `linkedTo`. */
+/** How far the chain of the whole ledger has been followed, as numbers of entries and records, and the hash there. */
 export interface Head {
-  /** Number of entries that it includes. */
   readonly entries: number
-  /** Number of records that it includes. */
   readonly records: number
   readonly hash: string
 }
@@ -95,11 +92,12 @@ export const noHead: Head = { entries: 0, records: 0, hash: "" }
 export const isAtSamePlace = (head: Head, { entries, records }: Head): boolean =>
   head.entries === entries && head.records === records
 
-export const isSameHead = (one: Head, other: Head): boolean => isAtSamePlace(one, other) && one.hash === other.hash
+export const isSameHead = (head: Head, otherHead: Head): boolean =>
+  isAtSamePlace(head, otherHead) && head.hash === otherHead.hash
 
 /**
  * For a verification, which follows the chain from its beginning: the chain must pass through the stored head, and
- * through the anchor if there is one. `tell` receives each problem.
+ * through the anchor if there is one. `report` receives each problem.
  */
 export const checkChain = (stored: Head, anchor: Head | undefined, report: (problem: string) => void) => {
   const missing = new Map<string, Head>()
@@ -112,7 +110,7 @@ export const checkChain = (stored: Head, anchor: Head | undefined, report: (prob
         if (!isAtSamePlace(head, expected)) continue
         missing.delete(what)
         if (head.hash === expected.hash) continue
-        report(`the chain ${what} entry ${head.entries} and record ${head.records}, and is another one there`)
+        report(`the chain ${what} entry ${head.entries} and record ${head.records}, and has another hash there`)
       }
     },
     /** Returns how many links are newer than the anchor. */

@@ -1,7 +1,7 @@
 /**
- * Maintains the anchor of a running server. It is written when the chain has grown, at most once a second, and at a
- * clean stop, which always logs the head. A start checks the ledger against the anchor before it opens the ledger, so a
- * ledger that has lost its end, or that cannot be opened, never replaces the anchor.
+ * Maintains the anchor of a running server: writes it when the chain has grown, at most once a second, and at a clean
+ * stop, which always logs the head. A start first checks the ledger against the anchor, so a ledger that has lost its
+ * end, or that cannot be opened, never replaces it.
  */
 import { Clock, Effect, Option, Schedule, Schema } from "effect"
 import type { LedgerUnavailable } from "../errors.ts"
@@ -12,15 +12,12 @@ import { type Head, isSameHead } from "./chain.ts"
 /** The chain of the whole ledger, wherever it is stored. */
 export interface Chain {
   /**
-   * Why the chain does not pass through an anchor; or, if it does, how many links are newer. The chain is followed only
+   * Why the chain does not pass through an anchor, and how many links are newer if it does. The chain is followed only
    * between the anchor and the stored head, so only a verification detects a change in an older part.
    */
-  readonly holdTo: (
+  readonly compareWith: (
     anchor: Head
-  ) => Effect.Effect<
-    { readonly problem: string } | { readonly problem: undefined; readonly entries: number; readonly records: number },
-    LedgerUnavailable
-  >
+  ) => Effect.Effect<Omit<Head, "hash"> & { readonly problem: string | undefined }, LedgerUnavailable>
   /** Follows the chain to its end, and stores the new head. */
   readonly advance: Effect.Effect<Head, LedgerUnavailable>
   /** The same at a clean stop. */
@@ -34,7 +31,7 @@ const intervalWithoutAnchor = "1 minute"
 const formatHead = ({ entries, hash, records }: Head) => `entry ${entries} and record ${records}, ${hash}`
 
 /** The ledger is not the one that was anchored, or has lost its end. The anchor stays unchanged. */
-export class AnotherLedger extends Schema.TaggedError<AnotherLedger>()("AnotherLedger", {
+class AnotherLedger extends Schema.TaggedError<AnotherLedger>()("AnotherLedger", {
   place: Schema.String,
   anchor: AnchorRecord,
   problem: Schema.String
@@ -46,14 +43,12 @@ export class AnotherLedger extends Schema.TaggedError<AnotherLedger>()("AnotherL
 }
 
 /** Trusts the stored head, which `ledger verify` checks. */
-const holdTo = Effect.fnUntraced(function* (chain: Chain, place: AnchorPlace, anchor: Anchor) {
-  const found = yield* chain.holdTo(anchor)
-  if (found.problem !== undefined) {
-    return yield* new AnotherLedger({ place: place.name, anchor, problem: found.problem })
-  }
-  if (found.entries + found.records === 0) return
+const requireAnchor = Effect.fnUntraced(function* (chain: Chain, place: AnchorPlace, anchor: Anchor) {
+  const { problem, ...younger } = yield* chain.compareWith(anchor)
+  if (problem !== undefined) return yield* new AnotherLedger({ place: place.name, anchor, problem })
+  if (younger.entries + younger.records === 0) return
   yield* Effect.logWarning(
-    `${found.entries} entries and ${found.records} records of accounts, keys and payments are younger than the anchor of ${anchor.at}: it is unknown whether a server or a command wrote them. They are anchored from now on.`
+    `${younger.entries} entries and ${younger.records} records of accounts, keys and payments are younger than the anchor of ${anchor.at}: it is unknown whether a server or a command wrote them. They are anchored from now on.`
   )
 })
 
@@ -63,23 +58,22 @@ export const keepAnchor = Effect.fn("Anchor.keep")(function* <A, E, R>(
   open: Effect.Effect<A, E, R>
 ) {
   const stored = Option.isSome(place) ? yield* place.value.read : Option.none<Anchor>()
-  if (Option.isSome(place) && Option.isNone(stored)) {
-    yield* Effect.logWarning(
-      `There is no anchor at ${place.value.name} yet: the present content of the ledger is accepted unchecked.`
-    )
+  if (Option.isSome(place)) {
+    yield* Option.match(stored, {
+      onSome: (anchor) => requireAnchor(chain, place.value, anchor),
+      onNone: () =>
+        Effect.logWarning(
+          `There is no anchor at ${place.value.name} yet: the present content of the ledger is accepted unchecked.`
+        )
+    })
   }
-  if (Option.isSome(place) && Option.isSome(stored)) yield* holdTo(chain, place.value, stored.value)
 
   let anchored: Head | undefined = Option.getOrUndefined(stored)
   let isFailing = false
   const write = Effect.fnUntraced(function* (head: Head) {
     if (Option.isSome(place) && head.hash !== "" && (anchored === undefined || !isSameHead(anchored, head))) {
-      yield* place.value.write({
-        entries: head.entries,
-        records: head.records,
-        hash: head.hash,
-        at: timestampOf(yield* Clock.currentTimeMillis)
-      })
+      const { entries, hash, records } = head
+      yield* place.value.write({ entries, records, hash, at: timestampOf(yield* Clock.currentTimeMillis) })
       anchored = head
     }
     isFailing = false

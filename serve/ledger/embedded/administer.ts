@@ -39,10 +39,7 @@ const expiryInterval = "1 second"
 const readKeyTexts = ({ keys }: LedgerState) =>
   new Map([...keys.values()].map(({ record }): [string, string] => [record.id, joinKeyColumns(record)]))
 
-/**
- * Keys that another process has changed in the file: the stored key matches neither what this process knew before the
- * read nor what it knows now.
- */
+/** Keys whose stored text is neither what this process knew before the read nor what it knows now. */
 const findChangedKeys = (
   before: ReadonlyMap<string, string>,
   stored: ReadonlyMap<string, string>,
@@ -81,7 +78,6 @@ export const administerEmbedded = Effect.fnUntraced(function* (
   const write = (decision: Decision) =>
     Effect.tryPromise({ try: () => writer.decide(decision), catch: ledgerUnavailable("be written") })
 
-  /** Removes expired credits from the balances. */
   const expire = (accounts: () => ReadonlyArray<AccountState>) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis

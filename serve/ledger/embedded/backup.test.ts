@@ -114,7 +114,7 @@ describe("a backup", () => {
       assert.strictEqual(error._tag, "BackupFailed")
       assert.strictEqual(
         error.message,
-        `The ledger was not backed up to ${file}: there is a file of this name already; choose another name`
+        `The ledger was not backed up to ${file}: a file with this name already exists; choose another name`
       )
       assert.strictEqual(readFileSync(file, "utf8"), "precious")
     }).pipe(Effect.scoped)

@@ -1,7 +1,7 @@
 /**
- * A consistent snapshot of everything in the SQLite file, taken while charges continue. The copy is made under another
- * name, in a folder that only its owner can read, and is checked and flushed before it gets its final name. In an empty
- * folder, under the name `ledger.sqlite`, it is the restored ledger.
+ * A consistent snapshot of everything in the SQLite file, taken while charges continue. The copy is made in a folder
+ * that only its owner can read, and is checked and flushed before it gets its final name. In an empty folder, under the
+ * name `ledger.sqlite`, it is the restored ledger.
  */
 import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs"
 import path from "node:path"
@@ -12,7 +12,7 @@ import { flushFile, flushFolder } from "../files.ts"
 import { ledgerPath } from "./ledger-file.ts"
 import { readNumber } from "./tables.ts"
 
-const nameTaken = "there is a file of this name already; choose another name"
+const nameTaken = "a file with this name already exists; choose another name"
 
 export const refuseExisting = (file: string) =>
   Effect.suspend(() => {
@@ -26,21 +26,19 @@ const finishCopy = (part: string): number => {
   try {
     makeRestorable(copy)
     copy.exec("pragma journal_mode = delete")
-    const [found] = copy.all("select count(*) as entries, coalesce(max(sequence), 0) as last from ledger.entry")
-    const [checked] = copy.all("pragma quick_check(1)")
-    if (checked?.quick_check !== "ok" || found?.entries !== found?.last) {
-      throw new Error("the copy does not hold what the ledger holds")
+    const [counts] = copy.all("select count(*) as entries, coalesce(max(sequence), 0) as last from ledger.entry")
+    const [check] = copy.all("pragma quick_check(1)")
+    if (check?.quick_check !== "ok" || counts?.entries !== counts?.last) {
+      throw new Error("the copy is incomplete or damaged")
     }
-    return readNumber(found, "entries")
+    return readNumber(counts, "entries")
   } finally {
     copy.close()
   }
 }
 
-/** Creates a folder next to a file, readable only by its owner. */
 export const makeFolderBeside = (file: string) => mkdtempSync(path.join(path.dirname(file), "larder-backup-"))
 
-/** Checks and flushes the copy, then gives it its final name. */
 export const finishBackup = (part: string, file: string): Backup => {
   chmodSync(part, 0o600)
   const entries = finishCopy(part)
@@ -51,7 +49,6 @@ export const finishBackup = (part: string, file: string): Backup => {
   return { file, entries, bytes: statSync(file).size }
 }
 
-/** Runs in a thread of its own. */
 export const backUpFile = (sqlite: Sqlite, file: string): Backup => {
   const folder = makeFolderBeside(file)
   try {

@@ -1,6 +1,6 @@
 /**
- * The console's tables in the SQLite file of the ledger. Statements and transactions run on the connection of the main
- * thread, like the ledger's groups: each begins and ends in one turn of the event loop.
+ * The console's tables in the SQLite file of the ledger. Statements and transactions run on the main thread's
+ * connection, like the ledger's groups: each begins and ends in one turn of the event loop.
  */
 import { Cause, type Context, Effect, Exit, Layer } from "effect"
 import {

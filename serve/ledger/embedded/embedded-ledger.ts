@@ -1,10 +1,9 @@
 /**
- * The ledger that one process holds: the state in memory, over a store that makes its groups durable. Code that runs on
- * every request is a plain function or one shared promise; nothing runs between the check and the hold.
+ * The ledger that one process holds: the state in memory, over a store that makes its groups durable. Nothing runs
+ * between the check and the hold of a call.
  *
- * Group commit: everything that arrives in one turn of the event loop, or while the last group is being written,
- * becomes durable together. A whole group shares one promise, and no fiber runs per charge, which matters at 30,000
- * charges a second.
+ * Group commit: what arrives in one turn of the event loop, or while the last group is being written, becomes durable
+ * together. A group shares one promise, and no fiber runs per charge, which matters at 30,000 charges a second.
  */
 import { isScope } from "@larder/schemas"
 import { Effect } from "effect"
@@ -37,45 +36,30 @@ import { openEmbeddedStore } from "./embedded-store.ts"
 import { type LedgerFile, openLedgerFile } from "./ledger-file.ts"
 import type { LedgerStore } from "./store.ts"
 
-interface PendingGroup {
-  readonly accounts: Array<Account>
-  readonly keys: Array<ApiKey>
-  readonly drafts: Array<Draft>
-  readonly holds: Array<Hold>
-  readonly durable: PromiseWithResolvers<void>
-  readonly since: number
-}
+const newGroup = () => ({
+  accounts: [] as Account[],
+  keys: [] as ApiKey[],
+  drafts: [] as Draft[],
+  holds: [] as Hold[],
+  durable: Promise.withResolvers<void>(),
+  since: performance.now()
+})
+type PendingGroup = ReturnType<typeof newGroup>
 
-export interface GroupWriter {
-  /** Resolves when the charge is durable. Rejects if it could not be written; the hold is then released. */
-  readonly charge: (hold: Hold, draft: Draft) => Promise<void>
-  /** Resolves when the decision is durable and in force. */
-  readonly decide: (decision: Decision) => Promise<void>
-  /** Whether the last group could be written. After a failure, an empty group is tried every second. */
-  readonly isWritable: () => boolean
-  /** Waits for pending writes. Nothing may be added afterwards. */
-  readonly close: () => Promise<void>
-}
+export type GroupWriter = ReturnType<typeof makeGroupWriter>
 
 const retryDelay = 1_000
 
-const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: LedgerCounters): GroupWriter => {
+const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: LedgerCounters) => {
   let pending: PendingGroup | undefined
   let writing: Promise<void> | undefined
-  let writable = true
+  let isWritable = true
   let probe: NodeJS.Timeout | undefined
 
   const open = (): PendingGroup => {
     if (pending !== undefined) return pending
     if (writing === undefined) setImmediate(write)
-    pending = {
-      accounts: [],
-      keys: [],
-      drafts: [],
-      holds: [],
-      durable: Promise.withResolvers<void>(),
-      since: performance.now()
-    }
+    pending = newGroup()
     return pending
   }
 
@@ -97,7 +81,7 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
     counters.commits += group.holds.length
     counters.groups++
     counters.durable_seconds += (performance.now() - group.since) / 1_000
-    writable = true
+    isWritable = true
     next()
     group.durable.resolve()
   }
@@ -105,7 +89,7 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
   const fail = (group: PendingGroup, error: unknown) => {
     for (const hold of group.holds) releaseCharging(hold)
     counters.failed_groups++
-    writable = false
+    isWritable = false
     clearTimeout(probe)
     probe = setTimeout(() => open().durable.promise.catch(() => {}), retryDelay).unref() // a failure schedules the next
     next()
@@ -118,20 +102,24 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
   }
 
   return {
-    charge: (hold, draft) => {
+    /** Resolves when the charge is durable. Rejects if it could not be written; the hold is then released. */
+    charge: (hold: Hold, draft: Draft): Promise<void> => {
       const group = open()
       group.drafts.push(draft)
       group.holds.push(hold)
       return group.durable.promise
     },
-    decide: ({ accounts, keys, entries }) => {
+    /** Resolves when the decision is durable and in force. */
+    decide: ({ accounts, keys, entries }: Decision): Promise<void> => {
       const group = open()
       group.accounts.push(...accounts)
       group.keys.push(...keys)
       group.drafts.push(...entries)
       return group.durable.promise
     },
-    isWritable: () => writable,
+    /** Whether the last group could be written. After a failure, an empty group is tried every second. */
+    isWritable: () => isWritable,
+    /** Waits for pending writes. Nothing may be added afterwards. */
     close: async () => {
       while (pending !== undefined || writing !== undefined) {
         await (pending?.durable.promise ?? writing)?.catch(() => {})
@@ -141,10 +129,10 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
   }
 }
 
-const commit = (state: LedgerState, writer: GroupWriter, held: Hold, requestId: string): Promise<void> => {
-  const draft = draftCharge(state, held, requestId)
-  if (draft !== undefined) return writer.charge(held, draft)
-  releaseHold(held)
+const commit = (state: LedgerState, writer: GroupWriter, hold: Hold, requestId: string): Promise<void> => {
+  const draft = draftCharge(state, hold, requestId)
+  if (draft !== undefined) return writer.charge(hold, draft)
+  releaseHold(hold)
   return Promise.reject(chargedTwiceError(requestId))
 }
 
@@ -193,7 +181,6 @@ export const openLedgerOver = Effect.fnUntraced(function* (store: LedgerStore, u
   })
 })
 
-/** In a file that is already open. */
 export const openLedgerInFile = (file: LedgerFile["Service"], user: LedgerUser = "server") =>
   Effect.flatMap(openEmbeddedStore(file), (store) => openLedgerOver(store, user))
 

@@ -1,7 +1,6 @@
 /**
- * The ledger in a SQLite file. A group is one transaction on the main thread, and so one flush. It writes accounts,
- * keys, entries, expiring grants and, through triggers, records, but not the tables in `sums.sqlite`. A thread updates
- * those every second if there are enough new entries, and another one runs the reads.
+ * The ledger in a SQLite file. A group is one transaction on the main thread, and so one flush. A thread updates the
+ * tables in `sums.sqlite` every second if there are enough new entries, and another one runs the reads.
  */
 import type { SQLInputValue } from "node:sqlite"
 import { Clock, Effect, Option, Semaphore, Stream } from "effect"
@@ -18,9 +17,9 @@ import { verifyFile } from "./checks/verification.ts"
 import type { LedgerFile } from "./ledger-file.ts"
 import { countEntriesToSum, Damage, readSnapshot } from "./opening.ts"
 import { readLastEntry, readProgress, updateSums } from "./progress.ts"
-import { readAfter, readAllAfter, readBefore, readGrants, readStoredKeys } from "./statement.ts"
 import type { LedgerStore } from "./store.ts"
 import { entryColumns } from "./tables.ts"
+import { readAfter, readAllAfter, readBefore, readGrants, readStoredKeys } from "./thread-reads.ts"
 import { readUsage, readUsageParts } from "./usage.ts"
 
 const placeholders = (count: number) => Array(count).fill("?").join(", ")
@@ -28,7 +27,7 @@ const placeholders = (count: number) => Array(count).fill("?").join(", ")
 const keyCells = (key: ApiKey): Array<SQLInputValue> =>
   recordedColumns.api_key.map((column) => (column === "scopes" ? JSON.stringify(key.scopes) : key[column]))
 
-/** Spelled out, because every charge is such a row, and a loop over the names would add a tenth to its time. */
+/** Written out, because a loop over the names would take a tenth longer, for every charge. */
 const entryCells = (entry: Entry): Array<SQLInputValue> => [
   entry.sequence,
   entry.account_id,
@@ -49,7 +48,6 @@ const entryCells = (entry: Entry): Array<SQLInputValue> => [
   entry.hash
 ]
 
-/** Writes the rows of a group, within the caller's transaction. */
 export const prepareGroupWrite = (sqlite: Sqlite) => {
   const insertAccount = sqlite.prepare("insert into ledger.account (id, name, created_at) values (?, ?, ?)")
   const keyColumns = recordedColumns.api_key
@@ -81,7 +79,7 @@ export const prepareGroupWrite = (sqlite: Sqlite) => {
 }
 
 const followInterval = 1_000
-/** A smaller batch is not worth it: a page reads fewer entries directly within a millisecond. */
+/** A page reads fewer entries directly within a millisecond. */
 const minBatchSize = 2_000
 /** Copying a page of entries between threads and decoding it takes a few milliseconds. */
 const entriesPerPage = 1_000
@@ -110,7 +108,7 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
   }
 
   /**
-   * A group whose flush failed may still be in the log. No caller was charged for it, so a transaction that changes
+   * A group whose flush failed may still be in the log, although no caller was charged: a transaction that changes
    * nothing overwrites it. If the file was locked, nothing was written.
    */
   const overwriteFailedGroup = (cause: unknown) => {
@@ -174,7 +172,7 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
       followed = (await follower.run(moduleUrl("./progress.ts"), updateSums)).entries
     } catch (cause) {
       const { message } = new LedgerUnavailable({ action: "sum up its entries", cause })
-      warn(Effect.logWarning(`${message}. Charges go on and are durable.`))
+      warn(Effect.logWarning(`${message}. Charges continue and are durable.`))
     }
     following = undefined
   }
@@ -194,7 +192,7 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
       const entriesToSum = yield* attempt(() => countEntriesToSum(reading))
       if (entriesToSum > 0) {
         yield* Effect.logInfo(
-          `The ledger has ${entriesToSum} entries to sum up first, as after a restore: some ten seconds a million.`
+          `The ledger has to sum up ${entriesToSum} entries first, as after a restore: about ten seconds per million.`
         )
       }
       const state = yield* attempt(() => readSnapshot(reading, now))
@@ -210,29 +208,28 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
       }
       written += group.entries.length
     },
-    entriesOf: (account_id) =>
+    entriesOf: (accountId) =>
       paginate(
         0,
-        (after, last) =>
-          thread.run(moduleUrl("./statement.ts"), readAfter, { account_id, after, last, limit: entriesPerPage }),
+        (after, last) => thread.run(moduleUrl("./thread-reads.ts"), readAfter, accountId, after, last, entriesPerPage),
         ({ position }) => position
       ),
     allEntries: paginate(
       0,
-      (after, last) => thread.run(moduleUrl("./statement.ts"), readAllAfter, after, last, entriesPerPage),
+      (after, last) => thread.run(moduleUrl("./thread-reads.ts"), readAllAfter, after, last, entriesPerPage),
       ({ sequence }) => sequence
     ),
     allGrants: Stream.unwrap(
       Effect.map(
-        readAsync("be read", () => thread.run(moduleUrl("./statement.ts"), readGrants)),
+        readAsync("be read", () => thread.run(moduleUrl("./thread-reads.ts"), readGrants)),
         Stream.fromIterable
       )
     ),
-    entriesBefore: (page) => readAsync("be read", () => thread.run(moduleUrl("./statement.ts"), readBefore, page)),
-    usage: (of) => readAsync("be read", () => thread.run(moduleUrl("./usage.ts"), readUsage, of)),
-    summedUsage: (of) =>
+    entriesBefore: (page) => readAsync("be read", () => thread.run(moduleUrl("./thread-reads.ts"), readBefore, page)),
+    usage: (query) => readAsync("be read", () => thread.run(moduleUrl("./usage.ts"), readUsage, query)),
+    summedUsage: (query) =>
       Effect.map(
-        readAsync("be read", () => thread.run(moduleUrl("./usage.ts"), readUsageParts, of)),
+        readAsync("be read", () => thread.run(moduleUrl("./usage.ts"), readUsageParts, query)),
         sumUsage
       ),
     verify: (held, anchor) =>
@@ -241,7 +238,7 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
           inOwnThread({ file, sums }, moduleUrl("./checks/verification.ts"), verifyFile, held, anchor)
         )
       ),
-    storedKeys: readAsync("be verified", () => thread.run(moduleUrl("./statement.ts"), readStoredKeys)),
+    storedKeys: readAsync("be verified", () => thread.run(moduleUrl("./thread-reads.ts"), readStoredKeys)),
     backup: (to) =>
       Effect.andThen(
         refuseExisting(to),

@@ -3,12 +3,11 @@ import type { Sqlite } from "../../persistence/index.ts"
 import { type Head, hashLink, hashRecord, isAtSamePlace } from "../chain/chain.ts"
 import { readNumber, readText } from "./tables.ts"
 
-/** Links per step: about 100 MB of memory. */
+/** About 100 MB of memory. */
 const batchSize = 100_000
 
 const entriesAfter = `
   select sequence, hash from ledger.entry where sequence > $1 order by sequence limit ${batchSize}`
-/** Records whose preceding entry is `$2` or an earlier one. */
 const recordsAfter = `
   select number, after_entry, kind, body
   from ledger.record
@@ -16,15 +15,18 @@ const recordsAfter = `
   order by number
   limit ${batchSize}`
 
-/** Links in order, each with its own hash. A record comes after the last entry that was written before it. */
+/** Links in order, each with its own hash. A record comes after the entry that was written before it. */
 function* readLinksAfter(sqlite: Sqlite, { entries, records }: Head): Generator<Head> {
-  const found = sqlite.all(entriesAfter, [entries])
-  const recorded = sqlite.all(recordsAfter, [records, readNumber(found.at(-1) ?? { sequence: entries }, "sequence")])
-  const isCut = recorded.length === batchSize // if so, more records may precede the next entries
-  const upTo = isCut ? readNumber(recorded.at(-1), "after_entry") : Number.POSITIVE_INFINITY
-  const hashes = found.filter((row) => readNumber(row, "sequence") <= upTo)
+  const entryRows = sqlite.all(entriesAfter, [entries])
+  const recordRows = sqlite.all(recordsAfter, [
+    records,
+    readNumber(entryRows.at(-1) ?? { sequence: entries }, "sequence")
+  ])
+  const isCut = recordRows.length === batchSize // if so, more records may precede the next entries
+  const upTo = isCut ? readNumber(recordRows.at(-1), "after_entry") : Number.POSITIVE_INFINITY
+  const hashes = entryRows.filter((row) => readNumber(row, "sequence") <= upTo)
   let [entry, record] = [entries, records]
-  const waiting = recorded.values()
+  const waiting = recordRows.values()
   let next = waiting.next()
   const recordsUpTo = function* (sequence: number): Generator<Head> {
     for (; !next.done && readNumber(next.value, "after_entry") <= sequence; next = waiting.next()) {
@@ -79,7 +81,6 @@ const ends = `
   select (select coalesce(max(sequence), 0) from ledger.entry) as entries,
     (select coalesce(max(number), 0) from ledger.record) as records`
 
-/** How many entries and records there are. */
 export const countLinks = (sqlite: Sqlite): Omit<Head, "hash"> => {
   const [row] = sqlite.all(ends)
   return { entries: readNumber(row, "entries"), records: readNumber(row, "records") }
@@ -94,19 +95,18 @@ export const findCut = (sqlite: Sqlite, { entries, records }: Head): string | un
 }
 
 /**
- * Why the chain does not pass through an anchor, or undefined if it does. The chain is followed only between the anchor
- * and the stored head; later links continue from one of the two. Only a verification detects a change in an older part,
- * and it does so even if every hash in the file was recomputed.
+ * Why the chain does not pass through an anchor, or undefined if it does. It is followed only between the anchor and the
+ * stored head; only a verification detects a change in an older part, even if every hash in the file was recomputed.
  */
-export const findChainProblem = (sqlite: Sqlite, kept: Head, anchor: Head): string | undefined => {
-  const missing = findCut(sqlite, kept) ?? findCut(sqlite, anchor)
+export const findChainProblem = (sqlite: Sqlite, stored: Head, anchor: Head): string | undefined => {
+  const missing = findCut(sqlite, stored) ?? findCut(sqlite, anchor)
   if (missing !== undefined) return missing
-  const isBehind = kept.entries <= anchor.entries && kept.records <= anchor.records
-  const [from, to] = isBehind ? [kept, anchor] : [anchor, kept]
-  let found = isAtSamePlace(from, to) ? from : undefined
+  const isBehind = stored.entries <= anchor.entries && stored.records <= anchor.records
+  const [from, to] = isBehind ? [stored, anchor] : [anchor, stored]
+  let reached = isAtSamePlace(from, to) ? from : undefined
   followFileChain(sqlite, from, (head) => {
-    if (isAtSamePlace(head, to)) found = head
+    if (isAtSamePlace(head, to)) reached = head
   })
-  if (found === undefined) return "its chain ends before"
-  return found.hash === to.hash ? undefined : "its chain is another one"
+  if (reached === undefined) return "its chain ends before"
+  return reached.hash === to.hash ? undefined : "its chain is another one"
 }

@@ -1,6 +1,6 @@
 /**
- * The chain of a ledger in a file, for the anchor that its server maintains. A thread follows the chain in the
- * background. The head is kept in memory, because an attacker who can write the file can also replace the head in it.
+ * The chain of a ledger in a file, for the anchor that its server maintains. A thread follows it in the background. The
+ * head stays in memory, because an attacker who can write the file can also replace the head in it.
  */
 import { Effect, type Option } from "effect"
 import type { AnchorPlace } from "../chain/anchor.ts"
@@ -10,19 +10,18 @@ import { ledgerUnavailable } from "../errors.ts"
 import { advanceHead, countLinks, findChainProblem, readHead } from "./head.ts"
 import type { LedgerFile } from "./ledger-file.ts"
 
-const fileChain = ({ sqlite, thread }: LedgerFile["Service"], kept: Head): Chain => {
+const fileChain = ({ sqlite, thread }: LedgerFile["Service"], stored: Head): Chain => {
   /** The last head, and the number of commits when it was computed. */
-  let followed: { readonly commits: number | undefined; readonly head: Head } = { commits: undefined, head: kept }
+  let followed: { readonly commits: number | undefined; readonly head: Head } = { commits: undefined, head: stored }
   return {
-    holdTo: (anchor) =>
+    compareWith: (anchor) =>
       Effect.try({
         try: () => {
-          const problem = findChainProblem(sqlite, kept, anchor)
-          if (problem !== undefined) return { problem }
+          const problem = findChainProblem(sqlite, stored, anchor)
           const { entries, records } = countLinks(sqlite)
           return { problem, entries: entries - anchor.entries, records: records - anchor.records }
         },
-        catch: ledgerUnavailable("be held to its anchor")
+        catch: ledgerUnavailable("be compared with its anchor")
       }),
     advance: Effect.tryPromise({
       try: async () => {
@@ -45,6 +44,6 @@ export const keepFileAnchor = <A, E, R>(
   place: Option.Option<AnchorPlace>,
   open: Effect.Effect<A, E, R>
 ) =>
-  Effect.try({ try: () => readHead(file.sqlite), catch: ledgerUnavailable("be held to its anchor") }).pipe(
-    Effect.flatMap((kept) => keepAnchor(fileChain(file, kept), place, open))
+  Effect.try({ try: () => readHead(file.sqlite), catch: ledgerUnavailable("be compared with its anchor") }).pipe(
+    Effect.flatMap((stored) => keepAnchor(fileChain(file, stored), place, open))
   )

@@ -1,7 +1,6 @@
 /**
- * The mark in the folder of a ledger that was moved to PostgreSQL. Without it, two ledgers with the same credits would
- * allow spending them twice. The mark is written before the database commits the move, and says whether the move is
- * complete.
+ * The mark in the folder of a ledger that was moved to PostgreSQL. Without it, the same credits could be spent in both.
+ * It is written before the database commits the move, and says whether the move is complete.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import path from "node:path"
@@ -23,7 +22,7 @@ export class LedgerMoved extends Schema.TaggedError<LedgerMoved>()("LedgerMoved"
     const { file, place, stage } = this
     return stage === "moved"
       ? `This ledger was moved to ${place}: set LARDER_LEDGER_URL. To use the old ledger, which does not contain what was charged since, remove ${file}.`
-      : `This ledger was being moved to ${place}, and it is unknown whether the move was completed. Repeat: larder-serve ledger migrate. To keep the old ledger, make sure that no server uses that database, and remove ${file}.`
+      : `This ledger was being moved to ${place}, and it is unknown whether the move is complete. Run again: larder-serve ledger migrate. To keep the old ledger, make sure that no server uses that database, and remove ${file}.`
   }
 }
 
@@ -41,7 +40,6 @@ export const writeMark = (stage: Mark["stage"], directory: string, place: string
     catch: markFailed
   })
 
-/** `movingTo` names the place to which the caller moves the ledger. */
 export const refuseMoved = Effect.fnUntraced(function* (directory: string, movingTo: string | undefined) {
   const file = markPath(directory)
   if (!existsSync(file)) return
@@ -51,7 +49,7 @@ export const refuseMoved = Effect.fnUntraced(function* (directory: string, movin
   }).pipe(
     Effect.flatMap(readMark),
     Effect.catchTag("SchemaError", () =>
-      Effect.fail(new LedgerUnavailable({ action: "be opened", cause: `${file} is not what larder-serve has written` }))
+      Effect.fail(new LedgerUnavailable({ action: "be opened", cause: `${file} was not written by larder-serve` }))
     )
   )
   if (mark.place !== movingTo) return yield* new LedgerMoved({ file, ...mark })

@@ -102,17 +102,17 @@ describe("a start with damaged entries", () => {
     ],
     [
       "update entry set account_id = 'acct_b' where sequence = 6",
-      /entry 4 of account acct_b was charged to key key_., which is no key of this account/
+      /entry 4 of account acct_b was charged to key key_., which is not a key of this account/
     ],
     [
       "delete from api_key where id = 'key_b'",
-      /entry 2 of account acct_b was charged to key key_b, which is no key of this account/
+      /entry 2 of account acct_b was charged to key key_b, which is not a key of this account/
     ],
     [
       "update api_key set account_id = 'acct_b' where id = 'key_c'",
-      /was charged to key key_c, which is no key of this account/
+      /was charged to key key_c, which is not a key of this account/
     ],
-    ["delete from account where id = 'acct_b'", /key key_b belongs to account acct_b, which is not there/],
+    ["delete from account where id = 'acct_b'", /key key_b belongs to account acct_b, which is missing/],
     [`update api_key set scopes = '[1]' where id = 'key_b'`, /key key_b cannot be read: its scopes are \[1\]/]
   ] as const)("refuses the ledger after: %s", ([sql, problem]) =>
     Effect.gen(function* () {
@@ -179,14 +179,14 @@ describe("a start whose tables do not follow the entries", () => {
     ],
     [
       "update entry_place set sequence = 2 where account_id = 'acct_a' and position = 41",
-      /the last entry of account acct_a is not there/
+      /the last entry of account acct_a is missing/
     ],
     [
       "delete from entry where sequence = 62",
       /its chain ends at entry 61 and record 5, and was followed to entry 62 and record 5/
     ],
-    ["update progress set sequence = 70", /entries were summed up to number 70, which is missing or another one/],
-    ["update usage_of_month set key_id = 'key_x' where key_id = 'key_b'", /key key_x was charged, and is not there/]
+    ["update progress set sequence = 70", /entries were summed up to number 70, which is missing or different/],
+    ["update usage_of_month set key_id = 'key_x' where key_id = 'key_b'", /key key_x was charged, but is missing/]
   ] as const)("refuses the ledger after: %s", ([sql, problem]) =>
     Effect.gen(function* () {
       assert.match(yield* refusalAfter(followedCopy, sql), problem)
@@ -196,8 +196,8 @@ describe("a start whose tables do not follow the entries", () => {
 
 describe("a folder that holds something else", () => {
   it.live.each([
-    ["ledger.duckdb", "", /this is a ledger of an earlier form/],
-    ["journal-000001.ndjson", "", /this is a ledger of an earlier form/]
+    ["ledger.duckdb", "", /this ledger has an earlier format/],
+    ["journal-000001.ndjson", "", /this ledger has an earlier format/]
   ] as const)("is refused and left as it is: %s", ([name, contents, problem]) =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder

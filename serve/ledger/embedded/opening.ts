@@ -1,6 +1,6 @@
 /**
- * What a start reads: accounts, keys, the head of each account and what keys have spent. It also checks the newest
- * entries. However long the ledger is, a start reads no more than that; `larder-serve ledger verify` reads everything.
+ * What a start reads, however long the ledger is: accounts, keys, the head of each account and what keys have spent. It
+ * also checks the newest entries; `larder-serve ledger verify` reads everything.
  */
 import type { Sqlite, SqliteRow } from "../../persistence/index.ts"
 import { type ChainHead, emptyHead } from "../chain/chain.ts"
@@ -20,29 +20,27 @@ import {
 } from "./progress.ts"
 import { entryColumns, readNumber, readText, toEntry } from "./tables.ts"
 
-/** The newest entries that a start checks: a third of a second. */
+/** A third of a second. */
 const maxCheckedAtStart = 50_000
 
 const countUnfollowed = (sqlite: Sqlite) => readLastEntry(sqlite) - readProgress(sqlite)
 
-/** The stored data cannot be what was written. */
 export class Damage extends Error {}
 
 const parseScopes = (row: SqliteRow): ReadonlyArray<string> => {
   const problem = () => new Damage(`key ${row.id} cannot be read: its scopes are ${row.scopes}`)
-  let found: unknown
+  let scopes: unknown
   try {
-    found = JSON.parse(readText(row, "scopes"))
+    scopes = JSON.parse(readText(row, "scopes"))
   } catch {
     throw problem()
   }
-  if (!Array.isArray(found) || !found.every((scope) => typeof scope === "string")) throw problem()
-  return found
+  if (!Array.isArray(scopes) || !scopes.every((scope) => typeof scope === "string")) throw problem()
+  return scopes
 }
 
 export const toKey = (row: SqliteRow): ApiKey => ({ ...row, scopes: parseScopes(row) }) as unknown as ApiKey // strict columns
 
-/** A key whose account does not exist. */
 const keysWithoutAccount = `
   select api_key.id, account_id
   from ledger.api_key
@@ -52,23 +50,21 @@ const keysWithoutAccount = `
 const lastPlace = `
   select sequence from sums.entry_place where account_id = $1 order by position desc limit 1`
 const entryAt = `select ${entryColumns} from ledger.entry where sequence = $1`
-/** The heads of the accounts according to `entry_place`. */
 const readHeads = (sqlite: Sqlite, accounts: ReadonlyArray<Account>): Map<string, ChainHead> => {
   const heads = new Map<string, ChainHead>()
   for (const { id } of accounts) {
     const [place] = sqlite.all(lastPlace, [id])
     if (place === undefined) continue
     const [entry] = sqlite.all(entryAt, [readNumber(place, "sequence")])
-    if (entry === undefined || entry.account_id !== id) throw new Damage(`the last entry of account ${id} is not there`)
+    if (entry === undefined || entry.account_id !== id) throw new Damage(`the last entry of account ${id} is missing`)
     heads.set(id, toEntry(entry))
   }
   return heads
 }
 
 /**
- * Checks the newest entries. The first one of each account is not compared with its predecessor if that one is older
- * than these. At the last entry that `entry_place` covers, each of these accounts must be at the position that
- * `entry_place` has for it.
+ * Checks the newest entries. The first one of each account is not compared with an older predecessor. At the last entry
+ * that `entry_place` covers, each of these accounts must be at the position that `entry_place` has for it.
  */
 const checkNewest = (sqlite: Sqlite, owners: Owners, heads: Map<string, ChainHead>): number => {
   const last = readLastEntry(sqlite)
@@ -149,7 +145,6 @@ const spentOnDays = `
   )`
 
 const isLimited = "(daily_budget_credits is not null or weekly_budget_credits is not null)"
-/** For keys that have a daily or weekly budget, from a day on. */
 const spendingOfDaysFrom = `
   select key_id, day, sum(credits) as spent
   from (
@@ -190,7 +185,7 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
   if (countUnfollowed(sqlite) > maxCheckedAtStart) updateSums(sqlite, entriesOfFirstPortion)
   const [strayKey] = sqlite.all(keysWithoutAccount)
   if (strayKey !== undefined) {
-    throw new Damage(`key ${strayKey.id} belongs to account ${strayKey.account_id}, which is not there`)
+    throw new Damage(`key ${strayKey.id} belongs to account ${strayKey.account_id}, which is missing`)
   }
   const accounts = sqlite
     .all("select id, name, created_at from ledger.account order by rowid")
@@ -210,7 +205,7 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
     spent: readNumber(row, "spent")
   }))
   const unknown = spending.find(({ key_id }) => !owners.ofKeys.has(key_id))
-  if (unknown !== undefined) throw new Damage(`key ${unknown.key_id} was charged, and is not there`)
+  if (unknown !== undefined) throw new Damage(`key ${unknown.key_id} was charged, but is missing`)
   return {
     sequence: readLastEntry(sqlite),
     accounts: accounts.map((account) => ({ account, head: heads.get(account.id) ?? emptyHead })),

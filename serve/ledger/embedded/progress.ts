@@ -1,8 +1,8 @@
 /**
  * Tables derived from the entries: an index of accounts, and usage. A thread writes them in batches into a separate
- * file, `sums.sqlite`. Updating them with each charge would cost several pages for each account of a group, and in the
- * ledger's own file each batch would delay charges. `progress` stores the last entry that they include; later entries,
- * a few seconds' worth, are read from the entries themselves. The tables can be rebuilt from the entries at any time.
+ * file, `sums.sqlite`: with each charge they would cost several pages per account, and in the ledger's own file each
+ * batch would delay charges. `progress` stores the last entry that they include; later ones, a few seconds' worth, are
+ * read from the entries themselves. The tables can be rebuilt at any time.
  */
 import path from "node:path"
 import type { Sqlite } from "../../persistence/index.ts"
@@ -17,7 +17,6 @@ export const dayOfEntry = "substr(occurred_at, 1, 10)"
 export const monthOfEntry =
   "cast(substr(occurred_at, 1, 4) as integer) * 12 + cast(substr(occurred_at, 6, 2) as integer) - 1"
 
-/** The last entry that the tables include, as an SQL expression. */
 export const indexedUpTo = "(select sequence from sums.progress)"
 
 /** Charges and refunds of calls that the tables do not include yet, as rows of daily usage. */
@@ -73,18 +72,14 @@ const mismatches = `
   left join ledger.entry on entry.sequence = progress.sequence
   where progress.sequence > 0 and entry.hash is not progress.hash`
 
-/**
- * Why these entries cannot be the source of the tables, or undefined: an entry that the tables include is missing or
- * different.
- */
+/** Why these entries cannot be the source of the tables, or undefined: an entry is missing or different. */
 export const findProgressProblem = (sqlite: Sqlite): string | undefined => {
   const [mismatch] = sqlite.all(mismatches)
   return mismatch === undefined
     ? undefined
-    : `entries were summed up to number ${mismatch.sequence}, which is missing or another one; the last entry is ${readLastEntry(sqlite)}. Where this ledger was put in the place of a newer one, as after a restore, remove ${path.basename(sqlite.sums ?? "")}`
+    : `entries were summed up to number ${mismatch.sequence}, which is missing or different; the last entry is ${readLastEntry(sqlite)}. If this ledger replaced a newer one, as after a restore, remove ${path.basename(sqlite.sums ?? "")}`
 }
 
-/** Updates the tables, and the head of the chain, up to the last entry. */
 export const updateSums = (sqlite: Sqlite, entriesPerBatch: number = batchSize): Head => {
   const last = readLastEntry(sqlite)
   for (let reached = readProgress(sqlite); reached < last; ) {

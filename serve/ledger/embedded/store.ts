@@ -1,7 +1,4 @@
-/**
- * The storage interface of the embedded ledger. A store knows no rules: it makes groups durable in the order in which
- * they are given, and returns everything when the ledger starts.
- */
+/** The storage of the embedded ledger: makes groups durable, in order, and returns everything when the ledger starts. */
 import type { Effect, Stream } from "effect"
 import type { Backup, BackupFailed, Input, UsageOfDay, Verification } from "../administration.ts"
 import type { Anchor } from "../chain/anchor.ts"
@@ -28,7 +25,6 @@ export const comparedKeyColumns = [
   "expires_at"
 ] as const satisfies ReadonlyArray<keyof ApiKey>
 
-/** Selects the entries of a page of a statement. */
 export interface PageBefore extends Omit<Input<"entriesBefore">, "before"> {
   readonly before: number
 }
@@ -43,23 +39,16 @@ export interface LedgerStore {
   readonly append: (group: Group) => Promise<void>
   /** Entries of an account in order: all that were durable when the read began. */
   readonly entriesOf: (accountId: string) => Stream.Stream<Entry, LedgerUnavailable>
-  /**
-   * Entries of an account, newest first: the `limit` newest whose position is below `before`, of some types or of all.
-   * Every position below `before` has an entry.
-   */
-  readonly entriesBefore: (of: PageBefore) => Effect.Effect<ReadonlyArray<Entry>, LedgerUnavailable>
+  /** The `limit` newest entries of an account below a position, newest first, of some types or of all. */
+  readonly entriesBefore: (page: PageBefore) => Effect.Effect<ReadonlyArray<Entry>, LedgerUnavailable>
   /** Entries of all accounts in write order: all that were durable when the read began. */
   readonly allEntries: Stream.Stream<Entry, LedgerUnavailable>
-  /** Expiring credits, including those that are used up. */
   readonly allGrants: Stream.Stream<LedgerSnapshot["grants"][number], LedgerUnavailable>
-  readonly usage: (of: Input<"usage">) => Effect.Effect<ReadonlyArray<UsageOfDay>, LedgerUnavailable>
-  readonly summedUsage: (of: Input<"summedUsage">) => Effect.Effect<SummedUsage, LedgerUnavailable>
-  /**
-   * Checks all stored data: it must match what the state machine held at the time of the request, and the chain must
-   * pass through the anchor.
-   */
+  readonly usage: (query: Input<"usage">) => Effect.Effect<ReadonlyArray<UsageOfDay>, LedgerUnavailable>
+  readonly summedUsage: (query: Input<"summedUsage">) => Effect.Effect<SummedUsage, LedgerUnavailable>
+  /** Checks all stored data against what the server held at the time of the request, and against the anchor. */
   readonly verify: (held: ServerHeads, anchor?: Anchor) => Effect.Effect<Verification, LedgerUnavailable>
-  /** Every key as it is stored, by its id; see `keyText`. */
+  /** The compared columns of each key as it is stored, by its id; see `joinKeyColumns`. */
   readonly storedKeys: Effect.Effect<ReadonlyMap<string, string>, LedgerUnavailable>
   /** Copies everything that was durable at the time of the request into a new file. */
   readonly backup: (file: string) => Effect.Effect<Backup, BackupFailed | LedgerUnavailable>

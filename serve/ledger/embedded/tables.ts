@@ -13,10 +13,8 @@ export const ledgerTables: ReadonlyArray<string> = ["account", "api_key", "entry
   readTable
 )
 
-/** Tables derived from the entries, in a separate file. */
 export const sumsTables: ReadonlyArray<string> = ["entry_place", "usage"].map(readTable)
 
-/** The JSON of a row, as its record stores it. */
 export const recordInSqlite = (table: RecordedTable, row: string): string =>
   `json_object(${recordedColumns[table].map((column) => `'${column}', ${row}.${column}`).join(", ")})`
 

@@ -10,11 +10,6 @@ import { dayOfEntry, usageAhead } from "./progress.ts"
 
 type UsageQuery = Input<"summedUsage">
 
-interface Query {
-  readonly sql: string
-  readonly params: ReadonlyArray<SqlCell>
-}
-
 /** `$1` to `$5` in each query. */
 const usageParams = ({ account_id, endpoint, from, key_id, to }: UsageQuery): Array<SqlCell> => [
   account_id,
@@ -25,7 +20,6 @@ const usageParams = ({ account_id, endpoint, from, key_id, to }: UsageQuery): Ar
 ]
 const ofEndpoint = "($5 is null or endpoint = $5)"
 
-/** The requested part of `ahead`. */
 const requestedAhead = `${usageAhead} and account_id = $1 and ${dayOfEntry} between $2 and $3
     and ($4 is null or key_id = $4) and ${ofEndpoint}`
 
@@ -57,14 +51,14 @@ const selectDays = ({ key_id }: UsageQuery) => `
   union all
   select day, key_id, endpoint, calls, credits from (${requestedAhead})`
 
-export const readUsage = (sqlite: Sqlite, of: UsageQuery): ReadonlyArray<UsageOfDay> =>
+export const readUsage = (sqlite: Sqlite, query: UsageQuery): ReadonlyArray<UsageOfDay> =>
   sqlite
     .all(
       `select day, key_id, endpoint, sum(calls) as calls, sum(credits) as credits
-      from (${selectDays(of)})
+      from (${selectDays(query)})
       group by day, key_id, endpoint
       order by day, key_id, endpoint`,
-      usageParams(of)
+      usageParams(query)
     )
     .map((row) => ({ ...row }) as unknown as UsageOfDay) // the columns above
 
@@ -74,19 +68,18 @@ const selectPart = (day: string, keyId: string, endpoint: string, from: string) 
   group by ${[day, keyId, endpoint].filter((column) => column !== "null").join(", ")}`
 
 /** SQLite has no grouping sets. */
-const queryOneKey = (of: UsageQuery): Query => ({
+const queryOneKey = (query: UsageQuery) => ({
   sql: `
-    with usage as materialized (${selectDays(of)})
+    with usage as materialized (${selectDays(query)})
     ${selectPart("day", "null", "null", "usage")}
     union all ${selectPart("null", "key_id", "null", "usage")}
     union all ${selectPart("null", "null", "endpoint", "usage")}`,
-  params: usageParams(of)
+  params: usageParams(query)
 })
 
-/** Sums per key: months, plus or minus single days. */
-const queryAllKeys = (of: UsageQuery): Query => {
-  const { added, first, next, taken } = coverPeriod(of)
-  const params = usageParams(of)
+const queryAllKeys = (query: UsageQuery) => {
+  const { added, first, next, taken } = coverPeriod(query)
+  const params = usageParams(query)
   const [firstMonth, nextMonth] = [params.push(first), params.push(next)]
   const ofDays = (sign: "" | "-") => (days: Days) => {
     const [begin, end] = [params.push(days.from), params.push(days.to)]
@@ -123,8 +116,7 @@ const queryAllKeys = (of: UsageQuery): Query => {
   }
 }
 
-/** Sums per day, per key and per endpoint. */
-export const readUsageParts = (sqlite: Sqlite, of: UsageQuery): ReadonlyArray<UsagePart> => {
-  const { params, sql } = of.key_id === undefined ? queryAllKeys(of) : queryOneKey(of)
+export const readUsageParts = (sqlite: Sqlite, query: UsageQuery): ReadonlyArray<UsagePart> => {
+  const { params, sql } = query.key_id === undefined ? queryAllKeys(query) : queryOneKey(query)
   return sqlite.all(sql, params).map((row) => ({ ...row }) as unknown as UsagePart) // the columns above
 }

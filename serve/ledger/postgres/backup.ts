@@ -1,7 +1,6 @@
 /**
- * A consistent snapshot of what PostgreSQL contains: the ledger and the console's tables. The backup is the same SQLite
- * file that a server without PostgreSQL writes, and backs up to. It is made in a folder next to the target, readable
- * only by its owner.
+ * A consistent snapshot of the ledger and the console's tables in PostgreSQL, as the SQLite file that a server without
+ * PostgreSQL writes. It is made in a folder next to the target, readable only by its owner.
  */
 import { rmSync } from "node:fs"
 import type { PgClient } from "@effect/sql-pg"
@@ -52,7 +51,6 @@ const copyLedger = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: 
   yield* copy(entries, Entry, (entries) => ({ entries }))
 })
 
-/** All tables are read in one snapshot. */
 const copySnapshot = (sql: PgClient.PgClient, sqlite: Sqlite) =>
   transact(
     sql,
@@ -81,8 +79,7 @@ export const backUpDatabase = Effect.fn("PostgresLedger.backup")(function* (sql:
       Effect.sync(() => openSqlite(part, { durability: "normal" })),
       (opened) => Effect.sync(opened.close)
     )
-    // a partial copy is useless, so it needs no log: nothing shortens the log here, and for 3 million rows it would
-    // take 10 GB for a while
+    // a partial copy is useless, so it needs no log: for 3 million rows it would take 10 GB
     yield* Effect.sync(() => sqlite.exec("pragma journal_mode = off; pragma synchronous = off"))
     yield* Effect.sync(() => prepareTables(sqlite))
     yield* copySnapshot(sql, sqlite)

@@ -1,6 +1,6 @@
 /**
  * Moves an embedded ledger into PostgreSQL, in one transaction. Entries are copied unchanged, including their hashes.
- * The transaction commits only if the database has the same head for every account as the old ledger, and its whole
+ * The transaction commits only if every account has the same head in the database as in the old ledger, and the whole
  * content is consistent. A mark in the folder, written before the commit, keeps servers from opening the old ledger and
  * spending the same credits twice.
  */
@@ -15,19 +15,18 @@ import { writeMark } from "../embedded/moved.ts"
 import type { LedgerStore } from "../embedded/store.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
 import { copyChainIntoPostgres, makeEntryNumbering } from "./chain/chain-copy.ts"
-import { connect, databasePlace, databaseUnavailable, transact } from "./sql/database.ts"
+import { connect, databasePlace, databaseUnavailable, makeRowQuery, transact } from "./sql/database.ts"
 import { createConsoleTables } from "./sql/postgres-console.ts"
 import { copyConsoleIntoPostgres, findUsedTable } from "./sql/postgres-copy.ts"
 import { moneyOut, spentByMonth, usageOfDay, usageOfEndpoint, usageOfMonth } from "./sql/sums-of-entries.ts"
 import { verifyContents } from "./verification.ts"
 
-export class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", { problem: Schema.String }) {
+class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", { problem: Schema.String }) {
   override get message() {
     return `The ledger was not moved: ${this.problem}`
   }
 }
 
-/** About 2 MB of JSON per statement. */
 const batchSize = 5_000
 
 const insertAll = <E>(
@@ -64,15 +63,11 @@ export const sumStatements = [
   `insert into ledger.usage_of_month (account_id, month, key_id, endpoint, calls, credits) ${usageOfMonth}
     order by account_id, month, key_id, endpoint`,
   `insert into ledger.usage_of_endpoint (account_id, day, endpoint, calls, credits) ${usageOfEndpoint}`,
-  // without this, PostgreSQL assumes that each account is small until it analyzes the tables itself, and sorts all
-  // entries of an account for a page of them
+  // otherwise PostgreSQL assumes until its own analysis that accounts are small, and sorts all entries for each page
   "analyze ledger.account, ledger.api_key, ledger.entry, ledger.spent_in_month, ledger.usage_of_day, ledger.usage_of_month, ledger.usage_of_endpoint"
 ]
 
-/**
- * Vacuums and analyzes the large new tables. PostgreSQL would begin that itself a minute later, and pages of the
- * console would wait for it.
- */
+/** PostgreSQL would begin this itself a minute later, and pages of the console would wait for it. */
 const vacuumTables = `
   vacuum (analyze) ledger.entry, ledger.record, ledger.usage_of_day, ledger.usage_of_month, ledger.usage_of_endpoint,
     console.usage_of_status, console.status_of_endpoint, console.request`
@@ -80,11 +75,9 @@ const vacuumTables = `
 const formatHeads = ({ accounts }: LedgerSnapshot) =>
   accounts.map(({ account: { id }, head: { balance, hash, position } }) => `${id} ${position} ${balance} ${hash}`)
 
-/** Accounts before their first entry. */
 const listEmptyAccounts = ({ accounts }: LedgerSnapshot) =>
   accounts.map(({ account }) => ({ ...account, ...emptyHead, money_out: 0, lease_asked: false }))
 
-/** The head of each account in the database, in the same form as that of the old ledger. */
 const readHeads = (sql: PgClient.PgClient) =>
   sql
     .unsafe<{ head: string }>(
@@ -96,10 +89,10 @@ const readHeads = (sql: PgClient.PgClient) =>
     )
 
 const findDifference = Effect.fnUntraced(function* (sql: PgClient.PgClient, snapshot: LedgerSnapshot) {
-  const found = yield* readHeads(sql)
-  const missing = formatHeads(snapshot).filter((head) => !found.has(head))
-  if (missing[0] !== undefined || found.size !== snapshot.accounts.length) {
-    return `the database holds another ledger: it has ${found.size} accounts, and ${missing.length} of the ${snapshot.accounts.length} accounts of this one are not the same there`
+  const heads = yield* readHeads(sql)
+  const missing = formatHeads(snapshot).filter((head) => !heads.has(head))
+  if (missing[0] !== undefined || heads.size !== snapshot.accounts.length) {
+    return `the database contains another ledger: it has ${heads.size} accounts, and ${missing.length} of the ${snapshot.accounts.length} accounts of this one are different or missing there`
   }
   return undefined
 })
@@ -117,10 +110,7 @@ const copyLedger = Effect.fnUntraced(function* (
     yield* Effect.mapError(sql.unsafe(statement), databaseUnavailable("be written"))
 })
 
-/**
- * Copies what the console stores, if anything. The process that has opened the folder's ledger has these tables
- * exclusively, too.
- */
+/** Copies what the console stores. This process has these tables exclusively, like the folder's ledger. */
 const copyConsole = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: Sqlite) {
   const usedTable = yield* findUsedTable(sql)
   if (usedTable !== undefined) {
@@ -128,14 +118,15 @@ const copyConsole = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite:
     return yield* new CannotMove({ problem })
   }
   if (yield* copyConsoleIntoPostgres(sqlite, sql)) return
-  return yield* new CannotMove({ problem: "the database does not hold what the console keeps" })
+  return yield* new CannotMove({ problem: "the console's tables were not copied completely" })
 })
 
-const PeopleAndPayments = Schema.Tuple([Schema.Struct({ people: Schema.Int, payments: Schema.Int })])
-const decodePeopleAndPayments = Schema.decodeUnknownEffect(PeopleAndPayments)
-const peopleAndPayments = `
+const peopleAndPayments = makeRowQuery(
+  Schema.Struct({ people: Schema.Int, payments: Schema.Int }),
+  `
   select (select count(*) from console.person)::integer as people,
     (select count(*) from console.payment)::integer as payments`
+)
 
 /** Opening a folder creates a ledger in it. This check leaves a wrong `LARDER_HOME` unchanged. */
 const requireLedger = (directory: string) =>
@@ -144,9 +135,8 @@ const requireLedger = (directory: string) =>
     : Effect.fail(new CannotMove({ problem: `there is none in ${directory}. Is LARDER_HOME the right folder?` }))
 
 /**
- * Repeating the move after a crash is safe: a database that already contains this same ledger is accepted, and so is
- * the mark. A failure before the mark is written leaves no mark. If the commit itself fails, it is unknown what the
- * database contains, and the mark stays.
+ * Repeating the move after a crash is safe: a database that already contains this ledger is accepted, and so is the
+ * mark. If the commit itself fails, it is unknown what the database contains, and the mark stays.
  */
 export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
   directory: string,
@@ -155,7 +145,7 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
   const place = databasePlace(url)
   yield* requireLedger(directory)
   const sql = yield* connect(url)
-  const file = yield* openLedgerFile(directory, { movingTo: place })
+  const file = yield* openLedgerFile(directory, place)
   const store = yield* openEmbeddedStore(file)
   const snapshot = yield* store.load
   if (snapshot.sequence === 0) return yield* new CannotMove({ problem: `the one in ${directory} has no entries` })
@@ -176,8 +166,7 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
       const { problems, ...totals } = yield* verifyContents(sql)
       if (problems.length > 0) return yield* new CannotMove({ problem: problems.join("; ") })
       yield* writeMark("moving", directory, place)
-      const [kept] = yield* Effect.flatMap(sql.unsafe(peopleAndPayments), decodePeopleAndPayments)
-      return { ...totals, ...kept }
+      return { ...totals, ...(yield* peopleAndPayments(sql)) }
     })
   ).pipe(
     Effect.catchTag(["SqlError", "SchemaError", "ConsoleUnavailable"], (error) =>
@@ -186,7 +175,7 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
   )
   yield* writeMark("moved", directory, place)
   yield* Effect.catch(sql.unsafe(vacuumTables), (error) =>
-    Effect.logInfo(`PostgreSQL looks through the new tables later, and is slower until then: ${error.message}`)
+    Effect.logInfo(`PostgreSQL will analyze the new tables later, and is slower until then: ${error.message}`)
   )
   return { ...moved, place }
 }, Effect.scoped)

@@ -1,6 +1,6 @@
 /**
- * What a start checks of a ledger in PostgreSQL: the head of each account, the newest part of its chain, and what keys
- * have spent this month. `larder-serve ledger verify` checks everything.
+ * What a start checks in PostgreSQL: the head of each account, the newest part of its chain, and what keys have spent
+ * this month. `larder-serve ledger verify` checks everything.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -10,11 +10,7 @@ import { databaseUnavailable } from "./sql/database.ts"
 import { monthOfMoment } from "./sql/sql-text.ts"
 import { findProblems, headProblems } from "./verification.ts"
 
-/**
- * What a start reads of all chains together, so that it takes a second: the 100 newest entries of each of 1,000
- * accounts, or one of each of 100,000. The database keeps the rest consistent while it is written, and `larder-serve
- * ledger verify` reads everything.
- */
+/** So that a start takes a second: the 100 newest entries of each of 1,000 accounts, or one of each of 100,000. */
 const maxEntriesAtStart = 100_000
 const maxPerAccount = 1_000
 /** If more keys than this were used this month, their days are too many for a start. */
@@ -48,7 +44,6 @@ const spendingOfThisMonth = `
   where (select count(*) from spent) <= ${maxKeysAtStart} and spent.credits <> days.credits
   order by key_id`
 
-/** What a start checks: the head of each account, the newest part of its chain, and what keys have spent this month. */
 export const verifyHeads = Effect.fnUntraced(function* (sql: PgClient.PgClient, place: string) {
   const [newest] = yield* Effect.mapError(sql.unsafe<{ ofEach: number }>(newestOfEach), databaseUnavailable("be read"))
   for (const check of [headProblems, brokenNewestLinks(newest?.ofEach ?? 1), spendingOfThisMonth]) {

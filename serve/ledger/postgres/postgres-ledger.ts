@@ -1,6 +1,6 @@
 /**
- * The ledger in PostgreSQL, shared by many servers. The rules are those of `admission.ts`. They run over the memory of
- * the server that has the lease of an account, or over what a server reads of the account while the database locks it.
+ * The ledger in PostgreSQL, shared by many servers. The rules in `admission.ts` run over the memory of the server that
+ * has the lease of an account, or over what a server reads of the account while the database locks it.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Queue, type Redacted, Schedule } from "effect"
@@ -12,8 +12,8 @@ import { administerPostgres } from "./administer.ts"
 import { type Conversation, converse } from "./groups/conversation.ts"
 import { refundCallsInDoubt } from "./groups/in-doubt-refunds.ts"
 import { makeOutageLog } from "./groups/outage-log.ts"
-import { openInDoubtFiles } from "./leases/doubt-files.ts"
 import { runExpiry } from "./leases/expired-credits.ts"
+import { openInDoubtFiles } from "./leases/in-doubt-files.ts"
 import { type KnownAccounts, trackKnownAccounts } from "./leases/known-accounts.ts"
 import type { LeaseHabits } from "./leases/lease-habits.ts"
 import { joinStatements } from "./leases/membership.ts"
@@ -25,7 +25,6 @@ import { serverStatements } from "./sql/statements.ts"
 /** A lease does not help an account that is rarely called: each change of the account would have to end it. */
 const defaultHabits: LeaseHabits = { groupsBeforeLease: 3, sharedFor: 1_000 }
 
-/** One admitted call. It ends once. */
 const makeAdmittedCall = (conversation: Conversation, known: KnownAccounts, hold: Hold): AdmittedCall => {
   const heldUnder = conversation.current()
   return {
@@ -45,10 +44,7 @@ const listen = (sql: PgClient.PgClient, onNotice: (notice: string) => void) =>
     Effect.forever(Effect.map(Queue.take(notices), ({ payload }) => onNotice(payload)))
   ).pipe(Effect.scoped, Effect.ignore, Effect.repeat(Schedule.spaced("1 second")))
 
-/**
- * Over existing connections. `directory` (`$LARDER_HOME/ledger`) stores what must not be lost while the database is
- * unavailable. `place` names the database.
- */
+/** `directory` (`$LARDER_HOME/ledger`) stores what must not be lost during an outage. `place` names the database. */
 export const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
   sql: PgClient.PgClient,
   place: string,
@@ -76,7 +72,7 @@ export const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
             locked: (id) =>
               log(
                 Effect.logWarning(
-                  `Somebody has locked account ${id} in the database. Its calls are refused, and not charged, for five seconds.`
+                  `Another session has locked account ${id} in the database. Its calls are refused, and not charged, for five seconds.`
                 )
               )
           },

@@ -1,12 +1,10 @@
 /**
- * The rules that admit and charge calls, as functions over a state that one writer owns: no I/O, no clock, no
- * randomness. Time and ids come in, decisions come out. Holds change the state immediately. Decisions become part of it
- * (`apply`, `settle`) only when they are durable.
+ * The rules that admit and charge calls, as pure functions over a state that one writer owns. Holds change the state
+ * immediately, and exist only in memory: a process that crashes between a hold and its charge has charged nothing.
+ * Charges become part of the state (`applyGroup`, `captureHold`) only when they are durable.
  *
  * `hold` decides every 402 of the API: the balance here, the budgets in `spending.ts`. A refusal is named like its error
- * code, which `schemas/error-codes.ts` explains; `schemas/api-errors.ts` has the text.
- *
- * Holds exist only in memory: a process that crashes between a hold and its charge has charged nothing.
+ * code (`schemas/error-codes.ts`).
  */
 import type { Draft } from "../chain/chain.ts"
 import type { ApiKey } from "../chain/records.ts"
@@ -15,7 +13,7 @@ import { formatGrants, sumExpired, type Taken, takeCredits } from "./expiring-gr
 import { type AccountState, type KeyState, type LedgerState, requireRecord } from "./ledger-state.ts"
 import { addSpent, type CapReached, type DayOfKey, findReachedCap, openDay, unspentInBudgets } from "./spending.ts"
 
-/** A hold on the price of one admitted call. It ends exactly once: captured or released. */
+/** A hold on the price of an admitted call. It ends exactly once: captured or released. */
 export interface Hold {
   readonly key: KeyState
   /** The key as it was when the call was admitted. */
@@ -65,57 +63,51 @@ export const placeHold = (
 }
 
 /** The charge of an admitted call, or undefined if this request id was already charged. */
-export const draftCharge = (state: LedgerState, held: Hold, requestId: string): Draft | undefined => {
-  if (held.stage !== "held") throw new Error(`the hold of request ${requestId} has been used already`)
+export const draftCharge = (state: LedgerState, hold: Hold, requestId: string): Draft | undefined => {
+  if (hold.stage !== "held") throw new Error(`the hold of request ${requestId} has been used already`)
   if (!state.charged.add(requestId)) return undefined
-  held.stage = "charging"
-  const { account_id, budget_credits, daily_budget_credits, id, weekly_budget_credits } = held.record
+  hold.stage = "charging"
+  const { account_id, budget_credits, daily_budget_credits, id, weekly_budget_credits } = hold.record
   return {
     account_id,
     type: "charge",
-    occurred_at: timestampOf(held.admittedAt),
+    occurred_at: timestampOf(hold.admittedAt),
     key_id: id,
-    endpoint: held.endpoint,
-    credits: -held.credits,
+    endpoint: hold.endpoint,
+    credits: -hold.credits,
     budget_credits,
     daily_budget_credits,
     weekly_budget_credits,
     request_id: requestId,
     note: null,
     expires_at: null,
-    grants: formatGrants(held.taken)
+    grants: formatGrants(hold.taken)
   }
 }
 
 /** Captures the hold: its charge is durable. */
-export const captureHold = (held: Hold): void => {
-  endHold(held)
-  addSpent(held.key, held.day.day, held.credits)
+export const captureHold = (hold: Hold): void => {
+  endHold(hold)
+  addSpent(hold.key, hold.day.day, hold.credits)
 }
 
 /** Releases the hold: its charge could not be written. */
 export const releaseCharging = (held: Hold): void => endHold(held)
 
-/**
- * Releases the hold of a call that failed before it was charged. Does nothing if the hold has ended or is being
- * charged.
- */
-export const releaseHold = (held: Hold): void => {
-  if (held.stage === "held") endHold(held)
+/** Releases the hold of a call that failed. Does nothing if the hold has ended or is being charged. */
+export const releaseHold = (hold: Hold): void => {
+  if (hold.stage === "held") endHold(hold)
 }
 
-const endHold = (held: Hold) => {
-  if (held.stage === "ended") throw new Error("a hold has ended twice")
-  held.stage = "ended"
-  held.key.account.held -= held.credits
-  held.day.held -= held.credits
-  for (const { credits, grant } of held.taken) grant.held -= credits
+const endHold = (hold: Hold) => {
+  if (hold.stage === "ended") throw new Error("a hold has ended twice")
+  hold.stage = "ended"
+  hold.key.account.held -= hold.credits
+  hold.day.held -= hold.credits
+  for (const { credits, grant } of hold.taken) grant.held -= credits
 }
 
-/**
- * What the key can still spend: the smallest of balance and remaining budgets, minus the holds of running calls. Never
- * below 0.
- */
+/** The smallest of balance and remaining budgets, minus the holds of running calls. Never below 0. */
 export const remaining = (state: LedgerState, keyId: string, now: number): number =>
   remainingOf(requireRecord(state.keys, keyId), now)
 

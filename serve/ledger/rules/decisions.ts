@@ -1,7 +1,6 @@
 /**
- * The changes that an operator can make to accounts and keys. Each function looks at a record and returns the records
- * to write, or the reason for refusing. Nothing changes before those records are durable. The functions are pure, like
- * those of `admission.ts`, and the same for every store.
+ * The changes that an operator can make to accounts and keys, for every store. Each function is pure: it takes a record
+ * and returns the records to write, or why it refuses. Nothing changes before those records are durable.
  */
 import { Result, Schema } from "effect"
 import type { Draft } from "../chain/chain.ts"
@@ -67,10 +66,7 @@ export class ReferenceTaken extends Schema.TaggedError<ReferenceTaken>()("Refere
   }
 }
 
-/**
- * Balances, budgets and bookings stay within this many credits of 0 (nine trillion dollars): doubles represent them
- * exactly.
- */
+/** Balances, budgets and bookings stay within this distance of 0 (nine trillion dollars), so doubles are exact. */
 export const maxCredits = 9_000_000_000_000_000
 
 export class BalanceOutOfBounds extends Schema.TaggedError<BalanceOutOfBounds>()("BalanceOutOfBounds", {
@@ -140,22 +136,15 @@ export const openAccount = (id: string, name: string, now: number): Decision => 
 })
 
 /**
- * Credits that an operator adds by hand are an `adjustment`. A `grant` is only the starting balance, `top_up` and
- * `auto_recharge` record money that a card processor has moved, and a `refund` returns the price of a call or a
- * payment.
+ * Credits that an operator adds are an `adjustment`. A `grant` is only the starting balance, `top_up` and
+ * `auto_recharge` are card payments, and a `refund` returns the price of a call or a payment.
  */
 export const creditAccount = (
   account: AccountBalance,
-  {
-    credits,
-    expires_at,
-    note
-  }: { readonly credits: number; readonly note: string; readonly expires_at: string | null },
+  { credits, expires_at, note }: { credits: number; note: string; expires_at: string | null },
   now: number
 ): Result.Result<Decision, BalanceOutOfBounds | ExpiryPassed> => {
-  if (expires_at !== null && hasPassed(expires_at, now)) {
-    return Result.fail(new ExpiryPassed({ what: "credits", expires_at }))
-  }
+  if (hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ what: "credits", expires_at }))
   return decideEntry(
     account,
     makeDraft({ account_id: account.id, type: "adjustment", credits, note }, now, { expires_at })
@@ -179,10 +168,7 @@ export const expireGrants = (
     return [makeDraft(moved, endsAt, { grants: `${position}:${-ended}` })]
   })
 
-/**
- * A call that was charged and then answered with an error costs nothing. Its refund also reduces the spending of its
- * month, and returns credits to the expiring grants that they came from.
- */
+/** The refund also reduces the spending of its month, and returns credits to the grants that they came from. */
 export const refundCall = (charge: Entry): Draft => ({
   ...charge,
   type: "refund",
@@ -195,10 +181,7 @@ export const refundCall = (charge: Entry): Draft => ({
 
 export const nothingToWrite: Decision = { accounts: [], keys: [], entries: [] }
 
-/**
- * Credits that follow from a movement of money. `bookedFor` is the account whose entries already contain this reference
- * and type.
- */
+/** `bookedFor` is the account whose entries already contain this reference and type. */
 export const bookOnce = (
   account: AccountBalance,
   moved: CreditMovement & { readonly reference: string },
@@ -212,20 +195,19 @@ export const bookOnce = (
     : Result.fail(new ReferenceTaken({ type, reference }))
 }
 
-const hasPassed = (moment: string, now: number) => Date.parse(moment) <= now
+const hasPassed = (moment: string | null, now: number): moment is string => moment !== null && Date.parse(moment) <= now
 
 type NewKeySettings = Pick<ApiKey, "id" | "account_id" | "sha256" | "last4" | "name" | "scopes" | "budget_credits"> &
   Partial<KeySettings>
 
-/** `valid` is the number of the account's keys that are not revoked. */
+/** `validKeys` is the number of the account's keys that are not revoked. */
 export const issueKey = (
   key: NewKeySettings,
   validKeys: number,
   now: number
 ): Result.Result<Decision, TooManyKeys | ExpiryPassed> => {
   const { account_id, expires_at = null } = key
-  if (expires_at !== null && hasPassed(expires_at, now))
-    return Result.fail(new ExpiryPassed({ what: "key", expires_at }))
+  if (hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ what: "key", expires_at }))
   if (validKeys >= maxKeys) return Result.fail(new TooManyKeys({ account_id }))
   const times = { created_at: timestampOf(now), revoked_at: null, revision: 1 }
   return Result.succeed(decideKey({ ...plainKey, ...key, ...times }))
@@ -245,15 +227,14 @@ export const editKey = (
 ): Result.Result<Decision, KeyRevoked | ExpiryPassed> => {
   const { id, revoked_at } = key
   if (revoked_at !== null) return Result.fail(new KeyRevoked({ id, revoked_at }))
-  const { expires_at } = changes
-  if (expires_at && hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ what: "key", expires_at }))
+  const { expires_at = null } = changes
+  if (hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ what: "key", expires_at }))
   return Result.succeed(decideKey({ ...key, ...changes, revision: key.revision + 1 }))
 }
 
 /**
- * Creates another secret for the same key, with the same budgets. The former secret stays valid for a while, so that
- * programs can switch over. A secret that was replaced earlier stops working immediately: a key has at most two
- * secrets.
+ * Creates another secret for the same key. The former secret stays valid for a while, so that programs can switch over.
+ * A secret that was replaced earlier stops working immediately: a key has at most two secrets.
  */
 export const rotateKey = (
   key: ApiKey,
@@ -263,7 +244,7 @@ export const rotateKey = (
 ): Result.Result<Decision, KeyRevoked | KeyExpired> => {
   const { expires_at, id, last4, revision, revoked_at, sha256 } = key
   if (revoked_at !== null) return Result.fail(new KeyRevoked({ id, revoked_at }))
-  if (expires_at !== null && hasPassed(expires_at, now)) return Result.fail(new KeyExpired({ id, expires_at }))
+  if (hasPassed(expires_at, now)) return Result.fail(new KeyExpired({ id, expires_at }))
   const former =
     overlapHours === 0
       ? { former_sha256: null, former_last4: null, former_expires_at: null }

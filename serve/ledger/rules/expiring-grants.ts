@@ -1,6 +1,6 @@
 /**
  * Credits that expire. A call takes from those that have not expired when it is admitted, the earliest expiry first,
- * and keeps what it has taken while it runs. After expiry, an adjustment removes the rest. Until that is written, the
+ * and keeps what it has taken while it runs. After expiry, an adjustment removes the rest; until it is written, the
  * balance includes the rest, but no call can spend it.
  */
 import { timestampOf } from "../moments.ts"
@@ -58,13 +58,8 @@ export const takeCredits = (
 export const formatGrants = (taken: ReadonlyArray<Taken>): string | null =>
   taken.length === 0 ? null : taken.map(({ credits, grant }) => `${grant.position}:${-credits}`).join(" ")
 
-interface GrantChange {
-  readonly position: number
-  /** Negative if credits are taken. */
-  readonly credits: number
-}
-
-export const parseGrants = (text: string | null): ReadonlyArray<GrantChange> =>
+/** Changes of grants, by their position. Credits are negative if they are taken. */
+export const parseGrants = (text: string | null) =>
   (text ?? "").split(" ").flatMap((part) => {
     const [, position, credits] = /^(\d+):(-?\d+)$/.exec(part) ?? []
     return position === undefined ? [] : [{ position: Number(position), credits: Number(credits) }]

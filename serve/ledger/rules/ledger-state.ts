@@ -1,7 +1,7 @@
 /**
  * The state of the ledger: accounts with their balances and holds, keys with their spending, and the valid secrets. It
- * is rebuilt from records, and applies each group of records once it is durable. One writer owns it and updates it in
- * place, because a call is admitted and charged in microseconds: no I/O, no clock.
+ * is rebuilt from records, and changes with each group of records once that is durable. One writer owns it and updates
+ * it in place, because a call is admitted and charged in microseconds.
  */
 import { isScope, type Scope } from "@larder/schemas"
 import { type ChainHead, emptyHead } from "../chain/chain.ts"
@@ -70,10 +70,7 @@ export interface AccountState {
   reserved: number
   /** In spending order. */
   grants: ReadonlyArray<ExpiringGrant>
-  /**
-   * Credits that had expired by this time are being removed: until that is written, no call is admitted with an earlier
-   * time. Otherwise 0.
-   */
+  /** Credits that had expired by then are being removed: no call is admitted with an earlier time. Otherwise 0. */
   expiredAt: number
 }
 
@@ -86,15 +83,12 @@ export interface KeyState extends KeySpending {
 export interface LedgerState {
   readonly accounts: Map<string, AccountState>
   readonly keys: Map<string, KeyState>
-  /**
-   * Keys that are not revoked, by fingerprint, including that of a replaced secret. A lookup compares `validUntil` with
-   * the time.
-   */
+  /** Keys that are not revoked, by fingerprint, also of a replaced secret, which may have expired. */
   readonly valid: Map<string, ApiKeyView>
   /** Number of the last durable entry. */
   sequence: number
   readonly charged: ChargedRequests
-  /** The account of each booking that has a reference; see `bookingOf`. About 200 bytes per payment. */
+  /** The account of each booking that has a reference; see `bookingId`. About 200 bytes per payment. */
   readonly booked: Map<string, string>
   readonly stored: StoredSpending | undefined
   /** Accounts that have expiring credits. */
@@ -116,9 +110,7 @@ export const restoreState = (snapshot: LedgerSnapshot): LedgerState => {
     stored: snapshot.stored,
     granted: new Set()
   }
-  for (const { account, head } of snapshot.accounts) {
-    state.accounts.set(account.id, { record: account, head, held: 0, reserved: 0, grants: noGrants, expiredAt: 0 })
-  }
+  for (const { account, head } of snapshot.accounts) state.accounts.set(account.id, newAccount(account, head))
   for (const { account_id, credits_left, expires_at, position } of snapshot.grants) {
     putGrant(state, requireRecord(state.accounts, account_id), position, expires_at, credits_left)
   }
@@ -133,18 +125,18 @@ export const restoreState = (snapshot: LedgerSnapshot): LedgerState => {
   return state
 }
 
-/** Applies a durable group. The caller captures the holds of its charges (`settle`). */
+const newAccount = (record: Account, head: ChainHead): AccountState => ({
+  record,
+  head,
+  held: 0,
+  reserved: 0,
+  grants: noGrants,
+  expiredAt: 0
+})
+
+/** Applies a durable group. The caller captures the holds of its charges. */
 export const applyGroup = (state: LedgerState, group: Group): void => {
-  for (const account of group.accounts) {
-    state.accounts.set(account.id, {
-      record: account,
-      head: emptyHead,
-      held: 0,
-      reserved: 0,
-      grants: noGrants,
-      expiredAt: 0
-    })
-  }
+  for (const account of group.accounts) state.accounts.set(account.id, newAccount(account, emptyHead))
   for (const key of group.keys) putKey(state, key)
   for (const entry of group.entries) {
     const account = requireRecord(state.accounts, entry.account_id)
@@ -233,16 +225,12 @@ const putKey = (state: LedgerState, record: ApiKey, countedFrom = Number.NEGATIV
 const maxRememberedIds = 10_000
 
 /** Request ids of the latest charges. Ids are unique by design; this catches a bug before it charges a call twice. */
-export interface ChargedRequests {
-  /** Remembers the id. Returns false if it was already there. */
-  readonly add: (requestId: string) => boolean
-}
-
-export const rememberRequests = (): ChargedRequests => {
+export const rememberRequests = () => {
   let newer = new Set<string>()
   let older = new Set<string>()
   return {
-    add: (requestId) => {
+    /** Remembers the id. Returns false if it was already there. */
+    add: (requestId: string): boolean => {
       if (newer.has(requestId) || older.has(requestId)) return false
       if (newer.size >= maxRememberedIds) {
         older = newer
@@ -253,6 +241,8 @@ export const rememberRequests = (): ChargedRequests => {
     }
   }
 }
+
+export type ChargedRequests = ReturnType<typeof rememberRequests>
 
 export const chargedTwiceError = (requestId: string) =>
   new Error(`request ${requestId} has been charged already: its id was used twice`)

@@ -2,16 +2,12 @@
  * What a key has spent in the periods of its budgets, and what its calls hold, by the UTC day of their admission. So a
  * budget that is added while calls are running counts those calls, too.
  */
-
 import type { ApiKey } from "../chain/records.ts"
 import { type Days, dateOfDay, mondayOf, monthOfDay } from "../moments.ts"
 
 export type CapReached = "daily_spend_cap_reached" | "weekly_spend_cap_reached" | "monthly_spend_cap_reached"
 
-/**
- * A kind of budget period. Each day belongs to one period of each kind. No two kinds share a period number for the next
- * two thousand years.
- */
+/** A kind of budget period. Each day belongs to one period of each kind. Kinds share no number for 2,000 years. */
 interface Kind {
   readonly periodOf: (day: number) => number
   readonly refusal: CapReached
@@ -100,10 +96,7 @@ const keptDays = 7
 
 const isMonth = (period: number) => period < firstOfDays
 
-/**
- * Reading takes the main thread a millisecond or more, so days and weeks of keys that had such a budget at the start
- * are not read. Otherwise the first calls of a day would be delayed, key by key.
- */
+/** Reading blocks the main thread for a millisecond or more, so what the start has counted is not read again. */
 const readSpent = ({ countedFrom, record: { account_id, id }, stored }: KeySpending, period: number): number => {
   if (stored === undefined) return 0
   if (isMonth(period)) return period < stored.month ? stored.ofMonth(account_id, id, period) : 0
@@ -212,7 +205,7 @@ export const setSpent = (key: KeySpending, day: number, { ofDay, ofMonth }: Read
     }
     const [first, last] = daysOfPeriod(period)
     spending.spent = 0
-    for (let one = first; one <= last; one++) spending.spent += ofDay(one)
+    for (let number = first; number <= last; number++) spending.spent += ofDay(number)
   }
 }
 
@@ -229,10 +222,8 @@ export const listSpendings = (key: KeySpending, day: number): ReadonlyArray<Spen
   key.budgets.map(({ periodOf }) => spendingIn(key, periodOf(day)))
 
 /** Whether two days belong to the same period of a budget. */
-export const areInOnePeriod = (refusal: CapReached, one: number, other: number): boolean => {
-  const kind = [daily, weekly, monthly].find((kind) => kind.refusal === refusal)
-  return kind !== undefined && kind.periodOf(one) === kind.periodOf(other)
-}
+export const areInOnePeriod = (refusal: CapReached, day: number, otherDay: number): boolean =>
+  [daily, weekly, monthly].some((kind) => kind.refusal === refusal && kind.periodOf(day) === kind.periodOf(otherDay))
 
 export const spentInMonth = (key: KeySpending, day: number): number => spendingIn(key, monthly.periodOf(day)).spent
 /** Null if the key has no such budget. */

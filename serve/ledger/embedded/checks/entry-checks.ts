@@ -1,6 +1,6 @@
 /**
- * Checks entries in the order of their numbers: each is unchanged and follows its predecessor, each was charged to a
- * key of its account, and calls have spent only credits that were there.
+ * Checks entries in the order of their numbers: each is unchanged and follows its predecessor, was charged to a key of
+ * its account, and has spent only credits that were there.
  */
 import type { Sqlite } from "../../../persistence/index.ts"
 import { type ChainHead, emptyHead, findBreak } from "../../chain/chain.ts"
@@ -12,7 +12,6 @@ const batchSize = 20_000
 const entriesAfter = `
   select ${entryColumns} from ledger.entry where sequence > $1 order by sequence limit ${batchSize}`
 
-/** All entries after a number, oldest first. */
 export function* readEntriesAfter(sqlite: Sqlite, after: number, upTo = Number.POSITIVE_INFINITY): Generator<Entry> {
   for (let reached = after; reached < upTo; ) {
     const rows = sqlite.all(entriesAfter, [reached])
@@ -26,28 +25,14 @@ export function* readEntriesAfter(sqlite: Sqlite, after: number, upTo = Number.P
   }
 }
 
-/**
- * Credits that refunds of payments and disputes took out of an account up to a position, at most the largest integer
- * that a double represents exactly. Balances below 0 are rare, and so is this query.
- */
+/** Money that left an account up to a position, clamped to an exact double. Only queried for balances below 0. */
 const moneyOut = `
   select cast(min(total(-credits), ${Number.MAX_SAFE_INTEGER}) as integer) as credits
   from ledger.entry indexed by entry_but_charge
   where type <> 'charge' and account_id = $1 and position <= $2 and ${isMoneyOut}`
 
-interface EntryChecks {
-  /** Returns the problems of the next entry. */
-  readonly check: (entry: Entry) => ReadonlyArray<string>
-  /** Number of the last entry that was checked. */
-  readonly reached: () => number
-  /** The heads of the accounts after these entries. */
-  readonly heads: ReadonlyMap<string, ChainHead>
-}
-
 export interface Owners {
-  /** Ids of all accounts. */
   readonly accounts: ReadonlySet<string>
-  /** The account of each key, by the key's id. */
   readonly ofKeys: ReadonlyMap<string, string>
 }
 
@@ -60,11 +45,8 @@ export const readOwners = (sqlite: Sqlite): Owners => ({
   )
 })
 
-/**
- * Begins after the entry with the number `after`. If that is not 0, the first entry seen of an account is not compared
- * with its predecessor, unless it has position 1.
- */
-export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number): EntryChecks => {
+/** If `after` is not 0, the first entry of an account is compared with its predecessor only at position 1. */
+export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) => {
   const heads = new Map<string, ChainHead>()
   let reached = after
 
@@ -86,11 +68,11 @@ export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number): 
     sequence > reached + 1 ? `entry ${sequence} follows entry ${reached}, so entries are missing` : undefined
 
   const ownerProblem = ({ account_id, key_id, type }: Entry, place: string) => {
-    if (!owners.accounts.has(account_id)) return `${place} is of an account that is not there`
+    if (!owners.accounts.has(account_id)) return `${place} belongs to an account that is missing`
     if (type !== "charge" && key_id === null) return undefined
     return owners.ofKeys.get(key_id ?? "") === account_id
       ? undefined
-      : `${place} was charged to key ${key_id}, which is no key of this account`
+      : `${place} was charged to key ${key_id}, which is not a key of this account`
   }
 
   /** Calls spend only credits that are there: a balance is below 0 by no more than the money that left its account. */
@@ -101,9 +83,10 @@ export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number): 
   }
 
   return {
-    heads,
+    /** The heads of the accounts after the entries that were checked. */
+    heads: heads as ReadonlyMap<string, ChainHead>,
     reached: () => reached,
-    check: (entry) => {
+    check: (entry: Entry): ReadonlyArray<string> => {
       const { account_id, balance, hash, position, sequence } = entry
       const place = `entry ${position} of account ${account_id}`
       const head = headBefore(entry)
@@ -141,10 +124,7 @@ const describeRepetition = (name: string, times: number) => {
   return `${type} ${id} was booked ${times} times`
 }
 
-/**
- * Finds request ids that a ledger contains more than once for the same type. Ten million texts would not fit into
- * memory, so a 53-bit hash of each is kept; texts are compared only if two hashes are equal.
- */
+/** Finds repeated request ids by 53-bit hashes: ten million texts would not fit into memory. */
 export const makeRequestCheck = () => {
   let numbers = new Float64Array(1 << 16)
   let count = 0

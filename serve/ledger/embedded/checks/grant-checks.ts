@@ -2,7 +2,7 @@
 import type { Sqlite } from "../../../persistence/index.ts"
 import type { Entry } from "../../chain/records.ts"
 import { parseGrants } from "../../rules/expiring-grants.ts"
-import { readGrants } from "../statement.ts"
+import { readGrants } from "../thread-reads.ts"
 
 interface Grant {
   readonly expires_at: string
@@ -24,19 +24,18 @@ export const makeGrantChecks = () => {
       if (credits < 0 && taken < credits)
         return [`${describeEntry(account_id, position)} takes more of other entries than its credits`]
       return changes.flatMap((change) => {
-        const [place, of] = [describeEntry(account_id, position), describeEntry(account_id, change.position)]
-        const grant = granted.get(of)
-        if (grant === undefined) return [`${place} takes of the credits of ${of}, which do not expire`]
+        const [place, source] = [describeEntry(account_id, position), describeEntry(account_id, change.position)]
+        const grant = granted.get(source)
+        if (grant === undefined) return [`${place} takes of the credits of ${source}, which do not expire`]
         grant.left += change.credits
         return [
-          ...(grant.left < 0 ? [`${place} takes more of the credits of ${of} than there were`] : []),
+          ...(grant.left < 0 ? [`${place} takes more of the credits of ${source} than there were`] : []),
           ...(type === "charge" && occurred_at >= grant.expires_at
-            ? [`${place} was charged to credits of ${of}, which had expired`]
+            ? [`${place} was charged to credits of ${source}, which had expired`]
             : [])
         ]
       })
     },
-    /** Returns where the stored table differs. */
     problems: (sqlite: Sqlite): ReadonlyArray<string> => {
       const stored = new Map(
         readGrants(sqlite).map(({ account_id, credits_left, expires_at, position }): [string, Grant] => [

@@ -106,7 +106,7 @@ describe("a verification", () => {
     }).pipe(Effect.scoped)
   )
 
-  const chainChanged = "the chain was followed to entry 62 and record 5, and is another one there"
+  const chainChanged = "the chain was followed to entry 62 and record 5, and has another hash there"
   it.live.each([
     [
       "update entry set note = 'x' where sequence = 6",
@@ -116,9 +116,9 @@ describe("a verification", () => {
       "update entry set credits = credits - 1 where sequence = 6",
       [
         "entry 4 of account acct_a says that the balance is 4970 credits, and the entries before it say 4969",
-        "usage_of_day says of acct_a 2026-10-30 key_a /v1/branded-foods: 4 calls and 40 credits, and its charges are 4 and 41",
-        "usage_of_endpoint says of acct_a 2026-10-30 /v1/branded-foods: 8 calls and 80 credits, and its charges are 8 and 81",
-        "usage_of_month says of 24321 acct_a key_a /v1/branded-foods: 8 calls and 80 credits, and its charges are 8 and 81"
+        "usage_of_day has for acct_a 2026-10-30 key_a /v1/branded-foods 4 calls and 40 credits, and its charges are 4 and 41",
+        "usage_of_endpoint has for acct_a 2026-10-30 /v1/branded-foods 8 calls and 80 credits, and its charges are 8 and 81",
+        "usage_of_month has for 24321 acct_a key_a /v1/branded-foods 8 calls and 80 credits, and its charges are 8 and 81"
       ]
     ],
     [
@@ -137,42 +137,42 @@ describe("a verification", () => {
       [
         "entry 41 of account acct_a is not what was written: its hash is another one",
         "account acct_a is at its entry 41 with 4600 credits in the running server, and at its entry 41 with 4600 credits in the database",
-        "entries were summed up to number 62, which is missing or another one; the last entry is 62. Where this ledger was put in the place of a newer one, as after a restore, remove sums.sqlite",
+        "entries were summed up to number 62, which is missing or different; the last entry is 62. If this ledger replaced a newer one, as after a restore, remove sums.sqlite",
         chainChanged
       ]
     ],
     [
       "update entry set sequence = 100 where sequence = 6; update entry set sequence = 6 where sequence = 7; update entry set sequence = 7 where sequence = 100",
       [
-        "entry 3 of account acct_b is number 6, and is looked for at number 7",
-        "entry 4 of account acct_a is number 7, and is looked for at number 6",
+        "entry 3 of account acct_b has number 6, and the index has number 7",
+        "entry 4 of account acct_a has number 7, and the index has number 6",
         chainChanged
       ]
     ],
     [
       "update usage_of_day set calls = calls + 1 where day = '2026-10-31' and key_id = 'key_b' and endpoint = '/v1/stores'",
-      ["usage_of_day says of acct_b 2026-10-31 key_b /v1/stores: 5 calls and 40 credits, and its charges are 4 and 40"]
+      ["usage_of_day has for acct_b 2026-10-31 key_b /v1/stores 5 calls and 40 credits, and its charges are 4 and 40"]
     ],
     [
       "delete from usage_of_day where day = '2026-10-31' and key_id = 'key_b' and endpoint = '/v1/stores'",
-      ["usage_of_day says of acct_b 2026-10-31 key_b /v1/stores: 0 calls and 0 credits, and its charges are 4 and 40"]
+      ["usage_of_day has for acct_b 2026-10-31 key_b /v1/stores 0 calls and 0 credits, and its charges are 4 and 40"]
     ],
     [
       "update usage_of_endpoint set calls = calls + iif(endpoint = '/v1/stores', 1, -1) where day = '2026-10-31' and account_id = 'acct_b'",
       [
-        "usage_of_endpoint says of acct_b 2026-10-31 /v1/branded-foods: 3 calls and 40 credits, and its charges are 4 and 40",
-        "usage_of_endpoint says of acct_b 2026-10-31 /v1/stores: 5 calls and 40 credits, and its charges are 4 and 40"
+        "usage_of_endpoint has for acct_b 2026-10-31 /v1/branded-foods 3 calls and 40 credits, and its charges are 4 and 40",
+        "usage_of_endpoint has for acct_b 2026-10-31 /v1/stores 5 calls and 40 credits, and its charges are 4 and 40"
       ]
     ],
     [
       "update usage_of_month set credits = 0 where key_id = 'key_b' and endpoint = '/v1/stores' and month = 24321",
-      ["usage_of_month says of 24321 acct_b key_b /v1/stores: 8 calls and 0 credits, and its charges are 8 and 80"]
+      ["usage_of_month has for 24321 acct_b key_b /v1/stores 8 calls and 0 credits, and its charges are 8 and 80"]
     ],
     [
       "update entry_place set sequence = 9 where account_id = 'acct_a' and position = 4",
-      ["entry 4 of account acct_a is number 6, and is looked for at number 9"]
+      ["entry 4 of account acct_a has number 6, and the index has number 9"]
     ],
-    ["insert into entry_place values ('acct_x', 1, 6)", ["63 entries are looked for, and there are 62"]],
+    ["insert into entry_place values ('acct_x', 1, 6)", ["the index has 63 entries, and the ledger 62"]],
     ["update account set name = 'x' where id = 'acct_b'", ["account acct_b is not what was recorded: name"]],
     [
       "insert into account values ('acct_x', 'x', '2026-10-30T00:00:00.000Z'); delete from record where number = 6",
@@ -207,7 +207,7 @@ describe("a verification", () => {
       const problems = yield* problemsAfter(
         "update entry set key_id = null, endpoint = null, request_id = null where sequence > 60"
       )
-      assert.include(problems, "entry 41 of account acct_a was charged to key null, which is no key of this account")
+      assert.include(problems, "entry 41 of account acct_a was charged to key null, which is not a key of this account")
       assert.include(problems, "request null was charged 2 times")
     })
   )

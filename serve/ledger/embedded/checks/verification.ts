@@ -1,12 +1,12 @@
 /**
- * Checks the whole ledger from its first entry, in a separate thread, while it is being written: every entry against
- * its predecessor, and all derived data against entries and records. The compared data is one snapshot. Ten million
- * entries take a few minutes, and memory for one number per entry.
+ * Checks the whole ledger in a separate thread while it is being written: every entry against its predecessor, and all
+ * derived data against entries and records, in one snapshot. Ten million entries take a few minutes, and memory for one
+ * number per entry.
  */
 import type { Sqlite } from "../../../persistence/index.ts"
 import type { Verification } from "../../administration.ts"
 import { type ChainHead, checkChain, emptyHead, type Head, hashRecord, noHead } from "../../chain/chain.ts"
-import { type RecordedTable, recordedTables, recordNames } from "../../chain/recorded.ts"
+import { recordedTables, recordNames } from "../../chain/recorded.ts"
 import { followFileChain, readHead } from "../head.ts"
 import {
   dayOfEntry,
@@ -23,7 +23,6 @@ import { makeGrantChecks } from "./grant-checks.ts"
 
 const maxProblems = 100
 
-/** What the state machine held at one point in time. */
 export interface ServerHeads {
   readonly sequence: number
   readonly heads: ReadonlyMap<string, ChainHead>
@@ -33,38 +32,37 @@ type Report = (problem: string) => void
 
 const describeHead = ({ balance, position }: ChainHead) => `at its entry ${position} with ${balance} credits`
 
-const compareHeads = (held: ServerHeads["heads"], stored: ReadonlyMap<string, ChainHead>, tell: Report) => {
-  for (const id of new Set([...held.keys(), ...stored.keys()])) {
-    const here = held.get(id) ?? emptyHead
+const compareHeads = (serverHeads: ServerHeads["heads"], stored: ReadonlyMap<string, ChainHead>, report: Report) => {
+  for (const id of new Set([...serverHeads.keys(), ...stored.keys()])) {
+    const here = serverHeads.get(id) ?? emptyHead
     const there = stored.get(id) ?? emptyHead
     if (here.position === there.position && here.balance === there.balance && here.hash === there.hash) continue
-    tell(`account ${id} is ${describeHead(here)} in the running server, and ${describeHead(there)} in the database`)
+    report(`account ${id} is ${describeHead(here)} in the running server, and ${describeHead(there)} in the database`)
   }
 }
 
-/** Follows all entries, and compares the resulting heads with those that the running server held. */
-const makeFollower = (sqlite: Sqlite, held: ServerHeads, tell: Report) => {
+const makeFollower = (sqlite: Sqlite, server: ServerHeads, report: Report) => {
   const { check, heads, reached } = makeEntryChecks(sqlite, readOwners(sqlite), 0)
   const requests = makeRequestCheck()
   const grants = makeGrantChecks()
-  let isCompared = held.sequence === 0
+  let isCompared = server.sequence === 0
   return {
     followTo: (upTo: number) => {
       for (const entry of readEntriesAfter(sqlite, reached(), upTo)) {
-        for (const problem of check(entry)) tell(problem)
+        for (const problem of check(entry)) report(problem)
         requests.add(entry)
-        for (const problem of grants.check(entry)) tell(problem)
-        if (entry.sequence !== held.sequence) continue
-        compareHeads(held.heads, heads, tell)
+        for (const problem of grants.check(entry)) report(problem)
+        if (entry.sequence !== server.sequence) continue
+        compareHeads(server.heads, heads, report)
         isCompared = true
       }
     },
     end: () => {
       if (!isCompared) {
-        tell(`the database ends at entry ${reached()}, and the running server has written ${held.sequence}`)
+        report(`the database ends at entry ${reached()}, and the running server has written ${server.sequence}`)
       }
-      for (const problem of requests.problems(() => readEntriesAfter(sqlite, 0, reached()))) tell(problem)
-      for (const problem of grants.problems(sqlite)) tell(problem)
+      for (const problem of requests.problems(() => readEntriesAfter(sqlite, 0, reached()))) report(problem)
+      for (const problem of grants.problems(sqlite)) report(problem)
       return { entries: reached(), heads }
     }
   }
@@ -108,13 +106,13 @@ const selectDifferences = (table: string, columns: Readonly<Record<string, strin
   limit ${maxProblems}`
 }
 
-const checkUsage = (sqlite: Sqlite, tell: Report) => {
+const checkUsage = (sqlite: Sqlite, report: Report) => {
   sqlite.exec(createCharged)
   for (const [table, columns] of Object.entries(usageTables)) {
     for (const row of sqlite.all(selectDifferences(table, columns))) {
-      const of = Object.keys(columns).map((name) => row[name])
-      tell(
-        `${table} says of ${of.join(" ")}: ${row.kept_calls} calls and ${row.kept_credits} credits, and its charges are ${row.calls} and ${row.credits}`
+      const values = Object.keys(columns).map((name) => row[name])
+      report(
+        `${table} has for ${values.join(" ")} ${row.kept_calls} calls and ${row.kept_credits} credits, and its charges are ${row.calls} and ${row.credits}`
       )
     }
   }
@@ -127,11 +125,13 @@ const checkUsage = (sqlite: Sqlite, tell: Report) => {
     order by key_id, 2
     limit ${maxProblems}`
   for (const { budget, key_id, month, spent } of sqlite.all(overspent)) {
-    tell(`key ${key_id} was charged ${spent} credits in ${month}, and the highest budget of these charges is ${budget}`)
+    report(
+      `key ${key_id} was charged ${spent} credits in ${month}, and the highest budget of these charges is ${budget}`
+    )
   }
   for (const [budget, first] of Object.entries({ daily: "day", weekly: "date(day, '-6 days', 'weekday 1')" })) {
     for (const row of sqlite.all(selectOverspent(budget, first))) {
-      tell(
+      report(
         `key ${row.key_id} was charged ${row.spent} credits from ${row.first} on, and its highest ${budget} budget was ${row.budget}`
       )
     }
@@ -156,18 +156,18 @@ const misplaced = `
   order by entry.sequence
   limit ${maxProblems}`
 
-const checkPlaces = (sqlite: Sqlite, last: number, tell: Report) => {
+const checkPlaces = (sqlite: Sqlite, last: number, report: Report) => {
   const progress = readProgress(sqlite)
   const mismatch = findProgressProblem(sqlite)
-  if (mismatch !== undefined) tell(mismatch)
+  if (mismatch !== undefined) report(mismatch)
   for (const { account_id, place, position, sequence } of sqlite.all(misplaced)) {
-    tell(
-      `entry ${position} of account ${account_id} is number ${sequence}, and is looked for at number ${place ?? "none"}`
+    report(
+      `entry ${position} of account ${account_id} has number ${sequence}, and the index has number ${place ?? "none"}`
     )
   }
   const places = readNumber(sqlite.all("select count(*) as n from sums.entry_place")[0], "n")
   if (places > Math.min(progress, last))
-    tell(`${places} entries are looked for, and there are ${Math.min(progress, last)}`)
+    report(`the index has ${places} entries, and the ledger ${Math.min(progress, last)}`)
 }
 
 const listChangedColumns = (one: string, other: string): string => {
@@ -178,20 +178,13 @@ const listChangedColumns = (one: string, other: string): string => {
 }
 
 /** The last recorded state of a row. Rarely needed, so it scans all records. */
-const readLastRecorded = (sqlite: Sqlite, table: RecordedTable, id: string): string => {
-  const [row] = sqlite.all(
-    "select body from ledger.record where kind = $1 and body ->> 'id' = $2 order by number desc limit 1",
-    [table, id]
-  )
-  return readText(row, "body")
-}
+const lastRecord = "select body from ledger.record where kind = $1 and body ->> 'id' = $2 order by number desc limit 1"
 
-/** Accounts, keys and payments must match their last record. */
-const checkRecords = (sqlite: Sqlite, last: number, tell: Report) => {
+const checkRecords = (sqlite: Sqlite, last: number, report: Report) => {
   /** Hashes, because the bodies of a million records would not fit into memory; null if a payment was removed. */
   const latest = new Map<string, string | null>()
   for (const { number } of sqlite.all("select number from ledger.record where number < 1 order by number")) {
-    tell(`record ${number} was added: they are numbered from 1`)
+    report(`record ${number} was added: they are numbered from 1`)
   }
   let before = { number: 0, after_entry: 0 }
   const recordsAfter =
@@ -199,8 +192,9 @@ const checkRecords = (sqlite: Sqlite, last: number, tell: Report) => {
   for (let rows = sqlite.all(recordsAfter, [0]); rows.length > 0; rows = sqlite.all(recordsAfter, [before.number])) {
     for (const row of rows) {
       const [number, after] = [readNumber(row, "number"), readNumber(row, "after_entry")]
-      if (number !== before.number + 1) tell(`record ${number} follows record ${before.number}, so records are missing`)
-      if (after < before.after_entry || after > last) tell(`record ${number} cannot have followed entry ${after}`)
+      if (number !== before.number + 1)
+        report(`record ${number} follows record ${before.number}, so records are missing`)
+      if (after < before.after_entry || after > last) report(`record ${number} cannot have followed entry ${after}`)
       const body = readText(row, "body")
       const { id, removed }: { readonly id: string; readonly removed?: boolean } = JSON.parse(body)
       const isRemoved = row.kind === "payment" && removed === true
@@ -213,16 +207,17 @@ const checkRecords = (sqlite: Sqlite, last: number, tell: Report) => {
       const name = `${table} ${row.id}`
       const [recorded, body] = [latest.get(name), readText(row, "body")]
       latest.delete(name)
-      if (recorded === undefined) tell(`${recordNames[table]} ${row.id} was never recorded`)
-      else if (recorded === null) tell(`${recordNames[table]} ${row.id} was removed, and is there`)
+      if (recorded === undefined) report(`${recordNames[table]} ${row.id} was never recorded`)
+      else if (recorded === null) report(`${recordNames[table]} ${row.id} was removed, and is there`)
       else if (recorded !== hashRecord(table, body)) {
-        const changed = listChangedColumns(readLastRecorded(sqlite, table, readText(row, "id")), body)
-        tell(`${recordNames[table]} ${row.id} is not what was recorded: ${changed}`)
+        const [last] = sqlite.all(lastRecord, [table, readText(row, "id")])
+        const changed = listChangedColumns(readText(last, "body"), body)
+        report(`${recordNames[table]} ${row.id} is not what was recorded: ${changed}`)
       }
     }
   }
   for (const [name, recorded] of latest) {
-    if (recorded !== null) tell(`${name.replace("api_key", "key")} was recorded, and is not there`)
+    if (recorded !== null) report(`${name.replace("api_key", "key")} was recorded, and is not there`)
   }
 }
 
@@ -241,22 +236,22 @@ const clampToSafe = (number: number) => Math.max(-Number.MAX_SAFE_INTEGER, Math.
 const counts = `
   select (select count(*) from ledger.account) as accounts, (select count(*) from ledger.api_key) as keys`
 
-export const verifyFile = (sqlite: Sqlite, held: ServerHeads, anchor?: Head): Verification => {
+export const verifyFile = (sqlite: Sqlite, server: ServerHeads, anchor?: Head): Verification => {
   const problems = [...findFileProblems(sqlite)]
   if (problems.length > 0) return { accounts: 0, keys: 0, entries: 0, balance_credits: 0, problems } // no more can be read
-  const tell: Report = (problem) => {
+  const report: Report = (problem) => {
     if (problems.length < maxProblems) problems.push(problem)
   }
-  const { end, followTo } = makeFollower(sqlite, held, tell)
+  const { end, followTo } = makeFollower(sqlite, server, report)
   followTo(readLastEntry(sqlite)) // before the snapshot, because a long snapshot prevents the log from being reset
   return sqlite.inSnapshot(() => {
     readProgress(sqlite) // first, so that the snapshot of the entries is no earlier than that of the derived tables
     followTo(Number.POSITIVE_INFINITY)
     const { entries, heads } = end()
-    checkRecords(sqlite, entries, tell)
-    checkUsage(sqlite, tell)
-    checkPlaces(sqlite, entries, tell)
-    const chain = checkChain(readHead(sqlite), anchor, tell)
+    checkRecords(sqlite, entries, report)
+    checkUsage(sqlite, report)
+    checkPlaces(sqlite, entries, report)
+    const chain = checkChain(readHead(sqlite), anchor, report)
     const younger = chain.end(followFileChain(sqlite, noHead, chain.seen))
     const [counted] = sqlite.all(counts)
     const balance = [...heads.values()].reduce((sum, head) => sum + head.balance, 0)

@@ -1,11 +1,8 @@
 /**
- * Queries for broken chains. Each returns one sentence per problem.
- *
- * Entries must follow their predecessor in the account: positions have no gaps, balances add up, and hashes match the
- * stored fields. 100,000 entries take a little over a second. A value that no entry can have, such as an infinite
- * timestamp, makes the computed hash null, which also counts as a mismatch.
- *
- * Accounts, keys and payments must equal their last record.
+ * Queries for broken chains and wrong records; each returns one sentence per problem. Entries must follow their
+ * predecessor in the account, which takes a little over a second for 100,000. A value that no entry can have, such as
+ * an infinite timestamp, makes the computed hash null, which is a mismatch. Accounts, keys and payments must equal their
+ * last record.
  */
 import { type RecordedTable, recordedTables, recordNames } from "../../chain/recorded.ts"
 import { recordInPostgres } from "../sql/recording.ts"

@@ -1,7 +1,7 @@
 /**
- * Copies the chain of a ledger that moves between PostgreSQL and SQLite. Links, their order and the head stay the same,
- * so the chain passes through the same anchor. PostgreSQL numbers entries and records with one sequence. SQLite has two
- * sequences without gaps, and stores with each record after which entry it was written.
+ * Copies the chain of a ledger between PostgreSQL and SQLite: links, their order and the head stay the same, and so does
+ * the anchor. PostgreSQL numbers entries and records with one sequence. SQLite has two sequences without gaps, and
+ * stores with each record after which entry it was written.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema, Stream } from "effect"
@@ -61,10 +61,7 @@ function* readRecordPlaces(sqlite: Sqlite) {
   for (const rows of readRecordBatches(sqlite)) for (const row of rows) yield readNumber(row, "after_entry")
 }
 
-/**
- * Returns a function that maps the number of an entry in a file to its number in PostgreSQL. It must be called in
- * ascending order: each record before the entry adds one.
- */
+/** Maps entry numbers of a file to those of PostgreSQL, in ascending order: each record before the entry adds one. */
 export const makeEntryNumbering = (sqlite: Sqlite): ((sequence: number) => number) => {
   const places = readRecordPlaces(sqlite)
   let next = places.next()
@@ -87,10 +84,7 @@ const setHead = `
   update ledger.head
   set entries = $1::bigint, records = $2::bigint, sequence = $1::bigint + $2::bigint, hash = $3`
 
-/**
- * Runs last: the triggers of the database have recorded the rows that were copied into it, and those records are
- * deleted first.
- */
+/** Runs last: first deletes the records of copied rows, which the triggers of the database have written. */
 export const copyChainIntoPostgres = Effect.fnUntraced(function* (sqlite: Sqlite, sql: PgClient.PgClient) {
   yield* sql.unsafe("truncate ledger.record")
   for (const rows of readRecordBatches(sqlite)) {

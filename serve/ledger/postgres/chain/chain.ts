@@ -1,18 +1,15 @@
 /**
  * Follows the chain of a ledger in PostgreSQL: entries and records in the order of their numbers, which come from one
- * sequence.
- *
- * A transaction draws its numbers before it ends, so a smaller number may become visible after a larger one. The chain
- * is followed only to a number up to which all transactions have ended. Each writer of entries or records locks their
- * table before it draws a number and until it ends, and `pg_locks` shows that lock. No writer waits for this check, and
- * writing costs nothing more.
+ * sequence. A transaction draws its numbers before it ends, so a smaller number may become visible after a larger one.
+ * So the chain is followed only to a number up to which all transactions have ended: each writer locks the table before
+ * it draws a number and until it ends, and `pg_locks` shows that lock. No writer waits for this check.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { type Head, hashLink } from "../../chain/chain.ts"
 import { LedgerUnavailable } from "../../errors.ts"
+import { makeRowQuery } from "../sql/database.ts"
 
-/** How far the chain has been followed. */
 export interface ChainPosition extends Head {
   /** Number of the last link. A text, because a number that was inserted by hand may not fit into a double. */
   readonly sequence: string
@@ -29,18 +26,18 @@ export class BrokenChain extends Schema.TaggedError<BrokenChain>()("BrokenChain"
 
 /** Before the first link, whatever its number is. */
 export const beforeFirstLink: ChainPosition = { entries: 0, records: 0, hash: "", sequence: "-9223372036854775808" }
-/** The largest possible number. */
 export const maxLinkNumber = "9223372036854775807"
 
 /** A few milliseconds of hashing, during which a server does nothing else. */
 const batchSize = 2_000
 
 /**
- * The first letter of a link is `e` for an entry, `r` for a record. Each table returns a batch through its index,
- * without an upper limit for the number. Until PostgreSQL has analyzed new tables, it would expect few rows between two
- * numbers, and sort all of them for each batch.
+ * The first letter of a link is `e` for an entry, `r` for a record. Each table returns a batch through its index. With
+ * an upper limit there, PostgreSQL would expect few rows in tables that it has not analyzed, and sort all of them.
  */
-const linksBetween = `
+const linksBetween = makeRowQuery(
+  Schema.Struct({ links: Schema.Array(Schema.Tuple([Schema.String, Schema.String])) }),
+  `
   select coalesce(json_agg(json_build_array(number::text, link) order by number, link), '[]') as links
   from (
     (
@@ -62,9 +59,7 @@ const linksBetween = `
     limit ${batchSize}
   ) as link
   where number <= $2::text::bigint`
-
-const Links = Schema.Tuple([Schema.Struct({ links: Schema.Array(Schema.Tuple([Schema.String, Schema.String])) })])
-const decodeLinks = Schema.decodeUnknownEffect(Links)
+)
 
 const addLink = (head: Head, link: string): Head => ({
   entries: head.entries + Number(link.startsWith("e")),
@@ -76,14 +71,14 @@ const addLink = (head: Head, link: string): Head => ({
 const isContinued = ({ link, sequence }: ChainPosition, first: readonly [string, string] | undefined) =>
   sequence === beforeFirstLink.sequence || (first?.[0] === sequence && (link === undefined || first[1] === link))
 
-/** Follows the next links up to a number, at most `linksAtOnce`. `seen` receives each head on the way. */
+/** Follows the next links up to a number, at most `batchSize`. `seen` receives each head on the way. */
 export const followBatch = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   from: ChainPosition,
   upTo: string,
   seen: (head: Head) => void = () => {}
 ) {
-  const [{ links }] = yield* Effect.flatMap(sql.unsafe(linksBetween, [from.sequence, upTo]), decodeLinks)
+  const { links } = yield* linksBetween(sql, [from.sequence, upTo])
   if (!isContinued(from, links[0])) {
     const problem = `its chain does not reach entry ${from.entries} and record ${from.records} any more`
     return yield* new BrokenChain({ problem })
@@ -109,31 +104,27 @@ export const followDatabaseChain = Effect.fnUntraced(function* (
   return portion.followed
 })
 
-const Kept = Schema.Tuple([
-  Schema.Struct({ entries: Schema.Int, records: Schema.Int, sequence: Schema.String, hash: Schema.String })
-])
-const decodeKept = Schema.decodeUnknownEffect(Kept)
-
+const storedHead = makeRowQuery(
+  Schema.Struct({ entries: Schema.Int, records: Schema.Int, sequence: Schema.String, hash: Schema.String }),
+  "select entries::float8, records::float8, sequence::text, hash from ledger.head"
+)
 export const readStoredHead = (sql: PgClient.PgClient) =>
-  sql.unsafe("select entries::float8, records::float8, sequence::text, hash from ledger.head").pipe(
-    Effect.flatMap(decodeKept),
-    Effect.map(([head]): ChainPosition => (head.entries + head.records === 0 ? beforeFirstLink : head))
-  )
+  Effect.map(storedHead(sql), (head): ChainPosition => (head.entries + head.records === 0 ? beforeFirstLink : head))
 
-const lastDrawn = `
-  select (case when is_called then last_value else last_value - 1 end)::text as number from ledger.entry_sequence_seq`
+const lastDrawn = makeRowQuery(
+  Schema.Struct({ number: Schema.String }),
+  `select (case when is_called then last_value else last_value - 1 end)::text as number from ledger.entry_sequence_seq`
+)
 /** Open transactions that may have drawn a number. A prepared transaction has no process. */
-const writers = `
+const openWriters = makeRowQuery(
+  Schema.Struct({ open: Schema.Array(Schema.String) }),
+  `
   select coalesce(json_agg(distinct virtualtransaction), '[]') as open
   from pg_locks
   where locktype = 'relation' and mode = 'RowExclusiveLock' and granted and pid is distinct from pg_backend_pid()
     and database = (select oid from pg_database where datname = current_database())
     and relation in ('ledger.entry'::regclass, 'ledger.record'::regclass)`
-
-const Drawn = Schema.Tuple([Schema.Struct({ number: Schema.String })])
-const Open = Schema.Tuple([Schema.Struct({ open: Schema.Array(Schema.String) })])
-const decodeDrawn = Schema.decodeUnknownEffect(Drawn)
-const decodeOpen = Schema.decodeUnknownEffect(Open)
+)
 
 const pollInterval = "5 millis"
 /** A group of charges takes a few milliseconds, and waits for a lock for at most a second. */
@@ -141,17 +132,16 @@ const maxWait = 3_000
 
 /** The largest number up to which all transactions have ended. Fails if a transaction stays open. */
 export const readSettledNumber = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
-  const [{ number }] = yield* Effect.flatMap(sql.unsafe(lastDrawn), decodeDrawn)
-  const readOpenWriters = Effect.map(Effect.flatMap(sql.unsafe(writers), decodeOpen), ([{ open }]) => open)
+  const { number } = yield* lastDrawn(sql)
   const since = performance.now()
-  let waitedFor = yield* readOpenWriters
+  let waitedFor = (yield* openWriters(sql)).open
   while (waitedFor.length > 0) {
     if (performance.now() - since > maxWait) {
       const cause = "a transaction that writes entries or records has been open for seconds"
       return yield* new LedgerUnavailable({ action: "follow its chain", cause })
     }
     yield* Effect.sleep(pollInterval)
-    const open = new Set(yield* readOpenWriters)
+    const open = new Set((yield* openWriters(sql)).open)
     waitedFor = waitedFor.filter((transaction) => open.has(transaction))
   }
   return number

@@ -1,7 +1,6 @@
 /**
- * The chain of a ledger in PostgreSQL, for the anchor that a server maintains. Each server follows the chain itself,
- * from where it stopped before, and keeps the last link in memory. So a database that goes back in time, or is
- * exchanged under a running server, is never anchored.
+ * The chain of a ledger in PostgreSQL, for the anchor that a server maintains. Each server continues where it stopped
+ * and keeps the last link in memory, so a database that goes back in time, or is exchanged, is never anchored.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, type Option, Schema } from "effect"
@@ -9,7 +8,7 @@ import type { AnchorPlace } from "../../chain/anchor.ts"
 import { type Head, isAtSamePlace, isSameHead } from "../../chain/chain.ts"
 import { type Chain, keepAnchor } from "../../chain/keep-anchor.ts"
 import { LedgerUnavailable } from "../../errors.ts"
-import { databaseUnavailable } from "../sql/database.ts"
+import { databaseUnavailable, makeQuery, makeRowQuery } from "../sql/database.ts"
 import { durably } from "../sql/statement-sql.ts"
 import {
   BrokenChain,
@@ -20,18 +19,11 @@ import {
   readStoredHead
 } from "./chain.ts"
 
-/**
- * A peer that has vanished sends nothing for minutes. If millions of links take longer at first, the next round
- * continues.
- */
+/** A peer that has vanished sends nothing for minutes. If millions of links take longer, the next round continues. */
 const advanceTimeout = "10 seconds"
-/** The operator who stops a server waits for it. */
 const stopTimeout = "5 seconds"
 
-/**
- * Flushed with everything before it, even if this database commits asynchronously: an anchor must not outlive what it
- * names.
- */
+/** Flushed even if this database commits asynchronously: an anchor must not outlive what it names. */
 const updateHead = `
   with lasting as materialized (select ${durably})
   update ledger.head
@@ -40,7 +32,9 @@ const updateHead = `
   where sequence < $3::text::bigint`
 
 /** The number of the link that `$2` other links follow, up to the number `$1`. */
-const linkBefore = `
+const linkBefore = makeQuery(
+  Schema.Struct({ number: Schema.String }),
+  `
   select number::text
   from (
     (
@@ -53,40 +47,39 @@ const linkBefore = `
   order by number desc
   offset $2::bigint
   limit 1`
-const decodeNumbers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ number: Schema.String })))
+)
 
-const countYounger = `
+const countYounger = makeRowQuery(
+  Schema.Struct({ entries: Schema.Int, records: Schema.Int }),
+  `
   select (select count(*) from ledger.entry where sequence > $1::text::bigint)::float8 as entries,
     (select count(*) from ledger.record where number > $1::text::bigint)::float8 as records`
-const Counts = Schema.Tuple([Schema.Struct({ entries: Schema.Int, records: Schema.Int })])
-const decodeCounts = Schema.decodeUnknownEffect(Counts)
+)
 
 const countLinks = ({ entries, records }: Head) => entries + records
 
 const anotherChain = new BrokenChain({ problem: "its chain is another one" })
 
-/** The place of an anchor that is older than the stored head. */
-const findAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept: ChainPosition, anchor: Head) {
-  const rows = yield* sql.unsafe(linkBefore, [kept.sequence, countLinks(kept) - countLinks(anchor)])
-  const [link] = yield* decodeNumbers(rows)
+const findAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, stored: ChainPosition, anchor: Head) {
+  const [link] = yield* linkBefore(sql, [stored.sequence, countLinks(stored) - countLinks(anchor)])
   if (link === undefined) return yield* anotherChain
   return { entries: anchor.entries, records: anchor.records, hash: anchor.hash, sequence: link.number }
 })
 
 /** Follows the chain from the older of the two, which must arrive at the other one. */
-const checkAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept: ChainPosition, anchor: Head) {
-  if (countLinks(anchor) <= countLinks(kept)) {
-    const end = yield* followDatabaseChain(sql, yield* findAnchor(sql, kept, anchor), kept.sequence)
-    return isSameHead(end, kept) ? undefined : yield* anotherChain
+const checkAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, stored: ChainPosition, anchor: Head) {
+  if (countLinks(anchor) <= countLinks(stored)) {
+    const end = yield* followDatabaseChain(sql, yield* findAnchor(sql, stored, anchor), stored.sequence)
+    return isSameHead(end, stored) ? undefined : yield* anotherChain
   }
-  let found: Head | undefined
-  const end = yield* followDatabaseChain(sql, kept, yield* readSettledNumber(sql), (head) => {
-    if (isAtSamePlace(head, anchor)) found = head
+  let reached: Head | undefined
+  const end = yield* followDatabaseChain(sql, stored, yield* readSettledNumber(sql), (head) => {
+    if (isAtSamePlace(head, anchor)) reached = head
   })
-  if (found === undefined) {
+  if (reached === undefined) {
     return yield* new BrokenChain({ problem: `its chain ends at entry ${end.entries} and record ${end.records}` })
   }
-  if (found.hash !== anchor.hash) return yield* anotherChain
+  if (reached.hash !== anchor.hash) return yield* anotherChain
 })
 
 /** Turns a connection that breaks midway, and data that no server has written, into the ledger's own error. */
@@ -117,20 +110,20 @@ export const databaseChain = (sql: PgClient.PgClient): Chain => {
     }
   })
   return {
-    holdTo: (anchor) =>
+    compareWith: (anchor) =>
       Effect.gen(function* () {
-        const kept = yield* readStoredHead(sql)
-        yield* checkAnchor(sql, kept, anchor)
-        followed = kept
-        const [younger] = yield* Effect.flatMap(sql.unsafe(countYounger, [kept.sequence]), decodeCounts)
+        const stored = yield* readStoredHead(sql)
+        yield* checkAnchor(sql, stored, anchor)
+        followed = stored
+        const younger = yield* countYounger(sql, [stored.sequence])
         return {
           problem: undefined,
-          entries: kept.entries + younger.entries - anchor.entries,
-          records: kept.records + younger.records - anchor.records
+          entries: stored.entries + younger.entries - anchor.entries,
+          records: stored.records + younger.records - anchor.records
         }
       }).pipe(
-        Effect.catchTag("BrokenChain", ({ problem }) => Effect.succeed({ problem })),
-        Effect.mapError(databaseUnavailable("be held to its anchor"))
+        Effect.catchTag("BrokenChain", ({ problem }) => Effect.succeed({ problem, entries: 0, records: 0 })),
+        Effect.mapError(databaseUnavailable("be compared with its anchor"))
       ),
     advance: withTimeout("follow its chain", advance, advanceTimeout),
     end: withTimeout("follow its chain", advance, stopTimeout)

@@ -1,49 +1,44 @@
 /**
- * What one server sends to the database, group after group. Calls of accounts whose lease the server has are admitted
- * in its memory, and take part in one group, that of their charge. Other calls are decided in the database, and take
- * part in two groups.
- *
+ * What one server sends to the database, group after group. Calls of accounts whose lease the server has are admitted in
+ * its memory, and are in one group, that of their charge. Other calls are decided in the database, and are in two.
  * While the database is unavailable, holds and lookups are refused immediately, and nothing is charged.
  */
-
 import type { Draft } from "../../chain/chain.ts"
 import { type LedgerUnavailable, ledgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"
 import { type Hold, releaseHold } from "../../rules/admission.ts"
 import type { ApiKeyView } from "../../rules/ledger-state.ts"
-import type { InDoubtFiles } from "../leases/doubt-files.ts"
+import type { InDoubtFiles } from "../leases/in-doubt-files.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
 import type { LeaseHabits } from "../leases/lease-habits.ts"
 import { type Clocks, trackLeaseTrust } from "../leases/lease-trust.ts"
 import { type JoinStatements, joinServers, type ServerName } from "../leases/membership.ts"
 import type { ServerStatements } from "../sql/statements.ts"
 import { makeDeferredCalls } from "./deferred-calls.ts"
-import { makeReturns } from "./give-backs.ts"
 import { type AdmissionOutcome, type AdmissionRequest, type CallGroup, type Charge, makeWaiting } from "./group.ts"
 import { makeGroupQueue } from "./group-queue.ts"
 import { makeGroupWriter } from "./group-writer.ts"
 import { trackLockedAccounts } from "./locked-accounts.ts"
 import { makeLostConnection } from "./lost-connection.ts"
 import { makeRefusedGroups } from "./refused-groups.ts"
+import { makeReturns } from "./returns.ts"
 
 /** A server that sends nothing for five seconds is considered dead. */
 const heartbeatInterval = 1_000
 const notWritten = ledgerUnavailable("be written")
-
-interface Listener {
-  /** The database has become unavailable, or is available again. */
-  readonly lost: (cause: LedgerUnavailable) => void
-  readonly found: () => void
-  /** Another session has locked an account. */
-  readonly locked: (accountId: string) => void
-}
 
 export const converse = async (options: {
   readonly statements: ServerStatements & JoinStatements
   readonly known: KnownAccounts
   readonly doubts: InDoubtFiles
   readonly counters: LedgerCounters
-  readonly listener: Listener
+  readonly listener: {
+    /** The database has become unavailable, or is available again. */
+    readonly lost: (cause: LedgerUnavailable) => void
+    readonly found: () => void
+    /** Another session has locked an account. */
+    readonly locked: (accountId: string) => void
+  }
   readonly habits: LeaseHabits
   readonly clocks: Clocks
 }) => {
@@ -103,9 +98,9 @@ export const converse = async (options: {
 
   const lookUp = (map: "bySha256" | "byId", name: string): Promise<void> => {
     connection.refuseIfLost()
-    const asked = queue.open()[map]
-    const waiting = asked.get(name) ?? makeWaiting<string, void>(name)
-    asked.set(name, waiting)
+    const lookups = queue.open()[map]
+    const waiting = lookups.get(name) ?? makeWaiting<string, void>(name)
+    lookups.set(name, waiting)
     return waiting.promise
   }
 
@@ -149,7 +144,7 @@ export const converse = async (options: {
       if (connection.isLost()) return
       const [what = "", first = "", second = ""] = notice.split(" ")
       if (what === "free") deferred.look(first)
-      if (what === "asked" && first === current().id) back.giveAll([second])
+      if (what === "asked" && first === current().id) back.returnLeases([second])
     },
     isWritable: connection.isWritable,
     /** Completes pending work, and leaves. If the database is unavailable, one last attempt is made. */

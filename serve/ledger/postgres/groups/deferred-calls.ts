@@ -9,7 +9,7 @@ const pollInterval = 25
 /** A dead server keeps its leases for five seconds, and it takes up to another second until a server notices. */
 const maxWait = 10_000
 
-/** `ask` submits the calls for another decision. */
+/** `decideAgain` submits the calls for another decision. */
 export const makeDeferredCalls = (decideAgain: (calls: ReadonlyArray<WaitingCall>) => void) => {
   const waiting = new Map<string, Array<WaitingCall>>()
   const retry = (id: string): void => {
@@ -22,7 +22,7 @@ export const makeDeferredCalls = (decideAgain: (calls: ReadonlyArray<WaitingCall
     add: (call: WaitingCall): void => {
       const id = accountOfHold(call)
       if (performance.now() - call.since > maxWait) {
-        call.reject(ledgerUnavailable("be written")(`another server does not give account ${id} back`))
+        call.reject(ledgerUnavailable("be written")(`another server does not return account ${id}`))
         return
       }
       const others = waiting.get(id)

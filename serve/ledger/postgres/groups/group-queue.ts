@@ -5,8 +5,8 @@
 import { type CallGroup, newGroup } from "./group.ts"
 
 /**
- * Milliseconds that a group waits for the charges of calls that are already held, of accounts that several servers
- * call. Those servers write one after the other, so larger groups are better.
+ * Milliseconds that a group waits for the charges of held calls, of accounts that several servers call: those servers
+ * write one after the other, so larger groups are better.
  */
 const gatherDelay = 2
 

@@ -1,7 +1,6 @@
 /**
- * Has a group decided and written, and applies the result. Calls of accounts whose lease the server has are decided in
- * its memory, and need the database only for their charge. Other calls are decided while the database locks their
- * accounts.
+ * Decides and writes a group, and applies the result. Calls of accounts whose lease the server has are decided in its
+ * memory, and need the database only for their charge. Other calls are decided while the database locks their accounts.
  */
 import { channel } from "node:diagnostics_channel"
 import { type ChainHead, chainEntries } from "../../chain/chain.ts"
@@ -15,7 +14,6 @@ import type { LeaseTrust, Moment } from "../leases/lease-trust.ts"
 import type { ReadRequest, ServerStatements } from "../sql/statements.ts"
 import type { Holding } from "../sql/written.ts"
 import type { DeferredCalls } from "./deferred-calls.ts"
-import type { Returns } from "./give-backs.ts"
 import {
   type AdmissionOutcome,
   type AdmissionRequest,
@@ -24,9 +22,10 @@ import {
   type CallGroup,
   newGroup
 } from "./group.ts"
+import { decideGroup, findDifferences, type GroupDecision, listReads, undoDecision } from "./group-decision.ts"
 import type { GroupQueue } from "./group-queue.ts"
-import { decideGroup, findDifferences, type GroupDecision, listReads, undoDecision } from "./judgement.ts"
 import type { LockedAccounts } from "./locked-accounts.ts"
+import type { Returns } from "./returns.ts"
 import { addToSlice } from "./slices.ts"
 
 export interface DecisionEvent {
@@ -38,10 +37,7 @@ export interface DecisionEvent {
   readonly had_slice: boolean
 }
 
-/**
- * Reports where calls are decided, for tools in the same process (`node:diagnostics_channel`). It costs nothing without
- * subscribers. Calls that are decided in the database are not reported.
- */
+/** For tools in the same process; costs nothing without subscribers. Decisions in the database are not reported. */
 export const decisionChannel = channel("larder:ledger.decision")
 
 const silenceError = () => new Error("this server was silent for too long")
@@ -56,11 +52,10 @@ export const makeGroupWriter = (options: {
   readonly locked: LockedAccounts
   readonly deferred: DeferredCalls
   readonly back: Returns
-  /** The name under which the database knows the server. */
   readonly memberId: () => string
 }) => {
   const { back, counters, deferred, habits, known, locked, memberId, queue, statements, trust } = options
-  const used = countUses(habits)
+  const useCounts = countUses(habits)
   /** Number of groups that were decided in the database under the server's current name. */
   let groups = 0
   const member = () => ({ id: memberId(), groups })
@@ -79,12 +74,12 @@ export const makeGroupWriter = (options: {
 
   const beat = async () => {
     const since = trust.now()
-    const asked = await statements.beat(member())
-    if (asked === undefined) throw silenceError()
+    const requested = await statements.beat(member())
+    if (requested === undefined) throw silenceError()
     trust.renew(since)
-    back.giveAll(asked)
+    back.returnLeases(requested)
     known.forgetSome()
-    used.forget()
+    useCounts.forget()
     back.returnSurplus()
     back.returnIdleSlices()
   }
@@ -119,38 +114,38 @@ export const makeGroupWriter = (options: {
       known.state(),
       charges.map(({ question }) => question.draft)
     )
-    const written = await statements.charge({ entries, before, holdings: changed }, member())
-    if (written.outcome === "not a member") throw silenceError()
-    if (written.outcome === "moved") return decide(group)
+    const requested = await statements.charge({ entries, before, holdings: changed }, member())
+    if (requested === "not a member") throw silenceError()
+    if (requested === "moved") return decide(group)
     succeed(group, entries, holdings)
-    back.giveAll(written.asked)
+    back.returnLeases(requested)
   }
 
   const decide = async (group: CallGroup): Promise<void> => {
     const since = trust.now()
-    const asked = listReads(group, since.timeOfDay)
-    let judgement: GroupDecision | undefined
+    const reads = listReads(group, since.timeOfDay)
+    let decision: GroupDecision | undefined
     try {
-      const outcome = await statements.decide(member(), asked, (read) => {
-        if (judgement !== undefined) undoDecision(judgement, known)
-        addArrivedCalls(group, asked)
-        judgement = decideGroup(group, read, asked.days, { member: memberId(), known, uses: used, habits })
-        return judgement.judged
+      const outcome = await statements.decide(member(), reads, (read) => {
+        if (decision !== undefined) undoDecision(decision, known)
+        addArrivedCalls(group, reads)
+        decision = decideGroup(group, read, reads.days, { member: memberId(), known, uses: useCounts, habits })
+        return decision.judged
       })
-      if (outcome === "not a member" || judgement === undefined) throw silenceError()
+      if (outcome === "not a member" || decision === undefined) throw silenceError()
     } catch (cause) {
-      if (judgement !== undefined) undoDecision(judgement, known)
+      if (decision !== undefined) undoDecision(decision, known)
       throw cause
     }
-    if (judgement.judged !== undefined) {
+    if (decision.judged !== undefined) {
       groups++
       trust.renew(since)
     }
-    applyDecision(group, judgement)
+    applyDecision(group, decision)
   }
 
-  const applyDecision = (group: CallGroup, judgement: GroupDecision) => {
-    const { days, entries, holdings, leased, outcomes, read, sliced } = judgement
+  const applyDecision = (group: CallGroup, decision: GroupDecision) => {
+    const { days, entries, holdings, leased, outcomes, read, sliced } = decision
     succeed(group, entries, holdings)
     for (const id of leased) {
       if (!known.isLeased(id) && decisionChannel.hasSubscribers) {
@@ -190,15 +185,14 @@ export const makeGroupWriter = (options: {
 
   const lookUp = async (group: CallGroup) => {
     const { byId, bySha256, since } = group
-    const asked = listReads({ ...newGroup(since), bySha256, byId }, trust.now().timeOfDay)
-    known.refresh(await statements.read(member(), asked), asked.days)
+    const reads = listReads({ ...newGroup(since), bySha256, byId }, trust.now().timeOfDay)
+    known.refresh(await statements.read(member(), reads), reads.days)
     answerLookUps(group)
   }
   const answerLookUps = ({ byId, bySha256 }: CallGroup) => {
     for (const { resolve } of [...bySha256.values(), ...byId.values()]) resolve()
   }
 
-  /** The charges are durable. */
   const succeed = (
     { charges, returned, holds, released }: CallGroup,
     entries: GroupDecision["entries"],

@@ -1,10 +1,8 @@
 /** A group: what a server has collected for the database, and the promises that wait for it. */
-
 import type { Draft } from "../../chain/chain.ts"
 import type { Hold, HoldOutcome } from "../../rules/admission.ts"
 import type { ApiKeyView } from "../../rules/ledger-state.ts"
 
-/** A call to admit. */
 export interface AdmissionRequest {
   readonly key: ApiKeyView
   readonly endpoint: string
@@ -12,7 +10,6 @@ export interface AdmissionRequest {
   readonly nowMs: number
 }
 
-/** A charge of an admitted call. */
 export interface Charge {
   readonly hold: Hold
   readonly draft: Draft
@@ -33,12 +30,10 @@ export type AdmissionOutcome = HoldOutcome | { readonly refused: "key_changed" }
 export interface CallGroup {
   readonly charges: Array<Waiting<Charge, void>>
   readonly holds: Array<Waiting<AdmissionRequest, AdmissionOutcome>>
-  /** Keys to look up, by SHA-256 and by id. */
   readonly bySha256: Map<string, Waiting<string, void>>
   readonly byId: Map<string, Waiting<string, void>>
   /** Accounts of which the server holds less than the database knows. */
   readonly released: Set<string>
-  /** Accounts whose lease is returned. */
   readonly returned: Set<string>
   readonly since: number
   /** Tells the database that the server is alive. */
@@ -60,7 +55,6 @@ export const accountOfCharge = ({ question }: Waiting<Charge, void>): string => 
 export const accountOfHold = ({ question }: Waiting<AdmissionRequest, AdmissionOutcome>): string =>
   question.key.account_id
 
-/** Accounts whose calls or lease are in the group. */
 export const accountsOf = ({ charges, returned, holds }: CallGroup): ReadonlyArray<string> => [
   ...new Set([...charges.map(accountOfCharge), ...holds.map(accountOfHold), ...returned])
 ]
@@ -76,7 +70,6 @@ const isEmpty = ({ beats, byId, bySha256, charges, returned, holds, released }: 
   !beats && charges.length + holds.length + bySha256.size + byId.size + released.size + returned.size === 0
 const appendRest = (parts: Array<CallGroup>, rest: CallGroup) => (isEmpty(rest) ? parts : [...parts, rest])
 
-/** Each charge in a group of its own, and everything else in one more group. */
 export const splitByCharge = (group: CallGroup): ReadonlyArray<CallGroup> =>
   appendRest(
     group.charges.map((charge) => ({ ...newGroup(group.since), charges: [charge] })),

@@ -1,15 +1,15 @@
 /**
- * Refunds of in-doubt calls, which were answered with an error while it was unknown whether they were charged. Refunds
- * are found and booked while the server works, account by account, and retried until each is durable. An account that
- * another session has locked delays neither the server nor the refunds of other accounts.
+ * Refunds of in-doubt calls, which were answered with an error while it was unknown whether they were charged. They are
+ * booked while the server works, account by account, and retried until each is durable. A locked account delays neither
+ * the server nor the refunds of other accounts.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Cause, Effect, Schedule, Schema } from "effect"
 import { Entry } from "../../chain/records.ts"
 import { refundCall } from "../../rules/decisions.ts"
-import type { InDoubtCalls, InDoubtFiles } from "../leases/doubt-files.ts"
+import type { InDoubtCalls, InDoubtFiles } from "../leases/in-doubt-files.ts"
 import { bookEntries, whileFree } from "../leases/leases.ts"
-import { databaseUnavailable } from "../sql/database.ts"
+import { databaseUnavailable, makeQuery } from "../sql/database.ts"
 import { texts } from "../sql/parameters.ts"
 import { entryRow } from "../sql/sql-text.ts"
 
@@ -19,8 +19,9 @@ const maxConcurrency = 2
 /** Longer than an account waits for its lock and its lease. A peer that has vanished sends nothing for minutes. */
 const attemptTimeout = "25 seconds"
 
-/** Charges without a refund, oldest first. */
-const selectNotRefunded = `
+const selectNotRefunded = makeQuery(
+  Schema.Struct({ value: Entry }),
+  `
   select ${entryRow} as value
   from ledger.entry
   where type = 'charge' and request_id = any ($1::text[])
@@ -28,13 +29,10 @@ const selectNotRefunded = `
       select from ledger.entry as refund where refund.request_id = entry.request_id and refund.type = 'refund'
     )
   order by sequence`
-const decodeEntries = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ value: Entry })))
+)
 
 const readCharges = (sql: PgClient.PgClient, requestIds: ReadonlyArray<string>) =>
-  sql.unsafe(selectNotRefunded, [texts(requestIds)]).pipe(
-    Effect.flatMap(decodeEntries),
-    Effect.map((rows) => rows.map(({ value }) => value))
-  )
+  Effect.map(selectNotRefunded(sql, [texts(requestIds)]), (rows) => rows.map(({ value }) => value))
 
 /** Charges that another server has refunded meanwhile are not found again once the account is locked. */
 const refund = (sql: PgClient.PgClient, accountId: string, charges: ReadonlyArray<Entry>) => {

@@ -1,25 +1,18 @@
-/**
- * Accounts whose row another session has locked in the database. Their calls are refused for a while, so that other
- * calls need not wait.
- */
+/** Accounts whose row another session has locked in the database. Their calls are refused for a while. */
 import { ledgerUnavailable } from "../../errors.ts"
 
-/** Milliseconds for which calls of a locked account are refused, so that other calls do not wait for it each time. */
+/** Milliseconds for which calls of a locked account are refused, so that other calls do not wait each time. */
 export const lockoutDuration = 5_000
 /**
  * Groups in a row that find an account locked, for a second each, before its calls are refused. Other servers lock a
- * busy account one after the other, each for as long as its disk takes: that is no reason to refuse. A larger number
- * would make the calls of all other accounts wait as often.
+ * busy account one after the other, which is not a reason to refuse. With more, the calls of all other accounts wait.
  */
 const maxLockedGroups = 2
 
 export const trackLockedAccounts = () => {
-  /** The time until which the calls of an account are refused. */
   const locked = new Map<string, number>()
-  /** How many groups in a row have found an account locked. */
   const lockouts = new Map<string, number>()
   return {
-    /** Throws if calls of the account are refused. */
     refuse: (id: string): void => {
       const until = locked.get(id)
       if (until === undefined) return

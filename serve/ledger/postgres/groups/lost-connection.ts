@@ -1,6 +1,6 @@
 /**
- * What happens when a group gets no answer, or none that can be used. Everything that waits is refused, except the
- * charges of that group: these are in doubt until the server has joined again under another name.
+ * When a group gets no usable answer, everything that waits is refused, except the charges of that group: they are in
+ * doubt until the server has joined again under another name.
  */
 import { type LedgerUnavailable, ledgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"

@@ -1,6 +1,6 @@
 /**
- * Logs that the database became unavailable or is back: the first change immediately, and those that follow within ten
- * seconds as one line. With a full disk, the server can rejoin, but the next charge is refused, many times a second.
+ * Logs that the database became unavailable or is back: the first change immediately, those within the next ten seconds
+ * as one line. With a full disk, the server can rejoin, but the next charge is refused, many times a second.
  */
 import { Effect, FiberSet } from "effect"
 import type { LedgerUnavailable } from "../../errors.ts"
@@ -15,7 +15,6 @@ const formatCount = (count: number) => `It was lost ${count} more time${count ==
 export const makeOutageLog = Effect.gen(function* () {
   const run = yield* FiberSet.makeRuntime()
   let isQuiet = false
-  /** Why the database is unavailable. */
   let cause: LedgerUnavailable | undefined
   let notLogged = 0
 

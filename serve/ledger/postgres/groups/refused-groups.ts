@@ -1,16 +1,15 @@
 /**
- * Groups that the database refused, so that nothing of them was written: because a charge has a request id that was
- * used before, or because another session has locked an account. They are split, so that no call fails because of
- * another one.
+ * Groups that the database refused completely: a request id was used before, or another session has locked an account.
+ * They are split, so that no call fails because of another one.
  */
 import { ledgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"
 import { releaseCharging } from "../../rules/admission.ts"
 import { wasLockedOut, wasRefused } from "../sql/database.ts"
-import type { Returns } from "./give-backs.ts"
 import { accountsOf, type CallGroup, listOtherWaiting, splitByAccount, splitByCharge } from "./group.ts"
 import type { GroupQueue } from "./group-queue.ts"
 import type { LockedAccounts } from "./locked-accounts.ts"
+import type { Returns } from "./returns.ts"
 
 export const makeRefusedGroups = (options: {
   readonly counters: LedgerCounters

@@ -1,12 +1,11 @@
 /** Slices: credits that a server reserves for its next calls of an account that other servers call, too. */
-
 import type { Hold } from "../../rules/admission.ts"
 import type { KeyState } from "../../rules/ledger-state.ts"
 import { type DayOfKey, leftInBudgets } from "../../rules/spending.ts"
 
 /**
- * What is reserved of an account beyond what its calls hold. While a new slice is being written, calls may use what is
- * reserved both before and after. The rest is added when it is known which of the two applies.
+ * What is reserved of an account beyond its calls. While a new slice is being written, calls may use what is reserved
+ * both before and after; the rest is added when it is known which of the two applies.
  */
 export interface PendingSlice {
   readonly id: string
@@ -45,7 +44,6 @@ export const planSlice = (
   return slice
 }
 
-/** `slice` is what calls use now. */
 export const changeSlice = (
   id: string,
   slice: Map<DayOfKey, number>,

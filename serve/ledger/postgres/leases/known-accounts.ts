@@ -1,9 +1,8 @@
 /**
  * What a server knows of accounts and keys, over the state of `ledger-state.ts`. For an account whose lease the server
- * has, this state is authoritative, and calls are decided by it. Everything else is what was read last: good enough to
- * check scopes, and read again, with the account locked, before a call is decided.
+ * has, it is authoritative and decides calls. The rest is what was read last: good enough to check scopes, and read
+ * again, with the account locked, before a call is decided.
  */
-
 import { dayNumber } from "../../moments.ts"
 import { type Hold, type HoldOutcome, hold, placeHold, remainingOf } from "../../rules/admission.ts"
 import type { ExpiringGrant } from "../../rules/expiring-grants.ts"
@@ -31,12 +30,11 @@ const makeState = (charged: ChargedRequests): LedgerState => ({
   charged
 })
 
-const sumCredits = (held: Iterable<{ readonly credits: number }>) => {
+const sumCredits = (amounts: Iterable<{ readonly credits: number }>) => {
   let sum = 0
-  for (const { credits } of held) sum += credits
+  for (const { credits } of amounts) sum += credits
   return sum
 }
-/** Identifies a holding within its account. */
 export const holdingName = ({ day, grant_position, key_id }: Omit<Holding, "credits" | "reserved">) =>
   `${key_id} ${day} ${grant_position}`
 
@@ -48,24 +46,22 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
   let state = makeState(charged)
   /** By account: keys, and their spending, that were read under the lease. */
   const leases = new Map<string, Set<unknown>>()
-  /** Held calls, by account. */
   const calls = new Map<string, Set<Hold>>()
-  /** What the database knows of this server's holds, by account. */
   const recorded = new Map<string, ReadonlyMap<string, Holding>>()
   /** By account: what is reserved in the database beyond what calls hold, by key and day. */
   const slices = new Map<string, Map<DayOfKey, number>>()
   const handedOut = new WeakMap<ApiKeyView, KeyState>()
 
-  const register = (held: Hold) => {
-    const id = held.key.record.account_id
+  const register = (call: Hold) => {
+    const id = call.key.record.account_id
     const others = calls.get(id)
-    if (others === undefined) calls.set(id, new Set([held]))
-    else others.add(held)
+    if (others === undefined) calls.set(id, new Set([call]))
+    else others.add(call)
   }
-  const unregister = (held: Hold) => {
-    const id = held.key.record.account_id
+  const unregister = (call: Hold) => {
+    const id = call.key.record.account_id
     const others = calls.get(id)
-    others?.delete(held)
+    others?.delete(call)
     if (others?.size === 0) calls.delete(id)
   }
 
@@ -75,11 +71,11 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     except?: ReadonlySet<Hold>,
     reserved: ReadonlyMap<DayOfKey, number> = new Map()
   ): ReadonlyMap<string, Holding> => {
-    const held = new Map<string, Holding>()
+    const holdings = new Map<string, Holding>()
     const add = ({ day, key_id }: DayOfKey, grant_position: number, credits: number, ofSlice = 0) => {
-      const of = { account_id: id, key_id, day, grant_position }
-      const name = holdingName(of)
-      held.set(name, { ...of, credits: (held.get(name)?.credits ?? 0) + credits, reserved: ofSlice })
+      const place = { account_id: id, key_id, day, grant_position }
+      const name = holdingName(place)
+      holdings.set(name, { ...place, credits: (holdings.get(name)?.credits ?? 0) + credits, reserved: ofSlice })
     }
     for (const call of calls.get(id) ?? []) {
       if (except?.has(call)) continue
@@ -88,7 +84,7 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
       if (rest > 0) add(call.day, 0, rest)
     }
     for (const [day, credits] of reserved) add(day, 0, credits, credits)
-    return held
+    return holdings
   }
 
   const updateAccount = ({ balance, hash, position, record }: AccountRead) => {
@@ -129,13 +125,12 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
       )
   })
 
-  /** Applies what was read for these days. */
   const refresh = (read: GroupRead, days: ReadonlyArray<number>): void => {
-    const held = new Map<string, ReadonlyArray<Holding>>()
+    const holdings = new Map<string, ReadonlyArray<Holding>>()
     for (const account of read.accounts) {
       const { id } = account.record
       const all = [...listHoldings(id).values(), ...read.held.filter(({ account_id }) => account_id === id)]
-      held.set(id, all)
+      holdings.set(id, all)
       const known = updateAccount(account)
       known.held = sumCredits(all)
       known.reserved = all.reduce((sum, { reserved }) => sum + reserved, 0)
@@ -150,7 +145,7 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
         day.held = 0
         day.reserved = 0
       }
-      for (const { credits, day, key_id, reserved } of held.get(record.account_id) ?? []) {
+      for (const { credits, day, key_id, reserved } of holdings.get(record.account_id) ?? []) {
         if (key_id !== record.id) continue
         const known = openDay(key, day)
         known.held += credits
@@ -166,7 +161,6 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     }
   }
 
-  /** Decides like the state machine, by what is known. */
   const decide = (key: ApiKeyView, endpoint: string, credits: number, nowMs: number) => {
     if (!isCurrent(state.keys.get(key.id), key, nowMs)) return { refused: "key_changed" } as const
     const admission = hold(state, key.id, endpoint, credits, nowMs)
@@ -181,7 +175,6 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     return areKnown(known, dayNumber(nowMs), (spending) => cached.has(spending)) ? known : undefined
   }
 
-  /** Decides within what is already reserved. */
   const decideInSlice = (
     slice: Map<DayOfKey, number>,
     known: KeyState,
@@ -193,9 +186,9 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     const left = slice.get(day) ?? 0
     if (left < credits) return undefined
     slice.set(day, left - credits)
-    const held = placeHold(known, { endpoint, credits, now: nowMs })
-    register(held)
-    return { hold: held }
+    const hold = placeHold(known, { endpoint, credits, now: nowMs })
+    register(hold)
+    return { hold }
   }
 
   return {
@@ -217,7 +210,6 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
       if (slice !== undefined) return decideInSlice(slice, known, { key, endpoint, credits, nowMs })
       return decide(key, endpoint, credits, nowMs)
     },
-    /** Whether the server has the account exclusively. */
     isLeased: (id: string) => leases.has(id) && !slices.has(id),
     isSliced: (id: string) => slices.has(id),
     /** Whether the server holds calls that will be charged soon, of accounts that other servers call, too. */
@@ -226,7 +218,6 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
       return false
     },
     slice: (id: string) => slices.get(id),
-    /** From now on, calls are decided within the slice of the account. */
     beginSlice: (id: string, slice: Map<DayOfKey, number>) => slices.set(id, slice),
     /** The call ended without a charge: another one can use its credits. True if nothing has to be written. */
     backIntoSlice: (held: Hold): boolean => {
@@ -256,7 +247,6 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
       if (holdings.size === 0) recorded.delete(id)
       else recorded.set(id, holdings)
     },
-    /** What is known of the key; see `isCached`. */
     find: (sha256: string, nowMs: number): ApiKeyView | undefined => {
       const view = findKey(state, sha256, nowMs)
       const key = view && state.keys.get(view.id)
@@ -279,7 +269,6 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
       state = makeState(charged)
       for (const known of [leases, slices, calls, recorded]) known.clear()
     },
-    /** Evicts accounts without calls if there are too many keys. */
     forgetSome: () => {
       if (state.keys.size <= maxKeys) return
       const idle = new Set<string>()

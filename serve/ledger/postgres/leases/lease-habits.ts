@@ -6,7 +6,6 @@ export interface LeaseHabits {
   readonly sharedFor: number
 }
 
-/** Counts how often calls of an account are decided in the database. */
 export const countUses = ({ groupsBeforeLease }: LeaseHabits) => {
   const byAccount = new Map<string, { count: number; since: number }>()
   return {

@@ -1,7 +1,7 @@
 /**
- * Changes to accounts outside of deciding calls: by operators, and by servers that refund a call. No server may have a
- * lease or a slice of the account then. The lease is requested; its server returns it with what it holds, or is dropped
- * after five seconds of silence. So a change applies to the next call of every server.
+ * Changes to accounts by operators, and by servers that refund a call, while no server has a lease or a slice of them:
+ * these are requested; their server returns them with what it holds, or is dropped after five seconds of silence. So a
+ * change applies to the next call of every server.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -16,14 +16,12 @@ import { bindRows, listAccountsAfter, writeRows } from "../sql/written.ts"
 const maxWait = 15_000
 const pollInterval = "3 millis"
 const forgetInterval = 500
-/**
- * A deadlock ends one of the transactions that wait for each other, by default after a second, and so frees the others.
- */
+/** A deadlock ends one of the transactions that wait for each other, by default after a second. */
 const maxDeadlocks = 5
 
 /**
- * A command that loses its connection midway must not keep an account locked, and a command does not wait long for a
- * locked account. Whatever the default of the role is, a change is flushed before it is answered.
+ * A command that loses its connection must not keep an account locked, nor wait long for a locked one. A change is
+ * flushed before it is answered, whatever the default of the role is.
  */
 const limits = `select set_config('idle_in_transaction_session_timeout', '2s', true),
   set_config('lock_timeout', '5s', true), ${durably}`
@@ -86,7 +84,7 @@ export const whileFree = Effect.fnUntraced(function* <A, E, R>(
     ).pipe(Effect.retry({ times: maxDeadlocks, while: wasRolledBack }))
     if (done !== undefined) return done.result
     if (performance.now() > end) {
-      return yield* new LedgerUnavailable({ action: "be written", cause: "a server does not give an account back" })
+      return yield* new LedgerUnavailable({ action: "be written", cause: "a server does not return an account" })
     }
     yield* waitUntilFree(sql, accounts, end)
   }
@@ -106,6 +104,5 @@ export const bookEntries = Effect.fnUntraced(function* (sql: PgClient.PgClient, 
   yield* sql.unsafe(book, ["", ...bindRows(entries, [...listAccountsAfter(entries).values()], [])])
 })
 
-/** The same in a transaction of its own. */
 export const bookWhileFree = (sql: PgClient.PgClient, drafts: ReadonlyArray<Draft>) =>
   whileFree(sql, [...new Set(drafts.map(({ account_id }) => account_id))], bookEntries(sql, drafts))

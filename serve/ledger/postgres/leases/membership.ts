@@ -1,10 +1,8 @@
 /**
- * How a server registers with the database, and learns which of its charges were written. The database knows it under
- * a name. The server's holds belong to this name, and end with it.
- *
- * If a group gets no answer, it is unknown whether it was written. The server then joins again under another name. That
- * ends everything still in flight for the old name, and shows which calls were charged. A call that cannot wait that
- * long is answered with an error and noted; if it turns out to be charged, it gets a refund (`in-doubt-refunds.ts`).
+ * How a server registers with the database, under a name to which its holds belong, and learns which charges were
+ * written. If a group gets no answer, the server joins again under another name: that ends everything still in flight
+ * for the old name, and shows which calls were charged. A call that cannot wait that long is answered with an error and
+ * noted; if it turns out to be charged, it gets a refund (`in-doubt-refunds.ts`).
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -14,27 +12,17 @@ import { transact } from "../sql/database.ts"
 import { texts } from "../sql/parameters.ts"
 import { forgetSilentServers } from "../sql/statement-sql.ts"
 import type { ServerStatements } from "../sql/statements.ts"
-import type { InDoubtFiles } from "./doubt-files.ts"
-
-interface JoinRequest {
-  /** The new name of the server. */
-  readonly id: string
-  /** The previous name of the server. */
-  readonly previous: string
-  /** Request ids of calls that wait for their charge. */
-  readonly waiting: ReadonlyArray<string>
-}
+import type { InDoubtFiles } from "./in-doubt-files.ts"
 
 const charged = `
   select request_id from ledger.entry where type = 'charge' and request_id = any ($1::text[])`
 
 export const joinStatements = (sql: PgClient.PgClient, { inTime }: ServerStatements) => ({
   /**
-   * Registers a server, in place of the one that it was before it lost its connection. Statements in flight for the old
-   * name end first, and can write nothing afterwards, so the answer is final: which of the calls that wait for their
-   * charge are charged.
+   * Registers a server under a new name, in place of its previous one. Statements in flight for the previous name end
+   * first, and can write nothing afterwards, so the answer is final: which of the waiting request ids are charged.
    */
-  join: ({ id, previous, waiting }: JoinRequest): Promise<ReadonlySet<string>> =>
+  join: (id: string, previous: string, waiting: ReadonlyArray<string>): Promise<ReadonlySet<string>> =>
     inTime(
       transact(
         sql,
@@ -59,7 +47,6 @@ export interface ServerName {
   readonly id: string
 }
 
-/** A call that waits for its charge. */
 export interface WaitingCharge {
   readonly requestId: string
   readonly resolve: () => void
@@ -92,18 +79,18 @@ export const joinServers = async (statements: JoinStatements, doubts: InDoubtFil
 
   const joinAnew = async () => {
     const next = makeName()
-    const asked = waiting
-    const ids = asked.map(({ requestId }) => requestId)
-    const charged = await statements.join({ id: next.id, previous: current.id, waiting: ids })
+    const calls = waiting
+    const ids = calls.map(({ requestId }) => requestId)
+    const charged = await statements.join(next.id, current.id, ids)
     current = next
     waiting = []
-    for (const { reject, requestId, resolve } of asked) {
+    for (const { reject, requestId, resolve } of calls) {
       if (charged.has(requestId)) resolve()
       else reject(notWritten("nothing was charged"))
     }
   }
 
-  await statements.join({ id: current.id, previous: current.id, waiting: [] })
+  await statements.join(current.id, current.id, [])
 
   return {
     current: () => current,
@@ -127,7 +114,6 @@ export const joinServers = async (statements: JoinStatements, doubts: InDoubtFil
         await new Promise((resolve) => setTimeout(resolve, retryInterval))
       }
     },
-    /** The attempt in progress is the last one. */
     stopTrying: () => {
       isLast = true
     },

@@ -1,4 +1,4 @@
-/** Outages that Effect reports as defects. */
+/** Turns outages that Effect reports as defects back into errors. */
 import { Cause, Effect } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 

@@ -1,6 +1,6 @@
-/** The console's tables in the PostgreSQL database that keeps the ledger, shared by several servers. */
+/** The console's tables in the PostgreSQL database of the ledger, shared by several servers. */
 import type { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, type Redacted, Schedule, Schema } from "effect"
+import { Effect, Layer, type Redacted, Schedule } from "effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { SqlError } from "effect/sql/SqlError"
@@ -23,17 +23,15 @@ const statementTimeout = "10 seconds"
 
 const toConsoleUnavailable = Effect.mapError((error: SqlError) => consoleUnavailable(databaseCause(error)))
 
-const withTimeout = <A>(asked: Effect.Effect<A, SqlError>) =>
-  toConsoleUnavailable(asked).pipe(
+const withTimeout = <A>(query: Effect.Effect<A, SqlError>) =>
+  toConsoleUnavailable(query).pipe(
     Effect.timeoutOrElse({
       duration: statementTimeout,
       orElse: () => Effect.fail(consoleUnavailable(`no answer within ${statementTimeout}`))
     })
   )
 
-/**
- * Two servers that create the tables of a new database concurrently conflict; on retry, the second finds them created.
- */
+/** Two servers that create the tables concurrently conflict; on retry, the second finds them created. */
 const retryPolicy = { times: 20, schedule: Schedule.spaced("100 millis") }
 
 /** Has no time-out: no client waits for it, and with a time-out a server could never start on large tables. */
@@ -64,28 +62,21 @@ const insertRows = ({ columns, onConflict = "", table }: RowsAsText) => {
     ${onConflict}`
 }
 
-const Setting = Schema.Struct({ setting: Schema.String })
-const decodeSettings = Schema.decodeUnknownEffect(Schema.Array(Setting))
-
-/**
- * Whether the database or role turns off `synchronous_commit`. The record that a card is about to be charged must be on
- * disk.
- */
+/** Whether `synchronous_commit` is off by default. The record that a card is about to be charged must be on disk. */
 const commitsLate = (sql: PgClient.PgClient) =>
-  sql.unsafe("select current_setting('synchronous_commit') as setting").pipe(
-    Effect.flatMap(decodeSettings),
-    Effect.map(([found]) => found?.setting === "off"),
-    Effect.mapError((error) => consoleUnavailable(databaseCause(error)))
+  sql.unsafe<{ setting: string }>("select current_setting('synchronous_commit') as setting").pipe(
+    Effect.map(([row]) => row?.setting === "off"),
+    toConsoleUnavailable
   )
 
 const open = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const sql = yield* connect(url)
   yield* createConsoleTables(sql)
   const isLate = yield* commitsLate(sql)
-  const toTheDisk: Effect.Effect<unknown, SqlError> = isLate
+  const flushCommit: Effect.Effect<unknown, SqlError> = isLate
     ? sql.unsafe("set local synchronous_commit = on")
     : Effect.void
-  const durably = <A, E, R>(work: Effect.Effect<A, E, R>) => transact(sql, Effect.andThen(toTheDisk, work))
+  const durably = <A, E, R>(work: Effect.Effect<A, E, R>) => transact(sql, Effect.andThen(flushCommit, work))
   const ask = (statement: string, params: ReadonlyArray<SqlCell>) => sql.unsafe(statement, params)
   const inside = makeStatements((statement, params) => withTimeout(ask(statement, params)))
   const outside = isLate ? makeStatements((statement, params) => withTimeout(durably(ask(statement, params)))) : inside

@@ -1,7 +1,4 @@
-/**
- * Copies the console's tables from PostgreSQL into an SQLite file for a backup, and from an SQLite file into PostgreSQL
- * for a migration.
- */
+/** Copies the console's tables from PostgreSQL into a SQLite file for a backup, and back for a migration. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Option, Schema, Stream } from "effect"
 import {
@@ -15,7 +12,6 @@ import {
 } from "../../../persistence/index.ts"
 import { databaseCause } from "./postgres-console.ts"
 
-/** About 2 MB of rows. */
 const batchSize = 5_000
 
 const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(TableCount))
@@ -53,7 +49,6 @@ export const copyConsoleIntoFile = (sql: PgClient.PgClient, sqlite: Sqlite) =>
     (error) => consoleUnavailable(databaseCause(error))
   )
 
-/** Rows as JSON, in insertion order. */
 const readRowBatches = (sqlite: Sqlite, name: string) =>
   Stream.paginate(-1, (after: number) =>
     attempt(() => {
@@ -74,10 +69,7 @@ const insertRows = (sql: PgClient.PgClient, name: string, rows: string) =>
     [rows]
   )
 
-/**
- * The first table with rows. Ignores `simulated`: a starting server writes the simulator's settings there, which have
- * no value without payments.
- */
+/** The first table with rows, except `simulated`, where a starting server writes settings that need no copy. */
 export const findUsedTable = (sql: PgClient.PgClient) =>
   Effect.map(
     countRows(
@@ -87,10 +79,7 @@ export const findUsedTable = (sql: PgClient.PgClient) =>
     (counts) => counts.find(({ rows }) => rows > 0)
   )
 
-/**
- * Copies all tables, including sessions, because the copy is as recent as they are. Runs in the caller's transaction.
- * Returns whether the row counts match afterwards.
- */
+/** Copies all tables, including sessions, in the caller's transaction. Returns whether the row counts match. */
 export const copyConsoleIntoPostgres = Effect.fnUntraced(function* (sqlite: Sqlite, sql: PgClient.PgClient) {
   yield* sql.unsafe("delete from console.simulated")
   for (const name of allTables) {
@@ -100,6 +89,6 @@ export const copyConsoleIntoPostgres = Effect.fnUntraced(function* (sqlite: Sqli
     attempt(() => sqlite.all(selectCounts(allTables))),
     decodeCounts
   )
-  const found = yield* countRows(sql, allTables)
-  return expected.every(({ name, rows }) => found.some((other) => other.name === name && other.rows === rows))
+  const counts = yield* countRows(sql, allTables)
+  return expected.every(({ name, rows }) => counts.some((other) => other.name === name && other.rows === rows))
 })

@@ -1,7 +1,6 @@
 /**
  * Triggers that record every state of accounts, keys and payments, in the transaction that changes it. They write the
- * same text as in SQLite, so a ledger that moves keeps its chain. Charges change none of these columns, and fire no
- * trigger.
+ * same text as in SQLite, so a ledger that moves keeps its chain. Charges fire no trigger.
  */
 import { type RecordedTable, recordedColumns } from "../../chain/recorded.ts"
 import { timestampText } from "./sql-text.ts"

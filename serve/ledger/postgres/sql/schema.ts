@@ -13,7 +13,6 @@ const run = (statements: ReadonlyArray<string>) =>
     Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
   )
 
-/** In dependency order. */
 const tables = [
   "account",
   "api_key",

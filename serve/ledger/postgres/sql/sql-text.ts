@@ -2,8 +2,7 @@
 
 /**
  * ISO 8601 in UTC with milliseconds, as in JSON and in the hashed text. A timestamp that no server writes (before year
- * 1, after 9999, or with a fraction of a millisecond) becomes a different text, because this format would drop such a
- * year or fraction.
+ * 1, after 9999, or with a fraction of a millisecond) becomes a different text: this format would lose the difference.
  */
 export const timestampText = (moment: string) => `case
     when ${moment} between '0001-01-01Z' and '9999-12-31 23:59:59.999Z' and ${moment} = date_trunc('milliseconds', ${moment})
@@ -15,7 +14,6 @@ export const timestampText = (moment: string) => `case
 export const monthOfDate = (day: string) =>
   `(extract(year from ${day})::integer * 12 + extract(month from ${day})::integer - 1)`
 
-/** The month of a timestamp, in UTC. */
 export const monthOfMoment = (moment: string) => monthOfDate(`(${moment} at time zone 'UTC')`)
 
 /** The hash of an entry whose columns are in scope, after a predecessor with the hash `before`; see `chain.ts`. */
@@ -29,14 +27,12 @@ export const hashAfter = (before: string) => `
         || E'\\n' || coalesce(${timestampText("expires_at")}, '') || E'\\n' || coalesce(grants, '')
     end, 'UTF8')), 'hex')`
 
-/** An account as JSON. */
 export const accountRow = `jsonb_build_object('id', id, 'name', name, 'created_at', ${timestampText("created_at")})`
 
-/** A key as JSON. `key` names the row. */
+/** Rows as JSON; `key` and `entry` name the row. */
 export const keyRow = `to_jsonb(key) || jsonb_build_object('created_at', ${timestampText("key.created_at")},
     'revoked_at', ${timestampText("key.revoked_at")}, 'expires_at', ${timestampText("key.expires_at")},
     'former_expires_at', ${timestampText("key.former_expires_at")})`
 
-/** An entry as JSON. `entry` names the row. */
 export const entryRow = `to_jsonb(entry) || jsonb_build_object('occurred_at', ${timestampText("entry.occurred_at")},
     'expires_at', ${timestampText("entry.expires_at")})`

@@ -1,14 +1,8 @@
-/**
- * The SQL that a server sends to the database: the statement for charges, those for a decision, and the beat that tells
- * that the server is alive. `statements.ts` sends them.
- */
+/** The SQL that `statements.ts` sends: the statement for charges, those for a decision, and the heartbeat. */
 import { accountRow, keyRow, timestampText } from "./sql-text.ts"
 import { rowParameterCount, writeRows } from "./written.ts"
 
-/**
- * A server that stalls between reading and writing must not keep accounts locked: callers of other servers wait for two
- * seconds.
- */
+/** A server that stalls must not keep accounts locked: callers of other servers wait for two seconds. */
 const pauseTimeout = "1500ms"
 /** On this channel, servers announce that a lease is requested, or free. */
 export const channel = "larder_ledger"
@@ -31,10 +25,7 @@ const isMember = (timeout: string, more: string) => `
     for key share
   )`
 
-/**
- * Divides by zero, which aborts the statement, if an account that was locked in the known state was not updated. That
- * must never happen.
- */
+/** Divides by zero to abort if an account that was locked in the known state was not updated, which never happens. */
 export const write = `
   with ${isMember("$5", asCharged("cardinality($3::text[]) > 0"))}, locked as materialized (
     select id, hash, leased_by, lease_asked
@@ -54,8 +45,8 @@ export const write = `
   from fence`
 
 /**
- * Plans the following statements of the transaction once per connection. Otherwise PostgreSQL would plan them each
- * time, because it assumes that arrays are longer than they are: two servers on one account would charge a sixth less.
+ * Plans the following statements once per connection. Otherwise PostgreSQL, which assumes longer arrays, would plan them
+ * each time: two servers on one account would charge a sixth less.
  */
 const planOnce = "set_config('plan_cache_mode', 'force_generic_plan', true)"
 

@@ -1,7 +1,7 @@
 /**
- * What a server asks of the database. Charges are one statement, which writes only if the database is in the state that
- * the server knows. A decision in the database is one transaction: it locks accounts in the order of their ids, reads,
- * lets `judge` decide, and writes.
+ * The requests of a server to the database. Charges are one statement, which writes only if the database is in the state
+ * that the server knows. A decision is one transaction: it locks accounts in the order of their ids, reads, calls
+ * `decideGroup`, and writes.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
@@ -18,7 +18,7 @@ import {
 } from "./database.ts"
 import { booleans, integers, texts } from "./parameters.ts"
 import * as sqlOf from "./statement-sql.ts"
-import { type AccountAfter, bindRows, type Holding, listAccountsAfter } from "./written.ts"
+import { type AccountAfter, bindRows, Holding, listAccountsAfter } from "./written.ts"
 
 /** Milliseconds. A statement that takes longer is abandoned, because callers wait for it. */
 const statementTimeout = 5_000
@@ -29,19 +29,12 @@ export interface MemberState {
   readonly groups: number
 }
 
-/** A group of charges, none of which needs a decision. */
 export interface ChargeGroup {
   readonly entries: ReadonlyArray<Entry>
   /** The heads of the accounts before these entries, by id. */
   readonly before: ReadonlyMap<string, ChainHead>
   readonly holdings: ReadonlyArray<Holding>
 }
-
-/** `moved`: an account is not in the state that the server knows, and nothing was written. */
-export type ChargeOutcome =
-  | { readonly outcome: "not a member" }
-  | { readonly outcome: "moved" }
-  | { readonly outcome: "written"; readonly asked: ReadonlyArray<string> }
 
 const AccountRead = Schema.Struct({
   record: Account,
@@ -66,7 +59,6 @@ const Read = Schema.Struct({
   spent: Schema.Array(Schema.Struct({ key_id: Schema.String, month: Schema.Int, credits: Schema.Int })),
   /** For keys that have a daily or weekly budget. */
   spent_of_day: Schema.Array(Schema.Struct({ key_id: Schema.String, day: Schema.String, credits: Schema.Int })),
-  /** Earliest expiry first. */
   grants: Schema.Array(
     Schema.Struct({
       account_id: Schema.String,
@@ -75,24 +67,12 @@ const Read = Schema.Struct({
       credits_left: Schema.Int
     })
   ),
-  /** What other servers hold. */
-  held: Schema.Array(
-    Schema.Struct({
-      account_id: Schema.String,
-      key_id: Schema.String,
-      day: Schema.Int,
-      grant_position: Schema.Int,
-      credits: Schema.Int,
-      reserved: Schema.Int
-    })
-  ),
-  /** Slices of all servers. */
+  held: Schema.Array(Holding),
   slices: Schema.Array(Schema.Struct({ account_id: Schema.String, server_id: Schema.String, is_asked: Schema.Boolean }))
 })
 export type GroupRead = typeof Read.Type
 const decodeRead = Schema.decodeUnknownEffect(Read)
 
-/** What to read of locked accounts, and of keys. */
 export interface ReadRequest {
   readonly accounts: ReadonlyArray<string>
   readonly keys: ReadonlyArray<string>
@@ -106,13 +86,10 @@ export interface LeaseChange {
   readonly leased_by: string | null
   readonly lease_asked: boolean
   readonly used_by: string | null
-  /** Whether another server was seen just now. */
   readonly is_shared: boolean
-  /** Whether the end of all slices is requested. */
   readonly is_recalled: boolean
 }
 
-/** What a decision writes. */
 export interface GroupChanges {
   readonly entries: ReadonlyArray<Entry>
   readonly holdings: ReadonlyArray<Holding>
@@ -155,8 +132,8 @@ const rollback: SqlStatement = { text: "rollback" }
 /** Returns promises: a group is one promise, and no fiber runs per call. */
 export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const run = Effect.runPromiseWith(yield* Effect.context<never>())
-  const inTime = <A, E>(asked: Effect.Effect<A, E>) =>
-    withDeadline((signal) => run(Effect.mapError(asked, databaseUnavailable("be written")), { signal }))
+  const inTime = <A, E>(work: Effect.Effect<A, E>) =>
+    withDeadline((signal) => run(Effect.mapError(work, databaseUnavailable("be written")), { signal }))
   const retryPolicy = { times: 5, while: (error: unknown) => wasRolledBack(error) }
 
   const use = yield* openGroupConnection(sql)
@@ -175,7 +152,14 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
     use((ask) => Effect.map(ask([statement]), ([rows]) => rows?.[0] as A | undefined)) // the columns of the statement
 
   return {
-    charge: ({ before, entries, holdings }: ChargeGroup, { groups, id }: MemberState): Promise<ChargeOutcome> => {
+    /**
+     * Returns the accounts whose lease or slice is requested. `moved`: an account is not in the state that the server
+     * knows, and nothing was written.
+     */
+    charge: (
+      { before, entries, holdings }: ChargeGroup,
+      { groups, id }: MemberState
+    ): Promise<"not a member" | "moved" | ReadonlyArray<string>> => {
       const accounts = [...before.keys()]
       const heads: ReadonlyArray<AccountAfter> = [...listAccountsAfter(entries).values()]
       const known = texts([...before.values()].map(({ hash }) => hash))
@@ -187,43 +171,45 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
       return inTime(
         written.pipe(
           Effect.retry(retryPolicy),
-          Effect.map((row): ChargeOutcome => {
-            if (!row?.member) return { outcome: "not a member" }
-            return row.holds ? { outcome: "written", asked: row.asked } : { outcome: "moved" }
+          Effect.map((row) => {
+            if (!row?.member) return "not a member" as const
+            return row.holds ? row.asked : ("moved" as const)
           })
         )
       )
     },
-    /** `judge` is called again if the database has rolled back. It returns undefined if there is nothing to write. */
+    /** `decideGroup` is called again if the database has rolled back. It returns undefined to write nothing. */
     decide: (
       { groups, id }: MemberState,
-      asked: ReadRequest,
-      judge: (read: GroupRead) => GroupChanges | undefined
+      request: ReadRequest,
+      decideGroup: (read: GroupRead) => GroupChanges | undefined
     ): Promise<"not a member" | "decided"> => {
       const locking = {
         text: sqlOf.lock,
-        params: [id, groups, texts(asked.accounts), lockTimeout(asked.accounts.length)]
+        params: [id, groups, texts(request.accounts), lockTimeout(request.accounts.length)]
       }
       const transaction = Effect.fnUntraced(function* (ask: SendStatements) {
-        const [, locked, found] = yield* ask([begin, locking, readStatement(id, asked)])
+        const [, locked, rows] = yield* ask([begin, locking, readStatement(id, request)])
         if (!locked?.[0]?.member) {
           yield* ask([rollback])
           return "not a member" as const
         }
-        const judged = judge(yield* decodeRead(found?.[0]?.answer))
-        if (judged === undefined) {
+        const changes = decideGroup(yield* decodeRead(rows?.[0]?.answer))
+        if (changes === undefined) {
           yield* ask([rollback])
           return "decided" as const
         }
-        const changes = [judged.notices, judged.begun, judged.ended, judged.recalled].map(texts)
-        yield* ask([{ text: sqlOf.decided, params: [id, ...bindChanges(judged), ...changes] }, commit])
+        const ids = [changes.notices, changes.begun, changes.ended, changes.recalled].map(texts)
+        yield* ask([{ text: sqlOf.decided, params: [id, ...bindChanges(changes), ...ids] }, commit])
         return "decided" as const
       })
       return inTime(use(transaction).pipe(Effect.retry(retryPolicy)))
     },
     /** Reads keys and their accounts without a lock, so they may have changed since. */
-    read: ({ id }: MemberState, asked: ReadRequest): Promise<GroupRead> =>
-      inTime(Effect.flatMap(queryOne<{ answer: unknown }>(readStatement(id, asked)), (row) => decodeRead(row?.answer))),
+    read: ({ id }: MemberState, request: ReadRequest): Promise<GroupRead> =>
+      inTime(
+        Effect.flatMap(queryOne<{ answer: unknown }>(readStatement(id, request)), (row) => decodeRead(row?.answer))
+      ),
     /** Returns the accounts whose lease or slice is requested, or undefined if the server is no longer registered. */
     beat: ({ groups, id }: MemberState): Promise<ReadonlyArray<string> | undefined> =>
       inTime(
@@ -240,7 +226,7 @@ export type ServerStatements = Effect.Success<ReturnType<typeof serverStatements
 
 /**
  * Abandons work that takes too long: a peer that has vanished sends nothing for minutes. The statement may still
- * complete by itself. A server that joins again waits for it, through the row of its former name.
+ * complete; a server that joins again waits for it, through the row of its former name.
  */
 const withDeadline = <A>(ask: (signal: AbortSignal) => Promise<A>): Promise<A> => {
   const { promise, reject, resolve } = Promise.withResolvers<A>()

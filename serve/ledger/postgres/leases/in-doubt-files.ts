@@ -1,7 +1,7 @@
 /**
- * In-doubt calls: they were answered with an error while it was unknown whether they were charged. They are stored on
- * disk until the database has been queried, so they get a refund even if the server ends before. There is one file per
- * name of a server, in `$LARDER_HOME/ledger/in-doubt`, with one request id per line.
+ * Stores in-doubt calls, which were answered with an error while it was unknown whether they were charged, until the
+ * database has been queried: they get a refund even if the server ends before. One file per name of a server, in
+ * `$LARDER_HOME/ledger/in-doubt`, with one request id per line.
  */
 import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import path from "node:path"
@@ -13,32 +13,28 @@ export interface InDoubtCalls {
   readonly requestIds: ReadonlyArray<string>
 }
 
-export interface InDoubtFiles {
-  /** Returns when the ids are flushed. */
-  readonly add: (member: string, requestIds: ReadonlyArray<string>) => void
-  readonly all: () => ReadonlyArray<InDoubtCalls>
-  /** All of its calls are reconciled. The file stays if calls were added since it was read. */
-  readonly remove: (doubt: InDoubtCalls) => void
-}
-
-export const openInDoubtFiles = (ledgerDirectory: string): InDoubtFiles => {
+export const openInDoubtFiles = (ledgerDirectory: string) => {
   const folder = path.join(ledgerDirectory, "in-doubt")
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  for (const one of [ledgerDirectory, folder]) chmodSync(one, 0o700) // also if they existed
+  for (const directory of [ledgerDirectory, folder]) chmodSync(directory, 0o700) // also if they existed
   for (const name of readdirSync(folder)) chmodSync(path.join(folder, name), 0o600)
   const read = (member: string): InDoubtCalls => ({
     member,
     requestIds: readFileSync(path.join(folder, member), "utf8").split("\n").slice(0, -1)
   })
   return {
-    add: (member, requestIds) => {
+    /** Returns when the ids are flushed. */
+    add: (member: string, requestIds: ReadonlyArray<string>): void => {
       const lines = requestIds.map((id) => `${id}\n`).join("")
       appendFileSync(path.join(folder, member), lines, { mode: 0o600, flush: true })
       flushFolder(folder)
     },
-    all: () => readdirSync(folder).map(read),
-    remove: ({ member, requestIds }) => {
+    all: (): ReadonlyArray<InDoubtCalls> => readdirSync(folder).map(read),
+    /** All of its calls are reconciled. The file stays if calls were added since it was read. */
+    remove: ({ member, requestIds }: InDoubtCalls): void => {
       if (read(member).requestIds.length === requestIds.length) rmSync(path.join(folder, member))
     }
   }
 }
+
+export type InDoubtFiles = ReturnType<typeof openInDoubtFiles>

@@ -1,28 +1,21 @@
 /**
- * The request log in the console's tables. Calls are gathered and written twice a second, regardless of their number. A
- * busy server gathers them for up to five seconds, because most of them would soon be pruned: six thousand calls per
- * second then cost about four percent of a core. While the tables cannot be written, calls are dropped and counted. A
- * crash loses the gathered calls.
+ * The request log in the console's tables. Calls are gathered and written twice a second; a busy server gathers them for
+ * up to five seconds, because most would soon be pruned: six thousand calls per second then cost about four percent of a
+ * core. While the tables cannot be written, calls are dropped and counted. A crash loses the gathered calls.
  */
 import { daysBefore } from "@larder/schemas"
 import { Effect, Layer, Schedule, Schema, Semaphore } from "effect"
 import { ConsoleDatabase } from "../console-database.ts"
 import type { SqlCell } from "../sqlite.ts"
 import { maxKeptCalls, pruneRequests, writeRequests } from "./batches.ts"
-import { type Gathered, gatherCalls } from "./gathered.ts"
+import { type Gathered, gatherCalls } from "./gather-calls.ts"
 import { CallsByStatus, CallsOfStatus, lastUseDays, NotedRequest, RequestLog, type StatusQuery } from "./request-log.ts"
 
 const writeInterval = "500 millis"
-/**
- * In bytes. Below `fewest`, a batch is cheap and is written at each check; from `most` on, it is worth its own
- * transaction. In between, calls are gathered for up to `looks` checks.
- */
-const busy = { fewest: 256 * 1024, most: 8 * 1024 * 1024, looks: 10 }
+/** Smaller batches are written at each check, larger ones at once; others after up to `maxChecks` checks. */
+const busy = { minBytes: 256 * 1024, maxBytes: 8 * 1024 * 1024, maxChecks: 10 }
 const pruneInterval = "10 seconds"
-/**
- * Bytes of text: the calls of ten busy accounts, or 150,000 of many quiet ones. Buffers double, so memory use may be
- * twice this.
- */
+/** The calls of ten busy accounts, or 150,000 of many quiet ones. Buffers double, so memory use may be twice this. */
 const maxWaitingBytes = 32 * 1024 * 1024
 /** An account is pruned again after this many calls since its last pruning. */
 const callsPerPruning = 1_000
@@ -74,13 +67,13 @@ const selectSums = (table: "status_of_endpoint" | "usage_of_status", more = "") 
 const sumsOfAllKeys = selectSums("status_of_endpoint")
 const sumsOfKey = selectSums("usage_of_status", "and key_id = $5")
 
-/** The statement for one key or for all, with its parameters. */
 const chooseStatement = (
   { account_id, endpoint, from, key_id, to }: StatusQuery,
-  { all, one }: { readonly all: string; readonly one: string }
+  allKeys: string,
+  oneKey: string
 ): readonly [statement: string, params: ReadonlyArray<SqlCell>] => {
   const params = [account_id, from, to, endpoint ?? null]
-  return key_id === undefined ? [all, params] : [one, [...params, key_id]]
+  return key_id === undefined ? [allKeys, params] : [oneKey, [...params, key_id]]
 }
 
 const make = Effect.gen(function* () {
@@ -91,11 +84,8 @@ const make = Effect.gen(function* () {
   const waiting = gatherCalls(maxKeptCalls)
   let dropped = 0
   let isDropping = false
-  let looks = 0
-  /**
-   * Calls per account since its last pruning. How many an earlier run left is unknown, so the first call makes pruning
-   * due.
-   */
+  let checks = 0
+  /** Calls per account since its last pruning. An earlier run may have left some, so the first call makes it due. */
   const unpruned = new Map<string, number>()
 
   const markWritten = ({ counts }: Gathered) => {
@@ -113,7 +103,7 @@ const make = Effect.gen(function* () {
 
   const write = oneAtATime.withPermit(
     Effect.suspend(() => {
-      looks = 0
+      checks = 0
       if (waiting.calls() === 0) return Effect.void
       const batch = waiting.take()
       return writeRequests(database, batch).pipe(
@@ -123,8 +113,8 @@ const make = Effect.gen(function* () {
     }).pipe(Effect.uninterruptible)
   )
   const writeWhenDue = Effect.suspend(() => {
-    looks++
-    const gathers = waiting.bytes() >= busy.fewest && waiting.bytes() < busy.most && looks < busy.looks
+    checks++
+    const gathers = waiting.bytes() >= busy.minBytes && waiting.bytes() < busy.maxBytes && checks < busy.maxChecks
     return gathers ? Effect.void : write
   })
   const prune = Effect.suspend(() => {
@@ -166,10 +156,9 @@ const make = Effect.gen(function* () {
         ),
         Effect.map((uses) => new Map(uses.map(({ key_id, used }) => [key_id, used])))
       ),
-    statuses: (asked) =>
-      Effect.andThen(write, all(CallsOfStatus, ...chooseStatement(asked, { all: statusesOfDays, one: statusesOfKey }))),
-    byStatus: (asked) =>
-      Effect.andThen(write, all(CallsByStatus, ...chooseStatement(asked, { all: sumsOfAllKeys, one: sumsOfKey })))
+    statuses: (query) =>
+      Effect.andThen(write, all(CallsOfStatus, ...chooseStatement(query, statusesOfDays, statusesOfKey))),
+    byStatus: (query) => Effect.andThen(write, all(CallsByStatus, ...chooseStatement(query, sumsOfAllKeys, sumsOfKey)))
   })
 })
 

@@ -1,4 +1,7 @@
-/** Reads entries page by page, on a thread: through `entry_place`, and the newest from the entries themselves. */
+/**
+ * What a thread reads for `embedded-store.ts`: entries in pages (those that `entry_place` covers through it, newer ones
+ * from `entry`), expiring grants, and keys as they are stored.
+ */
 import type { Sqlite } from "../../persistence/index.ts"
 import type { Entry } from "../chain/records.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
@@ -20,7 +23,7 @@ const indexedEntries = `
   cross join ledger.entry on entry.sequence = place.sequence
   where place.account_id = $1 and place.position < $2 and place.${isIndexed}`
 const newestEntries = `select ${entryColumns} from ledger.entry where ${isNotIndexed} and account_id = $1 and position < $2`
-/** Only types other than charges: their index is always up to date. */
+/** For all types but charges: their index is always up to date. */
 const entriesExceptCharges = `
   select ${entryColumns}
   from ledger.entry indexed by entry_but_charge
@@ -59,20 +62,11 @@ const pageAfter = `
   )
   limit $4`
 
-interface PageAfter {
-  readonly account_id: string
-  /** Position of the last entry of the previous page; 0 for the first page. */
-  readonly after: number
-  /** Number of the last entry that is read. */
-  readonly last: number
-  readonly limit: number
-}
+/** Entries of an account after a position, up to the entry with the number `last`, oldest first. */
+export const readAfter = (sqlite: Sqlite, accountId: string, after: number, last: number, limit: number) =>
+  sqlite.all(pageAfter, [accountId, after, last, limit]).map(toEntry)
 
-/** Entries of an account, oldest first. */
-export const readAfter = (sqlite: Sqlite, { account_id, after, last, limit }: PageAfter): ReadonlyArray<Entry> =>
-  sqlite.all(pageAfter, [account_id, after, last, limit]).map(toEntry)
-
-/** Every key as it is stored, by its id. */
+/** The compared columns of each key as one text, by the key's id. */
 export const readStoredKeys = (sqlite: Sqlite): ReadonlyMap<string, string> =>
   new Map(
     sqlite
@@ -83,15 +77,13 @@ export const readStoredKeys = (sqlite: Sqlite): ReadonlyMap<string, string> =>
       .map((row): [string, string] => [readText(row, "id"), readText(row, "text")])
   )
 
-const pageOfAll = `
-  select ${entryColumns} from ledger.entry where sequence > $1 and sequence <= $2 order by sequence limit $3`
-
-/** Expiring credits, including those that are used up. There are few. */
 export const readGrants = (sqlite: Sqlite): ReadonlyArray<LedgerSnapshot["grants"][number]> =>
   sqlite
     .all("select account_id, position, expires_at, credits_left from ledger.expiring_grant")
     .map((row) => ({ ...row }) as unknown as LedgerSnapshot["grants"][number]) // strict columns
 
-/** Entries of all accounts, in write order. */
-export const readAllAfter = (sqlite: Sqlite, after: number, last: number, limit: number): ReadonlyArray<Entry> =>
+const pageOfAll = `
+  select ${entryColumns} from ledger.entry where sequence > $1 and sequence <= $2 order by sequence limit $3`
+
+export const readAllAfter = (sqlite: Sqlite, after: number, last: number, limit: number) =>
   sqlite.all(pageOfAll, [after, last, limit]).map(toEntry)

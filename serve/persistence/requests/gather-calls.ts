@@ -1,6 +1,6 @@
 /**
- * Calls that are about to be written, as text that the databases split, and as counts. As objects, tens of thousands of
- * them would survive each garbage collection of a busy server: that cost it a seventh of its calls.
+ * Calls that are about to be written, as text that the databases split, and as counts. Tens of thousands of objects
+ * would survive each garbage collection of a busy server, which cost it a seventh of its calls.
  */
 import { betweenCells, betweenRows } from "../rows-as-text.ts"
 import type { NotedRequest } from "./request-log.ts"
@@ -15,17 +15,13 @@ export type Counted = Pick<NotedRequest, "account_id" | "key_id" | "endpoint" | 
 }
 
 export interface Gathered {
-  /**
-   * One call per line, its cells in the order of `NotedRequest`. For each account the latest calls, in the order in
-   * which they were noted.
-   */
+  /** One call per line, its cells in the order of `NotedRequest`: for each account the latest calls, in order. */
   readonly lines: string
   readonly counts: ReadonlyArray<Counted>
   /** Number of calls, including those that are only counted. */
   readonly calls: number
 }
 
-/** Text that grows. */
 interface Part {
   bytes: Buffer
   end: number
@@ -63,8 +59,8 @@ export const gatherCalls = (kept: number) => {
   let bytes = 0
 
   const openAccount = (id: string): CallsOfAccount => {
-    const found = accounts.get(id)
-    if (found !== undefined) return found
+    const known = accounts.get(id)
+    if (known !== undefined) return known
     const account = { parts: [], current: newPart(), counts: new Map() }
     accounts.set(id, account)
     return account
@@ -83,7 +79,6 @@ export const gatherCalls = (kept: number) => {
 
   return {
     calls: () => calls,
-    /** Bytes of the calls that are kept in full. */
     bytes: () => bytes,
     add: ({ account_id, credits, duration_ms, endpoint, id, key_id, occurred_at, status }: NotedRequest) => {
       const account = openAccount(account_id)
@@ -98,7 +93,7 @@ export const gatherCalls = (kept: number) => {
     /** Takes everything gathered so far, and starts empty. */
     take: (): Gathered => {
       const parts = [...accounts.values()].flatMap(({ current, parts }) => [...parts, current])
-      const counts = [...accounts].flatMap(([id, account]) => [...account.counts].map((one) => parseCount(id, one)))
+      const counts = [...accounts].flatMap(([id, account]) => [...account.counts].map((count) => parseCount(id, count)))
       const taken = { lines: parts.map(partText).join("").trimEnd(), counts, calls }
       accounts = new Map()
       calls = 0

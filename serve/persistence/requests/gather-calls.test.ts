@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { gatherCalls } from "./gathered.ts"
+import { gatherCalls } from "./gather-calls.ts"
 import type { NotedRequest } from "./request-log.ts"
 
 const call = (number: number, stated: Partial<NotedRequest> = {}): NotedRequest => ({

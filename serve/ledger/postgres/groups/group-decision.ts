@@ -1,7 +1,6 @@
 /**
- * Decides a group by what was read of its accounts while they are locked, with the rules of `admission.ts`: which calls
- * are held, what is charged, which leases are taken, kept, returned or requested. Nothing is in force before it is
- * written.
+ * Decides a group by what was read of its locked accounts, with the rules in `admission.ts`: which calls are held, what
+ * is charged, which leases are taken, kept, returned or requested. Nothing is in force before it is written.
  */
 import { chainEntries } from "../../chain/chain.ts"
 import { dayNumber } from "../../moments.ts"
@@ -186,7 +185,7 @@ export const decideGroup = (
   return { judged: changes, entries, outcomes, holdings, leased, sliced, read, days }
 }
 
-/** Undoes a judgement of which nothing was written. */
+/** Undoes a decision of which nothing was written. */
 export const undoDecision = ({ outcomes, sliced }: GroupDecision, known: KnownAccounts): void => {
   for (const { slice, whenNot } of sliced) addToSlice(slice, whenNot)
   for (const outcome of outcomes) {

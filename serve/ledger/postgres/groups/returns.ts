@@ -1,7 +1,4 @@
-/**
- * What a server returns to the database: leases and slices that others request or that it does not use, and holds of
- * calls that have ended.
- */
+/** What a server returns to the database: leases and slices that it does not use or others request, and ended holds. */
 import type { Hold } from "../../rules/admission.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
 import type { GroupQueue } from "./group-queue.ts"
@@ -30,27 +27,21 @@ export const makeReturns = (options: {
   const slicesInUse = new Set<string>()
 
   return {
-    giveAll: returnLeases,
+    returnLeases,
     useSlice: (id: string): void => {
       slicesInUse.add(id)
     },
-    /**
-     * Runs at each beat. Otherwise another server would have to request these slices, and wait, before it can spend the
-     * last credits.
-     */
+    /** Runs at each beat. Otherwise another server would have to request them before it can spend the last credits. */
     returnIdleSlices: (): void => {
       for (const id of known.leased()) if (known.isSliced(id) && !slicesInUse.has(id)) returnLease(id)
       slicesInUse.clear()
     },
-    /**
-     * For locked accounts. Without the delay, the next group would meet the same lock, and all other calls would wait
-     * for it.
-     */
+    /** For locked accounts: without the delay, the next group would meet the same lock, and all calls would wait. */
     returnLater: (ids: ReadonlySet<string>): void => {
       if (ids.size === 0) return
-      const asked = [...ids]
+      const copy = [...ids]
       const isMember = whileMember()
-      setTimeout(() => isMember() && returnLeases(asked), lockoutDuration).unref()
+      setTimeout(() => isMember() && returnLeases(copy), lockoutDuration).unref()
     },
     returnSurplus: (): void => {
       let tooMany = [...known.leased()].length - maxLeases

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { openInDoubtFiles } from "./doubt-files.ts"
+import { openInDoubtFiles } from "./in-doubt-files.ts"
 
 describe("files of calls in doubt", () => {
   it("are readable by their owner alone, also where the folder and files were there before", () => {
