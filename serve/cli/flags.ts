@@ -3,7 +3,7 @@ import { scopes } from "@larder/schemas"
 import { visibleInLine } from "@larder/warehouse/cli"
 import { Console, Effect, Option, Result, Schema } from "effect"
 import { Flag } from "effect/cli"
-import { creditsOf, PrintableText, parseMoment, Scopes } from "../ledger/index.ts"
+import { creditsOf, PrintableText, parseTypedTimestamp, Scopes } from "../ledger/index.ts"
 import { homeSetting } from "../settings.ts"
 import { layerAdministration } from "./control/reach-ledger.ts"
 
@@ -70,7 +70,7 @@ const example = "a moment in UTC, such as 2027-01-31T00:00:00Z"
 const expiring = (description: string) =>
   moment("expires-at", description).pipe(
     Flag.filterMap(
-      (text) => Option.fromUndefinedOr(parseMoment(text)),
+      (text) => Option.fromUndefinedOr(parseTypedTimestamp(text)),
       () => example
     )
   )
@@ -81,7 +81,7 @@ export const creditsExpireAt = expiring(
 /** The same flag for an edit: "never" gives null, which removes the expiry. */
 export const changedExpiry = moment("expires-at", `When the key ends: ${example}; "never" removes the end`).pipe(
   Flag.filterMap(
-    (text) => (text === "never" ? Option.some(null) : Option.fromUndefinedOr(parseMoment(text))),
+    (text) => (text === "never" ? Option.some(null) : Option.fromUndefinedOr(parseTypedTimestamp(text))),
     () => `${example}, or never`
   )
 )

@@ -31,7 +31,7 @@ import {
 type Answer<A> = Effect.Effect<A, AdministrationError>
 
 /** What the operations need of a store. Unknown ids are errors. */
-export interface AdministeredStore {
+interface AdministeredStore {
   /** Removes the expired credits of an account, or of all. If that fails, it is tried again later; no call can spend them. */
   readonly expire: (accountId: string) => Effect.Effect<void>
   readonly expireAll: Effect.Effect<void>

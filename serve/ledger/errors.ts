@@ -19,7 +19,7 @@ export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("
   }
 }
 
-export const ledgerUnavailable = (action: string) => (cause: unknown) =>
+export const toLedgerUnavailable = (action: string) => (cause: unknown) =>
   cause instanceof LedgerUnavailable ? cause : new LedgerUnavailable({ action, cause })
 
 export class LedgerInUse extends Schema.TaggedError<LedgerInUse>()("LedgerInUse", { file: Schema.String }) {

@@ -50,7 +50,7 @@ export { type LedgerInUse, LedgerUnavailable } from "./errors.ts"
 export { flushFile, flushFolder } from "./files.ts"
 export { logKeyChanges } from "./key-changes.ts"
 export { type AdmittedCall, Ledger, type LedgerAccess } from "./ledger.ts"
-export { monthOf, parseMoment, timestampOf } from "./moments.ts"
+export { monthOf, parseTypedTimestamp, timestampOf } from "./moments.ts"
 export { creditsOf, usdOf } from "./money.ts"
 export { administerPostgres } from "./postgres/administer.ts"
 export {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { coverPeriod, type Days, monthOf, parseMoment } from "./moments.ts"
+import { coverPeriod, type Days, monthOf, parseTypedTimestamp } from "./moments.ts"
 
 const monthOfDay = (day: string) => monthOf(Date.parse(day))
 const dayAfter = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
@@ -52,7 +52,7 @@ describe("a period in months and days", () => {
   })
 })
 
-describe("a moment that is typed", () => {
+describe("a typed timestamp", () => {
   it.each([
     "2027-01-31T00:00:00Z",
     "2027-01-31T00:00Z",
@@ -60,12 +60,12 @@ describe("a moment that is typed", () => {
     "2027-01-31 00:00:00",
     "2027-01-31 00:00 UTC"
   ])("is taken in UTC: %s", (text) => {
-    assert.strictEqual(parseMoment(text), "2027-01-31T00:00:00.000Z")
+    assert.strictEqual(parseTypedTimestamp(text), "2027-01-31T00:00:00.000Z")
   })
   it.each(["", "2027-01-31", "2027-02-30T00:00:00Z", "2027-01-31T24:00:00Z", "2027-01-31T00:00:00+01:00", "tomorrow"])(
     "is refused where it is none, or of another time zone: %s",
     (text) => {
-      assert.isUndefined(parseMoment(text))
+      assert.isUndefined(parseTypedTimestamp(text))
     }
   )
 })

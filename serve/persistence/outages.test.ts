@@ -7,7 +7,7 @@ import { failOnOutage } from "../ledger/index.ts"
 const gone = new SqlError({ reason: new ConnectionError({ cause: new Error("read ECONNRESET"), operation: "query" }) })
 
 describe("work in the database", () => {
-  it.effect("fails as an outage when its connection is lost, also in a rollback or a migration", () =>
+  it.effect("fails with the SQL error when its connection is lost, even in a rollback or a migration", () =>
     Effect.gen(function* () {
       const migration = new MigrationError({ cause: gone, kind: "Failed", message: "Migration failed" })
       for (const defect of [gone, migration]) {

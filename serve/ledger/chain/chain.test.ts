@@ -47,13 +47,13 @@ describe("the chain of an account", () => {
     assert.strictEqual(charge.hash, "e9458b63b248a5d39b9239d93bc49ea4569a7d6bcd70346b3882362a25cfa578")
   })
 
-  it("ignores the sequence number that a store gives", () => {
+  it("ignores the sequence number of the store", () => {
     assert.isUndefined(findBreak(grant, { ...charge, sequence: 1_000 }))
   })
 })
 
 describe("a break in the chain", () => {
-  it("names the entry before which others are missing", () => {
+  it("reports the entry before which others are missing", () => {
     assert.strictEqual(
       findBreak(grant, following(charge)),
       "entry 3 of account acct_a follows its entry 1, so entries are missing"
@@ -64,11 +64,11 @@ describe("a break in the chain", () => {
     )
   })
 
-  it("names an entry that comes twice", () => {
+  it("reports a repeated entry", () => {
     assert.match(findBreak(charge, charge) ?? "", /^entry 2 of account acct_a follows its entry 2/)
   })
 
-  it("names an entry whose balance is not the sum of the entries", () => {
+  it("reports an entry whose balance is not the sum of the entries", () => {
     assert.strictEqual(
       findBreak(grant, following(grant, { balance: 4_901 })),
       "entry 2 of account acct_a says that the balance is 4901 credits, and the entries before it say 4900"
@@ -93,7 +93,7 @@ describe("a break in the chain", () => {
     assert.strictEqual(findBreak(grant, { ...charge, ...change }), another)
   })
 
-  it("names an entry that was written after another entry, or for another account", () => {
+  it("reports an entry that was written after another entry, or for another account", () => {
     const other = { ...grant, hash: hashEntry("", { ...grant, note: "another" }) }
     assert.strictEqual(findBreak(other, charge), another)
     const moved = { ...charge, account_id: "acct_b" }

@@ -3,7 +3,7 @@ import { Clock, Effect, Result, Schedule, Semaphore } from "effect"
 import { administer, summarizeKey } from "../administer.ts"
 import type { AccountSummary, KeySummary } from "../administration.ts"
 import type { ChainHead } from "../chain/chain.ts"
-import { ledgerUnavailable } from "../errors.ts"
+import { toLedgerUnavailable } from "../errors.ts"
 import { dayNumber } from "../moments.ts"
 import { type Decision, expireGrants, keyNotFound, nothingToWrite, UnknownAccount } from "../rules/decisions.ts"
 import { listUnspentGrants } from "../rules/expiring-grants.ts"
@@ -76,7 +76,7 @@ export const administerEmbedded = Effect.fnUntraced(function* (
     [...state.keys.values()].filter(({ record }) => record.account_id === accountId)
 
   const write = (decision: Decision) =>
-    Effect.tryPromise({ try: () => writer.decide(decision), catch: ledgerUnavailable("be written") })
+    Effect.tryPromise({ try: () => writer.decide(decision), catch: toLedgerUnavailable("be written") })
 
   const expire = (accounts: () => ReadonlyArray<AccountState>) =>
     Effect.gen(function* () {

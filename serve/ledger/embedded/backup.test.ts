@@ -36,7 +36,7 @@ const restored = (folder: string, copy: string) => {
 }
 
 describe("a backup", () => {
-  it.live("holds the ledger of one moment while calls are charged, and works as a ledger itself", () =>
+  it.live("contains one snapshot while calls are charged, and can be opened as a ledger", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const file = path.join(folder, "copy.sqlite")
@@ -120,7 +120,7 @@ describe("a backup", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("reports a path that cannot be written, and the ledger goes on working", () =>
+  it.live("reports a path that cannot be written, and the ledger keeps working", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const ledger = yield* openIn(folder)

@@ -10,7 +10,7 @@ import { makeRestorable, openSqlite, type Sqlite } from "../../persistence/index
 import { type Backup, BackupFailed } from "../administration.ts"
 import { flushFile, flushFolder } from "../files.ts"
 import { ledgerPath } from "./ledger-file.ts"
-import { readNumber } from "./tables.ts"
+import { readNumberCell } from "./tables.ts"
 
 const nameTaken = "a file with this name already exists; choose another name"
 
@@ -31,7 +31,7 @@ const finishCopy = (part: string): number => {
     if (check?.quick_check !== "ok" || counts?.entries !== counts?.last) {
       throw new Error("the copy is incomplete or damaged")
     }
-    return readNumber(counts, "entries")
+    return readNumberCell(counts, "entries")
   } finally {
     copy.close()
   }

@@ -177,7 +177,7 @@ describe("a burst", () => {
 })
 
 describe("a request id", () => {
-  it.effect("is charged once; the second call keeps its credits", () =>
+  it.effect("is charged once; the second call costs nothing", () =>
     Effect.gen(function* () {
       const { key, ledger, store } = yield* inMemory()
       yield* pay(ledger, key, "req_1")
@@ -190,7 +190,7 @@ describe("a request id", () => {
 })
 
 describe("a store that fails", () => {
-  it.live("charges nobody, gives the holds back, and is tried again until it works", () =>
+  it.live("charges no call, releases the holds, and is tried again until it works", () =>
     Effect.gen(function* () {
       const { key, ledger, store } = yield* inMemory()
       store.failure = new Error("no space left on device")

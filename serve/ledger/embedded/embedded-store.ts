@@ -8,7 +8,7 @@ import { inOwnThread, isBusy, isDamaged, makeThread, type Sqlite } from "../../p
 import { BackupFailed } from "../administration.ts"
 import { recordedColumns } from "../chain/recorded.ts"
 import type { ApiKey, Entry } from "../chain/records.ts"
-import { LedgerDamaged, LedgerUnavailable, ledgerUnavailable } from "../errors.ts"
+import { LedgerDamaged, LedgerUnavailable, toLedgerUnavailable } from "../errors.ts"
 import { parseGrants } from "../rules/expiring-grants.ts"
 import type { Group } from "../rules/ledger-state.ts"
 import { sumUsage } from "../summed-usage.ts"
@@ -127,12 +127,12 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
         if (cause instanceof Damage) return new LedgerDamaged({ place: file, problem: cause.message })
         return isDamaged(cause)
           ? new LedgerDamaged({ place: file, problem: pagesProblem(cause) })
-          : ledgerUnavailable("be read")(cause)
+          : toLedgerUnavailable("be read")(cause)
       }
     })
 
   const readAsync = <A>(action: string, run: () => Promise<A>) =>
-    Effect.tryPromise({ try: run, catch: ledgerUnavailable(action) })
+    Effect.tryPromise({ try: run, catch: toLedgerUnavailable(action) })
 
   const paginate = <Place>(
     first: Place,
@@ -204,7 +204,7 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
         sqlite.transaction(() => write(group))
       } catch (cause) {
         overwriteFailedGroup(cause)
-        throw ledgerUnavailable("be written")(cause)
+        throw toLedgerUnavailable("be written")(cause)
       }
       written += group.entries.length
     },

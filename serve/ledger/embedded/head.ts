@@ -1,7 +1,7 @@
 /** Follows the chain of a ledger in a file, and stores its head there. Entry and record numbers have no gaps. */
 import type { Sqlite } from "../../persistence/index.ts"
 import { type Head, hashLink, hashRecord, isAtSamePlace } from "../chain/chain.ts"
-import { readNumber, readText } from "./tables.ts"
+import { readNumberCell, readTextCell } from "./tables.ts"
 
 /** About 100 MB of memory. */
 const batchSize = 100_000
@@ -20,35 +20,39 @@ function* readLinksAfter(sqlite: Sqlite, { entries, records }: Head): Generator<
   const entryRows = sqlite.all(entriesAfter, [entries])
   const recordRows = sqlite.all(recordsAfter, [
     records,
-    readNumber(entryRows.at(-1) ?? { sequence: entries }, "sequence")
+    readNumberCell(entryRows.at(-1) ?? { sequence: entries }, "sequence")
   ])
   const isCut = recordRows.length === batchSize // if so, more records may precede the next entries
-  const upTo = isCut ? readNumber(recordRows.at(-1), "after_entry") : Number.POSITIVE_INFINITY
-  const hashes = entryRows.filter((row) => readNumber(row, "sequence") <= upTo)
+  const upTo = isCut ? readNumberCell(recordRows.at(-1), "after_entry") : Number.POSITIVE_INFINITY
+  const hashes = entryRows.filter((row) => readNumberCell(row, "sequence") <= upTo)
   let [entry, record] = [entries, records]
   const waiting = recordRows.values()
   let next = waiting.next()
   const recordsUpTo = function* (sequence: number): Generator<Head> {
-    for (; !next.done && readNumber(next.value, "after_entry") <= sequence; next = waiting.next()) {
-      record = readNumber(next.value, "number")
+    for (; !next.done && readNumberCell(next.value, "after_entry") <= sequence; next = waiting.next()) {
+      record = readNumberCell(next.value, "number")
       yield {
         entries: entry,
         records: record,
-        hash: hashRecord(readText(next.value, "kind"), readText(next.value, "body"))
+        hash: hashRecord(readTextCell(next.value, "kind"), readTextCell(next.value, "body"))
       }
     }
   }
   yield* recordsUpTo(entries)
   for (const row of hashes) {
-    entry = readNumber(row, "sequence")
-    yield { entries: entry, records: record, hash: readText(row, "hash") }
+    entry = readNumberCell(row, "sequence")
+    yield { entries: entry, records: record, hash: readTextCell(row, "hash") }
     yield* recordsUpTo(entry)
   }
 }
 
 export const readHead = (sqlite: Sqlite): Head => {
   const [row] = sqlite.all("select entries, records, hash from ledger.head")
-  return { entries: readNumber(row, "entries"), records: readNumber(row, "records"), hash: readText(row, "hash") }
+  return {
+    entries: readNumberCell(row, "entries"),
+    records: readNumberCell(row, "records"),
+    hash: readTextCell(row, "hash")
+  }
 }
 
 /** Follows the chain from a head to its end, and returns the new head. `seen` receives each head on the way. */
@@ -83,7 +87,7 @@ const ends = `
 
 export const countLinks = (sqlite: Sqlite): Omit<Head, "hash"> => {
   const [row] = sqlite.all(ends)
-  return { entries: readNumber(row, "entries"), records: readNumber(row, "records") }
+  return { entries: readNumberCell(row, "entries"), records: readNumberCell(row, "records") }
 }
 
 /** The problem if links of the chain, which was already followed to this head, are missing; otherwise undefined. */

@@ -6,7 +6,7 @@ import { Effect, type Option } from "effect"
 import type { AnchorPlace } from "../chain/anchor.ts"
 import type { Head } from "../chain/chain.ts"
 import { type Chain, keepAnchor } from "../chain/keep-anchor.ts"
-import { ledgerUnavailable } from "../errors.ts"
+import { toLedgerUnavailable } from "../errors.ts"
 import { advanceHead, countLinks, findChainProblem, readHead } from "./head.ts"
 import type { LedgerFile } from "./ledger-file.ts"
 
@@ -21,7 +21,7 @@ const fileChain = ({ sqlite, thread }: LedgerFile["Service"], stored: Head): Cha
           const { entries, records } = countLinks(sqlite)
           return { problem, entries: entries - anchor.entries, records: records - anchor.records }
         },
-        catch: ledgerUnavailable("be compared with its anchor")
+        catch: toLedgerUnavailable("be compared with its anchor")
       }),
     advance: Effect.tryPromise({
       try: async () => {
@@ -32,9 +32,9 @@ const fileChain = ({ sqlite, thread }: LedgerFile["Service"], stored: Head): Cha
         }
         return followed.head
       },
-      catch: ledgerUnavailable("follow its chain")
+      catch: toLedgerUnavailable("follow its chain")
     }),
-    end: Effect.try({ try: () => advanceHead(sqlite, followed.head), catch: ledgerUnavailable("follow its chain") })
+    end: Effect.try({ try: () => advanceHead(sqlite, followed.head), catch: toLedgerUnavailable("follow its chain") })
   }
 }
 
@@ -44,6 +44,6 @@ export const keepFileAnchor = <A, E, R>(
   place: Option.Option<AnchorPlace>,
   open: Effect.Effect<A, E, R>
 ) =>
-  Effect.try({ try: () => readHead(file.sqlite), catch: ledgerUnavailable("be compared with its anchor") }).pipe(
+  Effect.try({ try: () => readHead(file.sqlite), catch: toLedgerUnavailable("be compared with its anchor") }).pipe(
     Effect.flatMap((stored) => keepAnchor(fileChain(file, stored), place, open))
   )

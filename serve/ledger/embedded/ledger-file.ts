@@ -28,7 +28,7 @@ import {
   type Sqlite,
   type Thread
 } from "../../persistence/index.ts"
-import { LedgerDamaged, LedgerInUse, ledgerUnavailable } from "../errors.ts"
+import { LedgerDamaged, LedgerInUse, toLedgerUnavailable } from "../errors.ts"
 import { flushFolder } from "../files.ts"
 import { refuseMoved } from "./moved.ts"
 import { prepareSums } from "./progress.ts"
@@ -42,7 +42,7 @@ const migrations = [[...ledgerTables, ...consoleTables, ...recordingTriggers].jo
 /** Creates missing tables. Returns why the file cannot be used, or undefined. */
 export const prepareTables = (sqlite: Sqlite): string | undefined => runMigrations(sqlite, migrations)
 
-const attempt = <A>(action: string, run: () => A) => Effect.try({ try: run, catch: ledgerUnavailable(action) })
+const attempt = <A>(action: string, run: () => A) => Effect.try({ try: run, catch: toLedgerUnavailable(action) })
 const scopedFile = (open: () => Sqlite) =>
   Effect.acquireRelease(attempt("be opened", open), (sqlite) => Effect.sync(sqlite.close))
 
@@ -75,7 +75,7 @@ const lockFolder = Effect.fnUntraced(function* (folder: string) {
           throw error
         }
       },
-      catch: (cause) => (isBusy(cause) ? new LedgerInUse({ file }) : ledgerUnavailable("be locked")(cause))
+      catch: (cause) => (isBusy(cause) ? new LedgerInUse({ file }) : toLedgerUnavailable("be locked")(cause))
     }),
     (connection) => Effect.sync(() => connection.close())
   )
@@ -155,7 +155,9 @@ export const openLedgerFile = Effect.fn("LedgerFile.open")(function* (directory:
     Effect.sync(() =>
       keepLogShort(sqlite, thread, (cause) =>
         warn(
-          Effect.logWarning(`${ledgerUnavailable("shorten its log")(cause).message}. Charges continue and are durable.`)
+          Effect.logWarning(
+            `${toLedgerUnavailable("shorten its log")(cause).message}. Charges continue and are durable.`
+          )
         )
       )
     ),

@@ -28,7 +28,7 @@ const followedCopy = sampleCopy({ followed: true })
 const loadAt = (folder: string, day: string) => Effect.andThen(TestClock.setTime(Date.parse(day)), load(folder))
 
 describe("a start", () => {
-  it.effect("reads the same state whether the tables have followed all entries or none", () =>
+  it.effect("reads the same state whether the tables include all entries or none", () =>
     Effect.gen(function* () {
       const plain = yield* loadAt(yield* plainCopy, "2026-11-15")
       const followed = yield* loadAt(yield* followedCopy, "2026-11-15")
@@ -41,7 +41,7 @@ describe("a start", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("reads what keys have spent in older months when a clock that was set back asks for it", () =>
+  it.effect("reads what keys have spent in older months if the clock was set back", () =>
     Effect.gen(function* () {
       for (const copy of [plainCopy, followedCopy]) {
         yield* TestClock.setTime(Date.parse("2027-06-01"))
@@ -171,7 +171,7 @@ describe("a start with damaged entries", () => {
   )
 })
 
-describe("a start whose tables do not follow the entries", () => {
+describe("a start whose tables do not match the entries", () => {
   it.live.each([
     [
       "delete from entry_place where account_id = 'acct_a' and position > 40",
@@ -194,7 +194,7 @@ describe("a start whose tables do not follow the entries", () => {
   )
 })
 
-describe("a folder that holds something else", () => {
+describe("a folder that contains something else", () => {
   it.live.each([
     ["ledger.duckdb", "", /this ledger has an earlier format/],
     ["journal-000001.ndjson", "", /this ledger has an earlier format/]
@@ -208,7 +208,7 @@ describe("a folder that holds something else", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused where the file is one of another program, of a newer version, or no database", () =>
+  it.live("is refused if the file is from another program or a newer version, or is not a database", () =>
     Effect.gen(function* () {
       const problemOf = Effect.fnUntraced(function* (make: (file: string) => void) {
         const folder = yield* temporaryFolder

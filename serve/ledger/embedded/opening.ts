@@ -18,7 +18,7 @@ import {
   readProgress,
   updateSums
 } from "./progress.ts"
-import { entryColumns, readNumber, readText, toEntry } from "./tables.ts"
+import { entryColumns, readNumberCell, readTextCell, toEntry } from "./tables.ts"
 
 /** A third of a second. */
 const maxCheckedAtStart = 50_000
@@ -31,7 +31,7 @@ const parseScopes = (row: SqliteRow): ReadonlyArray<string> => {
   const problem = () => new Damage(`key ${row.id} cannot be read: its scopes are ${row.scopes}`)
   let scopes: unknown
   try {
-    scopes = JSON.parse(readText(row, "scopes"))
+    scopes = JSON.parse(readTextCell(row, "scopes"))
   } catch {
     throw problem()
   }
@@ -39,7 +39,7 @@ const parseScopes = (row: SqliteRow): ReadonlyArray<string> => {
   return scopes
 }
 
-export const toKey = (row: SqliteRow): ApiKey => ({ ...row, scopes: parseScopes(row) }) as unknown as ApiKey // strict columns
+const toKey = (row: SqliteRow): ApiKey => ({ ...row, scopes: parseScopes(row) }) as unknown as ApiKey // strict columns
 
 const keysWithoutAccount = `
   select api_key.id, account_id
@@ -55,7 +55,7 @@ const readHeads = (sqlite: Sqlite, accounts: ReadonlyArray<Account>): Map<string
   for (const { id } of accounts) {
     const [place] = sqlite.all(lastPlace, [id])
     if (place === undefined) continue
-    const [entry] = sqlite.all(entryAt, [readNumber(place, "sequence")])
+    const [entry] = sqlite.all(entryAt, [readNumberCell(place, "sequence")])
     if (entry === undefined || entry.account_id !== id) throw new Damage(`the last entry of account ${id} is missing`)
     heads.set(id, toEntry(entry))
   }
@@ -200,9 +200,9 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
   const firstMonth = monthOf(now) - 1
   const firstDay = mondayOf(dayNumber(now))
   const spending = sqlite.all(spendingFrom, [firstMonth]).map((row) => ({
-    key_id: readText(row, "key_id"),
-    month: readNumber(row, "month"),
-    spent: readNumber(row, "spent")
+    key_id: readTextCell(row, "key_id"),
+    month: readNumberCell(row, "month"),
+    spent: readNumberCell(row, "spent")
   }))
   const unknown = spending.find(({ key_id }) => !owners.ofKeys.has(key_id))
   if (unknown !== undefined) throw new Damage(`key ${unknown.key_id} was charged, but is missing`)
@@ -212,17 +212,17 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
     keys,
     spending,
     spendingOfDays: sqlite.all(spendingOfDaysFrom, [dateOfDay(firstDay)]).map((row) => ({
-      key_id: readText(row, "key_id"),
-      day: dayNumber(Date.parse(readText(row, "day"))),
-      spent: readNumber(row, "spent")
+      key_id: readTextCell(row, "key_id"),
+      day: dayNumber(Date.parse(readTextCell(row, "day"))),
+      spent: readNumberCell(row, "spent")
     })),
     stored: {
       month: firstMonth,
       day: firstDay,
       ofMonth: (accountId, keyId, month) =>
-        readNumber(sqlite.all(spentInOneMonth, [month, accountId, keyId])[0], "spent"),
+        readNumberCell(sqlite.all(spentInOneMonth, [month, accountId, keyId])[0], "spent"),
       ofDays: (accountId, keyId, { from, to }) =>
-        readNumber(sqlite.all(spentOnDays, [keyId, accountId, from, to])[0], "spent")
+        readNumberCell(sqlite.all(spentOnDays, [keyId, accountId, from, to])[0], "spent")
     },
     grants: sqlite.all(unspentGrants).map((row) => ({ ...row }) as unknown as LedgerSnapshot["grants"][number]), // strict columns
     booked: sqlite.all(booked).map((row) => ({ ...row }) as unknown as LedgerSnapshot["booked"][number]) // strict columns

@@ -8,7 +8,7 @@ import path from "node:path"
 import type { Sqlite } from "../../persistence/index.ts"
 import type { Head } from "../chain/chain.ts"
 import { advanceHead } from "./head.ts"
-import { readNumber, sumsTables } from "./tables.ts"
+import { readNumberCell, sumsTables } from "./tables.ts"
 
 /** Entries per transaction. At 20,000, an entry takes a fifth of the time and of the log that it takes at 250. */
 const batchSize = 20_000
@@ -53,13 +53,13 @@ const statements = [
 ]
 
 export const readLastEntry = (sqlite: Sqlite): number =>
-  readNumber(sqlite.all("select coalesce(max(sequence), 0) as sequence from ledger.entry")[0], "sequence")
+  readNumberCell(sqlite.all("select coalesce(max(sequence), 0) as sequence from ledger.entry")[0], "sequence")
 export const readProgress = (sqlite: Sqlite): number =>
-  readNumber(sqlite.all("select sequence from sums.progress")[0], "sequence")
+  readNumberCell(sqlite.all("select sequence from sums.progress")[0], "sequence")
 
 /** Creates the tables if there are none. Returns false if they are of another version. */
 export const prepareSums = (sqlite: Sqlite): boolean => {
-  const version = readNumber(sqlite.all("pragma sums.user_version")[0], "user_version")
+  const version = readNumberCell(sqlite.all("pragma sums.user_version")[0], "user_version")
   if (version === 1) return true
   if (version !== 0 || sqlite.all("select 1 from sums.sqlite_schema limit 1").length > 0) return false
   sqlite.transactionOfSums(() => sqlite.exec(`${sumsTables.join(";\n")};\npragma sums.user_version = 1`))

@@ -43,5 +43,5 @@ export const entryColumns = `sequence, account_id, position, type, occurred_at, 
 /** Copies the row: Node creates rows without a prototype, and these never compare equal to a record. */
 export const toEntry = (row: SqliteRow): Entry => ({ ...row }) as unknown as Entry // the columns above
 
-export const readText = (row: SqliteRow | undefined, column: string): string => String(row?.[column])
-export const readNumber = (row: SqliteRow | undefined, column: string): number => Number(row?.[column])
+export const readTextCell = (row: SqliteRow | undefined, column: string): string => String(row?.[column])
+export const readNumberCell = (row: SqliteRow | undefined, column: string): number => Number(row?.[column])

@@ -7,7 +7,7 @@ import type { Entry } from "../chain/records.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
 import { indexedUpTo } from "./progress.ts"
 import { comparedKeyColumns, type PageBefore } from "./store.ts"
-import { entryColumns, readText, toEntry } from "./tables.ts"
+import { entryColumns, readTextCell, toEntry } from "./tables.ts"
 
 const isIndexed = `sequence <= ${indexedUpTo}`
 const isNotIndexed = `sequence > ${indexedUpTo}`
@@ -74,7 +74,7 @@ export const readStoredKeys = (sqlite: Sqlite): ReadonlyMap<string, string> =>
         `select id, ${comparedKeyColumns.map((column) => `coalesce(${column}, '')`).join(" || ' ' || ")} as text
         from ledger.api_key`
       )
-      .map((row): [string, string] => [readText(row, "id"), readText(row, "text")])
+      .map((row): [string, string] => [readTextCell(row, "id"), readTextCell(row, "text")])
   )
 
 export const readGrants = (sqlite: Sqlite): ReadonlyArray<LedgerSnapshot["grants"][number]> =>

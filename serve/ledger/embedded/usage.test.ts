@@ -37,7 +37,7 @@ const expected = (groups: ReturnType<typeof sampleGroups>, accountId: string): R
 const sampleLedger = sampleCopy({ followed: false })
 
 describe("usage", () => {
-  it.live("is counted per UTC day, key and endpoint, both ends of the period included", () =>
+  it.live("is counted per UTC day, key and endpoint, including both ends of the period", () =>
     Effect.gen(function* () {
       const folder = yield* sampleLedger
       const [usage, all] = yield* opened(folder, (store) => Effect.all([store.usage(october), store.usage(everything)]))
@@ -50,7 +50,7 @@ describe("usage", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is the same, listed or summed, whether the tables have followed all entries, some or none", () =>
+  it.live("is the same, listed or summed, whether the tables include all entries, some or none", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const groups = sampleGroups()
@@ -75,7 +75,7 @@ describe("usage", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts a charge towards the day of its admission, at the last millisecond too", () =>
+  it.live("counts a charge on the day of its admission, even at the last millisecond", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const write = author()
@@ -97,7 +97,7 @@ describe("usage", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves out a refunded call, as spending does, also where the tables have followed the charge alone", () =>
+  it.live("omits a refunded call, as spending does, even if the tables include only its charge", () =>
     Effect.gen(function* () {
       for (const between of [followUp, () => Effect.void]) {
         const folder = yield* temporaryFolder

@@ -118,13 +118,13 @@ describe("admission: one decision over balance and the key's month", () => {
     pay(state, "key_a", 10, october)
   })
 
-  it("names the balance when balance and budget are both used up", () => {
+  it("refuses because of the balance if balance and budget are both used up", () => {
     const state = ledgerWith({ budget: 5000 })
     for (let call = 0; call < 50; call++) pay(state, "key_a", 100, october)
     assert.deepStrictEqual(hold(state, "key_a", endpoint, 10, october), { refused: "insufficient_balance" })
   })
 
-  it("counts what is held for running calls against balance and budget", () => {
+  it("counts the holds of running calls against balance and budget", () => {
     const state = ledgerWith({ budget: 150 })
     const running = held(hold(state, "key_a", endpoint, 100, october))
     assert.deepStrictEqual(hold(state, "key_a", endpoint, 100, october), { refused: "monthly_spend_cap_reached" })
@@ -148,7 +148,7 @@ describe("months: a hold belongs to the UTC month of its admission", () => {
     pay(state, "key_a", 100, november)
   })
 
-  it("charges a call of October to October when it ends in November", () => {
+  it("charges a call to October if it was admitted in October and ends in November", () => {
     const state = ledgerWith({ budget: 100 })
     const running = held(hold(state, "key_a", endpoint, 100, lastOfOctober))
     pay(state, "key_a", 100, november)
@@ -170,7 +170,7 @@ describe("months: a hold belongs to the UTC month of its admission", () => {
 })
 
 describe("holds: each ends exactly once", () => {
-  it("gives nothing back twice", () => {
+  it("releases nothing twice", () => {
     const state = ledgerWith()
     const running = held(hold(state, "key_a", endpoint, 100, october))
     releaseHold(running)

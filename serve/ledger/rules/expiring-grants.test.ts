@@ -39,7 +39,7 @@ interface Grant {
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
 
 describe("credits that expire", () => {
-  it("are spent in the order of their ends, and are in the balance as long as they have not ended or calls hold them", () => {
+  it("are spent in order of expiry, and stay in the balance until they expire and no call holds them", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const state = restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
@@ -105,7 +105,7 @@ describe("credits that expire", () => {
     )
   })
 
-  it("are named in an entry by the place of the entry that granted them, and are given back as they were taken", () => {
+  it("are recorded by the position of the entry that granted them, and returned as they were taken", () => {
     assert.deepStrictEqual(parseGrants("3:-20 12:-5"), [
       { position: 3, credits: -20 },
       { position: 12, credits: -5 }

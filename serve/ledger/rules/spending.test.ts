@@ -18,7 +18,7 @@ const keyOf = (): KeySpending => ({
   stored: undefined
 })
 
-describe("what a key has spent where each day is read elsewhere", () => {
+describe("spending of a key whose days are read from a store", () => {
   it.each(["2026-09-21", "2026-10-22", "2026-01-01"])(
     "is known for all periods of a day, however many were known since %s",
     (first) => {
@@ -34,7 +34,7 @@ describe("what a key has spent where each day is read elsewhere", () => {
     }
   )
 
-  it("is known of the day before, too, whose last calls are still under way", () => {
+  it("includes the day before, whose last calls may still be running", () => {
     const key = keyOf()
     const first = dayNumber(Date.parse("2026-01-01"))
     for (let day = first; day < first + 200; day++) {
@@ -44,8 +44,8 @@ describe("what a key has spent where each day is read elsewhere", () => {
   })
 })
 
-describe("what a key has spent that was counted from the start on", () => {
-  it("is read for no new period, however many days the server has run", () => {
+describe("spending of a key that was counted since the start", () => {
+  it("is not read for new periods, however many days the server has run", () => {
     const first = dayNumber(Date.parse("2026-09-21"))
     const read: Array<string> = []
     const stored = { month: 0, day: first, ofMonth: () => 0, ofDays: () => read.push("days") }

@@ -17,7 +17,7 @@ const call = (number: number, stated: Partial<NotedRequest> = {}): NotedRequest 
 const ids = (lines: string) => lines.split("\n").map((line) => line.split("\u001f")[0])
 
 describe("gathered calls", () => {
-  it("gives calls back as they were noted, and only once", () => {
+  it("returns calls as they were noted, and only once", () => {
     const gathering = gatherCalls(10)
     for (const one of [call(1), call(2, { status: 402, credits: 0, duration_ms: 0.0004 })]) gathering.add(one)
     assert.strictEqual(gathering.calls(), 2)
@@ -49,7 +49,7 @@ describe("gathered calls", () => {
     assert.strictEqual(calls, 12)
   })
 
-  it("holds 5,000 calls, more than it has room for at first", () => {
+  it("stores 5,000 calls, more than its initial buffer", () => {
     const gathering = gatherCalls(10_000)
     for (let number = 0; number < 5_000; number++) gathering.add(call(number))
     assert.deepStrictEqual(

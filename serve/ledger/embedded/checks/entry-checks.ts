@@ -5,7 +5,7 @@
 import type { Sqlite } from "../../../persistence/index.ts"
 import { type ChainHead, emptyHead, findBreak } from "../../chain/chain.ts"
 import { type Entry, isMoneyOut } from "../../chain/records.ts"
-import { entryColumns, readNumber, readText } from "../tables.ts"
+import { entryColumns, readNumberCell, readTextCell } from "../tables.ts"
 
 /** About 20 MB of rows per query. */
 const batchSize = 20_000
@@ -21,7 +21,7 @@ export function* readEntriesAfter(sqlite: Sqlite, after: number, upTo = Number.P
       yield entry
     }
     if (rows.length < batchSize) return
-    reached = readNumber(rows.at(-1), "sequence")
+    reached = readNumberCell(rows.at(-1), "sequence")
   }
 }
 
@@ -37,11 +37,11 @@ export interface Owners {
 }
 
 export const readOwners = (sqlite: Sqlite): Owners => ({
-  accounts: new Set(sqlite.all("select id from ledger.account").map((row) => readText(row, "id"))),
+  accounts: new Set(sqlite.all("select id from ledger.account").map((row) => readTextCell(row, "id"))),
   ofKeys: new Map(
     sqlite
       .all("select id, account_id from ledger.api_key")
-      .map((row): [string, string] => [readText(row, "id"), readText(row, "account_id")])
+      .map((row): [string, string] => [readTextCell(row, "id"), readTextCell(row, "account_id")])
   )
 })
 
@@ -78,7 +78,7 @@ export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) =
   /** Calls spend only credits that are there: a balance is below 0 by no more than the money that left its account. */
   const balanceProblem = ({ account_id, balance, position }: Entry, place: string) => {
     if (balance >= 0) return undefined
-    const gone = readNumber(sqlite.all(moneyOut, [account_id, position])[0], "credits")
+    const gone = readNumberCell(sqlite.all(moneyOut, [account_id, position])[0], "credits")
     return balance + gone < 0 ? `${place} leaves a balance of ${balance} credits` : undefined
   }
 

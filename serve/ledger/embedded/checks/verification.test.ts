@@ -21,7 +21,7 @@ import { openEmbeddedLedger } from "../embedded-ledger.ts"
 import { ledgerPath, openLedgerFile } from "../ledger-file.ts"
 import { readSnapshot } from "../opening.ts"
 import type { LedgerStore } from "../store.ts"
-import { readNumber } from "../tables.ts"
+import { readNumberCell } from "../tables.ts"
 import { verifyFile } from "./verification.ts"
 
 const heldOf = ({ accounts, sequence }: ReturnType<typeof readSnapshot>) => ({
@@ -57,7 +57,7 @@ const problemsAfter = Effect.fnUntraced(function* (sql: string) {
 })
 
 describe("a verification", () => {
-  it.live("finds nothing wrong with a ledger as it was written, whether its tables have followed it or not", () =>
+  it.live("finds no problem in an unchanged ledger, whether its tables are up to date or not", () =>
     Effect.gen(function* () {
       const sound = { accounts: 2, keys: 3, entries: 62, balance_credits: 9_400, problems: [] }
       assert.deepStrictEqual(yield* verified(yield* plainCopy), sound)
@@ -65,7 +65,7 @@ describe("a verification", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("finds nothing wrong with an empty ledger", () =>
+  it.live("finds no problem in an empty ledger", () =>
     Effect.gen(function* () {
       const nothing = { accounts: 0, keys: 0, entries: 0, balance_credits: 0, problems: [] }
       assert.deepStrictEqual(yield* verified(yield* temporaryFolder), nothing)
@@ -288,7 +288,7 @@ describe("a verification", () => {
     Effect.gen(function* () {
       const folder = yield* followedCopy
       const page = yield* withDatabase(folder, (sqlite) =>
-        readNumber(sqlite.all("select rootpage from sqlite_schema where name = 'entry_but_charge'")[0], "rootpage")
+        readNumberCell(sqlite.all("select rootpage from sqlite_schema where name = 'entry_but_charge'")[0], "rootpage")
       )
       const fd = openSync(ledgerPath(folder), "r+")
       writeSync(fd, Buffer.alloc(4096, 7), 0, 4096, (page - 1) * 4096)

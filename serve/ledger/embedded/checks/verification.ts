@@ -17,7 +17,7 @@ import {
   usageAhead,
   usageSums
 } from "../progress.ts"
-import { readNumber, readText, recordInSqlite } from "../tables.ts"
+import { readNumberCell, readTextCell, recordInSqlite } from "../tables.ts"
 import { makeEntryChecks, makeRequestCheck, readEntriesAfter, readOwners } from "./entry-checks.ts"
 import { makeGrantChecks } from "./grant-checks.ts"
 
@@ -165,7 +165,7 @@ const checkPlaces = (sqlite: Sqlite, last: number, report: Report) => {
       `entry ${position} of account ${account_id} has number ${sequence}, and the index has number ${place ?? "none"}`
     )
   }
-  const places = readNumber(sqlite.all("select count(*) as n from sums.entry_place")[0], "n")
+  const places = readNumberCell(sqlite.all("select count(*) as n from sums.entry_place")[0], "n")
   if (places > Math.min(progress, last))
     report(`the index has ${places} entries, and the ledger ${Math.min(progress, last)}`)
 }
@@ -191,27 +191,27 @@ const checkRecords = (sqlite: Sqlite, last: number, report: Report) => {
     "select number, after_entry, kind, body from ledger.record where number > $1 order by number limit 20000"
   for (let rows = sqlite.all(recordsAfter, [0]); rows.length > 0; rows = sqlite.all(recordsAfter, [before.number])) {
     for (const row of rows) {
-      const [number, after] = [readNumber(row, "number"), readNumber(row, "after_entry")]
+      const [number, after] = [readNumberCell(row, "number"), readNumberCell(row, "after_entry")]
       if (number !== before.number + 1)
         report(`record ${number} follows record ${before.number}, so records are missing`)
       if (after < before.after_entry || after > last) report(`record ${number} cannot have followed entry ${after}`)
-      const body = readText(row, "body")
+      const body = readTextCell(row, "body")
       const { id, removed }: { readonly id: string; readonly removed?: boolean } = JSON.parse(body)
       const isRemoved = row.kind === "payment" && removed === true
-      latest.set(`${row.kind} ${id}`, isRemoved ? null : hashRecord(readText(row, "kind"), body))
+      latest.set(`${row.kind} ${id}`, isRemoved ? null : hashRecord(readTextCell(row, "kind"), body))
       before = { number, after_entry: after }
     }
   }
   for (const table of recordedTables) {
     for (const row of sqlite.all(`select id, ${recordInSqlite(table, table)} as body from ${table} order by id`)) {
       const name = `${table} ${row.id}`
-      const [recorded, body] = [latest.get(name), readText(row, "body")]
+      const [recorded, body] = [latest.get(name), readTextCell(row, "body")]
       latest.delete(name)
       if (recorded === undefined) report(`${recordNames[table]} ${row.id} was never recorded`)
       else if (recorded === null) report(`${recordNames[table]} ${row.id} was removed, and is there`)
       else if (recorded !== hashRecord(table, body)) {
-        const [last] = sqlite.all(lastRecord, [table, readText(row, "id")])
-        const changed = listChangedColumns(readText(last, "body"), body)
+        const [last] = sqlite.all(lastRecord, [table, readTextCell(row, "id")])
+        const changed = listChangedColumns(readTextCell(last, "body"), body)
         report(`${recordNames[table]} ${row.id} is not what was recorded: ${changed}`)
       }
     }
@@ -256,9 +256,9 @@ export const verifyFile = (sqlite: Sqlite, server: ServerHeads, anchor?: Head): 
     const [counted] = sqlite.all(counts)
     const balance = [...heads.values()].reduce((sum, head) => sum + head.balance, 0)
     return {
-      accounts: readNumber(counted, "accounts"),
-      keys: readNumber(counted, "keys"),
-      entries: readNumber(sqlite.all("select count(*) as n from ledger.entry")[0], "n"),
+      accounts: readNumberCell(counted, "accounts"),
+      keys: readNumberCell(counted, "keys"),
+      entries: readNumberCell(sqlite.all("select count(*) as n from ledger.entry")[0], "n"),
       balance_credits: clampToSafe(balance),
       problems,
       ...younger

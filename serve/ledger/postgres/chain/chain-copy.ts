@@ -7,7 +7,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema, Stream } from "effect"
 import type { Sqlite } from "../../../persistence/index.ts"
 import { readHead } from "../../embedded/head.ts"
-import { readNumber, readText } from "../../embedded/tables.ts"
+import { readNumberCell, readTextCell } from "../../embedded/tables.ts"
 import { readStoredHead } from "./chain.ts"
 
 const batchSize = 5_000
@@ -53,12 +53,12 @@ function* readRecordBatches(sqlite: Sqlite) {
   let rows = sqlite.all(recordsOfFile, [0])
   while (rows.length > 0) {
     yield rows
-    rows = sqlite.all(recordsOfFile, [readNumber(rows.at(-1), "number")])
+    rows = sqlite.all(recordsOfFile, [readNumberCell(rows.at(-1), "number")])
   }
 }
 
 function* readRecordPlaces(sqlite: Sqlite) {
-  for (const rows of readRecordBatches(sqlite)) for (const row of rows) yield readNumber(row, "after_entry")
+  for (const rows of readRecordBatches(sqlite)) for (const row of rows) yield readNumberCell(row, "after_entry")
 }
 
 /** Maps entry numbers of a file to those of PostgreSQL, in ascending order: each record before the entry adds one. */
@@ -89,9 +89,9 @@ export const copyChainIntoPostgres = Effect.fnUntraced(function* (sqlite: Sqlite
   yield* sql.unsafe("truncate ledger.record")
   for (const rows of readRecordBatches(sqlite)) {
     const records = rows.map((row) => ({
-      number: readNumber(row, "number") + readNumber(row, "after_entry"),
-      kind: readText(row, "kind"),
-      body: readText(row, "body")
+      number: readNumberCell(row, "number") + readNumberCell(row, "after_entry"),
+      kind: readTextCell(row, "kind"),
+      body: readTextCell(row, "body")
     }))
     yield* sql.unsafe(insertRecords, [JSON.stringify(records)])
   }

@@ -95,7 +95,7 @@ const withTimeout = <A, E>(
     })
   )
 
-export const databaseChain = (sql: PgClient.PgClient): Chain => {
+const databaseChain = (sql: PgClient.PgClient): Chain => {
   let followed: ChainPosition | undefined
   /** A timeout keeps the batches that were followed, so they are not followed again. */
   const advance = Effect.gen(function* () {

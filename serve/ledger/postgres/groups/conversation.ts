@@ -4,7 +4,7 @@
  * While the database is unavailable, holds and lookups are refused immediately, and nothing is charged.
  */
 import type { Draft } from "../../chain/chain.ts"
-import { type LedgerUnavailable, ledgerUnavailable } from "../../errors.ts"
+import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"
 import { type Hold, releaseHold } from "../../rules/admission.ts"
 import type { ApiKeyView } from "../../rules/ledger-state.ts"
@@ -25,7 +25,7 @@ import { makeReturns } from "./returns.ts"
 
 /** A server that sends nothing for five seconds is considered dead. */
 const heartbeatInterval = 1_000
-const notWritten = ledgerUnavailable("be written")
+const notWritten = toLedgerUnavailable("be written")
 
 export const converse = async (options: {
   readonly statements: ServerStatements & JoinStatements

@@ -1,5 +1,5 @@
 /** Calls of accounts that another server decides. They wait until that server has returned the lease. */
-import { type LedgerUnavailable, ledgerUnavailable } from "../../errors.ts"
+import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import { type AdmissionOutcome, type AdmissionRequest, accountOfHold, type Waiting } from "./group.ts"
 
 type WaitingCall = Waiting<AdmissionRequest, AdmissionOutcome>
@@ -22,7 +22,7 @@ export const makeDeferredCalls = (decideAgain: (calls: ReadonlyArray<WaitingCall
     add: (call: WaitingCall): void => {
       const id = accountOfHold(call)
       if (performance.now() - call.since > maxWait) {
-        call.reject(ledgerUnavailable("be written")(`another server does not return account ${id}`))
+        call.reject(toLedgerUnavailable("be written")(`another server does not return account ${id}`))
         return
       }
       const others = waiting.get(id)

@@ -1,5 +1,5 @@
 /** Accounts whose row another session has locked in the database. Their calls are refused for a while. */
-import { ledgerUnavailable } from "../../errors.ts"
+import { toLedgerUnavailable } from "../../errors.ts"
 
 /** Milliseconds for which calls of a locked account are refused, so that other calls do not wait each time. */
 export const lockoutDuration = 5_000
@@ -17,7 +17,7 @@ export const trackLockedAccounts = () => {
       const until = locked.get(id)
       if (until === undefined) return
       if (performance.now() < until) {
-        throw ledgerUnavailable("be written")(`another session has locked account ${id} in the database`)
+        throw toLedgerUnavailable("be written")(`another session has locked account ${id} in the database`)
       }
       locked.delete(id)
     },

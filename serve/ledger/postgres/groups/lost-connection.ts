@@ -2,7 +2,7 @@
  * When a group gets no usable answer, everything that waits is refused, except the charges of that group: they are in
  * doubt until the server has joined again under another name.
  */
-import { type LedgerUnavailable, ledgerUnavailable } from "../../errors.ts"
+import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
 import type { LeaseTrust, Moment } from "../leases/lease-trust.ts"
@@ -13,7 +13,7 @@ import { type CallGroup, type Charge, listOtherWaiting, type Waiting } from "./g
 import type { GroupQueue } from "./group-queue.ts"
 import type { LockedAccounts } from "./locked-accounts.ts"
 
-const notWritten = ledgerUnavailable("be written")
+const notWritten = toLedgerUnavailable("be written")
 
 /** Milliseconds. With a full disk, the server can join again, but the next charge is refused, many times a second. */
 const diskFullDuration = 1_000

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Logger, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { ledgerUnavailable } from "../../errors.ts"
+import { toLedgerUnavailable } from "../../errors.ts"
 import { makeOutageLog } from "./outage-log.ts"
 
-const full = ledgerUnavailable("be written")(new Error("No space left on device"))
+const full = toLedgerUnavailable("be written")(new Error("No space left on device"))
 const away =
   "The ledger cannot be written: No space left on device. Calls are refused, and not charged, until it is back."
 
@@ -19,7 +19,7 @@ const begin = Effect.gen(function* () {
 })
 
 describe("the log of outages", () => {
-  it.effect("names the first loss and the first return at once", () =>
+  it.effect("logs the first loss and the first return immediately", () =>
     Effect.gen(function* () {
       const { log, said } = yield* begin
       log.lost(full)
@@ -29,7 +29,7 @@ describe("the log of outages", () => {
     })
   )
 
-  it.effect("says in one line every ten seconds how often the database was lost that comes and goes", () =>
+  it.effect("logs in one line every ten seconds how often the database was lost", () =>
     Effect.gen(function* () {
       const { log, said } = yield* begin
       for (let time = 0; time < 250; time++) {
@@ -47,7 +47,7 @@ describe("the log of outages", () => {
     })
   )
 
-  it.effect("names each loss at once when ten seconds were quiet", () =>
+  it.effect("logs each loss immediately after ten quiet seconds", () =>
     Effect.gen(function* () {
       const { log, said } = yield* begin
       log.lost(full)
@@ -59,7 +59,7 @@ describe("the log of outages", () => {
     })
   )
 
-  it.effect("keeps nothing back when the server stops", () =>
+  it.effect("logs everything when the server stops", () =>
     Effect.gen(function* () {
       const { end, log, said } = yield* begin
       log.lost(full)

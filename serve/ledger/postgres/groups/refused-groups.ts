@@ -2,7 +2,7 @@
  * Groups that the database refused completely: a request id was used before, or another session has locked an account.
  * They are split, so that no call fails because of another one.
  */
-import { ledgerUnavailable } from "../../errors.ts"
+import { toLedgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"
 import { releaseCharging } from "../../rules/admission.ts"
 import { wasLockedOut, wasRefused } from "../sql/database.ts"
@@ -43,7 +43,7 @@ export const makeRefusedGroups = (options: {
   const giveUp = (group: CallGroup, cause: unknown) => {
     const { charges, returned, released } = group
     counters.failed_groups++
-    const error = ledgerUnavailable("be written")(cause)
+    const error = toLedgerUnavailable("be written")(cause)
     const accountId = accountOf(group)
     locked.forget(accountId)
     if (wasLockedOut(cause)) {

@@ -4,8 +4,8 @@ import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { openInDoubtFiles } from "./in-doubt-files.ts"
 
-describe("files of calls in doubt", () => {
-  it("are readable by their owner alone, also where the folder and files were there before", () => {
+describe("files of in-doubt calls", () => {
+  it("are readable by their owner only, even if the folder and files existed before", () => {
     const home = mkdtempSync(path.join(tmpdir(), "larder-doubts-"))
     try {
       const [ledger, folder] = [path.join(home, "ledger"), path.join(home, "ledger", "in-doubt")]

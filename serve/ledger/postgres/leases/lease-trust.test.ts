@@ -46,7 +46,7 @@ describe("leases", () => {
     assert.isTrue(trust.isTrusted())
   })
 
-  it("are trusted while the time of day is brought in line by less than a second", () => {
+  it("are trusted while the time of day is adjusted by less than a second", () => {
     const { pass, trust } = begin()
     pass(3_000, 3_900)
     assert.isTrue(trust.isTrusted())

@@ -4,7 +4,7 @@ import type * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import { LedgerUnavailable, ledgerUnavailable } from "../../errors.ts"
+import { LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import { failOnOutage } from "./outages.ts"
 import { prepareSchema } from "./schema.ts"
 
@@ -12,7 +12,7 @@ import { prepareSchema } from "./schema.ts"
 const maxConnections = 5
 
 export const databaseUnavailable = (action: string) => (cause: unknown) =>
-  ledgerUnavailable(action)(findInnermost(cause))
+  toLedgerUnavailable(action)(findInnermost(cause))
 
 /** The driver's message is "Query failed"; the error of the database is its cause. */
 const findInnermost = (error: unknown): unknown => {

@@ -24,12 +24,12 @@ import { type AccountAfter, bindRows, Holding, listAccountsAfter } from "./writt
 const statementTimeout = 5_000
 
 /** The name under which the database knows a server, and how many groups it has decided there. */
-export interface MemberState {
+interface MemberState {
   readonly id: string
   readonly groups: number
 }
 
-export interface ChargeGroup {
+interface ChargeGroup {
   readonly entries: ReadonlyArray<Entry>
   /** The heads of the accounts before these entries, by id. */
   readonly before: ReadonlyMap<string, ChainHead>
