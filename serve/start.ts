@@ -28,7 +28,7 @@ import {
   simulatorPages
 } from "./console/index.ts"
 import { addDocs } from "./docs/index.ts"
-import { Ledger, notingKeys } from "./ledger/index.ts"
+import { Ledger, logKeyChanges } from "./ledger/index.ts"
 import { makeAssistants } from "./mcp/index.ts"
 import { administerPeople, firstLink, layerPeople, People } from "./people/index.ts"
 import { type ConsoleDatabase, layerRequestLog, RequestLog } from "./persistence/index.ts"
@@ -53,7 +53,7 @@ const open = Effect.fnUntraced(function* () {
   const consoleUrl = () => publicUrl ?? addressFor(listening, null)
   // commands connect to a ledger in PostgreSQL directly
   if (Option.isNone(ledgerUrl)) {
-    const administration = notingKeys(ledger.administration, "a command")
+    const administration = logKeyChanges(ledger.administration, "a command")
     yield* serveControl(ledgerDirectoryIn(layout.home), administration, yield* administerPeople(consoleUrl))
   }
   const payments = yield* openPayments(consoleUrl)

@@ -3,14 +3,14 @@ import { Effect, Layer, Option, type Redacted } from "effect"
 import {
   anchorPlace,
   connect,
+  databasePlace,
   embeddedConsole,
-  keepAnchorOfDatabase,
-  keepAnchorOfFile,
+  keepDatabaseAnchor,
+  keepFileAnchor,
   Ledger,
   LedgerFile,
-  ledgerInFile,
-  ledgerInPostgres,
-  placeOf,
+  openLedgerInFile,
+  openLedgerInPostgres,
   postgresConsole
 } from "./ledger/index.ts"
 
@@ -20,7 +20,7 @@ type Anchor = Option.Option<Redacted.Redacted>
 export const storesInFile = (directory: string, anchor: Anchor) => {
   const ledger = Effect.gen(function* () {
     const file = yield* LedgerFile
-    return yield* keepAnchorOfFile(file, Option.map(anchor, anchorPlace), ledgerInFile(file))
+    return yield* keepFileAnchor(file, Option.map(anchor, anchorPlace), openLedgerInFile(file))
   })
   return Layer.mergeAll(Layer.effect(Ledger, ledger), embeddedConsole).pipe(Layer.provide(LedgerFile.layer(directory)))
 }
@@ -29,8 +29,8 @@ export const storesInFile = (directory: string, anchor: Anchor) => {
 export const storesInPostgres = (url: Redacted.Redacted, directory: string, anchor: Anchor) => {
   const ledger = Effect.gen(function* () {
     const sql = yield* connect(url)
-    const opened = ledgerInPostgres(sql, placeOf(url), directory)
-    return yield* keepAnchorOfDatabase(sql, Option.map(anchor, anchorPlace), opened)
+    const opened = openLedgerInPostgres(sql, databasePlace(url), directory)
+    return yield* keepDatabaseAnchor(sql, Option.map(anchor, anchorPlace), opened)
   })
   return Layer.mergeAll(Layer.effect(Ledger, ledger), postgresConsole(url))
 }

@@ -5,7 +5,7 @@ import { liveAndEmpty } from "@larder/test/support/serve/empty-generation.ts"
 import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Deferred, Effect } from "effect"
 import { vi } from "vitest"
-import { ledgerOver } from "../ledger/index.ts"
+import { openLedgerOver } from "../ledger/index.ts"
 import { makeTurns } from "./fairness/turns.ts"
 import { makeMeters } from "./meters.ts"
 import { makePipeline } from "./pipeline.ts"
@@ -14,7 +14,7 @@ import { refuse, route } from "./route.ts"
 /** A pipeline over a real ledger; the test provides the read of its only endpoint. */
 const makeTestPipeline = Effect.fnUntraced(function* (read: Effect.Effect<string, unknown>) {
   const store = memoryStore()
-  const ledger = yield* ledgerOver(store)
+  const ledger = yield* openLedgerOver(store)
   const { id } = yield* ledger.administration.createAccount({ name: "A" })
   const { key } = yield* ledger.administration.createKey({
     account_id: id,

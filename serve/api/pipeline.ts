@@ -18,13 +18,13 @@ import {
 import type { Generation, Live } from "@larder/warehouse"
 import { Cause, Effect, Exit } from "effect"
 import {
+  type AdmittedCall,
   type ApiKeyView,
-  type Held,
+  type HoldRefusal,
   type LedgerAccess,
   LedgerUnavailable,
-  type Refusal,
-  timestampOf,
-  tokenOf
+  readBearerKey,
+  timestampOf
 } from "../ledger/index.ts"
 import type { NotedRequest } from "../persistence/index.ts"
 import { type Answer, dataHeaders, errorAnswer, makeAnswer, newRequestId } from "./answer.ts"
@@ -64,11 +64,11 @@ interface Outcome {
 interface Admitted {
   readonly key: ApiKeyView
   readonly request: ValidRequest
-  readonly held: Held
+  readonly held: AdmittedCall
   readonly turn: Turn
 }
 
-const refusals: Readonly<Record<Refusal, ApiError>> = {
+const refusals: Readonly<Record<HoldRefusal, ApiError>> = {
   insufficient_balance: insufficientBalance,
   daily_spend_cap_reached: dailySpendCapReached,
   weekly_spend_cap_reached: weeklySpendCapReached,
@@ -217,7 +217,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
   const decide = (call: Call, requestId: string): Outcome | Promise<Outcome> => {
     if (inFlight >= maxInFlight) return refuse(call, requestId, overloaded)
     if (call.authorization === null) return refuse(call, requestId, missingAuthorization)
-    const token = tokenOf(call.authorization)
+    const token = readBearerKey(call.authorization)
     if (token === undefined) return refuse(call, requestId, malformedAuthorization)
     return answerForCredits(call, token, requestId)
   }

@@ -1,7 +1,7 @@
 /** `larder-serve accounts create|list|credit` */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { type AccountSummary, Administration, Line, usdOf } from "../ledger/index.ts"
+import { type AccountSummary, Administration, PrintableText, usdOf } from "../ledger/index.ts"
 import {
   accountFlag,
   amountFlag,
@@ -52,7 +52,7 @@ const credit = Command.make(
     note: Flag.String("note").pipe(
       Flag.withMetavar("TEXT"),
       Flag.withDescription("Reason, as the ledger will show it"),
-      Flag.withSchema(Line)
+      Flag.withSchema(PrintableText)
     ),
     expires_at: orNull(creditsExpiryFlag),
     json: jsonOutputFlag

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { temporaryFolder } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Layer, Logger, References } from "effect"
-import { Administration, embeddedLedger, Ledger } from "../ledger/index.ts"
+import { Administration, openEmbeddedLedger, Ledger } from "../ledger/index.ts"
 import { createDemoKey } from "./demo.ts"
 
 const withTestLedger = <A, E>(work: Effect.Effect<A, E, Ledger | Administration>) =>
   Effect.gen(function* () {
-    const ledger = Layer.effect(Ledger, embeddedLedger(yield* temporaryFolder))
+    const ledger = Layer.effect(Ledger, openEmbeddedLedger(yield* temporaryFolder))
     return yield* Effect.provide(work, Layer.provideMerge(Ledger.layerAdministration, ledger))
   }).pipe(Effect.scoped)
 

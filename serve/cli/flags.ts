@@ -3,7 +3,7 @@ import { scopes } from "@larder/schemas"
 import { visibleInLine } from "@larder/warehouse/cli"
 import { Console, Effect, Option, Result, Schema } from "effect"
 import { Flag } from "effect/cli"
-import { creditsOf, Line, momentTyped, Scopes } from "../ledger/index.ts"
+import { creditsOf, PrintableText, parseTypedTimestamp, Scopes } from "../ledger/index.ts"
 import { homeSetting } from "../settings.ts"
 import { layerAdministration } from "./control/reach.ts"
 
@@ -19,7 +19,7 @@ export const keyFlag = Flag.String("key").pipe(
   Flag.withMetavar("ID"),
   Flag.withDescription("Id of the key, key_…, not the key itself")
 )
-export const nameFlag = Flag.String("name").pipe(Flag.withMetavar("NAME"), Flag.withSchema(Line))
+export const nameFlag = Flag.String("name").pipe(Flag.withMetavar("NAME"), Flag.withSchema(PrintableText))
 
 const decodeScopes = Schema.decodeUnknownResult(Scopes)
 
@@ -83,7 +83,7 @@ export const amountFlag = parsedFlag("usd", "Amount in US dollars", usd).pipe(
 
 const moment: Parsing<string> = {
   metavar: "MOMENT",
-  parse: momentTyped,
+  parse: parseTypedTimestamp,
   expected: "a moment in UTC, such as 2027-01-31T00:00:00Z"
 }
 const expiryFlag = <A>(description: string, parsing: Parsing<A>) => parsedFlag("expires-at", description, parsing)

@@ -2,7 +2,7 @@
 import { version } from "@larder/schemas"
 import { Config, Effect, Option, Redacted, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { tokenOf } from "../ledger/index.ts"
+import { readBearerKey } from "../ledger/index.ts"
 import { apiUrlSetting } from "../settings.ts"
 import { parsedFlag } from "./flags.ts"
 
@@ -24,7 +24,7 @@ class NoAddress extends Schema.TaggedError<NoAddress>()("NoAddress", {}) {
 const apiKey = Effect.gen(function* () {
   const setting = Redacted.value(yield* Config.Redacted("LARDER_API_KEY").pipe(Config.withDefault(Redacted.make(""))))
   if (setting === "") return yield* new NoApiKey({ problem: "is not set" })
-  return tokenOf(`Bearer ${setting}`) ?? (yield* new NoApiKey({ problem: "is not an API key" }))
+  return readBearerKey(`Bearer ${setting}`) ?? (yield* new NoApiKey({ problem: "is not an API key" }))
 })
 
 const parseAddress = (text: string) => {

@@ -7,7 +7,7 @@ import { Cause, Effect, Exit, Option, Redacted } from "effect"
 import { H3, type H3Event, HTTPResponse } from "h3"
 import { type Gauge, type Meters, newRequestId } from "../api/index.ts"
 import { Billing, ForgedEvent } from "../billing/index.ts"
-import { Administration, notingKeys } from "../ledger/index.ts"
+import { Administration, logKeyChanges } from "../ledger/index.ts"
 import { People } from "../people/index.ts"
 import { invitationPage } from "./account/invitation.ts"
 import { signInPage } from "./account/sign-in.ts"
@@ -192,7 +192,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       if (!page.books) return { answer, frame }
       const account = yield* Administration.use((ledger) => ledger.account({ account_id: context.account.id }))
       return { answer, frame: inside(event, { ...context, account }, page) }
-    }).pipe(Effect.updateService(Administration, (ledger) => notingKeys(ledger, context.person.id)))
+    }).pipe(Effect.updateService(Administration, (ledger) => logKeyChanges(ledger, context.person.id)))
     const answered: Exit.Exit<{ readonly answer: Answer; readonly frame: Frame }, unknown> = await run(
       answering,
       options

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Line } from "./administration.ts"
+import { PrintableText } from "./administration.ts"
 
-describe("a line of text in the ledger", () => {
-  it.each(["\ud800", "half \udc00 a pair", "line\nbreak", "\u0000", "  "])("is not %j", (text) => {
-    assert.throws(() => Line.make(text))
+describe("printable text", () => {
+  it.each(["\ud800", "half \udc00 a pair", "line\nbreak", "\u0000", "  "])("rejects %j", (text) => {
+    assert.throws(() => PrintableText.make(text))
   })
 })

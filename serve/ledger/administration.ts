@@ -1,19 +1,18 @@
 /**
- * The operations that an operator can run on the ledger. The process that holds the ledger carries them out; that is
- * either the command itself, or a running server on behalf of the command. When an operation returns, its change is
- * durable and applies to the next request.
+ * The operations that an operator can run on the ledger, by the command itself or by a running server on its behalf.
+ * When an operation returns, its change is durable and applies to the next request.
  */
 import { Day, Scope, Timestamp } from "@larder/schemas"
 import { Context, type Effect, Schema, type Stream } from "effect"
 import { Anchor } from "./chain/anchor.ts"
-import { Entry, entryTypes, moneyOutOf } from "./chain/records.ts"
+import { Entry, entryTypes, moneyOutOfEntry } from "./chain/records.ts"
 import { LedgerUnavailable } from "./errors.ts"
 import {
   BalanceOutOfBounds,
   ExpiryPassed,
   KeyExpired,
   KeyRevoked,
-  mostCredits,
+  maxCredits,
   ReferenceTaken,
   TooManyKeys,
   UnknownAccount,
@@ -22,13 +21,13 @@ import {
 import { SummedUsage } from "./summed-usage.ts"
 
 /** Text that operators type, terminals print and the ledger stores: no control characters, no lone surrogates. */
-export const Line = Schema.String.check(
+export const PrintableText = Schema.String.check(
   Schema.makeFilter((text) =>
     text.trim() !== "" && /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(text) ? undefined : "must be 1 to 200 printable characters"
   )
 )
 export const Scopes = Schema.NonEmptyArray(Scope)
-export const BudgetCredits = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: mostCredits }))
+export const BudgetCredits = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxCredits }))
 
 /** At most 366 days. */
 export const OverlapHours = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 8_784 }))
@@ -66,7 +65,7 @@ export const KeySummary = Schema.Struct({
 })
 export type KeySummary = typeof KeySummary.Type
 
-/** The only place that contains the full key: its owner copies it now, because it cannot be shown again. */
+/** The full key appears only here: its owner copies it now, because it cannot be shown again. */
 export const NewKey = Schema.Struct({ key: Schema.String, ...KeySummary.fields })
 export type NewKey = typeof NewKey.Type
 
@@ -75,13 +74,13 @@ export const Booking = Schema.Struct({
   account_id: Schema.String,
   type: Schema.Literals(["top_up", "auto_recharge", "refund", "adjustment"]),
   /** Negative if money goes out: a refund of a payment, or an adjustment for a dispute. */
-  credits: Schema.Int.check(Schema.isBetween({ minimum: -mostCredits, maximum: mostCredits })),
+  credits: Schema.Int.check(Schema.isBetween({ minimum: -maxCredits, maximum: maxCredits })),
   /** Id of the payment, refund or dispute. Together with `type` it identifies the booking permanently. */
-  reference: Line,
-  note: Line
+  reference: PrintableText,
+  note: PrintableText
 }).check(
   Schema.makeFilter(({ credits, type }) =>
-    credits > 0 || moneyOutOf({ credits, grants: null, type }) > 0
+    credits > 0 || moneyOutOfEntry({ credits, grants: null, type }) > 0
       ? undefined
       : "credits must be more than 0, or less than 0 for a refund or an adjustment"
   )
@@ -91,10 +90,8 @@ export type Booking = typeof Booking.Type
 /** `booked` is false if the ledger already had the booking; nothing was written then. */
 const Booked = Schema.Struct({ booked: Schema.Boolean, balance_credits: Schema.Int })
 
-const mostEntriesBefore = 1_000
-
 /** Both days are inclusive. Without `key_id` or `endpoint`, all keys or all endpoints are included. */
-const AskedUsage = Schema.Struct({
+const UsageQuery = Schema.Struct({
   account_id: Schema.String,
   from: Day,
   to: Day,
@@ -108,7 +105,6 @@ export const UsageOfDay = Schema.Struct({
   key_id: Schema.String,
   endpoint: Schema.String,
   calls: Schema.Int,
-  /** Credits charged for them. */
   credits: Schema.Int
 })
 export type UsageOfDay = typeof UsageOfDay.Type
@@ -137,14 +133,14 @@ export type Backup = typeof Backup.Type
 
 /** Inputs and outputs of all operations; also the wire format of the control channel. */
 export const operations = {
-  createAccount: { input: Schema.Struct({ name: Line }), output: AccountSummary },
+  createAccount: { input: Schema.Struct({ name: PrintableText }), output: AccountSummary },
   listAccounts: { input: Schema.Struct({}), output: Schema.Array(AccountSummary) },
   account: { input: Schema.Struct({ account_id: Schema.String }), output: AccountSummary },
   creditAccount: {
     input: Schema.Struct({
       account_id: Schema.String,
-      credits: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostCredits })),
-      note: Line,
+      credits: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxCredits })),
+      note: PrintableText,
       /** When the unspent part of these credits expires. If it is absent or null, they do not expire. */
       expires_at: Schema.optionalKey(Schema.NullOr(Timestamp))
     }),
@@ -155,7 +151,7 @@ export const operations = {
   createKey: {
     input: Schema.Struct({
       account_id: Schema.String,
-      name: Line,
+      name: PrintableText,
       scopes: Scopes,
       budget_credits: BudgetCredits,
       daily_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
@@ -168,13 +164,12 @@ export const operations = {
   editKey: {
     input: Schema.Struct({
       key_id: Schema.String,
-      name: Schema.optionalKey(Line),
+      name: Schema.optionalKey(PrintableText),
       scopes: Schema.optionalKey(Scopes),
       budget_credits: Schema.optionalKey(BudgetCredits),
-      /** Null removes the budget. */
+      /** Null removes a budget or the expiry. */
       daily_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
       weekly_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
-      /** Null removes the expiry. */
       expires_at: Schema.optionalKey(Schema.NullOr(Timestamp))
     }),
     output: KeySummary
@@ -182,22 +177,20 @@ export const operations = {
   /** Creates another secret for the key. The former secret stays valid for `overlap_hours`. */
   rotateKey: { input: Schema.Struct({ key_id: Schema.String, overlap_hours: OverlapHours }), output: NewKey },
   revokeKey: { input: Schema.Struct({ key_id: Schema.String }), output: KeySummary },
-  usage: { input: AskedUsage, output: Schema.Array(UsageOfDay) },
-  /** The same usage, summed by day, by key and by endpoint. */
-  summedUsage: { input: AskedUsage, output: SummedUsage },
+  usage: { input: UsageQuery, output: Schema.Array(UsageOfDay) },
+  summedUsage: { input: UsageQuery, output: SummedUsage },
   /** A page of an account's statement, newest first: entries before a position, or the newest; of some types or all. */
   entriesBefore: {
     input: Schema.Struct({
       account_id: Schema.String,
       before: Schema.NullOr(Schema.Int),
-      limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostEntriesBefore })),
+      limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000 })),
       types: Schema.optional(Schema.Array(Schema.Literals(entryTypes)))
     }),
     output: Schema.Array(Entry)
   },
   /** Checks the whole ledger, and compares it with an anchor if one is given. */
   verify: { input: Schema.Struct({ anchor: Schema.optionalKey(Anchor) }), output: Verification },
-  /** Writes a consistent snapshot of the ledger into a new file. */
   backup: { input: Schema.Struct({ file: Schema.String }), output: Backup }
 } as const
 
@@ -241,12 +234,9 @@ export type AdministrationError = typeof AdministrationError.Type
 
 type Operations = {
   readonly [O in Operation]: (input: Input<O>) => Effect.Effect<Output<O>, AdministrationError>
-}
-interface Statements {
+} & {
   /** The entries of an account, oldest first. */
   readonly entriesOf: (accountId: string) => Stream.Stream<Entry, AdministrationError>
 }
 
-export class Administration extends Context.Service<Administration, Operations & Statements>()(
-  "larder/serve/Administration"
-) {}
+export class Administration extends Context.Service<Administration, Operations>()("larder/serve/Administration") {}

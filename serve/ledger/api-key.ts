@@ -1,18 +1,17 @@
 /**
  * API keys: `svc_data_` and 64 letters and digits. 58 of them are random (345 bits); the last six are a checksum, the
- * CRC-32 of the 58 in base62. The checksum lets a scanner recognise a leaked key offline. The server does not need it,
- * because it looks keys up by their fingerprint only. The key itself is shown once and stored nowhere.
+ * CRC-32 of the 58 in base62, by which a scanner recognises a leaked key offline. The server looks keys up by their
+ * fingerprint only. The key itself is shown once and stored nowhere.
  */
 import { hash } from "node:crypto"
 import { crc32 } from "node:zlib"
 import { lettersAndDigits, randomText } from "./random-text.ts"
 
 const prefix = "svc_data_"
-const randomLength = 58
 const pattern = /^svc_data_([A-Za-z0-9]{58})([A-Za-z0-9]{6})$/
 
 /** Six digits hold any CRC-32: 62 ** 6 is above 2 ** 32. */
-const checksumOf = (text: string): string => {
+const computeChecksum = (text: string): string => {
   let rest = crc32(text)
   let digits = ""
   for (let place = 0; place < 6; place++) {
@@ -23,17 +22,14 @@ const checksumOf = (text: string): string => {
 }
 
 export const newApiKey = (): string => {
-  const random = randomText(randomLength)
-  return prefix + random + checksumOf(random)
+  const random = randomText(58)
+  return prefix + random + computeChecksum(random)
 }
 
 const bearer = /^bearer +(\S+)$/i
 
-/**
- * The key in an `Authorization` header; undefined if the header is missing or malformed. The scheme is
- * case-insensitive, a key is not.
- */
-export const tokenOf = (authorization: string | null): string | undefined => {
+/** The key in an `Authorization` header. The scheme is case-insensitive, a key is not. */
+export const readBearerKey = (authorization: string | null): string | undefined => {
   const token = bearer.exec(authorization ?? "")?.[1]
   return token !== undefined && pattern.test(token) ? token : undefined
 }
@@ -41,7 +37,7 @@ export const tokenOf = (authorization: string | null): string | undefined => {
 /** Whether the text has the form of a key and its checksum is right. Says nothing about whether the key exists. */
 export const hasValidChecksum = (key: string): boolean => {
   const [, random, checksum] = pattern.exec(key) ?? []
-  return random !== undefined && checksumOf(random) === checksum
+  return random !== undefined && computeChecksum(random) === checksum
 }
 
 /** SHA-256 in hexadecimal. It is stored instead of the key, and keys are looked up by it. */

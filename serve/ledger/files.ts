@@ -1,8 +1,8 @@
 /** Files that survive a power failure: flushed, including the folder's entry. */
 import { closeSync, fsyncSync, openSync } from "node:fs"
 
-export const syncFile = (file: string): void => {
-  const fd = openSync(file, "r+")
+const flush = (path: string, flags: "r" | "r+") => {
+  const fd = openSync(path, flags)
   try {
     fsyncSync(fd)
   } finally {
@@ -10,13 +10,9 @@ export const syncFile = (file: string): void => {
   }
 }
 
+export const flushFile = (file: string): void => flush(file, "r+")
+
 /** Makes creations, renames and removals in a folder durable. Windows does so itself, and cannot open folders. */
-export const syncDirectory = (directory: string): void => {
-  if (process.platform === "win32") return
-  const fd = openSync(directory, "r")
-  try {
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
+export const flushFolder = (directory: string): void => {
+  if (process.platform !== "win32") flush(directory, "r")
 }

@@ -5,11 +5,11 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { Administration } from "./administration.ts"
-import type { Refusal } from "./rules/admission.ts"
+import type { HoldRefusal } from "./rules/admission.ts"
 import type { ApiKeyView } from "./rules/ledger-state.ts"
 
-/** A hold on the price of one admitted call. It ends once: `commit` captures it, or `release` releases it. */
-export interface Held {
+/** A hold on the price of a call. It ends once: captured by `commit`, or released. */
+export interface AdmittedCall {
   /**
    * Resolves when the charge is durable. Rejects if it could not be written: the hold is released and nothing is
    * charged. A charge that is in doubt is refunded later.
@@ -20,31 +20,28 @@ export interface Held {
 }
 
 /** `key_changed`: since the lookup, the key was edited or revoked, or its secret expired; look it up again. */
-export type Admission = { readonly held: Held } | { readonly refused: Refusal | "key_changed" }
+export type Admission = { readonly held: AdmittedCall } | { readonly refused: HoldRefusal | "key_changed" }
 
 /** Counted since the start, for metrics. */
-export interface LedgerCounters {
+export const newCounters = () => ({
   /** Durable charges. */
-  commits: number
-  /**
-   * Groups that were written, of charges and other changes. `durable_seconds` is the time they took, counted from the
-   * arrival of their first part.
-   */
-  groups: number
-  durable_seconds: number
+  commits: 0,
+  /** Groups that were written, of charges and other changes. */
+  groups: 0,
+  /** The time that they took, counted from the arrival of their first part. */
+  durable_seconds: 0,
   /** Groups that could not be written, or got no answer. */
-  failed_groups: number
-  refused_insufficient_balance: number
-  refused_daily_spend_cap_reached: number
-  refused_weekly_spend_cap_reached: number
-  refused_monthly_spend_cap_reached: number
-}
+  failed_groups: 0,
+  refused_insufficient_balance: 0,
+  refused_daily_spend_cap_reached: 0,
+  refused_weekly_spend_cap_reached: 0,
+  refused_monthly_spend_cap_reached: 0
+})
+export type LedgerCounters = ReturnType<typeof newCounters>
 
 /** If the ledger is unavailable, the promises reject with `LedgerUnavailable`. */
 export interface LedgerAccess {
-  /**
-   * The key, or undefined if it is unknown, revoked or expired. Keys are looked up by their SHA-256, never compared.
-   */
+  /** The key, or undefined if it is unknown, revoked or expired. Keys are looked up by their SHA-256, never compared. */
   readonly authenticate: (token: string, nowMs: number) => Promise<ApiKeyView | undefined>
   /** Whether the key is unchanged since it was looked up: only then is a refusal because of its scopes correct. */
   readonly isCurrent: (key: ApiKeyView, nowMs: number) => Promise<boolean>
@@ -52,25 +49,12 @@ export interface LedgerAccess {
   readonly hold: (key: ApiKeyView, endpoint: string, credits: number, nowMs: number) => Promise<Admission>
   /** Credits that the key can still spend: the smallest of the balance and the remaining budgets. Never below 0. */
   readonly remaining: (key: ApiKeyView, nowMs: number) => number
-  /** Whether charges can be written now. */
   readonly writable: () => boolean
   readonly counters: Readonly<LedgerCounters>
   readonly administration: Administration["Service"]
 }
 
-export const noCounts = (): LedgerCounters => ({
-  commits: 0,
-  groups: 0,
-  durable_seconds: 0,
-  failed_groups: 0,
-  refused_insufficient_balance: 0,
-  refused_daily_spend_cap_reached: 0,
-  refused_weekly_spend_cap_reached: 0,
-  refused_monthly_spend_cap_reached: 0
-})
-
 export class Ledger extends Context.Service<Ledger, LedgerAccess>()("larder/serve/Ledger") {
-  /** The operator's access to the same ledger. */
   static readonly layerAdministration = Layer.effect(
     Administration,
     Effect.map(Ledger, (ledger) => ledger.administration)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Days, inMonths, momentTyped, monthOf } from "./moments.ts"
+import { coverPeriod, type Days, monthOf, parseTypedTimestamp } from "./moments.ts"
 
 const monthOfDay = (day: string) => monthOf(Date.parse(day))
 const dayAfter = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
@@ -11,7 +11,7 @@ const daysOf = ({ from, to }: Days) => {
 
 /** How often each day of two years is counted. */
 const counted = (period: Days) => {
-  const { added, first, next, taken } = inMonths(period)
+  const { added, first, next, taken } = coverPeriod(period)
   const inAny = (some: ReadonlyArray<Days>, day: string) =>
     some.filter(({ from, to }) => from <= day && day <= to).length
   return daysOf({ from: "2027-01-01", to: "2028-12-31" }).map((day) => {
@@ -28,7 +28,7 @@ describe("a period in months and days", () => {
         const period = { from, to }
         const expected = counted(period).map(([day]) => [day, Number(from <= String(day) && String(day) <= to)])
         assert.deepStrictEqual(counted(period), expected)
-        const { added, taken } = inMonths(period)
+        const { added, taken } = coverPeriod(period)
         for (const some of [...added, ...taken]) assert.isAtMost(daysOf(some).length, 16)
       }
     }
@@ -36,7 +36,7 @@ describe("a period in months and days", () => {
 
   it("counts a month as a whole when it has most of its days", () => {
     const month = monthOfDay("2026-11-01")
-    assert.deepStrictEqual(inMonths({ from: "2026-10-23", to: "2026-11-22" }), {
+    assert.deepStrictEqual(coverPeriod({ from: "2026-10-23", to: "2026-11-22" }), {
       first: month,
       next: month + 1,
       added: [{ from: "2026-10-23", to: "2026-10-31" }],
@@ -45,14 +45,14 @@ describe("a period in months and days", () => {
   })
 
   it("counts the whole calendar in months, and keeps an empty period as it is", () => {
-    const { added, first, next, taken } = inMonths({ from: "0001-01-01", to: "9999-12-31" })
+    const { added, first, next, taken } = coverPeriod({ from: "0001-01-01", to: "9999-12-31" })
     assert.deepStrictEqual([added, taken, next - first], [[], [], 9999 * 12])
     const none = { from: "2028-03-01", to: "2028-02-01" }
-    assert.deepStrictEqual(inMonths(none).added, [none])
+    assert.deepStrictEqual(coverPeriod(none).added, [none])
   })
 })
 
-describe("a moment that is typed", () => {
+describe("a typed timestamp", () => {
   it.each([
     "2027-01-31T00:00:00Z",
     "2027-01-31T00:00Z",
@@ -60,12 +60,12 @@ describe("a moment that is typed", () => {
     "2027-01-31 00:00:00",
     "2027-01-31 00:00 UTC"
   ])("is taken in UTC: %s", (text) => {
-    assert.strictEqual(momentTyped(text), "2027-01-31T00:00:00.000Z")
+    assert.strictEqual(parseTypedTimestamp(text), "2027-01-31T00:00:00.000Z")
   })
   it.each(["", "2027-01-31", "2027-02-30T00:00:00Z", "2027-01-31T24:00:00Z", "2027-01-31T00:00:00+01:00", "tomorrow"])(
     "is refused where it is none, or of another time zone: %s",
     (text) => {
-      assert.isUndefined(momentTyped(text))
+      assert.isUndefined(parseTypedTimestamp(text))
     }
   )
 })

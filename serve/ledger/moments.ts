@@ -1,4 +1,4 @@
-/** Time as the ledger needs it: UTC days, weeks and months, and timestamps as text. */
+/** UTC days, weeks and months as numbers, and timestamps as text. */
 import { Timestamp } from "@larder/schemas"
 import { Schema } from "effect"
 
@@ -11,8 +11,8 @@ export const monthOf = (milliseconds: number): number => {
 const day = 86_400_000
 
 /** Days counted from 1970-01-01. */
-export const dayOf = (milliseconds: number): number => Math.floor(milliseconds / day)
-export const dateOfDay = (number: number): string => textOf(number * day)
+export const dayNumber = (milliseconds: number): number => Math.floor(milliseconds / day)
+export const dateOfDay = (number: number): string => dateText(number * day)
 export const monthOfDay = (number: number): number => monthOf(number * day)
 /** Monday of the week that contains a day. */
 export const mondayOf = (number: number): number => number - ((((number + 3) % 7) + 7) % 7)
@@ -27,31 +27,28 @@ export interface Days {
   readonly to: string
 }
 
-const beginOf = (month: number) => new Date(0).setUTCFullYear(Math.floor(month / 12), month % 12, 1)
-const endOf = (month: number) => beginOf(month + 1) - day
-const textOf = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 10)
-const lengthOf = ({ from, to }: Days) => (Date.parse(to) - Date.parse(from)) / day + 1
+const firstDayOf = (month: number) => new Date(0).setUTCFullYear(Math.floor(month / 12), month % 12, 1)
+const lastDayOf = (month: number) => firstDayOf(month + 1) - day
+const dateText = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 10)
+const countDays = ({ from, to }: Days) => (Date.parse(to) - Date.parse(from)) / day + 1
 
 /** Covers a month by its days within a period, or by the whole month minus its days outside: whichever are fewer. */
-const shorter = (within: Days, outside: ReadonlyArray<Days>) =>
-  lengthOf(within) <= outside.reduce((sum, days) => sum + lengthOf(days), 0)
+const coverMonth = (within: Days, outside: ReadonlyArray<Days>) =>
+  countDays(within) <= outside.reduce((sum, days) => sum + countDays(days), 0)
     ? { wholes: 0, added: [within], taken: [] }
-    : { wholes: 1, added: [], taken: outside.filter((days) => lengthOf(days) > 0) }
+    : { wholes: 1, added: [], taken: outside.filter((days) => countDays(days) > 0) }
 
-/**
- * How to sum up a period: add the months from `first` to the one before `next` and the days in `added`, and subtract
- * the days in `taken`. At most sixteen days of a month.
- */
-export const inMonths = ({ from, to }: Days) => {
+/** A period as the months from `first` to the one before `next`, plus and minus days: at most sixteen of a month. */
+export const coverPeriod = ({ from, to }: Days) => {
   const [first, last] = [monthOf(Date.parse(from)), monthOf(Date.parse(to))]
-  const before = { from: textOf(beginOf(first)), to: textOf(Date.parse(from) - day) }
-  const after = { from: textOf(Date.parse(to) + day), to: textOf(endOf(last)) }
+  const before = { from: dateText(firstDayOf(first)), to: dateText(Date.parse(from) - day) }
+  const after = { from: dateText(Date.parse(to) + day), to: dateText(lastDayOf(last)) }
   if (first >= last) {
-    const { added, taken, wholes } = shorter({ from, to }, [before, after])
+    const { added, taken, wholes } = coverMonth({ from, to }, [before, after])
     return { first, next: first + wholes, added, taken }
   }
-  const head = shorter({ from, to: textOf(endOf(first)) }, [before])
-  const tail = shorter({ from: textOf(beginOf(last)), to }, [after])
+  const head = coverMonth({ from, to: dateText(lastDayOf(first)) }, [before])
+  const tail = coverMonth({ from: dateText(firstDayOf(last)), to }, [after])
   return {
     first: first + 1 - head.wholes,
     next: last + tail.wholes,
@@ -62,11 +59,8 @@ export const inMonths = ({ from, to }: Days) => {
 
 const isTimestamp = Schema.is(Timestamp)
 
-/**
- * A UTC time as people type it, with or without seconds: `2027-01-31T00:00:00Z`, `2027-01-31 00:00`. Undefined if it is
- * not valid.
- */
-export const momentTyped = (text: string): string | undefined => {
+/** A UTC time as people type it: `2027-01-31T00:00:00Z`, `2027-01-31 00:00`. Undefined if it is not valid. */
+export const parseTypedTimestamp = (text: string): string | undefined => {
   const [, day, minute, second = ":00"] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?( ?UTC|Z)?$/.exec(text) ?? []
   const moment = `${day}T${minute}${second}.000Z`
   return isTimestamp(moment) ? moment : undefined

@@ -10,4 +10,4 @@ export const randomText = (length: number): string =>
   Array.from({ length }, () => lettersAndDigits[randomInt(lettersAndDigits.length)]).join("")
 
 /** Ids of accounts and keys: 119 random bits, permanent and unique. */
-export const newId = (prefix: "acct_" | "key_") => Effect.sync(() => prefix + randomText(20))
+export const randomId = (prefix: "acct_" | "key_") => Effect.sync(() => prefix + randomText(20))

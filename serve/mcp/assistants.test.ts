@@ -3,12 +3,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Effect } from "effect"
 import { makeMeters, makePipeline, makeTurns, routes } from "../api/index.ts"
-import { type LedgerAccess, LedgerUnavailable, ledgerOver } from "../ledger/index.ts"
+import { type LedgerAccess, LedgerUnavailable, openLedgerOver } from "../ledger/index.ts"
 import { isAllowedOrigin, makeAssistants } from "./assistants.ts"
 
 /** `/mcp` over a ledger, with its reports to the operator. */
 const opened = Effect.fnUntraced(function* (change: (ledger: LedgerAccess) => Partial<LedgerAccess> = () => ({})) {
-  const whole = yield* ledgerOver(memoryStore())
+  const whole = yield* openLedgerOver(memoryStore())
   const { id } = yield* whole.administration.createAccount({ name: "A" })
   const { key } = yield* whole.administration.createKey({
     account_id: id,

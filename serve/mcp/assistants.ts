@@ -16,7 +16,7 @@ import {
 } from "@larder/schemas"
 import { Cause } from "effect"
 import type { Answer, Assistants, PipelineNeeds, RequestPipeline, Route, Turns } from "../api/index.ts"
-import { type LedgerAccess, LedgerUnavailable, tokenOf } from "../ledger/index.ts"
+import { type LedgerAccess, LedgerUnavailable, readBearerKey } from "../ledger/index.ts"
 import type { Exchange } from "./exchange.ts"
 
 export interface AssistantNeeds {
@@ -72,7 +72,7 @@ export const makeAssistants = (needs: AssistantNeeds): Assistants => {
     if (method !== "POST") return refuse(postAlone, { allow })
     const authorization = headers.get("authorization")
     if (authorization === null) return refuse(missingAuthorization)
-    const token = tokenOf(authorization)
+    const token = readBearerKey(authorization)
     if (token === undefined) return refuse(malformedAuthorization)
     const key = await ledger.authenticate(token, Date.now())
     if (key === undefined) return refuse(unknownKey)

@@ -14,7 +14,7 @@ const twoMegabytes = `
   insert into kept (body) select hex(randomblob(1000)) from row`
 
 describe("the write-ahead log", () => {
-  it.each(["the main thread", "a thread"])("is copied into the file after %s has written", async (who) => {
+  it.each(["the main thread", "a thread"])("is checkpointed after %s has written", async (who) => {
     const folder = mkdtempSync(path.join(tmpdir(), "larder-log-"))
     const file = path.join(folder, "kept.sqlite")
     const sqlite = openSqlite(file)
@@ -33,7 +33,7 @@ describe("the write-ahead log", () => {
     }
   })
 
-  it("of sums is copied by who writes them, and does not grow with each portion", () => {
+  it("of sums.sqlite is checkpointed by its writer, and does not grow with each batch", () => {
     const folder = mkdtempSync(path.join(tmpdir(), "larder-log-"))
     const sums = path.join(folder, "sums.sqlite")
     const sqlite = openSqlite(path.join(folder, "kept.sqlite"), { durability: "normal", sums })

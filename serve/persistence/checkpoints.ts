@@ -1,48 +1,43 @@
 /**
- * Keeps the write-ahead log of a SQLite file short. A thread checkpoints: it copies pages of the log into the file
- * while the main thread keeps writing. If the log is long, the main thread then copies the few pages written meanwhile,
- * and the next commit resets the log. A reset log keeps its length, so a flush records no new length: a lone commit
- * takes 0.12 ms instead of 0.21.
+ * Keeps the write-ahead log of a SQLite file short. A thread checkpoints it while the main thread keeps writing. If the
+ * log is long, the main thread then copies the few pages written meanwhile, and the next commit resets the log. A reset
+ * log keeps its length, so a flush records no new length: a lone commit takes 0.12 ms instead of 0.21.
  */
-import { longLog, type Sqlite } from "./sqlite.ts"
+import { longLogPages, type Sqlite } from "./sqlite.ts"
 import type { Thread } from "./thread.ts"
 
-const every = 1_000
+const checkInterval = 1_000
 /** Limit of pages that the main thread copies itself: about 10 ms of work. */
-const mostAtOnce = 1_000
-
-interface Log {
-  readonly pages: number
-  readonly copied: number
-}
+const maxPages = 1_000
 
 /** Copies all pages of the log that no reader still needs there. Does not wait for readers or writers. */
-export const checkpoint = (sqlite: Sqlite): Log => {
-  const [found] = sqlite.all("pragma main.wal_checkpoint(passive)")
-  return { pages: Number(found?.log), copied: Number(found?.checkpointed) }
+export const checkpoint = (sqlite: Sqlite) => {
+  const [row] = sqlite.all("pragma main.wal_checkpoint(passive)")
+  return { pages: Number(row?.log), copied: Number(row?.checkpointed) }
 }
 
 /** Changes with each commit, including commits of a thread. */
-const stateOf = (sqlite: Sqlite): string => `${sqlite.commits()} ${sqlite.all("pragma data_version")[0]?.data_version}`
+const readState = (sqlite: Sqlite): string =>
+  `${sqlite.commits()} ${sqlite.all("pragma data_version")[0]?.data_version}`
 
 /** `onFailure` receives the error of a full or missing disk: commits continue as long as the log can grow. */
 export const keepLogShort = (sqlite: Sqlite, thread: Thread, onFailure: (error: unknown) => void) => {
-  let seen = stateOf(sqlite)
+  let seen = readState(sqlite)
   let running: Promise<void> = Promise.resolve()
   const copy = async () => {
     try {
-      const state = stateOf(sqlite)
+      const state = readState(sqlite)
       if (state === seen) return
       seen = state
       const { copied, pages } = await thread.run(import.meta.url, checkpoint)
-      if (pages >= longLog && pages - copied <= mostAtOnce) checkpoint(sqlite)
+      if (pages >= longLogPages && pages - copied <= maxPages) checkpoint(sqlite)
     } catch (error) {
       onFailure(error)
     }
   }
   const timer = setInterval(() => {
     running = running.then(copy)
-  }, every).unref()
+  }, checkInterval).unref()
   return {
     close: async (): Promise<void> => {
       clearInterval(timer)

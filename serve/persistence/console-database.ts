@@ -1,17 +1,14 @@
 /**
  * The console's storage for everything except movements of credits: people and their sessions, payments, cards,
- * settings, and the latest requests. The same SQL runs on both databases: the SQLite file of the ledger, or the
- * PostgreSQL database that several servers share. So statements use only what both support: `$1` parameters, `cast(… as
- * …)`, `on conflict`, `returning`, integers as `integer`, and times as ISO text in UTC, which sorts chronologically.
+ * settings, and the latest requests. The same SQL runs on the SQLite file of the ledger and on PostgreSQL, so statements
+ * use only what both support: `$1` parameters, `cast(… as …)`, `on conflict`, `returning`, integers as `integer`, and
+ * times as ISO text in UTC, which sorts chronologically.
  */
 import { Context, Effect, Schema } from "effect"
 import type { Portion } from "./rows-as-text.ts"
-import type { Cell } from "./sqlite.ts"
+import type { SqlCell } from "./sqlite.ts"
 
-/**
- * The console's tables cannot be read or written now. The statement or transaction was rolled back, unless PostgreSQL
- * committed it and only the answer was lost.
- */
+/** The statement or transaction was rolled back, unless PostgreSQL committed it and only the answer was lost. */
 export class ConsoleUnavailable extends Schema.TaggedError<ConsoleUnavailable>()("ConsoleUnavailable", {
   cause: Schema.Defect()
 }) {
@@ -27,18 +24,18 @@ export interface Statements {
   readonly all: <S extends Schema.Constraint>(
     row: S,
     sql: string,
-    params?: ReadonlyArray<Cell>
+    params?: ReadonlyArray<SqlCell>
   ) => Effect.Effect<ReadonlyArray<S["Type"]>, ConsoleUnavailable, S["DecodingServices"]>
-  /**
-   * Runs one statement; returns the number of rows in its result (`returning`). Outside a transaction, durable on
-   * return.
-   */
-  readonly run: (sql: string, params?: ReadonlyArray<Cell>) => Effect.Effect<number, ConsoleUnavailable>
+  /** Returns the number of rows in the statement's result (`returning`). Outside a transaction, durable on return. */
+  readonly run: (sql: string, params?: ReadonlyArray<SqlCell>) => Effect.Effect<number, ConsoleUnavailable>
 }
 
-type Ask = (sql: string, params: ReadonlyArray<Cell>) => Effect.Effect<ReadonlyArray<unknown>, ConsoleUnavailable>
+type RunStatement = (
+  sql: string,
+  params: ReadonlyArray<SqlCell>
+) => Effect.Effect<ReadonlyArray<unknown>, ConsoleUnavailable>
 
-export const statementsOf = (ask: Ask): Statements => ({
+export const makeStatements = (ask: RunStatement): Statements => ({
   all: (row, sql, params = []) =>
     ask(sql, params).pipe(
       Effect.flatMap((rows) => Schema.decodeUnknownEffect(Schema.Array(row))(rows)),
@@ -51,24 +48,21 @@ export class ConsoleDatabase extends Context.Service<
   ConsoleDatabase,
   Statements & {
     /**
-     * Runs `work` as one transaction; durable on return. Other transactions run before or after it in SQLite, and
-     * concurrently in PostgreSQL (read committed): a condition that must hold against concurrent transactions needs one
-     * conditional update. In SQLite, `work` has to end in one turn of the event loop: it may wait only for the
-     * statements that it is given.
+     * Runs `work` as one transaction; durable on return. In PostgreSQL, others run concurrently (read committed): a
+     * condition that must hold against them needs one conditional update. In SQLite, `work` has to end in one turn of
+     * the event loop: it may wait only for the statements that it is given.
      */
     readonly transaction: <A, E, R>(
       work: (statements: Statements) => Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | ConsoleUnavailable, R>
     /**
-     * For statements that read or change more than a few hundred rows; they do not block other work. Their writes may
-     * be lost in a crash. In SQLite, charged calls wait for the end of each statement, so one statement should change
-     * at most a few hundred rows.
+     * For statements that read many rows; they do not block other work. Their writes may be lost in a crash. In SQLite,
+     * charged calls wait for the end of each statement, so one statement should change at most a few hundred rows.
      */
     readonly background: Statements
     /**
-     * Appends many rows in the background. `portionsOf` splits them into portions of at most the given number of rows.
-     * In SQLite, each portion is one transaction, which charged calls wait for. In PostgreSQL, one portion and one
-     * transaction contain all rows.
+     * Appends many rows in the background. `portionsOf` splits them into portions of at most the given number of rows:
+     * in SQLite each is a transaction, which charged calls wait for; in PostgreSQL one transaction contains all rows.
      */
     readonly append: (portionsOf: (rows: number) => Iterable<Portion>) => Effect.Effect<void, ConsoleUnavailable>
   }

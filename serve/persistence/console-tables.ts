@@ -1,6 +1,7 @@
 /** The console's tables and indexes, in the schema `console`; one list for SQLite and PostgreSQL. */
 import { readFileSync } from "node:fs"
 import { Schema } from "effect"
+import type { Sqlite } from "./sqlite.ts"
 
 export const allTables: ReadonlyArray<string> = [
   "person",
@@ -31,24 +32,40 @@ const indexes = {
   simulated_of_kind: "console.simulated (kind, id)"
 }
 
-/** The first of the numbered migrations of each database. */
 export const consoleTables: ReadonlyArray<string> = [
   ...allTables.map((name) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()),
   ...Object.entries(indexes).map(([index, columns]) => `create index ${index} on ${columns}`)
 ]
 
 /**
- * A backup is older than recent changes. A restored session would be valid even if its browser has signed out or its
- * person has changed the password, and a used link would work again. So people sign in again and are invited again;
- * their browsers are recognised from then on.
+ * Restored, a session would be valid even if its browser has signed out or its person has changed the password, and a
+ * used link would work again. So people sign in again and are invited again.
  */
-export const neverRestored: ReadonlyArray<string> = ["session", "known_browser", "invitation"]
-export const backedUp: ReadonlyArray<string> = allTables.filter((name) => !neverRestored.includes(name))
+const neverRestored: ReadonlyArray<string> = ["session", "known_browser", "invitation"]
+export const backedUpTables: ReadonlyArray<string> = allTables.filter((name) => !neverRestored.includes(name))
+
+/**
+ * A backup lacks the recharges made since, and does not know whether a customer has switched auto-recharge off since.
+ * So auto-recharge is off after a restore, and no card is charged before the customer agrees.
+ */
+const switchRechargesOff = `
+  update console.recharge
+  set is_on = false, off_reason = 'The service was restored from a backup. Check the balance, then switch it on again.'
+  where is_on`
+
+/** Removes from a copy what must not be restored. Deleted rows are overwritten in the file. */
+export const makeRestorable = (copy: Sqlite): void => {
+  copy.exec("pragma secure_delete = on")
+  copy.transaction(() => {
+    for (const name of neverRestored) copy.run(`delete from console.${name}`)
+    copy.run(switchRechargesOff)
+  })
+}
 
 /** Row counts of the given tables, ordered by name; works on both databases. */
 export const TableCount = Schema.Struct({ name: Schema.String, rows: Schema.Int })
 export type TableCount = typeof TableCount.Type
-export const countsOf = (names: ReadonlyArray<string>): string => {
+export const selectCounts = (names: ReadonlyArray<string>): string => {
   const counts = names.map(
     (name) => `select '${name}' as name, cast(count(*) as double precision) as rows from console.${name}`
   )

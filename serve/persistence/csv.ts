@@ -1,7 +1,6 @@
 /**
- * Tables as CSV text (RFC 4180), written while they are read, so that ten million rows are never in memory together. A
- * text that a spreadsheet would run as a formula gets a `'` before the formula sign. Numbers stay numbers, negative
- * ones too.
+ * Tables as CSV text (RFC 4180), as a stream, so that ten million rows are never in memory together. A text that a
+ * spreadsheet would run as a formula gets a `'` before the formula sign. Numbers stay numbers, negative ones too.
  */
 import { Stream } from "effect"
 import Papa from "papaparse"
@@ -10,14 +9,13 @@ type CsvCell = string | number | null
 export type CsvRow = ReadonlyArray<CsvCell>
 
 /**
- * A formula sign where a cell may start. A cell may also start inside a text, quoted or not, if a program reads the
- * file with another separator: in many locales, Excel uses `;`. Some programs drop blanks and quotes before the sign,
- * and some treat the full-width signs like the plain ones.
+ * A formula sign where a cell may start: also inside a text, because in many locales Excel separates cells by `;`. Some
+ * programs drop blanks and quotes before the sign, and some treat the full-width signs like the plain ones.
  */
 const formula = /((?:^|[;|\t\r\n])[\s"]*)(?=[=+\-@＝＋－＠])/g
-const withoutFormula = (cell: CsvCell) => (typeof cell === "string" ? cell.replace(formula, "$1'") : cell)
+const escapeFormula = (cell: CsvCell) => (typeof cell === "string" ? cell.replace(formula, "$1'") : cell)
 
-const rowsAtOnce = 1_000
+const batchSize = 1_000
 
 /** The file in pieces, header first. The standard ends lines with `\r\n`; Unix programs use `\n`. */
 export const csvText = <E, R>(
@@ -25,10 +23,13 @@ export const csvText = <E, R>(
   rows: Stream.Stream<CsvRow, E, R>,
   newline: "\r\n" | "\n"
 ): Stream.Stream<string, E, R> => {
-  const linesOf = (rows: ReadonlyArray<CsvRow>) =>
+  const formatLines = (rows: ReadonlyArray<CsvRow>) =>
     Papa.unparse(
-      rows.map((row) => row.map(withoutFormula)),
+      rows.map((row) => row.map(escapeFormula)),
       { newline }
     ) + newline
-  return Stream.concat(Stream.succeed(linesOf([columns])), Stream.grouped(rows, rowsAtOnce).pipe(Stream.map(linesOf)))
+  return Stream.concat(
+    Stream.succeed(formatLines([columns])),
+    Stream.grouped(rows, batchSize).pipe(Stream.map(formatLines))
+  )
 }

@@ -1,15 +1,11 @@
-/** Work that the thread of the ledger's file does for the console. */
-
+/** What the thread of the ledger's file does for the console. */
 import { betweenCells, betweenRows, type Portion } from "./rows-as-text.ts"
-import type { Cell, Row, Sqlite } from "./sqlite.ts"
+import type { SqlCell, Sqlite, SqliteRow } from "./sqlite.ts"
 
-export const readRows = (sqlite: Sqlite, sql: string, params: ReadonlyArray<Cell>): ReadonlyArray<Row> =>
+export const readRows = (sqlite: Sqlite, sql: string, params: ReadonlyArray<SqlCell>): ReadonlyArray<SqliteRow> =>
   sqlite.all(sql, params)
 
-/**
- * Inserts the rows in one transaction. It is short, because everything is prepared before it begins. The type of a
- * column converts its texts to numbers.
- */
+/** One transaction, short because everything is prepared before it begins. Column types convert texts to numbers. */
 export const insertPortion = (sqlite: Sqlite, portion: Portion): void => {
   const inserts = portion.map(({ columns, onConflict = "", rows, table }) => {
     const names = Object.keys(columns)

@@ -4,16 +4,22 @@ export {
   ConsoleDatabase,
   ConsoleUnavailable,
   consoleUnavailable,
-  type Statements,
-  statementsOf
+  makeStatements,
+  type Statements
 } from "./console-database.ts"
-export { allTables, backedUp, consoleTables, countsOf, TableCount } from "./console-tables.ts"
+export {
+  allTables,
+  backedUpTables,
+  consoleTables,
+  makeRestorable,
+  selectCounts,
+  TableCount
+} from "./console-tables.ts"
 export { type CsvRow, csvText } from "./csv.ts"
 export { insertPortion, readRows } from "./in-thread.ts"
 export { runMigrations } from "./migrations.ts"
-export { kept, pruneRequests, writeRequests } from "./requests/batches.ts"
-export { gatherer } from "./requests/gathered.ts"
-export { layerRequestLog } from "./requests/kept-requests.ts"
+export { maxKeptCalls, pruneRequests, writeRequests } from "./requests/batches.ts"
+export { gatherCalls } from "./requests/gather-calls.ts"
 export {
   type CallsByStatus,
   lastUseDays,
@@ -21,7 +27,7 @@ export {
   type PlaceInRequests,
   RequestLog
 } from "./requests/request-log.ts"
-export { makeRestorable } from "./restored.ts"
+export { layerRequestLog } from "./requests/stored-requests.ts"
 export { betweenCells, betweenRows, type RowsAsText } from "./rows-as-text.ts"
-export { type Cell, isBusy, isDamaged, openSqlite, type Row, type Sqlite } from "./sqlite.ts"
+export { isBusy, isDamaged, openSqlite, type SqlCell, type Sqlite, type SqliteRow } from "./sqlite.ts"
 export { inOwnThread, makeThread, type Thread } from "./thread.ts"

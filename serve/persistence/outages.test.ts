@@ -2,16 +2,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit } from "effect"
 import { MigrationError } from "effect/sql/Migrator"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
-import { asOutage } from "../ledger/index.ts"
+import { failOnOutage } from "../ledger/index.ts"
 
 const gone = new SqlError({ reason: new ConnectionError({ cause: new Error("read ECONNRESET"), operation: "query" }) })
 
 describe("work in the database", () => {
-  it.effect("fails as an outage when its connection is lost, also in a rollback or a migration", () =>
+  it.effect("fails with the SQL error when its connection is lost, even in a rollback or a migration", () =>
     Effect.gen(function* () {
       const migration = new MigrationError({ cause: gone, kind: "Failed", message: "Migration failed" })
       for (const defect of [gone, migration]) {
-        const error = yield* Effect.flip(asOutage(Effect.die(defect)))
+        const error = yield* Effect.flip(failOnOutage(Effect.die(defect)))
         assert.strictEqual(error, gone)
       }
     })
@@ -19,7 +19,7 @@ describe("work in the database", () => {
 
   it.effect("still reports a bug as a defect", () =>
     Effect.gen(function* () {
-      const exit = yield* Effect.exit(asOutage(Effect.die(new TypeError("a bug"))))
+      const exit = yield* Effect.exit(failOnOutage(Effect.die(new TypeError("a bug"))))
       assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
     })
   )

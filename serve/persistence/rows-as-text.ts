@@ -9,11 +9,9 @@ export interface RowsAsText {
   readonly table: string
   /** The type of each column, in the order of the cells. */
   readonly columns: Readonly<Record<string, "text" | "integer" | "double precision">>
-  /** At least one row. */
   readonly rows: string
   /** The `on conflict` clause; it refers to the existing row as `kept`. */
   readonly onConflict?: string
 }
 
-/** Rows that are written together. */
 export type Portion = ReadonlyArray<RowsAsText>

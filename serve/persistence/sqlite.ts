@@ -1,53 +1,43 @@
 /**
  * A SQLite file that only this process writes, on one connection of the main thread. A transaction begins and commits
- * in one turn of the event loop, so no other writer of the process intervenes. It is on disk when it returns:
- * write-ahead log, `synchronous=full`, one flush per commit. Long work runs in threads with their own connections.
+ * in one turn of the event loop, and is on disk when it returns: write-ahead log, `synchronous=full`, one flush per
+ * commit. Long work runs in threads with their own connections.
  *
- * The same SQL serves SQLite and PostgreSQL: `$1` parameters, `cast(… as …)`, `on conflict`, `returning`. A table is
- * named with its schema (`ledger.entry`, `console.person`); SQLite has one schema per file, so the prefix is dropped
- * here. Booleans are 0 and 1 in SQLite: columns declared as `boolean` are returned as booleans.
+ * The same SQL serves SQLite and PostgreSQL. A table is named with its schema (`ledger.entry`, `console.person`), which
+ * is dropped here: SQLite has one schema per file. Columns declared as `boolean` (0 and 1) are returned as booleans.
  */
 import { chmodSync, closeSync, existsSync, openSync } from "node:fs"
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite"
 
-export type Cell = string | number | boolean | null
-export type Row = Record<string, SQLOutputValue | boolean>
+export type SqlCell = string | number | boolean | null
+export type SqliteRow = Record<string, SQLOutputValue | boolean>
 
-/**
- * Milliseconds that a statement waits for another connection's write to end. While the main thread (`full`) waits, all
- * its calls wait.
- */
-const patience = { full: 1_000, normal: 10_000 }
+/** Milliseconds that a statement waits for another connection's write. While the main thread (`full`) waits, all wait. */
+const lockTimeout = { full: 1_000, normal: 10_000 }
 /** Pages of 4 kB: 16 MB. */
-export const longLog = 4_000
+export const longLogPages = 4_000
 /** If a long read made the log longer, a reset truncates it to this length. */
-const longestLog = 64 * 1024 * 1024
+const maxLogBytes = 64 * 1024 * 1024
 /** Page cache of a connection, in kilobytes. */
 const cacheSize = 32_768
 
-interface Prepared {
-  readonly statement: StatementSync
-  readonly booleans: ReadonlyArray<string>
-}
-
 const withoutSchemas = (sql: string) => sql.replaceAll(/\b(?:console|ledger)\.(?=[a-z_])/g, "")
-const inputOf = (cell: Cell): SQLInputValue => (typeof cell === "boolean" ? Number(cell) : cell)
+const toInput = (cell: SqlCell): SQLInputValue => (typeof cell === "boolean" ? Number(cell) : cell)
 
 /**
- * Restricts files of the ledger to their owner, including files that already existed. An existing file is not opened
- * here: closing it would release every lock that this process holds on it, and another process would consider itself
- * the last user.
+ * Restricts files to their owner. An existing file is not opened here: closing it would release every lock that this
+ * process holds on it, and another process would consider itself the last user.
  */
-const ownFile = (file: string) => {
+const restrictFile = (file: string) => {
   if (!existsSync(file)) closeSync(openSync(file, "a", 0o600))
   for (const name of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(name)) chmodSync(name, 0o600)
 }
 
-const codeOf = (error: unknown) => (error instanceof Error && "errcode" in error ? error.errcode : undefined)
+const readErrorCode = (error: unknown) => (error instanceof Error && "errcode" in error ? error.errcode : undefined)
 /** Another connection is writing, and nothing was written here. */
-export const isBusy = (error: unknown): boolean => codeOf(error) === 5
+export const isBusy = (error: unknown): boolean => readErrorCode(error) === 5
 /** A page cannot be read, or the file is not a database. */
-export const isDamaged = (error: unknown): error is Error => codeOf(error) === 11 || codeOf(error) === 26
+export const isDamaged = (error: unknown): error is Error => readErrorCode(error) === 11 || readErrorCode(error) === 26
 
 export interface SqliteOptions {
   /** `full`: a commit is on disk when it returns. `normal`: a later flushed commit takes it to the disk. */
@@ -57,35 +47,35 @@ export interface SqliteOptions {
 }
 
 export const openSqlite = (file: string, { durability = "full", sums }: SqliteOptions = {}) => {
-  ownFile(file)
-  if (sums !== undefined) ownFile(sums)
-  const db = new DatabaseSync(file, { timeout: patience[durability], enableForeignKeyConstraints: true })
+  restrictFile(file)
+  if (sums !== undefined) restrictFile(sums)
+  const db = new DatabaseSync(file, { timeout: lockTimeout[durability], enableForeignKeyConstraints: true })
   // the thread that writes `sums` checkpoints by itself; `checkpoints.ts` does it for the main thread
   db.exec(`pragma journal_mode = wal; pragma synchronous = ${durability}; pragma cache_size = -${cacheSize};
-    pragma wal_autocheckpoint = ${sums === undefined ? 0 : longLog}; pragma journal_size_limit = ${longestLog}`)
+    pragma wal_autocheckpoint = ${sums === undefined ? 0 : longLogPages}; pragma journal_size_limit = ${maxLogBytes}`)
   if (sums !== undefined) {
     db.prepare("attach database ? as sums").run(sums)
     db.exec(`pragma sums.journal_mode = wal; pragma sums.synchronous = normal; pragma sums.cache_size = -${cacheSize};
-      pragma sums.journal_size_limit = ${longestLog}`)
+      pragma sums.journal_size_limit = ${maxLogBytes}`)
   }
-  const known = new Map<string, Prepared>()
+  const cache = new Map<string, { readonly statement: StatementSync; readonly booleans: ReadonlyArray<string> }>()
   let commits = 0
 
-  const prepared = (sql: string): Prepared => {
-    const found = known.get(sql)
-    if (found !== undefined) return found
+  const prepare = (sql: string) => {
+    const cached = cache.get(sql)
+    if (cached !== undefined) return cached
     const statement = db.prepare(withoutSchemas(sql))
     const booleans = statement.columns().flatMap(({ name, type }) => (type === "boolean" ? [name] : []))
-    const made = { statement, booleans }
-    known.set(sql, made)
-    return made
+    const prepared = { statement, booleans }
+    cache.set(sql, prepared)
+    return prepared
   }
-  const named = (params: ReadonlyArray<Cell>) =>
-    Object.fromEntries(params.map((cell, index) => [`$${index + 1}`, inputOf(cell)]))
+  const bindParams = (params: ReadonlyArray<SqlCell>) =>
+    Object.fromEntries(params.map((cell, index) => [`$${index + 1}`, toInput(cell)]))
 
-  const all = (sql: string, params: ReadonlyArray<Cell> = []): ReadonlyArray<Row> => {
-    const { booleans, statement } = prepared(sql)
-    const rows = statement.all(named(params))
+  const all = (sql: string, params: ReadonlyArray<SqlCell> = []): ReadonlyArray<SqliteRow> => {
+    const { booleans, statement } = prepare(sql)
+    const rows = statement.all(bindParams(params))
     if (booleans.length === 0) return rows
     return rows.map((row) => ({
       ...row,
@@ -96,10 +86,10 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
   const transaction = <A>(begin: string, work: () => A): A => {
     db.exec(begin)
     try {
-      const done = work()
+      const result = work()
       db.exec("commit")
       commits++
-      return done
+      return result
     } catch (error) {
       if (db.isTransaction) db.exec("rollback")
       throw error
@@ -109,15 +99,13 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
   return {
     file,
     sums,
-    /** Several statements, without parameters. */
     exec: (sql: string): void => db.exec(withoutSchemas(sql)),
     /** For a statement that runs for every row: parameters are `?`. */
     prepare: (sql: string): StatementSync => db.prepare(withoutSchemas(sql)),
     all,
-    /** Returns the number of changed rows. */
-    run: (sql: string, params: ReadonlyArray<Cell> = []): number => {
+    run: (sql: string, params: ReadonlyArray<SqlCell> = []): number => {
       commits++
-      return Number(prepared(sql).statement.run(named(params)).changes)
+      return Number(prepare(sql).statement.run(bindParams(params)).changes)
     },
     /** Number of possible commits since the file was opened. */
     commits: (): number => commits,
@@ -126,7 +114,7 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
     /** The same for a `work` that writes only `sums`: writers of the file itself do not wait for it. */
     transactionOfSums: <A>(work: () => A): A => transaction("begin", work),
     /** All reads of `work` see the same snapshot. The log cannot be reset meanwhile. */
-    atOneMoment: <A>(work: () => A): A => {
+    inSnapshot: <A>(work: () => A): A => {
       db.exec("begin")
       try {
         return work()

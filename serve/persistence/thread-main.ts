@@ -1,13 +1,13 @@
 /** The code that runs in a thread of `thread.ts`. */
 import { parentPort, workerData } from "node:worker_threads"
 import { openSqlite } from "./sqlite.ts"
-import type { Files, Task, TaskAnswer } from "./thread.ts"
+import type { Files, TaskAnswer, ThreadTask } from "./thread.ts"
 
 const { file, sums } = workerData as Files // from `thread.ts`
 const sqlite = openSqlite(file, { durability: "normal", sums })
-const answer = (answered: TaskAnswer) => parentPort?.postMessage(answered)
+const answer = (message: TaskAnswer) => parentPort?.postMessage(message)
 
-const run = async ({ args, id, module, name }: Task): Promise<void> => {
+const run = async ({ args, id, module, name }: ThreadTask): Promise<void> => {
   try {
     const exported: Readonly<Record<string, (...args: ReadonlyArray<unknown>) => unknown>> = await import(module)
     const work = exported[name]
@@ -20,7 +20,7 @@ const run = async ({ args, id, module, name }: Task): Promise<void> => {
 }
 
 let done: Promise<void> = Promise.resolve()
-parentPort?.on("message", (message: Task | "close") => {
+parentPort?.on("message", (message: ThreadTask | "close") => {
   done = done.then(async () => {
     if (message !== "close") return run(message)
     sqlite.close()

@@ -19,7 +19,7 @@ const locksOn = (file: string): number => {
 }
 
 describe("a thread", () => {
-  it("runs exported functions over its own connection, and says what went wrong", async () => {
+  it("runs exported functions on its own connection, and reports errors", async () => {
     const file = path.join(folder, "runs.sqlite")
     const sqlite = openSqlite(file)
     sqlite.exec("create table t (a); insert into t values (1), (2)")
@@ -34,7 +34,7 @@ describe("a thread", () => {
     sqlite.close()
   })
 
-  it("that has failed is followed by another one, which its late end does not take along", async () => {
+  it("is replaced after a failure, and the late exit of the failed one does no harm", async () => {
     const missing = path.join(folder, "missing")
     const file = path.join(missing, "there.sqlite")
     const thread = makeThread({ file })
@@ -48,7 +48,7 @@ describe("a thread", () => {
     sqlite.close()
   })
 
-  it("that is closed while it works lets its process wait for it", () => {
+  it("finishes its work when it is closed, and its process waits for it", () => {
     const program = `
       import { makeThread } from ${JSON.stringify(new URL("./thread.ts", import.meta.url).href)}
       import { count } from ${JSON.stringify(work)}
@@ -66,7 +66,7 @@ describe("a thread", () => {
     assert.deepStrictEqual([status, String(stdout)], [0, "40\n"])
   })
 
-  it("gives up no lock of the process on the file: another program would take the log away", async () => {
+  it("keeps the locks of the process on the file, so no other program removes the log", async () => {
     const file = path.join(folder, "locks.sqlite")
     const sqlite = openSqlite(file)
     sqlite.exec("create table t (a)")

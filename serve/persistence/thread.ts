@@ -1,7 +1,7 @@
 /**
- * A thread with its own connection to a SQLite file, for work that would block requests: pages that read many rows,
- * sums, copies. It runs exported functions `(sqlite, …arguments) => answer` one after the other, and starts with the
- * first call. Its writes to the file itself reach the disk with the next commit of the main thread.
+ * A thread with its own connection to a SQLite file, for work that would block requests. It runs exported functions
+ * `(sqlite, …arguments) => answer` one after the other, and starts with the first call. Its writes to the file itself
+ * reach the disk with the next commit of the main thread.
  */
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
@@ -26,7 +26,7 @@ export interface Thread {
   readonly close: () => Promise<void>
 }
 
-export interface Task {
+export interface ThreadTask {
   readonly id: number
   readonly module: string
   readonly name: string
@@ -37,7 +37,7 @@ export type TaskAnswer = { readonly id: number } & (
   | { readonly error: { readonly message: string; readonly code: unknown } }
 )
 
-const closed = "the thread that reads the file was closed"
+const closedMessage = "the thread that reads the file was closed"
 
 export const makeThread = (files: Files): Thread => {
   let worker: Worker | undefined
@@ -46,36 +46,36 @@ export const makeThread = (files: Files): Thread => {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
 
   /** A failed worker exits later, when another one may already have replaced it. */
-  const failAll = (of: Worker, error: unknown) => {
-    if (worker !== of) return
+  const failAll = (failed: Worker, error: unknown) => {
+    if (worker !== failed) return
     worker = undefined
     for (const { reject } of waiting.values()) reject(error)
     waiting.clear()
   }
   const start = (): Worker => {
     const started = new Worker(new URL("./thread-main.ts", import.meta.url), { workerData: files })
-    started.on("message", (answered: TaskAnswer) => {
-      const asked = waiting.get(answered.id)
-      waiting.delete(answered.id)
+    started.on("message", (message: TaskAnswer) => {
+      const task = waiting.get(message.id)
+      waiting.delete(message.id)
       if (waiting.size === 0 && !isClosed) started.unref() // lets the process end if it waits for nothing else
-      if ("answer" in answered) asked?.resolve(answered.answer)
-      else asked?.reject(Object.assign(new Error(answered.error.message), { code: answered.error.code }))
+      if ("answer" in message) task?.resolve(message.answer)
+      else task?.reject(Object.assign(new Error(message.error.message), { code: message.error.code }))
     })
     started.on("error", (error) => failAll(started, error))
-    started.on("exit", () => failAll(started, new Error(closed)))
+    started.on("exit", () => failAll(started, new Error(closedMessage)))
     return started
   }
 
   return {
     run: (module, work, ...args) => {
-      if (isClosed) return Promise.reject(new Error(closed))
+      if (isClosed) return Promise.reject(new Error(closedMessage))
       worker ??= start()
       worker.ref()
-      const asked = Promise.withResolvers<unknown>()
-      const message: Task = { id: ++last, module, name: work.name, args }
-      waiting.set(message.id, asked)
-      worker.postMessage(message)
-      return asked.promise as Promise<never> // what `work` answers, copied
+      const answer = Promise.withResolvers<unknown>()
+      const task: ThreadTask = { id: ++last, module, name: work.name, args }
+      waiting.set(task.id, answer)
+      worker.postMessage(task)
+      return answer.promise as Promise<never> // what `work` answers, copied
     },
     close: async () => {
       isClosed = true
@@ -89,7 +89,6 @@ export const makeThread = (files: Files): Thread => {
   }
 }
 
-/** Runs one function in a thread of its own, which ends with the function. */
 export const inOwnThread = async <Arguments extends ReadonlyArray<unknown>, Answer>(
   files: Files,
   module: string,

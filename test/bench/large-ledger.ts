@@ -4,14 +4,13 @@
  */
 import { randomInt } from "node:crypto"
 import {
-  apply,
-  chain,
-  charge,
+  applyGroup,
+  captureHold,
+  chainEntries,
   creditAccount,
   type Decision,
+  draftCharge,
   fingerprint,
-  followEntries,
-  groupWriting,
   type Hold,
   hold,
   issueKey,
@@ -19,9 +18,10 @@ import {
   newApiKey,
   openAccount,
   openLedgerFile,
+  prepareGroupWrite,
   randomText,
-  restore,
-  settle
+  restoreState,
+  updateSums
 } from "@larder/serve/ledger"
 import { checkpoint } from "@larder/serve/persistence"
 import { Effect, Result } from "effect"
@@ -115,7 +115,7 @@ export const makeLargeLedger = (directory: string, size: LedgerSize): Promise<st
   const token = newApiKey()
   const credits = (entries + 1) * price
   const start = Date.now() - year
-  const state = restore({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
+  const state = restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
 
   /** The key and endpoint of a call. In turns, each key asks for one endpoint after the other. */
   const callOf = (number: number) => {
@@ -131,21 +131,21 @@ export const makeLargeLedger = (directory: string, size: LedgerSize): Promise<st
       if ("refused" in admission) throw new Error(`call ${number} was refused: ${admission.refused}`)
       return admission.hold
     })
-    const drafts = holds.flatMap((held, index) => charge(state, held, `req_${state.sequence + index}`) ?? [])
+    const drafts = holds.flatMap((held, index) => draftCharge(state, held, `req_${state.sequence + index}`) ?? [])
     return { decision: { accounts: [], keys: [], entries: drafts }, holds }
   }
 
   const fill = Effect.gen(function* () {
     const file = yield* openLedgerFile(directory)
-    const writeGroup = groupWriting(file.sqlite)
+    const writeGroup = prepareGroupWrite(file.sqlite)
     const write = (decision: Decision, holds: ReadonlyArray<Hold> = []) => {
-      const group = { ...decision, entries: chain(state, decision.entries) }
+      const group = { ...decision, entries: chainEntries(state, decision.entries) }
       file.sqlite.transaction(() => writeGroup(group))
-      apply(state, group)
-      for (const held of holds) settle(held)
+      applyGroup(state, group)
+      for (const held of holds) captureHold(held)
     }
     const follow = async () => {
-      await file.thread.run(progress, followEntries)
+      await file.thread.run(progress, updateSums)
       await file.thread.run(checkpoints, checkpoint)
     }
     yield* Effect.promise(async () => {

@@ -3,7 +3,7 @@
  * them also that the budget is spent, and the latest calls of each account.
  */
 import { openLedgerFile } from "@larder/serve/ledger"
-import { checkpoint, kept, type Sqlite } from "@larder/serve/persistence"
+import { checkpoint, maxKeptCalls, type Sqlite } from "@larder/serve/persistence"
 import { Effect } from "effect"
 
 const statements: ReadonlyArray<string> = [
@@ -21,7 +21,7 @@ const statements: ReadonlyArray<string> = [
     from ledger.account
     cross join ledger.entry_place as place
       on place.account_id = account.id and place.position > (
-        select max(position) - ${kept} from ledger.entry_place where entry_place.account_id = account.id
+        select max(position) - ${maxKeptCalls} from ledger.entry_place where entry_place.account_id = account.id
       )
     cross join ledger.entry on entry.sequence = place.sequence and entry.type = 'charge'`
 ]

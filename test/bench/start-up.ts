@@ -2,7 +2,7 @@
 import { cpSync, mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { ledgerFileIn } from "@larder/serve/ledger"
+import { ledgerPath } from "@larder/serve/ledger"
 import { run, startServer } from "../support/programs.ts"
 import { type LedgerSize, makeLargeLedger } from "./large-ledger.ts"
 
@@ -23,7 +23,7 @@ export const startWithLargeLedger = async (warehouseHome: string, request: strin
     const seconds = Number(((performance.now() - startedAt) / 1000).toFixed(2))
     await server.stop()
     if (status !== 200) throw new Error(`the first call was answered with ${status}, ${headers.get("x-request-id")}`)
-    const bytes = statSync(ledgerFileIn(path.join(home, "ledger"))).size
+    const bytes = statSync(ledgerPath(path.join(home, "ledger"))).size
     const { accounts, entries, keysOfEach } = size
     return { entries, keys: accounts * keysOfEach, "ledger.sqlite, MB": Math.round(bytes / 1e6), seconds }
   } finally {

@@ -5,7 +5,7 @@ import path from "node:path"
 import { text } from "node:stream/consumers"
 import { assert, describe, it } from "@effect/vitest"
 import { scopes } from "@larder/schemas"
-import { embeddedLedger } from "@larder/serve/ledger"
+import { openEmbeddedLedger } from "@larder/serve/ledger"
 import { Effect } from "effect"
 import { larderInAHome } from "./larder.ts"
 
@@ -107,7 +107,7 @@ describe("an administrative command", () => {
   it("waits until the ledger is released", async () => {
     let isDone = false
     const waiting = Effect.gen(function* () {
-      const { administration } = yield* embeddedLedger(ledgerFolder())
+      const { administration } = yield* openEmbeddedLedger(ledgerFolder())
       const second = json(["accounts", "create", "--name", "b"]).finally(() => {
         isDone = true
       })

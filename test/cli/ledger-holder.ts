@@ -9,8 +9,8 @@ import {
   embeddedConsole,
   type LedgerAccess,
   LedgerFile,
-  ledgerInFile,
-  openLedgerFile
+  openLedgerFile,
+  openLedgerInFile
 } from "@larder/serve/ledger"
 import { administerPeople, layerPeople } from "@larder/serve/people"
 import { Effect, Layer } from "effect"
@@ -26,7 +26,7 @@ const call = Effect.fnUntraced(function* (ledger: LedgerAccess, token: string) {
 
 export const holdLedger = Effect.fnUntraced(function* (directory: string) {
   const file = yield* openLedgerFile(directory)
-  const ledger = yield* ledgerInFile(file)
+  const ledger = yield* openLedgerInFile(file)
   const tables = Layer.provide(embeddedConsole, Layer.succeed(LedgerFile, file))
   const kept = yield* Layer.build(Layer.provide(layerPeople, tables))
   const people = yield* administerPeople(() => "http://console.example").pipe(

@@ -3,7 +3,7 @@ import { copyFileSync, cpSync, mkdtempSync, readdirSync, renameSync, rmSync, sta
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Administration, ledgerFileIn } from "@larder/serve/ledger"
+import { Administration, ledgerPath } from "@larder/serve/ledger"
 import { Effect } from "effect"
 import { afterAll, beforeAll, inject } from "vitest"
 import { connected } from "../ledger/outage.ts"
@@ -43,7 +43,7 @@ const migrate = (folder: string, url: string) =>
 /** A folder with nothing but the backup, as docs/operations.md restores it. */
 const restored = (folder: string, file: string) => {
   const place = placeIn(folder)
-  copyFileSync(file, ledgerFileIn(place.folder))
+  copyFileSync(file, ledgerPath(place.folder))
   return place
 }
 

@@ -14,9 +14,9 @@ import {
   allTables,
   ConsoleDatabase,
   ConsoleUnavailable,
-  gatherer,
+  gatherCalls,
   insertPortion,
-  kept,
+  maxKeptCalls,
   type NotedRequest,
   type Statements,
   type Thread,
@@ -89,8 +89,8 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
       Effect.gen(function* () {
         const { run, transaction } = yield* ConsoleDatabase
         yield* transaction((inside) => Effect.andThen(inside.run(insert, ["a", "1"]), inside.run(insert, ["b", "2"])))
-        const kept = yield* rows
-        assert.strictEqual(kept.length, 2)
+        const maxKeptCalls = yield* rows
+        assert.strictEqual(maxKeptCalls.length, 2)
 
         const ends: ReadonlyArray<(inside: Statements) => Effect.Effect<unknown, unknown>> = [
           () => Effect.fail("no"),
@@ -103,7 +103,7 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
             transaction((inside) => Effect.andThen(inside.run("update console.simulated set body = 'x'"), end(inside)))
           )
           assert.isTrue(Exit.isFailure(exit))
-          assert.deepStrictEqual(yield* rows, kept)
+          assert.deepStrictEqual(yield* rows, maxKeptCalls)
         }
         yield* run(insert, ["c", "3"])
         assert.strictEqual((yield* rows).length, 3)
@@ -277,7 +277,7 @@ describe("the console's database in SQLite", () => {
   it.live("writes 1,700 requests no more than 250 rows at a time", () =>
     Effect.gen(function* () {
       const { database, sizes } = yield* watchedThread
-      const gathering = gatherer(kept)
+      const gathering = gatherCalls(maxKeptCalls)
       for (let number = 0; number < 1_700; number++) gathering.add(aCall(number))
       yield* writeRequests(database, gathering.take())
       assert.deepStrictEqual(sizes.slice(0, 7), [250, 250, 250, 250, 250, 250, 200])

@@ -1,7 +1,7 @@
 /** Sums of calls agree with what was counted, on both databases and by two servers at once. Two seconds. */
 import { assert, describe, it } from "@effect/vitest"
 import { postgresConsole } from "@larder/serve/ledger"
-import { ConsoleDatabase, gatherer, writeRequests } from "@larder/serve/persistence"
+import { ConsoleDatabase, gatherCalls, writeRequests } from "@larder/serve/persistence"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { inject } from "vitest"
 import { newDatabase } from "../support/postgres/new-database.ts"
@@ -20,7 +20,7 @@ const countedBy = (server: number, time: number) =>
   }))
 
 const count = (database: ConsoleDatabase["Service"], rows: ReturnType<typeof countedBy>) => {
-  const gathering = gatherer(10)
+  const gathering = gatherCalls(10)
   for (const { day, ...row } of rows) {
     const call = { ...row, id: crypto.randomUUID(), account_id: "acct_a", credits: 1, duration_ms: 1 }
     gathering.add({ ...call, occurred_at: `${day}T12:00:00.000Z` })

@@ -6,14 +6,14 @@ import { cpSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import {
-  embeddedStore,
-  followEntries,
   type Group,
   type LedgerFile,
   type LedgerStore,
-  ledgerFileIn,
+  ledgerPath,
+  openEmbeddedStore,
   openLedgerFile,
-  progressIn
+  readProgress,
+  updateSums
 } from "@larder/serve/ledger"
 import { checkpoint } from "@larder/serve/persistence"
 import { Effect, Logger } from "effect"
@@ -38,7 +38,7 @@ const running = <A, E, R>(
   use: (file: LedgerFile["Service"], store: LedgerStore) => Effect.Effect<A, E, R>
 ) =>
   openLedgerFile(folder).pipe(
-    Effect.flatMap((file) => Effect.flatMap(embeddedStore(file), (store) => use(file, store))),
+    Effect.flatMap((file) => Effect.flatMap(openEmbeddedStore(file), (store) => use(file, store))),
     Effect.scoped
   )
 
@@ -128,7 +128,7 @@ const oftenBegunAnew = Effect.gen(function* () {
       for (const sequence of numbersTo(150).slice(1)) {
         yield* append(store, [charges(sequence)])
         if (sequence % 10 === 0) {
-          followEntries(sqlite)
+          updateSums(sqlite)
           checkpoint(sqlite)
         }
         if (![109, 110, 111, 112, 119, 120, 121, 150].includes(sequence)) continue
@@ -223,12 +223,12 @@ describe("a log that is copied into the file", () => {
   it.effect("is copied again when the process died meanwhile", () =>
     Effect.gen(function* () {
       const { after, before } = yield* copied
-      const [old, whole] = [before, after].map((folder) => readFileSync(ledgerFileIn(folder)))
+      const [old, whole] = [before, after].map((folder) => readFileSync(ledgerPath(folder)))
       if (old === undefined || whole === undefined) throw new Error("unreachable")
       for (const part of [0.1, 0.5, 0.9]) {
         const copy = copyOf(after, `part-${part}`)
         const length = Math.floor(whole.length * part) // within a page
-        writeFileSync(ledgerFileIn(copy), Buffer.concat([whole.subarray(0, length), old.subarray(length)]))
+        writeFileSync(ledgerPath(copy), Buffer.concat([whole.subarray(0, length), old.subarray(length)]))
         yield* holdsAllOnce(copy)
       }
     })
@@ -249,7 +249,7 @@ describe("tables that follow the entries", () => {
               store,
               to === last ? [charges(...numbersTo(to).slice(250))] : [birth, charges(...numbersTo(to).slice(1))]
             )
-            followEntries(sqlite)
+            updateSums(sqlite)
           }
           cpSync(live, killed, { recursive: true })
         })
@@ -262,14 +262,14 @@ describe("tables that follow the entries", () => {
         truncateSync(logOfSums(copy), (start + end) / 2)
         yield* running(copy, ({ reading: sqlite }, store) =>
           Effect.gen(function* () {
-            reached.push(progressIn(sqlite))
+            reached.push(readProgress(sqlite))
             const day = createdAt.slice(0, 10)
             const usage = store.usage({ account_id: "acct_a", from: day, to: day })
             const counted = [
               { day, key_id: "key_a", endpoint: "/v1/stores", calls: last - 1, credits: 10 * (last - 1) }
             ]
             assert.deepStrictEqual(yield* usage, counted)
-            followEntries(sqlite)
+            updateSums(sqlite)
             assert.deepStrictEqual(yield* usage, counted)
             assert.deepStrictEqual((yield* store.verify(held)).problems, [])
           })

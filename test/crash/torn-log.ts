@@ -7,7 +7,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileS
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { ledgerFileIn } from "@larder/serve/ledger"
+import { ledgerPath } from "@larder/serve/ledger"
 import type { Chance } from "./chance.ts"
 
 /** Of a log, which SQLite flushes before it writes the first frame behind it. */
@@ -15,7 +15,7 @@ export const headerLength = 32
 const frameHeaderLength = 24
 
 /** The write-ahead log of a ledger in this folder. */
-export const logIn = (folder: string): string => `${ledgerFileIn(folder)}-wal`
+export const logIn = (folder: string): string => `${ledgerPath(folder)}-wal`
 
 interface Transaction {
   readonly start: number
@@ -87,9 +87,9 @@ const insertAnother = `
 const inCopy = <A>(file: string, log: Buffer, use: (copy: DatabaseSync, log: string) => A): A => {
   const folder = mkdtempSync(path.join(tmpdir(), "larder-torn-"))
   try {
-    copyFileSync(file, ledgerFileIn(folder))
+    copyFileSync(file, ledgerPath(folder))
     writeFileSync(logIn(folder), log)
-    const copy = new DatabaseSync(ledgerFileIn(folder))
+    const copy = new DatabaseSync(ledgerPath(folder))
     try {
       copy.exec("pragma wal_autocheckpoint = 0")
       return use(copy, logIn(folder))
@@ -134,7 +134,7 @@ export const tearLog = (
   chance: Chance
 ): "the last transaction" | "another transaction" => {
   const folder = path.join(home, "ledger")
-  const [file, name] = [ledgerFileIn(folder), logIn(folder)]
+  const [file, name] = [ledgerPath(folder), logIn(folder)]
   const log = existsSync(name) ? readFileSync(name) : Buffer.alloc(0)
   const last = transactionsIn(log).at(-1)
   const charged = last === undefined ? undefined : chargedLast(file, log, last)

@@ -1,7 +1,7 @@
 /** Ledgers in folders whose chain is anchored elsewhere. */
 import { cpSync, mkdirSync } from "node:fs"
 import path from "node:path"
-import { anchorPlace, embeddedStore, followEntries, keepAnchorOfFile, openLedgerFile } from "@larder/serve/ledger"
+import { anchorPlace, keepFileAnchor, openEmbeddedStore, openLedgerFile, updateSums } from "@larder/serve/ledger"
 import { Effect, Option, Redacted } from "effect"
 import { onceForFile } from "../support/once-for-file.ts"
 import { append, sampleGroups, temporaryFolder, withDatabase, written } from "../support/serve/sample-ledger.ts"
@@ -24,14 +24,14 @@ const made = Effect.gen(function* () {
   yield* Effect.scoped(
     Effect.gen(function* () {
       const file = yield* openLedgerFile(stopped)
-      const store = yield* embeddedStore(file)
-      yield* keepAnchorOfFile(file, Option.some(place), Effect.void)
+      const store = yield* openEmbeddedStore(file)
+      yield* keepFileAnchor(file, Option.some(place), Effect.void)
       yield* append(store, sampleGroups())
       file.sqlite.exec(payment)
       cpSync(stopped, killed, { recursive: true })
     })
   )
-  yield* withDatabase(stopped, followEntries)
+  yield* withDatabase(stopped, updateSums)
   const anchor = Option.getOrThrow(yield* place.read)
   return { stopped, killed, older, anchor, place }
 })

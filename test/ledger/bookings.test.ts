@@ -3,10 +3,10 @@ import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import {
   type Booking,
-  embeddedLedger,
   entryTypes,
   type LedgerAccess,
-  mostCredits,
+  maxCredits,
+  openEmbeddedLedger,
   plainEntry
 } from "@larder/serve/ledger"
 import { Effect, Stream } from "effect"
@@ -36,9 +36,9 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
         const { account_id } = yield* keyOf(ledger)
         const { administration } = ledger
         const note = "as much as there can be"
-        const left = mostCredits - 5_000
+        const left = maxCredits - 5_000
         const credited = yield* administration.creditAccount({ account_id, credits: left, note })
-        assert.strictEqual(credited.balance_credits, mostCredits)
+        assert.strictEqual(credited.balance_credits, maxCredits)
         const refusals = [
           yield* Effect.flip(administration.creditAccount({ account_id, credits: 1, note })),
           yield* Effect.flip(administration.book(aTopUp(account_id, { credits: 1 })))
@@ -49,12 +49,12 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
         }
         const out = (credits: number, reference: string) =>
           administration.book(aTopUp(account_id, { type: "refund", credits, reference }))
-        yield* out(-mostCredits, "ref_1")
-        yield* out(-mostCredits, "ref_2")
+        yield* out(-maxCredits, "ref_1")
+        yield* out(-maxCredits, "ref_2")
         assert.strictEqual((yield* Effect.flip(out(-1, "ref_3")))._tag, "BalanceOutOfBounds")
         assert.deepStrictEqual((yield* administration.verify({})).problems, [])
         const [first] = (yield* administration.listAccounts({})).map(({ balance_credits }) => balance_credits)
-        assert.strictEqual(first, -mostCredits)
+        assert.strictEqual(first, -maxCredits)
       }).pipe(Effect.scoped)
   )
 
@@ -65,8 +65,8 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
       const { administration } = ledger
       const out = (credits: number, reference: string) =>
         administration.book(aTopUp(account_id, { type: "refund", credits, reference }))
-      yield* out(-mostCredits, "ref_1")
-      const offer = { account_id, credits: mostCredits, note: "offer", expires_at: "2100-01-01T00:00:00.000Z" }
+      yield* out(-maxCredits, "ref_1")
+      const offer = { account_id, credits: maxCredits, note: "offer", expires_at: "2100-01-01T00:00:00.000Z" }
       assert.strictEqual((yield* administration.creditAccount(offer)).balance_credits, 5_000)
       yield* out(-5_000, "ref_2")
       assert.strictEqual((yield* Effect.flip(out(-1, "ref_3")))._tag, "BalanceOutOfBounds")
@@ -225,7 +225,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
       yield* ledger.administration.book(aTopUp(account_id, { type: "refund", credits: -6_000, reference: "re_1" }))
       const home = yield* folder
       yield* ledger.administration.backup({ file: path.join(home, "ledger.sqlite") })
-      const restored = yield* embeddedLedger(home)
+      const restored = yield* openEmbeddedLedger(home)
       const refund = aTopUp(account_id, { type: "refund", credits: -6_000, reference: "re_1" })
       const again = yield* restored.administration.book(refund)
       assert.deepStrictEqual(again, { booked: false, balance_credits: -1_000 })

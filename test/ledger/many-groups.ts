@@ -3,7 +3,7 @@
  * The files `first` and `last` next to the folder are flushed before the first group and after the last one.
  */
 import { fsyncSync, openSync } from "node:fs"
-import { embeddedStore, openLedgerFile } from "@larder/serve/ledger"
+import { openEmbeddedStore, openLedgerFile } from "@larder/serve/ledger"
 import { Effect } from "effect"
 import { birth, charges } from "../support/serve/killed-ledger.ts"
 
@@ -11,7 +11,7 @@ const [folder = "", groups] = process.argv.slice(2)
 const flush = (name: string) => fsyncSync(openSync(`${folder}.${name}`, "w"))
 
 const write = openLedgerFile(folder).pipe(
-  Effect.flatMap(embeddedStore),
+  Effect.flatMap(openEmbeddedStore),
   Effect.flatMap((store) =>
     Effect.promise(async () => {
       await store.append(birth)

@@ -7,11 +7,11 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   type Administration,
   type Booking,
-  embeddedLedger,
+  databasePlace,
   type LedgerAccess,
-  markAs,
-  placeOf,
-  postgresLedger
+  openEmbeddedLedger,
+  openPostgresLedger,
+  writeMark
 } from "@larder/serve/ledger"
 import { Context, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { afterAll, inject } from "vitest"
@@ -26,9 +26,9 @@ const home = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 const database = Effect.suspend(() => pooledDatabase(inject("postgresUrl")))
-const openEmbedded = (folder: string) => embeddedLedger(path.join(folder, "ledger"))
+const openEmbedded = (folder: string) => openEmbeddedLedger(path.join(folder, "ledger"))
 const refusal = (folder: string) => Effect.scoped(Effect.flip(openEmbedded(folder)))
-const openPostgres = (url: string) => Effect.flatMap(home, (folder) => postgresLedger(Redacted.make(url), folder))
+const openPostgres = (url: string) => Effect.flatMap(home, (folder) => openPostgresLedger(Redacted.make(url), folder))
 
 /** For what no operator does. */
 const client = (url: string) =>
@@ -180,10 +180,10 @@ describe("ledger migrate", () => {
       assert.notInclude(stderr, new URL(url).password)
 
       // as if it had been cut off before the old ledger was closed
-      yield* markAs("moving", path.join(folder, "ledger"), placeOf(Redacted.make(url)))
+      yield* writeMark("moving", path.join(folder, "ledger"), databasePlace(Redacted.make(url)))
       assert.match(
         (yield* refusal(folder)).message,
-        /it is unknown whether the move was completed. Repeat: larder-serve ledger migrate/
+        /it is unknown whether the move is complete. Run again: larder-serve ledger migrate/
       )
       const repeated = yield* migrate(folder, url)
       assert.strictEqual(repeated.code, 0, repeated.stderr)
@@ -234,7 +234,7 @@ describe("ledger migrate", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses a database that holds another ledger, and changes nothing", () =>
+  it.live("refuses a database that contains another ledger, and changes nothing", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const { accounts, before } = yield* aLedger(folder)
@@ -242,7 +242,7 @@ describe("ledger migrate", () => {
       yield* other.administration.createAccount({ name: "theirs" })
       const { code, stderr } = yield* migrate(folder, url)
       assert.strictEqual(code, 1)
-      assert.match(stderr, /The ledger was not moved: the database holds another ledger: it has 1 accounts/)
+      assert.match(stderr, /The ledger was not moved: the database contains another ledger: it has 1 accounts/)
       assert.strictEqual((yield* other.administration.verify({})).entries, 1)
       const { administration } = yield* openEmbedded(folder)
       assert.deepStrictEqual(yield* everything(administration, accounts), before)
@@ -375,7 +375,7 @@ describe("ledger backup of a ledger in PostgreSQL", () => {
       const file = path.join(folder, "precious")
       writeFileSync(file, "precious")
       const error = yield* Effect.flip(ledger.administration.backup({ file }))
-      assert.match(error.message, /there is a file of this name already/)
+      assert.match(error.message, /a file with this name already exists/)
       assert.strictEqual(readFileSync(file, "utf8"), "precious")
       assert.deepStrictEqual(readdirSync(folder), ["precious"])
     }).pipe(Effect.scoped)

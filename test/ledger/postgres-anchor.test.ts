@@ -8,8 +8,8 @@ import {
   type AnchorPlace,
   anchorPlace,
   connect,
-  createTables,
-  keepAnchorOfDatabase,
+  createConsoleTables,
+  keepDatabaseAnchor,
   verifyDatabase,
   verifyFile
 } from "@larder/serve/ledger"
@@ -25,7 +25,7 @@ const kept = (place: AnchorPlace) => Effect.map(place.read, Option.getOrThrow)
 /** A server's connections, which keep its anchor until the scope ends. */
 const anchoring = Effect.fnUntraced(function* (url: string, place: AnchorPlace) {
   const sql = yield* connect(Redacted.make(url))
-  yield* keepAnchorOfDatabase(sql, Option.some(place), Effect.void)
+  yield* keepDatabaseAnchor(sql, Option.some(place), Effect.void)
   return sql
 })
 
@@ -52,7 +52,7 @@ describe("the anchor of a ledger in PostgreSQL", () => {
       const places = [anchorIn(made, "here.json"), anchorIn(made, "there.json")]
       const ledgers = yield* Effect.all([open(url), open(url)])
       const [observer] = yield* Effect.all([connect(Redacted.make(url))])
-      yield* createTables(observer)
+      yield* createConsoleTables(observer)
       const keys = yield* Effect.all(ledgers.map((ledger) => keyOf(ledger)))
       yield* Effect.scoped(
         Effect.gen(function* () {
@@ -95,7 +95,7 @@ describe("the anchor of a ledger in PostgreSQL", () => {
       const place = anchorIn(made)
       const ledger = yield* open(url)
       const sql = yield* anchoring(url, place)
-      yield* createTables(sql)
+      yield* createConsoleTables(sql)
       const { administration } = ledger
       const { id: account_id } = yield* administration.createAccount({ name: `Ünï "quoted" \\ 🧀 </script> \u2028` })
       const key = yield* administration.createKey({

@@ -1,12 +1,12 @@
 /** What is in the database of a ledger: that it adds up, and that it shows when it does not. */
 import { assert, describe, it } from "@effect/vitest"
 import {
-  beginning,
   bookWhileFree,
-  breakBefore,
   type ChainHead,
   connect,
   type Entry,
+  emptyHead,
+  findBreak,
   plainEntry
 } from "@larder/serve/ledger"
 import { Effect, Redacted } from "effect"
@@ -26,9 +26,9 @@ describe("the entries in the database", () => {
         await Promise.all(holds.map((held, call) => held.commit(`req_${call}`)))
       })
       const entries = yield* entriesOf(ledger, key)
-      let head: ChainHead = beginning
+      let head: ChainHead = emptyHead
       for (const entry of entries) {
-        assert.isUndefined(breakBefore(head, entry))
+        assert.isUndefined(findBreak(head, entry))
         head = entry
       }
       assert.strictEqual(entries.length, 46)
@@ -62,20 +62,20 @@ describe("the entries in the database", () => {
     "an account of entries": [
       `insert into ledger.entry (account_id, position, type, occurred_at, credits, balance, hash)
       values ('acct_gone', 1, 'grant', now(), 0, 0, '')`,
-      /1 entries are of account acct_gone, which is not there/
+      /1 entries belong to account acct_gone, which is missing/
     ],
     "a key of a charge": [
       "update ledger.entry set key_id = 'key_gone' where position = 3",
-      /entry 3 of account acct_\w+ was charged to key key_gone, which is no key of this account/
+      /entry 3 of account acct_\w+ was charged to key key_gone, which is not a key of this account/
     ],
     "a charge without a key": [
       "update ledger.entry set key_id = null where position = 3",
-      /entry 3 of account acct_\w+ was charged to key null, which is no key of this account/
+      /entry 3 of account acct_\w+ was charged to key null, which is not a key of this account/
     ],
     "the owner of a key": [
       `insert into ledger.account values ('acct_other', 'x', now(), 0, 0, '');
       update ledger.api_key set account_id = 'acct_other'`,
-      /entry 4 of account acct_\w+ was charged to key key_\w+, which is no key of this account/
+      /entry 4 of account acct_\w+ was charged to key key_\w+, which is not a key of this account/
     ],
     "a balance": [
       "update ledger.account set balance = 5000",

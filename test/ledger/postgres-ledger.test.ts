@@ -3,7 +3,7 @@ import { mkdtempSync } from "node:fs"
 import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
-import { doubtFiles, type Held, type LedgerAccess, LedgerUnavailable } from "@larder/serve/ledger"
+import { type AdmittedCall, type LedgerAccess, LedgerUnavailable, openInDoubtFiles } from "@larder/serve/ledger"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
 import { breakableWire } from "./breakable-wire.ts"
@@ -155,7 +155,7 @@ describe("a lock of another session in the database", () => {
   /** Calls are refused for five seconds after a lock was met. */
   const untilServed = (ledger: LedgerAccess, key: Key, credits = 5_000) =>
     Effect.promise(async () => {
-      const patient = (): Promise<Held> => admitted(ledger, key, credits).catch(() => sleep(50).then(patient))
+      const patient = (): Promise<AdmittedCall> => admitted(ledger, key, credits).catch(() => sleep(50).then(patient))
       ;(await patient()).release()
     })
 
@@ -331,7 +331,7 @@ describe("a charge whose response is lost", () => {
   /** As a server leaves behind that was killed before it knew. */
   const inDoubt = (requestIds: ReadonlyArray<string>) => {
     const directory = mkdtempSync(path.join(doubts, "in-doubt-"))
-    const { add, all } = doubtFiles(directory)
+    const { add, all } = openInDoubtFiles(directory)
     add("killed", requestIds)
     return { directory, left: () => all().map(({ member }) => member) }
   }

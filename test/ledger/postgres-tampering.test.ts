@@ -6,20 +6,20 @@
 import type { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import {
-  beforeAll,
-  bodyInPostgres,
+  beforeFirstLink,
   connect,
   Entry,
   entryRow,
-  followChainOfDatabase,
-  grantChanges,
-  hashOf,
-  keepAnchorOfDatabase,
+  followDatabaseChain,
+  hashEntry,
+  keepDatabaseAnchor,
+  maxLinkNumber,
   moveToPostgres,
-  recorded,
+  parseGrants,
+  recordedColumns,
   recordedTables,
+  recordInPostgres,
   sumStatements,
-  toTheEnd,
   verifyContents,
   verifyDatabase
 } from "@larder/serve/ledger"
@@ -46,7 +46,7 @@ const tableOf = { account: "ledger.account", api_key: "ledger.api_key", payment:
 /** The last state that was recorded of each row becomes what the row says now; what is gone was never there. */
 const forgeRecords = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   for (const table of recordedTables) {
-    const now = `select id, ${bodyInPostgres(table, "now")} as body from ${tableOf[table]} as now`
+    const now = `select id, ${recordInPostgres(table, "now")} as body from ${tableOf[table]} as now`
     yield* sql.unsafe(
       `delete from ledger.record where kind = '${table}' and body ->> 'id' not in (select id from (${now}) as now)`
     )
@@ -73,7 +73,7 @@ const forge = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const forged = (yield* Effect.flatMap(sql.unsafe(entries), decodeEntries)).map(({ value }) => {
     const head = heads.get(value.account_id) ?? { position: 0, balance: 0, hash: "" }
     const placed = { ...value, position: head.position + 1, balance: head.balance + value.credits }
-    const entry = { ...placed, hash: hashOf(head.hash, placed) }
+    const entry = { ...placed, hash: hashEntry(head.hash, placed) }
     heads.set(entry.account_id, entry)
     return entry
   })
@@ -91,7 +91,7 @@ const forge = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
     "insert into ledger.expiring_grant select account_id, position, expires_at, credits from ledger.entry where expires_at is not null"
   )
   for (const { account_id, grants } of forged) {
-    for (const { credits, position } of grantChanges(grants)) {
+    for (const { credits, position } of parseGrants(grants)) {
       yield* sql.unsafe(
         "update ledger.expiring_grant set credits_left = credits_left + $1::bigint where account_id = $2 and position = $3::bigint",
         [credits, account_id, position]
@@ -100,7 +100,7 @@ const forge = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   }
   for (const statement of sumStatements) yield* sql.unsafe(statement)
   yield* forgeRecords(sql)
-  const end = yield* followChainOfDatabase(sql, beforeAll, toTheEnd)
+  const end = yield* followDatabaseChain(sql, beforeFirstLink, maxLinkNumber)
   yield* sql.unsafe(
     "update ledger.head set entries = $1::bigint, records = $2::bigint, sequence = $3::text::bigint, hash = $4",
     [end.entries, end.records, end.sequence, end.hash]
@@ -152,13 +152,13 @@ const changes = [
   `update ledger.entry set expires_at = '2100-01-31T00:00:00.000Z' where account_id = 'acct_a' and position = 1;
     update ledger.entry set grants = '1:-10' where request_id = 'req_6'`,
   "update ledger.entry set key_id = 'key_c' where key_id = 'key_a' and position < 10",
-  ...recorded.account
+  ...recordedColumns.account
     .filter((column) => column !== "id")
     .map((column) => edited("ledger.account", column, "id = 'acct_a'")),
-  ...recorded.api_key
+  ...recordedColumns.api_key
     .filter((column) => column !== "id" && column !== "account_id")
     .map((column) => edited("ledger.api_key", column, "id = 'key_b'")),
-  ...recorded.payment.map((column) => edited("console.payment", column, "id = 'pay_1'")),
+  ...recordedColumns.payment.map((column) => edited("console.payment", column, "id = 'pay_1'")),
   "update ledger.api_key set budget_credits = 1000000 where id = 'key_a'",
   "update ledger.api_key set expires_at = null where id = 'key_c'",
   "delete from ledger.entry where request_id = 'req_6'",
@@ -172,7 +172,7 @@ const changes = [
   `insert into ledger.entry (sequence, account_id, position, type, occurred_at, credits, balance, note, hash)
     select -5, account_id, 1000, type, occurred_at, credits, 0, note, '' from ledger.entry where account_id = 'acct_a' and position = 1`,
   `insert into ledger.account (id, name, created_at, position, balance, hash) values ('acct_x', 'x', '2026-10-30T00:00:00.000Z', 0, 0, '');
-    insert into ledger.record (number, kind, body) select 0, 'account', ${bodyInPostgres("account", "x")} from ledger.account as x where id = 'acct_x'`,
+    insert into ledger.record (number, kind, body) select 0, 'account', ${recordInPostgres("account", "x")} from ledger.account as x where id = 'acct_x'`,
   "update ledger.record set number = number + 1000 where kind = 'api_key' and body ->> 'id' = 'key_b'"
 ]
 
@@ -212,7 +212,7 @@ describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum a
       )
       assert.match(
         found.join("; "),
-        /the chain was anchored at entry 62 and record 7, and (is another one there|ends at)/
+        /the chain was anchored at entry 62 and record 7, and (has another hash there|ends at)/
       )
     })
   )
@@ -293,7 +293,7 @@ describe("another ledger in place of the anchored one", () => {
   const refused = Effect.fnUntraced(function* (folder: string) {
     const { anchor, place } = yield* originals
     const sql = yield* moved(folder)
-    const error = yield* Effect.flip(Effect.scoped(keepAnchorOfDatabase(sql, Option.some(place), Effect.void)))
+    const error = yield* Effect.flip(Effect.scoped(keepDatabaseAnchor(sql, Option.some(place), Effect.void)))
     assert.deepStrictEqual(Option.getOrThrow(yield* place.read), anchor)
     return { message: error.message, problems: (yield* verifyDatabase(sql, anchor)).problems.join("; ") }
   })
@@ -319,7 +319,7 @@ describe("another ledger in place of the anchored one", () => {
           [id]
         )
       }
-      const error = yield* Effect.flip(Effect.scoped(keepAnchorOfDatabase(sql, Option.some(place), Effect.void)))
+      const error = yield* Effect.flip(Effect.scoped(keepDatabaseAnchor(sql, Option.some(place), Effect.void)))
       assert.match(error.message, /does not pass through its anchor at .*: its chain is another one/)
       assert.deepStrictEqual(Option.getOrThrow(yield* place.read), anchor)
     }).pipe(Effect.scoped)

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import {
+  type AdmittedCall,
   administerPostgres,
   bookWhileFree,
   connect,
-  embeddedLedger,
-  type Held,
   type LeaseHabits,
   type LedgerAccess,
-  postgresLedger,
+  openEmbeddedLedger,
+  openPostgresLedger,
   refundCall
 } from "@larder/serve/ledger"
 import { Context, Deferred, Effect, Layer, Redacted, Stream } from "effect"
@@ -26,7 +26,7 @@ export const database = Effect.suspend(() => pooledDatabase(inject("postgresUrl"
 export const doubts = mkdtempSync(path.join(tmpdir(), "larder-doubts-"))
 afterAll(() => rmSync(doubts, { recursive: true }))
 export const open = (url: string, directory = doubts, habits?: LeaseHabits) =>
-  postgresLedger(Redacted.make(url), directory, habits)
+  openPostgresLedger(Redacted.make(url), directory, habits)
 export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-both-stores-"))),
   (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
@@ -34,7 +34,7 @@ export const folder = Effect.acquireRelease(
 
 /** Each answers how to open a new ledger, again and again. */
 export const places = {
-  "a folder": Effect.map(folder, (made) => embeddedLedger(path.join(made, "ledger"))),
+  "a folder": Effect.map(folder, (made) => openEmbeddedLedger(path.join(made, "ledger"))),
   PostgreSQL: Effect.map(database, (url) => open(url))
 }
 
@@ -87,7 +87,12 @@ export const hold = async (ledger: LedgerAccess, { key }: Key, credits: number, 
   const admission = await ledger.hold(view, endpoint, credits, nowMs)
   return "held" in admission ? admission.held : admission.refused
 }
-export const admitted = async (ledger: LedgerAccess, key: Key, credits: number, nowMs = october): Promise<Held> => {
+export const admitted = async (
+  ledger: LedgerAccess,
+  key: Key,
+  credits: number,
+  nowMs = october
+): Promise<AdmittedCall> => {
   const held = await hold(ledger, key, credits, nowMs)
   if (typeof held === "string") throw new Error(held)
   return held

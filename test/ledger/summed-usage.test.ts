@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { embeddedLedger, type LedgerAccess, sumUp } from "@larder/serve/ledger"
+import { type LedgerAccess, openEmbeddedLedger, sumUsage } from "@larder/serve/ledger"
 import { Effect, Result } from "effect"
 import { copyKeys } from "../postgres/copied-keys.ts"
 import { database, keyOf, november, october, open } from "./shared-ledger.ts"
@@ -28,7 +28,7 @@ const copiedKeys = Effect.fnUntraced(function* (url: string, ledger: LedgerAcces
 /** Each answers how to open a new ledger, again and again, and how to give an account many keys. */
 const places = {
   "a folder": Effect.map(folder, (made) => ({
-    opening: embeddedLedger(path.join(made, "ledger")),
+    opening: openEmbeddedLedger(path.join(made, "ledger")),
     addKeys: createdKeys
   })),
   PostgreSQL: Effect.map(database, (url) => ({
@@ -136,7 +136,7 @@ describe.each(Object.entries(places))("usage added up in %s", (_, place) => {
           ]) {
             const asked = { account_id, from, to, ...part }
             const rows = yield* usage(asked)
-            assert.deepStrictEqual([asked, yield* summedUsage(asked)], [asked, sumUp(rows)])
+            assert.deepStrictEqual([asked, yield* summedUsage(asked)], [asked, sumUsage(rows)])
             const partly = "key_id" in part || "endpoint" in part
             if (!partly) assert.deepStrictEqual([asked, rows.length], [asked, 2 * days])
           }

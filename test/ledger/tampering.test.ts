@@ -8,16 +8,16 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   type Anchor,
   advanceHead,
-  bodyInSqlite,
-  eachEntryAfter,
-  followEntries,
-  grantChanges,
-  hashOf,
-  keepAnchorOfFile,
-  ledgerFileIn,
+  hashEntry,
+  keepFileAnchor,
+  ledgerPath,
   openLedgerFile,
-  recorded,
+  parseGrants,
+  readEntriesAfter,
+  recordedColumns,
   recordedTables,
+  recordInSqlite,
+  updateSums,
   verifyFile
 } from "@larder/serve/ledger"
 import type { Sqlite } from "@larder/serve/persistence"
@@ -36,7 +36,7 @@ const problemsIn = (folder: string, anchor?: Anchor) =>
 const forgeRecords = (sqlite: Sqlite, lastEntry: number): void => {
   const now = new Map<string, string>()
   for (const table of recordedTables) {
-    for (const { body, id } of sqlite.all(`select id, ${bodyInSqlite(table, table)} as body from ${table}`)) {
+    for (const { body, id } of sqlite.all(`select id, ${recordInSqlite(table, table)} as body from ${table}`)) {
       now.set(`${table} ${id}`, String(body))
     }
   }
@@ -56,8 +56,8 @@ const forgeRecords = (sqlite: Sqlite, lastEntry: number): void => {
 const forgeGrants = (sqlite: Sqlite): void => {
   sqlite.exec(`delete from expiring_grant;
     insert into expiring_grant select account_id, position, expires_at, credits from entry where expires_at is not null`)
-  for (const { account_id, grants } of eachEntryAfter(sqlite, 0)) {
-    for (const { credits, position } of grantChanges(grants)) {
+  for (const { account_id, grants } of readEntriesAfter(sqlite, 0)) {
+    for (const { credits, position } of parseGrants(grants)) {
       sqlite.run(
         "update ledger.expiring_grant set credits_left = credits_left + $1 where account_id = $2 and position = $3",
         [credits, account_id, position]
@@ -79,7 +79,7 @@ const forge = (sqlite: Sqlite): void => {
   )
   const heads = new Map<string, { position: number; balance: number; hash: string }>()
   let sequence = 0
-  const entries = [...eachEntryAfter(sqlite, 0)]
+  const entries = [...readEntriesAfter(sqlite, 0)]
   sqlite.exec("delete from entry")
   const columns = Object.keys(entries[0] ?? {})
   const insert = sqlite.prepare(
@@ -93,7 +93,7 @@ const forge = (sqlite: Sqlite): void => {
       position: head.position + 1,
       balance: head.balance + entry.credits
     }
-    const forged = { ...placed, hash: hashOf(head.hash, placed) }
+    const forged = { ...placed, hash: hashEntry(head.hash, placed) }
     heads.set(entry.account_id, forged)
     insert.run(...columns.map((column) => forged[column as keyof typeof forged]))
   }
@@ -102,7 +102,7 @@ const forge = (sqlite: Sqlite): void => {
   forgeGrants(sqlite)
   forgeRecords(sqlite, sequence)
   sqlite.exec("update head set entries = 0, records = 0, hash = ''")
-  followEntries(sqlite)
+  updateSums(sqlite)
   advanceHead(sqlite)
 }
 
@@ -138,11 +138,13 @@ const edits = [
   ...entryColumns.map((column) => edited("entry", column, "sequence = 6")),
   "update entry set note = 'another' where sequence = 1",
   "update entry set key_id = 'key_c' where account_id = 'acct_a' and key_id = 'key_a' and sequence < 10",
-  ...recorded.account.filter((column) => column !== "id").map((column) => edited("account", column, "id = 'acct_a'")),
-  ...recorded.api_key
+  ...recordedColumns.account
+    .filter((column) => column !== "id")
+    .map((column) => edited("account", column, "id = 'acct_a'")),
+  ...recordedColumns.api_key
     .filter((column) => column !== "id" && column !== "account_id")
     .map((column) => edited("api_key", column, "id = 'key_b'")),
-  ...recorded.payment.map((column) => edited("payment", column, "id = 'pay_1'")),
+  ...recordedColumns.payment.map((column) => edited("payment", column, "id = 'pay_1'")),
   "update entry set expires_at = '2100-01-31T00:00:00.000Z' where sequence = 1",
   "update entry set expires_at = '2100-01-31T00:00:00.000Z' where sequence = 1; update entry set grants = '1:-10' where sequence = 5",
   "update api_key set revoked_at = null, budget_credits = 1000000 where id = 'key_a'",
@@ -174,14 +176,14 @@ describe("a ledger whose rows were changed, with every hash and sum recomputed",
     ...sqlite,
     transaction: (work) => work(),
     transactionOfSums: (work) => work(),
-    atOneMoment: (work) => work()
+    inSnapshot: (work) => work()
   })
 
   it.live.each(changes)("is distinguished from the one that was anchored: %s", (sql) =>
     Effect.gen(function* () {
       const { anchor } = yield* originals
       const sqlite = yield* sound
-      const { believed, found } = sqlite.atOneMoment(() => {
+      const { believed, found } = sqlite.inSnapshot(() => {
         sqlite.exec(`${withoutTriggers}; ${sql}`)
         forge(within(sqlite))
         const believed = verifyFile(within(sqlite), unheld).problems
@@ -196,7 +198,7 @@ describe("a ledger whose rows were changed, with every hash and sum recomputed",
       )
       assert.match(
         found.join("; "),
-        /the chain was anchored at entry 62 and record 7, and (is another one there|ends at)/
+        /the chain was anchored at entry 62 and record 7, and (has another hash there|ends at)/
       )
     })
   )
@@ -206,7 +208,7 @@ describe("a ledger whose rows were changed, with every hash and sum recomputed",
     (edit) =>
       Effect.gen(function* () {
         const sqlite = yield* sound
-        const { before, found } = sqlite.atOneMoment(() => {
+        const { before, found } = sqlite.inSnapshot(() => {
           sqlite.exec(`${withoutTriggers}; update entry set expires_at = '2100-01-31T00:00:00.000Z' where sequence = 1`)
           forge(within(sqlite))
           const before = verifyFile(within(sqlite), unheld).problems
@@ -245,7 +247,7 @@ describe("a ledger whose rows were changed, with every hash and sum recomputed",
   )
 })
 
-const logIn = (folder: string) => `${ledgerFileIn(folder)}-wal`
+const logIn = (folder: string) => `${ledgerPath(folder)}-wal`
 const inLog = (folder: string, at: number, bytes: Uint8Array) => {
   const fd = openSync(logIn(folder), "r+")
   writeSync(fd, bytes, 0, bytes.length, at)
@@ -284,9 +286,9 @@ describe("a ledger whose last entries were removed", () => {
         const { anchor, killed, older, place } = yield* originals
         const folder = yield* copyOf(killed)
         take(folder, older)
-        assert.isTrue(existsSync(ledgerFileIn(folder)))
+        assert.isTrue(existsSync(ledgerPath(folder)))
         const start = Effect.flatMap(openLedgerFile(folder), (file) =>
-          keepAnchorOfFile(file, Option.some(place), Effect.void)
+          keepFileAnchor(file, Option.some(place), Effect.void)
         )
         const error = yield* Effect.flip(Effect.scoped(start))
         assert.match(error.message, /does not pass through its anchor at .*: its chain (ends before|ends at)/)
@@ -303,7 +305,7 @@ describe("a ledger whose last entries were removed", () => {
         const folder = yield* copyOf(stopped)
         yield* withDatabase(folder, (sqlite) => sqlite.exec(sql))
         const start = Effect.flatMap(openLedgerFile(folder), (file) =>
-          keepAnchorOfFile(file, Option.some(place), Effect.void)
+          keepFileAnchor(file, Option.some(place), Effect.void)
         )
         assert.match(
           (yield* Effect.flip(Effect.scoped(start))).message,
@@ -322,9 +324,9 @@ describe("a ledger whose last entries were removed", () => {
     Effect.gen(function* () {
       const { killed } = yield* originals
       const folder = yield* copyOf(killed)
-      rmSync(ledgerFileIn(folder))
+      rmSync(ledgerPath(folder))
       const error = yield* refusal(folder)
-      assert.match(error.message, /ledger.sqlite: it is missing or empty, and .*ledger.sqlite-wal is there/)
+      assert.match(error.message, /ledger.sqlite: it is missing or empty, but .*ledger.sqlite-wal exists/)
       assert.isTrue(existsSync(logIn(folder)))
     }).pipe(Effect.scoped)
   )
@@ -337,7 +339,7 @@ describe("a ledger whose last entries were removed", () => {
       yield* written(folder, groups)
       yield* withDatabase(folder, (sqlite) => sqlite.exec(payment.replace("pi_1", "pi_2")))
       const start = Effect.flatMap(openLedgerFile(folder), (file) =>
-        keepAnchorOfFile(file, Option.some(place), Effect.void)
+        keepFileAnchor(file, Option.some(place), Effect.void)
       )
       assert.match((yield* Effect.flip(Effect.scoped(start))).message, /its chain is another one/)
     }).pipe(Effect.scoped)

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { getCommodityPrices } from "@larder/schemas"
 import { listen, makeApi, makeMeters, makePipeline, makeTurns, route } from "@larder/serve/api"
-import { embeddedLedger } from "@larder/serve/ledger"
+import { openEmbeddedLedger } from "@larder/serve/ledger"
 import { makeAssistants } from "@larder/serve/mcp"
 import { Deferred, Effect, Stream } from "effect"
 import { expect } from "vitest"
@@ -20,7 +20,7 @@ const temporaryFolder = Effect.acquireRelease(
 )
 
 export const waitingServer = Effect.gen(function* () {
-  const ledger = yield* embeddedLedger(yield* temporaryFolder)
+  const ledger = yield* openEmbeddedLedger(yield* temporaryFolder)
   const { id: account_id } = yield* ledger.administration.createAccount({ name: "A" })
   const { key } = yield* ledger.administration.createKey({
     account_id,

@@ -3,9 +3,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   ConsoleDatabase,
-  gatherer,
-  kept,
+  gatherCalls,
   layerRequestLog,
+  maxKeptCalls,
   type NotedRequest,
   pruneRequests,
   RequestLog,
@@ -29,7 +29,7 @@ const call = (number: number, stated: Partial<NotedRequest> = {}): NotedRequest 
   ...stated
 })
 const gathered = (calls: ReadonlyArray<NotedRequest>) => {
-  const gathering = gatherer(kept)
+  const gathering = gatherCalls(maxKeptCalls)
   for (const one of calls) gathering.add(one)
   return gathering.take()
 }
@@ -80,15 +80,15 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
         for (const request of [call(4, old), call(5, older), call(6, { account_id: "acct_b" })]) log.note(request)
         const keys = ["key_a", "key_b", "key_old", "key_older", "key_never"]
         const asked = { account_id: "acct_a", keys, today: "2026-11-01" }
-        const kept = [
+        const maxKeptCalls = [
           ["key_a", call(2).occurred_at],
           ["key_b", call(3).occurred_at],
           ["key_old", old.occurred_at],
           ["key_older", older.occurred_at]
         ]
-        assert.deepStrictEqual([...(yield* log.lastUses(asked))].sort(), kept)
+        assert.deepStrictEqual([...(yield* log.lastUses(asked))].sort(), maxKeptCalls)
         yield* database.run("delete from console.request where occurred_at < $1", [call(3).occurred_at])
-        const left = [["key_a", "2026-11-01"], kept[1], ["key_old", "2026-08-04"]]
+        const left = [["key_a", "2026-11-01"], maxKeptCalls[1], ["key_old", "2026-08-04"]]
         assert.deepStrictEqual([...(yield* log.lastUses(asked))].sort(), left)
         assert.deepStrictEqual([...(yield* log.lastUses({ ...asked, account_id: "acct_none" }))], [])
       })
@@ -246,18 +246,21 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
       Effect.gen(function* () {
         const log = yield* RequestLog
         const database = yield* ConsoleDatabase
-        const many = Array.from({ length: kept + 500 }, (_, index) => call(index))
+        const many = Array.from({ length: maxKeptCalls + 500 }, (_, index) => call(index))
         yield* writeRequests(database, gathered(many.slice(0, 300)))
         yield* writeRequests(database, gathered([...many.slice(300), call(1, { account_id: "acct_b" })]))
         yield* pruneRequests(database, "acct_a")
-        assert.strictEqual(yield* database.run("select id from console.request where account_id = 'acct_a'"), kept)
+        assert.strictEqual(
+          yield* database.run("select id from console.request where account_id = 'acct_a'"),
+          maxKeptCalls
+        )
         const [newest] = yield* log.latest({ account_id: "acct_a", limit: 1 })
         assert.strictEqual(newest?.id, many.at(-1)?.id)
         assert.strictEqual((yield* log.latest({ account_id: "acct_b", limit: 10 })).length, 1)
         const days = yield* log.statuses({ account_id: "acct_a", from: "2026-01-01", to: "2026-12-31" })
         assert.strictEqual(
           days.reduce((sum, { calls }) => sum + calls, 0),
-          kept + 500
+          maxKeptCalls + 500
         )
       })
     )

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Stream } from "effect"
-import { Administration, embeddedConsole, LedgerFile, ledgerInFile, openLedgerFile } from "../../ledger/index.ts"
+import { Administration, embeddedConsole, LedgerFile, openLedgerFile, openLedgerInFile } from "../../ledger/index.ts"
 import { administerPeople, layerPeople } from "../../people/index.ts"
 import { runningServer } from "./client.ts"
 import { serveControl } from "./server.ts"
@@ -20,7 +20,7 @@ const temporaryDirectory = Effect.map(
 const startServer = Effect.gen(function* () {
   const folder = yield* temporaryDirectory
   const file = yield* openLedgerFile(folder)
-  const { administration } = yield* ledgerInFile(file)
+  const { administration } = yield* openLedgerInFile(file)
   const tables = Layer.provide(embeddedConsole, Layer.succeed(LedgerFile, file))
   const people = yield* administerPeople(() => "http://console.example").pipe(
     Effect.provideService(Administration, administration),

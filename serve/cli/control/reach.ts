@@ -12,7 +12,7 @@ import {
   connect,
   embeddedConsole,
   LedgerFile,
-  ledgerInFile,
+  openLedgerInFile,
   openLedgerFile,
   postgresConsole,
   ServerUnreachable
@@ -37,7 +37,7 @@ const openHere = Effect.fnUntraced(function* (directory: string) {
   const attempt = yield* Scope.make()
   const reached = yield* Effect.gen(function* () {
     const file = yield* openLedgerFile(directory)
-    const { administration } = yield* ledgerInFile(file, "command")
+    const { administration } = yield* openLedgerInFile(file, "command")
     return { at: "file", file, administration } satisfies Reached as Reached
   }).pipe(
     Scope.provide(attempt),

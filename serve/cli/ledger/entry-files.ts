@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises"
 import { commentsOf, DuckDb, literal } from "@larder/warehouse"
 import { visible } from "@larder/warehouse/cli"
 import { Effect, Schema, Stdio, Stream } from "effect"
-import { Account, type AccountSummary, Entry, syncDirectory, syncFile } from "../../ledger/index.ts"
+import { Account, type AccountSummary, Entry, flushFile, flushFolder } from "../../ledger/index.ts"
 import { csvText } from "../../persistence/index.ts"
 
 const columns = Object.keys(Entry.fields) as ReadonlyArray<keyof Entry> // Object.keys loses the types of the names
@@ -78,9 +78,9 @@ export const writeDuckDb = Effect.fn("Export.writeDuckDb")(function* <E, R>(
   )
   yield* Effect.try({
     try: () => {
-      syncFile(part)
+      flushFile(part)
       renameSync(part, file)
-      syncDirectory(path.dirname(file))
+      flushFolder(path.dirname(file))
     },
     catch: (cause) => cause
   })

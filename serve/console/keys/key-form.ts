@@ -1,7 +1,13 @@
 /** The form of a new or existing key: name, scopes by preset or one by one, budgets and expiry. */
 import { scopes as allScopes, type Scope } from "@larder/schemas"
 import { Schema } from "effect"
-import { type BudgetCredits, type KeySummary, Line, momentTyped, type Scopes } from "../../ledger/index.ts"
+import {
+  type BudgetCredits,
+  type KeySummary,
+  PrintableText,
+  parseTypedTimestamp,
+  type Scopes
+} from "../../ledger/index.ts"
 import { choices, creditsTyped, type Form, field, isVisible, type Problems } from "../web/form.ts"
 import { type Html, html, pathCode, usd } from "../web/html.ts"
 import {
@@ -76,7 +82,7 @@ export const fieldsIn = (form: Form): KeyFields => ({
   expires_at: form.text("expires_at")
 })
 
-const isLine = Schema.is(Line)
+const isLine = Schema.is(PrintableText)
 /** An invisible name would be an invisible link. */
 const isName = (text: string) => isLine(text) && isVisible(text)
 
@@ -89,7 +95,7 @@ export const chosenIn = (fields: KeyFields): KeyChoice | { readonly problems: Pr
   const budget_credits = creditsTyped(fields.budget)
   const daily_budget_credits = creditsOrNothing(fields.daily_budget)
   const weekly_budget_credits = creditsOrNothing(fields.weekly_budget)
-  const expires_at = fields.expires_at === "" ? null : momentTyped(fields.expires_at)
+  const expires_at = fields.expires_at === "" ? null : parseTypedTimestamp(fields.expires_at)
   if (
     isName(fields.name) &&
     first !== undefined &&

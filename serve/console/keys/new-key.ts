@@ -3,7 +3,7 @@
  * carries a random text, so that it creates one key however often it is sent.
  */
 import { Effect } from "effect"
-import { Administration, mostKeys, randomText } from "../../ledger/index.ts"
+import { Administration, maxKeys, randomText } from "../../ledger/index.ts"
 import { button, type Problems, postForm, summary } from "../web/form.ts"
 import { count, type Html, html, linkButton, notice } from "../web/html.ts"
 import { type FormContext, type Page, show } from "../web/page.ts"
@@ -39,7 +39,7 @@ const asked = (asking: Asking, status = 200) => show("Create a key", form(asking
 
 const tooMany = notice(
   "bad",
-  html`<p>No key was created: the account already has ${count(mostKeys)} keys that are not revoked, which is the limit. <a href="/keys">Revoke one that is no longer needed</a>, and try again.</p>`
+  html`<p>No key was created: the account already has ${count(maxKeys)} keys that are not revoked, which is the limit. <a href="/keys">Revoke one that is no longer needed</a>, and try again.</p>`
 )
 
 const createdBefore = ({ name }: KeyChoice) => html`${notice(

@@ -1,7 +1,6 @@
 /**
- * The anchor is the head of the ledger's chain, kept where an attacker who can write the ledger cannot reach it: in a
- * file elsewhere, or at a URL that accepts it by PUT and returns it by GET. Checking the chain against the anchor
- * detects every change to the entries and records that the anchor covers.
+ * The anchor: the head of the ledger's chain, stored where an attacker who can write the ledger cannot reach it, in a
+ * file or at a URL (PUT and GET). Checking the chain against it detects every change to what it covers.
  */
 import { open, readFile, realpath, rename } from "node:fs/promises"
 import path from "node:path"
@@ -23,7 +22,7 @@ export const Anchor = Schema.Struct({
 })
 export type Anchor = typeof Anchor.Type
 
-export class AnchorUnavailable extends Schema.TaggedError<AnchorUnavailable>()("AnchorUnavailable", {
+class AnchorUnavailable extends Schema.TaggedError<AnchorUnavailable>()("AnchorUnavailable", {
   place: Schema.String,
   problem: Schema.String
 }) {
@@ -35,20 +34,20 @@ export class AnchorUnavailable extends Schema.TaggedError<AnchorUnavailable>()("
 const AnchorText = Schema.fromJsonString(Anchor)
 const decode = Schema.decodeUnknownEffect(AnchorText)
 const encode = Schema.encodeSync(AnchorText)
-const longest = "10 seconds"
+const answerTimeout = "10 seconds"
 
-const inTime =
+const withTimeout =
   (place: string) =>
   <A>(work: Effect.Effect<A, AnchorUnavailable>) =>
     Effect.timeoutOrElse(work, {
-      duration: longest,
-      orElse: () => Effect.fail(new AnchorUnavailable({ place, problem: `no answer within ${longest}` }))
+      duration: answerTimeout,
+      orElse: () => Effect.fail(new AnchorUnavailable({ place, problem: `no answer within ${answerTimeout}` }))
     })
 
-const isAddress = (place: string) => /^https?:\/\//.test(place)
+const isUrl = (place: string) => /^https?:\/\//.test(place)
 const isLoopback = ({ hostname }: URL) => /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname)
 
-const isDecodable = ({ password, username }: URL) => {
+const hasDecodablePassword = ({ password, username }: URL) => {
   try {
     return decodeURIComponent(username + password) !== undefined
   } catch {
@@ -58,17 +57,17 @@ const isDecodable = ({ password, username }: URL) => {
 
 /** Accepts an absolute file path, an `https:` URL, or an `http:` URL of this machine. Returns the problem, if any. */
 export const placeProblem = (place: string): string | undefined => {
-  if (!isAddress(place)) return path.isAbsolute(place) ? undefined : "must be the absolute path of a file, or https://…"
+  if (!isUrl(place)) return path.isAbsolute(place) ? undefined : "must be the absolute path of a file, or https://…"
   const url = URL.parse(place)
-  if (url === null || !isDecodable(url)) return "is no address; in a user and a password % is %25"
+  if (url === null || !hasDecodablePassword(url)) return "is not a URL; in a user name or password, write % as %25"
   return url.protocol === "https:" || isLoopback(url)
     ? undefined
-    : "must be https://…: an anchor that can be changed on its way proves nothing"
+    : "must be https://…: an anchor that can be changed in transit proves nothing"
 }
 
 /** A URL may contain a password, so its name is only the origin and the path. */
-const nameOf = (place: string): string => {
-  const url = isAddress(place) ? URL.parse(place) : null
+const describePlace = (place: string): string => {
+  const url = isUrl(place) ? URL.parse(place) : null
   return url === null ? place : `${url.origin}${url.pathname}`
 }
 
@@ -79,11 +78,8 @@ export interface AnchorPlace {
   readonly write: (anchor: Anchor) => Effect.Effect<void, AnchorUnavailable>
 }
 
-/**
- * Replaces the file atomically: a concurrent reader sees the previous anchor. Follows a symbolic link. Does not create
- * a missing folder.
- */
-const writeFileWhole = async (file: string, text: string) => {
+/** Replaces the file atomically. Follows a symbolic link, and does not create a missing folder. */
+const replaceFile = async (file: string, text: string) => {
   const target = await realpath(file).catch(() => file)
   const part = `${target}.part`
   const handle = await open(part, "w", 0o600)
@@ -96,14 +92,14 @@ const writeFileWhole = async (file: string, text: string) => {
   await rename(part, target)
 }
 
-const inFile = (file: string): AnchorPlace => {
+const fileAnchor = (file: string): AnchorPlace => {
   const failed = (cause: unknown) =>
     new AnchorUnavailable({ place: file, problem: cause instanceof Error ? cause.message : String(cause) })
   /** If the disk hangs, only one write waits, instead of one more every second. */
   let writing: Promise<void> | undefined
   const write = (text: string) => {
-    if (writing !== undefined) return Promise.reject(new Error("the last write has not ended yet"))
-    writing = writeFileWhole(file, text).finally(() => {
+    if (writing !== undefined) return Promise.reject(new Error("the previous write is still running"))
+    writing = replaceFile(file, text).finally(() => {
       writing = undefined
     })
     return writing
@@ -119,45 +115,41 @@ const inFile = (file: string): AnchorPlace => {
       catch: failed
     }).pipe(
       Effect.flatMap((text) => (text === undefined ? Effect.succeedNone : Effect.asSome(decode(text)))),
-      Effect.catchTag("SchemaError", () => Effect.fail(failed("it is not what larder-serve has written"))),
-      inTime(file)
+      Effect.catchTag("SchemaError", () => Effect.fail(failed("its content was not written by larder-serve"))),
+      withTimeout(file)
     ),
-    write: (anchor) => inTime(file)(Effect.tryPromise({ try: () => write(encode(anchor)), catch: failed }))
+    write: (anchor) => withTimeout(file)(Effect.tryPromise({ try: () => write(encode(anchor)), catch: failed }))
   }
 }
 
 /** The message of the innermost error: the outer errors repeat the URL, which may contain a secret. */
-const reasonOf = (error: unknown): string => {
-  const {
-    cause,
-    reason,
-    request
-  }: { readonly cause?: unknown; readonly reason?: unknown; readonly request?: unknown } = Object(error)
+const innermostMessage = (error: unknown): string => {
+  const { cause, reason, request }: Partial<Record<"cause" | "reason" | "request", unknown>> = Object(error)
   const inner = reason ?? cause
-  if (inner !== undefined) return reasonOf(inner)
+  if (inner !== undefined) return innermostMessage(inner)
   return error instanceof Error && request === undefined ? error.message : "no answer"
 }
 
-const atAddress = (place: string): AnchorPlace => {
-  const name = nameOf(place)
+const urlAnchor = (place: string): AnchorPlace => {
+  const name = describePlace(place)
   const url = new URL(place)
   const { password, username } = url
   url.username = ""
   url.password = ""
   const request = (method: "GET" | "PUT") => {
-    const asked = HttpClientRequest.make(method)(url.href)
+    const anonymous = HttpClientRequest.make(method)(url.href)
     return username === ""
-      ? asked
-      : HttpClientRequest.basicAuth(asked, decodeURIComponent(username), decodeURIComponent(password))
+      ? anonymous
+      : HttpClientRequest.basicAuth(anonymous, decodeURIComponent(username), decodeURIComponent(password))
   }
   const failed = (problem: string) => new AnchorUnavailable({ place: name, problem })
-  const send = (asked: HttpClientRequest.HttpClientRequest) =>
-    HttpClient.execute(asked).pipe(
+  const send = (outgoing: HttpClientRequest.HttpClientRequest) =>
+    HttpClient.execute(outgoing).pipe(
       Effect.flatMap((response) => Effect.map(response.text, (text) => ({ status: response.status, text }))),
       Effect.provideService(HttpClient.TracerPropagationEnabled, false),
-      Effect.mapError((error) => failed(reasonOf(error))),
+      Effect.mapError((error) => failed(innermostMessage(error))),
       Effect.provide(FetchHttpClient.layer),
-      inTime(name)
+      withTimeout(name)
     )
   const refused = (status: number) => Effect.fail(failed(`it answers with ${status}`))
   return {
@@ -167,7 +159,7 @@ const atAddress = (place: string): AnchorPlace => {
         if (status === 404) return Effect.succeedNone
         if (status !== 200) return refused(status)
         return decode(text).pipe(
-          Effect.mapError(() => failed("it is not what larder-serve has written")),
+          Effect.mapError(() => failed("its content was not written by larder-serve")),
           Effect.asSome
         )
       })
@@ -181,5 +173,5 @@ const atAddress = (place: string): AnchorPlace => {
 
 export const anchorPlace = (place: Redacted.Redacted): AnchorPlace => {
   const text = Redacted.value(place)
-  return isAddress(text) ? atAddress(text) : inFile(text)
+  return isUrl(text) ? urlAnchor(text) : fileAnchor(text)
 }

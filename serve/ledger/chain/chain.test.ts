@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { beginning, breakBefore, type ChainHead, hashOf } from "./chain.ts"
+import { type ChainHead, emptyHead, findBreak, hashEntry } from "./chain.ts"
 import { type Entry, plainEntry } from "./records.ts"
 
 /** The entry that would be written after the head. */
@@ -19,10 +19,10 @@ const following = (head: ChainHead, entry: Partial<Entry> = {}): Entry => {
     ...plainEntry,
     ...entry
   }
-  return { sequence: 7, ...placed, hash: hashOf(head.hash, placed) }
+  return { sequence: 7, ...placed, hash: hashEntry(head.hash, placed) }
 }
 
-const grant = following(beginning, {
+const grant = following(emptyHead, {
   type: "grant",
   key_id: null,
   endpoint: null,
@@ -36,9 +36,9 @@ const charge = following(grant)
 
 describe("the chain of an account", () => {
   it("accepts a first entry, and each entry that follows the last one", () => {
-    assert.isUndefined(breakBefore(beginning, grant))
-    assert.isUndefined(breakBefore(grant, charge))
-    assert.isUndefined(breakBefore(charge, following(charge)))
+    assert.isUndefined(findBreak(emptyHead, grant))
+    assert.isUndefined(findBreak(grant, charge))
+    assert.isUndefined(findBreak(charge, following(charge)))
   })
 
   it("hashes the previous hash and eleven fields, one per line, with nothing for null", () => {
@@ -47,33 +47,33 @@ describe("the chain of an account", () => {
     assert.strictEqual(charge.hash, "e9458b63b248a5d39b9239d93bc49ea4569a7d6bcd70346b3882362a25cfa578")
   })
 
-  it("ignores the sequence number that a store gives", () => {
-    assert.isUndefined(breakBefore(grant, { ...charge, sequence: 1_000 }))
+  it("ignores the sequence number of the store", () => {
+    assert.isUndefined(findBreak(grant, { ...charge, sequence: 1_000 }))
   })
 })
 
 describe("a break in the chain", () => {
-  it("names the entry before which others are missing", () => {
+  it("reports the entry before which others are missing", () => {
     assert.strictEqual(
-      breakBefore(grant, following(charge)),
+      findBreak(grant, following(charge)),
       "entry 3 of account acct_a follows its entry 1, so entries are missing"
     )
     assert.strictEqual(
-      breakBefore(beginning, charge),
+      findBreak(emptyHead, charge),
       "entry 2 of account acct_a follows its entry 0, so entries are missing"
     )
   })
 
-  it("names an entry that comes twice", () => {
-    assert.match(breakBefore(charge, charge) ?? "", /^entry 2 of account acct_a follows its entry 2/)
+  it("reports a repeated entry", () => {
+    assert.match(findBreak(charge, charge) ?? "", /^entry 2 of account acct_a follows its entry 2/)
   })
 
-  it("names an entry whose balance is not the sum of the entries", () => {
+  it("reports an entry whose balance is not the sum of the entries", () => {
     assert.strictEqual(
-      breakBefore(grant, following(grant, { balance: 4_901 })),
+      findBreak(grant, following(grant, { balance: 4_901 })),
       "entry 2 of account acct_a says that the balance is 4901 credits, and the entries before it say 4900"
     )
-    assert.match(breakBefore(grant, { ...charge, credits: -10 }) ?? "", /says that the balance is 4900 credits/)
+    assert.match(findBreak(grant, { ...charge, credits: -10 }) ?? "", /says that the balance is 4900 credits/)
   })
 
   const another = "entry 2 of account acct_a is not what was written: its hash is another one"
@@ -90,13 +90,13 @@ describe("a break in the chain", () => {
     ["note", { note: "changed" }],
     ["hash", { hash: grant.hash }]
   ])("names an entry whose %s was changed afterwards", (_, change) => {
-    assert.strictEqual(breakBefore(grant, { ...charge, ...change }), another)
+    assert.strictEqual(findBreak(grant, { ...charge, ...change }), another)
   })
 
-  it("names an entry that was written after another entry, or for another account", () => {
-    const other = { ...grant, hash: hashOf("", { ...grant, note: "another" }) }
-    assert.strictEqual(breakBefore(other, charge), another)
+  it("reports an entry that was written after another entry, or for another account", () => {
+    const other = { ...grant, hash: hashEntry("", { ...grant, note: "another" }) }
+    assert.strictEqual(findBreak(other, charge), another)
     const moved = { ...charge, account_id: "acct_b" }
-    assert.strictEqual(breakBefore(grant, moved), another.replace("acct_a", "acct_b"))
+    assert.strictEqual(findBreak(grant, moved), another.replace("acct_a", "acct_b"))
   })
 })

@@ -2,17 +2,16 @@
  * The hash chain of an account: each entry carries a SHA-256 over the previous hash and its own fields, so a changed,
  * missing or inserted entry is detected. PostgreSQL computes the same text and hash in SQL (`sql-text.ts`).
  *
- * The hashed text contains the fields in a fixed order, one per line. The last four are omitted if all of them are
- * null. No field contains a line break or is empty, which a verification checks, so no two entries have the same text.
- * `sequence` is not hashed: it is the entry's place in one store, and changes when the ledger moves to another store.
+ * The text has the fields in a fixed order, one per line, without the last four if all of them are null. A verification
+ * checks that no field is empty or has a line break, so no two entries have the same text. `sequence` is not hashed: it
+ * changes when the ledger moves to another store.
  */
-
 import { hash } from "node:crypto"
 import type { Verification } from "../administration.ts"
 import type { Entry } from "./records.ts"
 
 /** The head of an account before its first entry. */
-export const beginning = { position: 0, balance: 0, hash: "" }
+export const emptyHead = { position: 0, balance: 0, hash: "" }
 
 /** The end of an account's chain. */
 export interface ChainHead {
@@ -21,15 +20,17 @@ export interface ChainHead {
   readonly hash: string
 }
 
-export const hashOf = (previous: string, entry: Omit<Entry, "sequence" | "hash">): string =>
+export const hashEntry = (previous: string, entry: Omit<Entry, "sequence" | "hash">): string =>
   hash(
     "sha256",
-    `${previous}\n${entry.account_id}\n${entry.position}\n${entry.type}\n${entry.occurred_at}\n${entry.key_id ?? ""}\n${entry.endpoint ?? ""}\n${entry.credits}\n${entry.balance}\n${entry.budget_credits ?? ""}\n${entry.request_id ?? ""}\n${entry.note ?? ""}${rareFields(entry)}`,
+    `${previous}\n${entry.account_id}\n${entry.position}\n${entry.type}\n${entry.occurred_at}\n${entry.key_id ?? ""}\n${entry.endpoint ?? ""}\n${entry.credits}\n${entry.balance}\n${entry.budget_credits ?? ""}\n${entry.request_id ?? ""}\n${entry.note ?? ""}${formatRareFields(entry)}`,
     "hex"
   )
 
 /** Most entries need none of these lines. */
-const rareFields = (entry: Pick<Entry, "daily_budget_credits" | "weekly_budget_credits" | "expires_at" | "grants">) => {
+const formatRareFields = (
+  entry: Pick<Entry, "daily_budget_credits" | "weekly_budget_credits" | "expires_at" | "grants">
+) => {
   const { daily_budget_credits: daily, expires_at, grants, weekly_budget_credits: weekly } = entry
   if (daily === null && weekly === null && expires_at === null && grants === null) return ""
   return `\n${daily ?? ""}\n${weekly ?? ""}\n${expires_at ?? ""}\n${grants ?? ""}`
@@ -45,27 +46,27 @@ interface ChainEnds {
 }
 
 /** Chains the entries of a group to the durable heads, in write order. A group that fails leaves no gap. */
-export const chain = (durable: ChainEnds, drafts: ReadonlyArray<Draft>): ReadonlyArray<Entry> => {
+export const chainEntries = (durable: ChainEnds, drafts: ReadonlyArray<Draft>): ReadonlyArray<Entry> => {
   const heads = new Map<string, ChainHead>()
   let { sequence } = durable
   return drafts.map((draft) => {
     const { account_id } = draft
-    const head = heads.get(account_id) ?? durable.accounts.get(account_id)?.head ?? beginning
+    const head = heads.get(account_id) ?? durable.accounts.get(account_id)?.head ?? emptyHead
     const placed = { ...draft, position: head.position + 1, balance: head.balance + draft.credits }
-    const entry = { ...placed, sequence: ++sequence, hash: hashOf(head.hash, placed) }
+    const entry = { ...placed, sequence: ++sequence, hash: hashEntry(head.hash, placed) }
     heads.set(account_id, entry)
     return entry
   })
 }
 
 /** Why the entry does not follow the head, or undefined if it does. */
-export const breakBefore = (head: ChainHead, entry: Entry): string | undefined => {
+export const findBreak = (head: ChainHead, entry: Entry): string | undefined => {
   const place = `entry ${entry.position} of account ${entry.account_id}`
   if (entry.position !== head.position + 1) return `${place} follows its entry ${head.position}, so entries are missing`
   if (entry.balance !== head.balance + entry.credits) {
     return `${place} says that the balance is ${entry.balance} credits, and the entries before it say ${head.balance + entry.credits}`
   }
-  if (entry.hash !== hashOf(head.hash, entry)) return `${place} is not what was written: its hash is another one`
+  if (entry.hash !== hashEntry(head.hash, entry)) return `${place} is not what was written: its hash is another one`
   return undefined
 }
 
@@ -73,16 +74,14 @@ export const breakBefore = (head: ChainHead, entry: Entry): string | undefined =
  * The chain of the whole ledger, over the chains of its accounts: each entry, and each state of an account, a key or a
  * payment, is a link. If its head is kept elsewhere, missing or replaced links before it can be detected later.
  */
-export const linkedTo = (head: string, hashOfNext: string): string => hash("sha256", `${head}\n${hashOfNext}`, "hex")
+export const hashLink = (head: string, hashOfNext: string): string => hash("sha256", `${head}\n${hashOfNext}`, "hex")
 
 /** `body` is the JSON of the record. */
-export const hashOfRecord = (kind: string, body: string): string => hash("sha256", `${kind}\n${body}`, "hex")
+export const hashRecord = (kind: string, body: string): string => hash("sha256", `${kind}\n${body}`, "hex")
 
-/** The head of the chain of the whole ledger: how far it has been followed, and the hash there. See `linkedTo`. */
+/** How far the chain of the whole ledger has been followed, as numbers of entries and records, and the hash there. */
 export interface Head {
-  /** Number of entries that it includes. */
   readonly entries: number
-  /** Number of records that it includes. */
   readonly records: number
   readonly hash: string
 }
@@ -90,33 +89,34 @@ export interface Head {
 /** Before the first link. */
 export const noHead: Head = { entries: 0, records: 0, hash: "" }
 
-export const isAt = (head: Head, { entries, records }: Head): boolean =>
+export const isAtSamePlace = (head: Head, { entries, records }: Head): boolean =>
   head.entries === entries && head.records === records
 
-export const isSame = (one: Head, other: Head): boolean => isAt(one, other) && one.hash === other.hash
+export const isSameHead = (head: Head, otherHead: Head): boolean =>
+  isAtSamePlace(head, otherHead) && head.hash === otherHead.hash
 
 /**
  * For a verification, which follows the chain from its beginning: the chain must pass through the stored head, and
- * through the anchor if there is one. `tell` receives each problem.
+ * through the anchor if there is one. `report` receives each problem.
  */
-export const chainCheck = (kept: Head, anchor: Head | undefined, tell: (problem: string) => void) => {
+export const checkChain = (stored: Head, anchor: Head | undefined, report: (problem: string) => void) => {
   const missing = new Map<string, Head>()
-  if (kept.entries + kept.records > 0) missing.set("was followed to", kept)
+  if (stored.entries + stored.records > 0) missing.set("was followed to", stored)
   if (anchor !== undefined) missing.set("was anchored at", anchor)
   return {
     /** Called for each head on the way. */
     seen: (head: Head): void => {
       for (const [what, expected] of missing) {
-        if (!isAt(head, expected)) continue
+        if (!isAtSamePlace(head, expected)) continue
         missing.delete(what)
         if (head.hash === expected.hash) continue
-        tell(`the chain ${what} entry ${head.entries} and record ${head.records}, and is another one there`)
+        report(`the chain ${what} entry ${head.entries} and record ${head.records}, and has another hash there`)
       }
     },
     /** Returns how many links are newer than the anchor. */
     end: (end: Head): Pick<Verification, "younger_than_anchor"> => {
       for (const [what, { entries, records }] of missing) {
-        tell(
+        report(
           `the chain ${what} entry ${entries} and record ${records}, and ends at entry ${end.entries} and record ${end.records}`
         )
       }

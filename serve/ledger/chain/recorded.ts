@@ -2,7 +2,7 @@
  * Tables whose rows enter the chain of the ledger with each change, and their columns; for SQLite and PostgreSQL. Threads load
  * this file, so it imports nothing.
  */
-export const recorded = {
+export const recordedColumns = {
   account: ["id", "name", "created_at"],
   api_key: [
     "id",
@@ -41,8 +41,11 @@ export const recorded = {
     "settled_at"
   ]
 } as const
-export type Recorded = keyof typeof recorded
-export const recordedTables = Object.keys(recorded) as ReadonlyArray<Recorded> // `Object.keys` loses the literal types
+export type RecordedTable = keyof typeof recordedColumns
+export const recordedTables = Object.keys(recordedColumns) as ReadonlyArray<RecordedTable> // `Object.keys` loses the literal types
 
 /** What messages call a row of the table. */
-export const nameOf = { account: "account", api_key: "key", payment: "payment" } satisfies Record<Recorded, string>
+export const recordNames = { account: "account", api_key: "key", payment: "payment" } satisfies Record<
+  RecordedTable,
+  string
+>

@@ -4,9 +4,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { append, opened, sampleGroups, temporaryFolder } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Stream } from "effect"
 import type { LedgerAccess } from "../ledger.ts"
-import { embeddedLedger } from "./embedded-ledger.ts"
+import { openEmbeddedLedger } from "./embedded-ledger.ts"
 
-const openIn = (folder: string) => embeddedLedger(path.join(folder, "ledger"))
+const openIn = (folder: string) => openEmbeddedLedger(path.join(folder, "ledger"))
 
 /** An account with 5,000 credits and a key. */
 const newKey = Effect.fnUntraced(function* ({ administration }: LedgerAccess) {
@@ -36,7 +36,7 @@ const restored = (folder: string, copy: string) => {
 }
 
 describe("a backup", () => {
-  it.live("holds the ledger of one moment while calls are charged, and works as a ledger itself", () =>
+  it.live("contains one snapshot while calls are charged, and can be opened as a ledger", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const file = path.join(folder, "copy.sqlite")
@@ -114,13 +114,13 @@ describe("a backup", () => {
       assert.strictEqual(error._tag, "BackupFailed")
       assert.strictEqual(
         error.message,
-        `The ledger was not backed up to ${file}: there is a file of this name already; choose another name`
+        `The ledger was not backed up to ${file}: a file with this name already exists; choose another name`
       )
       assert.strictEqual(readFileSync(file, "utf8"), "precious")
     }).pipe(Effect.scoped)
   )
 
-  it.live("reports a path that cannot be written, and the ledger goes on working", () =>
+  it.live("reports a path that cannot be written, and the ledger keeps working", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const ledger = yield* openIn(folder)

@@ -1,61 +1,58 @@
 /**
- * A consistent snapshot of everything in the SQLite file, taken while charges continue. The copy is made under another
- * name, in a folder that only its owner can read, and is checked and flushed before it gets its final name. In an empty
- * folder, under the name `ledger.sqlite`, it is the restored ledger.
+ * A consistent snapshot of everything in the SQLite file, taken while charges continue. The copy is made in a folder
+ * that only its owner can read, and is checked and flushed before it gets its final name. In an empty folder, under the
+ * name `ledger.sqlite`, it is the restored ledger.
  */
 import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs"
 import path from "node:path"
 import { Effect } from "effect"
 import { makeRestorable, openSqlite, type Sqlite } from "../../persistence/index.ts"
 import { type Backup, BackupFailed } from "../administration.ts"
-import { syncDirectory, syncFile } from "../files.ts"
-import { ledgerFileIn } from "./ledger-file.ts"
-import { numberIn } from "./tables.ts"
+import { flushFile, flushFolder } from "../files.ts"
+import { ledgerPath } from "./ledger-file.ts"
+import { readNumberCell } from "./tables.ts"
 
-const taken = "there is a file of this name already; choose another name"
+const nameTaken = "a file with this name already exists; choose another name"
 
 export const refuseExisting = (file: string) =>
   Effect.suspend(() => {
     if (!path.isAbsolute(file)) return Effect.fail(new BackupFailed({ file, problem: "the path must be absolute" }))
-    return existsSync(file) ? Effect.fail(new BackupFailed({ file, problem: taken })) : Effect.void
+    return existsSync(file) ? Effect.fail(new BackupFailed({ file, problem: nameTaken })) : Effect.void
   })
 
 /** Turns the copy into a single file, and returns its number of entries. */
-const finish = (part: string): number => {
+const finishCopy = (part: string): number => {
   const copy = openSqlite(part)
   try {
     makeRestorable(copy)
     copy.exec("pragma journal_mode = delete")
-    const [found] = copy.all("select count(*) as entries, coalesce(max(sequence), 0) as last from ledger.entry")
-    const [checked] = copy.all("pragma quick_check(1)")
-    if (checked?.quick_check !== "ok" || found?.entries !== found?.last) {
-      throw new Error("the copy does not hold what the ledger holds")
+    const [counts] = copy.all("select count(*) as entries, coalesce(max(sequence), 0) as last from ledger.entry")
+    const [check] = copy.all("pragma quick_check(1)")
+    if (check?.quick_check !== "ok" || counts?.entries !== counts?.last) {
+      throw new Error("the copy is incomplete or damaged")
     }
-    return numberIn(found, "entries")
+    return readNumberCell(counts, "entries")
   } finally {
     copy.close()
   }
 }
 
-/** Creates a folder next to a file, readable only by its owner. */
-export const folderBeside = (file: string) => mkdtempSync(path.join(path.dirname(file), "larder-backup-"))
+export const makeFolderBeside = (file: string) => mkdtempSync(path.join(path.dirname(file), "larder-backup-"))
 
-/** Checks and flushes the copy, then gives it its final name. */
 export const finishBackup = (part: string, file: string): Backup => {
   chmodSync(part, 0o600)
-  const entries = finish(part)
-  syncFile(part)
-  if (existsSync(file)) throw new Error(taken)
+  const entries = finishCopy(part)
+  flushFile(part)
+  if (existsSync(file)) throw new Error(nameTaken)
   renameSync(part, file)
-  syncDirectory(path.dirname(file))
+  flushFolder(path.dirname(file))
   return { file, entries, bytes: statSync(file).size }
 }
 
-/** Runs in a thread of its own. */
 export const backUpFile = (sqlite: Sqlite, file: string): Backup => {
-  const folder = folderBeside(file)
+  const folder = makeFolderBeside(file)
   try {
-    const part = ledgerFileIn(folder)
+    const part = ledgerPath(folder)
     sqlite.run("vacuum into $1", [part])
     return finishBackup(part, file)
   } finally {

@@ -38,7 +38,7 @@ describe("a start with a balance below 0", () => {
     return left
   })
 
-  it.live("takes a balance that went below 0 by a refund or a dispute and by a call that was admitted before", () =>
+  it.live("accepts a balance below 0 after a refund or a dispute, and a call that was admitted before", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const ofB = { account_id: "acct_b" }
@@ -64,7 +64,7 @@ describe("a start with a balance below 0", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("knows which refund was booked", () =>
+  it.live("does not book a refund twice", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* written(folder, grown(moved(-5_000), inFlight, aRefund(inFlight)))
@@ -96,7 +96,7 @@ describe("a start with a balance below 0", () => {
       /entry 42 of account acct_a( \(number 64\))? leaves a balance of -20 credits/
     ]
   ]
-  it.live.each(refusals)("refuses a balance below 0 where %s", ([, drafts, problem]) =>
+  it.live.each(refusals)("refuses a balance below 0 if %s", ([, drafts, problem]) =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const left = yield* killed(folder, grown(...drafts))

@@ -1,6 +1,6 @@
 /**
- * The console's tables in the SQLite file of the ledger. Statements and transactions run on the connection of the main
- * thread, like the ledger's groups: each begins and ends in one turn of the event loop.
+ * The console's tables in the SQLite file of the ledger. Statements and transactions run on the main thread's
+ * connection, like the ledger's groups: each begins and ends in one turn of the event loop.
  */
 import { Cause, type Context, Effect, Exit, Layer } from "effect"
 import {
@@ -8,10 +8,10 @@ import {
   type ConsoleUnavailable,
   consoleUnavailable,
   insertPortion,
+  makeStatements,
   readRows,
   type Sqlite,
   type Statements,
-  statementsOf,
   type Thread
 } from "../../persistence/index.ts"
 import { LedgerFile } from "./ledger-file.ts"
@@ -19,66 +19,70 @@ import { LedgerFile } from "./ledger-file.ts"
 type Database = ConsoleDatabase["Service"]
 
 /** Rows per transaction. It takes a millisecond or less; charged calls wait for its end. */
-const rowsAtOnce = 250
+const maxRowsPerTransaction = 250
 const inThread = new URL("../../persistence/in-thread.ts", import.meta.url).href
 
 const attempt = <A>(work: () => A) => Effect.try({ try: work, catch: consoleUnavailable })
-const answered = <A>(work: () => Promise<A>) => Effect.tryPromise({ try: work, catch: consoleUnavailable })
+const attemptAsync = <A>(work: () => Promise<A>) => Effect.tryPromise({ try: work, catch: consoleUnavailable })
 
-const mayNotWait = () =>
+const waitedError = () =>
   new Error("a transaction of the console waited: it has to end in the turn of the event loop in which it begins")
 
 /** Interrupts work that has not ended synchronously, and turns it into a defect. */
-const endedAtOnce = <A, E>(exit: Exit.Exit<A, E>): Exit.Exit<A, E> => {
+const requireEnd = <A, E>(exit: Exit.Exit<A, E>): Exit.Exit<A, E> => {
   const defect = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
   if (!Cause.isAsyncFiberError(defect)) return exit
   defect.fiber.interruptUnsafe()
-  return Exit.die(mayNotWait())
+  return Exit.die(waitedError())
 }
 
 /** Thrown to roll back. */
-class Failed<E> {
+class RolledBack<E> {
   readonly cause: Cause.Cause<E>
   constructor(cause: Cause.Cause<E>) {
     this.cause = cause
   }
 }
 
-const transactionIn =
+const makeTransaction =
   (sqlite: Sqlite) =>
   <A, E, R>(work: (statements: Statements) => Effect.Effect<A, E, R>) =>
     Effect.contextWith((context: Context.Context<R>): Effect.Effect<A, E | ConsoleUnavailable> => {
       let hasEnded = false
-      const inside = statementsOf((sql, params) =>
-        Effect.suspend(() => (hasEnded ? Effect.die(mayNotWait()) : attempt(() => sqlite.all(sql, params))))
+      const inside = makeStatements((sql, params) =>
+        Effect.suspend(() => (hasEnded ? Effect.die(waitedError()) : attempt(() => sqlite.all(sql, params))))
       )
       try {
         return sqlite.transaction(() => {
-          const exit = endedAtOnce(Effect.runSyncExitWith(context)(Effect.suspend(() => work(inside))))
+          const exit = requireEnd(Effect.runSyncExitWith(context)(Effect.suspend(() => work(inside))))
           if (Exit.isSuccess(exit)) return exit
-          throw new Failed(exit.cause)
+          throw new RolledBack(exit.cause)
         })
       } catch (error) {
-        return error instanceof Failed ? Effect.failCause(error.cause) : Effect.fail(consoleUnavailable(error))
+        return error instanceof RolledBack ? Effect.failCause(error.cause) : Effect.fail(consoleUnavailable(error))
       } finally {
         hasEnded = true
       }
     })
 
-const inBackground = ({ run }: Thread): Pick<Database, "append" | "background"> => ({
-  background: statementsOf((sql, params) => answered(() => run(inThread, readRows, sql, params))),
+const makeBackground = ({ run }: Thread): Pick<Database, "append" | "background"> => ({
+  background: makeStatements((sql, params) => attemptAsync(() => run(inThread, readRows, sql, params))),
   append: (portionsOf) =>
-    Effect.forEach(portionsOf(rowsAtOnce), (portion) => answered(() => run(inThread, insertPortion, portion)), {
-      discard: true
-    })
+    Effect.forEach(
+      portionsOf(maxRowsPerTransaction),
+      (portion) => attemptAsync(() => run(inThread, insertPortion, portion)),
+      {
+        discard: true
+      }
+    )
 })
 
 const make = Effect.map(LedgerFile, ({ sqlite, thread }) =>
   ConsoleDatabase.of({
-    all: statementsOf((sql, params) => attempt(() => sqlite.all(sql, params))).all,
+    all: makeStatements((sql, params) => attempt(() => sqlite.all(sql, params))).all,
     run: (sql, params) => attempt(() => sqlite.transaction(() => sqlite.all(sql, params).length)),
-    transaction: transactionIn(sqlite),
-    ...inBackground(thread)
+    transaction: makeTransaction(sqlite),
+    ...makeBackground(thread)
   })
 )
 

@@ -5,11 +5,11 @@ import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { temporaryFolder } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Exit, Scope, Stream } from "effect"
 import { newApiKey } from "../api-key.ts"
-import { beginning, breakBefore, type ChainHead } from "../chain/chain.ts"
+import { type ChainHead, emptyHead, findBreak } from "../chain/chain.ts"
 import { LedgerUnavailable } from "../errors.ts"
-import type { Held, LedgerAccess } from "../ledger.ts"
+import type { AdmittedCall, LedgerAccess } from "../ledger.ts"
 import type { ApiKeyView } from "../rules/ledger-state.ts"
-import { embeddedLedger, ledgerOver } from "./embedded-ledger.ts"
+import { openEmbeddedLedger, openLedgerOver } from "./embedded-ledger.ts"
 
 const endpoint = "/v1/stores"
 const now = Date.parse("2026-10-15T12:00:00.000Z")
@@ -27,7 +27,7 @@ const keyIn = Effect.fnUntraced(function* (ledger: LedgerAccess, budget_credits 
 
 const inMemory = Effect.fnUntraced(function* (budget?: number) {
   const store = memoryStore()
-  const ledger = yield* ledgerOver(store)
+  const ledger = yield* openLedgerOver(store)
   return { store, ledger, key: yield* keyIn(ledger, budget) }
 })
 
@@ -38,7 +38,7 @@ const known = async (ledger: LedgerAccess, { key }: { readonly key: string }): P
   return found
 }
 
-const admitted = async (ledger: LedgerAccess, key: ApiKeyView, credits: number): Promise<Held> => {
+const admitted = async (ledger: LedgerAccess, key: ApiKeyView, credits: number): Promise<AdmittedCall> => {
   const admission = await ledger.hold(key, endpoint, credits, now)
   if ("refused" in admission) throw new Error(admission.refused)
   return admission.held
@@ -177,7 +177,7 @@ describe("a burst", () => {
 })
 
 describe("a request id", () => {
-  it.effect("is charged once; the second call keeps its credits", () =>
+  it.effect("is charged once; the second call costs nothing", () =>
     Effect.gen(function* () {
       const { key, ledger, store } = yield* inMemory()
       yield* pay(ledger, key, "req_1")
@@ -190,7 +190,7 @@ describe("a request id", () => {
 })
 
 describe("a store that fails", () => {
-  it.live("charges nobody, gives the holds back, and is tried again until it works", () =>
+  it.live("charges no call, releases the holds, and is tried again until it works", () =>
     Effect.gen(function* () {
       const { key, ledger, store } = yield* inMemory()
       store.failure = new Error("no space left on device")
@@ -218,9 +218,9 @@ describe("a store that fails", () => {
         store.entries.map((entry) => entry.sequence),
         [1, 2]
       )
-      let head: ChainHead = beginning
+      let head: ChainHead = emptyHead
       for (const entry of store.entries) {
-        assert.isUndefined(breakBefore(head, entry)) // the failed group left no link in the chain
+        assert.isUndefined(findBreak(head, entry)) // the failed group left no link in the chain
         head = entry
       }
     })
@@ -233,11 +233,11 @@ describe("the ledger in a folder", () => {
       const folder = yield* temporaryFolder
       const live = path.join(folder, "live")
       const killed = path.join(folder, "killed")
-      const ledger = yield* embeddedLedger(live)
+      const ledger = yield* openEmbeddedLedger(live)
       const key = yield* keyIn(ledger)
       yield* pay(ledger, key, "req_1")
       cpSync(live, killed, { recursive: true })
-      const again = yield* embeddedLedger(killed)
+      const again = yield* openEmbeddedLedger(killed)
       assert.strictEqual(yield* remaining(again, key), 4900)
       assert.strictEqual((yield* Effect.promise(() => known(again, key))).id, key.id)
     }).pipe(Effect.scoped)
@@ -247,20 +247,20 @@ describe("the ledger in a folder", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const scope = yield* Scope.make()
-      const ledger = yield* embeddedLedger(folder).pipe(Scope.provide(scope))
+      const ledger = yield* openEmbeddedLedger(folder).pipe(Scope.provide(scope))
       const key = yield* keyIn(ledger)
       const held = yield* Effect.promise(async () => admitted(ledger, await known(ledger, key), 100))
       const running = held.commit("req_1")
       yield* Scope.close(scope, Exit.void)
       yield* Effect.promise(() => running)
-      const again = yield* embeddedLedger(folder)
+      const again = yield* openEmbeddedLedger(folder)
       assert.strictEqual(yield* remaining(again, key), 4900)
     }).pipe(Effect.scoped)
   )
 
   it.effect("lists the entries of an account with the balance after each", () =>
     Effect.gen(function* () {
-      const ledger = yield* Effect.flatMap(temporaryFolder, embeddedLedger)
+      const ledger = yield* Effect.flatMap(temporaryFolder, openEmbeddedLedger)
       const key = yield* keyIn(ledger)
       yield* keyIn(ledger)
       yield* pay(ledger, key, "req_1")
@@ -298,7 +298,7 @@ describe("the ledger in a folder", () => {
   it.effect("never stores the text of a key", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const ledger = yield* embeddedLedger(folder)
+      const ledger = yield* openEmbeddedLedger(folder)
       const key = yield* keyIn(ledger)
       const secret = key.key.slice("svc_data_".length, -4)
       const holdsKey = () =>

@@ -1,73 +1,65 @@
 /**
- * The ledger that one process holds: the state in memory, over a store that makes its groups durable. Code that runs on
- * every request is a plain function or one shared promise; nothing runs between the check and the hold.
+ * The ledger that one process holds: the state in memory, over a store that makes its groups durable. Nothing runs
+ * between the check and the hold of a call.
  *
- * Group commit: everything that arrives in one turn of the event loop, or while the last group is being written,
- * becomes durable together. A whole group shares one promise, and no fiber runs per charge, which matters at 30,000
- * charges a second.
+ * Group commit: what arrives in one turn of the event loop, or while the last group is being written, becomes durable
+ * together. A group shares one promise, and no fiber runs per charge, which matters at 30,000 charges a second.
  */
 import { isScope } from "@larder/schemas"
 import { Effect } from "effect"
 import { fingerprint } from "../api-key.ts"
-import { chain, type Draft } from "../chain/chain.ts"
+import { chainEntries, type Draft } from "../chain/chain.ts"
 import type { Account, ApiKey } from "../chain/records.ts"
-import { type Admission, Ledger, type LedgerCounters, noCounts } from "../ledger.ts"
-import { charge, giveBack, type Hold, hold, release, remaining, settle } from "../rules/admission.ts"
+import { type Admission, Ledger, type LedgerCounters, newCounters } from "../ledger.ts"
+import {
+  captureHold,
+  draftCharge,
+  type Hold,
+  hold,
+  releaseCharging,
+  releaseHold,
+  remaining
+} from "../rules/admission.ts"
 import type { Decision } from "../rules/decisions.ts"
 import {
   type ApiKeyView,
-  apply,
-  chargedTwice,
+  applyGroup,
+  chargedTwiceError,
+  findKey,
   type Group,
   isCurrent,
-  keyWith,
   type LedgerState,
-  restore
+  restoreState
 } from "../rules/ledger-state.ts"
 import { administerEmbedded, type LedgerUser } from "./administer.ts"
-import { embeddedStore } from "./embedded-store.ts"
+import { openEmbeddedStore } from "./embedded-store.ts"
 import { type LedgerFile, openLedgerFile } from "./ledger-file.ts"
 import type { LedgerStore } from "./store.ts"
 
-interface PendingGroup {
-  readonly accounts: Array<Account>
-  readonly keys: Array<ApiKey>
-  readonly drafts: Array<Draft>
-  readonly holds: Array<Hold>
-  readonly durable: PromiseWithResolvers<void>
-  readonly since: number
-}
+const newGroup = () => ({
+  accounts: [] as Account[],
+  keys: [] as ApiKey[],
+  drafts: [] as Draft[],
+  holds: [] as Hold[],
+  durable: Promise.withResolvers<void>(),
+  since: performance.now()
+})
+type PendingGroup = ReturnType<typeof newGroup>
 
-export interface GroupWriter {
-  /** Resolves when the charge is durable. Rejects if it could not be written; the hold is then released. */
-  readonly charge: (hold: Hold, draft: Draft) => Promise<void>
-  /** Resolves when the decision is durable and in force. */
-  readonly decide: (decision: Decision) => Promise<void>
-  /** Whether the last group could be written. After a failure, an empty group is tried every second. */
-  readonly isWritable: () => boolean
-  /** Waits for pending writes. Nothing may be added afterwards. */
-  readonly close: () => Promise<void>
-}
+export type GroupWriter = ReturnType<typeof makeGroupWriter>
 
-const retryAfter = 1_000
+const retryDelay = 1_000
 
-const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: LedgerCounters): GroupWriter => {
+const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: LedgerCounters) => {
   let pending: PendingGroup | undefined
   let writing: Promise<void> | undefined
-  let writable = true
+  let isWritable = true
   let probe: NodeJS.Timeout | undefined
 
   const open = (): PendingGroup => {
     if (pending !== undefined) return pending
     if (writing === undefined) setImmediate(write)
-    pending = {
-      accounts: [],
-      keys: [],
-      drafts: [],
-      holds: [],
-      durable: Promise.withResolvers<void>(),
-      since: performance.now()
-    }
+    pending = newGroup()
     return pending
   }
 
@@ -76,7 +68,7 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
     if (group === undefined) return
     pending = undefined
     const { accounts, keys } = group
-    const written = { accounts, keys, entries: chain(state, group.drafts) }
+    const written = { accounts, keys, entries: chainEntries(state, group.drafts) }
     writing = store.append(written).then(
       () => succeed(group, written),
       (error) => fail(group, error)
@@ -84,22 +76,22 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
   }
 
   const succeed = (group: PendingGroup, written: Group) => {
-    apply(state, written)
-    for (const hold of group.holds) settle(hold)
+    applyGroup(state, written)
+    for (const hold of group.holds) captureHold(hold)
     counters.commits += group.holds.length
     counters.groups++
     counters.durable_seconds += (performance.now() - group.since) / 1_000
-    writable = true
+    isWritable = true
     next()
     group.durable.resolve()
   }
 
   const fail = (group: PendingGroup, error: unknown) => {
-    for (const hold of group.holds) giveBack(hold)
+    for (const hold of group.holds) releaseCharging(hold)
     counters.failed_groups++
-    writable = false
+    isWritable = false
     clearTimeout(probe)
-    probe = setTimeout(() => open().durable.promise.catch(() => {}), retryAfter).unref() // a failure schedules the next
+    probe = setTimeout(() => open().durable.promise.catch(() => {}), retryDelay).unref() // a failure schedules the next
     next()
     group.durable.reject(error)
   }
@@ -110,20 +102,24 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
   }
 
   return {
-    charge: (hold, draft) => {
+    /** Resolves when the charge is durable. Rejects if it could not be written; the hold is then released. */
+    charge: (hold: Hold, draft: Draft): Promise<void> => {
       const group = open()
       group.drafts.push(draft)
       group.holds.push(hold)
       return group.durable.promise
     },
-    decide: ({ accounts, keys, entries }) => {
+    /** Resolves when the decision is durable and in force. */
+    decide: ({ accounts, keys, entries }: Decision): Promise<void> => {
       const group = open()
       group.accounts.push(...accounts)
       group.keys.push(...keys)
       group.drafts.push(...entries)
       return group.durable.promise
     },
-    isWritable: () => writable,
+    /** Whether the last group could be written. After a failure, an empty group is tried every second. */
+    isWritable: () => isWritable,
+    /** Waits for pending writes. Nothing may be added afterwards. */
     close: async () => {
       while (pending !== undefined || writing !== undefined) {
         await (pending?.durable.promise ?? writing)?.catch(() => {})
@@ -133,15 +129,15 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
   }
 }
 
-const commit = (state: LedgerState, writer: GroupWriter, held: Hold, requestId: string): Promise<void> => {
-  const draft = charge(state, held, requestId)
-  if (draft !== undefined) return writer.charge(held, draft)
-  release(held)
-  return Promise.reject(chargedTwice(requestId))
+const commit = (state: LedgerState, writer: GroupWriter, hold: Hold, requestId: string): Promise<void> => {
+  const draft = draftCharge(state, hold, requestId)
+  if (draft !== undefined) return writer.charge(hold, draft)
+  releaseHold(hold)
+  return Promise.reject(chargedTwiceError(requestId))
 }
 
 /** Works over any store. Closing the scope waits for pending writes. */
-export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore, user: LedgerUser = "server") {
+export const openLedgerOver = Effect.fnUntraced(function* (store: LedgerStore, user: LedgerUser = "server") {
   const loaded = yield* store.load
   for (const { id, scopes } of loaded.keys) {
     const unknown = scopes.filter((scope) => !isScope(scope))
@@ -150,8 +146,8 @@ export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore, user:
       Effect.annotateLogs({ scopes: unknown })
     )
   }
-  const state = restore(loaded)
-  const counters = noCounts()
+  const state = restoreState(loaded)
+  const counters = newCounters()
   const writer = yield* Effect.acquireRelease(
     Effect.sync(() => makeGroupWriter(state, store, counters)),
     (writer) => Effect.promise(() => writer.close())
@@ -169,13 +165,13 @@ export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore, user:
     return {
       held: {
         commit: async (requestId) => commit(state, writer, held, requestId),
-        release: () => release(held)
+        release: () => releaseHold(held)
       }
     }
   }
 
   return Ledger.of({
-    authenticate: async (token, nowMs) => keyWith(state, fingerprint(token), nowMs),
+    authenticate: async (token, nowMs) => findKey(state, fingerprint(token), nowMs),
     isCurrent: async (key, nowMs) => isCurrent(state.keys.get(key.id), key, nowMs),
     hold: async (key, endpoint, credits, nowMs) => admit(key, endpoint, credits, nowMs),
     remaining: (key, nowMs) => remaining(state, key.id, nowMs),
@@ -185,10 +181,9 @@ export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore, user:
   })
 })
 
-/** In a file that is already open. */
-export const ledgerInFile = (file: LedgerFile["Service"], user: LedgerUser = "server") =>
-  Effect.flatMap(embeddedStore(file), (store) => ledgerOver(store, user))
+export const openLedgerInFile = (file: LedgerFile["Service"], user: LedgerUser = "server") =>
+  Effect.flatMap(openEmbeddedStore(file), (store) => openLedgerOver(store, user))
 
 /** In a folder: `$LARDER_HOME/ledger`. */
-export const embeddedLedger = (directory: string) =>
-  Effect.flatMap(openLedgerFile(directory), (file) => ledgerInFile(file))
+export const openEmbeddedLedger = (directory: string) =>
+  Effect.flatMap(openLedgerFile(directory), (file) => openLedgerInFile(file))

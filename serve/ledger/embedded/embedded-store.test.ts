@@ -27,12 +27,12 @@ import type { Entry } from "../chain/records.ts"
 import { monthOf } from "../moments.ts"
 import { creditAccount, openAccount } from "../rules/decisions.ts"
 import type { Group } from "../rules/ledger-state.ts"
-import { embeddedStore } from "./embedded-store.ts"
+import { openEmbeddedStore } from "./embedded-store.ts"
 import { openLedgerFile } from "./ledger-file.ts"
 import type { LedgerStore } from "./store.ts"
 
 describe("the ledger in a folder", () => {
-  it.live("is readable by its owner only, in a home that others may read, also where it was there before", () =>
+  it.live("is readable by its owner only, in a home that others may read, even if it existed before", () =>
     Effect.gen(function* () {
       const home = path.join(yield* temporaryFolder, "home")
       const folder = path.join(home, "ledger")
@@ -44,7 +44,7 @@ describe("the ledger in a folder", () => {
       const look = Effect.scoped(
         Effect.gen(function* () {
           const file = yield* openLedgerFile(folder)
-          yield* append(yield* embeddedStore(file), [])
+          yield* append(yield* openEmbeddedStore(file), [])
           assert.deepStrictEqual([...new Set(yield* modes)], [0])
         })
       )
@@ -62,7 +62,7 @@ describe("the ledger in a folder", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("gives back what was written when it is opened again", () =>
+  it.effect("returns what was written when it is opened again", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* written(folder, [birth, charges(2, 3)])
@@ -81,7 +81,7 @@ describe("the ledger in a folder", () => {
     })
   )
 
-  it.live("gives back the newest entries, whether the index has all of them, some or none", () =>
+  it.live("returns the newest entries, whether the index has all of them, some or none", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const read = (store: LedgerStore, before: number, limit: number) =>
@@ -111,7 +111,7 @@ describe("the ledger in a folder", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives back the entries of all accounts in the order of writing, over any number of pages", () =>
+  it.live("returns the entries of all accounts in write order, over any number of pages", () =>
     Effect.gen(function* () {
       const write = author()
       const births = ["acct_a", "acct_b", "acct_c"].map((id) => write(openAccount(id, id, 0)))
@@ -141,7 +141,7 @@ describe("the ledger in a folder", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("gives back what was written after a kill", () =>
+  it.effect("returns what was written after a kill", () =>
     Effect.gen(function* () {
       const folder = yield* killedAfter(birth, charges(2, 3))
       const [snapshot, numbers] = yield* opened(folder, (store) => Effect.all([store.load, numbersOf(store)]))
@@ -159,7 +159,7 @@ describe("the ledger in a folder", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("rejects a second opener while it is open", () =>
+  it.effect("refuses to be opened twice", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const second = opened(folder, () => Effect.flip(Effect.scoped(openLedgerFile(folder))))
@@ -177,7 +177,7 @@ describe("a disk that cannot be written", () => {
       yield* Effect.scoped(
         Effect.gen(function* () {
           const file = yield* openLedgerFile(folder)
-          const store = yield* embeddedStore(file)
+          const store = yield* openEmbeddedStore(file)
           yield* append(store, [birth])
           const pages = file.sqlite.all("pragma page_count")[0]?.page_count
           file.sqlite.exec(`pragma max_page_count = ${pages}`)

@@ -1,28 +1,27 @@
 /**
- * The chain of a ledger in a file, for the anchor that its server maintains. A thread follows the chain in the
- * background. The head is kept in memory, because an attacker who can write the file can also replace the head in it.
+ * The chain of a ledger in a file, for the anchor that its server maintains. A thread follows it in the background. The
+ * head stays in memory, because an attacker who can write the file can also replace the head in it.
  */
 import { Effect, type Option } from "effect"
 import type { AnchorPlace } from "../chain/anchor.ts"
 import type { Head } from "../chain/chain.ts"
-import { type Chain, keepAnchorOf } from "../chain/keep-anchor.ts"
-import { unavailable } from "../errors.ts"
-import { advanceHead, chainProblem, endIn, headIn } from "./head.ts"
+import { type Chain, keepAnchor } from "../chain/keep-anchor.ts"
+import { toLedgerUnavailable } from "../errors.ts"
+import { advanceHead, countLinks, findChainProblem, readHead } from "./head.ts"
 import type { LedgerFile } from "./ledger-file.ts"
 
-const chainIn = ({ sqlite, thread }: LedgerFile["Service"], kept: Head): Chain => {
+const fileChain = ({ sqlite, thread }: LedgerFile["Service"], stored: Head): Chain => {
   /** The last head, and the number of commits when it was computed. */
-  let followed: { readonly commits: number | undefined; readonly head: Head } = { commits: undefined, head: kept }
+  let followed: { readonly commits: number | undefined; readonly head: Head } = { commits: undefined, head: stored }
   return {
-    holdTo: (anchor) =>
+    compareWith: (anchor) =>
       Effect.try({
         try: () => {
-          const problem = chainProblem(sqlite, kept, anchor)
-          if (problem !== undefined) return { problem }
-          const { entries, records } = endIn(sqlite)
+          const problem = findChainProblem(sqlite, stored, anchor)
+          const { entries, records } = countLinks(sqlite)
           return { problem, entries: entries - anchor.entries, records: records - anchor.records }
         },
-        catch: unavailable("be held to its anchor")
+        catch: toLedgerUnavailable("be compared with its anchor")
       }),
     advance: Effect.tryPromise({
       try: async () => {
@@ -33,18 +32,18 @@ const chainIn = ({ sqlite, thread }: LedgerFile["Service"], kept: Head): Chain =
         }
         return followed.head
       },
-      catch: unavailable("follow its chain")
+      catch: toLedgerUnavailable("follow its chain")
     }),
-    end: Effect.try({ try: () => advanceHead(sqlite, followed.head), catch: unavailable("follow its chain") })
+    end: Effect.try({ try: () => advanceHead(sqlite, followed.head), catch: toLedgerUnavailable("follow its chain") })
   }
 }
 
 /** `open` opens the ledger. No anchor is written before the ledger is open. */
-export const keepAnchorOfFile = <A, E, R>(
+export const keepFileAnchor = <A, E, R>(
   file: LedgerFile["Service"],
   place: Option.Option<AnchorPlace>,
   open: Effect.Effect<A, E, R>
 ) =>
-  Effect.try({ try: () => headIn(file.sqlite), catch: unavailable("be held to its anchor") }).pipe(
-    Effect.flatMap((kept) => keepAnchorOf(chainIn(file, kept), place, open))
+  Effect.try({ try: () => readHead(file.sqlite), catch: toLedgerUnavailable("be compared with its anchor") }).pipe(
+    Effect.flatMap((stored) => keepAnchor(fileChain(file, stored), place, open))
   )

@@ -28,37 +28,37 @@ import {
   type Sqlite,
   type Thread
 } from "../../persistence/index.ts"
-import { LedgerDamaged, LedgerInUse, unavailable } from "../errors.ts"
-import { syncDirectory } from "../files.ts"
+import { LedgerDamaged, LedgerInUse, toLedgerUnavailable } from "../errors.ts"
+import { flushFolder } from "../files.ts"
 import { refuseMoved } from "./moved.ts"
 import { prepareSums } from "./progress.ts"
 import { ledgerTables, recordingTriggers } from "./tables.ts"
 
-export const ledgerFileIn = (directory: string) => path.join(directory, "ledger.sqlite")
-const sumsFileIn = (directory: string) => path.join(directory, "sums.sqlite")
+export const ledgerPath = (directory: string) => path.join(directory, "ledger.sqlite")
+const sumsPath = (directory: string) => path.join(directory, "sums.sqlite")
 
-/** Number 1 creates all tables. */
 const migrations = [[...ledgerTables, ...consoleTables, ...recordingTriggers].join(";\n")]
 
 /** Creates missing tables. Returns why the file cannot be used, or undefined. */
 export const prepareTables = (sqlite: Sqlite): string | undefined => runMigrations(sqlite, migrations)
 
-const attempt = <A>(action: string, run: () => A) => Effect.try({ try: run, catch: unavailable(action) })
+const attempt = <A>(action: string, run: () => A) => Effect.try({ try: run, catch: toLedgerUnavailable(action) })
+const scopedFile = (open: () => Sqlite) =>
+  Effect.acquireRelease(attempt("be opened", open), (sqlite) => Effect.sync(sqlite.close))
 
 const makeFolder = (directory: string): string => {
   const home = path.dirname(directory)
   mkdirSync(home, { recursive: true }) // not private: analysts read the warehouse in it
   if (!existsSync(directory)) {
     mkdirSync(directory, { mode: 0o700 })
-    syncDirectory(home)
+    flushFolder(home)
   }
   const folder = realpathSync(directory)
   if ((statSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700)
   return folder
 }
 
-/** Held until the scope or the process ends. */
-const lock = Effect.fnUntraced(function* (folder: string) {
+const lockFolder = Effect.fnUntraced(function* (folder: string) {
   const file = path.join(folder, ".lock")
   yield* Effect.acquireRelease(
     Effect.try({
@@ -66,29 +66,29 @@ const lock = Effect.fnUntraced(function* (folder: string) {
         // closing an existing file would release the lock that this process may have on it
         if (!existsSync(file)) closeSync(openSync(file, "a", 0o600))
         chmodSync(file, 0o600)
-        const held = new DatabaseSync(file, { timeout: 0 })
+        const connection = new DatabaseSync(file, { timeout: 0 })
         try {
-          held.exec("pragma journal_mode = memory; begin exclusive")
-          return held
+          connection.exec("pragma journal_mode = memory; begin exclusive")
+          return connection
         } catch (error) {
-          held.close()
+          connection.close()
           throw error
         }
       },
-      catch: (cause) => (isBusy(cause) ? new LedgerInUse({ file }) : unavailable("be locked")(cause))
+      catch: (cause) => (isBusy(cause) ? new LedgerInUse({ file }) : toLedgerUnavailable("be locked")(cause))
     }),
-    (held) => Effect.sync(() => held.close())
+    (connection) => Effect.sync(() => connection.close())
   )
 })
 
 /** Refuses a ledger of a form that was never released, instead of treating its folder as empty. */
-const refuseOldForm = Effect.fnUntraced(function* (folder: string) {
+const refuseOldFormat = Effect.fnUntraced(function* (folder: string) {
   const old = readdirSync(folder).find((name) => name === "ledger.duckdb" || /^journal-\d+\.ndjson$/.test(name))
   if (old === undefined) return
   return yield* new LedgerDamaged({
     place: path.join(folder, old),
     problem:
-      "this is a ledger of an earlier form, which this version cannot read; use the version that wrote it, or another LARDER_HOME"
+      "this ledger has an earlier format, which this version cannot read; use the version that wrote it, or another LARDER_HOME"
   })
 })
 
@@ -97,7 +97,7 @@ const refuseMissing = Effect.fnUntraced(function* (file: string, sums: string) {
   if (existsSync(file) && statSync(file).size > 0) return
   const left = [`${file}-wal`, sums].find((name) => existsSync(name))
   if (left !== undefined) {
-    return yield* new LedgerDamaged({ place: file, problem: `it is missing or empty, and ${left} is there` })
+    return yield* new LedgerDamaged({ place: file, problem: `it is missing or empty, but ${left} exists` })
   }
 })
 
@@ -113,8 +113,7 @@ interface File {
   readonly thread: Thread
 }
 
-/** Opens the file with the derived tables. Unusable ones are rebuilt. */
-const openReading = (file: string, sums: string): Sqlite => {
+const openForReading = (file: string, sums: string): Sqlite => {
   const open = (): Sqlite | undefined => {
     const opened = openSqlite(file, { durability: "normal", sums })
     if (prepareSums(opened)) return opened
@@ -134,41 +133,32 @@ const openReading = (file: string, sums: string): Sqlite => {
   return opened
 }
 
-interface LedgerFileOptions {
-  /** Where the ledger is being moved to: the migration may open a folder that is marked with this place. */
-  readonly movingTo?: string
-}
-
-export const openLedgerFile = Effect.fn("LedgerFile.open")(function* (
-  directory: string,
-  options: LedgerFileOptions = {}
-) {
+/** The migration may open a folder that is marked as being moved to `movingTo`. */
+export const openLedgerFile = Effect.fn("LedgerFile.open")(function* (directory: string, movingTo?: string) {
   const folder = yield* attempt(`be kept in ${directory}`, () => makeFolder(directory))
-  yield* lock(folder)
-  yield* refuseMoved(folder, options.movingTo)
-  yield* refuseOldForm(folder)
-  const [file, sums] = [ledgerFileIn(folder), sumsFileIn(folder)]
+  yield* lockFolder(folder)
+  yield* refuseMoved(folder, movingTo)
+  yield* refuseOldFormat(folder)
+  const [file, sums] = [ledgerPath(folder), sumsPath(folder)]
   yield* refuseMissing(file, sums)
-  const sqlite = yield* Effect.acquireRelease(
-    Effect.try({ try: () => openSqlite(file), catch: unavailable("be opened") }),
-    (opened) => Effect.sync(opened.close)
-  )
+  const sqlite = yield* scopedFile(() => openSqlite(file))
   const problem = yield* attempt("be opened", () => prepareTables(sqlite))
   if (problem !== undefined) return yield* new LedgerDamaged({ place: file, problem })
-  yield* attempt("be opened", () => syncDirectory(folder))
-  const reading = yield* Effect.acquireRelease(
-    Effect.try({ try: () => openReading(file, sums), catch: unavailable("be opened") }),
-    (opened) => Effect.sync(opened.close)
-  )
+  yield* attempt("be opened", () => flushFolder(folder))
+  const reading = yield* scopedFile(() => openForReading(file, sums))
   const thread = yield* Effect.acquireRelease(
     Effect.sync(() => makeThread({ file, sums })),
-    (made) => Effect.promise(made.close)
+    (thread) => Effect.promise(thread.close)
   )
   const warn = Effect.runForkWith(yield* Effect.context<never>())
   yield* Effect.acquireRelease(
     Effect.sync(() =>
       keepLogShort(sqlite, thread, (cause) =>
-        warn(Effect.logWarning(`${unavailable("shorten its log")(cause).message}. Charges go on and are durable.`))
+        warn(
+          Effect.logWarning(
+            `${toLedgerUnavailable("shorten its log")(cause).message}. Charges continue and are durable.`
+          )
+        )
       )
     ),
     (keeping) => Effect.promise(keeping.close)
@@ -177,6 +167,5 @@ export const openLedgerFile = Effect.fn("LedgerFile.open")(function* (
 })
 
 export class LedgerFile extends Context.Service<LedgerFile, File>()("larder/serve/LedgerFile") {
-  /** `directory` is `$LARDER_HOME/ledger`. */
   static readonly layer = (directory: string) => Layer.effect(LedgerFile, openLedgerFile(directory))
 }

@@ -1,15 +1,14 @@
 /**
- * The mark in the folder of a ledger that was moved to PostgreSQL. Without it, two ledgers with the same credits would
- * allow spending them twice. The mark is written before the database commits the move, and says whether the move is
- * complete.
+ * The mark in the folder of a ledger that was moved to PostgreSQL. Without it, the same credits could be spent in both.
+ * It is written before the database commits the move, and says whether the move is complete.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { Effect, Schema } from "effect"
 import { LedgerUnavailable } from "../errors.ts"
-import { syncDirectory } from "../files.ts"
+import { flushFolder } from "../files.ts"
 
-const fileIn = (directory: string) => path.join(directory, "moved-to-postgresql")
+const markPath = (directory: string) => path.join(directory, "moved-to-postgresql")
 
 const Mark = Schema.Struct({ place: Schema.String, stage: Schema.Literals(["moving", "moved"]) })
 type Mark = typeof Mark.Type
@@ -23,27 +22,26 @@ export class LedgerMoved extends Schema.TaggedError<LedgerMoved>()("LedgerMoved"
     const { file, place, stage } = this
     return stage === "moved"
       ? `This ledger was moved to ${place}: set LARDER_LEDGER_URL. To use the old ledger, which does not contain what was charged since, remove ${file}.`
-      : `This ledger was being moved to ${place}, and it is unknown whether the move was completed. Repeat: larder-serve ledger migrate. To keep the old ledger, make sure that no server uses that database, and remove ${file}.`
+      : `This ledger was being moved to ${place}, and it is unknown whether the move is complete. Run again: larder-serve ledger migrate. To keep the old ledger, make sure that no server uses that database, and remove ${file}.`
   }
 }
 
-const cannotBeMarked = (cause: unknown) => new LedgerUnavailable({ action: "be marked as moved", cause })
+const markFailed = (cause: unknown) => new LedgerUnavailable({ action: "be marked as moved", cause })
 
 /** The mark is written as a whole or not at all, even after a power failure. */
-export const markAs = (stage: Mark["stage"], directory: string, place: string) =>
+export const writeMark = (stage: Mark["stage"], directory: string, place: string) =>
   Effect.try({
     try: () => {
-      const part = `${fileIn(directory)}.part`
+      const part = `${markPath(directory)}.part`
       writeFileSync(part, `${JSON.stringify({ place, stage })}\n`, { flush: true, mode: 0o600 })
-      renameSync(part, fileIn(directory))
-      syncDirectory(directory)
+      renameSync(part, markPath(directory))
+      flushFolder(directory)
     },
-    catch: cannotBeMarked
+    catch: markFailed
   })
 
-/** `movingTo` names the place to which the caller moves the ledger. */
 export const refuseMoved = Effect.fnUntraced(function* (directory: string, movingTo: string | undefined) {
-  const file = fileIn(directory)
+  const file = markPath(directory)
   if (!existsSync(file)) return
   const mark = yield* Effect.try({
     try: () => readFileSync(file, "utf8"),
@@ -51,7 +49,7 @@ export const refuseMoved = Effect.fnUntraced(function* (directory: string, movin
   }).pipe(
     Effect.flatMap(readMark),
     Effect.catchTag("SchemaError", () =>
-      Effect.fail(new LedgerUnavailable({ action: "be opened", cause: `${file} is not what larder-serve has written` }))
+      Effect.fail(new LedgerUnavailable({ action: "be opened", cause: `${file} was not written by larder-serve` }))
     )
   )
   if (mark.place !== movingTo) return yield* new LedgerMoved({ file, ...mark })

@@ -16,11 +16,11 @@ import {
 } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { hashOf } from "../chain/chain.ts"
+import { hashEntry } from "../chain/chain.ts"
 import { hold } from "../rules/admission.ts"
 import type { Decision } from "../rules/decisions.ts"
-import { restore } from "../rules/ledger-state.ts"
-import { ledgerFileIn } from "./ledger-file.ts"
+import { restoreState } from "../rules/ledger-state.ts"
+import { ledgerPath } from "./ledger-file.ts"
 
 const plainCopy = sampleCopy({ followed: false })
 const followedCopy = sampleCopy({ followed: true })
@@ -28,7 +28,7 @@ const followedCopy = sampleCopy({ followed: true })
 const loadAt = (folder: string, day: string) => Effect.andThen(TestClock.setTime(Date.parse(day)), load(folder))
 
 describe("a start", () => {
-  it.effect("reads the same state whether the tables have followed all entries or none", () =>
+  it.effect("reads the same state whether the tables include all entries or none", () =>
     Effect.gen(function* () {
       const plain = yield* loadAt(yield* plainCopy, "2026-11-15")
       const followed = yield* loadAt(yield* followedCopy, "2026-11-15")
@@ -41,7 +41,7 @@ describe("a start", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("reads what keys have spent in older months when a clock that was set back asks for it", () =>
+  it.effect("reads what keys have spent in older months if the clock was set back", () =>
     Effect.gen(function* () {
       for (const copy of [plainCopy, followedCopy]) {
         yield* TestClock.setTime(Date.parse("2027-06-01"))
@@ -49,7 +49,7 @@ describe("a start", () => {
           Effect.gen(function* () {
             const loaded = yield* store.load
             assert.isEmpty(loaded.spending)
-            const state = restore(loaded)
+            const state = restoreState(loaded)
             const at = Date.parse("2026-10-31T12:00:00.000Z")
             assert.deepStrictEqual(hold(state, "key_a", "/v1/stores", 841, at), {
               refused: "monthly_spend_cap_reached"
@@ -68,7 +68,7 @@ const refusalAfter = Effect.fnUntraced(function* (copy: typeof plainCopy, sql: s
   yield* inDatabase(folder, `pragma foreign_keys = off; ${sql}`)
   const error = yield* refusal(folder)
   assert.strictEqual(error._tag, "LedgerDamaged")
-  assert.include(error.message, ledgerFileIn(folder))
+  assert.include(error.message, ledgerPath(folder))
   return error.message
 })
 
@@ -102,17 +102,17 @@ describe("a start with damaged entries", () => {
     ],
     [
       "update entry set account_id = 'acct_b' where sequence = 6",
-      /entry 4 of account acct_b was charged to key key_., which is no key of this account/
+      /entry 4 of account acct_b was charged to key key_., which is not a key of this account/
     ],
     [
       "delete from api_key where id = 'key_b'",
-      /entry 2 of account acct_b was charged to key key_b, which is no key of this account/
+      /entry 2 of account acct_b was charged to key key_b, which is not a key of this account/
     ],
     [
       "update api_key set account_id = 'acct_b' where id = 'key_c'",
-      /was charged to key key_c, which is no key of this account/
+      /was charged to key key_c, which is not a key of this account/
     ],
-    ["delete from account where id = 'acct_b'", /key key_b belongs to account acct_b, which is not there/],
+    ["delete from account where id = 'acct_b'", /key key_b belongs to account acct_b, which is missing/],
     [`update api_key set scopes = '[1]' where id = 'key_b'`, /key key_b cannot be read: its scopes are \[1\]/]
   ] as const)("refuses the ledger after: %s", ([sql, problem]) =>
     Effect.gen(function* () {
@@ -153,7 +153,7 @@ describe("a start with damaged entries", () => {
       assert.isDefined(entry)
       assert.isDefined(previous)
       const wrong = { ...entry, balance: entry.balance + 1 }
-      const group = { accounts: [], keys: [], entries: [{ ...wrong, hash: hashOf(previous.hash, wrong) }] }
+      const group = { accounts: [], keys: [], entries: [{ ...wrong, hash: hashEntry(previous.hash, wrong) }] }
       yield* written(folder, [...before.toReversed(), group])
       assert.match(
         (yield* refusal(folder)).message,
@@ -171,7 +171,7 @@ describe("a start with damaged entries", () => {
   )
 })
 
-describe("a start whose tables do not follow the entries", () => {
+describe("a start whose tables do not match the entries", () => {
   it.live.each([
     [
       "delete from entry_place where account_id = 'acct_a' and position > 40",
@@ -179,14 +179,14 @@ describe("a start whose tables do not follow the entries", () => {
     ],
     [
       "update entry_place set sequence = 2 where account_id = 'acct_a' and position = 41",
-      /the last entry of account acct_a is not there/
+      /the last entry of account acct_a is missing/
     ],
     [
       "delete from entry where sequence = 62",
       /its chain ends at entry 61 and record 5, and was followed to entry 62 and record 5/
     ],
-    ["update progress set sequence = 70", /entries were summed up to number 70, which is missing or another one/],
-    ["update usage_of_month set key_id = 'key_x' where key_id = 'key_b'", /key key_x was charged, and is not there/]
+    ["update progress set sequence = 70", /entries were summed up to number 70, which is missing or different/],
+    ["update usage_of_month set key_id = 'key_x' where key_id = 'key_b'", /key key_x was charged, but is missing/]
   ] as const)("refuses the ledger after: %s", ([sql, problem]) =>
     Effect.gen(function* () {
       assert.match(yield* refusalAfter(followedCopy, sql), problem)
@@ -194,25 +194,25 @@ describe("a start whose tables do not follow the entries", () => {
   )
 })
 
-describe("a folder that holds something else", () => {
+describe("a folder that contains something else", () => {
   it.live.each([
-    ["ledger.duckdb", "", /this is a ledger of an earlier form/],
-    ["journal-000001.ndjson", "", /this is a ledger of an earlier form/]
+    ["ledger.duckdb", "", /this ledger has an earlier format/],
+    ["journal-000001.ndjson", "", /this ledger has an earlier format/]
   ] as const)("is refused and left as it is: %s", ([name, contents, problem]) =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       writeFileSync(path.join(folder, name), contents)
       const error = yield* refusal(folder)
       assert.match(error.message, problem)
-      assert.isFalse(existsSync(ledgerFileIn(folder)))
+      assert.isFalse(existsSync(ledgerPath(folder)))
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused where the file is one of another program, of a newer version, or no database", () =>
+  it.live("is refused if the file is from another program or a newer version, or is not a database", () =>
     Effect.gen(function* () {
       const problemOf = Effect.fnUntraced(function* (make: (file: string) => void) {
         const folder = yield* temporaryFolder
-        make(ledgerFileIn(folder))
+        make(ledgerPath(folder))
         return (yield* refusal(folder)).message
       })
       const sqlite = (sql: string) => (file: string) => {

@@ -1,81 +1,77 @@
 /**
- * What a start reads: accounts, keys, the head of each account and what keys have spent. It also checks the newest
- * entries. However long the ledger is, a start reads no more than that; `larder-serve ledger verify` reads everything.
+ * What a start reads, however long the ledger is: accounts, keys, the head of each account and what keys have spent. It
+ * also checks the newest entries; `larder-serve ledger verify` reads everything.
  */
-import type { Row, Sqlite } from "../../persistence/index.ts"
-import { beginning, type ChainHead } from "../chain/chain.ts"
+import type { Sqlite, SqliteRow } from "../../persistence/index.ts"
+import { type ChainHead, emptyHead } from "../chain/chain.ts"
 import type { Account, ApiKey } from "../chain/records.ts"
-import { dateOfDay, dayOf, mondayOf, monthOf } from "../moments.ts"
-import type { Snapshot } from "../rules/ledger-state.ts"
-import { eachEntryAfter, entryChecks, type Owners } from "./checks/entry-checks.ts"
-import { cutProblem, headIn } from "./head.ts"
+import { dateOfDay, dayNumber, mondayOf, monthOf } from "../moments.ts"
+import type { LedgerSnapshot } from "../rules/ledger-state.ts"
+import { makeEntryChecks, type Owners, readEntriesAfter } from "./checks/entry-checks.ts"
+import { findCut, readHead } from "./head.ts"
 import {
   dayOfEntry,
-  followEntries,
-  followed,
-  lastEntry,
+  findProgressProblem,
+  indexedUpTo,
   monthOfEntry,
-  progressIn,
-  progressProblem
+  readLastEntry,
+  readProgress,
+  updateSums
 } from "./progress.ts"
-import { entryColumns, entryOf, numberIn, textIn } from "./tables.ts"
+import { entryColumns, readNumberCell, readTextCell, toEntry } from "./tables.ts"
 
-/** The newest entries that a start checks: a third of a second. */
-const checkedAtStart = 50_000
+/** A third of a second. */
+const maxCheckedAtStart = 50_000
 
-const unfollowed = (sqlite: Sqlite) => lastEntry(sqlite) - progressIn(sqlite)
+const countUnfollowed = (sqlite: Sqlite) => readLastEntry(sqlite) - readProgress(sqlite)
 
-/** The stored data cannot be what was written. */
 export class Damage extends Error {}
 
-const scopesIn = (row: Row): ReadonlyArray<string> => {
+const parseScopes = (row: SqliteRow): ReadonlyArray<string> => {
   const problem = () => new Damage(`key ${row.id} cannot be read: its scopes are ${row.scopes}`)
-  let found: unknown
+  let scopes: unknown
   try {
-    found = JSON.parse(textIn(row, "scopes"))
+    scopes = JSON.parse(readTextCell(row, "scopes"))
   } catch {
     throw problem()
   }
-  if (!Array.isArray(found) || !found.every((scope) => typeof scope === "string")) throw problem()
-  return found
+  if (!Array.isArray(scopes) || !scopes.every((scope) => typeof scope === "string")) throw problem()
+  return scopes
 }
 
-export const keyOf = (row: Row): ApiKey => ({ ...row, scopes: scopesIn(row) }) as unknown as ApiKey // strict columns
+const toKey = (row: SqliteRow): ApiKey => ({ ...row, scopes: parseScopes(row) }) as unknown as ApiKey // strict columns
 
-/** A key whose account does not exist. */
-const strangeKeys = `
+const keysWithoutAccount = `
   select api_key.id, account_id
   from ledger.api_key
   where not exists (select 1 from ledger.account where account.id = api_key.account_id)
   limit 1`
 
-const placeOf = `
+const lastPlace = `
   select sequence from sums.entry_place where account_id = $1 order by position desc limit 1`
 const entryAt = `select ${entryColumns} from ledger.entry where sequence = $1`
-/** The heads of the accounts according to `entry_place`. */
-const headsInPlaces = (sqlite: Sqlite, accounts: ReadonlyArray<Account>): Map<string, ChainHead> => {
+const readHeads = (sqlite: Sqlite, accounts: ReadonlyArray<Account>): Map<string, ChainHead> => {
   const heads = new Map<string, ChainHead>()
   for (const { id } of accounts) {
-    const [place] = sqlite.all(placeOf, [id])
+    const [place] = sqlite.all(lastPlace, [id])
     if (place === undefined) continue
-    const [entry] = sqlite.all(entryAt, [numberIn(place, "sequence")])
-    if (entry === undefined || entry.account_id !== id) throw new Damage(`the last entry of account ${id} is not there`)
-    heads.set(id, entryOf(entry))
+    const [entry] = sqlite.all(entryAt, [readNumberCell(place, "sequence")])
+    if (entry === undefined || entry.account_id !== id) throw new Damage(`the last entry of account ${id} is missing`)
+    heads.set(id, toEntry(entry))
   }
   return heads
 }
 
 /**
- * Checks the newest entries. The first one of each account is not compared with its predecessor if that one is older
- * than these. At the last entry that `entry_place` covers, each of these accounts must be at the position that
- * `entry_place` has for it.
+ * Checks the newest entries. The first one of each account is not compared with an older predecessor. At the last entry
+ * that `entry_place` covers, each of these accounts must be at the position that `entry_place` has for it.
  */
 const checkNewest = (sqlite: Sqlite, owners: Owners, heads: Map<string, ChainHead>): number => {
-  const last = lastEntry(sqlite)
-  const placed = progressIn(sqlite)
-  const from = Math.max(0, Math.min(placed, last - checkedAtStart))
-  const { check, heads: followed } = entryChecks(sqlite, owners, from)
-  for (const entry of eachEntryAfter(sqlite, from)) {
+  const last = readLastEntry(sqlite)
+  const placed = readProgress(sqlite)
+  const from = Math.max(0, Math.min(placed, last - maxCheckedAtStart))
+  const { check, heads: followed } = makeEntryChecks(sqlite, owners, from)
+  for (const entry of readEntriesAfter(sqlite, from)) {
     const [problem] = check(entry)
     if (problem !== undefined) throw new Damage(problem)
     if (entry.sequence === placed) comparePlaces(heads, followed)
@@ -117,7 +113,7 @@ const spendingFrom = `
     union all
     select key_id, ${monthOfEntry}, -credits
     from ledger.entry
-    where sequence > ${followed} and key_id is not null
+    where sequence > ${indexedUpTo} and key_id is not null
   )
   where month >= $1
   group by key_id, month`
@@ -128,7 +124,7 @@ const spentInOneMonth = `
     union all
     select -credits
     from ledger.entry
-    where sequence > ${followed} and key_id = $3 and ${monthOfEntry} = $1
+    where sequence > ${indexedUpTo} and key_id = $3 and ${monthOfEntry} = $1
   )`
 
 /** Days are looked up one by one, because rows of other keys lie between them. */
@@ -145,11 +141,10 @@ const spentOnDays = `
     union all
     select -credits
     from ledger.entry
-    where sequence > ${followed} and key_id = $1 and ${dayOfEntry} between $3 and $4
+    where sequence > ${indexedUpTo} and key_id = $1 and ${dayOfEntry} between $3 and $4
   )`
 
 const isLimited = "(daily_budget_credits is not null or weekly_budget_credits is not null)"
-/** For keys that have a daily or weekly budget, from a day on. */
 const spendingOfDaysFrom = `
   select key_id, day, sum(credits) as spent
   from (
@@ -159,13 +154,13 @@ const spendingOfDaysFrom = `
     union all
     select key_id, ${dayOfEntry}, -credits
     from ledger.entry
-    where sequence > ${followed} and key_id is not null and ${dayOfEntry} >= $1
+    where sequence > ${indexedUpTo} and key_id is not null and ${dayOfEntry} >= $1
   )
   where key_id in (select id from ledger.api_key where ${isLimited})
   group by key_id, day`
 
 /** Includes expired grants: their remaining credits are still in the balance. */
-const grantsLeft = `
+const unspentGrants = `
   select account_id, position, expires_at, credits_left
   from ledger.expiring_grant
   where credits_left > 0
@@ -180,55 +175,56 @@ const booked = `
 const entriesOfFirstPortion = 2_000_000
 
 /** The number of entries that a start has to sum up first, if that takes long; otherwise 0. */
-export const longWayAt = (sqlite: Sqlite): number => (unfollowed(sqlite) > checkedAtStart ? unfollowed(sqlite) : 0)
+export const countEntriesToSum = (sqlite: Sqlite): number =>
+  countUnfollowed(sqlite) > maxCheckedAtStart ? countUnfollowed(sqlite) : 0
 
 /** The state of the ledger at its last entry. Throws `Damage` if the stored data is inconsistent. */
-export const readState = (sqlite: Sqlite, now: number): Snapshot => {
-  const unfit = cutProblem(sqlite, headIn(sqlite)) ?? progressProblem(sqlite)
-  if (unfit !== undefined) throw new Damage(unfit)
-  if (unfollowed(sqlite) > checkedAtStart) followEntries(sqlite, entriesOfFirstPortion)
-  const [stranger] = sqlite.all(strangeKeys)
-  if (stranger !== undefined) {
-    throw new Damage(`key ${stranger.id} belongs to account ${stranger.account_id}, which is not there`)
+export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
+  const problem = findCut(sqlite, readHead(sqlite)) ?? findProgressProblem(sqlite)
+  if (problem !== undefined) throw new Damage(problem)
+  if (countUnfollowed(sqlite) > maxCheckedAtStart) updateSums(sqlite, entriesOfFirstPortion)
+  const [strayKey] = sqlite.all(keysWithoutAccount)
+  if (strayKey !== undefined) {
+    throw new Damage(`key ${strayKey.id} belongs to account ${strayKey.account_id}, which is missing`)
   }
   const accounts = sqlite
     .all("select id, name, created_at from ledger.account order by rowid")
     .map((row) => ({ ...row }) as unknown as Account) // strict columns
-  const keys = sqlite.all("select * from ledger.api_key order by rowid").map(keyOf)
+  const keys = sqlite.all("select * from ledger.api_key order by rowid").map(toKey)
   const owners = {
     accounts: new Set(accounts.map(({ id }) => id)),
     ofKeys: new Map(keys.map((key) => [key.id, key.account_id]))
   }
-  const heads = headsInPlaces(sqlite, accounts)
+  const heads = readHeads(sqlite, accounts)
   if (checkNewest(sqlite, owners, heads) === 0) checkBudgets(sqlite)
   const firstMonth = monthOf(now) - 1
-  const firstDay = mondayOf(dayOf(now))
+  const firstDay = mondayOf(dayNumber(now))
   const spending = sqlite.all(spendingFrom, [firstMonth]).map((row) => ({
-    key_id: textIn(row, "key_id"),
-    month: numberIn(row, "month"),
-    spent: numberIn(row, "spent")
+    key_id: readTextCell(row, "key_id"),
+    month: readNumberCell(row, "month"),
+    spent: readNumberCell(row, "spent")
   }))
   const unknown = spending.find(({ key_id }) => !owners.ofKeys.has(key_id))
-  if (unknown !== undefined) throw new Damage(`key ${unknown.key_id} was charged, and is not there`)
+  if (unknown !== undefined) throw new Damage(`key ${unknown.key_id} was charged, but is missing`)
   return {
-    sequence: lastEntry(sqlite),
-    accounts: accounts.map((account) => ({ account, head: heads.get(account.id) ?? beginning })),
+    sequence: readLastEntry(sqlite),
+    accounts: accounts.map((account) => ({ account, head: heads.get(account.id) ?? emptyHead })),
     keys,
     spending,
     spendingOfDays: sqlite.all(spendingOfDaysFrom, [dateOfDay(firstDay)]).map((row) => ({
-      key_id: textIn(row, "key_id"),
-      day: dayOf(Date.parse(textIn(row, "day"))),
-      spent: numberIn(row, "spent")
+      key_id: readTextCell(row, "key_id"),
+      day: dayNumber(Date.parse(readTextCell(row, "day"))),
+      spent: readNumberCell(row, "spent")
     })),
     stored: {
       month: firstMonth,
       day: firstDay,
       ofMonth: (accountId, keyId, month) =>
-        numberIn(sqlite.all(spentInOneMonth, [month, accountId, keyId])[0], "spent"),
+        readNumberCell(sqlite.all(spentInOneMonth, [month, accountId, keyId])[0], "spent"),
       ofDays: (accountId, keyId, { from, to }) =>
-        numberIn(sqlite.all(spentOnDays, [keyId, accountId, from, to])[0], "spent")
+        readNumberCell(sqlite.all(spentOnDays, [keyId, accountId, from, to])[0], "spent")
     },
-    grants: sqlite.all(grantsLeft).map((row) => ({ ...row }) as unknown as Snapshot["grants"][number]), // strict columns
-    booked: sqlite.all(booked).map((row) => ({ ...row }) as unknown as Snapshot["booked"][number]) // strict columns
+    grants: sqlite.all(unspentGrants).map((row) => ({ ...row }) as unknown as LedgerSnapshot["grants"][number]), // strict columns
+    booked: sqlite.all(booked).map((row) => ({ ...row }) as unknown as LedgerSnapshot["booked"][number]) // strict columns
   }
 }

@@ -1,31 +1,30 @@
 /**
  * Tables derived from the entries: an index of accounts, and usage. A thread writes them in batches into a separate
- * file, `sums.sqlite`. Updating them with each charge would cost several pages for each account of a group, and in the
- * ledger's own file each batch would delay charges. `progress` stores the last entry that they include; later entries,
- * a few seconds' worth, are read from the entries themselves. The tables can be rebuilt from the entries at any time.
+ * file, `sums.sqlite`: with each charge they would cost several pages per account, and in the ledger's own file each
+ * batch would delay charges. `progress` stores the last entry that they include; later ones, a few seconds' worth, are
+ * read from the entries themselves. The tables can be rebuilt at any time.
  */
 import path from "node:path"
 import type { Sqlite } from "../../persistence/index.ts"
 import type { Head } from "../chain/chain.ts"
 import { advanceHead } from "./head.ts"
-import { numberIn, sumsTables } from "./tables.ts"
+import { readNumberCell, sumsTables } from "./tables.ts"
 
 /** Entries per transaction. At 20,000, an entry takes a fifth of the time and of the log that it takes at 250. */
-const portion = 20_000
+const batchSize = 20_000
 
 export const dayOfEntry = "substr(occurred_at, 1, 10)"
 export const monthOfEntry =
   "cast(substr(occurred_at, 1, 4) as integer) * 12 + cast(substr(occurred_at, 6, 2) as integer) - 1"
 
-/** The last entry that the tables include, as an SQL expression. */
-export const followed = "(select sequence from sums.progress)"
+export const indexedUpTo = "(select sequence from sums.progress)"
 
 /** Charges and refunds of calls that the tables do not include yet, as rows of daily usage. */
-export const ahead = `
+export const usageAhead = `
   select account_id, ${dayOfEntry} as day, key_id, endpoint,
     case type when 'charge' then 1 when 'refund' then -1 else 0 end as calls, -credits as credits
   from ledger.entry
-  where sequence > ${followed} and key_id is not null`
+  where sequence > ${indexedUpTo} and key_id is not null`
 
 /** A refund of a call removes it from the day of its charge. */
 export const usageSums =
@@ -33,7 +32,7 @@ export const usageSums =
 const entries = "from ledger.entry where sequence > $1 and sequence <= $2"
 
 /** `columns` are the key columns of the table, each with its expression over an entry. */
-const adding = (table: string, columns: Readonly<Record<string, string>>) => {
+const addUsage = (table: string, columns: Readonly<Record<string, string>>) => {
   const key = Object.keys(columns).join(", ")
   return `
   insert into sums.${table} (${key}, calls, credits)
@@ -48,48 +47,44 @@ const ofKey = { key_id: "key_id", endpoint: "endpoint" }
 const statements = [
   `insert into sums.entry_place (account_id, position, sequence)
   select account_id, position, sequence ${entries} order by account_id, position`,
-  adding("usage_of_day", { ...ofAccount, day: dayOfEntry, ...ofKey }),
-  adding("usage_of_endpoint", { ...ofAccount, day: dayOfEntry, endpoint: "endpoint" }),
-  adding("usage_of_month", { month: monthOfEntry, ...ofAccount, ...ofKey })
+  addUsage("usage_of_day", { ...ofAccount, day: dayOfEntry, ...ofKey }),
+  addUsage("usage_of_endpoint", { ...ofAccount, day: dayOfEntry, endpoint: "endpoint" }),
+  addUsage("usage_of_month", { month: monthOfEntry, ...ofAccount, ...ofKey })
 ]
 
-export const lastEntry = (sqlite: Sqlite): number =>
-  numberIn(sqlite.all("select coalesce(max(sequence), 0) as sequence from ledger.entry")[0], "sequence")
-export const progressIn = (sqlite: Sqlite): number =>
-  numberIn(sqlite.all("select sequence from sums.progress")[0], "sequence")
+export const readLastEntry = (sqlite: Sqlite): number =>
+  readNumberCell(sqlite.all("select coalesce(max(sequence), 0) as sequence from ledger.entry")[0], "sequence")
+export const readProgress = (sqlite: Sqlite): number =>
+  readNumberCell(sqlite.all("select sequence from sums.progress")[0], "sequence")
 
 /** Creates the tables if there are none. Returns false if they are of another version. */
 export const prepareSums = (sqlite: Sqlite): boolean => {
-  const version = numberIn(sqlite.all("pragma sums.user_version")[0], "user_version")
+  const version = readNumberCell(sqlite.all("pragma sums.user_version")[0], "user_version")
   if (version === 1) return true
   if (version !== 0 || sqlite.all("select 1 from sums.sqlite_schema limit 1").length > 0) return false
   sqlite.transactionOfSums(() => sqlite.exec(`${sumsTables.join(";\n")};\npragma sums.user_version = 1`))
   return true
 }
 
-const strangers = `
+const mismatches = `
   select progress.sequence
   from sums.progress as progress
   left join ledger.entry on entry.sequence = progress.sequence
   where progress.sequence > 0 and entry.hash is not progress.hash`
 
-/**
- * Why these entries cannot be the source of the tables, or undefined: an entry that the tables include is missing or
- * different.
- */
-export const progressProblem = (sqlite: Sqlite): string | undefined => {
-  const [stranger] = sqlite.all(strangers)
-  return stranger === undefined
+/** Why these entries cannot be the source of the tables, or undefined: an entry is missing or different. */
+export const findProgressProblem = (sqlite: Sqlite): string | undefined => {
+  const [mismatch] = sqlite.all(mismatches)
+  return mismatch === undefined
     ? undefined
-    : `entries were summed up to number ${stranger.sequence}, which is missing or another one; the last entry is ${lastEntry(sqlite)}. Where this ledger was put in the place of a newer one, as after a restore, remove ${path.basename(sqlite.sums ?? "")}`
+    : `entries were summed up to number ${mismatch.sequence}, which is missing or different; the last entry is ${readLastEntry(sqlite)}. If this ledger replaced a newer one, as after a restore, remove ${path.basename(sqlite.sums ?? "")}`
 }
 
-/** Updates the tables, and the head of the chain, up to the last entry. */
-export const followEntries = (sqlite: Sqlite, atOnce: number = portion): Head => {
-  const last = lastEntry(sqlite)
-  for (let reached = progressIn(sqlite); reached < last; ) {
+export const updateSums = (sqlite: Sqlite, entriesPerBatch: number = batchSize): Head => {
+  const last = readLastEntry(sqlite)
+  for (let reached = readProgress(sqlite); reached < last; ) {
     const from = reached
-    reached = Math.min(last, reached + atOnce)
+    reached = Math.min(last, reached + entriesPerBatch)
     const upTo = reached
     sqlite.transactionOfSums(() => {
       for (const statement of statements) sqlite.run(statement, [from, upTo])

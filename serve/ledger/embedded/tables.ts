@@ -3,29 +3,29 @@
  * the spelling of the records. The tables are strict, so every value has the type of its column.
  */
 import { readFileSync } from "node:fs"
-import type { Row } from "../../persistence/index.ts"
-import { type Recorded, recorded, recordedTables } from "../chain/recorded.ts"
+import type { SqliteRow } from "../../persistence/index.ts"
+import { type RecordedTable, recordedColumns, recordedTables } from "../chain/recorded.ts"
 import type { Entry } from "../chain/records.ts"
 
-const read = (name: string) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
+const readTable = (name: string) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
 
-export const ledgerTables: ReadonlyArray<string> = ["account", "api_key", "entry", "expiring_grant", "record"].map(read)
+export const ledgerTables: ReadonlyArray<string> = ["account", "api_key", "entry", "expiring_grant", "record"].map(
+  readTable
+)
 
-/** Tables derived from the entries, in a separate file. */
-export const sumsTables: ReadonlyArray<string> = ["entry_place", "usage"].map(read)
+export const sumsTables: ReadonlyArray<string> = ["entry_place", "usage"].map(readTable)
 
-/** The JSON of a row, as its record stores it. */
-export const bodyInSqlite = (table: Recorded, row: string): string =>
-  `json_object(${recorded[table].map((column) => `'${column}', ${row}.${column}`).join(", ")})`
+export const recordInSqlite = (table: RecordedTable, row: string): string =>
+  `json_object(${recordedColumns[table].map((column) => `'${column}', ${row}.${column}`).join(", ")})`
 
-const recording = (table: Recorded, change: "insert" | "update") => `
+const createTrigger = (table: RecordedTable, change: "insert" | "update") => `
   create trigger ${change}_of_${table} after ${change} on ${table} begin
     insert into record (after_entry, kind, body)
-    values ((select coalesce(max(sequence), 0) from entry), '${table}', ${bodyInSqlite(table, "new")});
+    values ((select coalesce(max(sequence), 0) from entry), '${table}', ${recordInSqlite(table, "new")});
   end`
 
 /** A recharge that was not sent to the processor is removed if the balance turns out to be high enough. */
-const recordingRemoval = `
+const createRemovalTrigger = `
   create trigger delete_of_payment after delete on payment begin
     insert into record (after_entry, kind, body)
     values ((select coalesce(max(sequence), 0) from entry), 'payment',
@@ -33,15 +33,15 @@ const recordingRemoval = `
   end`
 
 export const recordingTriggers: ReadonlyArray<string> = [
-  ...recordedTables.flatMap((table) => [recording(table, "insert"), recording(table, "update")]),
-  recordingRemoval
+  ...recordedTables.flatMap((table) => [createTrigger(table, "insert"), createTrigger(table, "update")]),
+  createRemovalTrigger
 ]
 
 export const entryColumns = `sequence, account_id, position, type, occurred_at, key_id, endpoint, credits, balance,
   budget_credits, daily_budget_credits, weekly_budget_credits, request_id, note, expires_at, grants, hash`
 
 /** Copies the row: Node creates rows without a prototype, and these never compare equal to a record. */
-export const entryOf = (row: Row): Entry => ({ ...row }) as unknown as Entry // the columns above
+export const toEntry = (row: SqliteRow): Entry => ({ ...row }) as unknown as Entry // the columns above
 
-export const textIn = (row: Row | undefined, column: string): string => String(row?.[column])
-export const numberIn = (row: Row | undefined, column: string): number => Number(row?.[column])
+export const readTextCell = (row: SqliteRow | undefined, column: string): string => String(row?.[column])
+export const readNumberCell = (row: SqliteRow | undefined, column: string): number => Number(row?.[column])

@@ -14,8 +14,8 @@ import {
 import { Effect } from "effect"
 import type { UsageOfDay } from "../administration.ts"
 import { monthOf } from "../moments.ts"
-import { sumUp } from "../summed-usage.ts"
-import { embeddedLedger } from "./embedded-ledger.ts"
+import { sumUsage } from "../summed-usage.ts"
+import { openEmbeddedLedger } from "./embedded-ledger.ts"
 import type { LedgerStore } from "./store.ts"
 
 const october = { account_id: "acct_a", from: "2026-10-01", to: "2026-10-31" }
@@ -37,7 +37,7 @@ const expected = (groups: ReturnType<typeof sampleGroups>, accountId: string): R
 const sampleLedger = sampleCopy({ followed: false })
 
 describe("usage", () => {
-  it.live("is counted per UTC day, key and endpoint, both ends of the period included", () =>
+  it.live("is counted per UTC day, key and endpoint, including both ends of the period", () =>
     Effect.gen(function* () {
       const folder = yield* sampleLedger
       const [usage, all] = yield* opened(folder, (store) => Effect.all([store.usage(october), store.usage(everything)]))
@@ -50,7 +50,7 @@ describe("usage", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is the same, listed or summed, whether the tables have followed all entries, some or none", () =>
+  it.live("is the same, listed or summed, whether the tables include all entries, some or none", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const groups = sampleGroups()
@@ -58,12 +58,12 @@ describe("usage", () => {
         Effect.gen(function* () {
           const rows = expected(written, "acct_a").filter(({ day }) => asked.from <= day && day <= asked.to)
           assert.deepStrictEqual(yield* store.usage(asked), rows)
-          assert.deepStrictEqual(yield* store.summedUsage(asked), sumUp(rows))
+          assert.deepStrictEqual(yield* store.summedUsage(asked), sumUsage(rows))
           const key_id = "key_a"
           const endpoint = "/v1/stores"
           const ofOne = rows.filter((row) => row.key_id === key_id && row.endpoint === endpoint)
           assert.deepStrictEqual(yield* store.usage({ ...asked, key_id, endpoint }), ofOne)
-          assert.deepStrictEqual(yield* store.summedUsage({ ...asked, key_id, endpoint }), sumUp(ofOne))
+          assert.deepStrictEqual(yield* store.summedUsage({ ...asked, key_id, endpoint }), sumUsage(ofOne))
         })
       for (const followed of [0, 20, 45, groups.length]) {
         const here = `${folder}-${followed}`
@@ -75,7 +75,7 @@ describe("usage", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts a charge towards the day of its admission, at the last millisecond too", () =>
+  it.live("counts a charge on the day of its admission, even at the last millisecond", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const write = author()
@@ -97,7 +97,7 @@ describe("usage", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves out a refunded call, as spending does, also where the tables have followed the charge alone", () =>
+  it.live("omits a refunded call, as spending does, even if the tables include only its charge", () =>
     Effect.gen(function* () {
       for (const between of [followUp, () => Effect.void]) {
         const folder = yield* temporaryFolder
@@ -132,7 +132,7 @@ describe("usage", () => {
 
   it.live("fails for an unknown account, and is empty for an account without calls", () =>
     Effect.gen(function* () {
-      const { administration } = yield* embeddedLedger(yield* temporaryFolder)
+      const { administration } = yield* openEmbeddedLedger(yield* temporaryFolder)
       const error = yield* Effect.flip(administration.usage(october))
       assert.strictEqual(error._tag, "UnknownAccount")
       const { id } = yield* administration.createAccount({ name: "A" })

@@ -2,21 +2,16 @@
  * Usage per day, key and endpoint, read on a thread: from the derived tables, and from the entries that they do not
  * include yet. A page for a year reads sums of days and of months, and at most sixteen days in each of two months.
  */
-import type { Cell, Sqlite } from "../../persistence/index.ts"
+import type { SqlCell, Sqlite } from "../../persistence/index.ts"
 import type { Input, UsageOfDay } from "../administration.ts"
-import { type Days, inMonths } from "../moments.ts"
-import type { PartOfUsage } from "../summed-usage.ts"
-import { ahead, dayOfEntry } from "./progress.ts"
+import { coverPeriod, type Days } from "../moments.ts"
+import type { UsagePart } from "../summed-usage.ts"
+import { dayOfEntry, usageAhead } from "./progress.ts"
 
-type Asked = Input<"summedUsage">
-
-interface Query {
-  readonly sql: string
-  readonly params: ReadonlyArray<Cell>
-}
+type UsageQuery = Input<"summedUsage">
 
 /** `$1` to `$5` in each query. */
-const paramsOf = ({ account_id, endpoint, from, key_id, to }: Asked): Array<Cell> => [
+const usageParams = ({ account_id, endpoint, from, key_id, to }: UsageQuery): Array<SqlCell> => [
   account_id,
   from,
   to,
@@ -25,8 +20,7 @@ const paramsOf = ({ account_id, endpoint, from, key_id, to }: Asked): Array<Cell
 ]
 const ofEndpoint = "($5 is null or endpoint = $5)"
 
-/** The requested part of `ahead`. */
-const askedAhead = `${ahead} and account_id = $1 and ${dayOfEntry} between $2 and $3
+const requestedAhead = `${usageAhead} and account_id = $1 and ${dayOfEntry} between $2 and $3
     and ($4 is null or key_id = $4) and ${ofEndpoint}`
 
 const dayOfAccount = (which: "min" | "max") => `(select ${which}(day) from sums.usage_of_day where account_id = $1)`
@@ -52,41 +46,40 @@ const daysOfAll = `
   from sums.usage_of_day
   where account_id = $1 and day between $2 and $3 and $4 is null and ${ofEndpoint}`
 
-const days = ({ key_id }: Asked) => `
+const selectDays = ({ key_id }: UsageQuery) => `
   select * from (${key_id === undefined ? daysOfAll : daysOfKey})
   union all
-  select day, key_id, endpoint, calls, credits from (${askedAhead})`
+  select day, key_id, endpoint, calls, credits from (${requestedAhead})`
 
-export const readUsage = (sqlite: Sqlite, of: Asked): ReadonlyArray<UsageOfDay> =>
+export const readUsage = (sqlite: Sqlite, query: UsageQuery): ReadonlyArray<UsageOfDay> =>
   sqlite
     .all(
       `select day, key_id, endpoint, sum(calls) as calls, sum(credits) as credits
-      from (${days(of)})
+      from (${selectDays(query)})
       group by day, key_id, endpoint
       order by day, key_id, endpoint`,
-      paramsOf(of)
+      usageParams(query)
     )
     .map((row) => ({ ...row }) as unknown as UsageOfDay) // the columns above
 
-const part = (day: string, keyId: string, endpoint: string, from: string) => `
+const selectPart = (day: string, keyId: string, endpoint: string, from: string) => `
   select ${day} as day, ${keyId} as key_id, ${endpoint} as endpoint, sum(calls) as calls, sum(credits) as credits
   from ${from}
   group by ${[day, keyId, endpoint].filter((column) => column !== "null").join(", ")}`
 
 /** SQLite has no grouping sets. */
-const ofOneKey = (of: Asked): Query => ({
+const queryOneKey = (query: UsageQuery) => ({
   sql: `
-    with usage as materialized (${days(of)})
-    ${part("day", "null", "null", "usage")}
-    union all ${part("null", "key_id", "null", "usage")}
-    union all ${part("null", "null", "endpoint", "usage")}`,
-  params: paramsOf(of)
+    with usage as materialized (${selectDays(query)})
+    ${selectPart("day", "null", "null", "usage")}
+    union all ${selectPart("null", "key_id", "null", "usage")}
+    union all ${selectPart("null", "null", "endpoint", "usage")}`,
+  params: usageParams(query)
 })
 
-/** Sums per key: months, plus or minus single days. */
-const ofAllKeys = (of: Asked): Query => {
-  const { added, first, next, taken } = inMonths(of)
-  const params = paramsOf(of)
+const queryAllKeys = (query: UsageQuery) => {
+  const { added, first, next, taken } = coverPeriod(query)
+  const params = usageParams(query)
   const [firstMonth, nextMonth] = [params.push(first), params.push(next)]
   const ofDays = (sign: "" | "-") => (days: Days) => {
     const [begin, end] = [params.push(days.from), params.push(days.to)]
@@ -106,7 +99,7 @@ const ofAllKeys = (of: Asked): Query => {
     where ${ofEndpoint}
     ${[...added.map(ofDays("")), ...taken.map(ofDays("-"))].join("")}
     union all
-    select key_id, calls, credits from (${askedAhead})`
+    select key_id, calls, credits from (${requestedAhead})`
   return {
     sql: `
     with usage as materialized (
@@ -114,17 +107,16 @@ const ofAllKeys = (of: Asked): Query => {
       from sums.usage_of_endpoint
       where account_id = $1 and day between $2 and $3 and ${ofEndpoint}
       union all
-      select day, endpoint, calls, credits from (${askedAhead})
+      select day, endpoint, calls, credits from (${requestedAhead})
     )
-    ${part("day", "null", "null", "usage")}
-    union all ${part("null", "null", "endpoint", "usage")}
-    union all ${part("null", "key_id", "null", `(${keys})`)}`,
+    ${selectPart("day", "null", "null", "usage")}
+    union all ${selectPart("null", "null", "endpoint", "usage")}
+    union all ${selectPart("null", "key_id", "null", `(${keys})`)}`,
     params
   }
 }
 
-/** Sums per day, per key and per endpoint. */
-export const readParts = (sqlite: Sqlite, of: Asked): ReadonlyArray<PartOfUsage> => {
-  const { params, sql } = of.key_id === undefined ? ofAllKeys(of) : ofOneKey(of)
-  return sqlite.all(sql, params).map((row) => ({ ...row }) as unknown as PartOfUsage) // the columns above
+export const readUsageParts = (sqlite: Sqlite, query: UsageQuery): ReadonlyArray<UsagePart> => {
+  const { params, sql } = query.key_id === undefined ? queryAllKeys(query) : queryOneKey(query)
+  return sqlite.all(sql, params).map((row) => ({ ...row }) as unknown as UsagePart) // the columns above
 }

@@ -1,7 +1,6 @@
 /**
- * A consistent snapshot of what PostgreSQL contains: the ledger and the console's tables. The backup is the same SQLite
- * file that a server without PostgreSQL writes, and backs up to. It is made in a folder next to the target, readable
- * only by its owner.
+ * A consistent snapshot of the ledger and the console's tables in PostgreSQL, as the SQLite file that a server without
+ * PostgreSQL writes. It is made in a folder next to the target, readable only by its owner.
  */
 import { rmSync } from "node:fs"
 import type { PgClient } from "@effect/sql-pg"
@@ -9,17 +8,17 @@ import { Effect, Schema, Stream } from "effect"
 import { ConsoleUnavailable, openSqlite, type Sqlite } from "../../persistence/index.ts"
 import { BackupFailed } from "../administration.ts"
 import { Account, ApiKey, Entry } from "../chain/records.ts"
-import { finishBackup, folderBeside, refuseExisting } from "../embedded/backup.ts"
-import { groupWriting } from "../embedded/embedded-store.ts"
-import { ledgerFileIn, prepareTables } from "../embedded/ledger-file.ts"
+import { finishBackup, makeFolderBeside, refuseExisting } from "../embedded/backup.ts"
+import { prepareGroupWrite } from "../embedded/embedded-store.ts"
+import { ledgerPath, prepareTables } from "../embedded/ledger-file.ts"
 import type { Group } from "../rules/ledger-state.ts"
 import { copyChainIntoFile } from "./chain/chain-copy.ts"
 import { databaseUnavailable, transact } from "./sql/database.ts"
-import { createTables } from "./sql/postgres-console.ts"
-import { copyTables } from "./sql/postgres-copy.ts"
+import { createConsoleTables } from "./sql/postgres-console.ts"
+import { copyConsoleIntoFile } from "./sql/postgres-copy.ts"
 import { accountRow, entryRow, keyRow } from "./sql/sql-text.ts"
 
-const rowsAtOnce = 5_000
+const batchSize = 5_000
 
 const accounts = `
   select ${accountRow} as value from ledger.account order by created_at, id`
@@ -30,18 +29,18 @@ const entries = `
   select ${entryRow} || jsonb_build_object('sequence', row_number() over (order by sequence)) as value
   from ledger.entry order by sequence`
 
-const nothing: Group = { accounts: [], keys: [], entries: [] }
+const emptyGroup: Group = { accounts: [], keys: [], entries: [] }
 
 const copyLedger = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: Sqlite) {
-  const write = groupWriting(sqlite)
+  const write = prepareGroupWrite(sqlite)
   const copy = <A>(query: string, row: Schema.Decoder<A>, groupOf: (rows: ReadonlyArray<A>) => Partial<Group>) => {
     const decode = Schema.decodeUnknownEffect(Schema.Array(row))
     return sql.unsafe<{ value: unknown }>(query).stream.pipe(
-      Stream.grouped(rowsAtOnce),
+      Stream.grouped(batchSize),
       Stream.mapEffect((rows) => decode(rows.map(({ value }) => value))),
       Stream.runForEach((rows) =>
         Effect.try({
-          try: () => sqlite.transaction(() => write({ ...nothing, ...groupOf(rows) })),
+          try: () => sqlite.transaction(() => write({ ...emptyGroup, ...groupOf(rows) })),
           catch: (cause) => cause
         })
       )
@@ -52,14 +51,13 @@ const copyLedger = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: 
   yield* copy(entries, Entry, (entries) => ({ entries }))
 })
 
-/** All tables are read in one snapshot. */
-const copy = (sql: PgClient.PgClient, sqlite: Sqlite) =>
+const copySnapshot = (sql: PgClient.PgClient, sqlite: Sqlite) =>
   transact(
     sql,
     Effect.gen(function* () {
       yield* sql.unsafe("set transaction isolation level repeatable read read only")
       yield* copyLedger(sql, sqlite)
-      yield* copyTables(sql, sqlite)
+      yield* copyConsoleIntoFile(sql, sqlite)
       yield* copyChainIntoFile(sql, sqlite)
     })
   )
@@ -70,21 +68,21 @@ export const backUpDatabase = Effect.fn("PostgresLedger.backup")(function* (sql:
     const { message } = cause instanceof ConsoleUnavailable ? cause : databaseUnavailable("be read")(cause)
     return new BackupFailed({ file, problem: message })
   }
-  const folder = yield* Effect.acquireRelease(Effect.try({ try: () => folderBeside(file), catch: failed }), (made) =>
-    Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+  const folder = yield* Effect.acquireRelease(
+    Effect.try({ try: () => makeFolderBeside(file), catch: failed }),
+    (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
   )
-  yield* Effect.mapError(createTables(sql), failed)
-  const part = ledgerFileIn(folder)
+  yield* Effect.mapError(createConsoleTables(sql), failed)
+  const part = ledgerPath(folder)
   const fill = Effect.gen(function* () {
     const sqlite = yield* Effect.acquireRelease(
       Effect.sync(() => openSqlite(part, { durability: "normal" })),
       (opened) => Effect.sync(opened.close)
     )
-    // a partial copy is useless, so it needs no log: nothing shortens the log here, and for 3 million rows it would
-    // take 10 GB for a while
+    // a partial copy is useless, so it needs no log: for 3 million rows it would take 10 GB
     yield* Effect.sync(() => sqlite.exec("pragma journal_mode = off; pragma synchronous = off"))
     yield* Effect.sync(() => prepareTables(sqlite))
-    yield* copy(sql, sqlite)
+    yield* copySnapshot(sql, sqlite)
   })
   yield* Effect.mapError(Effect.scoped(fill), failed)
   return yield* Effect.try({ try: () => finishBackup(part, file), catch: failed })

@@ -1,6 +1,6 @@
 /**
  * Moves an embedded ledger into PostgreSQL, in one transaction. Entries are copied unchanged, including their hashes.
- * The transaction commits only if the database has the same head for every account as the old ledger, and its whole
+ * The transaction commits only if every account has the same head in the database as in the old ledger, and the whole
  * content is consistent. A mark in the folder, written before the commit, keeps servers from opening the old ledger and
  * spending the same credits twice.
  */
@@ -8,27 +8,26 @@ import { existsSync } from "node:fs"
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, type Redacted, Schema, Stream } from "effect"
 import type { Sqlite } from "../../persistence/index.ts"
-import { beginning } from "../chain/chain.ts"
-import { embeddedStore } from "../embedded/embedded-store.ts"
-import { ledgerFileIn, openLedgerFile } from "../embedded/ledger-file.ts"
-import { markAs } from "../embedded/moved.ts"
+import { emptyHead } from "../chain/chain.ts"
+import { openEmbeddedStore } from "../embedded/embedded-store.ts"
+import { ledgerPath, openLedgerFile } from "../embedded/ledger-file.ts"
+import { writeMark } from "../embedded/moved.ts"
 import type { LedgerStore } from "../embedded/store.ts"
-import type { Snapshot } from "../rules/ledger-state.ts"
-import { copyChainIntoPostgres, entryNumbers } from "./chain/chain-copy.ts"
-import { connect, databaseUnavailable, placeOf, transact } from "./sql/database.ts"
-import { createTables } from "./sql/postgres-console.ts"
-import { copyIntoPostgres, firstUsed } from "./sql/postgres-copy.ts"
+import type { LedgerSnapshot } from "../rules/ledger-state.ts"
+import { copyChainIntoPostgres, makeEntryNumbering } from "./chain/chain-copy.ts"
+import { connect, databasePlace, databaseUnavailable, makeRowQuery, transact } from "./sql/database.ts"
+import { createConsoleTables } from "./sql/postgres-console.ts"
+import { copyConsoleIntoPostgres, findUsedTable } from "./sql/postgres-copy.ts"
 import { moneyOut, spentByMonth, usageOfDay, usageOfEndpoint, usageOfMonth } from "./sql/sums-of-entries.ts"
 import { verifyContents } from "./verification.ts"
 
-export class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", { problem: Schema.String }) {
+class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", { problem: Schema.String }) {
   override get message() {
     return `The ledger was not moved: ${this.problem}`
   }
 }
 
-/** About 2 MB of JSON per statement. */
-const rowsAtOnce = 5_000
+const batchSize = 5_000
 
 const insertAll = <E>(
   sql: PgClient.PgClient,
@@ -36,7 +35,7 @@ const insertAll = <E>(
   rows: Stream.Stream<unknown, E>
 ) =>
   rows.pipe(
-    Stream.grouped(rowsAtOnce),
+    Stream.grouped(batchSize),
     Stream.runForEach((some) =>
       Effect.mapError(
         sql.unsafe(
@@ -64,28 +63,22 @@ export const sumStatements = [
   `insert into ledger.usage_of_month (account_id, month, key_id, endpoint, calls, credits) ${usageOfMonth}
     order by account_id, month, key_id, endpoint`,
   `insert into ledger.usage_of_endpoint (account_id, day, endpoint, calls, credits) ${usageOfEndpoint}`,
-  // without this, PostgreSQL assumes that each account is small until it analyzes the tables itself, and sorts all
-  // entries of an account for a page of them
+  // otherwise PostgreSQL assumes until its own analysis that accounts are small, and sorts all entries for each page
   "analyze ledger.account, ledger.api_key, ledger.entry, ledger.spent_in_month, ledger.usage_of_day, ledger.usage_of_month, ledger.usage_of_endpoint"
 ]
 
-/**
- * Vacuums and analyzes the large new tables. PostgreSQL would begin that itself a minute later, and pages of the
- * console would wait for it.
- */
-const settled = `
+/** PostgreSQL would begin this itself a minute later, and pages of the console would wait for it. */
+const vacuumTables = `
   vacuum (analyze) ledger.entry, ledger.record, ledger.usage_of_day, ledger.usage_of_month, ledger.usage_of_endpoint,
     console.usage_of_status, console.status_of_endpoint, console.request`
 
-const headsOf = ({ accounts }: Snapshot) =>
+const formatHeads = ({ accounts }: LedgerSnapshot) =>
   accounts.map(({ account: { id }, head: { balance, hash, position } }) => `${id} ${position} ${balance} ${hash}`)
 
-/** Accounts before their first entry. */
-const newAccounts = ({ accounts }: Snapshot) =>
-  accounts.map(({ account }) => ({ ...account, ...beginning, money_out: 0, lease_asked: false }))
+const listEmptyAccounts = ({ accounts }: LedgerSnapshot) =>
+  accounts.map(({ account }) => ({ ...account, ...emptyHead, money_out: 0, lease_asked: false }))
 
-/** The head of each account in the database, in the same form as that of the old ledger. */
-const headsIn = (sql: PgClient.PgClient) =>
+const readHeads = (sql: PgClient.PgClient) =>
   sql
     .unsafe<{ head: string }>(
       "select id || ' ' || position || ' ' || balance || ' ' || hash as head from ledger.account"
@@ -95,21 +88,21 @@ const headsIn = (sql: PgClient.PgClient) =>
       Effect.mapError(databaseUnavailable("be read"))
     )
 
-const compare = Effect.fnUntraced(function* (sql: PgClient.PgClient, snapshot: Snapshot) {
-  const found = yield* headsIn(sql)
-  const missing = headsOf(snapshot).filter((head) => !found.has(head))
-  if (missing[0] !== undefined || found.size !== snapshot.accounts.length) {
-    return `the database holds another ledger: it has ${found.size} accounts, and ${missing.length} of the ${snapshot.accounts.length} accounts of this one are not the same there`
+const findDifference = Effect.fnUntraced(function* (sql: PgClient.PgClient, snapshot: LedgerSnapshot) {
+  const heads = yield* readHeads(sql)
+  const missing = formatHeads(snapshot).filter((head) => !heads.has(head))
+  if (missing[0] !== undefined || heads.size !== snapshot.accounts.length) {
+    return `the database contains another ledger: it has ${heads.size} accounts, and ${missing.length} of the ${snapshot.accounts.length} accounts of this one are different or missing there`
   }
   return undefined
 })
 
-const copy = Effect.fnUntraced(function* (
+const copyLedger = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  snapshot: Snapshot,
+  snapshot: LedgerSnapshot,
   { entries, grants }: { readonly entries: LedgerStore["allEntries"]; readonly grants: LedgerStore["allGrants"] }
 ) {
-  yield* insertAll(sql, "account", Stream.fromIterable(newAccounts(snapshot)))
+  yield* insertAll(sql, "account", Stream.fromIterable(listEmptyAccounts(snapshot)))
   yield* insertAll(sql, "api_key", Stream.fromIterable(snapshot.keys))
   yield* insertAll(sql, "entry", entries)
   yield* insertAll(sql, "expiring_grant", grants)
@@ -117,76 +110,72 @@ const copy = Effect.fnUntraced(function* (
     yield* Effect.mapError(sql.unsafe(statement), databaseUnavailable("be written"))
 })
 
-/**
- * Copies what the console stores, if anything. The process that has opened the folder's ledger has these tables
- * exclusively, too.
- */
+/** Copies what the console stores. This process has these tables exclusively, like the folder's ledger. */
 const copyConsole = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: Sqlite) {
-  const used = yield* firstUsed(sql)
-  if (used !== undefined) {
-    const problem = `the database has no ledger, but ${used.rows} rows in console.${used.name}; choose an empty database`
+  const usedTable = yield* findUsedTable(sql)
+  if (usedTable !== undefined) {
+    const problem = `the database has no ledger, but ${usedTable.rows} rows in console.${usedTable.name}; choose an empty database`
     return yield* new CannotMove({ problem })
   }
-  if (yield* copyIntoPostgres(sqlite, sql)) return
-  return yield* new CannotMove({ problem: "the database does not hold what the console keeps" })
+  if (yield* copyConsoleIntoPostgres(sqlite, sql)) return
+  return yield* new CannotMove({ problem: "the console's tables were not copied completely" })
 })
 
-const PeopleAndPayments = Schema.Tuple([Schema.Struct({ people: Schema.Int, payments: Schema.Int })])
-const decodePeopleAndPayments = Schema.decodeUnknownEffect(PeopleAndPayments)
-const peopleAndPayments = `
+const peopleAndPayments = makeRowQuery(
+  Schema.Struct({ people: Schema.Int, payments: Schema.Int }),
+  `
   select (select count(*) from console.person)::integer as people,
     (select count(*) from console.payment)::integer as payments`
+)
 
 /** Opening a folder creates a ledger in it. This check leaves a wrong `LARDER_HOME` unchanged. */
-const refuseWithout = (directory: string) =>
-  existsSync(ledgerFileIn(directory))
+const requireLedger = (directory: string) =>
+  existsSync(ledgerPath(directory))
     ? Effect.void
     : Effect.fail(new CannotMove({ problem: `there is none in ${directory}. Is LARDER_HOME the right folder?` }))
 
 /**
- * Repeating the move after a crash is safe: a database that already contains this same ledger is accepted, and so is
- * the mark. A failure before the mark is written leaves no mark. If the commit itself fails, it is unknown what the
- * database contains, and the mark stays.
+ * Repeating the move after a crash is safe: a database that already contains this ledger is accepted, and so is the
+ * mark. If the commit itself fails, it is unknown what the database contains, and the mark stays.
  */
 export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
   directory: string,
   url: Redacted.Redacted
 ) {
-  const place = placeOf(url)
-  yield* refuseWithout(directory)
+  const place = databasePlace(url)
+  yield* requireLedger(directory)
   const sql = yield* connect(url)
-  const file = yield* openLedgerFile(directory, { movingTo: place })
-  const store = yield* embeddedStore(file)
+  const file = yield* openLedgerFile(directory, place)
+  const store = yield* openEmbeddedStore(file)
   const snapshot = yield* store.load
   if (snapshot.sequence === 0) return yield* new CannotMove({ problem: `the one in ${directory} has no entries` })
-  yield* createTables(sql)
+  yield* createConsoleTables(sql)
   const moved = yield* transact(
     sql,
     Effect.gen(function* () {
-      const isEmpty = (yield* headsIn(sql)).size === 0
+      const isEmpty = (yield* readHeads(sql)).size === 0
       if (isEmpty) {
-        const numberOf = entryNumbers(file.sqlite)
+        const numberOf = makeEntryNumbering(file.sqlite)
         const entries = Stream.map(store.allEntries, (entry) => ({ ...entry, sequence: numberOf(entry.sequence) }))
-        yield* copy(sql, snapshot, { entries, grants: store.allGrants })
+        yield* copyLedger(sql, snapshot, { entries, grants: store.allGrants })
         yield* copyConsole(sql, file.sqlite)
         yield* copyChainIntoPostgres(file.sqlite, sql)
       }
-      const difference = yield* compare(sql, snapshot)
+      const difference = yield* findDifference(sql, snapshot)
       if (difference !== undefined) return yield* new CannotMove({ problem: difference })
       const { problems, ...totals } = yield* verifyContents(sql)
       if (problems.length > 0) return yield* new CannotMove({ problem: problems.join("; ") })
-      yield* markAs("moving", directory, place)
-      const [kept] = yield* Effect.flatMap(sql.unsafe(peopleAndPayments), decodePeopleAndPayments)
-      return { ...totals, ...kept }
+      yield* writeMark("moving", directory, place)
+      return { ...totals, ...(yield* peopleAndPayments(sql)) }
     })
   ).pipe(
     Effect.catchTag(["SqlError", "SchemaError", "ConsoleUnavailable"], (error) =>
       Effect.fail(databaseUnavailable("be moved")(error))
     )
   )
-  yield* markAs("moved", directory, place)
-  yield* Effect.catch(sql.unsafe(settled), (error) =>
-    Effect.logInfo(`PostgreSQL looks through the new tables later, and is slower until then: ${error.message}`)
+  yield* writeMark("moved", directory, place)
+  yield* Effect.catch(sql.unsafe(vacuumTables), (error) =>
+    Effect.logInfo(`PostgreSQL will analyze the new tables later, and is slower until then: ${error.message}`)
   )
   return { ...moved, place }
 }, Effect.scoped)

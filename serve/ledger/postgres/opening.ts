@@ -1,6 +1,6 @@
 /**
- * What a start checks of a ledger in PostgreSQL: the head of each account, the newest part of its chain, and what keys
- * have spent this month. `larder-serve ledger verify` checks everything.
+ * What a start checks in PostgreSQL: the head of each account, the newest part of its chain, and what keys have spent
+ * this month. `larder-serve ledger verify` checks everything.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -8,20 +8,16 @@ import { LedgerDamaged } from "../errors.ts"
 import { brokenNewestLinks } from "./chain/chain-check.ts"
 import { databaseUnavailable } from "./sql/database.ts"
 import { monthOfMoment } from "./sql/sql-text.ts"
-import { headProblems, problemsOf } from "./verification.ts"
+import { findProblems, headProblems } from "./verification.ts"
 
-/**
- * What a start reads of all chains together, so that it takes a second: the 100 newest entries of each of 1,000
- * accounts, or one of each of 100,000. The database keeps the rest consistent while it is written, and `larder-serve
- * ledger verify` reads everything.
- */
-const entriesAtStart = 100_000
-const mostOfEach = 1_000
+/** So that a start takes a second: the 100 newest entries of each of 1,000 accounts, or one of each of 100,000. */
+const maxEntriesAtStart = 100_000
+const maxPerAccount = 1_000
 /** If more keys than this were used this month, their days are too many for a start. */
-const keysAtStart = 10_000
+const maxKeysAtStart = 10_000
 
 const newestOfEach = `
-  select greatest(1, least(${mostOfEach}, ${entriesAtStart} / greatest(1, count(*))))::integer as "ofEach"
+  select greatest(1, least(${maxPerAccount}, ${maxEntriesAtStart} / greatest(1, count(*))))::integer as "ofEach"
   from ledger.account`
 
 /** Compares months with days, which are summed separately. The transaction that adds the entries updates both. */
@@ -45,14 +41,13 @@ const spendingOfThisMonth = `
     where usage.account_id = spent.account_id and usage.key_id = spent.key_id
       and usage.day >= first_day and usage.day < next_day
   ) as days
-  where (select count(*) from spent) <= ${keysAtStart} and spent.credits <> days.credits
+  where (select count(*) from spent) <= ${maxKeysAtStart} and spent.credits <> days.credits
   order by key_id`
 
-/** What a start checks: the head of each account, the newest part of its chain, and what keys have spent this month. */
 export const verifyHeads = Effect.fnUntraced(function* (sql: PgClient.PgClient, place: string) {
   const [newest] = yield* Effect.mapError(sql.unsafe<{ ofEach: number }>(newestOfEach), databaseUnavailable("be read"))
   for (const check of [headProblems, brokenNewestLinks(newest?.ofEach ?? 1), spendingOfThisMonth]) {
-    const [problem] = yield* Effect.mapError(problemsOf(sql, check, 1), databaseUnavailable("be read"))
+    const [problem] = yield* Effect.mapError(findProblems(sql, check, 1), databaseUnavailable("be read"))
     if (problem !== undefined) return yield* new LedgerDamaged({ place, problem })
   }
 })

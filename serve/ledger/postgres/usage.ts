@@ -1,46 +1,44 @@
 /**
- * Queries for usage. A page for a year shows sums of 330,000 rows, for an account that calls three endpoints with 300
- * keys every day. Months, and sums over all keys, have their own tables, so at most 40,000 rows are read. The days of
- * one key are in the primary key. PostgreSQL before 18 scans it from one end of the year to the other, which takes 30
- * ms; version 18 takes 2 ms. A separate index would save that, but the first call of a key on a day would cost 1.5
- * times as much to book.
+ * Queries for usage. An account that calls three endpoints with 300 keys every day has 330,000 rows a year. Months, and
+ * sums over all keys, have their own tables, so at most 40,000 are read. For one key, PostgreSQL before 18 scans the
+ * primary key from one end of the year to the other (30 ms; version 18: 2 ms). A separate index would avoid that, but
+ * the first call of a key on a day would cost 1.5 times as much to book.
  */
 import type { Input } from "../administration.ts"
-import { type Days, inMonths } from "../moments.ts"
+import { coverPeriod, type Days } from "../moments.ts"
 
-interface Asked {
+interface UsageStatement {
   readonly statement: string
   readonly params: ReadonlyArray<unknown>
 }
 
 // dates are parsed once, in subqueries: 330,000 rows take 40 % longer if each row parses them again
-const ofPeriod = "account_id = $1 and day between (select $2::text::date) and (select $3::text::date)"
+const inPeriod = "account_id = $1 and day between (select $2::text::date) and (select $3::text::date)"
 
-export const usageAsked = ({ account_id, endpoint, from, key_id, to }: Input<"usage">): Asked => ({
+export const selectUsage = ({ account_id, endpoint, from, key_id, to }: Input<"usage">): UsageStatement => ({
   statement: `
     select jsonb_build_object('day', day, 'key_id', key_id, 'endpoint', endpoint, 'calls', calls, 'credits', credits)
       as value
     from ledger.usage_of_day
-    where ${ofPeriod} and ($4::text is null or key_id = $4) and ($5::text is null or endpoint = $5)
+    where ${inPeriod} and ($4::text is null or key_id = $4) and ($5::text is null or endpoint = $5)
     order by day, key_id, endpoint`,
   params: [account_id, from, to, key_id ?? null, endpoint ?? null]
 })
 
-const part = (day: string, keyId: string, endpoint: string) => `
+const selectPart = (day: string, keyId: string, endpoint: string) => `
     select jsonb_build_object('day', ${day}, 'key_id', ${keyId}, 'endpoint', ${endpoint}, 'calls', sum(calls),
       'credits', sum(credits)) as value`
 
-const ofOneKey = ({ account_id, endpoint, from, key_id, to }: Input<"summedUsage">): Asked => ({
-  statement: `${part("day", "key_id", "endpoint")}
+const selectOneKey = ({ account_id, endpoint, from, key_id, to }: Input<"summedUsage">): UsageStatement => ({
+  statement: `${selectPart("day", "key_id", "endpoint")}
     from ledger.usage_of_day
-    where ${ofPeriod} and key_id = $4 and ($5::text is null or endpoint = $5)
+    where ${inPeriod} and key_id = $4 and ($5::text is null or endpoint = $5)
     group by grouping sets ((day), (key_id), (endpoint))`,
   params: [account_id, from, to, key_id, endpoint ?? null]
 })
 
-/** Sums per key: months, plus or minus single days. */
-const ofAllKeys = ({ account_id, endpoint, from, to }: Input<"summedUsage">): Asked => {
-  const { added, first, next, taken } = inMonths({ from, to })
+const selectAllKeys = ({ account_id, endpoint, from, to }: Input<"summedUsage">): UsageStatement => {
+  const { added, first, next, taken } = coverPeriod({ from, to })
   const params: Array<unknown> = [account_id, from, to, endpoint ?? null, first, next]
   const ofEndpoint = "($4::text is null or endpoint = $4)"
   const ofDays = (sign: "" | "-") => (days: Days) => {
@@ -52,11 +50,11 @@ const ofAllKeys = ({ account_id, endpoint, from, to }: Input<"summedUsage">): As
       where account_id = $1 and day between (select $${begin}::text::date) and (select $${end}::text::date) and ${ofEndpoint}`
   }
   return {
-    statement: `${part("day", "null", "endpoint")}
+    statement: `${selectPart("day", "null", "endpoint")}
     from ledger.usage_of_endpoint
-    where ${ofPeriod} and ${ofEndpoint}
+    where ${inPeriod} and ${ofEndpoint}
     group by grouping sets ((day), (endpoint))
-    union all ${part("null", "key_id", "null")}
+    union all ${selectPart("null", "key_id", "null")}
     from (
       select key_id, calls, credits
       from ledger.usage_of_month
@@ -68,6 +66,5 @@ const ofAllKeys = ({ account_id, endpoint, from, to }: Input<"summedUsage">): As
   }
 }
 
-/** Sums per day, per key and per endpoint. */
-export const summedUsageAsked = (asked: Input<"summedUsage">): Asked =>
-  asked.key_id === undefined ? ofAllKeys(asked) : ofOneKey(asked)
+export const selectSummedUsage = (query: Input<"summedUsage">): UsageStatement =>
+  query.key_id === undefined ? selectAllKeys(query) : selectOneKey(query)

@@ -1,14 +1,11 @@
-/**
- * Checks that the content of the database is consistent: every entry follows its predecessor, and every stored sum is
- * the sum of its entries.
- */
+/** Checks that every entry in the database follows its predecessor, and every stored sum is the sum of its entries. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { Verification } from "../administration.ts"
-import { chainCheck, type Head, noHead } from "../chain/chain.ts"
-import { beforeAll, followChainOfDatabase, keptHead, toTheEnd } from "./chain/chain.ts"
+import { checkChain, type Head, noHead } from "../chain/chain.ts"
+import { beforeFirstLink, followDatabaseChain, maxLinkNumber, readStoredHead } from "./chain/chain.ts"
 import { brokenChains, recordChecks } from "./chain/chain-check.ts"
-import { databaseUnavailable, transact } from "./sql/database.ts"
+import { databaseUnavailable, makeRowQuery, transact } from "./sql/database.ts"
 import { monthOfMoment } from "./sql/sql-text.ts"
 import {
   moneyOut,
@@ -19,7 +16,7 @@ import {
   usageOfMonth
 } from "./sql/sums-of-entries.ts"
 
-const mostProblems = 100
+const maxProblems = 100
 
 /** Each check is a query that returns one sentence per problem, with its place; no rows if there is none. */
 export const headProblems = `
@@ -33,14 +30,14 @@ export const headProblems = `
     is distinct from (coalesce(newest.position, 0), coalesce(newest.balance, 0), coalesce(newest.hash, ''))`
 
 const unknownAccounts = `
-  select format('%s entries are of account %s, which is not there', count(*), account_id) as problem
+  select format('%s entries belong to account %s, which is missing', count(*), account_id) as problem
   from ledger.entry
   where not exists (select from ledger.account where account.id = entry.account_id)
   group by account_id
   order by account_id`
 
 const unknownKeys = `
-  select format('entry %s of account %s was charged to key %s, which is no key of this account', position, account_id,
+  select format('entry %s of account %s was charged to key %s, which is not a key of this account', position, account_id,
     coalesce(key_id, 'null')) as problem
   from ledger.entry
   where (type = 'charge' or key_id is not null)
@@ -124,7 +121,6 @@ const textsOfGrants = `
   where grants is not null and not ${isOfGrants}
   order by account_id, position`
 
-/** An entry takes no more from expiring credits than from the balance. */
 const takenOfGrants = `
   select format('entry %s of account %s takes more of other entries than its credits', position, account_id) as problem
   from ledger.entry
@@ -156,7 +152,6 @@ const grants = `
   where (sums.credits, sums.expires_at) is distinct from (kept.credits_left, kept.expires_at)
   order by account_id, position`
 
-/** A call spends only credits that have not expired when it is admitted. */
 const endedGrants = `
   select format('entry %s of account %s was charged to credits that had expired at %s', entry.position,
     entry.account_id, kept.expires_at) as problem
@@ -186,7 +181,7 @@ const usageOfEndpoints = `
   full join ledger.usage_of_endpoint as usage using (account_id, day, endpoint)
   where (keys.calls, keys.credits) is distinct from (usage.calls, usage.credits)`
 
-const everything = [
+const checks = [
   headProblems,
   brokenChains,
   unknownAccounts,
@@ -209,7 +204,9 @@ const everything = [
   usageOfEndpoints
 ]
 
-const totals = `
+const totals = makeRowQuery(
+  Schema.Struct({ value: Verification.mapFields(({ problems: _, younger_than_anchor: __, ...rest }) => rest) }),
+  `
   select jsonb_build_object(
     'accounts', (select count(*) from ledger.account), 'keys', (select count(*) from ledger.api_key),
     'entries', (select count(*) from ledger.entry),
@@ -218,49 +215,44 @@ const totals = `
       from ledger.account
     )
   ) as value`
-
-const Totals = Schema.Tuple([
-  Schema.Struct({ value: Verification.mapFields(({ problems: _, younger_than_anchor: __, ...rest }) => rest) })
-])
+)
 
 const consoleTables = "select to_regclass('console.payment') is not null as is_there"
 
-export const problemsOf = (sql: PgClient.PgClient, check: string, limit: number) =>
+export const findProblems = (sql: PgClient.PgClient, check: string, limit: number) =>
   Effect.map(sql.unsafe<{ problem: string }>(`${check} limit ${limit}`), (rows) => rows.map(({ problem }) => problem))
 
 /** Follows the chain from its beginning. Numbers must be unique, so entries without a place in it are reported, too. */
-const checkChain = Effect.fnUntraced(function* (
+const checkWholeChain = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   anchor: Head | undefined,
   entries: number,
-  tell: (problem: string) => void
+  report: (problem: string) => void
 ) {
-  const chain = chainCheck(yield* keptHead(sql), anchor, tell)
-  const end = yield* followChainOfDatabase(sql, beforeAll, toTheEnd, chain.seen).pipe(
+  const chain = checkChain(yield* readStoredHead(sql), anchor, report)
+  const end = yield* followDatabaseChain(sql, beforeFirstLink, maxLinkNumber, chain.seen).pipe(
     Effect.catchTag("BrokenChain", ({ problem }) => {
-      tell(`the chain cannot be followed: ${problem}`)
+      report(`the chain cannot be followed: ${problem}`)
       return Effect.succeed(noHead)
     })
   )
-  if (end.entries !== entries) tell(`${end.entries} entries have a place in the chain, and there are ${entries}`)
+  if (end.entries !== entries) report(`${end.entries} entries have a place in the chain, and there are ${entries}`)
   return chain.end(end)
 })
 
-/** Reads the whole ledger, in the caller's transaction. */
 export const verifyContents = Effect.fnUntraced(
   function* (sql: PgClient.PgClient, anchor?: Head) {
-    const [{ value }] = yield* Schema.decodeUnknownEffect(Totals)(yield* sql.unsafe(totals))
+    const { value } = yield* totals(sql)
     const problems: Array<string> = []
     const [console] = yield* sql.unsafe<{ is_there: boolean }>(consoleTables)
-    for (const check of [...everything, ...recordChecks(console?.is_there ?? false)])
-      problems.push(...(yield* problemsOf(sql, check, mostProblems - problems.length)))
-    const younger = yield* checkChain(sql, anchor, value.entries, (problem) => problems.push(problem))
-    return { ...value, problems: problems.slice(0, mostProblems), ...younger }
+    for (const check of [...checks, ...recordChecks(console?.is_there ?? false)])
+      problems.push(...(yield* findProblems(sql, check, maxProblems - problems.length)))
+    const younger = yield* checkWholeChain(sql, anchor, value.entries, (problem) => problems.push(problem))
+    return { ...value, problems: problems.slice(0, maxProblems), ...younger }
   },
   Effect.mapError(databaseUnavailable("be verified"))
 )
 
-/** Reads the whole ledger in one snapshot, while calls continue. */
 export const verifyDatabase = (sql: PgClient.PgClient, anchor?: Head) =>
   transact(
     sql,

@@ -3,12 +3,21 @@ import { scopes } from "@larder/schemas"
 import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Effect, Result } from "effect"
 import fc from "fast-check"
-import { beginning, chain, hashOf } from "../chain/chain.ts"
+import { chainEntries, emptyHead, hashEntry } from "../chain/chain.ts"
 import { plainEntry } from "../chain/records.ts"
-import { dayOf, monthOf } from "../moments.ts"
-import { charge, giveBack, type Hold, type HoldOutcome, hold, release, remaining, settle } from "./admission.ts"
+import { dayNumber, monthOf } from "../moments.ts"
+import {
+  captureHold,
+  draftCharge,
+  type Hold,
+  type HoldOutcome,
+  hold,
+  releaseCharging,
+  releaseHold,
+  remaining
+} from "./admission.ts"
 import { creditAccount, type Decision, editKey, issueKey, openAccount, revokeKey } from "./decisions.ts"
-import { apply, type Group, type LedgerState, restore } from "./ledger-state.ts"
+import { applyGroup, type Group, type LedgerState, restoreState } from "./ledger-state.ts"
 import { spentInMonth } from "./spending.ts"
 
 const endpoint = "/v1/commodities/prices"
@@ -16,12 +25,13 @@ const october = Date.parse("2026-10-15T12:00:00.000Z")
 const lastOfOctober = Date.parse("2026-10-31T23:59:59.999Z")
 const november = Date.parse("2026-11-01T00:00:00.000Z")
 
-const empty = (): LedgerState => restore({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
+const empty = (): LedgerState =>
+  restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
 
 /** Applies a decision as if it had been written. */
 const take = (state: LedgerState, { accounts, entries, keys }: Decision): Group => {
-  const group = { accounts, keys, entries: chain(state, entries) }
-  apply(state, group)
+  const group = { accounts, keys, entries: chainEntries(state, entries) }
+  applyGroup(state, group)
   return group
 }
 
@@ -57,10 +67,10 @@ const held = (admission: HoldOutcome): Hold => {
 
 const pay = (state: LedgerState, keyId: string, credits: number, now: number, requestId = `req_${Math.random()}`) => {
   const admitted = held(hold(state, keyId, endpoint, credits, now))
-  const draft = charge(state, admitted, requestId)
+  const draft = draftCharge(state, admitted, requestId)
   if (draft === undefined) throw new Error("charged twice")
   take(state, { accounts: [], keys: [], entries: [draft] })
-  settle(admitted)
+  captureHold(admitted)
 }
 
 const balance = (state: LedgerState) => state.accounts.get("acct_a")?.head.balance
@@ -83,7 +93,7 @@ describe("admission: one decision over balance and the key's month", () => {
       note: "starting balance",
       ...plainEntry
     }
-    assert.deepStrictEqual(entries, [{ ...grant, sequence: 1, hash: hashOf(beginning.hash, grant) }])
+    assert.deepStrictEqual(entries, [{ ...grant, sequence: 1, hash: hashEntry(emptyHead.hash, grant) }])
     assert.strictEqual(balance(state), 5000)
   })
 
@@ -108,17 +118,17 @@ describe("admission: one decision over balance and the key's month", () => {
     pay(state, "key_a", 10, october)
   })
 
-  it("names the balance when balance and budget are both used up", () => {
+  it("refuses because of the balance if balance and budget are both used up", () => {
     const state = ledgerWith({ budget: 5000 })
     for (let call = 0; call < 50; call++) pay(state, "key_a", 100, october)
     assert.deepStrictEqual(hold(state, "key_a", endpoint, 10, october), { refused: "insufficient_balance" })
   })
 
-  it("counts what is held for running calls against balance and budget", () => {
+  it("counts the holds of running calls against balance and budget", () => {
     const state = ledgerWith({ budget: 150 })
     const running = held(hold(state, "key_a", endpoint, 100, october))
     assert.deepStrictEqual(hold(state, "key_a", endpoint, 100, october), { refused: "monthly_spend_cap_reached" })
-    release(running)
+    releaseHold(running)
     held(hold(state, "key_a", endpoint, 100, october))
   })
 
@@ -138,17 +148,17 @@ describe("months: a hold belongs to the UTC month of its admission", () => {
     pay(state, "key_a", 100, november)
   })
 
-  it("charges a call of October to October when it ends in November", () => {
+  it("charges a call to October if it was admitted in October and ends in November", () => {
     const state = ledgerWith({ budget: 100 })
     const running = held(hold(state, "key_a", endpoint, 100, lastOfOctober))
     pay(state, "key_a", 100, november)
-    const draft = charge(state, running, "req_late")
-    settle(running)
+    const draft = draftCharge(state, running, "req_late")
+    captureHold(running)
     assert.strictEqual(draft?.occurred_at, "2026-10-31T23:59:59.999Z")
     const ofKey = state.keys.get("key_a")
     assert.isDefined(ofKey)
-    assert.strictEqual(spentInMonth(ofKey, dayOf(lastOfOctober)), 100)
-    assert.strictEqual(spentInMonth(ofKey, dayOf(november)), 100)
+    assert.strictEqual(spentInMonth(ofKey, dayNumber(lastOfOctober)), 100)
+    assert.strictEqual(spentInMonth(ofKey, dayNumber(november)), 100)
   })
 
   it("still knows what was spent in October when the clock is set back from November", () => {
@@ -160,28 +170,28 @@ describe("months: a hold belongs to the UTC month of its admission", () => {
 })
 
 describe("holds: each ends exactly once", () => {
-  it("gives nothing back twice", () => {
+  it("releases nothing twice", () => {
     const state = ledgerWith()
     const running = held(hold(state, "key_a", endpoint, 100, october))
-    release(running)
-    release(running)
+    releaseHold(running)
+    releaseHold(running)
     assert.strictEqual(remaining(state, "key_a", october), 5000)
   })
 
   it("cannot be charged twice, nor released while it is charged", () => {
     const state = ledgerWith()
     const running = held(hold(state, "key_a", endpoint, 100, october))
-    charge(state, running, "req_1")
-    release(running)
+    draftCharge(state, running, "req_1")
+    releaseHold(running)
     assert.strictEqual(remaining(state, "key_a", october), 4900)
-    assert.throws(() => charge(state, running, "req_2"), /used already/)
+    assert.throws(() => draftCharge(state, running, "req_2"), /used already/)
   })
 
   it("charges a request id once", () => {
     const state = ledgerWith()
     pay(state, "key_a", 100, october, "req_1")
     const running = held(hold(state, "key_a", endpoint, 100, october))
-    assert.isUndefined(charge(state, running, "req_1"))
+    assert.isUndefined(draftCharge(state, running, "req_1"))
   })
 })
 
@@ -252,9 +262,9 @@ describe("any history", () => {
         const state = empty()
         let now = october
         const write = async ({ accounts, entries, keys }: Decision) => {
-          const group = { accounts, keys, entries: chain(state, entries) }
+          const group = { accounts, keys, entries: chainEntries(state, entries) }
           await store.append(group)
-          apply(state, group)
+          applyGroup(state, group)
         }
         await write(openAccount("acct_0", "0", now))
         await write(openAccount("acct_1", "1", now))
@@ -269,17 +279,17 @@ describe("any history", () => {
             if ("hold" in admitted) running.push(admitted.hold)
           } else if (step.do === "charge") {
             const one = running[step.which]
-            const draft = one && charge(state, one, `req_${requests++}`)
+            const draft = one && draftCharge(state, one, `req_${requests++}`)
             if (one === undefined || draft === undefined) continue
-            if (step.fails) giveBack(one)
+            if (step.fails) releaseCharging(one)
             else {
               await write({ accounts: [], keys: [], entries: [draft] })
-              settle(one)
+              captureHold(one)
             }
             running = running.filter((other) => other !== one)
           } else if (step.do === "release") {
             const one = running[step.which]
-            if (one !== undefined) release(one)
+            if (one !== undefined) releaseHold(one)
             running = running.filter((other) => other !== one)
           } else if (step.do === "credit") {
             const credited = { id: `acct_${step.account}`, balance_credits: 0, expiring: [] }
@@ -301,9 +311,9 @@ describe("any history", () => {
             }
           }
         }
-        for (const one of running) release(one)
+        for (const one of running) releaseHold(one)
 
-        const rebuilt = restore(await Effect.runPromise(store.load))
+        const rebuilt = restoreState(await Effect.runPromise(store.load))
         assert.strictEqual(rebuilt.sequence, store.entries.length)
         assert.deepStrictEqual(
           store.entries.map((entry) => entry.sequence),

@@ -1,21 +1,19 @@
 /**
- * The rules that admit and charge calls, as functions over a state that one writer owns: no I/O, no clock, no
- * randomness. Time and ids come in, decisions come out. Holds change the state immediately. Decisions become part of it
- * (`apply`, `settle`) only when they are durable.
+ * The rules that admit and charge calls, as pure functions over a state that one writer owns. Holds change the state
+ * immediately, and exist only in memory: a process that crashes between a hold and its charge has charged nothing.
+ * Charges become part of the state (`applyGroup`, `captureHold`) only when they are durable.
  *
  * `hold` decides every 402 of the API: the balance here, the budgets in `spending.ts`. A refusal is named like its error
- * code, which `schemas/error-codes.ts` explains; `schemas/api-errors.ts` has the text.
- *
- * Holds exist only in memory: a process that crashes between a hold and its charge has charged nothing.
+ * code (`schemas/error-codes.ts`).
  */
 import type { Draft } from "../chain/chain.ts"
 import type { ApiKey } from "../chain/records.ts"
-import { dayOf, timestampOf } from "../moments.ts"
-import { endedCredits, grantsText, type Taken, takeFrom } from "./expiring-grants.ts"
-import { type AccountState, type KeyState, known, type LedgerState } from "./ledger-state.ts"
-import { addSpent, type CapReached, capReached, type DayOfKey, dayOfKey, unspentOfBudgets } from "./spending.ts"
+import { dayNumber, timestampOf } from "../moments.ts"
+import { formatGrants, sumExpired, type Taken, takeCredits } from "./expiring-grants.ts"
+import { type AccountState, type KeyState, type LedgerState, requireRecord } from "./ledger-state.ts"
+import { addSpent, type CapReached, type DayOfKey, findReachedCap, openDay, unspentInBudgets } from "./spending.ts"
 
-/** A hold on the price of one admitted call. It ends exactly once: captured or released. */
+/** A hold on the price of an admitted call. It ends exactly once: captured or released. */
 export interface Hold {
   readonly key: KeyState
   /** The key as it was when the call was admitted. */
@@ -28,14 +26,14 @@ export interface Hold {
   stage: "held" | "charging" | "ended"
 }
 
-export type Refusal = "insufficient_balance" | CapReached
-export type HoldOutcome = { readonly hold: Hold } | { readonly refused: Refusal }
+export type HoldRefusal = "insufficient_balance" | CapReached
+export type HoldOutcome = { readonly hold: Hold } | { readonly refused: HoldRefusal }
 
 const insufficientBalance: HoldOutcome = { refused: "insufficient_balance" }
 
 /** Credits that the calls of all keys together can spend. */
-const availableOf = ({ expiredAt, grants, head, held }: AccountState, now: number): number =>
-  head.balance - held - (grants.length === 0 ? 0 : endedCredits(grants, Math.max(now, expiredAt)))
+const sumAvailable = ({ expiredAt, grants, head, held }: AccountState, now: number): number =>
+  head.balance - held - (grants.length === 0 ? 0 : sumExpired(grants, Math.max(now, expiredAt)))
 
 /** Admits a call and holds its price, or says why not. Spending exactly the whole balance or budget is allowed. */
 export const hold = (
@@ -45,79 +43,73 @@ export const hold = (
   credits: number,
   now: number
 ): HoldOutcome => {
-  const key = known(state.keys, keyId)
-  if (availableOf(key.account, now) < credits) return insufficientBalance
-  const refused = capReached(key, credits, dayOf(now))
-  return refused === undefined ? { hold: setAside(key, { endpoint, credits, now }) } : { refused }
+  const key = requireRecord(state.keys, keyId)
+  if (sumAvailable(key.account, now) < credits) return insufficientBalance
+  const refused = findReachedCap(key, credits, dayNumber(now))
+  return refused === undefined ? { hold: placeHold(key, { endpoint, credits, now }) } : { refused }
 }
 
 /** Holds the price of a call. The caller has checked that there is room for it. */
-export const setAside = (
+export const placeHold = (
   key: KeyState,
   { credits, endpoint, now }: { readonly endpoint: string; readonly credits: number; readonly now: number }
 ): Hold => {
   const { account, record } = key
-  const day = dayOfKey(key, dayOf(now))
+  const day = openDay(key, dayNumber(now))
   account.held += credits
   day.held += credits
-  const taken = takeFrom(account.grants, credits, Math.max(now, account.expiredAt))
+  const taken = takeCredits(account.grants, credits, Math.max(now, account.expiredAt))
   return { key, record, day, taken, endpoint, credits, admittedAt: now, stage: "held" }
 }
 
 /** The charge of an admitted call, or undefined if this request id was already charged. */
-export const charge = (state: LedgerState, held: Hold, requestId: string): Draft | undefined => {
-  if (held.stage !== "held") throw new Error(`the hold of request ${requestId} has been used already`)
+export const draftCharge = (state: LedgerState, hold: Hold, requestId: string): Draft | undefined => {
+  if (hold.stage !== "held") throw new Error(`the hold of request ${requestId} has been used already`)
   if (!state.charged.add(requestId)) return undefined
-  held.stage = "charging"
-  const { account_id, budget_credits, daily_budget_credits, id, weekly_budget_credits } = held.record
+  hold.stage = "charging"
+  const { account_id, budget_credits, daily_budget_credits, id, weekly_budget_credits } = hold.record
   return {
     account_id,
     type: "charge",
-    occurred_at: timestampOf(held.admittedAt),
+    occurred_at: timestampOf(hold.admittedAt),
     key_id: id,
-    endpoint: held.endpoint,
-    credits: -held.credits,
+    endpoint: hold.endpoint,
+    credits: -hold.credits,
     budget_credits,
     daily_budget_credits,
     weekly_budget_credits,
     request_id: requestId,
     note: null,
     expires_at: null,
-    grants: grantsText(held.taken)
+    grants: formatGrants(hold.taken)
   }
 }
 
 /** Captures the hold: its charge is durable. */
-export const settle = (held: Hold): void => {
-  end(held)
-  addSpent(held.key, held.day.day, held.credits)
+export const captureHold = (hold: Hold): void => {
+  endHold(hold)
+  addSpent(hold.key, hold.day.day, hold.credits)
 }
 
 /** Releases the hold: its charge could not be written. */
-export const giveBack = (held: Hold): void => end(held)
+export const releaseCharging = (held: Hold): void => endHold(held)
 
-/**
- * Releases the hold of a call that failed before it was charged. Does nothing if the hold has ended or is being
- * charged.
- */
-export const release = (held: Hold): void => {
-  if (held.stage === "held") end(held)
+/** Releases the hold of a call that failed. Does nothing if the hold has ended or is being charged. */
+export const releaseHold = (hold: Hold): void => {
+  if (hold.stage === "held") endHold(hold)
 }
 
-const end = (held: Hold) => {
-  if (held.stage === "ended") throw new Error("a hold has ended twice")
-  held.stage = "ended"
-  held.key.account.held -= held.credits
-  held.day.held -= held.credits
-  for (const { credits, grant } of held.taken) grant.held -= credits
+const endHold = (hold: Hold) => {
+  if (hold.stage === "ended") throw new Error("a hold has ended twice")
+  hold.stage = "ended"
+  hold.key.account.held -= hold.credits
+  hold.day.held -= hold.credits
+  for (const { credits, grant } of hold.taken) grant.held -= credits
 }
 
-/**
- * What the key can still spend: the smallest of balance and remaining budgets, minus the holds of running calls. Never
- * below 0.
- */
+/** The smallest of balance and remaining budgets, minus the holds of running calls. Never below 0. */
 export const remaining = (state: LedgerState, keyId: string, now: number): number =>
-  remainingOf(known(state.keys, keyId), now)
+  remainingOf(requireRecord(state.keys, keyId), now)
 
 export const remainingOf = (key: KeyState, now: number): number =>
-  Math.max(0, Math.min(availableOf(key.account, now) + key.account.reserved, unspentOfBudgets(key, dayOf(now))))
+  Math.max(0, Math.min(sumAvailable(key.account, now) + key.account.reserved, unspentInBudgets(key, dayNumber(now))))

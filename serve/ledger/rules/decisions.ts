@@ -1,13 +1,12 @@
 /**
- * The changes that an operator can make to accounts and keys. Each function looks at a record and returns the records
- * to write, or the reason for refusing. Nothing changes before those records are durable. The functions are pure, like
- * those of `admission.ts`, and the same for every store.
+ * The changes that an operator can make to accounts and keys, for every store. Each function is pure: it takes a record
+ * and returns the records to write, or why it refuses. Nothing changes before those records are durable.
  */
 import { Result, Schema } from "effect"
 import type { Draft } from "../chain/chain.ts"
 import { type Account, type ApiKey, type Entry, plainEntry, plainKey } from "../chain/records.ts"
 import { timestampOf } from "../moments.ts"
-import { type ExpiringGrant, givenBack } from "./expiring-grants.ts"
+import { type ExpiringGrant, reverseGrants } from "./expiring-grants.ts"
 
 export class UnknownAccount extends Schema.TaggedError<UnknownAccount>()("UnknownAccount", { id: Schema.String }) {
   override get message() {
@@ -50,11 +49,11 @@ export class ExpiryPassed extends Schema.TaggedError<ExpiryPassed>()("ExpiryPass
 }
 
 /** Keeps the list of an account's keys short enough to show and to scan. */
-export const mostKeys = 1_000
+export const maxKeys = 1_000
 
 export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", { account_id: Schema.String }) {
   override get message() {
-    return `Account ${this.account_id} has ${mostKeys.toLocaleString("en-US")} keys that are not revoked, and cannot have more. Revoke one that is no longer needed with: larder-serve keys revoke --key ID`
+    return `Account ${this.account_id} has ${maxKeys.toLocaleString("en-US")} keys that are not revoked, and cannot have more. Revoke one that is no longer needed with: larder-serve keys revoke --key ID`
   }
 }
 
@@ -67,11 +66,8 @@ export class ReferenceTaken extends Schema.TaggedError<ReferenceTaken>()("Refere
   }
 }
 
-/**
- * Balances, budgets and bookings stay within this many credits of 0 (nine trillion dollars): doubles represent them
- * exactly.
- */
-export const mostCredits = 9_000_000_000_000_000
+/** Balances, budgets and bookings stay within this distance of 0 (nine trillion dollars), so doubles are exact. */
+export const maxCredits = 9_000_000_000_000_000
 
 export class BalanceOutOfBounds extends Schema.TaggedError<BalanceOutOfBounds>()("BalanceOutOfBounds", {
   account_id: Schema.String,
@@ -79,7 +75,7 @@ export class BalanceOutOfBounds extends Schema.TaggedError<BalanceOutOfBounds>()
   credits: Schema.Int
 }) {
   override get message() {
-    return `The balance of account ${this.account_id} is ${this.balance_credits} credits, and ${this.credits} more would exceed the limits of a balance, ${-mostCredits} to ${mostCredits}. Nothing was booked.`
+    return `The balance of account ${this.account_id} is ${this.balance_credits} credits, and ${this.credits} more would exceed the limits of a balance, ${-maxCredits} to ${maxCredits}. Nothing was booked.`
   }
 }
 
@@ -91,12 +87,12 @@ export interface Decision {
 }
 
 /** 5.00 USD. No card is needed. */
-const creditsAtBirth = 5_000
+const startingCredits = 5_000
 
-type Moved = Pick<Entry, "account_id" | "type" | "credits"> & { readonly note: string }
+type CreditMovement = Pick<Entry, "account_id" | "type" | "credits"> & { readonly note: string }
 
-const draftOf = (
-  { account_id, credits, note, type }: Moved,
+const makeDraft = (
+  { account_id, credits, note, type }: CreditMovement,
   now: number,
   more: Partial<Pick<Draft, "request_id" | "expires_at" | "grants">> = {}
 ): Draft => ({
@@ -121,14 +117,14 @@ interface AccountBalance {
 }
 
 /** The balance must stay within the bounds even after all expiring credits are removed. */
-const entryFor = (
+const decideEntry = (
   { balance_credits, expiring, id }: AccountBalance,
   draft: Draft
 ): Result.Result<Decision, BalanceOutOfBounds> => {
   const balance = balance_credits + draft.credits
   let lasting = draft.expires_at === null ? balance : balance_credits
   for (const { credits } of expiring) lasting -= credits
-  return balance <= mostCredits && Math.min(balance, lasting) >= -mostCredits
+  return balance <= maxCredits && Math.min(balance, lasting) >= -maxCredits
     ? Result.succeed({ accounts: [], keys: [], entries: [draft] })
     : Result.fail(new BalanceOutOfBounds({ account_id: id, balance_credits, credits: draft.credits }))
 }
@@ -136,27 +132,23 @@ const entryFor = (
 export const openAccount = (id: string, name: string, now: number): Decision => ({
   accounts: [{ id, name, created_at: timestampOf(now) }],
   keys: [],
-  entries: [draftOf({ account_id: id, type: "grant", credits: creditsAtBirth, note: "starting balance" }, now)]
+  entries: [makeDraft({ account_id: id, type: "grant", credits: startingCredits, note: "starting balance" }, now)]
 })
 
 /**
- * Credits that an operator adds by hand are an `adjustment`. A `grant` is only the starting balance, `top_up` and
- * `auto_recharge` record money that a card processor has moved, and a `refund` returns the price of a call or a
- * payment.
+ * Credits that an operator adds are an `adjustment`. A `grant` is only the starting balance, `top_up` and
+ * `auto_recharge` are card payments, and a `refund` returns the price of a call or a payment.
  */
 export const creditAccount = (
   account: AccountBalance,
-  {
-    credits,
-    expires_at,
-    note
-  }: { readonly credits: number; readonly note: string; readonly expires_at: string | null },
+  { credits, expires_at, note }: { credits: number; note: string; expires_at: string | null },
   now: number
 ): Result.Result<Decision, BalanceOutOfBounds | ExpiryPassed> => {
-  if (expires_at !== null && hasPassed(expires_at, now)) {
-    return Result.fail(new ExpiryPassed({ what: "credits", expires_at }))
-  }
-  return entryFor(account, draftOf({ account_id: account.id, type: "adjustment", credits, note }, now, { expires_at }))
+  if (hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ what: "credits", expires_at }))
+  return decideEntry(
+    account,
+    makeDraft({ account_id: account.id, type: "adjustment", credits, note }, now, { expires_at })
+  )
 }
 
 /**
@@ -172,14 +164,11 @@ export const expireGrants = (
     const ended = endsAt <= now ? left - held : 0
     if (ended <= 0) return []
     const note = `left of entry ${position} when its credits expired`
-    const moved: Moved = { account_id, type: "adjustment", credits: -ended, note }
-    return [draftOf(moved, endsAt, { grants: `${position}:${-ended}` })]
+    const moved: CreditMovement = { account_id, type: "adjustment", credits: -ended, note }
+    return [makeDraft(moved, endsAt, { grants: `${position}:${-ended}` })]
   })
 
-/**
- * A call that was charged and then answered with an error costs nothing. Its refund also reduces the spending of its
- * month, and returns credits to the expiring grants that they came from.
- */
+/** The refund also reduces the spending of its month, and returns credits to the grants that they came from. */
 export const refundCall = (charge: Entry): Draft => ({
   ...charge,
   type: "refund",
@@ -187,43 +176,41 @@ export const refundCall = (charge: Entry): Draft => ({
   budget_credits: null,
   note: "the call was answered with an error",
   ...plainEntry,
-  grants: givenBack(charge.grants)
+  grants: reverseGrants(charge.grants)
 })
 
-export const nothing: Decision = { accounts: [], keys: [], entries: [] }
+export const nothingToWrite: Decision = { accounts: [], keys: [], entries: [] }
 
-/**
- * Credits that follow from a movement of money. `bookedFor` is the account whose entries already contain this reference
- * and type.
- */
+/** `bookedFor` is the account whose entries already contain this reference and type. */
 export const bookOnce = (
   account: AccountBalance,
-  moved: Moved & { readonly reference: string },
+  moved: CreditMovement & { readonly reference: string },
   bookedFor: string | undefined,
   now: number
 ): Result.Result<Decision, ReferenceTaken | BalanceOutOfBounds> => {
   const { account_id, reference, type } = moved
-  if (bookedFor === undefined) return entryFor(account, draftOf(moved, now, { request_id: reference }))
-  return bookedFor === account_id ? Result.succeed(nothing) : Result.fail(new ReferenceTaken({ type, reference }))
+  if (bookedFor === undefined) return decideEntry(account, makeDraft(moved, now, { request_id: reference }))
+  return bookedFor === account_id
+    ? Result.succeed(nothingToWrite)
+    : Result.fail(new ReferenceTaken({ type, reference }))
 }
 
-const hasPassed = (moment: string, now: number) => Date.parse(moment) <= now
+const hasPassed = (moment: string | null, now: number): moment is string => moment !== null && Date.parse(moment) <= now
 
 type NewKeySettings = Pick<ApiKey, "id" | "account_id" | "sha256" | "last4" | "name" | "scopes" | "budget_credits"> &
   Partial<KeySettings>
 
-/** `valid` is the number of the account's keys that are not revoked. */
+/** `validKeys` is the number of the account's keys that are not revoked. */
 export const issueKey = (
   key: NewKeySettings,
-  valid: number,
+  validKeys: number,
   now: number
 ): Result.Result<Decision, TooManyKeys | ExpiryPassed> => {
   const { account_id, expires_at = null } = key
-  if (expires_at !== null && hasPassed(expires_at, now))
-    return Result.fail(new ExpiryPassed({ what: "key", expires_at }))
-  if (valid >= mostKeys) return Result.fail(new TooManyKeys({ account_id }))
+  if (hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ what: "key", expires_at }))
+  if (validKeys >= maxKeys) return Result.fail(new TooManyKeys({ account_id }))
   const times = { created_at: timestampOf(now), revoked_at: null, revision: 1 }
-  return Result.succeed(changed({ ...plainKey, ...key, ...times }))
+  return Result.succeed(decideKey({ ...plainKey, ...key, ...times }))
 }
 
 /** The settings of a key that can be changed. A daily budget, weekly budget or expiry is null if the key has none. */
@@ -240,15 +227,14 @@ export const editKey = (
 ): Result.Result<Decision, KeyRevoked | ExpiryPassed> => {
   const { id, revoked_at } = key
   if (revoked_at !== null) return Result.fail(new KeyRevoked({ id, revoked_at }))
-  const { expires_at } = changes
-  if (expires_at && hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ what: "key", expires_at }))
-  return Result.succeed(changed({ ...key, ...changes, revision: key.revision + 1 }))
+  const { expires_at = null } = changes
+  if (hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ what: "key", expires_at }))
+  return Result.succeed(decideKey({ ...key, ...changes, revision: key.revision + 1 }))
 }
 
 /**
- * Creates another secret for the same key, with the same budgets. The former secret stays valid for a while, so that
- * programs can switch over. A secret that was replaced earlier stops working immediately: a key has at most two
- * secrets.
+ * Creates another secret for the same key. The former secret stays valid for a while, so that programs can switch over.
+ * A secret that was replaced earlier stops working immediately: a key has at most two secrets.
  */
 export const rotateKey = (
   key: ApiKey,
@@ -258,7 +244,7 @@ export const rotateKey = (
 ): Result.Result<Decision, KeyRevoked | KeyExpired> => {
   const { expires_at, id, last4, revision, revoked_at, sha256 } = key
   if (revoked_at !== null) return Result.fail(new KeyRevoked({ id, revoked_at }))
-  if (expires_at !== null && hasPassed(expires_at, now)) return Result.fail(new KeyExpired({ id, expires_at }))
+  if (hasPassed(expires_at, now)) return Result.fail(new KeyExpired({ id, expires_at }))
   const former =
     overlapHours === 0
       ? { former_sha256: null, former_last4: null, former_expires_at: null }
@@ -267,14 +253,16 @@ export const rotateKey = (
           former_last4: last4,
           former_expires_at: timestampOf(now + Math.round(overlapHours * 3_600_000))
         }
-  return Result.succeed(changed({ ...key, ...secret, ...former, revision: revision + 1 }))
+  return Result.succeed(decideKey({ ...key, ...secret, ...former, revision: revision + 1 }))
 }
 
 /** Revoking a key twice changes nothing: the first timestamp stays. */
 export const revokeKey = (key: ApiKey, now: number): Decision =>
-  key.revoked_at === null ? changed({ ...key, revoked_at: timestampOf(now), revision: key.revision + 1 }) : nothing
+  key.revoked_at === null
+    ? decideKey({ ...key, revoked_at: timestampOf(now), revision: key.revision + 1 })
+    : nothingToWrite
 
-const changed = (key: ApiKey): Decision => ({ accounts: [], keys: [key], entries: [] })
+const decideKey = (key: ApiKey): Decision => ({ accounts: [], keys: [key], entries: [] })
 
 /** If the caller passes a key instead of its id, the error does not repeat it: a key is a secret. */
-export const unknownKey = (id: string) => new UnknownKey({ id: id.startsWith("svc_data_") ? "svc_data_…" : id })
+export const keyNotFound = (id: string) => new UnknownKey({ id: id.startsWith("svc_data_") ? "svc_data_…" : id })

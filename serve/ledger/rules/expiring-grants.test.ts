@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import fc from "fast-check"
-import { chain } from "../chain/chain.ts"
-import { charge, giveBack, type Hold, hold, release, settle } from "./admission.ts"
-import { creditAccount, type Decision, expireGrants, issueKey, nothing, openAccount } from "./decisions.ts"
-import { givenBack, grantChanges } from "./expiring-grants.ts"
-import { apply, restore } from "./ledger-state.ts"
+import { chainEntries } from "../chain/chain.ts"
+import { captureHold, draftCharge, type Hold, hold, releaseCharging, releaseHold } from "./admission.ts"
+import { creditAccount, type Decision, expireGrants, issueKey, nothingToWrite, openAccount } from "./decisions.ts"
+import { parseGrants, reverseGrants } from "./expiring-grants.ts"
+import { applyGroup, restoreState } from "./ledger-state.ts"
 
 const start = Date.parse("2026-10-15T12:00:00.000Z")
 const hour = 3_600_000
@@ -39,12 +39,12 @@ interface Grant {
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
 
 describe("credits that expire", () => {
-  it("are spent in the order of their ends, and are in the balance as long as they have not ended or calls hold them", () => {
+  it("are spent in order of expiry, and stay in the balance until they expire and no call holds them", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const state = restore({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
+        const state = restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
         const take = ({ accounts, entries, keys }: Decision) =>
-          apply(state, { accounts, keys, entries: chain(state, entries) })
+          applyGroup(state, { accounts, keys, entries: chainEntries(state, entries) })
         take(openAccount("acct_a", "A", start))
         const settings = { scopes: ["get-store"], budget_credits: 1_000_000, sha256: "x", last4: "abcd" } as const
         take(Result.getOrThrow(issueKey({ id: "key_a", account_id: "acct_a", name: "k", ...settings }, 0, start)))
@@ -86,15 +86,16 @@ describe("credits that expire", () => {
             const call = running[one.which]
             if (call === undefined) continue
             running = running.filter((other) => other !== call)
-            const draft = one.do === "charge" ? charge(state, call.hold, `req_${state.sequence}_${now}`) : undefined
+            const draft =
+              one.do === "charge" ? draftCharge(state, call.hold, `req_${state.sequence}_${now}`) : undefined
             if (one.do === "charge" && draft !== undefined && !one.fails) {
-              take({ ...nothing, entries: [draft] })
-              settle(call.hold)
+              take({ ...nothingToWrite, entries: [draft] })
+              captureHold(call.hold)
               for (const { credits, grant } of call.parts) grant.left -= credits
-            } else if (one.do === "charge") giveBack(call.hold)
-            else release(call.hold)
+            } else if (one.do === "charge") releaseCharging(call.hold)
+            else releaseHold(call.hold)
           }
-          take({ ...nothing, entries: expireGrants("acct_a", account.grants, now) })
+          take({ ...nothingToWrite, entries: expireGrants("acct_a", account.grants, now) })
           for (const grant of grants) if (grant.endsAt <= now) grant.left = heldOf(grant)
           assert.strictEqual(account.head.balance, sum([...grants, open].map(({ left }) => left)))
           assert.strictEqual(account.held, sum([...grants, open].map(heldOf)))
@@ -104,12 +105,12 @@ describe("credits that expire", () => {
     )
   })
 
-  it("are named in an entry by the place of the entry that granted them, and are given back as they were taken", () => {
-    assert.deepStrictEqual(grantChanges("3:-20 12:-5"), [
+  it("are recorded by the position of the entry that granted them, and returned as they were taken", () => {
+    assert.deepStrictEqual(parseGrants("3:-20 12:-5"), [
       { position: 3, credits: -20 },
       { position: 12, credits: -5 }
     ])
-    assert.strictEqual(givenBack("3:-20 12:-5"), "3:20 12:5")
-    assert.deepStrictEqual([grantChanges(null), givenBack(null)], [[], null])
+    assert.strictEqual(reverseGrants("3:-20 12:-5"), "3:20 12:5")
+    assert.deepStrictEqual([parseGrants(null), reverseGrants(null)], [[], null])
   })
 })

@@ -1,6 +1,6 @@
 /**
  * Credits that expire. A call takes from those that have not expired when it is admitted, the earliest expiry first,
- * and keeps what it has taken while it runs. After expiry, an adjustment removes the rest. Until that is written, the
+ * and keeps what it has taken while it runs. After expiry, an adjustment removes the rest; until it is written, the
  * balance includes the rest, but no call can spend it.
  */
 import { timestampOf } from "../moments.ts"
@@ -25,18 +25,22 @@ export const noGrants: ReadonlyArray<ExpiringGrant> = []
 const nothingTaken: ReadonlyArray<Taken> = []
 
 /** In spending order: earliest expiry first. */
-export const inOrder = (grants: ReadonlyArray<ExpiringGrant>): ReadonlyArray<ExpiringGrant> =>
+export const sortGrants = (grants: ReadonlyArray<ExpiringGrant>): ReadonlyArray<ExpiringGrant> =>
   grants.toSorted((a, b) => a.endsAt - b.endsAt || a.position - b.position)
 
 /** Credits that have expired and are not held. */
-export const endedCredits = (grants: ReadonlyArray<ExpiringGrant>, now: number): number => {
+export const sumExpired = (grants: ReadonlyArray<ExpiringGrant>, now: number): number => {
   let sum = 0
   for (const { endsAt, held, left } of grants) if (endsAt <= now) sum += left - held
   return sum
 }
 
 /** Takes the price of a call from the grants. Credits that do not expire cover the rest of the price. */
-export const takeFrom = (grants: ReadonlyArray<ExpiringGrant>, credits: number, now: number): ReadonlyArray<Taken> => {
+export const takeCredits = (
+  grants: ReadonlyArray<ExpiringGrant>,
+  credits: number,
+  now: number
+): ReadonlyArray<Taken> => {
   if (grants.length === 0) return nothingTaken
   let wanted = credits
   const taken: Array<Taken> = []
@@ -51,31 +55,26 @@ export const takeFrom = (grants: ReadonlyArray<ExpiringGrant>, credits: number, 
 }
 
 /** The text that an entry stores. Null if nothing was taken. */
-export const grantsText = (taken: ReadonlyArray<Taken>): string | null =>
+export const formatGrants = (taken: ReadonlyArray<Taken>): string | null =>
   taken.length === 0 ? null : taken.map(({ credits, grant }) => `${grant.position}:${-credits}`).join(" ")
 
-interface GrantChange {
-  readonly position: number
-  /** Negative if credits are taken. */
-  readonly credits: number
-}
-
-export const grantChanges = (text: string | null): ReadonlyArray<GrantChange> =>
+/** Changes of grants, by their position. Credits are negative if they are taken. */
+export const parseGrants = (text: string | null) =>
   (text ?? "").split(" ").flatMap((part) => {
     const [, position, credits] = /^(\d+):(-?\d+)$/.exec(part) ?? []
     return position === undefined ? [] : [{ position: Number(position), credits: Number(credits) }]
   })
 
 /** The same changes with the opposite sign. */
-export const givenBack = (text: string | null): string | null =>
+export const reverseGrants = (text: string | null): string | null =>
   text === null
     ? null
-    : grantChanges(text)
+    : parseGrants(text)
         .map(({ credits, position }) => `${position}:${-credits}`)
         .join(" ")
 
 /** What is left of an account's unexpired grants, and when they expire. */
-export const grantsLeft = (grants: ReadonlyArray<ExpiringGrant>, now: number) =>
+export const listUnspentGrants = (grants: ReadonlyArray<ExpiringGrant>, now: number) =>
   grants.flatMap(({ endsAt, left }) =>
     left > 0 && endsAt > now ? [{ credits: left, expires_at: timestampOf(endsAt) }] : []
   )

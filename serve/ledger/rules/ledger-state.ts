@@ -1,13 +1,20 @@
 /**
  * The state of the ledger: accounts with their balances and holds, keys with their spending, and the valid secrets. It
- * is rebuilt from records, and applies each group of records once it is durable. One writer owns it and updates it in
- * place, because a call is admitted and charged in microseconds: no I/O, no clock.
+ * is rebuilt from records, and changes with each group of records once that is durable. One writer owns it and updates
+ * it in place, because a call is admitted and charged in microseconds.
  */
 import { isScope, type Scope } from "@larder/schemas"
-import { beginning, type ChainHead } from "../chain/chain.ts"
+import { type ChainHead, emptyHead } from "../chain/chain.ts"
 import type { Account, ApiKey, Entry } from "../chain/records.ts"
-import { type ExpiringGrant, grantChanges, inOrder, noGrants } from "./expiring-grants.ts"
-import { addStored, budgetsOf, forgetUncounted, type KeySpending, noDays, type StoredSpending } from "./spending.ts"
+import { type ExpiringGrant, noGrants, parseGrants, sortGrants } from "./expiring-grants.ts"
+import {
+  addStoredDay,
+  forgetUncounted,
+  type KeySpending,
+  listBudgets,
+  noDays,
+  type StoredSpending
+} from "./spending.ts"
 
 /** Records that become durable together or not at all. Accounts are new; a key that already exists is replaced. */
 export interface Group {
@@ -17,7 +24,7 @@ export interface Group {
 }
 
 /** What the state is rebuilt from: records, and sums of their entries. */
-export interface Snapshot {
+export interface LedgerSnapshot {
   /** Number of the last entry; 0 if there is none. */
   readonly sequence: number
   readonly accounts: ReadonlyArray<{ readonly account: Account; readonly head: ChainHead }>
@@ -63,10 +70,7 @@ export interface AccountState {
   reserved: number
   /** In spending order. */
   grants: ReadonlyArray<ExpiringGrant>
-  /**
-   * Credits that had expired by this time are being removed: until that is written, no call is admitted with an earlier
-   * time. Otherwise 0.
-   */
+  /** Credits that had expired by then are being removed: no call is admitted with an earlier time. Otherwise 0. */
   expiredAt: number
 }
 
@@ -79,15 +83,12 @@ export interface KeyState extends KeySpending {
 export interface LedgerState {
   readonly accounts: Map<string, AccountState>
   readonly keys: Map<string, KeyState>
-  /**
-   * Keys that are not revoked, by fingerprint, including that of a replaced secret. A lookup compares `validUntil` with
-   * the time.
-   */
+  /** Keys that are not revoked, by fingerprint, also of a replaced secret, which may have expired. */
   readonly valid: Map<string, ApiKeyView>
   /** Number of the last durable entry. */
   sequence: number
   readonly charged: ChargedRequests
-  /** The account of each booking that has a reference; see `bookingOf`. About 200 bytes per payment. */
+  /** The account of each booking that has a reference; see `bookingId`. About 200 bytes per payment. */
   readonly booked: Map<string, string>
   readonly stored: StoredSpending | undefined
   /** Accounts that have expiring credits. */
@@ -95,62 +96,61 @@ export interface LedgerState {
 }
 
 /** Identifies a booking. Types contain no spaces. */
-export const bookingOf = (type: Entry["type"], reference: string): string => `${type} ${reference}`
+export const bookingId = (type: Entry["type"], reference: string): string => `${type} ${reference}`
 
 /** The state as of the last durable group. */
-export const restore = (snapshot: Snapshot): LedgerState => {
+export const restoreState = (snapshot: LedgerSnapshot): LedgerState => {
   const state: LedgerState = {
     accounts: new Map(),
     keys: new Map(),
     valid: new Map(),
     sequence: snapshot.sequence,
-    charged: chargedRequests(),
+    charged: rememberRequests(),
     booked: new Map(),
     stored: snapshot.stored,
     granted: new Set()
   }
-  for (const { account, head } of snapshot.accounts) {
-    state.accounts.set(account.id, { record: account, head, held: 0, reserved: 0, grants: noGrants, expiredAt: 0 })
-  }
+  for (const { account, head } of snapshot.accounts) state.accounts.set(account.id, newAccount(account, head))
   for (const { account_id, credits_left, expires_at, position } of snapshot.grants) {
-    putGrant(state, known(state.accounts, account_id), position, expires_at, credits_left)
+    putGrant(state, requireRecord(state.accounts, account_id), position, expires_at, credits_left)
   }
   for (const key of snapshot.keys) putKey(state, key, snapshot.stored?.day)
-  for (const { day, key_id, spent } of snapshot.spendingOfDays ?? []) addStored(known(state.keys, key_id), day, spent)
+  for (const { day, key_id, spent } of snapshot.spendingOfDays ?? [])
+    addStoredDay(requireRecord(state.keys, key_id), day, spent)
   for (const { key_id, month, spent } of snapshot.spending) {
-    known(state.keys, key_id).periods.set(month, { period: month, spent })
+    requireRecord(state.keys, key_id).periods.set(month, { period: month, spent })
   }
   for (const { account_id, reference, type } of snapshot.booked)
-    state.booked.set(bookingOf(type, reference), account_id)
+    state.booked.set(bookingId(type, reference), account_id)
   return state
 }
 
-/** Applies a durable group. The caller captures the holds of its charges (`settle`). */
-export const apply = (state: LedgerState, group: Group): void => {
-  for (const account of group.accounts) {
-    state.accounts.set(account.id, {
-      record: account,
-      head: beginning,
-      held: 0,
-      reserved: 0,
-      grants: noGrants,
-      expiredAt: 0
-    })
-  }
+const newAccount = (record: Account, head: ChainHead): AccountState => ({
+  record,
+  head,
+  held: 0,
+  reserved: 0,
+  grants: noGrants,
+  expiredAt: 0
+})
+
+/** Applies a durable group. The caller captures the holds of its charges. */
+export const applyGroup = (state: LedgerState, group: Group): void => {
+  for (const account of group.accounts) state.accounts.set(account.id, newAccount(account, emptyHead))
   for (const key of group.keys) putKey(state, key)
   for (const entry of group.entries) {
-    const account = known(state.accounts, entry.account_id)
+    const account = requireRecord(state.accounts, entry.account_id)
     account.head = entry
     const { expires_at, grants, key_id, position, request_id, type } = entry
     if (expires_at !== null) putGrant(state, account, position, expires_at, entry.credits)
     if (grants !== null) changeGrants(state, account, entry)
-    if (key_id === null && request_id !== null) state.booked.set(bookingOf(type, request_id), entry.account_id)
+    if (key_id === null && request_id !== null) state.booked.set(bookingId(type, request_id), entry.account_id)
   }
   state.sequence += group.entries.length
 }
 
 /** The caller has the id from this state, so a missing id is a bug. */
-export const known = <A>(records: ReadonlyMap<string, A>, id: string): A => {
+export const requireRecord = <A>(records: ReadonlyMap<string, A>, id: string): A => {
   const record = records.get(id)
   if (record === undefined) throw new Error(`${id} is not in the ledger`)
   return record
@@ -158,30 +158,30 @@ export const known = <A>(records: ReadonlyMap<string, A>, id: string): A => {
 
 const putGrant = (state: LedgerState, account: AccountState, position: number, expiresAt: string, left: number) => {
   state.granted.add(account)
-  account.grants = inOrder([...account.grants, { position, endsAt: Date.parse(expiresAt), left, held: 0 }])
+  account.grants = sortGrants([...account.grants, { position, endsAt: Date.parse(expiresAt), left, held: 0 }])
 }
 
 const changeGrants = (state: LedgerState, account: AccountState, { grants }: Entry) => {
-  for (const { credits, position } of grantChanges(grants)) {
+  for (const { credits, position } of parseGrants(grants)) {
     for (const grant of account.grants) if (grant.position === position) grant.left += credits
   }
   account.grants = account.grants.filter(({ left }) => left > 0)
   if (account.grants.length === 0) state.granted.delete(account)
 }
 
-const endOf = (moment: string | null): number => (moment === null ? Number.POSITIVE_INFINITY : Date.parse(moment))
+const endTime = (moment: string | null): number => (moment === null ? Number.POSITIVE_INFINITY : Date.parse(moment))
 
-const viewOf = ({ account_id, expires_at, id, name, revision, scopes }: ApiKey): ApiKeyView => ({
+const makeView = ({ account_id, expires_at, id, name, revision, scopes }: ApiKey): ApiKeyView => ({
   id,
   account_id,
   name,
   scopes: new Set(scopes.filter(isScope)),
   revision,
-  validUntil: endOf(expires_at)
+  validUntil: endTime(expires_at)
 })
 
 /** The key with this fingerprint, or undefined if it is unknown, revoked or expired. */
-export const keyWith = (state: LedgerState, sha256: string, now: number): ApiKeyView | undefined => {
+export const findKey = (state: LedgerState, sha256: string, now: number): ApiKeyView | undefined => {
   const view = state.valid.get(sha256)
   return view !== undefined && now < view.validUntil ? view : undefined
 }
@@ -201,7 +201,7 @@ const putKey = (state: LedgerState, record: ApiKey, countedFrom = Number.NEGATIV
   const key = state.keys.get(record.id) ?? {
     record,
     budgets: [],
-    account: known(state.accounts, record.account_id),
+    account: requireRecord(state.accounts, record.account_id),
     periods: new Map(),
     days: noDays,
     countedFrom,
@@ -210,33 +210,29 @@ const putKey = (state: LedgerState, record: ApiKey, countedFrom = Number.NEGATIV
   const before = key.record
   forgetKey(state, before)
   key.record = record
-  key.budgets = budgetsOf(record)
+  key.budgets = listBudgets(record)
   if (before !== record) forgetUncounted(key, before)
   state.keys.set(record.id, key)
   if (record.revoked_at !== null) return
-  const view = viewOf(record)
+  const view = makeView(record)
   state.valid.set(record.sha256, view)
   const { former_expires_at, former_sha256 } = record
   if (former_sha256 === null) return
-  state.valid.set(former_sha256, { ...view, validUntil: Math.min(view.validUntil, endOf(former_expires_at)) })
+  state.valid.set(former_sha256, { ...view, validUntil: Math.min(view.validUntil, endTime(former_expires_at)) })
 }
 
 /** Request ids per half: less than a second of the fastest traffic, an hour of usual traffic. */
-const remembered = 10_000
+const maxRememberedIds = 10_000
 
 /** Request ids of the latest charges. Ids are unique by design; this catches a bug before it charges a call twice. */
-export interface ChargedRequests {
-  /** Remembers the id. Returns false if it was already there. */
-  readonly add: (requestId: string) => boolean
-}
-
-export const chargedRequests = (): ChargedRequests => {
+export const rememberRequests = () => {
   let newer = new Set<string>()
   let older = new Set<string>()
   return {
-    add: (requestId) => {
+    /** Remembers the id. Returns false if it was already there. */
+    add: (requestId: string): boolean => {
       if (newer.has(requestId) || older.has(requestId)) return false
-      if (newer.size >= remembered) {
+      if (newer.size >= maxRememberedIds) {
         older = newer
         newer = new Set()
       }
@@ -246,5 +242,7 @@ export const chargedRequests = (): ChargedRequests => {
   }
 }
 
-export const chargedTwice = (requestId: string) =>
+export type ChargedRequests = ReturnType<typeof rememberRequests>
+
+export const chargedTwiceError = (requestId: string) =>
   new Error(`request ${requestId} has been charged already: its id was used twice`)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aKey } from "@larder/test/support/serve/sample-ledger.ts"
-import { dayOf } from "../moments.ts"
-import { addSpent, budgetsOf, capReached, type KeySpending, noDays, setSpent } from "./spending.ts"
+import { dayNumber } from "../moments.ts"
+import { addSpent, findReachedCap, type KeySpending, listBudgets, noDays, setSpent } from "./spending.ts"
 
 const record = {
   ...aKey("key_a", "acct_a"),
@@ -11,49 +11,49 @@ const record = {
 }
 const keyOf = (): KeySpending => ({
   record,
-  budgets: budgetsOf(record),
+  budgets: listBudgets(record),
   periods: new Map(),
   days: noDays,
   countedFrom: 0,
   stored: undefined
 })
 
-describe("what a key has spent where each day is read elsewhere", () => {
+describe("spending of a key whose days are read from a store", () => {
   it.each(["2026-09-21", "2026-10-22", "2026-01-01"])(
     "is known for all periods of a day, however many were known since %s",
     (first) => {
       const key = keyOf()
-      for (let day = dayOf(Date.parse(first)); day < dayOf(Date.parse(first)) + 200; day++) {
+      for (let day = dayNumber(Date.parse(first)); day < dayNumber(Date.parse(first)) + 200; day++) {
         setSpent(key, day, { ofMonth: () => 3_000, ofDay: () => 60 })
         const inWeek = key.budgets[1]?.periodOf(day)
         assert.deepStrictEqual([...key.periods.values()].find(({ period }) => period === inWeek)?.spent, 420)
-        assert.strictEqual(capReached(key, 40, day), undefined)
-        assert.strictEqual(capReached(key, 41, day), "daily_spend_cap_reached")
+        assert.strictEqual(findReachedCap(key, 40, day), undefined)
+        assert.strictEqual(findReachedCap(key, 41, day), "daily_spend_cap_reached")
         assert.isAtMost(key.periods.size, 60)
       }
     }
   )
 
-  it("is known of the day before, too, whose last calls are still under way", () => {
+  it("includes the day before, whose last calls may still be running", () => {
     const key = keyOf()
-    const first = dayOf(Date.parse("2026-01-01"))
+    const first = dayNumber(Date.parse("2026-01-01"))
     for (let day = first; day < first + 200; day++) {
       setSpent(key, day, { ofMonth: () => 3_000, ofDay: () => 60 })
-      assert.strictEqual(capReached(key, 41, Math.max(first, day - 1)), "daily_spend_cap_reached")
+      assert.strictEqual(findReachedCap(key, 41, Math.max(first, day - 1)), "daily_spend_cap_reached")
     }
   })
 })
 
-describe("what a key has spent that was counted from the start on", () => {
-  it("is read for no new period, however many days the server has run", () => {
-    const first = dayOf(Date.parse("2026-09-21"))
+describe("spending of a key that was counted since the start", () => {
+  it("is not read for new periods, however many days the server has run", () => {
+    const first = dayNumber(Date.parse("2026-09-21"))
     const read: Array<string> = []
     const stored = { month: 0, day: first, ofMonth: () => 0, ofDays: () => read.push("days") }
     const key = { ...keyOf(), countedFrom: first, stored }
     for (let day = first; day < first + 200; day++) {
-      assert.strictEqual(capReached(key, 100, day), undefined)
+      assert.strictEqual(findReachedCap(key, 100, day), undefined)
       addSpent(key, day, 60)
-      assert.strictEqual(capReached(key, 41, day), "daily_spend_cap_reached")
+      assert.strictEqual(findReachedCap(key, 41, day), "daily_spend_cap_reached")
     }
     assert.deepStrictEqual(read, [])
   })

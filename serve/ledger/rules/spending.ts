@@ -2,16 +2,12 @@
  * What a key has spent in the periods of its budgets, and what its calls hold, by the UTC day of their admission. So a
  * budget that is added while calls are running counts those calls, too.
  */
-
 import type { ApiKey } from "../chain/records.ts"
 import { type Days, dateOfDay, mondayOf, monthOfDay } from "../moments.ts"
 
 export type CapReached = "daily_spend_cap_reached" | "weekly_spend_cap_reached" | "monthly_spend_cap_reached"
 
-/**
- * A kind of budget period. Each day belongs to one period of each kind. No two kinds share a period number for the next
- * two thousand years.
- */
+/** A kind of budget period. Each day belongs to one period of each kind. Kinds share no number for 2,000 years. */
 interface Kind {
   readonly periodOf: (day: number) => number
   readonly refusal: CapReached
@@ -32,7 +28,7 @@ const monthly: Kind = {
 }
 
 /** The first and the last day of a period that is not a month. */
-const daysOf = (period: number): readonly [first: number, last: number] => {
+const daysOfPeriod = (period: number): readonly [first: number, last: number] => {
   if (period < firstOfWeeks) return [period - firstOfDays, period - firstOfDays]
   return [period - firstOfWeeks, period - firstOfWeeks + 6]
 }
@@ -42,7 +38,7 @@ interface Budget extends Kind {
 }
 
 /** The shortest period comes first, so its budget refuses before the others. */
-export const budgetsOf = ({ budget_credits, daily_budget_credits, weekly_budget_credits }: ApiKey) => {
+export const listBudgets = ({ budget_credits, daily_budget_credits, weekly_budget_credits }: ApiKey) => {
   const budgets: Array<Budget> = []
   if (daily_budget_credits !== null) budgets.push({ ...daily, credits: daily_budget_credits })
   if (weekly_budget_credits !== null) budgets.push({ ...weekly, credits: weekly_budget_credits })
@@ -87,7 +83,7 @@ export interface KeySpending {
 
 export const noDays: ReadonlyArray<DayOfKey> = []
 
-export const dayOfKey = (key: KeySpending, day: number): DayOfKey => {
+export const openDay = (key: KeySpending, day: number): DayOfKey => {
   for (const known of key.days) if (known.day === day) return known
   const begun = { key_id: key.record.id, day, held: 0, reserved: 0 }
   key.days = [...key.days.filter(({ held }) => held > 0), begun]
@@ -95,19 +91,16 @@ export const dayOfKey = (key: KeySpending, day: number): DayOfKey => {
 }
 
 /** At this number, days and weeks that ended over a week earlier are dropped. They are read again on demand. */
-const mostPeriods = 50
+const maxPeriods = 50
 const keptDays = 7
 
 const isMonth = (period: number) => period < firstOfDays
 
-/**
- * Reading takes the main thread a millisecond or more, so days and weeks of keys that had such a budget at the start
- * are not read. Otherwise the first calls of a day would be delayed, key by key.
- */
+/** Reading blocks the main thread for a millisecond or more, so what the start has counted is not read again. */
 const readSpent = ({ countedFrom, record: { account_id, id }, stored }: KeySpending, period: number): number => {
   if (stored === undefined) return 0
   if (isMonth(period)) return period < stored.month ? stored.ofMonth(account_id, id, period) : 0
-  const [first, last] = daysOf(period)
+  const [first, last] = daysOfPeriod(period)
   if (first >= countedFrom) return 0
   return stored.ofDays(account_id, id, { from: dateOfDay(first), to: dateOfDay(last) })
 }
@@ -115,9 +108,9 @@ const readSpent = ({ countedFrom, record: { account_id, id }, stored }: KeySpend
 const spendingIn = (key: KeySpending, period: number): Spending => {
   const known = key.periods.get(period)
   if (known !== undefined) return known
-  if (!isMonth(period) && key.periods.size >= mostPeriods) {
-    const [first] = daysOf(period)
-    forgetPeriods(key, (other) => !isMonth(other) && daysOf(other)[1] < first - keptDays)
+  if (!isMonth(period) && key.periods.size >= maxPeriods) {
+    const [first] = daysOfPeriod(period)
+    forgetPeriods(key, (other) => !isMonth(other) && daysOfPeriod(other)[1] < first - keptDays)
     key.countedFrom = Math.max(key.countedFrom, first - keptDays)
   }
   const spending = { period, spent: readSpent(key, period) }
@@ -130,7 +123,7 @@ const forgetPeriods = ({ periods }: KeySpending, isForgotten: (period: number) =
 }
 
 /** Adds a day that was read at the start. */
-export const addStored = (key: KeySpending, day: number, spent: number): void => {
+export const addStoredDay = (key: KeySpending, day: number, spent: number): void => {
   for (const { periodOf } of key.budgets) {
     const period = periodOf(day)
     if (isMonth(period)) continue
@@ -153,7 +146,7 @@ export const forgetUncounted = (key: KeySpending, before: ApiKey): void => {
   })
 }
 
-const sumIn = (
+const sumDays = (
   { days }: KeySpending,
   { periodOf }: Kind,
   period: number,
@@ -163,29 +156,29 @@ const sumIn = (
   for (const day of days) if (periodOf(day.day) === period) sum += creditsOf(day)
   return sum
 }
-const heldOf = ({ held }: DayOfKey) => held
+const heldInTotal = ({ held }: DayOfKey) => held
 const heldByCalls = ({ held, reserved }: DayOfKey) => held - reserved
 
-const leftOf = (key: KeySpending, budget: Budget, day: number, creditsOf: (day: DayOfKey) => number): number => {
+const leftInBudget = (key: KeySpending, budget: Budget, day: number, creditsOf: (day: DayOfKey) => number): number => {
   const period = budget.periodOf(day)
-  return budget.credits - spendingIn(key, period).spent - sumIn(key, budget, period, creditsOf)
+  return budget.credits - spendingIn(key, period).spent - sumDays(key, budget, period, creditsOf)
 }
-const leastOf = (key: KeySpending, day: number, creditsOf: (day: DayOfKey) => number): number => {
+const leastLeft = (key: KeySpending, day: number, creditsOf: (day: DayOfKey) => number): number => {
   let left = Number.POSITIVE_INFINITY
-  for (const budget of key.budgets) left = Math.min(left, leftOf(key, budget, day, creditsOf))
+  for (const budget of key.budgets) left = Math.min(left, leftInBudget(key, budget, day, creditsOf))
   return left
 }
 
 /** The refusal of the first budget that does not allow this many more credits on this day; undefined if all do. */
-export const capReached = (key: KeySpending, credits: number, day: number): CapReached | undefined => {
-  for (const budget of key.budgets) if (leftOf(key, budget, day, heldOf) < credits) return budget.refusal
+export const findReachedCap = (key: KeySpending, credits: number, day: number): CapReached | undefined => {
+  for (const budget of key.budgets) if (leftInBudget(key, budget, day, heldInTotal) < credits) return budget.refusal
   return undefined
 }
 
 /** Credits that all budgets still allow to be held on this day. */
-export const leftOfBudgets = (key: KeySpending, day: number): number => leastOf(key, day, heldOf)
+export const leftInBudgets = (key: KeySpending, day: number): number => leastLeft(key, day, heldInTotal)
 /** The same, but what other servers have reserved counts as available. */
-export const unspentOfBudgets = (key: KeySpending, day: number): number => leastOf(key, day, heldByCalls)
+export const unspentInBudgets = (key: KeySpending, day: number): number => leastLeft(key, day, heldByCalls)
 
 /** Counts a charge. A period that is not loaded is read on demand later, including this charge. */
 export const addSpent = ({ budgets, periods }: KeySpending, day: number, credits: number): void => {
@@ -210,14 +203,14 @@ export const setSpent = (key: KeySpending, day: number, { ofDay, ofMonth }: Read
       spending.spent = ofMonth(period)
       continue
     }
-    const [first, last] = daysOf(period)
+    const [first, last] = daysOfPeriod(period)
     spending.spent = 0
-    for (let one = first; one <= last; one++) spending.spent += ofDay(one)
+    for (let number = first; number <= last; number++) spending.spent += ofDay(number)
   }
 }
 
 /** Whether all periods that contain a day are loaded and satisfy a condition. */
-export const isKnown = (key: KeySpending, day: number, isTrue: (spending: Spending) => boolean): boolean => {
+export const areKnown = (key: KeySpending, day: number, isTrue: (spending: Spending) => boolean): boolean => {
   for (const { periodOf } of key.budgets) {
     const spending = key.periods.get(periodOf(day))
     if (spending === undefined || !isTrue(spending)) return false
@@ -225,14 +218,12 @@ export const isKnown = (key: KeySpending, day: number, isTrue: (spending: Spendi
   return true
 }
 
-export const spendingsOn = (key: KeySpending, day: number): ReadonlyArray<Spending> =>
+export const listSpendings = (key: KeySpending, day: number): ReadonlyArray<Spending> =>
   key.budgets.map(({ periodOf }) => spendingIn(key, periodOf(day)))
 
 /** Whether two days belong to the same period of a budget. */
-export const areInOnePeriod = (refusal: CapReached, one: number, other: number): boolean => {
-  const kind = [daily, weekly, monthly].find((kind) => kind.refusal === refusal)
-  return kind !== undefined && kind.periodOf(one) === kind.periodOf(other)
-}
+export const areInOnePeriod = (refusal: CapReached, day: number, otherDay: number): boolean =>
+  [daily, weekly, monthly].some((kind) => kind.refusal === refusal && kind.periodOf(day) === kind.periodOf(otherDay))
 
 export const spentInMonth = (key: KeySpending, day: number): number => spendingIn(key, monthly.periodOf(day)).spent
 /** Null if the key has no such budget. */

@@ -2,12 +2,12 @@
 import { Effect, Schema } from "effect"
 import type { ConsoleDatabase } from "../console-database.ts"
 import { betweenCells, betweenRows, type Portion, type RowsAsText } from "../rows-as-text.ts"
-import type { Counted, Gathered } from "./gathered.ts"
+import type { Counted, Gathered } from "./gather-calls.ts"
 
 /** Calls kept per account. A few more stay until pruning, and if several calls share one millisecond. */
-export const kept = 10_000
+export const maxKeptCalls = 10_000
 
-const requests = (rows: string): RowsAsText => ({
+const requests: Omit<RowsAsText, "rows"> = {
   table: "console.request",
   columns: {
     id: "text",
@@ -18,45 +18,39 @@ const requests = (rows: string): RowsAsText => ({
     credits: "integer",
     duration_ms: "double precision",
     occurred_at: "text"
-  },
-  rows
-})
-
-const usageOfStatus = (rows: string): RowsAsText => ({
-  table: "console.usage_of_status",
-  columns: {
-    account_id: "text",
-    day: "text",
-    key_id: "text",
-    endpoint: "text",
-    status: "integer",
-    calls: "integer"
-  },
-  rows,
-  onConflict: `on conflict (account_id, day, key_id, endpoint, status)
-    do update set calls = kept.calls + excluded.calls`
-})
-
-const statusOfEndpoint = (rows: string): RowsAsText => ({
-  table: "console.status_of_endpoint",
-  columns: { account_id: "text", day: "text", endpoint: "text", status: "integer", calls: "integer" },
-  rows,
-  onConflict: "on conflict (account_id, day, endpoint, status) do update set calls = kept.calls + excluded.calls"
-})
-
-/** Sorted: two servers that update the same counts lock the rows in the same order, and cannot deadlock. */
-const summed = (counts: ReadonlyArray<Counted>, nameOf: (one: Counted) => ReadonlyArray<string | number>): string => {
-  const sums = new Map<string, number>()
-  for (const one of counts) {
-    const name = nameOf(one).join(betweenCells)
-    sums.set(name, (sums.get(name) ?? 0) + one.calls)
   }
-  const rows = [...sums].map(([name, calls]) => `${name}${betweenCells}${calls}`)
-  return rows.sort().join(betweenRows)
 }
 
-/** Splits a text into portions of `atOnce` rows. */
-function* rowsIn(text: string, atOnce: number) {
+const usageOfStatus = {
+  table: "console.usage_of_status",
+  columns: { account_id: "text", day: "text", key_id: "text", endpoint: "text", status: "integer", calls: "integer" },
+  onConflict: `on conflict (account_id, day, key_id, endpoint, status)
+    do update set calls = kept.calls + excluded.calls`
+} as const
+
+const statusOfEndpoint = {
+  table: "console.status_of_endpoint",
+  columns: { account_id: "text", day: "text", endpoint: "text", status: "integer", calls: "integer" },
+  onConflict: "on conflict (account_id, day, endpoint, status) do update set calls = kept.calls + excluded.calls"
+} as const
+
+/** Sorted: two servers that update the same counts lock the rows in the same order, and cannot deadlock. */
+const sumCounts = (
+  counts: ReadonlyArray<Counted>,
+  { columns, ...table }: typeof usageOfStatus | typeof statusOfEndpoint
+): RowsAsText => {
+  const { calls: _, ...named } = columns
+  const names = Object.keys(named) as ReadonlyArray<keyof Counted> // `Object.keys` loses the literal types
+  const sums = new Map<string, number>()
+  for (const count of counts) {
+    const name = names.map((column) => count[column]).join(betweenCells)
+    sums.set(name, (sums.get(name) ?? 0) + count.calls)
+  }
+  const rows = [...sums].map(([name, calls]) => `${name}${betweenCells}${calls}`)
+  return { ...table, columns, rows: rows.sort().join(betweenRows) }
+}
+
+function* splitRows(text: string, atOnce: number) {
   for (let begin = 0; begin < text.length; ) {
     let end = begin
     for (let rows = 0; rows < atOnce && end < text.length; rows++) {
@@ -71,41 +65,36 @@ function* rowsIn(text: string, atOnce: number) {
 /** One count costs as much as this many rows: it is in two tables, which are read from disk after a start. */
 const rowsOfCount = 10
 
-function* portionsOf({ counts, lines }: Gathered, atOnce: number): Generator<Portion> {
-  for (const rows of rowsIn(lines, atOnce)) yield [requests(rows)]
+function* splitIntoPortions({ counts, lines }: Gathered, atOnce: number): Generator<Portion> {
+  for (const rows of splitRows(lines, atOnce)) yield [{ ...requests, rows }]
   const countsAtOnce = atOnce / rowsOfCount
   for (let begin = 0; begin < counts.length; begin += countsAtOnce) {
     const some = counts.slice(begin, begin + countsAtOnce)
-    yield [
-      usageOfStatus(
-        summed(some, ({ account_id, day, endpoint, key_id, status }) => [account_id, day, key_id, endpoint, status])
-      ),
-      statusOfEndpoint(summed(some, ({ account_id, day, endpoint, status }) => [account_id, day, endpoint, status]))
-    ]
+    yield [sumCounts(some, usageOfStatus), sumCounts(some, statusOfEndpoint)]
   }
 }
 
 export const writeRequests = Effect.fn("RequestLog.write")((database: ConsoleDatabase["Service"], gathered: Gathered) =>
-  database.append((atOnce) => portionsOf(gathered, atOnce))
+  database.append((atOnce) => splitIntoPortions(gathered, atOnce))
 )
 
 const Moment = Schema.Struct({ occurred_at: Schema.String })
 const oldestKept = `
-  select occurred_at from console.request where account_id = $1 order by occurred_at desc limit 1 offset ${kept - 1}`
-const removedAtOnce = 250
-const endOfSome = `
+  select occurred_at from console.request where account_id = $1 order by occurred_at desc limit 1 offset ${maxKeptCalls - 1}`
+const maxRowsPerDelete = 250
+const selectEndOfBatch = `
   select max(occurred_at) as occurred_at
   from (
     select occurred_at
     from console.request
     where account_id = $1 and occurred_at > $2 and occurred_at < $3
     order by occurred_at
-    limit ${removedAtOnce}
+    limit ${maxRowsPerDelete}
   ) as oldest
   having count(*) > 0`
-const removeSome = "delete from console.request where account_id = $1 and occurred_at > $2 and occurred_at <= $3"
+const deleteBatch = "delete from console.request where account_id = $1 and occurred_at > $2 and occurred_at <= $3"
 
-/** Each portion begins where the last one ended. Otherwise PostgreSQL would scan all removed rows again each time. */
+/** Each batch begins where the last one ended. Otherwise PostgreSQL would scan all removed rows again each time. */
 export const pruneRequests = Effect.fn("RequestLog.prune")(function* (
   { background: { all, run } }: ConsoleDatabase["Service"],
   accountId: string
@@ -113,9 +102,9 @@ export const pruneRequests = Effect.fn("RequestLog.prune")(function* (
   const [oldest] = yield* all(Moment, oldestKept, [accountId])
   if (oldest === undefined) return
   for (let begin = ""; ; ) {
-    const [end] = yield* all(Moment, endOfSome, [accountId, begin, oldest.occurred_at])
+    const [end] = yield* all(Moment, selectEndOfBatch, [accountId, begin, oldest.occurred_at])
     if (end === undefined) return
-    yield* run(removeSome, [accountId, begin, end.occurred_at])
+    yield* run(deleteBatch, [accountId, begin, end.occurred_at])
     begin = end.occurred_at
   }
 })

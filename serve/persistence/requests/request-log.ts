@@ -1,14 +1,12 @@
 /**
- * The latest calls of each account, and their number per day, key, endpoint and status, for the console. It is a
- * convenience: the ledger records the money. Calls without a known key belong to no account and are not kept. The
- * implementation is in `kept-requests.ts`.
+ * The latest calls of each account, and their number per day, key, endpoint and status, for the console; the ledger
+ * records the money. Calls without a known key are not stored. The implementation is in `stored-requests.ts`.
  */
 import { Context, type Effect, Schema, Struct } from "effect"
 import type { ConsoleUnavailable } from "../console-database.ts"
 
 /** An answered call, charged or refused. */
 export const NotedRequest = Schema.Struct({
-  /** As in X-Request-Id. */
   id: Schema.String,
   account_id: Schema.String,
   key_id: Schema.String,
@@ -19,13 +17,11 @@ export const NotedRequest = Schema.Struct({
   /** Credits charged; 0 for a call that was refused or failed. */
   credits: Schema.Int,
   duration_ms: Schema.Finite,
-  /** ISO text in UTC. */
   occurred_at: Schema.String
 })
 export type NotedRequest = typeof NotedRequest.Type
 
 export const CallsOfStatus = Schema.Struct({
-  /** In UTC. */
   day: Schema.String,
   key_id: Schema.String,
   endpoint: Schema.String,
@@ -38,13 +34,11 @@ export type CallsOfStatus = typeof CallsOfStatus.Type
 export const CallsByStatus = CallsOfStatus.mapFields(Struct.pick(["status", "calls"]))
 export type CallsByStatus = typeof CallsByStatus.Type
 
-/** How many days back the last use of a key is looked up. */
 export const lastUseDays = 90
 
-/** Where a page of requests ended; the next one begins after it. */
 export type PlaceInRequests = Pick<NotedRequest, "occurred_at" | "id">
 
-interface RequestsAsked {
+interface RequestQuery {
   readonly account_id: string
   readonly id?: string
   readonly key_id?: string
@@ -56,7 +50,7 @@ interface RequestsAsked {
 }
 
 /** Both days are included. Covers all calls, or only those of one key or to one endpoint. */
-export interface StatusesAsked {
+export interface StatusQuery {
   readonly account_id: string
   readonly from: string
   readonly to: string
@@ -70,20 +64,20 @@ interface Log {
   /** Calls that were not written since the start. If a batch fails midway, its written calls are counted, too. */
   readonly dropped: () => number
   /** Newest first, from the latest 10,000 calls of the account, including all that this process has noted. */
-  readonly latest: (asked: RequestsAsked) => Effect.Effect<ReadonlyArray<NotedRequest>, ConsoleUnavailable>
+  readonly latest: (query: RequestQuery) => Effect.Effect<ReadonlyArray<NotedRequest>, ConsoleUnavailable>
   /**
    * When the given keys of the account were last used, by id: a moment while that call is kept, otherwise a day of the
    * last 90. Keys without a use are missing. One statement, regardless of the number of keys.
    */
-  readonly lastUses: (asked: {
+  readonly lastUses: (query: {
     readonly account_id: string
     readonly keys: ReadonlyArray<string>
     readonly today: string
   }) => Effect.Effect<ReadonlyMap<string, string>, ConsoleUnavailable>
   /** By day, key, endpoint and status, including all calls that this process has noted. */
-  readonly statuses: (asked: StatusesAsked) => Effect.Effect<ReadonlyArray<CallsOfStatus>, ConsoleUnavailable>
+  readonly statuses: (query: StatusQuery) => Effect.Effect<ReadonlyArray<CallsOfStatus>, ConsoleUnavailable>
   /** The same, summed per status and ordered by status. */
-  readonly byStatus: (asked: StatusesAsked) => Effect.Effect<ReadonlyArray<CallsByStatus>, ConsoleUnavailable>
+  readonly byStatus: (query: StatusQuery) => Effect.Effect<ReadonlyArray<CallsByStatus>, ConsoleUnavailable>
 }
 
 export class RequestLog extends Context.Service<RequestLog, Log>()("larder/serve/RequestLog") {}

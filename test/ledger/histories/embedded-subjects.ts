@@ -5,12 +5,12 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import {
   type Entry,
-  embeddedStore,
-  followEntries,
   type LedgerFile,
   type LedgerStore,
-  ledgerOver,
-  openLedgerFile
+  openEmbeddedStore,
+  openLedgerFile,
+  openLedgerOver,
+  updateSums
 } from "@larder/serve/ledger"
 import { checkpoint } from "@larder/serve/persistence"
 import { Effect, Exit, Logger, Scope, Stream } from "effect"
@@ -54,7 +54,7 @@ const inFolder = ({ followAfter }: FolderOptions): Place => {
   const folder = () => path.join(home, `life-${lives}`)
   /** Both are asked for at once: a thread that is closed ends what it was asked for before. */
   const follow = ({ thread }: LedgerFile["Service"]) =>
-    Promise.all([thread.run(progress, followEntries), thread.run(checkpoints, checkpoint)])
+    Promise.all([thread.run(progress, updateSums), thread.run(checkpoints, checkpoint)])
   /** Nothing writes to the log during the copy. */
   const copyToNext = () => {
     const last = folder()
@@ -64,7 +64,7 @@ const inFolder = ({ followAfter }: FolderOptions): Place => {
   return {
     open: Effect.suspend(() => openLedgerFile(folder())).pipe(
       Effect.tap((file) => Effect.sync(() => (running = file))),
-      Effect.flatMap(embeddedStore)
+      Effect.flatMap(openEmbeddedStore)
     ),
     leaveBehind: async (death, write) => {
       await following
@@ -92,7 +92,7 @@ const over = async (place: Place): Promise<Subject> => {
     const opening = Effect.gen(function* () {
       const store = yield* place.open
       const watched = watch(store, written, place)
-      return { scope, store, watched, ledger: yield* ledgerOver(watched) }
+      return { scope, store, watched, ledger: yield* openLedgerOver(watched) }
     })
     return Effect.runPromise(opening.pipe(Scope.provide(scope), Effect.provide(logger)))
   }

@@ -3,10 +3,10 @@ import assert from "node:assert/strict"
 import {
   type Administration,
   type AdministrationError,
-  beginning,
-  breakBefore,
   type ChainHead,
-  type Entry
+  type Entry,
+  emptyHead,
+  findBreak
 } from "@larder/serve/ledger"
 import { type Effect, Result } from "effect"
 import type { AccountModel, Expected, KeyModel } from "./model.ts"
@@ -18,11 +18,11 @@ const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) =
 export type Seen = Map<string, ReadonlyArray<Entry>>
 
 const checkChain = (account: AccountModel, entries: ReadonlyArray<Entry>) => {
-  let head: ChainHead = beginning
+  let head: ChainHead = emptyHead
   let total = 0
   let moneyOut = 0
   for (const entry of entries) {
-    assert.equal(breakBefore(head, entry), undefined)
+    assert.equal(findBreak(head, entry), undefined)
     total += entry.credits
     assert.equal(entry.account_id, account.id)
     assert.equal(entry.balance, total, `entry ${entry.position}: the balance is not the sum of the entries`)

@@ -3,7 +3,7 @@
  * the ledger's own code. It is slow and knows nothing of groups, stores or servers.
  */
 import type { Scope } from "@larder/schemas"
-import type { Booking, Refusal, UsageOfDay } from "@larder/serve/ledger"
+import type { Booking, HoldRefusal, UsageOfDay } from "@larder/serve/ledger"
 import type { Traits } from "./subject.ts"
 
 export const timeOf = (ms: number): string => new Date(ms).toISOString()
@@ -50,7 +50,7 @@ export interface HoldModel {
   readonly budget: number
 }
 
-export type Outcome = "held" | Refusal
+export type Outcome = "held" | HoldRefusal
 
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
 

@@ -1,7 +1,7 @@
 /** What an operator does: accounts, keys, credits, edits, revocations, and reading the statement of an account. */
 import assert from "node:assert/strict"
 import { scopes as allScopes, type Scope } from "@larder/schemas"
-import { sumUp, type UsageOfDay } from "@larder/serve/ledger"
+import { sumUsage, type UsageOfDay } from "@larder/serve/ledger"
 import { Stream } from "effect"
 import fc from "fast-check"
 import { timeOf } from "./model.ts"
@@ -157,7 +157,7 @@ const usage = step(
       const days = { from: dayOf(-before), to: dayOf(after) }
       const { administration } = world.server(world.serverAt(server))
       const summed = await world.run(administration.summedUsage({ account_id: asked.id, ...days }))
-      assert.deepEqual(summed, sumUp(model.usage(asked, days.from, days.to)))
+      assert.deepEqual(summed, sumUsage(model.usage(asked, days.from, days.to)))
       const told = await world.run(administration.usage({ account_id: asked.id, ...days }))
       assert.deepEqual(sorted(told), sorted(model.usage(asked, days.from, days.to)))
       world.note("usage")

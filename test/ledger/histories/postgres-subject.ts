@@ -10,7 +10,7 @@ import {
   decisionChannel,
   type LeaseHabits,
   type LedgerAccess,
-  postgresLedger
+  openPostgresLedger
 } from "@larder/serve/ledger"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Scope, Stream } from "effect"
 import { type BreakableWire, breakableWire } from "../breakable-wire.ts"
@@ -57,7 +57,7 @@ const open = async (url: string, habits: LeaseHabits | undefined): Promise<Subje
     const scope = Scope.makeUnsafe()
     // of its own: what a dead one still writes here, where it only seems dead, a killed process could not
     const directory = mkdtempSync(path.join(doubts, "server-"))
-    const ledger = await postgresLedger(Redacted.make(wire.url), directory, habits).pipe(
+    const ledger = await openPostgresLedger(Redacted.make(wire.url), directory, habits).pipe(
       Scope.provide(scope),
       Effect.provide(quiet),
       Effect.runPromise

@@ -3,8 +3,8 @@ import assert from "node:assert/strict"
 import {
   type Administration,
   type AdministrationError,
+  type AdmittedCall,
   type ApiKeyView,
-  type Held,
   type LedgerAccess,
   LedgerUnavailable
 } from "@larder/serve/ledger"
@@ -52,7 +52,7 @@ export class World {
   readonly subject: Subject
   /** How often each thing has happened, over all histories of a run. */
   readonly tally: Map<string, number>
-  readonly handles = new Map<HoldModel, Held>()
+  readonly handles = new Map<HoldModel, AdmittedCall>()
   stale: Array<StaleView> = []
   /** What the counters of each server must say. */
   readonly counts: Array<Counts>
@@ -143,7 +143,7 @@ export class World {
     server: number,
     view: ApiKeyView,
     call: { readonly endpoint: string; readonly credits: number }
-  ): Promise<Held | "key_changed" | "away" | Exclude<Outcome, "held">> {
+  ): Promise<AdmittedCall | "key_changed" | "away" | Exclude<Outcome, "held">> {
     try {
       const admission = await this.server(server).hold(view, call.endpoint, call.credits, this.model.now)
       if ("held" in admission) {
@@ -159,13 +159,13 @@ export class World {
     }
   }
 
-  keep(hold: HoldModel, held: Held): HoldModel {
+  keep(hold: HoldModel, held: AdmittedCall): HoldModel {
     this.model.holds.push(hold)
     this.handles.set(hold, held)
     return hold
   }
 
-  handleOf(hold: HoldModel): Held {
+  handleOf(hold: HoldModel): AdmittedCall {
     const held = this.handles.get(hold)
     assert.ok(held !== undefined, "a hold without a handle")
     return held

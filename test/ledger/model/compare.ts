@@ -1,6 +1,6 @@
 /** While nothing is in flight the ledger must say what the model says, to the credit. */
 import assert from "node:assert/strict"
-import { type Entry, sumUp } from "@larder/serve/ledger"
+import { type Entry, sumUsage } from "@larder/serve/ledger"
 import type { Expected, Grant } from "./model.ts"
 import { credit } from "./operators.ts"
 import { dayOf, isKnown, noBudget, timeOf, windows } from "./rules.ts"
@@ -171,7 +171,7 @@ const compareUsage = async (world: World, server: number, account: string, from:
   const byName = (rows: ReadonlyArray<(typeof days)[number]>) => new Map(rows.map((row) => [nameOf(row), row]))
   const told = await world.ask(server, ({ usage }) => usage(asked))
   assert.deepEqual(byName(told), byName(days))
-  assert.deepEqual(await world.ask(server, ({ summedUsage }) => summedUsage(asked)), sumUp(days))
+  assert.deepEqual(await world.ask(server, ({ summedUsage }) => summedUsage(asked)), sumUsage(days))
 }
 
 export const compare = async (world: World): Promise<void> => {

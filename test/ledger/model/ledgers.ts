@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { embeddedLedger, type LedgerAccess, postgresLedger } from "@larder/serve/ledger"
+import { type LedgerAccess, openEmbeddedLedger, openPostgresLedger } from "@larder/serve/ledger"
 import { Effect, Exit, Redacted, Scope } from "effect"
 
 export interface LedgerUnderTest {
@@ -19,14 +19,14 @@ export const inFolder: LedgerUnderTest = {
   servers: 1,
   knowsRemaining: true,
   remembersRequestIds: false,
-  open: embeddedLedger
+  open: openEmbeddedLedger
 }
 
 export const inPostgres = (url: string, servers: number): LedgerUnderTest => ({
   servers,
   knowsRemaining: false,
   remembersRequestIds: true,
-  open: (folder) => postgresLedger(Redacted.make(url), folder)
+  open: (folder) => openPostgresLedger(Redacted.make(url), folder)
 })
 
 export const openAll = async ({ knowsRemaining, open, remembersRequestIds, servers: count }: LedgerUnderTest) => {

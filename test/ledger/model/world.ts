@@ -1,6 +1,6 @@
 /** A ledger under test beside its model, and the keys and holds that the steps use. */
 import assert from "node:assert/strict"
-import type { Administration, AdministrationError, Booking, Held, LedgerAccess } from "@larder/serve/ledger"
+import type { Administration, AdministrationError, AdmittedCall, Booking, LedgerAccess } from "@larder/serve/ledger"
 import { Effect } from "effect"
 import type { Chance } from "../../crash/chance.ts"
 import type { OpenLedgers } from "./ledgers.ts"
@@ -19,7 +19,7 @@ export interface UsedKey extends Key {
 
 export interface UsedHold extends OpenHold {
   readonly server: number
-  readonly held: Held
+  readonly held: AdmittedCall
 }
 
 export class World {

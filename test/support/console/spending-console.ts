@@ -22,7 +22,7 @@ import {
   topUpPages,
   usagePages
 } from "@larder/serve/console"
-import { Administration, embeddedConsole, Ledger, LedgerFile, ledgerInFile } from "@larder/serve/ledger"
+import { Administration, embeddedConsole, Ledger, LedgerFile, openLedgerInFile } from "@larder/serve/ledger"
 import { People } from "@larder/serve/people"
 import { type ConsoleDatabase, layerRequestLog, type NotedRequest, type RequestLog } from "@larder/serve/persistence"
 import { loopback } from "@larder/serve/trusted-proxies"
@@ -51,7 +51,7 @@ const served = (folder: string, now: () => number) => {
   const stores = Layer.mergeAll(
     Layer.effect(
       Ledger,
-      Effect.flatMap(LedgerFile, (file) => ledgerInFile(file))
+      Effect.flatMap(LedgerFile, (file) => openLedgerInFile(file))
     ),
     embeddedConsole
   ).pipe(Layer.provide(LedgerFile.layer(folder)))

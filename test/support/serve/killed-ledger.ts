@@ -7,11 +7,11 @@ import path from "node:path"
 import {
   type Account,
   type ApiKey,
-  beginning,
   type ChainHead,
   type Entry,
+  emptyHead,
   type Group,
-  hashOf,
+  hashEntry,
   type LedgerStore,
   plainEntry,
   plainKey
@@ -42,10 +42,10 @@ const follow = (
 ): Entry => {
   const position = head.position + 1
   const placed = { ...entry, account_id: "acct_a", position, balance: head.balance + entry.credits }
-  return { ...placed, sequence: position, hash: hashOf(head.hash, placed) }
+  return { ...placed, sequence: position, hash: hashEntry(head.hash, placed) }
 }
 
-export const aGrant = follow(beginning, {
+export const aGrant = follow(emptyHead, {
   type: "grant",
   occurred_at: createdAt,
   key_id: null,

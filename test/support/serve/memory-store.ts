@@ -4,13 +4,13 @@ import {
   type Account,
   type ApiKey,
   BackupFailed,
-  beginning,
   type Entry,
+  emptyHead,
   type Group,
+  type LedgerSnapshot,
   type LedgerStore,
   LedgerUnavailable,
-  monthOf,
-  type Snapshot
+  monthOf
 } from "@larder/serve/ledger"
 import { Effect, Stream } from "effect"
 
@@ -29,7 +29,7 @@ export const memoryStore = (): MemoryStore => {
     for (const key of group.keys) keys.set(key.id, key)
     entries.push(...group.entries)
   }
-  const load = Effect.sync((): Snapshot => {
+  const load = Effect.sync((): LedgerSnapshot => {
     const spending = new Map<string, { key_id: string; month: number; spent: number }>()
     for (const entry of entries) {
       if (entry.key_id === null) continue
@@ -42,7 +42,7 @@ export const memoryStore = (): MemoryStore => {
       sequence: entries.length,
       accounts: [...accounts.values()].map((account) => ({
         account,
-        head: entries.findLast((entry) => entry.account_id === account.id) ?? beginning
+        head: entries.findLast((entry) => entry.account_id === account.id) ?? emptyHead
       })),
       keys: [...keys.values()],
       spending: [...spending.values()],
@@ -74,7 +74,7 @@ export const memoryStore = (): MemoryStore => {
     allEntries: Stream.suspend(() => Stream.fromIterable(entries)),
     usage: () => Effect.die("a ledger in memory sums up no usage"),
     summedUsage: () => Effect.die("a ledger in memory sums up no usage"),
-    keyTexts: Effect.die("a ledger in memory is not verified"),
+    storedKeys: Effect.die("a ledger in memory is not verified"),
     verify: () => Effect.die("a ledger in memory is not verified"),
     backup: (file) => Effect.fail(new BackupFailed({ file, problem: "the ledger is in memory" }))
   }

@@ -5,19 +5,19 @@ import path from "node:path"
 import { afterAll } from "@effect/vitest"
 import {
   type ApiKey,
-  apply,
-  chain,
+  applyGroup,
+  chainEntries,
   type Decision,
   type Draft,
-  embeddedStore,
-  followEntries,
   type Group,
   type LedgerStore,
   openAccount,
+  openEmbeddedStore,
   openLedgerFile,
   plainEntry,
   plainKey,
-  restore
+  restoreState,
+  updateSums
 } from "@larder/serve/ledger"
 import type { Sqlite } from "@larder/serve/persistence"
 import { Effect } from "effect"
@@ -68,10 +68,10 @@ export const aRefund = (charge: Draft): Draft => ({
 
 /** Chains what is decided to what was decided before. */
 export const author = () => {
-  const state = restore({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
+  const state = restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
   return ({ accounts = [], entries = [], keys = [] }: Partial<Decision>): Group => {
-    const group = { accounts, keys, entries: chain(state, entries) }
-    apply(state, group)
+    const group = { accounts, keys, entries: chainEntries(state, entries) }
+    applyGroup(state, group)
     return group
   }
 }
@@ -110,7 +110,7 @@ export const append = (store: LedgerStore, groups: ReadonlyArray<Group>) =>
   Effect.forEach(groups, (group) => Effect.tryPromise(() => store.append(group)), { discard: true })
 
 export const opened = <A, E, R>(folder: string, use: (store: LedgerStore) => Effect.Effect<A, E, R>) =>
-  openLedgerFile(folder).pipe(Effect.flatMap(embeddedStore), Effect.flatMap(use), Effect.scoped)
+  openLedgerFile(folder).pipe(Effect.flatMap(openEmbeddedStore), Effect.flatMap(use), Effect.scoped)
 
 /** Writes groups into a folder and closes it. */
 export const written = (folder: string, groups: ReadonlyArray<Group>) =>
@@ -126,7 +126,7 @@ export const withDatabase = <A>(folder: string, work: (sqlite: Sqlite) => A) =>
   Effect.scoped(Effect.map(openLedgerFile(folder), ({ reading }) => work(reading)))
 
 /** Brings the tables that follow from the entries up to the last one. */
-export const followUp = (folder: string) => withDatabase(folder, followEntries)
+export const followUp = (folder: string) => withDatabase(folder, updateSums)
 
 /**
  * Makes a copy of the closed sample ledger whenever it is run; its tables have followed all entries or none. The original is

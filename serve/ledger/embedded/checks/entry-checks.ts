@@ -1,19 +1,18 @@
 /**
- * Checks entries in the order of their numbers: each is unchanged and follows its predecessor, each was charged to a
- * key of its account, and calls have spent only credits that were there.
+ * Checks entries in the order of their numbers: each is unchanged and follows its predecessor, was charged to a key of
+ * its account, and has spent only credits that were there.
  */
 import type { Sqlite } from "../../../persistence/index.ts"
-import { beginning, breakBefore, type ChainHead } from "../../chain/chain.ts"
+import { type ChainHead, emptyHead, findBreak } from "../../chain/chain.ts"
 import { type Entry, isMoneyOut } from "../../chain/records.ts"
-import { entryColumns, numberIn, textIn } from "../tables.ts"
+import { entryColumns, readNumberCell, readTextCell } from "../tables.ts"
 
 /** About 20 MB of rows per query. */
-const entriesAtOnce = 20_000
+const batchSize = 20_000
 const entriesAfter = `
-  select ${entryColumns} from ledger.entry where sequence > $1 order by sequence limit ${entriesAtOnce}`
+  select ${entryColumns} from ledger.entry where sequence > $1 order by sequence limit ${batchSize}`
 
-/** All entries after a number, oldest first. */
-export function* eachEntryAfter(sqlite: Sqlite, after: number, upTo = Number.POSITIVE_INFINITY): Generator<Entry> {
+export function* readEntriesAfter(sqlite: Sqlite, after: number, upTo = Number.POSITIVE_INFINITY): Generator<Entry> {
   for (let reached = after; reached < upTo; ) {
     const rows = sqlite.all(entriesAfter, [reached])
     for (const row of rows) {
@@ -21,55 +20,38 @@ export function* eachEntryAfter(sqlite: Sqlite, after: number, upTo = Number.POS
       if (entry.sequence > upTo) return
       yield entry
     }
-    if (rows.length < entriesAtOnce) return
-    reached = numberIn(rows.at(-1), "sequence")
+    if (rows.length < batchSize) return
+    reached = readNumberCell(rows.at(-1), "sequence")
   }
 }
 
-/**
- * Credits that refunds of payments and disputes took out of an account up to a position, at most the largest integer
- * that a double represents exactly. Balances below 0 are rare, and so is this query.
- */
+/** Money that left an account up to a position, clamped to an exact double. Only queried for balances below 0. */
 const moneyOut = `
   select cast(min(total(-credits), ${Number.MAX_SAFE_INTEGER}) as integer) as credits
   from ledger.entry indexed by entry_but_charge
   where type <> 'charge' and account_id = $1 and position <= $2 and ${isMoneyOut}`
 
-interface EntryChecks {
-  /** Returns the problems of the next entry. */
-  readonly check: (entry: Entry) => ReadonlyArray<string>
-  /** Number of the last entry that was checked. */
-  readonly reached: () => number
-  /** The heads of the accounts after these entries. */
-  readonly heads: ReadonlyMap<string, ChainHead>
-}
-
 export interface Owners {
-  /** Ids of all accounts. */
   readonly accounts: ReadonlySet<string>
-  /** The account of each key, by the key's id. */
   readonly ofKeys: ReadonlyMap<string, string>
 }
 
 export const readOwners = (sqlite: Sqlite): Owners => ({
-  accounts: new Set(sqlite.all("select id from ledger.account").map((row) => textIn(row, "id"))),
+  accounts: new Set(sqlite.all("select id from ledger.account").map((row) => readTextCell(row, "id"))),
   ofKeys: new Map(
     sqlite
       .all("select id, account_id from ledger.api_key")
-      .map((row): [string, string] => [textIn(row, "id"), textIn(row, "account_id")])
+      .map((row): [string, string] => [readTextCell(row, "id"), readTextCell(row, "account_id")])
   )
 })
 
-/**
- * Begins after the entry with the number `after`. If that is not 0, the first entry seen of an account is not compared
- * with its predecessor, unless it has position 1.
- */
-export const entryChecks = (sqlite: Sqlite, owners: Owners, after: number): EntryChecks => {
+/** If `after` is not 0, the first entry of an account is compared with its predecessor only at position 1. */
+export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) => {
   const heads = new Map<string, ChainHead>()
   let reached = after
 
   const headBefore = ({ account_id, position }: Entry): ChainHead | undefined =>
-    heads.get(account_id) ?? (after === 0 || position === 1 ? beginning : undefined)
+    heads.get(account_id) ?? (after === 0 || position === 1 ? emptyHead : undefined)
 
   /** Null and an empty text have the same hash, and so do fields if a line break moves text from one to the next. */
   const textProblem = (entry: Entry, place: string) => {
@@ -86,24 +68,25 @@ export const entryChecks = (sqlite: Sqlite, owners: Owners, after: number): Entr
     sequence > reached + 1 ? `entry ${sequence} follows entry ${reached}, so entries are missing` : undefined
 
   const ownerProblem = ({ account_id, key_id, type }: Entry, place: string) => {
-    if (!owners.accounts.has(account_id)) return `${place} is of an account that is not there`
+    if (!owners.accounts.has(account_id)) return `${place} belongs to an account that is missing`
     if (type !== "charge" && key_id === null) return undefined
     return owners.ofKeys.get(key_id ?? "") === account_id
       ? undefined
-      : `${place} was charged to key ${key_id}, which is no key of this account`
+      : `${place} was charged to key ${key_id}, which is not a key of this account`
   }
 
   /** Calls spend only credits that are there: a balance is below 0 by no more than the money that left its account. */
   const balanceProblem = ({ account_id, balance, position }: Entry, place: string) => {
     if (balance >= 0) return undefined
-    const gone = numberIn(sqlite.all(moneyOut, [account_id, position])[0], "credits")
+    const gone = readNumberCell(sqlite.all(moneyOut, [account_id, position])[0], "credits")
     return balance + gone < 0 ? `${place} leaves a balance of ${balance} credits` : undefined
   }
 
   return {
-    heads,
+    /** The heads of the accounts after the entries that were checked. */
+    heads: heads as ReadonlyMap<string, ChainHead>,
     reached: () => reached,
-    check: (entry) => {
+    check: (entry: Entry): ReadonlyArray<string> => {
       const { account_id, balance, hash, position, sequence } = entry
       const place = `entry ${position} of account ${account_id}`
       const head = headBefore(entry)
@@ -111,7 +94,7 @@ export const entryChecks = (sqlite: Sqlite, owners: Owners, after: number): Entr
         numberProblem(entry),
         textProblem(entry, place),
         ownerProblem(entry, place),
-        head === undefined ? undefined : breakBefore(head, entry),
+        head === undefined ? undefined : findBreak(head, entry),
         balanceProblem(entry, place)
       ]
       heads.set(account_id, { position, balance, hash })
@@ -121,10 +104,10 @@ export const entryChecks = (sqlite: Sqlite, owners: Owners, after: number): Entr
   }
 }
 
-const requestOf = ({ request_id, type }: Entry) => `${type} ${request_id}`
+const requestKey = ({ request_id, type }: Entry) => `${type} ${request_id}`
 
 /** FNV-1a twice, with different start values. */
-const numberOf = (text: string): number => {
+const hashText = (text: string): number => {
   let [high, low] = [0x811c9dc5, 0x1b873593]
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -134,18 +117,15 @@ const numberOf = (text: string): number => {
   return ((high >>> 0) & 0x1fffff) * 2 ** 32 + (low >>> 0)
 }
 
-const doneOf = { charge: "charged", refund: "given back" } as const
-const told = (name: string, times: number) => {
+const pastTense = { charge: "charged", refund: "given back" } as const
+const describeRepetition = (name: string, times: number) => {
   const [type = "", id] = name.split(" ")
-  if (type === "charge" || type === "refund") return `request ${id} was ${doneOf[type]} ${times} times`
+  if (type === "charge" || type === "refund") return `request ${id} was ${pastTense[type]} ${times} times`
   return `${type} ${id} was booked ${times} times`
 }
 
-/**
- * Finds request ids that a ledger contains more than once for the same type. Ten million texts would not fit into
- * memory, so a 53-bit hash of each is kept; texts are compared only if two hashes are equal.
- */
-export const repeatedRequests = () => {
+/** Finds repeated request ids by 53-bit hashes: ten million texts would not fit into memory. */
+export const makeRequestCheck = () => {
   let numbers = new Float64Array(1 << 16)
   let count = 0
   const isNamed = ({ request_id, type }: Entry) => type === "charge" || request_id !== null
@@ -157,7 +137,7 @@ export const repeatedRequests = () => {
         larger.set(numbers)
         numbers = larger
       }
-      numbers[count++] = numberOf(requestOf(entry))
+      numbers[count++] = hashText(requestKey(entry))
     },
     /** `entries` returns all entries that were added, once more. */
     problems: (entries: () => Iterable<Entry>): ReadonlyArray<string> => {
@@ -170,10 +150,10 @@ export const repeatedRequests = () => {
       if (suspects.size === 0) return []
       const times = new Map<string, number>()
       for (const entry of entries()) {
-        if (!isNamed(entry) || !suspects.has(numberOf(requestOf(entry)))) continue
-        times.set(requestOf(entry), (times.get(requestOf(entry)) ?? 0) + 1)
+        if (!isNamed(entry) || !suspects.has(hashText(requestKey(entry)))) continue
+        times.set(requestKey(entry), (times.get(requestKey(entry)) ?? 0) + 1)
       }
-      return [...times].flatMap(([name, count]) => (count > 1 ? [told(name, count)] : []))
+      return [...times].flatMap(([name, count]) => (count > 1 ? [describeRepetition(name, count)] : []))
     }
   }
 }

@@ -1,51 +1,50 @@
 /** Checks expiring credits: what charges and expiry left of them, and that no charge used them after expiry. */
 import type { Sqlite } from "../../../persistence/index.ts"
 import type { Entry } from "../../chain/records.ts"
-import { grantChanges } from "../../rules/expiring-grants.ts"
-import { readGrants } from "../statement.ts"
+import { parseGrants } from "../../rules/expiring-grants.ts"
+import { readGrants } from "../thread-reads.ts"
 
 interface Grant {
   readonly expires_at: string
   left: number
 }
 
-const placeOf = (accountId: string, position: number) => `entry ${position} of account ${accountId}`
+const describeEntry = (accountId: string, position: number) => `entry ${position} of account ${accountId}`
 
-export const expiringGrants = () => {
+export const makeGrantChecks = () => {
   const granted = new Map<string, Grant>()
   return {
     check: ({ account_id, credits, expires_at, grants, occurred_at, position, type }: Entry): ReadonlyArray<string> => {
-      if (expires_at !== null) granted.set(placeOf(account_id, position), { expires_at, left: credits })
+      if (expires_at !== null) granted.set(describeEntry(account_id, position), { expires_at, left: credits })
       if (grants === null) return []
-      const changes = grantChanges(grants)
+      const changes = parseGrants(grants)
       const taken = changes.reduce((sum, change) => sum + change.credits, 0)
       if (changes.length !== grants.split(" ").length)
-        return [`${placeOf(account_id, position)} names no credits: ${grants}`]
+        return [`${describeEntry(account_id, position)} names no credits: ${grants}`]
       if (credits < 0 && taken < credits)
-        return [`${placeOf(account_id, position)} takes more of other entries than its credits`]
+        return [`${describeEntry(account_id, position)} takes more of other entries than its credits`]
       return changes.flatMap((change) => {
-        const [place, of] = [placeOf(account_id, position), placeOf(account_id, change.position)]
-        const grant = granted.get(of)
-        if (grant === undefined) return [`${place} takes of the credits of ${of}, which do not expire`]
+        const [place, source] = [describeEntry(account_id, position), describeEntry(account_id, change.position)]
+        const grant = granted.get(source)
+        if (grant === undefined) return [`${place} takes of the credits of ${source}, which do not expire`]
         grant.left += change.credits
         return [
-          ...(grant.left < 0 ? [`${place} takes more of the credits of ${of} than there were`] : []),
+          ...(grant.left < 0 ? [`${place} takes more of the credits of ${source} than there were`] : []),
           ...(type === "charge" && occurred_at >= grant.expires_at
-            ? [`${place} was charged to credits of ${of}, which had expired`]
+            ? [`${place} was charged to credits of ${source}, which had expired`]
             : [])
         ]
       })
     },
-    /** Returns where the stored table differs. */
     problems: (sqlite: Sqlite): ReadonlyArray<string> => {
-      const kept = new Map(
+      const stored = new Map(
         readGrants(sqlite).map(({ account_id, credits_left, expires_at, position }): [string, Grant] => [
-          placeOf(account_id, position),
+          describeEntry(account_id, position),
           { expires_at, left: credits_left }
         ])
       )
-      return [...new Set([...granted.keys(), ...kept.keys()])].flatMap((place) => {
-        const [here, there] = [granted.get(place), kept.get(place)]
+      return [...new Set([...granted.keys(), ...stored.keys()])].flatMap((place) => {
+        const [here, there] = [granted.get(place), stored.get(place)]
         return here?.left === there?.left && here?.expires_at === there?.expires_at
           ? []
           : [`${place} has ${there?.left ?? 0} credits left that expire, and its charges say ${here?.left ?? 0}`]

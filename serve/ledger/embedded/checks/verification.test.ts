@@ -16,15 +16,15 @@ import {
 } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Exit, Scope } from "effect"
 import type { Sqlite } from "../../../persistence/index.ts"
-import { beginning, type ChainHead } from "../../chain/chain.ts"
-import { embeddedLedger } from "../embedded-ledger.ts"
-import { ledgerFileIn, openLedgerFile } from "../ledger-file.ts"
-import { readState } from "../opening.ts"
+import { type ChainHead, emptyHead } from "../../chain/chain.ts"
+import { openEmbeddedLedger } from "../embedded-ledger.ts"
+import { ledgerPath, openLedgerFile } from "../ledger-file.ts"
+import { readSnapshot } from "../opening.ts"
 import type { LedgerStore } from "../store.ts"
-import { numberIn } from "../tables.ts"
+import { readNumberCell } from "../tables.ts"
 import { verifyFile } from "./verification.ts"
 
-const heldOf = ({ accounts, sequence }: ReturnType<typeof readState>) => ({
+const heldOf = ({ accounts, sequence }: ReturnType<typeof readSnapshot>) => ({
   sequence,
   heads: new Map(accounts.map(({ account, head }): [string, ChainHead] => [account.id, head]))
 })
@@ -41,23 +41,23 @@ afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 const sound = Effect.gen(function* () {
   const { reading: sqlite } = yield* openLedgerFile(yield* followedCopy)
   sqlite.exec("pragma foreign_keys = off")
-  return { sqlite, held: heldOf(readState(sqlite, 0)) }
+  return { sqlite, held: heldOf(readSnapshot(sqlite, 0)) }
 }).pipe(Scope.provide(scope), Effect.cached, Effect.runSync)
 
 /** Runs in the open transaction, instead of beginning its own. */
-const within = (sqlite: Sqlite): Sqlite => ({ ...sqlite, atOneMoment: (work) => work() })
+const within = (sqlite: Sqlite): Sqlite => ({ ...sqlite, inSnapshot: (work) => work() })
 
 /** What a verification finds after a change since the ledger was opened. */
 const problemsAfter = Effect.fnUntraced(function* (sql: string) {
   const { held, sqlite } = yield* sound
-  return sqlite.atOneMoment(() => {
+  return sqlite.inSnapshot(() => {
     sqlite.exec(sql)
     return verifyFile(within(sqlite), held).problems
   })
 })
 
 describe("a verification", () => {
-  it.live("finds nothing wrong with a ledger as it was written, whether its tables have followed it or not", () =>
+  it.live("finds no problem in an unchanged ledger, whether its tables are up to date or not", () =>
     Effect.gen(function* () {
       const sound = { accounts: 2, keys: 3, entries: 62, balance_credits: 9_400, problems: [] }
       assert.deepStrictEqual(yield* verified(yield* plainCopy), sound)
@@ -65,7 +65,7 @@ describe("a verification", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("finds nothing wrong with an empty ledger", () =>
+  it.live("finds no problem in an empty ledger", () =>
     Effect.gen(function* () {
       const nothing = { accounts: 0, keys: 0, entries: 0, balance_credits: 0, problems: [] }
       assert.deepStrictEqual(yield* verified(yield* temporaryFolder), nothing)
@@ -75,7 +75,7 @@ describe("a verification", () => {
   it.live("runs while calls are charged", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const ledger = yield* embeddedLedger(folder)
+      const ledger = yield* openEmbeddedLedger(folder)
       const { administration } = ledger
       const { id } = yield* administration.createAccount({ name: "A" })
       const key = { account_id: id, name: "k", scopes: ["get-store"], budget_credits: 1_000_000_000 } as const
@@ -106,7 +106,7 @@ describe("a verification", () => {
     }).pipe(Effect.scoped)
   )
 
-  const chainChanged = "the chain was followed to entry 62 and record 5, and is another one there"
+  const chainChanged = "the chain was followed to entry 62 and record 5, and has another hash there"
   it.live.each([
     [
       "update entry set note = 'x' where sequence = 6",
@@ -116,9 +116,9 @@ describe("a verification", () => {
       "update entry set credits = credits - 1 where sequence = 6",
       [
         "entry 4 of account acct_a says that the balance is 4970 credits, and the entries before it say 4969",
-        "usage_of_day says of acct_a 2026-10-30 key_a /v1/branded-foods: 4 calls and 40 credits, and its charges are 4 and 41",
-        "usage_of_endpoint says of acct_a 2026-10-30 /v1/branded-foods: 8 calls and 80 credits, and its charges are 8 and 81",
-        "usage_of_month says of 24321 acct_a key_a /v1/branded-foods: 8 calls and 80 credits, and its charges are 8 and 81"
+        "usage_of_day has for acct_a 2026-10-30 key_a /v1/branded-foods 4 calls and 40 credits, and its charges are 4 and 41",
+        "usage_of_endpoint has for acct_a 2026-10-30 /v1/branded-foods 8 calls and 80 credits, and its charges are 8 and 81",
+        "usage_of_month has for 24321 acct_a key_a /v1/branded-foods 8 calls and 80 credits, and its charges are 8 and 81"
       ]
     ],
     [
@@ -137,42 +137,42 @@ describe("a verification", () => {
       [
         "entry 41 of account acct_a is not what was written: its hash is another one",
         "account acct_a is at its entry 41 with 4600 credits in the running server, and at its entry 41 with 4600 credits in the database",
-        "entries were summed up to number 62, which is missing or another one; the last entry is 62. Where this ledger was put in the place of a newer one, as after a restore, remove sums.sqlite",
+        "entries were summed up to number 62, which is missing or different; the last entry is 62. If this ledger replaced a newer one, as after a restore, remove sums.sqlite",
         chainChanged
       ]
     ],
     [
       "update entry set sequence = 100 where sequence = 6; update entry set sequence = 6 where sequence = 7; update entry set sequence = 7 where sequence = 100",
       [
-        "entry 3 of account acct_b is number 6, and is looked for at number 7",
-        "entry 4 of account acct_a is number 7, and is looked for at number 6",
+        "entry 3 of account acct_b has number 6, and the index has number 7",
+        "entry 4 of account acct_a has number 7, and the index has number 6",
         chainChanged
       ]
     ],
     [
       "update usage_of_day set calls = calls + 1 where day = '2026-10-31' and key_id = 'key_b' and endpoint = '/v1/stores'",
-      ["usage_of_day says of acct_b 2026-10-31 key_b /v1/stores: 5 calls and 40 credits, and its charges are 4 and 40"]
+      ["usage_of_day has for acct_b 2026-10-31 key_b /v1/stores 5 calls and 40 credits, and its charges are 4 and 40"]
     ],
     [
       "delete from usage_of_day where day = '2026-10-31' and key_id = 'key_b' and endpoint = '/v1/stores'",
-      ["usage_of_day says of acct_b 2026-10-31 key_b /v1/stores: 0 calls and 0 credits, and its charges are 4 and 40"]
+      ["usage_of_day has for acct_b 2026-10-31 key_b /v1/stores 0 calls and 0 credits, and its charges are 4 and 40"]
     ],
     [
       "update usage_of_endpoint set calls = calls + iif(endpoint = '/v1/stores', 1, -1) where day = '2026-10-31' and account_id = 'acct_b'",
       [
-        "usage_of_endpoint says of acct_b 2026-10-31 /v1/branded-foods: 3 calls and 40 credits, and its charges are 4 and 40",
-        "usage_of_endpoint says of acct_b 2026-10-31 /v1/stores: 5 calls and 40 credits, and its charges are 4 and 40"
+        "usage_of_endpoint has for acct_b 2026-10-31 /v1/branded-foods 3 calls and 40 credits, and its charges are 4 and 40",
+        "usage_of_endpoint has for acct_b 2026-10-31 /v1/stores 5 calls and 40 credits, and its charges are 4 and 40"
       ]
     ],
     [
       "update usage_of_month set credits = 0 where key_id = 'key_b' and endpoint = '/v1/stores' and month = 24321",
-      ["usage_of_month says of 24321 acct_b key_b /v1/stores: 8 calls and 0 credits, and its charges are 8 and 80"]
+      ["usage_of_month has for 24321 acct_b key_b /v1/stores 8 calls and 0 credits, and its charges are 8 and 80"]
     ],
     [
       "update entry_place set sequence = 9 where account_id = 'acct_a' and position = 4",
-      ["entry 4 of account acct_a is number 6, and is looked for at number 9"]
+      ["entry 4 of account acct_a has number 6, and the index has number 9"]
     ],
-    ["insert into entry_place values ('acct_x', 1, 6)", ["63 entries are looked for, and there are 62"]],
+    ["insert into entry_place values ('acct_x', 1, 6)", ["the index has 63 entries, and the ledger 62"]],
     ["update account set name = 'x' where id = 'acct_b'", ["account acct_b is not what was recorded: name"]],
     [
       "insert into account values ('acct_x', 'x', '2026-10-30T00:00:00.000Z'); delete from record where number = 6",
@@ -207,7 +207,7 @@ describe("a verification", () => {
       const problems = yield* problemsAfter(
         "update entry set key_id = null, endpoint = null, request_id = null where sequence > 60"
       )
-      assert.include(problems, "entry 41 of account acct_a was charged to key null, which is no key of this account")
+      assert.include(problems, "entry 41 of account acct_a was charged to key null, which is not a key of this account")
       assert.include(problems, "request null was charged 2 times")
     })
   )
@@ -240,7 +240,7 @@ describe("a verification", () => {
 
   it.live("finds a difference between the running server and the database", () =>
     Effect.gen(function* () {
-      const heads = new Map([["acct_x", { ...beginning, balance: 5 }]])
+      const heads = new Map([["acct_x", { ...emptyHead, balance: 5 }]])
       const [{ problems }, { problems: others }] = yield* opened(yield* plainCopy, (store) =>
         Effect.all([store.verify({ sequence: 63, heads }), store.verify({ sequence: 62, heads })])
       )
@@ -256,19 +256,19 @@ describe("a verification", () => {
   it.live("finds a key that another process has changed in the file of a running server", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const { administration } = yield* embeddedLedger(folder)
+      const { administration } = yield* openEmbeddedLedger(folder)
       const { id } = yield* administration.createAccount({ name: "A" })
       const key = { account_id: id, name: "k", scopes: ["get-store"], budget_credits: 1 } as const
       const made = yield* administration.createKey(key)
       yield* administration.editKey({ key_id: made.id, budget_credits: 2 })
       assert.deepStrictEqual((yield* administration.verify({})).problems, [])
-      const other = new DatabaseSync(ledgerFileIn(folder))
+      const other = new DatabaseSync(ledgerPath(folder))
       other.exec("update api_key set budget_credits = 9000000000")
       other.close()
       assert.deepStrictEqual((yield* administration.verify({})).problems, [
         `key ${made.id} is not what the running server knows`
       ])
-      const gone = new DatabaseSync(ledgerFileIn(folder))
+      const gone = new DatabaseSync(ledgerPath(folder))
       gone.exec("delete from api_key; delete from record where kind = 'api_key'")
       gone.close()
       assert.deepStrictEqual((yield* administration.verify({})).problems, [
@@ -288,9 +288,9 @@ describe("a verification", () => {
     Effect.gen(function* () {
       const folder = yield* followedCopy
       const page = yield* withDatabase(folder, (sqlite) =>
-        numberIn(sqlite.all("select rootpage from sqlite_schema where name = 'entry_but_charge'")[0], "rootpage")
+        readNumberCell(sqlite.all("select rootpage from sqlite_schema where name = 'entry_but_charge'")[0], "rootpage")
       )
-      const fd = openSync(ledgerFileIn(folder), "r+")
+      const fd = openSync(ledgerPath(folder), "r+")
       writeSync(fd, Buffer.alloc(4096, 7), 0, 4096, (page - 1) * 4096)
       closeSync(fd)
       const found = yield* withDatabase(folder, (sqlite) => verifyFile(sqlite, { sequence: 0, heads: new Map() }))

@@ -1,69 +1,75 @@
 /**
- * Checks the whole ledger from its first entry, in a separate thread, while it is being written: every entry against
- * its predecessor, and all derived data against entries and records. The compared data is one snapshot. Ten million
- * entries take a few minutes, and memory for one number per entry.
+ * Checks the whole ledger in a separate thread while it is being written: every entry against its predecessor, and all
+ * derived data against entries and records, in one snapshot. Ten million entries take a few minutes, and memory for one
+ * number per entry.
  */
 import type { Sqlite } from "../../../persistence/index.ts"
 import type { Verification } from "../../administration.ts"
-import { beginning, type ChainHead, chainCheck, type Head, hashOfRecord, noHead } from "../../chain/chain.ts"
-import { nameOf, type Recorded, recordedTables } from "../../chain/recorded.ts"
-import { followChainOfFile, headIn } from "../head.ts"
-import { ahead, dayOfEntry, followed, lastEntry, progressIn, progressProblem, usageSums } from "../progress.ts"
-import { bodyInSqlite, numberIn, textIn } from "../tables.ts"
-import { eachEntryAfter, entryChecks, readOwners, repeatedRequests } from "./entry-checks.ts"
-import { expiringGrants } from "./grant-checks.ts"
+import { type ChainHead, checkChain, emptyHead, type Head, hashRecord, noHead } from "../../chain/chain.ts"
+import { recordedTables, recordNames } from "../../chain/recorded.ts"
+import { followFileChain, readHead } from "../head.ts"
+import {
+  dayOfEntry,
+  findProgressProblem,
+  indexedUpTo,
+  readLastEntry,
+  readProgress,
+  usageAhead,
+  usageSums
+} from "../progress.ts"
+import { readNumberCell, readTextCell, recordInSqlite } from "../tables.ts"
+import { makeEntryChecks, makeRequestCheck, readEntriesAfter, readOwners } from "./entry-checks.ts"
+import { makeGrantChecks } from "./grant-checks.ts"
 
-const mostProblems = 100
+const maxProblems = 100
 
-/** What the state machine held at one point in time. */
 export interface ServerHeads {
   readonly sequence: number
   readonly heads: ReadonlyMap<string, ChainHead>
 }
 
-type Tell = (problem: string) => void
+type Report = (problem: string) => void
 
-const told = ({ balance, position }: ChainHead) => `at its entry ${position} with ${balance} credits`
+const describeHead = ({ balance, position }: ChainHead) => `at its entry ${position} with ${balance} credits`
 
-const compareHeads = (held: ServerHeads["heads"], stored: ReadonlyMap<string, ChainHead>, tell: Tell) => {
-  for (const id of new Set([...held.keys(), ...stored.keys()])) {
-    const here = held.get(id) ?? beginning
-    const there = stored.get(id) ?? beginning
+const compareHeads = (serverHeads: ServerHeads["heads"], stored: ReadonlyMap<string, ChainHead>, report: Report) => {
+  for (const id of new Set([...serverHeads.keys(), ...stored.keys()])) {
+    const here = serverHeads.get(id) ?? emptyHead
+    const there = stored.get(id) ?? emptyHead
     if (here.position === there.position && here.balance === there.balance && here.hash === there.hash) continue
-    tell(`account ${id} is ${told(here)} in the running server, and ${told(there)} in the database`)
+    report(`account ${id} is ${describeHead(here)} in the running server, and ${describeHead(there)} in the database`)
   }
 }
 
-/** Follows all entries, and compares the resulting heads with those that the running server held. */
-const follower = (sqlite: Sqlite, held: ServerHeads, tell: Tell) => {
-  const { check, heads, reached } = entryChecks(sqlite, readOwners(sqlite), 0)
-  const requests = repeatedRequests()
-  const grants = expiringGrants()
-  let isCompared = held.sequence === 0
+const makeFollower = (sqlite: Sqlite, server: ServerHeads, report: Report) => {
+  const { check, heads, reached } = makeEntryChecks(sqlite, readOwners(sqlite), 0)
+  const requests = makeRequestCheck()
+  const grants = makeGrantChecks()
+  let isCompared = server.sequence === 0
   return {
     followTo: (upTo: number) => {
-      for (const entry of eachEntryAfter(sqlite, reached(), upTo)) {
-        for (const problem of check(entry)) tell(problem)
+      for (const entry of readEntriesAfter(sqlite, reached(), upTo)) {
+        for (const problem of check(entry)) report(problem)
         requests.add(entry)
-        for (const problem of grants.check(entry)) tell(problem)
-        if (entry.sequence !== held.sequence) continue
-        compareHeads(held.heads, heads, tell)
+        for (const problem of grants.check(entry)) report(problem)
+        if (entry.sequence !== server.sequence) continue
+        compareHeads(server.heads, heads, report)
         isCompared = true
       }
     },
     end: () => {
       if (!isCompared) {
-        tell(`the database ends at entry ${reached()}, and the running server has written ${held.sequence}`)
+        report(`the database ends at entry ${reached()}, and the running server has written ${server.sequence}`)
       }
-      for (const problem of requests.problems(() => eachEntryAfter(sqlite, 0, reached()))) tell(problem)
-      for (const problem of grants.problems(sqlite)) tell(problem)
+      for (const problem of requests.problems(() => readEntriesAfter(sqlite, 0, reached()))) report(problem)
+      for (const problem of grants.problems(sqlite)) report(problem)
       return { entries: reached(), heads }
     }
   }
 }
 
 /** Charges summed over all entries, to compare the stored tables with. In a temporary file. */
-const charged = `
+const createCharged = `
   create temp table charged as
     select account_id, ${dayOfEntry} as day, key_id, endpoint, ${usageSums}, max(budget_credits) as budget,
       max(daily_budget_credits) as daily, sum(type = 'charge' and daily_budget_credits is null) as without_daily,
@@ -79,7 +85,7 @@ const usageTables = {
   usage_of_month: { month: monthOfDay, account_id: "account_id", key_id: "key_id", endpoint: "endpoint" }
 }
 
-const differences = (table: string, columns: Readonly<Record<string, string>>) => {
+const selectDifferences = (table: string, columns: Readonly<Record<string, string>>) => {
   const names = Object.keys(columns).join(", ")
   const values = Object.entries(columns)
     .map(([name, value]) => `${value} as ${name}`)
@@ -90,23 +96,23 @@ const differences = (table: string, columns: Readonly<Record<string, string>>) =
   from (
     select ${names}, calls as kept_calls, credits as kept_credits, 0 as calls, 0 as credits from sums.${table}
     union all
-    select ${values}, calls, credits, 0, 0 from (${ahead})
+    select ${values}, calls, credits, 0, 0 from (${usageAhead})
     union all
     select ${values}, 0, 0, calls, credits from charged
   )
   group by ${names}
   having sum(kept_calls) <> sum(calls) or sum(kept_credits) <> sum(credits)
   order by ${names}
-  limit ${mostProblems}`
+  limit ${maxProblems}`
 }
 
-const checkUsage = (sqlite: Sqlite, tell: Tell) => {
-  sqlite.exec(charged)
+const checkUsage = (sqlite: Sqlite, report: Report) => {
+  sqlite.exec(createCharged)
   for (const [table, columns] of Object.entries(usageTables)) {
-    for (const row of sqlite.all(differences(table, columns))) {
-      const of = Object.keys(columns).map((name) => row[name])
-      tell(
-        `${table} says of ${of.join(" ")}: ${row.kept_calls} calls and ${row.kept_credits} credits, and its charges are ${row.calls} and ${row.credits}`
+    for (const row of sqlite.all(selectDifferences(table, columns))) {
+      const values = Object.keys(columns).map((name) => row[name])
+      report(
+        `${table} has for ${values.join(" ")} ${row.kept_calls} calls and ${row.kept_credits} credits, and its charges are ${row.calls} and ${row.credits}`
       )
     }
   }
@@ -117,13 +123,15 @@ const checkUsage = (sqlite: Sqlite, tell: Tell) => {
     group by key_id, 2
     having sum(credits) > coalesce(max(budget), 0)
     order by key_id, 2
-    limit ${mostProblems}`
+    limit ${maxProblems}`
   for (const { budget, key_id, month, spent } of sqlite.all(overspent)) {
-    tell(`key ${key_id} was charged ${spent} credits in ${month}, and the highest budget of these charges is ${budget}`)
+    report(
+      `key ${key_id} was charged ${spent} credits in ${month}, and the highest budget of these charges is ${budget}`
+    )
   }
   for (const [budget, first] of Object.entries({ daily: "day", weekly: "date(day, '-6 days', 'weekday 1')" })) {
-    for (const row of sqlite.all(overspentShorter(budget, first))) {
-      tell(
+    for (const row of sqlite.all(selectOverspent(budget, first))) {
+      report(
         `key ${row.key_id} was charged ${row.spent} credits from ${row.first} on, and its highest ${budget} budget was ${row.budget}`
       )
     }
@@ -131,38 +139,38 @@ const checkUsage = (sqlite: Sqlite, tell: Tell) => {
 }
 
 /** Only days or weeks in which every charge had such a budget: a key could spend more before it got one. */
-const overspentShorter = (budget: string, first: string) => `
+const selectOverspent = (budget: string, first: string) => `
   select key_id, ${first} as first, sum(credits) as spent, max(${budget}) as budget
   from charged
   group by key_id, 2
   having sum(without_${budget}) = 0 and sum(credits) > max(${budget})
   order by key_id, 2
-  limit ${mostProblems}`
+  limit ${maxProblems}`
 
 const misplaced = `
   select entry.account_id, entry.position, entry.sequence, entry_place.sequence as place
   from ledger.entry
   left join sums.entry_place
     on entry_place.account_id = entry.account_id and entry_place.position = entry.position
-  where entry.sequence <= ${followed} and entry_place.sequence is not entry.sequence
+  where entry.sequence <= ${indexedUpTo} and entry_place.sequence is not entry.sequence
   order by entry.sequence
-  limit ${mostProblems}`
+  limit ${maxProblems}`
 
-const checkPlaces = (sqlite: Sqlite, last: number, tell: Tell) => {
-  const progress = progressIn(sqlite)
-  const unfit = progressProblem(sqlite)
-  if (unfit !== undefined) tell(unfit)
+const checkPlaces = (sqlite: Sqlite, last: number, report: Report) => {
+  const progress = readProgress(sqlite)
+  const mismatch = findProgressProblem(sqlite)
+  if (mismatch !== undefined) report(mismatch)
   for (const { account_id, place, position, sequence } of sqlite.all(misplaced)) {
-    tell(
-      `entry ${position} of account ${account_id} is number ${sequence}, and is looked for at number ${place ?? "none"}`
+    report(
+      `entry ${position} of account ${account_id} has number ${sequence}, and the index has number ${place ?? "none"}`
     )
   }
-  const places = numberIn(sqlite.all("select count(*) as n from sums.entry_place")[0], "n")
+  const places = readNumberCell(sqlite.all("select count(*) as n from sums.entry_place")[0], "n")
   if (places > Math.min(progress, last))
-    tell(`${places} entries are looked for, and there are ${Math.min(progress, last)}`)
+    report(`the index has ${places} entries, and the ledger ${Math.min(progress, last)}`)
 }
 
-const changedColumns = (one: string, other: string): string => {
+const listChangedColumns = (one: string, other: string): string => {
   const [a, b]: ReadonlyArray<Readonly<Record<string, unknown>>> = [JSON.parse(one), JSON.parse(other)]
   return Object.keys({ ...a, ...b })
     .filter((column) => a?.[column] !== b?.[column])
@@ -170,56 +178,51 @@ const changedColumns = (one: string, other: string): string => {
 }
 
 /** The last recorded state of a row. Rarely needed, so it scans all records. */
-const lastRecorded = (sqlite: Sqlite, table: Recorded, id: string): string => {
-  const [row] = sqlite.all(
-    "select body from ledger.record where kind = $1 and body ->> 'id' = $2 order by number desc limit 1",
-    [table, id]
-  )
-  return textIn(row, "body")
-}
+const lastRecord = "select body from ledger.record where kind = $1 and body ->> 'id' = $2 order by number desc limit 1"
 
-/** Accounts, keys and payments must match their last record. */
-const checkRecords = (sqlite: Sqlite, last: number, tell: Tell) => {
+const checkRecords = (sqlite: Sqlite, last: number, report: Report) => {
   /** Hashes, because the bodies of a million records would not fit into memory; null if a payment was removed. */
   const latest = new Map<string, string | null>()
   for (const { number } of sqlite.all("select number from ledger.record where number < 1 order by number")) {
-    tell(`record ${number} was added: they are numbered from 1`)
+    report(`record ${number} was added: they are numbered from 1`)
   }
   let before = { number: 0, after_entry: 0 }
   const recordsAfter =
     "select number, after_entry, kind, body from ledger.record where number > $1 order by number limit 20000"
   for (let rows = sqlite.all(recordsAfter, [0]); rows.length > 0; rows = sqlite.all(recordsAfter, [before.number])) {
     for (const row of rows) {
-      const [number, after] = [numberIn(row, "number"), numberIn(row, "after_entry")]
-      if (number !== before.number + 1) tell(`record ${number} follows record ${before.number}, so records are missing`)
-      if (after < before.after_entry || after > last) tell(`record ${number} cannot have followed entry ${after}`)
-      const body = textIn(row, "body")
+      const [number, after] = [readNumberCell(row, "number"), readNumberCell(row, "after_entry")]
+      if (number !== before.number + 1)
+        report(`record ${number} follows record ${before.number}, so records are missing`)
+      if (after < before.after_entry || after > last) report(`record ${number} cannot have followed entry ${after}`)
+      const body = readTextCell(row, "body")
       const { id, removed }: { readonly id: string; readonly removed?: boolean } = JSON.parse(body)
       const isRemoved = row.kind === "payment" && removed === true
-      latest.set(`${row.kind} ${id}`, isRemoved ? null : hashOfRecord(textIn(row, "kind"), body))
+      latest.set(`${row.kind} ${id}`, isRemoved ? null : hashRecord(readTextCell(row, "kind"), body))
       before = { number, after_entry: after }
     }
   }
   for (const table of recordedTables) {
-    for (const row of sqlite.all(`select id, ${bodyInSqlite(table, table)} as body from ${table} order by id`)) {
+    for (const row of sqlite.all(`select id, ${recordInSqlite(table, table)} as body from ${table} order by id`)) {
       const name = `${table} ${row.id}`
-      const [recorded, body] = [latest.get(name), textIn(row, "body")]
+      const [recorded, body] = [latest.get(name), readTextCell(row, "body")]
       latest.delete(name)
-      if (recorded === undefined) tell(`${nameOf[table]} ${row.id} was never recorded`)
-      else if (recorded === null) tell(`${nameOf[table]} ${row.id} was removed, and is there`)
-      else if (recorded !== hashOfRecord(table, body)) {
-        const changed = changedColumns(lastRecorded(sqlite, table, textIn(row, "id")), body)
-        tell(`${nameOf[table]} ${row.id} is not what was recorded: ${changed}`)
+      if (recorded === undefined) report(`${recordNames[table]} ${row.id} was never recorded`)
+      else if (recorded === null) report(`${recordNames[table]} ${row.id} was removed, and is there`)
+      else if (recorded !== hashRecord(table, body)) {
+        const [last] = sqlite.all(lastRecord, [table, readTextCell(row, "id")])
+        const changed = listChangedColumns(readTextCell(last, "body"), body)
+        report(`${recordNames[table]} ${row.id} is not what was recorded: ${changed}`)
       }
     }
   }
   for (const [name, recorded] of latest) {
-    if (recorded !== null) tell(`${name.replace("api_key", "key")} was recorded, and is not there`)
+    if (recorded !== null) report(`${name.replace("api_key", "key")} was recorded, and is not there`)
   }
 }
 
 /** Checks that every page can be read, and that indexes match their tables. */
-const fileProblems = (sqlite: Sqlite): ReadonlyArray<string> => {
+const findFileProblems = (sqlite: Sqlite): ReadonlyArray<string> => {
   const damaged = (said: unknown) => `the file is damaged: ${said}`
   try {
     const said = sqlite.all("pragma integrity_check(10)").flatMap((row) => Object.values(row))
@@ -229,34 +232,34 @@ const fileProblems = (sqlite: Sqlite): ReadonlyArray<string> => {
   }
 }
 
-const clamped = (number: number) => Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number))
+const clampToSafe = (number: number) => Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number))
 const counts = `
   select (select count(*) from ledger.account) as accounts, (select count(*) from ledger.api_key) as keys`
 
-export const verifyFile = (sqlite: Sqlite, held: ServerHeads, anchor?: Head): Verification => {
-  const problems = [...fileProblems(sqlite)]
+export const verifyFile = (sqlite: Sqlite, server: ServerHeads, anchor?: Head): Verification => {
+  const problems = [...findFileProblems(sqlite)]
   if (problems.length > 0) return { accounts: 0, keys: 0, entries: 0, balance_credits: 0, problems } // no more can be read
-  const tell: Tell = (problem) => {
-    if (problems.length < mostProblems) problems.push(problem)
+  const report: Report = (problem) => {
+    if (problems.length < maxProblems) problems.push(problem)
   }
-  const { end, followTo } = follower(sqlite, held, tell)
-  followTo(lastEntry(sqlite)) // before the snapshot, because a long snapshot prevents the log from being reset
-  return sqlite.atOneMoment(() => {
-    progressIn(sqlite) // first, so that the snapshot of the entries is no earlier than that of the derived tables
+  const { end, followTo } = makeFollower(sqlite, server, report)
+  followTo(readLastEntry(sqlite)) // before the snapshot, because a long snapshot prevents the log from being reset
+  return sqlite.inSnapshot(() => {
+    readProgress(sqlite) // first, so that the snapshot of the entries is no earlier than that of the derived tables
     followTo(Number.POSITIVE_INFINITY)
     const { entries, heads } = end()
-    checkRecords(sqlite, entries, tell)
-    checkUsage(sqlite, tell)
-    checkPlaces(sqlite, entries, tell)
-    const chain = chainCheck(headIn(sqlite), anchor, tell)
-    const younger = chain.end(followChainOfFile(sqlite, noHead, chain.seen))
+    checkRecords(sqlite, entries, report)
+    checkUsage(sqlite, report)
+    checkPlaces(sqlite, entries, report)
+    const chain = checkChain(readHead(sqlite), anchor, report)
+    const younger = chain.end(followFileChain(sqlite, noHead, chain.seen))
     const [counted] = sqlite.all(counts)
     const balance = [...heads.values()].reduce((sum, head) => sum + head.balance, 0)
     return {
-      accounts: numberIn(counted, "accounts"),
-      keys: numberIn(counted, "keys"),
-      entries: numberIn(sqlite.all("select count(*) as n from ledger.entry")[0], "n"),
-      balance_credits: clamped(balance),
+      accounts: readNumberCell(counted, "accounts"),
+      keys: readNumberCell(counted, "keys"),
+      entries: readNumberCell(sqlite.all("select count(*) as n from ledger.entry")[0], "n"),
+      balance_credits: clampToSafe(balance),
       problems,
       ...younger
     }

@@ -1,14 +1,11 @@
 /**
- * Queries for broken chains. Each returns one sentence per problem.
- *
- * Entries must follow their predecessor in the account: positions have no gaps, balances add up, and hashes match the
- * stored fields. 100,000 entries take a little over a second. A value that no entry can have, such as an infinite
- * timestamp, makes the computed hash null, which also counts as a mismatch.
- *
- * Accounts, keys and payments must equal their last record.
+ * Queries for broken chains and wrong records; each returns one sentence per problem. Entries must follow their
+ * predecessor in the account, which takes a little over a second for 100,000. A value that no entry can have, such as
+ * an infinite timestamp, makes the computed hash null, which is a mismatch. Accounts, keys and payments must equal their
+ * last record.
  */
-import { nameOf, type Recorded, recordedTables } from "../../chain/recorded.ts"
-import { bodyInPostgres } from "../sql/recording.ts"
+import { type RecordedTable, recordedTables, recordNames } from "../../chain/recorded.ts"
+import { recordInPostgres } from "../sql/recording.ts"
 import { hashAfter } from "../sql/sql-text.ts"
 
 /** Null and an empty text have the same hash, and so do fields if a line break moves text from one to the next. */
@@ -55,9 +52,9 @@ export const brokenNewestLinks = (ofEach: number) =>
     `age <= ${ofEach}`
   )
 
-const schemaOf = { account: "ledger", api_key: "ledger", payment: "console" } satisfies Record<Recorded, string>
+const schemas = { account: "ledger", api_key: "ledger", payment: "console" } satisfies Record<RecordedTable, string>
 
-const lastRecorded = (table: Recorded) => `
+const selectLastRecorded = (table: RecordedTable) => `
   select distinct on (body ->> 'id') body ->> 'id' as id, body::jsonb as body,
     coalesce(body::jsonb -> 'removed' = 'true', false) as is_removed
   from ledger.record
@@ -71,14 +68,14 @@ const changedColumns = `
   where one.value is distinct from other.value`
 
 /** Compares JSON values, so the result does not depend on how a text spells them. */
-const checkOf = (table: Recorded, rows: string) => `
+const selectDifferences = (table: RecordedTable, rows: string) => `
   select case
-      when last.id is null then format('${nameOf[table]} %s was never recorded', kept.id)
-      when kept.id is null then format('${nameOf[table]} %s was recorded, and is not there', last.id)
-      when last.is_removed then format('${nameOf[table]} %s was removed, and is there', kept.id)
-      else format('${nameOf[table]} %s is not what was recorded: %s', kept.id, (${changedColumns}))
+      when last.id is null then format('${recordNames[table]} %s was never recorded', kept.id)
+      when kept.id is null then format('${recordNames[table]} %s was recorded, and is not there', last.id)
+      when last.is_removed then format('${recordNames[table]} %s was removed, and is there', kept.id)
+      else format('${recordNames[table]} %s is not what was recorded: %s', kept.id, (${changedColumns}))
     end as problem
-  from (${lastRecorded(table)}) as last
+  from (${selectLastRecorded(table)}) as last
   full join (${rows}) as kept
     on kept.id = last.id
   where case when last.is_removed then kept.id is not null else kept.body is distinct from last.body end
@@ -90,12 +87,14 @@ const strangeRecords = `
   where kind not in (${recordedTables.map((table) => `'${table}'`).join(", ")}) or body ->> 'id' is null
   order by number`
 
-const rowsOf = (table: Recorded) =>
-  `select id, ${bodyInPostgres(table, "kept")}::jsonb as body from ${schemaOf[table]}.${table} as kept`
+const selectRows = (table: RecordedTable) =>
+  `select id, ${recordInPostgres(table, "kept")}::jsonb as body from ${schemas[table]}.${table} as kept`
 const noRows = "select null as id, null::jsonb as body where false"
 
 /** The console's tables are created after those of the ledger. Until then there are no payments. */
 export const recordChecks = (hasPayments: boolean): ReadonlyArray<string> => [
-  ...recordedTables.map((table) => checkOf(table, table === "payment" && !hasPayments ? noRows : rowsOf(table))),
+  ...recordedTables.map((table) =>
+    selectDifferences(table, table === "payment" && !hasPayments ? noRows : selectRows(table))
+  ),
   strangeRecords
 ]

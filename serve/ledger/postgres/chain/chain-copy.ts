@@ -1,16 +1,16 @@
 /**
- * Copies the chain of a ledger that moves between PostgreSQL and SQLite. Links, their order and the head stay the same,
- * so the chain passes through the same anchor. PostgreSQL numbers entries and records with one sequence. SQLite has two
- * sequences without gaps, and stores with each record after which entry it was written.
+ * Copies the chain of a ledger between PostgreSQL and SQLite: links, their order and the head stay the same, and so does
+ * the anchor. PostgreSQL numbers entries and records with one sequence. SQLite has two sequences without gaps, and
+ * stores with each record after which entry it was written.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema, Stream } from "effect"
 import type { Sqlite } from "../../../persistence/index.ts"
-import { headIn } from "../../embedded/head.ts"
-import { numberIn, textIn } from "../../embedded/tables.ts"
-import { keptHead } from "./chain.ts"
+import { readHead } from "../../embedded/head.ts"
+import { readNumberCell, readTextCell } from "../../embedded/tables.ts"
+import { readStoredHead } from "./chain.ts"
 
-const rowsAtOnce = 5_000
+const batchSize = 5_000
 
 const recordsOfPostgres = `
   select json_build_array(row_number() over (order by number), after_entry, kind, body) as value
@@ -32,7 +32,7 @@ export const copyChainIntoFile = Effect.fnUntraced(function* (sql: PgClient.PgCl
   sqlite.exec("delete from ledger.record")
   const insert = sqlite.prepare("insert into ledger.record (number, after_entry, kind, body) values (?, ?, ?, ?)")
   yield* sql.unsafe<{ value: unknown }>(recordsOfPostgres).stream.pipe(
-    Stream.grouped(rowsAtOnce),
+    Stream.grouped(batchSize),
     Stream.mapEffect((rows) => decodeCopied(rows.map(({ value }) => value))),
     Stream.runForEach((rows) =>
       Effect.sync(() =>
@@ -42,31 +42,28 @@ export const copyChainIntoFile = Effect.fnUntraced(function* (sql: PgClient.PgCl
       )
     )
   )
-  const { entries, hash, records } = yield* keptHead(sql)
+  const { entries, hash, records } = yield* readStoredHead(sql)
   sqlite.run("update ledger.head set entries = $1, records = $2, hash = $3", [entries, records, hash])
 })
 
 const recordsOfFile = `
-  select number, after_entry, kind, body from ledger.record where number > $1 order by number limit ${rowsAtOnce}`
+  select number, after_entry, kind, body from ledger.record where number > $1 order by number limit ${batchSize}`
 
-function* portionsOf(sqlite: Sqlite) {
+function* readRecordBatches(sqlite: Sqlite) {
   let rows = sqlite.all(recordsOfFile, [0])
   while (rows.length > 0) {
     yield rows
-    rows = sqlite.all(recordsOfFile, [numberIn(rows.at(-1), "number")])
+    rows = sqlite.all(recordsOfFile, [readNumberCell(rows.at(-1), "number")])
   }
 }
 
-function* placesOfRecords(sqlite: Sqlite) {
-  for (const rows of portionsOf(sqlite)) for (const row of rows) yield numberIn(row, "after_entry")
+function* readRecordPlaces(sqlite: Sqlite) {
+  for (const rows of readRecordBatches(sqlite)) for (const row of rows) yield readNumberCell(row, "after_entry")
 }
 
-/**
- * Returns a function that maps the number of an entry in a file to its number in PostgreSQL. It must be called in
- * ascending order: each record before the entry adds one.
- */
-export const entryNumbers = (sqlite: Sqlite): ((sequence: number) => number) => {
-  const places = placesOfRecords(sqlite)
+/** Maps entry numbers of a file to those of PostgreSQL, in ascending order: each record before the entry adds one. */
+export const makeEntryNumbering = (sqlite: Sqlite): ((sequence: number) => number) => {
+  const places = readRecordPlaces(sqlite)
   let next = places.next()
   let before = 0
   return (sequence) => {
@@ -87,22 +84,19 @@ const setHead = `
   update ledger.head
   set entries = $1::bigint, records = $2::bigint, sequence = $1::bigint + $2::bigint, hash = $3`
 
-/**
- * Runs last: the triggers of the database have recorded the rows that were copied into it, and those records are
- * deleted first.
- */
+/** Runs last: first deletes the records of copied rows, which the triggers of the database have written. */
 export const copyChainIntoPostgres = Effect.fnUntraced(function* (sqlite: Sqlite, sql: PgClient.PgClient) {
   yield* sql.unsafe("truncate ledger.record")
-  for (const rows of portionsOf(sqlite)) {
+  for (const rows of readRecordBatches(sqlite)) {
     const records = rows.map((row) => ({
-      number: numberIn(row, "number") + numberIn(row, "after_entry"),
-      kind: textIn(row, "kind"),
-      body: textIn(row, "body")
+      number: readNumberCell(row, "number") + readNumberCell(row, "after_entry"),
+      kind: readTextCell(row, "kind"),
+      body: readTextCell(row, "body")
     }))
     yield* sql.unsafe(insertRecords, [JSON.stringify(records)])
   }
   yield* sql.unsafe(continueNumbers)
   yield* sql.unsafe("analyze ledger.record")
-  const { entries, hash, records } = headIn(sqlite)
+  const { entries, hash, records } = readHead(sqlite)
   yield* sql.unsafe(setHead, [entries, records, hash])
 })

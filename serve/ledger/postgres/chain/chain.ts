@@ -1,19 +1,16 @@
 /**
  * Follows the chain of a ledger in PostgreSQL: entries and records in the order of their numbers, which come from one
- * sequence.
- *
- * A transaction draws its numbers before it ends, so a smaller number may become visible after a larger one. The chain
- * is followed only to a number up to which all transactions have ended. Each writer of entries or records locks their
- * table before it draws a number and until it ends, and `pg_locks` shows that lock. No writer waits for this check, and
- * writing costs nothing more.
+ * sequence. A transaction draws its numbers before it ends, so a smaller number may become visible after a larger one.
+ * So the chain is followed only to a number up to which all transactions have ended: each writer locks the table before
+ * it draws a number and until it ends, and `pg_locks` shows that lock. No writer waits for this check.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import { type Head, linkedTo } from "../../chain/chain.ts"
+import { type Head, hashLink } from "../../chain/chain.ts"
 import { LedgerUnavailable } from "../../errors.ts"
+import { makeRowQuery } from "../sql/database.ts"
 
-/** How far the chain has been followed. */
-export interface Followed extends Head {
+export interface ChainPosition extends Head {
   /** Number of the last link. A text, because a number that was inserted by hand may not fit into a double. */
   readonly sequence: string
   /** The last link itself, if it was seen: while it is there, it was not replaced. */
@@ -28,19 +25,19 @@ export class BrokenChain extends Schema.TaggedError<BrokenChain>()("BrokenChain"
 }
 
 /** Before the first link, whatever its number is. */
-export const beforeAll: Followed = { entries: 0, records: 0, hash: "", sequence: "-9223372036854775808" }
-/** The largest possible number. */
-export const toTheEnd = "9223372036854775807"
+export const beforeFirstLink: ChainPosition = { entries: 0, records: 0, hash: "", sequence: "-9223372036854775808" }
+export const maxLinkNumber = "9223372036854775807"
 
 /** A few milliseconds of hashing, during which a server does nothing else. */
-const linksAtOnce = 2_000
+const batchSize = 2_000
 
 /**
- * The first letter of a link is `e` for an entry, `r` for a record. Each table returns a batch through its index,
- * without an upper limit for the number. Until PostgreSQL has analyzed new tables, it would expect few rows between two
- * numbers, and sort all of them for each batch.
+ * The first letter of a link is `e` for an entry, `r` for a record. Each table returns a batch through its index. With
+ * an upper limit there, PostgreSQL would expect few rows in tables that it has not analyzed, and sort all of them.
  */
-const linksBetween = `
+const linksBetween = makeRowQuery(
+  Schema.Struct({ links: Schema.Array(Schema.Tuple([Schema.String, Schema.String])) }),
+  `
   select coalesce(json_agg(json_build_array(number::text, link) order by number, link), '[]') as links
   from (
     (
@@ -48,7 +45,7 @@ const linksBetween = `
       from ledger.entry
       where sequence >= $1::text::bigint
       order by sequence
-      limit ${linksAtOnce}
+      limit ${batchSize}
     )
     union all
     (
@@ -56,102 +53,95 @@ const linksBetween = `
       from ledger.record
       where number >= $1::text::bigint
       order by number
-      limit ${linksAtOnce}
+      limit ${batchSize}
     )
     order by number
-    limit ${linksAtOnce}
+    limit ${batchSize}
   ) as link
   where number <= $2::text::bigint`
+)
 
-const Links = Schema.Tuple([Schema.Struct({ links: Schema.Array(Schema.Tuple([Schema.String, Schema.String])) })])
-const decodeLinks = Schema.decodeUnknownEffect(Links)
-
-const after = (head: Head, link: string): Head => ({
+const addLink = (head: Head, link: string): Head => ({
   entries: head.entries + Number(link.startsWith("e")),
   records: head.records + Number(link.startsWith("r")),
-  hash: linkedTo(head.hash, link.slice(1))
+  hash: hashLink(head.hash, link.slice(1))
 })
 
 /** Whether the last link is still there. Before the first link there is none. */
-const continues = ({ link, sequence }: Followed, first: readonly [string, string] | undefined) =>
-  sequence === beforeAll.sequence || (first?.[0] === sequence && (link === undefined || first[1] === link))
+const isContinued = ({ link, sequence }: ChainPosition, first: readonly [string, string] | undefined) =>
+  sequence === beforeFirstLink.sequence || (first?.[0] === sequence && (link === undefined || first[1] === link))
 
-/** Follows the next links up to a number, at most `linksAtOnce`. `seen` receives each head on the way. */
-export const followPortion = Effect.fnUntraced(function* (
+/** Follows the next links up to a number, at most `batchSize`. `seen` receives each head on the way. */
+export const followBatch = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  from: Followed,
+  from: ChainPosition,
   upTo: string,
   seen: (head: Head) => void = () => {}
 ) {
-  const [{ links }] = yield* Effect.flatMap(sql.unsafe(linksBetween, [from.sequence, upTo]), decodeLinks)
-  if (!continues(from, links[0])) {
+  const { links } = yield* linksBetween(sql, [from.sequence, upTo])
+  if (!isContinued(from, links[0])) {
     const problem = `its chain does not reach entry ${from.entries} and record ${from.records} any more`
     return yield* new BrokenChain({ problem })
   }
   let head: Head = from
-  for (const [, link] of from.sequence === beforeAll.sequence ? links : links.slice(1)) {
-    head = after(head, link)
+  for (const [, link] of from.sequence === beforeFirstLink.sequence ? links : links.slice(1)) {
+    head = addLink(head, link)
     seen(head)
   }
   const [sequence, link] = links.at(-1) ?? [from.sequence]
-  const followed: Followed = { ...head, sequence, link }
-  return { followed, isEnd: links.length < linksAtOnce || sequence === from.sequence }
+  const followed: ChainPosition = { ...head, sequence, link }
+  return { followed, isEnd: links.length < batchSize || sequence === from.sequence }
 })
 
-export const followChainOfDatabase = Effect.fnUntraced(function* (
+export const followDatabaseChain = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  from: Followed,
+  from: ChainPosition,
   upTo: string,
   seen: (head: Head) => void = () => {}
 ) {
-  let portion = yield* followPortion(sql, from, upTo, seen)
-  while (!portion.isEnd) portion = yield* followPortion(sql, portion.followed, upTo, seen)
+  let portion = yield* followBatch(sql, from, upTo, seen)
+  while (!portion.isEnd) portion = yield* followBatch(sql, portion.followed, upTo, seen)
   return portion.followed
 })
 
-const Kept = Schema.Tuple([
-  Schema.Struct({ entries: Schema.Int, records: Schema.Int, sequence: Schema.String, hash: Schema.String })
-])
-const decodeKept = Schema.decodeUnknownEffect(Kept)
+const storedHead = makeRowQuery(
+  Schema.Struct({ entries: Schema.Int, records: Schema.Int, sequence: Schema.String, hash: Schema.String }),
+  "select entries::float8, records::float8, sequence::text, hash from ledger.head"
+)
+export const readStoredHead = (sql: PgClient.PgClient) =>
+  Effect.map(storedHead(sql), (head): ChainPosition => (head.entries + head.records === 0 ? beforeFirstLink : head))
 
-export const keptHead = (sql: PgClient.PgClient) =>
-  sql.unsafe("select entries::float8, records::float8, sequence::text, hash from ledger.head").pipe(
-    Effect.flatMap(decodeKept),
-    Effect.map(([head]): Followed => (head.entries + head.records === 0 ? beforeAll : head))
-  )
-
-const lastDrawn = `
-  select (case when is_called then last_value else last_value - 1 end)::text as number from ledger.entry_sequence_seq`
+const lastDrawn = makeRowQuery(
+  Schema.Struct({ number: Schema.String }),
+  `select (case when is_called then last_value else last_value - 1 end)::text as number from ledger.entry_sequence_seq`
+)
 /** Open transactions that may have drawn a number. A prepared transaction has no process. */
-const writers = `
+const openWriters = makeRowQuery(
+  Schema.Struct({ open: Schema.Array(Schema.String) }),
+  `
   select coalesce(json_agg(distinct virtualtransaction), '[]') as open
   from pg_locks
   where locktype = 'relation' and mode = 'RowExclusiveLock' and granted and pid is distinct from pg_backend_pid()
     and database = (select oid from pg_database where datname = current_database())
     and relation in ('ledger.entry'::regclass, 'ledger.record'::regclass)`
+)
 
-const Drawn = Schema.Tuple([Schema.Struct({ number: Schema.String })])
-const Open = Schema.Tuple([Schema.Struct({ open: Schema.Array(Schema.String) })])
-const decodeDrawn = Schema.decodeUnknownEffect(Drawn)
-const decodeOpen = Schema.decodeUnknownEffect(Open)
-
-const betweenLooks = "5 millis"
+const pollInterval = "5 millis"
 /** A group of charges takes a few milliseconds, and waits for a lock for at most a second. */
-const patience = 3_000
+const maxWait = 3_000
 
 /** The largest number up to which all transactions have ended. Fails if a transaction stays open. */
-export const settledNumber = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
-  const [{ number }] = yield* Effect.flatMap(sql.unsafe(lastDrawn), decodeDrawn)
-  const look = Effect.map(Effect.flatMap(sql.unsafe(writers), decodeOpen), ([{ open }]) => open)
+export const readSettledNumber = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  const { number } = yield* lastDrawn(sql)
   const since = performance.now()
-  let waitedFor = yield* look
+  let waitedFor = (yield* openWriters(sql)).open
   while (waitedFor.length > 0) {
-    if (performance.now() - since > patience) {
+    if (performance.now() - since > maxWait) {
       const cause = "a transaction that writes entries or records has been open for seconds"
       return yield* new LedgerUnavailable({ action: "follow its chain", cause })
     }
-    yield* Effect.sleep(betweenLooks)
-    const open = new Set(yield* look)
+    yield* Effect.sleep(pollInterval)
+    const open = new Set((yield* openWriters(sql)).open)
     waitedFor = waitedFor.filter((transaction) => open.has(transaction))
   }
   return number

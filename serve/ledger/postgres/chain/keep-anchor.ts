@@ -1,31 +1,30 @@
 /**
- * The chain of a ledger in PostgreSQL, for the anchor that a server maintains. Each server follows the chain itself,
- * from where it stopped before, and keeps the last link in memory. So a database that goes back in time, or is
- * exchanged under a running server, is never anchored.
+ * The chain of a ledger in PostgreSQL, for the anchor that a server maintains. Each server continues where it stopped
+ * and keeps the last link in memory, so a database that goes back in time, or is exchanged, is never anchored.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, type Option, Schema } from "effect"
 import type { AnchorPlace } from "../../chain/anchor.ts"
-import { type Head, isAt, isSame } from "../../chain/chain.ts"
-import { type Chain, keepAnchorOf } from "../../chain/keep-anchor.ts"
+import { type Head, isAtSamePlace, isSameHead } from "../../chain/chain.ts"
+import { type Chain, keepAnchor } from "../../chain/keep-anchor.ts"
 import { LedgerUnavailable } from "../../errors.ts"
-import { databaseUnavailable } from "../sql/database.ts"
+import { databaseUnavailable, makeQuery, makeRowQuery } from "../sql/database.ts"
 import { durably } from "../sql/statement-sql.ts"
-import { BrokenChain, type Followed, followChainOfDatabase, followPortion, keptHead, settledNumber } from "./chain.ts"
+import {
+  BrokenChain,
+  type ChainPosition,
+  followBatch,
+  followDatabaseChain,
+  readSettledNumber,
+  readStoredHead
+} from "./chain.ts"
 
-/**
- * A peer that has vanished sends nothing for minutes. If millions of links take longer at first, the next round
- * continues.
- */
-const longestLook = "10 seconds"
-/** The operator who stops a server waits for it. */
-const longestEnd = "5 seconds"
+/** A peer that has vanished sends nothing for minutes. If millions of links take longer, the next round continues. */
+const advanceTimeout = "10 seconds"
+const stopTimeout = "5 seconds"
 
-/**
- * Flushed with everything before it, even if this database commits asynchronously: an anchor must not outlive what it
- * names.
- */
-const keepHead = `
+/** Flushed even if this database commits asynchronously: an anchor must not outlive what it names. */
+const updateHead = `
   with lasting as materialized (select ${durably})
   update ledger.head
   set entries = $1, records = $2, sequence = $3::text::bigint, hash = $4
@@ -33,7 +32,9 @@ const keepHead = `
   where sequence < $3::text::bigint`
 
 /** The number of the link that `$2` other links follow, up to the number `$1`. */
-const linkBefore = `
+const linkBefore = makeQuery(
+  Schema.Struct({ number: Schema.String }),
+  `
   select number::text
   from (
     (
@@ -46,47 +47,46 @@ const linkBefore = `
   order by number desc
   offset $2::bigint
   limit 1`
-const decodeNumbers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ number: Schema.String })))
+)
 
-const countYounger = `
+const countYounger = makeRowQuery(
+  Schema.Struct({ entries: Schema.Int, records: Schema.Int }),
+  `
   select (select count(*) from ledger.entry where sequence > $1::text::bigint)::float8 as entries,
     (select count(*) from ledger.record where number > $1::text::bigint)::float8 as records`
-const Counts = Schema.Tuple([Schema.Struct({ entries: Schema.Int, records: Schema.Int })])
-const decodeCounts = Schema.decodeUnknownEffect(Counts)
+)
 
-const linksIn = ({ entries, records }: Head) => entries + records
+const countLinks = ({ entries, records }: Head) => entries + records
 
-const isAnother = new BrokenChain({ problem: "its chain is another one" })
+const anotherChain = new BrokenChain({ problem: "its chain is another one" })
 
-/** The place of an anchor that is older than the stored head. */
-const placeOfAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept: Followed, anchor: Head) {
-  const rows = yield* sql.unsafe(linkBefore, [kept.sequence, linksIn(kept) - linksIn(anchor)])
-  const [link] = yield* decodeNumbers(rows)
-  if (link === undefined) return yield* isAnother
+const findAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, stored: ChainPosition, anchor: Head) {
+  const [link] = yield* linkBefore(sql, [stored.sequence, countLinks(stored) - countLinks(anchor)])
+  if (link === undefined) return yield* anotherChain
   return { entries: anchor.entries, records: anchor.records, hash: anchor.hash, sequence: link.number }
 })
 
 /** Follows the chain from the older of the two, which must arrive at the other one. */
-const goThrough = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept: Followed, anchor: Head) {
-  if (linksIn(anchor) <= linksIn(kept)) {
-    const end = yield* followChainOfDatabase(sql, yield* placeOfAnchor(sql, kept, anchor), kept.sequence)
-    return isSame(end, kept) ? undefined : yield* isAnother
+const checkAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, stored: ChainPosition, anchor: Head) {
+  if (countLinks(anchor) <= countLinks(stored)) {
+    const end = yield* followDatabaseChain(sql, yield* findAnchor(sql, stored, anchor), stored.sequence)
+    return isSameHead(end, stored) ? undefined : yield* anotherChain
   }
-  let found: Head | undefined
-  const end = yield* followChainOfDatabase(sql, kept, yield* settledNumber(sql), (head) => {
-    if (isAt(head, anchor)) found = head
+  let reached: Head | undefined
+  const end = yield* followDatabaseChain(sql, stored, yield* readSettledNumber(sql), (head) => {
+    if (isAtSamePlace(head, anchor)) reached = head
   })
-  if (found === undefined) {
+  if (reached === undefined) {
     return yield* new BrokenChain({ problem: `its chain ends at entry ${end.entries} and record ${end.records}` })
   }
-  if (found.hash !== anchor.hash) return yield* isAnother
+  if (reached.hash !== anchor.hash) return yield* anotherChain
 })
 
 /** Turns a connection that breaks midway, and data that no server has written, into the ledger's own error. */
-const asUnavailable = <A, E>(
+const withTimeout = <A, E>(
   action: string,
   work: Effect.Effect<A, E>,
-  duration: typeof longestLook | typeof longestEnd
+  duration: typeof advanceTimeout | typeof stopTimeout
 ) =>
   Effect.mapError(work, databaseUnavailable(action)).pipe(
     Effect.timeoutOrElse({
@@ -95,44 +95,44 @@ const asUnavailable = <A, E>(
     })
   )
 
-export const chainIn = (sql: PgClient.PgClient): Chain => {
-  let followed: Followed | undefined
+const databaseChain = (sql: PgClient.PgClient): Chain => {
+  let followed: ChainPosition | undefined
   /** A timeout keeps the batches that were followed, so they are not followed again. */
   const advance = Effect.gen(function* () {
-    const upTo = yield* settledNumber(sql)
+    const upTo = yield* readSettledNumber(sql)
     for (;;) {
-      const before = followed ?? (yield* keptHead(sql))
-      const portion = yield* followPortion(sql, before, upTo)
+      const before = followed ?? (yield* readStoredHead(sql))
+      const portion = yield* followBatch(sql, before, upTo)
       const { entries, hash, records, sequence } = portion.followed
-      if (hash !== before.hash) yield* sql.unsafe(keepHead, [entries, records, sequence, hash])
+      if (hash !== before.hash) yield* sql.unsafe(updateHead, [entries, records, sequence, hash])
       followed = portion.followed
       if (portion.isEnd) return followed
     }
   })
   return {
-    holdTo: (anchor) =>
+    compareWith: (anchor) =>
       Effect.gen(function* () {
-        const kept = yield* keptHead(sql)
-        yield* goThrough(sql, kept, anchor)
-        followed = kept
-        const [younger] = yield* Effect.flatMap(sql.unsafe(countYounger, [kept.sequence]), decodeCounts)
+        const stored = yield* readStoredHead(sql)
+        yield* checkAnchor(sql, stored, anchor)
+        followed = stored
+        const younger = yield* countYounger(sql, [stored.sequence])
         return {
           problem: undefined,
-          entries: kept.entries + younger.entries - anchor.entries,
-          records: kept.records + younger.records - anchor.records
+          entries: stored.entries + younger.entries - anchor.entries,
+          records: stored.records + younger.records - anchor.records
         }
       }).pipe(
-        Effect.catchTag("BrokenChain", ({ problem }) => Effect.succeed({ problem })),
-        Effect.mapError(databaseUnavailable("be held to its anchor"))
+        Effect.catchTag("BrokenChain", ({ problem }) => Effect.succeed({ problem, entries: 0, records: 0 })),
+        Effect.mapError(databaseUnavailable("be compared with its anchor"))
       ),
-    advance: asUnavailable("follow its chain", advance, longestLook),
-    end: asUnavailable("follow its chain", advance, longestEnd)
+    advance: withTimeout("follow its chain", advance, advanceTimeout),
+    end: withTimeout("follow its chain", advance, stopTimeout)
   }
 }
 
 /** `open` opens the ledger. No anchor is written before the ledger is open. */
-export const keepAnchorOfDatabase = <A, E, R>(
+export const keepDatabaseAnchor = <A, E, R>(
   sql: PgClient.PgClient,
   place: Option.Option<AnchorPlace>,
   open: Effect.Effect<A, E, R>
-) => keepAnchorOf(chainIn(sql), place, open)
+) => keepAnchor(databaseChain(sql), place, open)

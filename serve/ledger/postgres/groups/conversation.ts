@@ -1,57 +1,52 @@
 /**
- * What one server sends to the database, group after group. Calls of accounts whose lease the server has are admitted
- * in its memory, and take part in one group, that of their charge. Other calls are decided in the database, and take
- * part in two groups.
- *
+ * What one server sends to the database, group after group. Calls of accounts whose lease the server has are admitted in
+ * its memory, and are in one group, that of their charge. Other calls are decided in the database, and are in two.
  * While the database is unavailable, holds and lookups are refused immediately, and nothing is charged.
  */
-
 import type { Draft } from "../../chain/chain.ts"
-import { type LedgerUnavailable, unavailable } from "../../errors.ts"
+import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"
-import { type Hold, release } from "../../rules/admission.ts"
+import { type Hold, releaseHold } from "../../rules/admission.ts"
 import type { ApiKeyView } from "../../rules/ledger-state.ts"
-import type { DoubtFiles } from "../leases/doubt-files.ts"
+import type { InDoubtFiles } from "../leases/in-doubt-files.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
 import type { LeaseHabits } from "../leases/lease-habits.ts"
-import { type Clocks, leaseTrust } from "../leases/lease-trust.ts"
-import { type JoinStatements, joinServers, type MemberName } from "../leases/membership.ts"
+import { type Clocks, trackLeaseTrust } from "../leases/lease-trust.ts"
+import { type JoinStatements, joinServers, type ServerName } from "../leases/membership.ts"
 import type { ServerStatements } from "../sql/statements.ts"
-import { deferredCalls } from "./deferred-calls.ts"
-import { giveBacks } from "./give-backs.ts"
-import { type AdmissionAsked, type CallGroup, type Charge, type Decided, waitingFor } from "./group.ts"
-import { groupQueue } from "./group-queue.ts"
-import { groupWriter } from "./group-writer.ts"
-import { lockedAccounts } from "./locked-accounts.ts"
-import { lostConnection } from "./lost-connection.ts"
-import { refusedGroups } from "./refused-groups.ts"
+import { makeDeferredCalls } from "./deferred-calls.ts"
+import { type AdmissionOutcome, type AdmissionRequest, type CallGroup, type Charge, makeWaiting } from "./group.ts"
+import { makeGroupQueue } from "./group-queue.ts"
+import { makeGroupWriter } from "./group-writer.ts"
+import { trackLockedAccounts } from "./locked-accounts.ts"
+import { makeLostConnection } from "./lost-connection.ts"
+import { makeRefusedGroups } from "./refused-groups.ts"
+import { makeReturns } from "./returns.ts"
 
 /** A server that sends nothing for five seconds is considered dead. */
-const heartbeat = 1_000
-const notWritten = unavailable("be written")
-
-interface Listener {
-  /** The database has become unavailable, or is available again. */
-  readonly lost: (cause: LedgerUnavailable) => void
-  readonly found: () => void
-  /** Another session has locked an account. */
-  readonly locked: (accountId: string) => void
-}
+const heartbeatInterval = 1_000
+const notWritten = toLedgerUnavailable("be written")
 
 export const converse = async (options: {
   readonly statements: ServerStatements & JoinStatements
   readonly known: KnownAccounts
-  readonly doubts: DoubtFiles
+  readonly doubts: InDoubtFiles
   readonly counters: LedgerCounters
-  readonly listener: Listener
+  readonly listener: {
+    /** The database has become unavailable, or is available again. */
+    readonly lost: (cause: LedgerUnavailable) => void
+    readonly found: () => void
+    /** Another session has locked an account. */
+    readonly locked: (accountId: string) => void
+  }
   readonly habits: LeaseHabits
   readonly clocks: Clocks
 }) => {
   const { clocks, counters, doubts, habits, known, listener, statements } = options
-  const trust = leaseTrust(clocks)
+  const trust = trackLeaseTrust(clocks)
   const membership = await joinServers(statements, doubts)
   const { current } = membership
-  const locked = lockedAccounts()
+  const locked = trackLockedAccounts()
 
   const send = async (group: CallGroup): Promise<void> => {
     try {
@@ -60,16 +55,16 @@ export const converse = async (options: {
       if (!refused.handle(group, cause)) await connection.lose(group, cause)
     }
   }
-  const queue = groupQueue({ send, expectsCharges: known.expectsCharges })
-  const deferred = deferredCalls((calls) => queue.open().holds.push(...calls))
-  const isHeldUnder = (name: MemberName) => !connection.isLost() && name === current()
+  const queue = makeGroupQueue({ send, expectsCharges: known.expectsCharges })
+  const deferred = makeDeferredCalls((calls) => queue.open().holds.push(...calls))
+  const isHeldUnder = (name: ServerName) => !connection.isLost() && name === current()
   const whileMember = () => {
     const name = current()
     return () => isHeldUnder(name)
   }
-  const back = giveBacks({ known, queue, whileMember })
+  const back = makeReturns({ known, queue, whileMember })
   const memberId = () => current().id
-  const writer = groupWriter({
+  const writer = makeGroupWriter({
     statements,
     known,
     trust,
@@ -81,8 +76,8 @@ export const converse = async (options: {
     back,
     memberId
   })
-  const refused = refusedGroups({ counters, queue, locked, back, onLocked: listener.locked })
-  const connection = lostConnection({
+  const refused = makeRefusedGroups({ counters, queue, locked, back, onLocked: listener.locked })
+  const connection = makeLostConnection({
     membership,
     known,
     counters,
@@ -97,15 +92,15 @@ export const converse = async (options: {
     }
   })
 
-  const beating = setInterval(() => {
+  const heartbeat = setInterval(() => {
     if (!connection.isLost()) queue.open().beats = true
-  }, heartbeat)
+  }, heartbeatInterval)
 
-  const asking = (map: "bySha256" | "byId", name: string): Promise<void> => {
+  const lookUp = (map: "bySha256" | "byId", name: string): Promise<void> => {
     connection.refuseIfLost()
-    const asked = queue.open()[map]
-    const waiting = asked.get(name) ?? waitingFor<string, void>(name)
-    asked.set(name, waiting)
+    const lookups = queue.open()[map]
+    const waiting = lookups.get(name) ?? makeWaiting<string, void>(name)
+    lookups.set(name, waiting)
     return waiting.promise
   }
 
@@ -115,48 +110,48 @@ export const converse = async (options: {
     authenticate: async (sha256: string, nowMs: number): Promise<ApiKeyView | undefined> => {
       const key = known.find(sha256, nowMs)
       if (key !== undefined) return key
-      await asking("bySha256", sha256)
+      await lookUp("bySha256", sha256)
       return known.find(sha256, nowMs)
     },
     isCurrent: async (key: ApiKeyView, nowMs: number): Promise<boolean> => {
-      if (!known.isCached(key) || !trust.isTrusted()) await asking("byId", key.id)
+      if (!known.isCached(key) || !trust.isTrusted()) await lookUp("byId", key.id)
       return known.isCurrent(key, nowMs)
     },
-    hold: async (call: AdmissionAsked): Promise<Decided> => {
+    hold: async (call: AdmissionRequest): Promise<AdmissionOutcome> => {
       connection.refuseIfLost()
       locked.refuse(call.key.account_id)
       const decided = writer.decideNow(call)
       if (decided !== undefined) return decided
-      const waiting = waitingFor<AdmissionAsked, Decided>(call)
+      const waiting = makeWaiting<AdmissionRequest, AdmissionOutcome>(call)
       queue.open().holds.push(waiting)
       return waiting.promise
     },
     /** Resolves when the charge is durable. The hold ends in either case. */
-    charge: async (hold: Hold, draft: Draft, heldUnder: MemberName): Promise<void> => {
+    charge: async (hold: Hold, draft: Draft, heldUnder: ServerName): Promise<void> => {
       connection.refuseIfLost()
       if (!isHeldUnder(heldUnder)) throw notWritten("the hold was lost with the connection")
-      const waiting = waitingFor<Charge, void>({ hold, draft })
+      const waiting = makeWaiting<Charge, void>({ hold, draft })
       queue.open().charges.push(waiting)
       return waiting.promise
     },
-    release: (hold: Hold, heldUnder: MemberName): void => {
+    release: (hold: Hold, heldUnder: ServerName): void => {
       if (hold.stage !== "held") return
-      release(hold)
-      if (isHeldUnder(heldUnder)) back.giveHold(hold)
+      releaseHold(hold)
+      if (isHeldUnder(heldUnder)) back.returnHold(hold)
     },
     /** A notice about leases from another server or an operator. */
     onNotice: (notice: string): void => {
       if (connection.isLost()) return
       const [what = "", first = "", second = ""] = notice.split(" ")
       if (what === "free") deferred.look(first)
-      if (what === "asked" && first === current().id) back.giveAll([second])
+      if (what === "asked" && first === current().id) back.returnLeases([second])
     },
     isWritable: connection.isWritable,
     /** Completes pending work, and leaves. If the database is unavailable, one last attempt is made. */
     close: async () => {
-      clearInterval(beating)
-      membership.tryNoMore()
-      await queue.untilEmpty()
+      clearInterval(heartbeat)
+      membership.stopTrying()
+      await queue.waitUntilEmpty()
       deferred.refuseAll(notWritten("this server stops"))
       await membership.leave().catch(() => {}) // an unavailable database drops this server later
     }

@@ -1,28 +1,28 @@
 /** Calls of accounts that another server decides. They wait until that server has returned the lease. */
-import { type LedgerUnavailable, unavailable } from "../../errors.ts"
-import { type AdmissionAsked, accountOfHold, type Decided, type Waiting } from "./group.ts"
+import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
+import { type AdmissionOutcome, type AdmissionRequest, accountOfHold, type Waiting } from "./group.ts"
 
-type WaitingCall = Waiting<AdmissionAsked, Decided>
+type WaitingCall = Waiting<AdmissionRequest, AdmissionOutcome>
 
 /** Milliseconds between two checks of such an account. Usually the other server announces the return first. */
-const betweenLooks = 25
+const pollInterval = 25
 /** A dead server keeps its leases for five seconds, and it takes up to another second until a server notices. */
-const longestWait = 10_000
+const maxWait = 10_000
 
-/** `ask` submits the calls for another decision. */
-export const deferredCalls = (ask: (calls: ReadonlyArray<WaitingCall>) => void) => {
+/** `decideAgain` submits the calls for another decision. */
+export const makeDeferredCalls = (decideAgain: (calls: ReadonlyArray<WaitingCall>) => void) => {
   const waiting = new Map<string, Array<WaitingCall>>()
-  const look = (id: string): void => {
+  const retry = (id: string): void => {
     const calls = waiting.get(id)
     if (calls === undefined) return
     waiting.delete(id)
-    ask(calls)
+    decideAgain(calls)
   }
   return {
     add: (call: WaitingCall): void => {
       const id = accountOfHold(call)
-      if (performance.now() - call.since > longestWait) {
-        call.reject(unavailable("be written")(`another server does not give account ${id} back`))
+      if (performance.now() - call.since > maxWait) {
+        call.reject(toLedgerUnavailable("be written")(`another server does not return account ${id}`))
         return
       }
       const others = waiting.get(id)
@@ -31,10 +31,10 @@ export const deferredCalls = (ask: (calls: ReadonlyArray<WaitingCall>) => void) 
         return
       }
       waiting.set(id, [call])
-      setTimeout(() => look(id), betweenLooks).unref()
+      setTimeout(() => retry(id), pollInterval).unref()
     },
     /** To be called when the account may be free. */
-    look,
+    look: retry,
     refuseAll: (error: LedgerUnavailable): void => {
       for (const calls of waiting.values()) for (const { reject } of calls) reject(error)
       waiting.clear()
@@ -42,4 +42,4 @@ export const deferredCalls = (ask: (calls: ReadonlyArray<WaitingCall>) => void) 
   }
 }
 
-export type DeferredCalls = ReturnType<typeof deferredCalls>
+export type DeferredCalls = ReturnType<typeof makeDeferredCalls>

@@ -5,12 +5,12 @@
 import { type CallGroup, newGroup } from "./group.ts"
 
 /**
- * Milliseconds that a group waits for the charges of calls that are already held, of accounts that several servers
- * call. Those servers write one after the other, so larger groups are better.
+ * Milliseconds that a group waits for the charges of held calls, of accounts that several servers call: those servers
+ * write one after the other, so larger groups are better.
  */
-const gathering = 2
+const gatherDelay = 2
 
-export const groupQueue = (options: {
+export const makeGroupQueue = (options: {
   /** Never rejects. */
   readonly send: (group: CallGroup) => Promise<void>
   readonly expectsCharges: () => boolean
@@ -20,7 +20,7 @@ export const groupQueue = (options: {
   let parts: Array<CallGroup> = []
 
   const sendSoon = () => {
-    if (options.expectsCharges()) setTimeout(sendNext, gathering)
+    if (options.expectsCharges()) setTimeout(sendNext, gatherDelay)
     else setImmediate(sendNext)
   }
   const sendNext = () => {
@@ -45,9 +45,9 @@ export const groupQueue = (options: {
       return next
     },
     /** The next group, if it already exists. */
-    gathered: (): CallGroup | undefined => next,
+    collected: (): CallGroup | undefined => next,
     /** Sends these groups before the next one. */
-    sendApart: (group: ReadonlyArray<CallGroup>): void => {
+    sendFirst: (group: ReadonlyArray<CallGroup>): void => {
       parts.unshift(...group)
     },
     /** Removes and returns the groups that were not sent. */
@@ -57,7 +57,7 @@ export const groupQueue = (options: {
       parts = []
       return unsent
     },
-    untilEmpty: async (): Promise<void> => {
+    waitUntilEmpty: async (): Promise<void> => {
       while (next !== undefined || sending !== undefined) {
         await (sending ?? new Promise((resolve) => setImmediate(resolve)))
       }
@@ -65,4 +65,4 @@ export const groupQueue = (options: {
   }
 }
 
-export type GroupQueue = ReturnType<typeof groupQueue>
+export type GroupQueue = ReturnType<typeof makeGroupQueue>

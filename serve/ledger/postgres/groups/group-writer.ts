@@ -1,26 +1,32 @@
 /**
- * Has a group decided and written, and applies the result. Calls of accounts whose lease the server has are decided in
- * its memory, and need the database only for their charge. Other calls are decided while the database locks their
- * accounts.
+ * Decides and writes a group, and applies the result. Calls of accounts whose lease the server has are decided in its
+ * memory, and need the database only for their charge. Other calls are decided while the database locks their accounts.
  */
 import { channel } from "node:diagnostics_channel"
-import { type ChainHead, chain } from "../../chain/chain.ts"
+import { type ChainHead, chainEntries } from "../../chain/chain.ts"
 import type { LedgerCounters } from "../../ledger.ts"
-import { dayOf } from "../../moments.ts"
-import { settle } from "../../rules/admission.ts"
-import { apply } from "../../rules/ledger-state.ts"
+import { dayNumber } from "../../moments.ts"
+import { captureHold } from "../../rules/admission.ts"
+import { applyGroup } from "../../rules/ledger-state.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
-import { type LeaseHabits, uses } from "../leases/lease-habits.ts"
+import { countUses, type LeaseHabits } from "../leases/lease-habits.ts"
 import type { LeaseTrust, Moment } from "../leases/lease-trust.ts"
-import type { ServerStatements, ToRead } from "../sql/statements.ts"
+import type { ReadRequest, ServerStatements } from "../sql/statements.ts"
 import type { Holding } from "../sql/written.ts"
 import type { DeferredCalls } from "./deferred-calls.ts"
-import type { GiveBacks } from "./give-backs.ts"
-import { type AdmissionAsked, accountOfCharge, accountOfHold, type CallGroup, type Decided, newGroup } from "./group.ts"
+import {
+  type AdmissionOutcome,
+  type AdmissionRequest,
+  accountOfCharge,
+  accountOfHold,
+  type CallGroup,
+  newGroup
+} from "./group.ts"
+import { decideGroup, findDifferences, type GroupDecision, listReads, undoDecision } from "./group-decision.ts"
 import type { GroupQueue } from "./group-queue.ts"
-import { askedBy, differences, type Judgement, judge, undo } from "./judgement.ts"
 import type { LockedAccounts } from "./locked-accounts.ts"
-import { addTo } from "./slices.ts"
+import type { Returns } from "./returns.ts"
+import { addToSlice } from "./slices.ts"
 
 export interface DecisionEvent {
   /** `leased`: a server has taken the lease of an account. Otherwise: what decided a call. */
@@ -31,15 +37,12 @@ export interface DecisionEvent {
   readonly had_slice: boolean
 }
 
-/**
- * Reports where calls are decided, for tools in the same process (`node:diagnostics_channel`). It costs nothing without
- * subscribers. Calls that are decided in the database are not reported.
- */
+/** For tools in the same process; costs nothing without subscribers. Decisions in the database are not reported. */
 export const decisionChannel = channel("larder:ledger.decision")
 
-const silentForTooLong = () => new Error("this server was silent for too long")
+const silenceError = () => new Error("this server was silent for too long")
 
-export const groupWriter = (options: {
+export const makeGroupWriter = (options: {
   readonly statements: ServerStatements
   readonly known: KnownAccounts
   readonly trust: LeaseTrust
@@ -48,38 +51,37 @@ export const groupWriter = (options: {
   readonly queue: GroupQueue
   readonly locked: LockedAccounts
   readonly deferred: DeferredCalls
-  readonly back: GiveBacks
-  /** The name under which the database knows the server. */
+  readonly back: Returns
   readonly memberId: () => string
 }) => {
   const { back, counters, deferred, habits, known, locked, memberId, queue, statements, trust } = options
-  const used = uses(habits)
+  const useCounts = countUses(habits)
   /** Number of groups that were decided in the database under the server's current name. */
   let groups = 0
   const member = () => ({ id: memberId(), groups })
 
-  const decideNow = ({ credits, endpoint, key, nowMs }: AdmissionAsked): Decided | undefined => {
+  const decideNow = ({ credits, endpoint, key, nowMs }: AdmissionRequest): AdmissionOutcome | undefined => {
     const decided = trust.isTrusted() ? known.decideLeased(key, endpoint, credits, nowMs) : undefined
     if (decided === undefined) return undefined
     const { account_id } = key
     const isSliced = known.isSliced(account_id)
     if (isSliced) back.useSlice(account_id)
-    if (decisionChannel.hasSubscribers) say({ what: isSliced ? "slice" : "lease", account_id, had_slice: isSliced })
+    if (decisionChannel.hasSubscribers) publish({ what: isSliced ? "slice" : "lease", account_id, had_slice: isSliced })
     return decided
   }
-  const say = (event: Omit<DecisionEvent, "server_id">) =>
+  const publish = (event: Omit<DecisionEvent, "server_id">) =>
     decisionChannel.publish({ ...event, server_id: memberId() } satisfies DecisionEvent)
 
   const beat = async () => {
     const since = trust.now()
-    const asked = await statements.beat(member())
-    if (asked === undefined) throw silentForTooLong()
+    const requested = await statements.beat(member())
+    if (requested === undefined) throw silenceError()
     trust.renew(since)
-    back.giveAll(asked)
+    back.returnLeases(requested)
     known.forgetSome()
-    used.forget()
-    back.giveSurplus()
-    back.giveIdleSlices()
+    useCounts.forget()
+    back.returnSurplus()
+    back.returnIdleSlices()
   }
 
   /** Decides holds that arrived while the lease was being taken. */
@@ -106,54 +108,54 @@ export const groupWriter = (options: {
     for (const id of new Set([...before.keys(), ...released])) {
       if (!known.isLeased(id) && !known.isSliced(id)) holdings.set(id, known.heldOf(id, holds))
     }
-    const changed = [...holdings].flatMap(([id, after]) => differences(known.recorded(id), after))
+    const changed = [...holdings].flatMap(([id, after]) => findDifferences(known.recorded(id), after))
     if (charges.length + changed.length === 0) return
-    const entries = chain(
+    const entries = chainEntries(
       known.state(),
       charges.map(({ question }) => question.draft)
     )
-    const written = await statements.charge({ entries, before, holdings: changed }, member())
-    if (written.outcome === "not a member") throw silentForTooLong()
-    if (written.outcome === "moved") return decide(group)
+    const requested = await statements.charge({ entries, before, holdings: changed }, member())
+    if (requested === "not a member") throw silenceError()
+    if (requested === "moved") return decide(group)
     succeed(group, entries, holdings)
-    back.giveAll(written.asked)
+    back.returnLeases(requested)
   }
 
   const decide = async (group: CallGroup): Promise<void> => {
     const since = trust.now()
-    const asked = askedBy(group, since.timeOfDay)
-    let judgement: Judgement | undefined
+    const reads = listReads(group, since.timeOfDay)
+    let decision: GroupDecision | undefined
     try {
-      const outcome = await statements.decide(member(), asked, (read) => {
-        if (judgement !== undefined) undo(judgement, known)
-        takeAlong(group, asked)
-        judgement = judge(group, read, asked.days, { member: memberId(), known, uses: used, habits })
-        return judgement.judged
+      const outcome = await statements.decide(member(), reads, (read) => {
+        if (decision !== undefined) undoDecision(decision, known)
+        addArrivedCalls(group, reads)
+        decision = decideGroup(group, read, reads.days, { member: memberId(), known, uses: useCounts, habits })
+        return decision.judged
       })
-      if (outcome === "not a member" || judgement === undefined) throw silentForTooLong()
+      if (outcome === "not a member" || decision === undefined) throw silenceError()
     } catch (cause) {
-      if (judgement !== undefined) undo(judgement, known)
+      if (decision !== undefined) undoDecision(decision, known)
       throw cause
     }
-    if (judgement.judged !== undefined) {
+    if (decision.judged !== undefined) {
       groups++
       trust.renew(since)
     }
-    takeUp(group, judgement)
+    applyDecision(group, decision)
   }
 
-  const takeUp = (group: CallGroup, judgement: Judgement) => {
-    const { days, entries, holdings, leased, outcomes, read, sliced } = judgement
+  const applyDecision = (group: CallGroup, decision: GroupDecision) => {
+    const { days, entries, holdings, leased, outcomes, read, sliced } = decision
     succeed(group, entries, holdings)
     for (const id of leased) {
       if (!known.isLeased(id) && decisionChannel.hasSubscribers) {
         const had_slice = read.slices.some(({ account_id, server_id }) => account_id === id && server_id === memberId())
-        say({ what: "leased", account_id: id, had_slice })
+        publish({ what: "leased", account_id: id, had_slice })
       }
       known.lease(id, read, days)
     }
     for (const { id, slice, whenWritten } of sliced) {
-      addTo(slice, whenWritten)
+      addToSlice(slice, whenWritten)
       known.lease(id, read, days)
       known.beginSlice(id, slice)
       back.useSlice(id)
@@ -167,8 +169,8 @@ export const groupWriter = (options: {
   }
 
   /** Adds calls of the same accounts that arrived while others had the accounts locked: fewer groups are better. */
-  const takeAlong = (group: CallGroup, { accounts, days, keys }: ToRead) => {
-    const next = queue.gathered()
+  const addArrivedCalls = (group: CallGroup, { accounts, days, keys }: ReadRequest) => {
+    const next = queue.collected()
     if (next === undefined) return
     for (const charge of next.charges.splice(0)) {
       const isRead = accounts.includes(accountOfCharge(charge)) && keys.includes(charge.question.hold.key.record.id)
@@ -176,31 +178,30 @@ export const groupWriter = (options: {
     }
     for (const hold of next.holds.splice(0)) {
       const { key, nowMs } = hold.question
-      const isRead = accounts.includes(key.account_id) && keys.includes(key.id) && days.includes(dayOf(nowMs))
+      const isRead = accounts.includes(key.account_id) && keys.includes(key.id) && days.includes(dayNumber(nowMs))
       ;(isRead ? group : next).holds.push(hold)
     }
   }
 
   const lookUp = async (group: CallGroup) => {
     const { byId, bySha256, since } = group
-    const asked = askedBy({ ...newGroup(since), bySha256, byId }, trust.now().timeOfDay)
-    known.refresh(await statements.read(member(), asked), asked.days)
+    const reads = listReads({ ...newGroup(since), bySha256, byId }, trust.now().timeOfDay)
+    known.refresh(await statements.read(member(), reads), reads.days)
     answerLookUps(group)
   }
   const answerLookUps = ({ byId, bySha256 }: CallGroup) => {
     for (const { resolve } of [...bySha256.values(), ...byId.values()]) resolve()
   }
 
-  /** The charges are durable. */
   const succeed = (
     { charges, returned, holds, released }: CallGroup,
-    entries: Judgement["entries"],
-    holdings: Judgement["holdings"]
+    entries: GroupDecision["entries"],
+    holdings: GroupDecision["holdings"]
   ) => {
-    apply(known.state(), { accounts: [], keys: [], entries })
+    applyGroup(known.state(), { accounts: [], keys: [], entries })
     for (const [id, after] of holdings) known.record(id, after)
     for (const { question } of charges) {
-      settle(question.hold)
+      captureHold(question.hold)
       known.unregister(question.hold)
       locked.forget(question.draft.account_id)
     }

@@ -1,18 +1,15 @@
 /** A group: what a server has collected for the database, and the promises that wait for it. */
-
 import type { Draft } from "../../chain/chain.ts"
 import type { Hold, HoldOutcome } from "../../rules/admission.ts"
 import type { ApiKeyView } from "../../rules/ledger-state.ts"
 
-/** A call to admit. */
-export interface AdmissionAsked {
+export interface AdmissionRequest {
   readonly key: ApiKeyView
   readonly endpoint: string
   readonly credits: number
   readonly nowMs: number
 }
 
-/** A charge of an admitted call. */
 export interface Charge {
   readonly hold: Hold
   readonly draft: Draft
@@ -22,23 +19,21 @@ export interface Waiting<Question, Answer> extends PromiseWithResolvers<Answer> 
   readonly question: Question
   readonly since: number
 }
-export const waitingFor = <Question, Answer>(question: Question): Waiting<Question, Answer> => ({
+export const makeWaiting = <Question, Answer>(question: Question): Waiting<Question, Answer> => ({
   question,
   since: performance.now(),
   ...Promise.withResolvers<Answer>()
 })
 
-export type Decided = HoldOutcome | { readonly refused: "key_changed" }
+export type AdmissionOutcome = HoldOutcome | { readonly refused: "key_changed" }
 
 export interface CallGroup {
   readonly charges: Array<Waiting<Charge, void>>
-  readonly holds: Array<Waiting<AdmissionAsked, Decided>>
-  /** Keys to look up, by SHA-256 and by id. */
+  readonly holds: Array<Waiting<AdmissionRequest, AdmissionOutcome>>
   readonly bySha256: Map<string, Waiting<string, void>>
   readonly byId: Map<string, Waiting<string, void>>
   /** Accounts of which the server holds less than the database knows. */
   readonly released: Set<string>
-  /** Accounts whose lease is returned. */
   readonly returned: Set<string>
   readonly since: number
   /** Tells the database that the server is alive. */
@@ -57,29 +52,32 @@ export const newGroup = (since: number): CallGroup => ({
 })
 
 export const accountOfCharge = ({ question }: Waiting<Charge, void>): string => question.draft.account_id
-export const accountOfHold = ({ question }: Waiting<AdmissionAsked, Decided>): string => question.key.account_id
+export const accountOfHold = ({ question }: Waiting<AdmissionRequest, AdmissionOutcome>): string =>
+  question.key.account_id
 
-/** Accounts whose calls or lease are in the group. */
 export const accountsOf = ({ charges, returned, holds }: CallGroup): ReadonlyArray<string> => [
   ...new Set([...charges.map(accountOfCharge), ...holds.map(accountOfHold), ...returned])
 ]
 
 /** All promises that wait for something other than a charge. */
-export const askers = ({ byId, bySha256, holds }: CallGroup) => [...bySha256.values(), ...byId.values(), ...holds]
+export const listOtherWaiting = ({ byId, bySha256, holds }: CallGroup) => [
+  ...bySha256.values(),
+  ...byId.values(),
+  ...holds
+]
 
 const isEmpty = ({ beats, byId, bySha256, charges, returned, holds, released }: CallGroup) =>
   !beats && charges.length + holds.length + bySha256.size + byId.size + released.size + returned.size === 0
-const withRest = (parts: Array<CallGroup>, rest: CallGroup) => (isEmpty(rest) ? parts : [...parts, rest])
+const appendRest = (parts: Array<CallGroup>, rest: CallGroup) => (isEmpty(rest) ? parts : [...parts, rest])
 
-/** Each charge in a group of its own, and everything else in one more group. */
-export const chargeByCharge = (group: CallGroup): ReadonlyArray<CallGroup> =>
-  withRest(
+export const splitByCharge = (group: CallGroup): ReadonlyArray<CallGroup> =>
+  appendRest(
     group.charges.map((charge) => ({ ...newGroup(group.since), charges: [charge] })),
     { ...group, charges: [] }
   )
 
 /** The calls of each account in a group of their own, and everything that concerns no account in one more group. */
-export const accountByAccount = ({ charges, returned, holds, since, ...rest }: CallGroup): ReadonlyArray<CallGroup> => {
+export const splitByAccount = ({ charges, returned, holds, since, ...rest }: CallGroup): ReadonlyArray<CallGroup> => {
   const parts = new Map<string, CallGroup>()
   const partOf = (accountId: string) => {
     const part = parts.get(accountId) ?? newGroup(since)
@@ -89,5 +87,5 @@ export const accountByAccount = ({ charges, returned, holds, since, ...rest }: C
   for (const charge of charges) partOf(accountOfCharge(charge)).charges.push(charge)
   for (const hold of holds) partOf(accountOfHold(hold)).holds.push(hold)
   for (const id of returned) partOf(id).returned.add(id)
-  return withRest([...parts.values()], { ...rest, since, charges: [], holds: [], returned: new Set() })
+  return appendRest([...parts.values()], { ...rest, since, charges: [], holds: [], returned: new Set() })
 }

@@ -1,26 +1,27 @@
 /**
- * Refunds of in-doubt calls, which were answered with an error while it was unknown whether they were charged. Refunds
- * are found and booked while the server works, account by account, and retried until each is durable. An account that
- * another session has locked delays neither the server nor the refunds of other accounts.
+ * Refunds of in-doubt calls, which were answered with an error while it was unknown whether they were charged. They are
+ * booked while the server works, account by account, and retried until each is durable. A locked account delays neither
+ * the server nor the refunds of other accounts.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Cause, Effect, Schedule, Schema } from "effect"
 import { Entry } from "../../chain/records.ts"
 import { refundCall } from "../../rules/decisions.ts"
-import type { Doubt, DoubtFiles } from "../leases/doubt-files.ts"
+import type { InDoubtCalls, InDoubtFiles } from "../leases/in-doubt-files.ts"
 import { bookEntries, whileFree } from "../leases/leases.ts"
-import { databaseUnavailable } from "../sql/database.ts"
+import { databaseUnavailable, makeQuery } from "../sql/database.ts"
 import { texts } from "../sql/parameters.ts"
 import { entryRow } from "../sql/sql-text.ts"
 
-const betweenRounds = "1 second"
+const roundInterval = "1 second"
 /** A locked account makes one of them wait for five seconds. Operators need connections, too. */
-const accountsAtOnce = 2
+const maxConcurrency = 2
 /** Longer than an account waits for its lock and its lease. A peer that has vanished sends nothing for minutes. */
-const longestAttempt = "25 seconds"
+const attemptTimeout = "25 seconds"
 
-/** Charges without a refund, oldest first. */
-const notRefunded = `
+const selectNotRefunded = makeQuery(
+  Schema.Struct({ value: Entry }),
+  `
   select ${entryRow} as value
   from ledger.entry
   where type = 'charge' and request_id = any ($1::text[])
@@ -28,30 +29,27 @@ const notRefunded = `
       select from ledger.entry as refund where refund.request_id = entry.request_id and refund.type = 'refund'
     )
   order by sequence`
-const decodeEntries = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ value: Entry })))
+)
 
-const chargesOf = (sql: PgClient.PgClient, requestIds: ReadonlyArray<string>) =>
-  sql.unsafe(notRefunded, [texts(requestIds)]).pipe(
-    Effect.flatMap(decodeEntries),
-    Effect.map((rows) => rows.map(({ value }) => value))
-  )
+const readCharges = (sql: PgClient.PgClient, requestIds: ReadonlyArray<string>) =>
+  Effect.map(selectNotRefunded(sql, [texts(requestIds)]), (rows) => rows.map(({ value }) => value))
 
 /** Charges that another server has refunded meanwhile are not found again once the account is locked. */
 const refund = (sql: PgClient.PgClient, accountId: string, charges: ReadonlyArray<Entry>) => {
   const requestIds = charges.flatMap(({ request_id }) => request_id ?? [])
-  const book = Effect.flatMap(chargesOf(sql, requestIds), (left) => bookEntries(sql, left.map(refundCall)))
-  return Effect.timeout(whileFree(sql, [accountId], book), longestAttempt)
+  const book = Effect.flatMap(readCharges(sql, requestIds), (left) => bookEntries(sql, left.map(refundCall)))
+  return Effect.timeout(whileFree(sql, [accountId], book), attemptTimeout)
 }
 
 /** Runs until it is interrupted. `server` is the server that has the files. */
 export const refundCallsInDoubt = (
   sql: PgClient.PgClient,
-  files: DoubtFiles,
+  files: InDoubtFiles,
   server: { readonly current: () => { readonly id: string }; readonly isWritable: () => boolean }
 ) => {
   /** Late refunds, each logged once. */
   const late = new Set<string>()
-  const orLate = <E, R>(what: string, work: Effect.Effect<unknown, E, R>) =>
+  const logIfLate = <E, R>(what: string, work: Effect.Effect<unknown, E, R>) =>
     work.pipe(
       Effect.map(() => {
         late.delete(what)
@@ -66,27 +64,27 @@ export const refundCallsInDoubt = (
       })
     )
 
-  const settle = Effect.fnUntraced(function* (doubt: Doubt) {
+  const reconcile = Effect.fnUntraced(function* (doubt: InDoubtCalls) {
     const { member, requestIds } = doubt
     // waits for statements in flight under that name, which can write nothing afterwards
-    yield* Effect.timeout(sql.unsafe("delete from ledger.server where id = $1", [member]), longestAttempt)
-    const charges = yield* chargesOf(sql, requestIds)
+    yield* Effect.timeout(sql.unsafe("delete from ledger.server where id = $1", [member]), attemptTimeout)
+    const charges = yield* readCharges(sql, requestIds)
     const byAccount = Map.groupBy(charges, ({ account_id }) => account_id)
     const refunded = yield* Effect.forEach(
       byAccount,
-      ([id, ofAccount]) => orLate(`account ${id}`, refund(sql, id, ofAccount)),
-      { concurrency: accountsAtOnce }
+      ([id, ofAccount]) => logIfLate(`account ${id}`, refund(sql, id, ofAccount)),
+      { concurrency: maxConcurrency }
     )
     if (refunded.every((isRefunded) => isRefunded)) yield* Effect.sync(() => files.remove(doubt))
   })
 
   /** Skips the current name of the server, under which it may still write. */
-  const round = Effect.gen(function* () {
+  const reconcileAll = Effect.gen(function* () {
     for (const doubt of yield* Effect.sync(files.all)) {
-      if (doubt.member !== server.current().id) yield* orLate(`server ${doubt.member}`, settle(doubt))
+      if (doubt.member !== server.current().id) yield* logIfLate(`server ${doubt.member}`, reconcile(doubt))
     }
   })
-  return Effect.suspend(() => (server.isWritable() ? orLate("all", round) : Effect.void)).pipe(
-    Effect.repeat(Schedule.spaced(betweenRounds))
+  return Effect.suspend(() => (server.isWritable() ? logIfLate("all", reconcileAll) : Effect.void)).pipe(
+    Effect.repeat(Schedule.spaced(roundInterval))
   )
 }

@@ -1,30 +1,23 @@
-/**
- * Accounts whose row another session has locked in the database. Their calls are refused for a while, so that other
- * calls need not wait.
- */
-import { unavailable } from "../../errors.ts"
+/** Accounts whose row another session has locked in the database. Their calls are refused for a while. */
+import { toLedgerUnavailable } from "../../errors.ts"
 
-/** Milliseconds for which calls of a locked account are refused, so that other calls do not wait for it each time. */
-export const lockedOut = 5_000
+/** Milliseconds for which calls of a locked account are refused, so that other calls do not wait each time. */
+export const lockoutDuration = 5_000
 /**
  * Groups in a row that find an account locked, for a second each, before its calls are refused. Other servers lock a
- * busy account one after the other, each for as long as its disk takes: that is no reason to refuse. A larger number
- * would make the calls of all other accounts wait as often.
+ * busy account one after the other, which is not a reason to refuse. With more, the calls of all other accounts wait.
  */
-const patience = 2
+const maxLockedGroups = 2
 
-export const lockedAccounts = () => {
-  /** The time until which the calls of an account are refused. */
+export const trackLockedAccounts = () => {
   const locked = new Map<string, number>()
-  /** How many groups in a row have found an account locked. */
   const lockouts = new Map<string, number>()
   return {
-    /** Throws if calls of the account are refused. */
     refuse: (id: string): void => {
       const until = locked.get(id)
       if (until === undefined) return
       if (performance.now() < until) {
-        throw unavailable("be written")(`another session has locked account ${id} in the database`)
+        throw toLedgerUnavailable("be written")(`another session has locked account ${id} in the database`)
       }
       locked.delete(id)
     },
@@ -33,10 +26,10 @@ export const lockedAccounts = () => {
     mayTryAgain: (id: string): boolean => {
       const times = (lockouts.get(id) ?? 0) + 1
       lockouts.set(id, times)
-      return times < patience && lockouts.size === 1 // several at once: all may be locked, each costs a second
+      return times < maxLockedGroups && lockouts.size === 1 // several at once: all may be locked, each costs a second
     },
     lockOut: (id: string): void => {
-      locked.set(id, performance.now() + lockedOut)
+      locked.set(id, performance.now() + lockoutDuration)
     },
     /** To be called when the account is not locked, or no caller waits any more. */
     forget: (id: string): void => {
@@ -46,4 +39,4 @@ export const lockedAccounts = () => {
   }
 }
 
-export type LockedAccounts = ReturnType<typeof lockedAccounts>
+export type LockedAccounts = ReturnType<typeof trackLockedAccounts>

@@ -1,24 +1,24 @@
 /**
- * What happens when a group gets no answer, or none that can be used. Everything that waits is refused, except the
- * charges of that group: these are in doubt until the server has joined again under another name.
+ * When a group gets no usable answer, everything that waits is refused, except the charges of that group: they are in
+ * doubt until the server has joined again under another name.
  */
-import { type LedgerUnavailable, unavailable } from "../../errors.ts"
+import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
 import type { LeaseTrust, Moment } from "../leases/lease-trust.ts"
 import type { Membership, WaitingCharge } from "../leases/membership.ts"
 import { wasDiskFull } from "../sql/database.ts"
 import type { DeferredCalls } from "./deferred-calls.ts"
-import { askers, type CallGroup, type Charge, type Waiting } from "./group.ts"
+import { type CallGroup, type Charge, listOtherWaiting, type Waiting } from "./group.ts"
 import type { GroupQueue } from "./group-queue.ts"
 import type { LockedAccounts } from "./locked-accounts.ts"
 
-const notWritten = unavailable("be written")
+const notWritten = toLedgerUnavailable("be written")
 
 /** Milliseconds. With a full disk, the server can join again, but the next charge is refused, many times a second. */
-const fullFor = 1_000
+const diskFullDuration = 1_000
 
-export const lostConnection = (options: {
+export const makeLostConnection = (options: {
   readonly membership: Membership
   readonly known: KnownAccounts
   readonly counters: LedgerCounters
@@ -35,7 +35,7 @@ export const lostConnection = (options: {
   /** When a full disk was last reported. */
   let fullAt = Number.NEGATIVE_INFINITY
 
-  const waitingCharge = ({ question, reject, resolve }: Waiting<Charge, void>): WaitingCharge => ({
+  const toWaitingCharge = ({ question, reject, resolve }: Waiting<Charge, void>): WaitingCharge => ({
     requestId: question.draft.request_id ?? "",
     reject,
     resolve: () => {
@@ -47,7 +47,7 @@ export const lostConnection = (options: {
   return {
     isLost: (): boolean => lost !== undefined,
     /** Whether charges are likely to succeed. */
-    isWritable: (): boolean => lost === undefined && trust.now().monotonic - fullAt > fullFor,
+    isWritable: (): boolean => lost === undefined && trust.now().monotonic - fullAt > diskFullDuration,
     refuseIfLost: (): void => {
       if (lost !== undefined) throw lost
     },
@@ -59,15 +59,15 @@ export const lostConnection = (options: {
       onLost(error)
       if (wasDiskFull(cause)) fullAt = trust.now().monotonic
       const refused = [
-        ...askers(group),
-        ...queue.takeUnsent().flatMap((unsent) => [...askers(unsent), ...unsent.charges])
+        ...listOtherWaiting(group),
+        ...queue.takeUnsent().flatMap((unsent) => [...listOtherWaiting(unsent), ...unsent.charges])
       ]
       for (const { reject } of refused) reject(error)
       deferred.refuseAll(error)
       locked.forgetAll()
       known.forgetAll()
       let since = trust.now()
-      const isMember = await membership.rejoin(group.charges.map(waitingCharge), (error) => {
+      const isMember = await membership.rejoin(group.charges.map(toWaitingCharge), (error) => {
         lost = notWritten(error)
         since = trust.now()
       })

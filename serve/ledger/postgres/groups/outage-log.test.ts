@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Logger, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { unavailable } from "../../errors.ts"
-import { outageLog } from "./outage-log.ts"
+import { toLedgerUnavailable } from "../../errors.ts"
+import { makeOutageLog } from "./outage-log.ts"
 
-const full = unavailable("be written")(new Error("No space left on device"))
+const full = toLedgerUnavailable("be written")(new Error("No space left on device"))
 const away =
   "The ledger cannot be written: No space left on device. Calls are refused, and not charged, until it is back."
 
@@ -13,13 +13,13 @@ const begin = Effect.gen(function* () {
   const lines: Array<string> = []
   const logger = Logger.make(({ message }) => lines.push(String(message)))
   const scope = yield* Scope.make()
-  const log = yield* outageLog.pipe(Scope.provide(scope), Effect.provide(Logger.layer([logger])))
+  const log = yield* makeOutageLog.pipe(Scope.provide(scope), Effect.provide(Logger.layer([logger])))
   const said = Effect.as(Effect.yieldNow, lines).pipe(Effect.map((said) => said.splice(0)))
   return { log, said, end: Scope.close(scope, Exit.void) }
 })
 
 describe("the log of outages", () => {
-  it.effect("names the first loss and the first return at once", () =>
+  it.effect("logs the first loss and the first return immediately", () =>
     Effect.gen(function* () {
       const { log, said } = yield* begin
       log.lost(full)
@@ -29,7 +29,7 @@ describe("the log of outages", () => {
     })
   )
 
-  it.effect("says in one line every ten seconds how often the database was lost that comes and goes", () =>
+  it.effect("logs in one line every ten seconds how often the database was lost", () =>
     Effect.gen(function* () {
       const { log, said } = yield* begin
       for (let time = 0; time < 250; time++) {
@@ -47,7 +47,7 @@ describe("the log of outages", () => {
     })
   )
 
-  it.effect("names each loss at once when ten seconds were quiet", () =>
+  it.effect("logs each loss immediately after ten quiet seconds", () =>
     Effect.gen(function* () {
       const { log, said } = yield* begin
       log.lost(full)
@@ -59,7 +59,7 @@ describe("the log of outages", () => {
     })
   )
 
-  it.effect("keeps nothing back when the server stops", () =>
+  it.effect("logs everything when the server stops", () =>
     Effect.gen(function* () {
       const { end, log, said } = yield* begin
       log.lost(full)

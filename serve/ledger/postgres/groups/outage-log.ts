@@ -1,20 +1,20 @@
 /**
- * Logs that the database became unavailable or is back: the first change immediately, and those that follow within ten
- * seconds as one line. With a full disk, the server can rejoin, but the next charge is refused, many times a second.
+ * Logs that the database became unavailable or is back: the first change immediately, those within the next ten seconds
+ * as one line. With a full disk, the server can rejoin, but the next charge is refused, many times a second.
  */
 import { Effect, FiberSet } from "effect"
 import type { LedgerUnavailable } from "../../errors.ts"
 
-const quietFor = "10 seconds"
+const quietInterval = "10 seconds"
 
-const lostNow = ({ message }: LedgerUnavailable) => `${message}. Calls are refused, and not charged, until it is back.`
-const times = (count: number) => `It was lost ${count} more time${count === 1 ? "" : "s"} in ten seconds.`
+const formatLoss = ({ message }: LedgerUnavailable) =>
+  `${message}. Calls are refused, and not charged, until it is back.`
+const formatCount = (count: number) => `It was lost ${count} more time${count === 1 ? "" : "s"} in ten seconds.`
 
 /** Changes that are not logged yet are logged when the scope ends. */
-export const outageLog = Effect.gen(function* () {
+export const makeOutageLog = Effect.gen(function* () {
   const run = yield* FiberSet.makeRuntime()
   let isQuiet = false
-  /** Why the database is unavailable. */
   let cause: LedgerUnavailable | undefined
   let notLogged = 0
 
@@ -23,14 +23,14 @@ export const outageLog = Effect.gen(function* () {
     notLogged = 0
     if (count === 0) return Effect.void
     return cause === undefined
-      ? Effect.logInfo(`The ledger is back. ${times(count)}`)
-      : Effect.logWarning(`${lostNow(cause)} ${times(count)}`)
+      ? Effect.logInfo(`The ledger is back. ${formatCount(count)}`)
+      : Effect.logWarning(`${formatLoss(cause)} ${formatCount(count)}`)
   })
-  const beQuiet = Effect.gen(function* () {
-    yield* Effect.sleep(quietFor)
+  const logLater = Effect.gen(function* () {
+    yield* Effect.sleep(quietInterval)
     while (notLogged > 0) {
       yield* logRest
-      yield* Effect.sleep(quietFor)
+      yield* Effect.sleep(quietInterval)
     }
     isQuiet = false
   })
@@ -44,7 +44,7 @@ export const outageLog = Effect.gen(function* () {
         return
       }
       isQuiet = true
-      run(Effect.andThen(Effect.logWarning(lostNow(why)), beQuiet))
+      run(Effect.andThen(Effect.logWarning(formatLoss(why)), logLater))
     },
     found: (): void => {
       cause = undefined

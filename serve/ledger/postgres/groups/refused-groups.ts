@@ -1,30 +1,29 @@
 /**
- * Groups that the database refused, so that nothing of them was written: because a charge has a request id that was
- * used before, or because another session has locked an account. They are split, so that no call fails because of
- * another one.
+ * Groups that the database refused completely: a request id was used before, or another session has locked an account.
+ * They are split, so that no call fails because of another one.
  */
-import { unavailable } from "../../errors.ts"
+import { toLedgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"
-import { giveBack } from "../../rules/admission.ts"
+import { releaseCharging } from "../../rules/admission.ts"
 import { wasLockedOut, wasRefused } from "../sql/database.ts"
-import type { GiveBacks } from "./give-backs.ts"
-import { accountByAccount, accountsOf, askers, type CallGroup, chargeByCharge } from "./group.ts"
+import { accountsOf, type CallGroup, listOtherWaiting, splitByAccount, splitByCharge } from "./group.ts"
 import type { GroupQueue } from "./group-queue.ts"
 import type { LockedAccounts } from "./locked-accounts.ts"
+import type { Returns } from "./returns.ts"
 
-export const refusedGroups = (options: {
+export const makeRefusedGroups = (options: {
   readonly counters: LedgerCounters
   readonly queue: GroupQueue
   readonly locked: LockedAccounts
-  readonly back: GiveBacks
+  readonly back: Returns
   /** Receives the id of an account that another session has locked. */
   readonly onLocked: (accountId: string) => void
 }) => {
   const { back, counters, locked, onLocked, queue } = options
 
-  const takeApart = (group: CallGroup, parts: ReadonlyArray<CallGroup>, cause: unknown) => {
+  const splitGroup = (group: CallGroup, parts: ReadonlyArray<CallGroup>, cause: unknown) => {
     const isSuspect = (part: CallGroup) => Number(locked.isSuspect(accountOf(part)))
-    if (parts.length > 1) queue.sendApart(parts.toSorted((a, b) => isSuspect(a) - isSuspect(b)))
+    if (parts.length > 1) queue.sendFirst(parts.toSorted((a, b) => isSuspect(a) - isSuspect(b)))
     else if (wasLockedOut(cause) && locked.mayTryAgain(accountOf(group))) sendAgain(group)
     else giveUp(group, cause)
   }
@@ -44,7 +43,7 @@ export const refusedGroups = (options: {
   const giveUp = (group: CallGroup, cause: unknown) => {
     const { charges, returned, released } = group
     counters.failed_groups++
-    const error = unavailable("be written")(cause)
+    const error = toLedgerUnavailable("be written")(cause)
     const accountId = accountOf(group)
     locked.forget(accountId)
     if (wasLockedOut(cause)) {
@@ -52,12 +51,12 @@ export const refusedGroups = (options: {
       onLocked(accountId)
     }
     for (const { question } of charges) {
-      giveBack(question.hold)
-      back.giveHold(question.hold)
+      releaseCharging(question.hold)
+      back.returnHold(question.hold)
     }
     for (const id of released) queue.open().released.add(id)
-    back.giveLater(returned)
-    for (const { reject } of askers(group)) reject(error)
+    back.returnLater(returned)
+    for (const { reject } of listOtherWaiting(group)) reject(error)
     for (const { question, reject } of charges) {
       const { request_id } = question.draft
       reject(wasLockedOut(cause) ? error : new Error(`request ${request_id} was not charged: ${error.message}`))
@@ -68,8 +67,8 @@ export const refusedGroups = (options: {
     /** True if the group was refused. Otherwise it is unknown whether it was written. */
     handle: (group: CallGroup, cause: unknown): boolean => {
       const concernsAccounts = accountsOf(group).length > 0 // if not, a whole table is locked
-      if (wasLockedOut(cause) && concernsAccounts) takeApart(group, accountByAccount(group), cause)
-      else if (wasRefused(cause) && group.charges.length > 0) takeApart(group, chargeByCharge(group), cause)
+      if (wasLockedOut(cause) && concernsAccounts) splitGroup(group, splitByAccount(group), cause)
+      else if (wasRefused(cause) && group.charges.length > 0) splitGroup(group, splitByCharge(group), cause)
       else return false
       return true
     }

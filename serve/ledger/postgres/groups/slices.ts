@@ -1,14 +1,13 @@
 /** Slices: credits that a server reserves for its next calls of an account that other servers call, too. */
-
 import type { Hold } from "../../rules/admission.ts"
 import type { KeyState } from "../../rules/ledger-state.ts"
-import { type DayOfKey, leftOfBudgets } from "../../rules/spending.ts"
+import { type DayOfKey, leftInBudgets } from "../../rules/spending.ts"
 
 /**
- * What is reserved of an account beyond what its calls hold. While a new slice is being written, calls may use what is
- * reserved both before and after. The rest is added when it is known which of the two applies.
+ * What is reserved of an account beyond its calls. While a new slice is being written, calls may use what is reserved
+ * both before and after; the rest is added when it is known which of the two applies.
  */
-export interface Sliced {
+export interface PendingSlice {
   readonly id: string
   readonly slice: Map<DayOfKey, number>
   readonly whenWritten: ReadonlyMap<DayOfKey, number>
@@ -16,27 +15,27 @@ export interface Sliced {
 }
 
 /** A slice is this many times what the calls of a group hold, and at most this part of what is left. */
-const sliceOfGroup = 4
-const partOfRemaining = 1 / 8
+const sliceFactor = 4
+const maxShareOfRemaining = 1 / 8
 
 /** Credits beyond what the calls of a group hold, by key and day. Each part reduces what is left for the next one. */
-export const sliceBeyond = (
+export const planSlice = (
   calls: Iterable<Hold>,
   id: string,
   days: ReadonlyArray<number>
 ): ReadonlyMap<DayOfKey, number> => {
-  const asked = new Map<DayOfKey, { readonly key: KeyState; readonly credits: number }>()
+  const wanted = new Map<DayOfKey, { readonly key: KeyState; readonly credits: number }>()
   for (const { credits, day, key } of calls) {
     if (key.record.account_id !== id || !days.includes(day.day)) continue
-    asked.set(day, { key, credits: (asked.get(day)?.credits ?? 0) + credits })
+    wanted.set(day, { key, credits: (wanted.get(day)?.credits ?? 0) + credits })
   }
   let taken = 0
   const takenOf = new Map<KeyState, number>()
   const slice = new Map<DayOfKey, number>()
-  for (const [day, { credits, key }] of asked) {
+  for (const [day, { credits, key }] of wanted) {
     const { head, held } = key.account
-    const left = Math.min(head.balance - held - taken, leftOfBudgets(key, day.day) - (takenOf.get(key) ?? 0))
-    const part = Math.min(credits * sliceOfGroup, Math.floor(left * partOfRemaining))
+    const left = Math.min(head.balance - held - taken, leftInBudgets(key, day.day) - (takenOf.get(key) ?? 0))
+    const part = Math.min(credits * sliceFactor, Math.floor(left * maxShareOfRemaining))
     if (part < credits) continue // less than the next group needs
     slice.set(day, part)
     taken += part
@@ -45,8 +44,11 @@ export const sliceBeyond = (
   return slice
 }
 
-/** `slice` is what calls use now. */
-export const sliceWith = (id: string, slice: Map<DayOfKey, number>, next: ReadonlyMap<DayOfKey, number>): Sliced => {
+export const changeSlice = (
+  id: string,
+  slice: Map<DayOfKey, number>,
+  next: ReadonlyMap<DayOfKey, number>
+): PendingSlice => {
   const [whenWritten, whenNot] = [new Map<DayOfKey, number>(), new Map<DayOfKey, number>()]
   for (const day of new Set([...slice.keys(), ...next.keys()])) {
     const [before, after] = [slice.get(day) ?? 0, next.get(day) ?? 0]
@@ -58,6 +60,6 @@ export const sliceWith = (id: string, slice: Map<DayOfKey, number>, next: Readon
   return { id, slice, whenWritten, whenNot }
 }
 
-export const addTo = (slice: Map<DayOfKey, number>, more: ReadonlyMap<DayOfKey, number>): void => {
+export const addToSlice = (slice: Map<DayOfKey, number>, more: ReadonlyMap<DayOfKey, number>): void => {
   for (const [day, credits] of more) slice.set(day, (slice.get(day) ?? 0) + credits)
 }

@@ -1,26 +1,23 @@
-/**
- * Removes expired credits from the balances in the database, account by account: a locked account delays no other one.
- */
+/** Removes expired credits from the balances in the database, account by account: a locked one delays no other. */
 import type { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Schedule, Schema } from "effect"
 import { timestampOf } from "../../moments.ts"
 import { expireGrants } from "../../rules/decisions.ts"
-import { databaseUnavailable } from "../sql/database.ts"
+import { databaseUnavailable, makeQuery } from "../sql/database.ts"
 import { bookEntries, whileFree } from "./leases.ts"
 
-/** Servers share the work. */
-const betweenRounds = "5 seconds"
-/** Operators need connections, too. */
-const accountsAtOnce = 2
+const roundInterval = "5 seconds"
+const maxConcurrency = 2 // operators need connections, too
 
 const isDue = "credits_left > 0 and expires_at <= $1::text::timestamptz"
 const due = `select distinct account_id as id from ledger.expiring_grant where ${isDue} order by account_id`
 const isAccountDue = `select 1 as due from ledger.expiring_grant where ${isDue} and account_id = $2 limit 1`
 
 const Granted = Schema.Struct({ position: Schema.Int, endsAt: Schema.Int, left: Schema.Int, held: Schema.Int })
-const decodeGranted = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ value: Granted })))
 /** The expired credits of an account, and the part of them that calls of all servers hold. */
-const granted = `
+const granted = makeQuery(
+  Schema.Struct({ value: Granted }),
+  `
   select jsonb_build_object('position', position, 'left', credits_left, 'endsAt',
     (extract(epoch from expires_at) * 1000)::bigint, 'held', (
       select coalesce(sum(holding.credits), 0)
@@ -30,13 +27,17 @@ const granted = `
   from ledger.expiring_grant
   where ${isDue} and account_id = $2
   order by expires_at, position`
+)
 
-const takeOut = Effect.fnUntraced(
+const removeExpired = Effect.fnUntraced(
   function* (sql: PgClient.PgClient, id: string, now: number) {
     const expire = Effect.gen(function* () {
-      const found = yield* Effect.flatMap(sql.unsafe(granted, [timestampOf(now), id]), decodeGranted)
-      const grants = found.map(({ value }) => value)
-      const entries = expireGrants(id, grants, now)
+      const grants = yield* granted(sql, [timestampOf(now), id])
+      const entries = expireGrants(
+        id,
+        grants.map(({ value }) => value),
+        now
+      )
       if (entries.length > 0) yield* bookEntries(sql, entries)
     })
     yield* whileFree(sql, [id], expire)
@@ -44,37 +45,36 @@ const takeOut = Effect.fnUntraced(
   Effect.mapError(databaseUnavailable("be written"))
 )
 
-/** Runs before an account is read. */
-export const expireCreditsOf = Effect.fn("PostgresLedger.expireCreditsOf")(function* (
+export const expireAccountCredits = Effect.fn("PostgresLedger.expireCreditsOf")(function* (
   sql: PgClient.PgClient,
   id: string
 ) {
   const now = yield* Clock.currentTimeMillis
   const found = yield* Effect.mapError(sql.unsafe(isAccountDue, [timestampOf(now), id]), databaseUnavailable("be read"))
-  if (found.length > 0) yield* takeOut(sql, id, now)
+  if (found.length > 0) yield* removeExpired(sql, id, now)
 })
 
 /** For all accounts. Returns the accounts whose credits could not be removed now; these stay unchanged. */
 export const expireCredits = Effect.fn("PostgresLedger.expireCredits")(function* (sql: PgClient.PgClient) {
   const now = yield* Clock.currentTimeMillis
-  const found = yield* Effect.mapError(
+  const accounts = yield* Effect.mapError(
     sql.unsafe<{ id: string }>(due, [timestampOf(now)]),
     databaseUnavailable("be read")
   )
   const failures = yield* Effect.forEach(
-    found,
+    accounts,
     ({ id }) =>
-      takeOut(sql, id, now).pipe(
+      removeExpired(sql, id, now).pipe(
         Effect.as(undefined),
         Effect.catch((error) => Effect.succeed({ id, error }))
       ),
-    { concurrency: accountsAtOnce }
+    { concurrency: maxConcurrency }
   )
   return failures.filter((failure) => failure !== undefined)
 })
 
 /** Runs until it is interrupted. Each late account is logged once. */
-export const keepExpiring = (sql: PgClient.PgClient) => {
+export const runExpiry = (sql: PgClient.PgClient) => {
   const late = new Set<string>()
   const round = Effect.gen(function* () {
     const failures = yield* expireCredits(sql)
@@ -84,10 +84,10 @@ export const keepExpiring = (sql: PgClient.PgClient) => {
       if (late.has(id)) continue
       late.add(id)
       yield* Effect.logWarning(
-        `Credits of account ${id} have expired, and are still in its balance: ${error.message}. No call can spend them, and they are taken out as soon as that works.`
+        `Credits of account ${id} have expired, but are still in its balance: ${error.message}. No call can spend them, and they are removed as soon as possible.`
       )
     }
   })
   // while the database is unavailable, the charges already log that
-  return Effect.repeat(Effect.ignore(round), Schedule.spaced(betweenRounds))
+  return Effect.repeat(Effect.ignore(round), Schedule.spaced(roundInterval))
 }

@@ -1,110 +1,106 @@
 /**
  * What a server knows of accounts and keys, over the state of `ledger-state.ts`. For an account whose lease the server
- * has, this state is authoritative, and calls are decided by it. Everything else is what was read last: good enough to
- * check scopes, and read again, with the account locked, before a call is decided.
+ * has, it is authoritative and decides calls. The rest is what was read last: good enough to check scopes, and read
+ * again, with the account locked, before a call is decided.
  */
-
-import { dayOf } from "../../moments.ts"
-import { type Hold, type HoldOutcome, hold, remainingOf, setAside } from "../../rules/admission.ts"
+import { dayNumber } from "../../moments.ts"
+import { type Hold, type HoldOutcome, hold, placeHold, remainingOf } from "../../rules/admission.ts"
 import type { ExpiringGrant } from "../../rules/expiring-grants.ts"
 import {
   type ApiKeyView,
-  apply,
+  applyGroup,
   type ChargedRequests,
+  findKey,
   forgetKey,
   isCurrent,
   type KeyState,
-  keyWith,
   type LedgerState,
-  restore
+  restoreState
 } from "../../rules/ledger-state.ts"
-import { type DayOfKey, dayOfKey, isKnown, type ReadSpending, setSpent, spendingsOn } from "../../rules/spending.ts"
-import type { AccountRead, Read } from "../sql/statements.ts"
+import { areKnown, type DayOfKey, listSpendings, openDay, type ReadSpending, setSpent } from "../../rules/spending.ts"
+import type { AccountRead, GroupRead } from "../sql/statements.ts"
 import type { Holding } from "../sql/written.ts"
 
 /** About 50 MB. Beyond that, accounts without calls are evicted. */
-const mostKeys = 100_000
+const maxKeys = 100_000
 
-const nothing = { accounts: [], keys: [], entries: [] }
-const begin = (charged: ChargedRequests): LedgerState => ({
-  ...restore({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] }),
+const emptyGroup = { accounts: [], keys: [], entries: [] }
+const makeState = (charged: ChargedRequests): LedgerState => ({
+  ...restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] }),
   charged
 })
 
-const sumOf = (held: Iterable<{ readonly credits: number }>) => {
+const sumCredits = (amounts: Iterable<{ readonly credits: number }>) => {
   let sum = 0
-  for (const { credits } of held) sum += credits
+  for (const { credits } of amounts) sum += credits
   return sum
 }
-/** Identifies a holding within its account. */
 export const holdingName = ({ day, grant_position, key_id }: Omit<Holding, "credits" | "reserved">) =>
   `${key_id} ${day} ${grant_position}`
 
 /** The database does not contain what the server has written there: a restored copy, or a primary that lost commits. */
-const otherDatabase = (id: string) =>
+const otherDatabaseError = (id: string) =>
   new Error(`account ${id} is not where this server has left it: the database has lost what was written`)
 
-export const knownAccounts = (charged: ChargedRequests) => {
-  let state = begin(charged)
+export const trackKnownAccounts = (charged: ChargedRequests) => {
+  let state = makeState(charged)
   /** By account: keys, and their spending, that were read under the lease. */
   const leases = new Map<string, Set<unknown>>()
-  /** Held calls, by account. */
   const calls = new Map<string, Set<Hold>>()
-  /** What the database knows of this server's holds, by account. */
   const recorded = new Map<string, ReadonlyMap<string, Holding>>()
   /** By account: what is reserved in the database beyond what calls hold, by key and day. */
   const slices = new Map<string, Map<DayOfKey, number>>()
   const handedOut = new WeakMap<ApiKeyView, KeyState>()
 
-  const register = (held: Hold) => {
-    const id = held.key.record.account_id
+  const register = (call: Hold) => {
+    const id = call.key.record.account_id
     const others = calls.get(id)
-    if (others === undefined) calls.set(id, new Set([held]))
-    else others.add(held)
+    if (others === undefined) calls.set(id, new Set([call]))
+    else others.add(call)
   }
-  const unregister = (held: Hold) => {
-    const id = held.key.record.account_id
+  const unregister = (call: Hold) => {
+    const id = call.key.record.account_id
     const others = calls.get(id)
-    others?.delete(held)
+    others?.delete(call)
     if (others?.size === 0) calls.delete(id)
   }
 
   /** What the open calls of an account hold, except those in `except`, and what is reserved in addition. */
-  const heldOf = (
+  const listHoldings = (
     id: string,
     except?: ReadonlySet<Hold>,
     reserved: ReadonlyMap<DayOfKey, number> = new Map()
   ): ReadonlyMap<string, Holding> => {
-    const held = new Map<string, Holding>()
+    const holdings = new Map<string, Holding>()
     const add = ({ day, key_id }: DayOfKey, grant_position: number, credits: number, ofSlice = 0) => {
-      const of = { account_id: id, key_id, day, grant_position }
-      const name = holdingName(of)
-      held.set(name, { ...of, credits: (held.get(name)?.credits ?? 0) + credits, reserved: ofSlice })
+      const place = { account_id: id, key_id, day, grant_position }
+      const name = holdingName(place)
+      holdings.set(name, { ...place, credits: (holdings.get(name)?.credits ?? 0) + credits, reserved: ofSlice })
     }
     for (const call of calls.get(id) ?? []) {
       if (except?.has(call)) continue
-      const rest = call.credits - sumOf(call.taken)
+      const rest = call.credits - sumCredits(call.taken)
       for (const { credits, grant } of call.taken) add(call.day, grant.position, credits)
       if (rest > 0) add(call.day, 0, rest)
     }
     for (const [day, credits] of reserved) add(day, 0, credits, credits)
-    return held
+    return holdings
   }
 
-  const knownAccount = ({ balance, hash, position, record }: AccountRead) => {
-    if (!state.accounts.has(record.id)) apply(state, { ...nothing, accounts: [record] })
+  const updateAccount = ({ balance, hash, position, record }: AccountRead) => {
+    if (!state.accounts.has(record.id)) applyGroup(state, { ...emptyGroup, accounts: [record] })
     const account = state.accounts.get(record.id)
-    if (account === undefined) throw otherDatabase(record.id)
+    if (account === undefined) throw otherDatabaseError(record.id)
     if (leases.has(record.id) && !slices.has(record.id)) {
-      if (account.head.hash !== hash) throw otherDatabase(record.id)
+      if (account.head.hash !== hash) throw otherDatabaseError(record.id)
     } else account.head = { position, balance, hash }
     return account
   }
 
   /** Calls keep references to the grants that they have taken from, so a read reuses the same objects. */
-  const grantsIn = (
+  const updateGrants = (
     before: ReadonlyArray<ExpiringGrant>,
-    read: Read,
+    read: GroupRead,
     accountId: string,
     held: ReadonlyArray<Holding>
   ) =>
@@ -117,53 +113,54 @@ export const knownAccounts = (charged: ChargedRequests) => {
         held: 0
       }
       grant.left = credits_left
-      grant.held = sumOf(held.filter(({ grant_position }) => grant_position === position))
+      grant.held = sumCredits(held.filter(({ grant_position }) => grant_position === position))
       return [grant]
     })
 
-  const spentIn = (read: Read, keyId: string): ReadSpending => ({
-    ofMonth: (month) => sumOf(read.spent.filter((spent) => spent.key_id === keyId && spent.month === month)),
+  const readSpent = (read: GroupRead, keyId: string): ReadSpending => ({
+    ofMonth: (month) => sumCredits(read.spent.filter((spent) => spent.key_id === keyId && spent.month === month)),
     ofDay: (day) =>
-      sumOf(read.spent_of_day.filter((spent) => spent.key_id === keyId && dayOf(Date.parse(spent.day)) === day))
+      sumCredits(
+        read.spent_of_day.filter((spent) => spent.key_id === keyId && dayNumber(Date.parse(spent.day)) === day)
+      )
   })
 
-  /** Applies what was read for these days. */
-  const refresh = (read: Read, days: ReadonlyArray<number>): void => {
-    const held = new Map<string, ReadonlyArray<Holding>>()
+  const refresh = (read: GroupRead, days: ReadonlyArray<number>): void => {
+    const holdings = new Map<string, ReadonlyArray<Holding>>()
     for (const account of read.accounts) {
       const { id } = account.record
-      const all = [...heldOf(id).values(), ...read.held.filter(({ account_id }) => account_id === id)]
-      held.set(id, all)
-      const known = knownAccount(account)
-      known.held = sumOf(all)
+      const all = [...listHoldings(id).values(), ...read.held.filter(({ account_id }) => account_id === id)]
+      holdings.set(id, all)
+      const known = updateAccount(account)
+      known.held = sumCredits(all)
       known.reserved = all.reduce((sum, { reserved }) => sum + reserved, 0)
-      if (known.grants.length + read.grants.length > 0) known.grants = grantsIn(known.grants, read, id, all)
+      if (known.grants.length + read.grants.length > 0) known.grants = updateGrants(known.grants, read, id, all)
     }
     for (const record of read.keys) {
-      if (state.keys.get(record.id)?.record.revision !== record.revision) apply(state, { ...nothing, keys: [record] })
+      if (state.keys.get(record.id)?.record.revision !== record.revision)
+        applyGroup(state, { ...emptyGroup, keys: [record] })
       const key = state.keys.get(record.id)
       if (key === undefined) continue
       for (const day of key.days) {
         day.held = 0
         day.reserved = 0
       }
-      for (const { credits, day, key_id, reserved } of held.get(record.account_id) ?? []) {
+      for (const { credits, day, key_id, reserved } of holdings.get(record.account_id) ?? []) {
         if (key_id !== record.id) continue
-        const known = dayOfKey(key, day)
+        const known = openDay(key, day)
         known.held += credits
         known.reserved += reserved
       }
       const cached = leases.get(record.account_id)
       cached?.add(key)
-      const spent = spentIn(read, record.id)
+      const spent = readSpent(read, record.id)
       for (const day of days) {
         setSpent(key, day, spent)
-        if (cached !== undefined) for (const spending of spendingsOn(key, day)) cached.add(spending)
+        if (cached !== undefined) for (const spending of listSpendings(key, day)) cached.add(spending)
       }
     }
   }
 
-  /** Decides like the state machine, by what is known. */
   const decide = (key: ApiKeyView, endpoint: string, credits: number, nowMs: number) => {
     if (!isCurrent(state.keys.get(key.id), key, nowMs)) return { refused: "key_changed" } as const
     const admission = hold(state, key.id, endpoint, credits, nowMs)
@@ -171,35 +168,34 @@ export const knownAccounts = (charged: ChargedRequests) => {
     return admission
   }
 
-  const knownUnderLease = (key: ApiKeyView, nowMs: number) => {
+  const findLeasedKey = (key: ApiKeyView, nowMs: number) => {
     const cached = leases.get(key.account_id)
     const known = state.keys.get(key.id)
     if (cached === undefined || known === undefined || !cached.has(known)) return undefined
-    return isKnown(known, dayOf(nowMs), (spending) => cached.has(spending)) ? known : undefined
+    return areKnown(known, dayNumber(nowMs), (spending) => cached.has(spending)) ? known : undefined
   }
 
-  /** Decides within what is already reserved. */
-  const decideSliced = (
+  const decideInSlice = (
     slice: Map<DayOfKey, number>,
     known: KeyState,
     call: { readonly key: ApiKeyView; readonly endpoint: string; readonly credits: number; readonly nowMs: number }
   ) => {
     const { credits, endpoint, key, nowMs } = call
     if (!isCurrent(known, key, nowMs)) return { refused: "key_changed" } as const
-    const day = dayOfKey(known, dayOf(nowMs))
+    const day = openDay(known, dayNumber(nowMs))
     const left = slice.get(day) ?? 0
     if (left < credits) return undefined
     slice.set(day, left - credits)
-    const held = setAside(known, { endpoint, credits, now: nowMs })
-    register(held)
-    return { hold: held }
+    const hold = placeHold(known, { endpoint, credits, now: nowMs })
+    register(hold)
+    return { hold }
   }
 
   return {
     state: () => state,
     decide,
     refresh,
-    heldOf,
+    heldOf: listHoldings,
     unregister,
     /** Decides a call if the lease allows it; undefined if the database has to decide. */
     decideLeased: (
@@ -208,13 +204,12 @@ export const knownAccounts = (charged: ChargedRequests) => {
       credits: number,
       nowMs: number
     ): HoldOutcome | { readonly refused: "key_changed" } | undefined => {
-      const known = knownUnderLease(key, nowMs)
+      const known = findLeasedKey(key, nowMs)
       if (known === undefined) return undefined
       const slice = slices.get(key.account_id)
-      if (slice !== undefined) return decideSliced(slice, known, { key, endpoint, credits, nowMs })
+      if (slice !== undefined) return decideInSlice(slice, known, { key, endpoint, credits, nowMs })
       return decide(key, endpoint, credits, nowMs)
     },
-    /** Whether the server has the account exclusively. */
     isLeased: (id: string) => leases.has(id) && !slices.has(id),
     isSliced: (id: string) => slices.has(id),
     /** Whether the server holds calls that will be charged soon, of accounts that other servers call, too. */
@@ -223,7 +218,6 @@ export const knownAccounts = (charged: ChargedRequests) => {
       return false
     },
     slice: (id: string) => slices.get(id),
-    /** From now on, calls are decided within the slice of the account. */
     beginSlice: (id: string, slice: Map<DayOfKey, number>) => slices.set(id, slice),
     /** The call ended without a charge: another one can use its credits. True if nothing has to be written. */
     backIntoSlice: (held: Hold): boolean => {
@@ -233,13 +227,13 @@ export const knownAccounts = (charged: ChargedRequests) => {
       return true
     },
     /** From now on, what was just read of the account is authoritative. */
-    lease: (id: string, read: Read, days: ReadonlyArray<number>) => {
+    lease: (id: string, read: GroupRead, days: ReadonlyArray<number>) => {
       const cached = leases.get(id) ?? new Set<unknown>()
       for (const { account_id, id: keyId } of read.keys) {
         const key = state.keys.get(keyId)
         if (account_id !== id || key === undefined) continue
         cached.add(key)
-        for (const spending of days.flatMap((day) => spendingsOn(key, day))) cached.add(spending)
+        for (const spending of days.flatMap((day) => listSpendings(key, day))) cached.add(spending)
       }
       leases.set(id, cached)
     },
@@ -253,9 +247,8 @@ export const knownAccounts = (charged: ChargedRequests) => {
       if (holdings.size === 0) recorded.delete(id)
       else recorded.set(id, holdings)
     },
-    /** What is known of the key; see `isCached`. */
     find: (sha256: string, nowMs: number): ApiKeyView | undefined => {
-      const view = keyWith(state, sha256, nowMs)
+      const view = findKey(state, sha256, nowMs)
       const key = view && state.keys.get(view.id)
       if (view !== undefined && key !== undefined) handedOut.set(view, key)
       return view
@@ -273,12 +266,11 @@ export const knownAccounts = (charged: ChargedRequests) => {
     },
     /** Holds end with the name under which the database knew the server. */
     forgetAll: () => {
-      state = begin(charged)
+      state = makeState(charged)
       for (const known of [leases, slices, calls, recorded]) known.clear()
     },
-    /** Evicts accounts without calls if there are too many keys. */
     forgetSome: () => {
-      if (state.keys.size <= mostKeys) return
+      if (state.keys.size <= maxKeys) return
       const idle = new Set<string>()
       for (const id of state.accounts.keys()) if (!leases.has(id) && !calls.has(id) && !recorded.has(id)) idle.add(id)
       for (const key of state.keys.values()) {
@@ -289,4 +281,4 @@ export const knownAccounts = (charged: ChargedRequests) => {
   }
 }
 
-export type KnownAccounts = ReturnType<typeof knownAccounts>
+export type KnownAccounts = ReturnType<typeof trackKnownAccounts>

@@ -6,8 +6,7 @@ export interface LeaseHabits {
   readonly sharedFor: number
 }
 
-/** Counts how often calls of an account are decided in the database. */
-export const uses = ({ groupsBeforeLease }: LeaseHabits) => {
+export const countUses = ({ groupsBeforeLease }: LeaseHabits) => {
   const byAccount = new Map<string, { count: number; since: number }>()
   return {
     add: (id: string) => {
@@ -23,4 +22,4 @@ export const uses = ({ groupsBeforeLease }: LeaseHabits) => {
   }
 }
 
-export type Uses = ReturnType<typeof uses>
+export type UseCounts = ReturnType<typeof countUses>

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { leaseTrust } from "./lease-trust.ts"
+import { trackLeaseTrust } from "./lease-trust.ts"
 
 const begin = () => {
   const at = { monotonic: 1_000, timeOfDay: Date.parse("2026-10-31T00:00:00Z") }
-  const trust = leaseTrust({ monotonic: () => at.monotonic, timeOfDay: () => at.timeOfDay })
+  const trust = trackLeaseTrust({ monotonic: () => at.monotonic, timeOfDay: () => at.timeOfDay })
   const pass = (monotonic: number, timeOfDay = monotonic) => {
     at.monotonic += monotonic
     at.timeOfDay += timeOfDay
@@ -46,7 +46,7 @@ describe("leases", () => {
     assert.isTrue(trust.isTrusted())
   })
 
-  it("are trusted while the time of day is brought in line by less than a second", () => {
+  it("are trusted while the time of day is adjusted by less than a second", () => {
     const { pass, trust } = begin()
     pass(3_000, 3_900)
     assert.isTrue(trust.isTrusted())

@@ -1,28 +1,19 @@
 /**
- * Whether what the server knows of its leases is still true. It stays true for a while after the database last heard
- * from the server. After five seconds of silence, another server may have the leases. Charges are refused then, but
- * admissions do not ask the database, so they depend on this check.
+ * Whether what the server knows of its leases is still true. After five seconds of silence, another server may have
+ * them. Charges are refused then, but admissions do not ask the database, so they depend on this check.
  *
- * The monotonic clock of a suspended machine may have stood still while the time of day moved on, so both clocks must
- * have moved alike. If an operator sets the time of day, calls are decided in the database until the next beat.
+ * The monotonic clock of a suspended machine may stand still while the time of day moves on, so both must have moved
+ * alike. If an operator sets the time of day, calls are decided in the database until the next beat.
  */
-
 /** Milliseconds since the database last heard from the server. */
-const longestTrust = 3_500
+const maxSilence = 3_500
 /** Milliseconds by which the two clocks may drift apart. Both limits together are less than five seconds. */
-const longestDrift = 1_000
+const maxDrift = 1_000
 
-export interface Clocks {
-  readonly monotonic: () => number
-  readonly timeOfDay: () => number
-}
+export type Clocks = Readonly<Record<"monotonic" | "timeOfDay", () => number>>
+export type Moment = Readonly<Record<keyof Clocks, number>>
 
-export interface Moment {
-  readonly monotonic: number
-  readonly timeOfDay: number
-}
-
-export const leaseTrust = (clocks: Clocks) => {
+export const trackLeaseTrust = (clocks: Clocks) => {
   const now = (): Moment => ({ monotonic: clocks.monotonic(), timeOfDay: clocks.timeOfDay() })
   let heardAt = now()
   return {
@@ -34,9 +25,9 @@ export const leaseTrust = (clocks: Clocks) => {
     isTrusted: (): boolean => {
       const elapsed = clocks.monotonic() - heardAt.monotonic
       const drift = clocks.timeOfDay() - heardAt.timeOfDay - elapsed
-      return elapsed < longestTrust && Math.abs(drift) < longestDrift
+      return elapsed < maxSilence && Math.abs(drift) < maxDrift
     }
   }
 }
 
-export type LeaseTrust = ReturnType<typeof leaseTrust>
+export type LeaseTrust = ReturnType<typeof trackLeaseTrust>

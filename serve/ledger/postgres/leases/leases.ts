@@ -1,29 +1,27 @@
 /**
- * Changes to accounts outside of deciding calls: by operators, and by servers that refund a call. No server may have a
- * lease or a slice of the account then. The lease is requested; its server returns it with what it holds, or is dropped
- * after five seconds of silence. So a change applies to the next call of every server.
+ * Changes to accounts by operators, and by servers that refund a call, while no server has a lease or a slice of them:
+ * these are requested; their server returns them with what it holds, or is dropped after five seconds of silence. So a
+ * change applies to the next call of every server.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { chain, type Draft } from "../../chain/chain.ts"
+import { chainEntries, type Draft } from "../../chain/chain.ts"
 import { LedgerUnavailable } from "../../errors.ts"
 import { transact, wasRolledBack } from "../sql/database.ts"
 import { texts } from "../sql/parameters.ts"
 import { channel, durably, forgetSilentServers } from "../sql/statement-sql.ts"
-import { movedBy, rowsOf, writtenWhere } from "../sql/written.ts"
+import { bindRows, listAccountsAfter, writeRows } from "../sql/written.ts"
 
 /** A dead server keeps its leases for five seconds, and other changes may come first. */
-const longestWait = 15_000
-const betweenLooks = "3 millis"
-const betweenForgetting = 500
-/**
- * A deadlock ends one of the transactions that wait for each other, by default after a second, and so frees the others.
- */
-const deadlocksInARow = 5
+const maxWait = 15_000
+const pollInterval = "3 millis"
+const forgetInterval = 500
+/** A deadlock ends one of the transactions that wait for each other, by default after a second. */
+const maxDeadlocks = 5
 
 /**
- * A command that loses its connection midway must not keep an account locked, and a command does not wait long for a
- * locked account. Whatever the default of the role is, a change is flushed before it is answered.
+ * A command that loses its connection must not keep an account locked, nor wait long for a locked one. A change is
+ * flushed before it is answered, whatever the default of the role is.
  */
 const limits = `select set_config('idle_in_transaction_session_timeout', '2s', true),
   set_config('lock_timeout', '5s', true), ${durably}`
@@ -31,7 +29,7 @@ const limits = `select set_config('idle_in_transaction_session_timeout', '2s', t
 /** Serializes concurrent changes of the same account, so that each sees what was written before. */
 const lock = "select from ledger.account where id = any ($1::text[]) order by id for no key update"
 
-const ask = `
+const requestLeases = `
   with leased as (
     select account.id, server.id as server_id
     from ledger.account
@@ -60,8 +58,8 @@ const waitUntilFree = Effect.fnUntraced(function* (
 ) {
   let forgottenAt = performance.now()
   while (performance.now() < end && (yield* sql.unsafe(stillLeased, [texts(accounts)])).length > 0) {
-    yield* Effect.sleep(betweenLooks)
-    if (performance.now() - forgottenAt < betweenForgetting) continue
+    yield* Effect.sleep(pollInterval)
+    if (performance.now() - forgottenAt < forgetInterval) continue
     forgottenAt = performance.now()
     yield* sql.unsafe(forgetSilentServers)
   }
@@ -73,27 +71,27 @@ export const whileFree = Effect.fnUntraced(function* <A, E, R>(
   accounts: ReadonlyArray<string>,
   work: Effect.Effect<A, E, R>
 ) {
-  const end = performance.now() + longestWait
+  const end = performance.now() + maxWait
   for (;;) {
     const done = yield* transact(
       sql,
       Effect.gen(function* () {
         yield* sql.unsafe(limits)
         yield* sql.unsafe(lock, [texts(accounts)])
-        const asked = yield* sql.unsafe(ask, [texts(accounts)])
+        const asked = yield* sql.unsafe(requestLeases, [texts(accounts)])
         return asked.length > 0 ? undefined : { result: yield* work }
       })
-    ).pipe(Effect.retry({ times: deadlocksInARow, while: wasRolledBack }))
+    ).pipe(Effect.retry({ times: maxDeadlocks, while: wasRolledBack }))
     if (done !== undefined) return done.result
     if (performance.now() > end) {
-      return yield* new LedgerUnavailable({ action: "be written", cause: "a server does not give an account back" })
+      return yield* new LedgerUnavailable({ action: "be written", cause: "a server does not return an account" })
     }
     yield* waitUntilFree(sql, accounts, end)
   }
 })
 
 const heads = "select id, position::float8, balance::float8, hash from ledger.account where id = any ($1::text[])"
-const book = `with ${writtenWhere("true", 1)} select count(*) from moved`
+const book = `with ${writeRows("true", 1)} select count(*) from moved`
 
 /** Writes entries in the given order. The caller has locked their accounts. */
 export const bookEntries = Effect.fnUntraced(function* (sql: PgClient.PgClient, drafts: ReadonlyArray<Draft>) {
@@ -102,10 +100,9 @@ export const bookEntries = Effect.fnUntraced(function* (sql: PgClient.PgClient, 
     texts(ids)
   ])
   const durable = { sequence: 0, accounts: new Map(accounts.map(({ id, ...head }) => [id, { head }])) }
-  const entries = chain(durable, drafts)
-  yield* sql.unsafe(book, ["", ...rowsOf(entries, [...movedBy(entries).values()], [])])
+  const entries = chainEntries(durable, drafts)
+  yield* sql.unsafe(book, ["", ...bindRows(entries, [...listAccountsAfter(entries).values()], [])])
 })
 
-/** The same in a transaction of its own. */
 export const bookWhileFree = (sql: PgClient.PgClient, drafts: ReadonlyArray<Draft>) =>
   whileFree(sql, [...new Set(drafts.map(({ account_id }) => account_id))], bookEntries(sql, drafts))

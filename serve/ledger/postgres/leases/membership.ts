@@ -1,10 +1,8 @@
 /**
- * How a server registers with the database, and learns which of its charges were written. The database knows it under
- * a name. The server's holds belong to this name, and end with it.
- *
- * If a group gets no answer, it is unknown whether it was written. The server then joins again under another name. That
- * ends everything still in flight for the old name, and shows which calls were charged. A call that cannot wait that
- * long is answered with an error and noted; if it turns out to be charged, it gets a refund (`in-doubt-refunds.ts`).
+ * How a server registers with the database, under a name to which its holds belong, and learns which charges were
+ * written. If a group gets no answer, the server joins again under another name: that ends everything still in flight
+ * for the old name, and shows which calls were charged. A call that cannot wait that long is answered with an error and
+ * noted; if it turns out to be charged, it gets a refund (`in-doubt-refunds.ts`).
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -14,27 +12,17 @@ import { transact } from "../sql/database.ts"
 import { texts } from "../sql/parameters.ts"
 import { forgetSilentServers } from "../sql/statement-sql.ts"
 import type { ServerStatements } from "../sql/statements.ts"
-import type { DoubtFiles } from "./doubt-files.ts"
-
-interface JoinAsked {
-  /** The new name of the server. */
-  readonly id: string
-  /** The previous name of the server. */
-  readonly previous: string
-  /** Request ids of calls that wait for their charge. */
-  readonly waiting: ReadonlyArray<string>
-}
+import type { InDoubtFiles } from "./in-doubt-files.ts"
 
 const charged = `
   select request_id from ledger.entry where type = 'charge' and request_id = any ($1::text[])`
 
 export const joinStatements = (sql: PgClient.PgClient, { inTime }: ServerStatements) => ({
   /**
-   * Registers a server, in place of the one that it was before it lost its connection. Statements in flight for the old
-   * name end first, and can write nothing afterwards, so the answer is final: which of the calls that wait for their
-   * charge are charged.
+   * Registers a server under a new name, in place of its previous one. Statements in flight for the previous name end
+   * first, and can write nothing afterwards, so the answer is final: which of the waiting request ids are charged.
    */
-  join: ({ id, previous, waiting }: JoinAsked): Promise<ReadonlySet<string>> =>
+  join: (id: string, previous: string, waiting: ReadonlyArray<string>): Promise<ReadonlySet<string>> =>
     inTime(
       transact(
         sql,
@@ -55,55 +43,54 @@ export const joinStatements = (sql: PgClient.PgClient, { inTime }: ServerStateme
 
 export type JoinStatements = ReturnType<typeof joinStatements>
 
-export interface MemberName {
+export interface ServerName {
   readonly id: string
 }
 
-/** A call that waits for its charge. */
 export interface WaitingCharge {
   readonly requestId: string
   readonly resolve: () => void
   readonly reject: (error: LedgerUnavailable) => void
 }
 
-const longestWait = 5_000
-const betweenAttempts = 250
+const maxWait = 5_000
+const retryInterval = 250
 
-const newName = (): MemberName => ({ id: randomText(20) })
+const makeName = (): ServerName => ({ id: randomText(20) })
 const notWritten = (cause: string) => new LedgerUnavailable({ action: "be written", cause })
 
-export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles) => {
-  let current = newName()
+export const joinServers = async (statements: JoinStatements, doubts: InDoubtFiles) => {
+  let current = makeName()
   let waiting: Array<WaitingCharge & { readonly since: number }> = []
   let isLast = false
 
   /** Answers calls that have waited long enough, whether or not they were charged. */
-  const answer = (isToBeAnswered: (call: { readonly since: number }) => boolean) => {
-    const leaving = waiting.filter(isToBeAnswered)
-    if (leaving.length === 0) return
+  const rejectWaiting = (isToBeAnswered: (call: { readonly since: number }) => boolean) => {
+    const expired = waiting.filter(isToBeAnswered)
+    if (expired.length === 0) return
     doubts.add(
       current.id,
-      leaving.map(({ requestId }) => requestId)
+      expired.map(({ requestId }) => requestId)
     )
-    waiting = waiting.filter((call) => !leaving.includes(call))
+    waiting = waiting.filter((call) => !expired.includes(call))
     const error = notWritten("the database did not answer; if the call was charged, it is refunded")
-    for (const { reject } of leaving) reject(error)
+    for (const { reject } of expired) reject(error)
   }
 
   const joinAnew = async () => {
-    const next = newName()
-    const asked = waiting
-    const ids = asked.map(({ requestId }) => requestId)
-    const charged = await statements.join({ id: next.id, previous: current.id, waiting: ids })
+    const next = makeName()
+    const calls = waiting
+    const ids = calls.map(({ requestId }) => requestId)
+    const charged = await statements.join(next.id, current.id, ids)
     current = next
     waiting = []
-    for (const { reject, requestId, resolve } of asked) {
+    for (const { reject, requestId, resolve } of calls) {
       if (charged.has(requestId)) resolve()
       else reject(notWritten("nothing was charged"))
     }
   }
 
-  await statements.join({ id: current.id, previous: current.id, waiting: [] })
+  await statements.join(current.id, current.id, [])
 
   return {
     current: () => current,
@@ -119,16 +106,15 @@ export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles
           onFailure(error)
         }
         try {
-          answer(({ since }) => isLast || performance.now() - since > longestWait)
+          rejectWaiting(({ since }) => isLast || performance.now() - since > maxWait)
         } catch (error) {
           onFailure(error) // these calls could not be noted, so they keep waiting
         }
         if (isLast) return false
-        await new Promise((resolve) => setTimeout(resolve, betweenAttempts))
+        await new Promise((resolve) => setTimeout(resolve, retryInterval))
       }
     },
-    /** The attempt in progress is the last one. */
-    tryNoMore: () => {
+    stopTrying: () => {
       isLast = true
     },
     leave: () => statements.leave(current.id)

@@ -1,29 +1,27 @@
-/** The connections of one server to the PostgreSQL database that stores the ledger, and the meaning of its errors. */
+/** The connections of a server to the PostgreSQL database of the ledger, and the meaning of its errors. */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import { LedgerUnavailable, unavailable } from "../../errors.ts"
-import { asOutage } from "./outages.ts"
+import { LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
+import { failOnOutage } from "./outages.ts"
 import { prepareSchema } from "./schema.ts"
 
-/**
- * One connection listens; joining, operators, exports and checks use the others. Groups have their own.
- */
-const connections = 5
+/** One connection listens; joining, operators, exports and checks use the others. Groups have their own. */
+const maxConnections = 5
 
-export const databaseUnavailable = (action: string) => (cause: unknown) => unavailable(action)(innermost(cause))
+export const databaseUnavailable = (action: string) => (cause: unknown) =>
+  toLedgerUnavailable(action)(findInnermost(cause))
 
 /** The driver's message is "Query failed"; the error of the database is its cause. */
-const innermost = (error: unknown): unknown => {
+const findInnermost = (error: unknown): unknown => {
   if (!(error instanceof Error) || error instanceof LedgerUnavailable) return error
   const cause = "reason" in error && error.reason instanceof Error ? error.reason : error.cause
-  return cause instanceof Error ? innermost(cause) : error
+  return cause instanceof Error ? findInnermost(cause) : error
 }
 
-/** The SQLSTATE with which the database refused. */
-const stateOf = (error: unknown): string =>
+const readSqlState = (error: unknown): string =>
   error instanceof LedgerUnavailable && error.cause instanceof Error && "code" in error.cause
     ? String(error.cause.code)
     : ""
@@ -32,30 +30,40 @@ const stateOf = (error: unknown): string =>
 export const wasRolledBack = (error: unknown): boolean =>
   isSqlError(error)
     ? error.reason._tag === "SerializationError" || error.reason._tag === "DeadlockError"
-    : ["40P01", "40001"].includes(stateOf(error))
+    : ["40P01", "40001"].includes(readSqlState(error))
 
 /** The database refused a group because of its content (integrity constraints), so nothing of it was written. */
-export const wasRefused = (error: unknown): boolean => stateOf(error).startsWith("23")
+export const wasRefused = (error: unknown): boolean => readSqlState(error).startsWith("23")
 
 /** The disk of the database is full, so nothing of the group was written. */
-export const wasDiskFull = (error: unknown): boolean => stateOf(error) === "53100"
+export const wasDiskFull = (error: unknown): boolean => readSqlState(error) === "53100"
 
 /** Another session has locked an account of the group for longer than a group waits, so nothing of it was written. */
-export const wasLockedOut = (error: unknown): boolean => stateOf(error) === "55P03"
+export const wasLockedOut = (error: unknown): boolean => readSqlState(error) === "55P03"
 
-/** Runs all of `work`, or nothing of it, in one transaction. */
 export const transact = <A, E, R>(sql: PgClient.PgClient, work: Effect.Effect<A, E, R>) =>
-  asOutage(sql.withTransaction(work))
+  failOnOutage(sql.withTransaction(work))
 
-/**
- * Connects, and creates the tables if there are none. The URL contains a password, so errors name only host and
- * database.
- */
+/** A statement whose rows are decoded. */
+export const makeQuery = <S extends Schema.Constraint>(row: S, statement: string) => {
+  const decode = Schema.decodeUnknownEffect(Schema.Array(row))
+  return (sql: PgClient.PgClient, params?: ReadonlyArray<unknown>) =>
+    Effect.flatMap(sql.unsafe(statement, params), decode)
+}
+
+/** A statement that returns one row, decoded. */
+export const makeRowQuery = <S extends Schema.Constraint>(row: S, statement: string) => {
+  const decode = Schema.decodeUnknownEffect(row)
+  return (sql: PgClient.PgClient, params?: ReadonlyArray<unknown>) =>
+    Effect.flatMap(sql.unsafe(statement, params), ([first]) => decode(first))
+}
+
+/** Creates the tables if there are none. The URL contains a password, so errors name only host and database. */
 export const connect = Effect.fn("PostgresLedger.connect")(function* (url: Redacted.Redacted) {
   const client = PgClient.layer({
     url,
     applicationName: "larder-serve",
-    maxConnections: connections,
+    maxConnections: maxConnections,
     keepAlive: "5 seconds"
   })
   return yield* Effect.gen(function* () {
@@ -64,7 +72,7 @@ export const connect = Effect.fn("PostgresLedger.connect")(function* (url: Redac
     yield* refuseUnfit(sql)
     yield* Effect.provide(prepareSchema, context)
     return sql
-  }).pipe(Effect.mapError(databaseUnavailable(`be reached at ${placeOf(url)}`)))
+  }).pipe(Effect.mapError(databaseUnavailable(`be reached at ${databasePlace(url)}`)))
 })
 
 class UnfitDatabase extends Schema.TaggedError<UnfitDatabase>()("UnfitDatabase", { problem: Schema.String }) {
@@ -73,49 +81,43 @@ class UnfitDatabase extends Schema.TaggedError<UnfitDatabase>()("UnfitDatabase",
   }
 }
 
-/**
- * Transactions lock accounts and then read what the lock protects: with `read committed` they see what others have
- * written meanwhile. Stricter levels would see an older snapshot, and fail.
- */
+/** Transactions lock accounts and then read what others have written meanwhile; stricter levels would fail there. */
 const refuseUnfit = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
-  const [found] = yield* sql.unsafe<{ version: number; isolation: string }>(
+  const [settings] = yield* sql.unsafe<{ version: number; isolation: string }>(
     "select current_setting('server_version_num')::integer as version, current_setting('default_transaction_isolation') as isolation"
   )
-  if (found === undefined || found.version < 140_000) {
-    return yield* new UnfitDatabase({ problem: `PostgreSQL 14 or newer is needed, and this is ${found?.version}` })
+  if (settings === undefined || settings.version < 140_000) {
+    return yield* new UnfitDatabase({ problem: `PostgreSQL 14 or newer is needed, and this is ${settings?.version}` })
   }
-  if (found.isolation !== "read committed") {
-    const problem = `default_transaction_isolation is ${found.isolation}, and must be read committed for this role or database`
+  if (settings.isolation !== "read committed") {
+    const problem = `default_transaction_isolation is ${settings.isolation}, and must be read committed for this role or database`
     return yield* new UnfitDatabase({ problem })
   }
 })
 
-export const placeOf = (url: Redacted.Redacted) => {
+export const databasePlace = (url: Redacted.Redacted) => {
   const { host, pathname } = URL.parse(Redacted.value(url)) ?? { host: "?", pathname: "" }
   return `postgres://${host}${pathname}`
 }
 
-export interface Statement {
+export interface SqlStatement {
   readonly text: string
   readonly params?: ReadonlyArray<unknown>
 }
 
-/** Sends the statements together, and returns the rows of each. */
-export type Ask = (
-  statements: ReadonlyArray<Statement>
+export type SendStatements = (
+  statements: ReadonlyArray<SqlStatement>
 ) => Effect.Effect<ReadonlyArray<ReadonlyArray<PgConnection.Row>>, SqlError>
 
 /**
  * The connection on which a server sends its groups, one at a time. Statements that do not need each other's answers
- * are pipelined. A failure closes the connection, and with it an open transaction; the next group gets a new
- * connection.
+ * are pipelined. A failure closes the connection and an open transaction; the next group gets a new one.
  */
 export const openGroupConnection = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const pool = yield* PgPool.make({ ...sql.config, maxConnections: 1, multiplex: true })
-  /** Runs work that uses the connection exclusively. */
-  return <A, E>(work: (ask: Ask) => Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
+  return <A, E>(work: (ask: SendStatements) => Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
     pool.use((connection) => {
-      const ask: Ask = (statements) =>
+      const ask: SendStatements = (statements) =>
         Effect.forEach(
           statements,
           ({ params, text }) => Effect.map(connection.query(text, params), ({ rows }) => rows),

@@ -1,9 +1,9 @@
-/** Outages that Effect reports as defects. */
+/** Turns outages that Effect reports as defects back into errors. */
 import { Cause, Effect } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
 /** A migration wraps the error of the database. */
-const saidBy = (defect: unknown): ReadonlyArray<SqlError> => {
+const findSqlErrors = (defect: unknown): ReadonlyArray<SqlError> => {
   if (isSqlError(defect)) return [defect]
   return defect instanceof Error && isSqlError(defect.cause) ? [defect.cause] : []
 }
@@ -12,8 +12,10 @@ const saidBy = (defect: unknown): ReadonlyArray<SqlError> => {
  * If a connection is lost in the middle of a transaction, its rollback fails as well, which turns the outage into a
  * defect; a migration does the same. The database has already rolled back by itself.
  */
-export const asOutage = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+export const failOnOutage = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
   Effect.catchCause(work, (cause): Effect.Effect<never, E | SqlError> => {
-    const [said] = cause.reasons.flatMap((reason) => (Cause.isDieReason(reason) ? saidBy(reason.defect) : []))
-    return said === undefined ? Effect.failCause(cause) : Effect.fail(said)
+    const [sqlError] = cause.reasons.flatMap((reason) =>
+      Cause.isDieReason(reason) ? findSqlErrors(reason.defect) : []
+    )
+    return sqlError === undefined ? Effect.failCause(cause) : Effect.fail(sqlError)
   })

@@ -1,43 +1,41 @@
-/** The console's tables in the PostgreSQL database that keeps the ledger, shared by several servers. */
+/** The console's tables in the PostgreSQL database of the ledger, shared by several servers. */
 import type { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, type Redacted, Schedule, Schema } from "effect"
+import { Effect, Layer, type Redacted, Schedule } from "effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { SqlError } from "effect/sql/SqlError"
 import {
   betweenCells,
   betweenRows,
-  type Cell,
   ConsoleDatabase,
   consoleTables,
   consoleUnavailable,
+  makeStatements,
   type RowsAsText,
-  statementsOf
+  type SqlCell
 } from "../../../persistence/index.ts"
 import { connect, transact } from "./database.ts"
-import { asOutage } from "./outages.ts"
+import { failOnOutage } from "./outages.ts"
 import { recordingInConsole } from "./recording.ts"
 
 /** Pages and webhooks wait for a statement. */
-const longestStatement = "10 seconds"
+const statementTimeout = "10 seconds"
 
-const unavailable = Effect.mapError((error: SqlError) => consoleUnavailable(because(error)))
+const toConsoleUnavailable = Effect.mapError((error: SqlError) => consoleUnavailable(databaseCause(error)))
 
-const inTime = <A>(asked: Effect.Effect<A, SqlError>) =>
-  unavailable(asked).pipe(
+const withTimeout = <A>(query: Effect.Effect<A, SqlError>) =>
+  toConsoleUnavailable(query).pipe(
     Effect.timeoutOrElse({
-      duration: longestStatement,
-      orElse: () => Effect.fail(consoleUnavailable(`no answer within ${longestStatement}`))
+      duration: statementTimeout,
+      orElse: () => Effect.fail(consoleUnavailable(`no answer within ${statementTimeout}`))
     })
   )
 
-/**
- * Two servers that create the tables of a new database concurrently conflict; on retry, the second finds them created.
- */
-const inTurn = { times: 20, schedule: Schedule.spaced("100 millis") }
+/** Two servers that create the tables concurrently conflict; on retry, the second finds them created. */
+const retryPolicy = { times: 20, schedule: Schedule.spaced("100 millis") }
 
 /** Has no time-out: no client waits for it, and with a time-out a server could never start on large tables. */
-export const createTables = (sql: PgClient.PgClient) => {
+export const createConsoleTables = (sql: PgClient.PgClient) => {
   const create = Effect.forEach([...consoleTables, ...recordingInConsole], (statement) => sql.unsafe(statement), {
     discard: true
   })
@@ -45,14 +43,14 @@ export const createTables = (sql: PgClient.PgClient) => {
   return sql.unsafe("create schema if not exists console").pipe(
     Effect.andThen(Migrator.make({})({ loader, table: "console.migration" })),
     Effect.provideService(SqlClient.SqlClient, sql),
-    asOutage,
-    Effect.retry(inTurn),
-    Effect.mapError((error) => consoleUnavailable(because(error)))
+    failOnOutage,
+    Effect.retry(retryPolicy),
+    Effect.mapError((error) => consoleUnavailable(databaseCause(error)))
   )
 }
 
 /** Inserts all rows with one statement, which splits the text. */
-const insertOf = ({ columns, onConflict = "", table }: RowsAsText) => {
+const insertRows = ({ columns, onConflict = "", table }: RowsAsText) => {
   const cells = Object.values(columns).map((type, index) => `cast(cells[${index + 1}] as ${type})`)
   return `
     insert into ${table} as kept (${Object.keys(columns).join(", ")})
@@ -64,40 +62,35 @@ const insertOf = ({ columns, onConflict = "", table }: RowsAsText) => {
     ${onConflict}`
 }
 
-const Setting = Schema.Struct({ setting: Schema.String })
-const decodeSettings = Schema.decodeUnknownEffect(Schema.Array(Setting))
-
-/**
- * Whether the database or role turns off `synchronous_commit`. The record that a card is about to be charged must be on
- * disk.
- */
+/** Whether `synchronous_commit` is off by default. The record that a card is about to be charged must be on disk. */
 const commitsLate = (sql: PgClient.PgClient) =>
-  sql.unsafe("select current_setting('synchronous_commit') as setting").pipe(
-    Effect.flatMap(decodeSettings),
-    Effect.map(([found]) => found?.setting === "off"),
-    Effect.mapError((error) => consoleUnavailable(because(error)))
+  sql.unsafe<{ setting: string }>("select current_setting('synchronous_commit') as setting").pipe(
+    Effect.map(([row]) => row?.setting === "off"),
+    toConsoleUnavailable
   )
 
 const open = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const sql = yield* connect(url)
-  yield* createTables(sql)
+  yield* createConsoleTables(sql)
   const isLate = yield* commitsLate(sql)
-  const toTheDisk: Effect.Effect<unknown, SqlError> = isLate
+  const flushCommit: Effect.Effect<unknown, SqlError> = isLate
     ? sql.unsafe("set local synchronous_commit = on")
     : Effect.void
-  const durably = <A, E, R>(work: Effect.Effect<A, E, R>) => transact(sql, Effect.andThen(toTheDisk, work))
-  const ask = (statement: string, params: ReadonlyArray<Cell>) => sql.unsafe(statement, params)
-  const inside = statementsOf((statement, params) => inTime(ask(statement, params)))
-  const outside = isLate ? statementsOf((statement, params) => inTime(durably(ask(statement, params)))) : inside
+  const durably = <A, E, R>(work: Effect.Effect<A, E, R>) => transact(sql, Effect.andThen(flushCommit, work))
+  const ask = (statement: string, params: ReadonlyArray<SqlCell>) => sql.unsafe(statement, params)
+  const inside = makeStatements((statement, params) => withTimeout(ask(statement, params)))
+  const outside = isLate ? makeStatements((statement, params) => withTimeout(durably(ask(statement, params)))) : inside
   const transaction: ConsoleDatabase["Service"]["transaction"] = (work) =>
-    durably(work(inside)).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(consoleUnavailable(because(error)))))
+    durably(work(inside)).pipe(
+      Effect.catchTag("SqlError", (error) => Effect.fail(consoleUnavailable(databaseCause(error))))
+    )
   return ConsoleDatabase.of({
     ...outside,
     transaction,
     background: inside,
     append: (portionsOf) =>
       transaction(({ run }) =>
-        Effect.forEach([...portionsOf(Number.POSITIVE_INFINITY)].flat(), (rows) => run(insertOf(rows), [rows.rows]), {
+        Effect.forEach([...portionsOf(Number.POSITIVE_INFINITY)].flat(), (rows) => run(insertRows(rows), [rows.rows]), {
           discard: true
         })
       )
@@ -105,6 +98,7 @@ const open = Effect.fnUntraced(function* (url: Redacted.Redacted) {
 })
 
 /** The driver's message is "Query failed"; the database's message is its cause. */
-export const because = (error: unknown): unknown => (error instanceof SqlError ? (error.reason.cause ?? error) : error)
+export const databaseCause = (error: unknown): unknown =>
+  error instanceof SqlError ? (error.reason.cause ?? error) : error
 
 export const postgresConsole = (url: Redacted.Redacted) => Layer.effect(ConsoleDatabase, open(url))

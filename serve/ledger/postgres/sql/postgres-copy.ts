@@ -1,45 +1,41 @@
-/**
- * Copies the console's tables from PostgreSQL into an SQLite file for a backup, and from an SQLite file into PostgreSQL
- * for a migration.
- */
+/** Copies the console's tables from PostgreSQL into a SQLite file for a backup, and back for a migration. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Option, Schema, Stream } from "effect"
 import {
   allTables,
-  backedUp,
-  type Cell,
+  backedUpTables,
   consoleUnavailable,
-  countsOf,
+  type SqlCell,
   type Sqlite,
+  selectCounts,
   TableCount
 } from "../../../persistence/index.ts"
-import { because } from "./postgres-console.ts"
+import { databaseCause } from "./postgres-console.ts"
 
-/** About 2 MB of rows. */
-const rowsAtOnce = 5_000
+const batchSize = 5_000
 
 const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(TableCount))
-const countsIn = (sql: PgClient.PgClient, names: ReadonlyArray<string>) =>
-  Effect.flatMap(sql.unsafe(countsOf(names)), decodeCounts)
+const countRows = (sql: PgClient.PgClient, names: ReadonlyArray<string>) =>
+  Effect.flatMap(sql.unsafe(selectCounts(names)), decodeCounts)
 
 const attempt = <A>(work: () => A) => Effect.try({ try: work, catch: consoleUnavailable })
 
-const columnsOf = (sqlite: Sqlite, name: string) =>
+const listColumns = (sqlite: Sqlite, name: string) =>
   sqlite.all(`select name from pragma_table_info('${name}') order by cid`).map((column) => String(column.name))
 
-type Cells = Readonly<Record<string, Cell>>
+type Cells = Readonly<Record<string, SqlCell>>
 
-const inputOf = (cell: Cell = null) => (typeof cell === "boolean" ? Number(cell) : cell)
+const toInput = (cell: SqlCell = null) => (typeof cell === "boolean" ? Number(cell) : cell)
 
 const copyTable = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: Sqlite, name: string) {
-  const columns = yield* attempt(() => columnsOf(sqlite, name))
+  const columns = yield* attempt(() => listColumns(sqlite, name))
   const insert = sqlite.prepare(`insert into console.${name} values (${columns.map(() => "?").join(", ")})`)
   yield* sql.unsafe<Cells>(`select ${columns.join(", ")} from console.${name}`).stream.pipe(
-    Stream.grouped(rowsAtOnce),
+    Stream.grouped(batchSize),
     Stream.runForEach((rows) =>
       attempt(() =>
         sqlite.transaction(() => {
-          for (const row of rows) insert.run(...columns.map((column) => inputOf(row[column])))
+          for (const row of rows) insert.run(...columns.map((column) => toInput(row[column])))
         })
       )
     )
@@ -47,18 +43,17 @@ const copyTable = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: S
 })
 
 /** Copies the tables that belong in a backup into the empty tables of `sqlite`. `sql` is in a transaction. */
-export const copyTables = (sql: PgClient.PgClient, sqlite: Sqlite) =>
+export const copyConsoleIntoFile = (sql: PgClient.PgClient, sqlite: Sqlite) =>
   Effect.mapError(
-    Effect.forEach(backedUp, (name) => copyTable(sql, sqlite, name), { discard: true }),
-    (error) => consoleUnavailable(because(error))
+    Effect.forEach(backedUpTables, (name) => copyTable(sql, sqlite, name), { discard: true }),
+    (error) => consoleUnavailable(databaseCause(error))
   )
 
-/** Rows as JSON, in insertion order. */
-const rowsIn = (sqlite: Sqlite, name: string) =>
+const readRowBatches = (sqlite: Sqlite, name: string) =>
   Stream.paginate(-1, (after: number) =>
     attempt(() => {
       const rows = sqlite.all(
-        `select rowid as rowid_of_row, * from console.${name} where rowid > $1 order by rowid limit ${rowsAtOnce}`,
+        `select rowid as rowid_of_row, * from console.${name} where rowid > $1 order by rowid limit ${batchSize}`,
         [after]
       )
       const last = rows.at(-1)?.rowid_of_row
@@ -74,32 +69,26 @@ const insertRows = (sql: PgClient.PgClient, name: string, rows: string) =>
     [rows]
   )
 
-/**
- * The first table with rows. Ignores `simulated`: a starting server writes the simulator's settings there, which have
- * no value without payments.
- */
-export const firstUsed = (sql: PgClient.PgClient) =>
+/** The first table with rows, except `simulated`, where a starting server writes settings that need no copy. */
+export const findUsedTable = (sql: PgClient.PgClient) =>
   Effect.map(
-    countsIn(
+    countRows(
       sql,
       allTables.filter((name) => name !== "simulated")
     ),
     (counts) => counts.find(({ rows }) => rows > 0)
   )
 
-/**
- * Copies all tables, including sessions, because the copy is as recent as they are. Runs in the caller's transaction.
- * Returns whether the row counts match afterwards.
- */
-export const copyIntoPostgres = Effect.fnUntraced(function* (sqlite: Sqlite, sql: PgClient.PgClient) {
+/** Copies all tables, including sessions, in the caller's transaction. Returns whether the row counts match. */
+export const copyConsoleIntoPostgres = Effect.fnUntraced(function* (sqlite: Sqlite, sql: PgClient.PgClient) {
   yield* sql.unsafe("delete from console.simulated")
   for (const name of allTables) {
-    yield* Stream.runForEach(rowsIn(sqlite, name), (rows) => insertRows(sql, name, rows))
+    yield* Stream.runForEach(readRowBatches(sqlite, name), (rows) => insertRows(sql, name, rows))
   }
   const expected = yield* Effect.flatMap(
-    attempt(() => sqlite.all(countsOf(allTables))),
+    attempt(() => sqlite.all(selectCounts(allTables))),
     decodeCounts
   )
-  const found = yield* countsIn(sql, allTables)
-  return expected.every(({ name, rows }) => found.some((other) => other.name === name && other.rows === rows))
+  const counts = yield* countRows(sql, allTables)
+  return expected.every(({ name, rows }) => counts.some((other) => other.name === name && other.rows === rows))
 })

@@ -1,24 +1,23 @@
 /**
  * Triggers that record every state of accounts, keys and payments, in the transaction that changes it. They write the
- * same text as in SQLite, so a ledger that moves keeps its chain. Charges change none of these columns, and fire no
- * trigger.
+ * same text as in SQLite, so a ledger that moves keeps its chain. Charges fire no trigger.
  */
-import { type Recorded, recorded } from "../../chain/recorded.ts"
-import { momentOf } from "./sql-text.ts"
+import { type RecordedTable, recordedColumns } from "../../chain/recorded.ts"
+import { timestampText } from "./sql-text.ts"
 
 /** Columns that are not text in PostgreSQL, converted to the text that SQLite has. */
 const asText: Readonly<Record<string, (value: string) => string>> = {
-  "account.created_at": momentOf,
+  "account.created_at": timestampText,
   "api_key.scopes": (value) => `array_to_json(${value})::text`,
-  "api_key.created_at": momentOf,
-  "api_key.revoked_at": momentOf,
-  "api_key.expires_at": momentOf,
-  "api_key.former_expires_at": momentOf
+  "api_key.created_at": timestampText,
+  "api_key.revoked_at": timestampText,
+  "api_key.expires_at": timestampText,
+  "api_key.former_expires_at": timestampText
 }
 
 /** The JSON of a row, as its record stores it: without spaces, and in this column order. */
-export const bodyInPostgres = (table: Recorded, row: string): string => {
-  const columns = recorded[table].map((column) => {
+export const recordInPostgres = (table: RecordedTable, row: string): string => {
+  const columns = recordedColumns[table].map((column) => {
     const value = `${row}.${column}`
     return `${asText[`${table}.${column}`]?.(value) ?? value} as ${column}`
   })
@@ -27,28 +26,28 @@ export const bodyInPostgres = (table: Recorded, row: string): string => {
 
 const removed = "(select row_to_json(whole) from (select old.id, true as removed) as whole)"
 
-const functionOf = (name: string, table: Recorded, body: string) => `
+const createFunction = (name: string, table: RecordedTable, body: string) => `
   create function ledger.${name}() returns trigger language plpgsql as $$
   begin
     insert into ledger.record (kind, body) values ('${table}', ${body});
     return null;
   end $$`
 
-const trigger = (table: string, events: string, name: string) =>
+const createTrigger = (table: string, events: string, name: string) =>
   `create trigger ${name} after ${events} on ${table} for each row execute function ledger.${name}()`
 
 export const recordingInLedger: ReadonlyArray<string> = [
-  functionOf("record_account", "account", bodyInPostgres("account", "new")),
-  functionOf("record_api_key", "api_key", bodyInPostgres("api_key", "new")),
-  functionOf("record_payment", "payment", bodyInPostgres("payment", "new")),
-  functionOf("record_removal", "payment", removed),
+  createFunction("record_account", "account", recordInPostgres("account", "new")),
+  createFunction("record_api_key", "api_key", recordInPostgres("api_key", "new")),
+  createFunction("record_payment", "payment", recordInPostgres("payment", "new")),
+  createFunction("record_removal", "payment", removed),
   // the other columns hold the head, which the entries already record, and the lease
-  trigger("ledger.account", `insert or update of ${recorded.account.join(", ")}`, "record_account"),
-  trigger("ledger.api_key", "insert or update", "record_api_key")
+  createTrigger("ledger.account", `insert or update of ${recordedColumns.account.join(", ")}`, "record_account"),
+  createTrigger("ledger.api_key", "insert or update", "record_api_key")
 ]
 
 /** The console's tables are created later. A recharge that was not sent to the processor may be removed. */
 export const recordingInConsole: ReadonlyArray<string> = [
-  trigger("console.payment", "insert or update", "record_payment"),
-  trigger("console.payment", "delete", "record_removal")
+  createTrigger("console.payment", "insert or update", "record_payment"),
+  createTrigger("console.payment", "delete", "record_removal")
 ]

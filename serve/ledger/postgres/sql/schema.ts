@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { Effect, Schedule } from "effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
-import { asOutage } from "./outages.ts"
+import { failOnOutage } from "./outages.ts"
 import { recordingInLedger } from "./recording.ts"
 
 const read = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8")
@@ -13,7 +13,6 @@ const run = (statements: ReadonlyArray<string>) =>
     Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
   )
 
-/** In dependency order. */
 const tables = [
   "account",
   "api_key",
@@ -38,13 +37,13 @@ const indexes = [
   "create index account_asked on ledger.account (leased_by) where lease_asked"
 ]
 
-const noHead = "insert into ledger.head values ('ledger', 0, 0, 0, '')"
+const insertHead = "insert into ledger.head values ('ledger', 0, 0, 0, '')"
 
 /** Two servers that start together on a new database conflict; the second one retries, and finds the work done. */
 export const prepareSchema = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql.unsafe("create schema if not exists ledger")
-  const create = [...tables.map((name) => read(`./tables/${name}.sql`)), ...indexes, ...recordingInLedger, noHead]
+  const create = [...tables.map((name) => read(`./tables/${name}.sql`)), ...indexes, ...recordingInLedger, insertHead]
   const loader = Migrator.fromRecord({ "0001_ledger": run(create) })
   yield* Migrator.make({})({ loader, table: "ledger.migration" })
-}).pipe(asOutage, Effect.retry({ times: 20, schedule: Schedule.spaced("100 millis") }))
+}).pipe(failOnOutage, Effect.retry({ times: 20, schedule: Schedule.spaced("100 millis") }))

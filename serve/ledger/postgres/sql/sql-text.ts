@@ -2,10 +2,9 @@
 
 /**
  * ISO 8601 in UTC with milliseconds, as in JSON and in the hashed text. A timestamp that no server writes (before year
- * 1, after 9999, or with a fraction of a millisecond) becomes a different text, because this format would drop such a
- * year or fraction.
+ * 1, after 9999, or with a fraction of a millisecond) becomes a different text: this format would lose the difference.
  */
-export const momentOf = (moment: string) => `case
+export const timestampText = (moment: string) => `case
     when ${moment} between '0001-01-01Z' and '9999-12-31 23:59:59.999Z' and ${moment} = date_trunc('milliseconds', ${moment})
       then to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
     else ${moment}::text
@@ -15,28 +14,25 @@ export const momentOf = (moment: string) => `case
 export const monthOfDate = (day: string) =>
   `(extract(year from ${day})::integer * 12 + extract(month from ${day})::integer - 1)`
 
-/** The month of a timestamp, in UTC. */
 export const monthOfMoment = (moment: string) => monthOfDate(`(${moment} at time zone 'UTC')`)
 
 /** The hash of an entry whose columns are in scope, after a predecessor with the hash `before`; see `chain.ts`. */
 export const hashAfter = (before: string) => `
   encode(sha256(convert_to(${before} || E'\\n' || account_id || E'\\n' || "position" || E'\\n' || type || E'\\n'
-    || ${momentOf("occurred_at")} || E'\\n' || coalesce(key_id, '') || E'\\n' || coalesce(endpoint, '') || E'\\n' || credits
+    || ${timestampText("occurred_at")} || E'\\n' || coalesce(key_id, '') || E'\\n' || coalesce(endpoint, '') || E'\\n' || credits
     || E'\\n' || balance || E'\\n' || coalesce(budget_credits::text, '') || E'\\n' || coalesce(request_id, '') || E'\\n'
     || coalesce(note, '') || case
       when num_nonnulls(daily_budget_credits, weekly_budget_credits, expires_at, grants) = 0 then ''
       else E'\\n' || coalesce(daily_budget_credits::text, '') || E'\\n' || coalesce(weekly_budget_credits::text, '')
-        || E'\\n' || coalesce(${momentOf("expires_at")}, '') || E'\\n' || coalesce(grants, '')
+        || E'\\n' || coalesce(${timestampText("expires_at")}, '') || E'\\n' || coalesce(grants, '')
     end, 'UTF8')), 'hex')`
 
-/** An account as JSON. */
-export const accountRow = `jsonb_build_object('id', id, 'name', name, 'created_at', ${momentOf("created_at")})`
+export const accountRow = `jsonb_build_object('id', id, 'name', name, 'created_at', ${timestampText("created_at")})`
 
-/** A key as JSON. `key` names the row. */
-export const keyRow = `to_jsonb(key) || jsonb_build_object('created_at', ${momentOf("key.created_at")},
-    'revoked_at', ${momentOf("key.revoked_at")}, 'expires_at', ${momentOf("key.expires_at")},
-    'former_expires_at', ${momentOf("key.former_expires_at")})`
+/** Rows as JSON; `key` and `entry` name the row. */
+export const keyRow = `to_jsonb(key) || jsonb_build_object('created_at', ${timestampText("key.created_at")},
+    'revoked_at', ${timestampText("key.revoked_at")}, 'expires_at', ${timestampText("key.expires_at")},
+    'former_expires_at', ${timestampText("key.former_expires_at")})`
 
-/** An entry as JSON. `entry` names the row. */
-export const entryRow = `to_jsonb(entry) || jsonb_build_object('occurred_at', ${momentOf("entry.occurred_at")},
-    'expires_at', ${momentOf("entry.expires_at")})`
+export const entryRow = `to_jsonb(entry) || jsonb_build_object('occurred_at', ${timestampText("entry.occurred_at")},
+    'expires_at', ${timestampText("entry.expires_at")})`

@@ -1,15 +1,9 @@
-/**
- * The SQL that a server sends to the database: the statement for charges, those for a decision, and the beat that tells
- * that the server is alive. `statements.ts` sends them.
- */
-import { accountRow, keyRow, momentOf } from "./sql-text.ts"
-import { rowParameters, writtenWhere } from "./written.ts"
+/** The SQL that `statements.ts` sends: the statement for charges, those for a decision, and the heartbeat. */
+import { accountRow, keyRow, timestampText } from "./sql-text.ts"
+import { rowParameterCount, writeRows } from "./written.ts"
 
-/**
- * A server that stalls between reading and writing must not keep accounts locked: callers of other servers wait for two
- * seconds.
- */
-const longestPause = "1500ms"
+/** A server that stalls must not keep accounts locked: callers of other servers wait for two seconds. */
+const pauseTimeout = "1500ms"
 /** On this channel, servers announce that a lease is requested, or free. */
 export const channel = "larder_ledger"
 
@@ -25,16 +19,13 @@ const asCharged = (charges: string) => `case when ${charges} then ${durably} els
 const isMember = (timeout: string, more: string) => `
   me as materialized (
     select set_config('lock_timeout', ${timeout}, true), ${more},
-      set_config('idle_in_transaction_session_timeout', '${longestPause}', true)
+      set_config('idle_in_transaction_session_timeout', '${pauseTimeout}', true)
     from ledger.server
     where id = $1 and groups = $2::bigint
     for key share
   )`
 
-/**
- * Divides by zero, which aborts the statement, if an account that was locked in the known state was not updated. That
- * must never happen.
- */
+/** Divides by zero to abort if an account that was locked in the known state was not updated, which never happens. */
 export const write = `
   with ${isMember("$5", asCharged("cardinality($3::text[]) > 0"))}, locked as materialized (
     select id, hash, leased_by, lease_asked
@@ -48,14 +39,14 @@ export const write = `
     from locked
     join unnest($3::text[], $4::text[]) as known (id, hash) using (id, hash)
     where coalesce(leased_by, $1) = $1
-  ), ${writtenWhere("(select holds from fence)", 5)}
+  ), ${writeRows("(select holds from fence)", 5)}
   select exists (select from me) as member, holds, asked,
     1 / case when holds and (select count(*) from moved) <> cardinality($3::text[]) then 0 else 1 end as complete
   from fence`
 
 /**
- * Plans the following statements of the transaction once per connection. Otherwise PostgreSQL would plan them each
- * time, because it assumes that arrays are longer than they are: two servers on one account would charge a sixth less.
+ * Plans the following statements once per connection. Otherwise PostgreSQL, which assumes longer arrays, would plan them
+ * each time: two servers on one account would charge a sixth less.
  */
 const planOnce = "set_config('plan_cache_mode', 'force_generic_plan', true)"
 
@@ -108,7 +99,7 @@ export const read = `
     ),
     'grants', (
       select coalesce(json_agg(json_build_object('account_id', account_id, 'position', position, 'expires_at',
-        ${momentOf("expires_at")}, 'credits_left', credits_left) order by expires_at, position), '[]')
+        ${timestampText("expires_at")}, 'credits_left', credits_left) order by expires_at, position), '[]')
       from ledger.expiring_grant
       where credits_left > 0 and (account_id = any ($2::text[]) or account_id in (select account_id from key))
     ),
@@ -127,25 +118,25 @@ export const read = `
   ) as answer`
 
 export const decided = `
-  with ${writtenWhere("true", 1, {
+  with ${writeRows("true", 1, {
     set: `, leased_by = head.leased_by, lease_asked = head.lease_asked, used_by = head.used_by,
       shared_at = case when head.is_shared then clock_timestamp() else account.shared_at end,
       recalled_at = case when head.is_recalled then clock_timestamp() else account.recalled_at end`,
-    arrays: `, $${rowParameters + 2}::text[], $${rowParameters + 3}::boolean[], $${rowParameters + 4}::text[],
-      $${rowParameters + 5}::boolean[], $${rowParameters + 6}::boolean[]`,
+    arrays: `, $${rowParameterCount + 2}::text[], $${rowParameterCount + 3}::boolean[], $${rowParameterCount + 4}::text[],
+      $${rowParameterCount + 5}::boolean[], $${rowParameterCount + 6}::boolean[]`,
     columns: ", leased_by, lease_asked, used_by, is_shared, is_recalled"
   })}, begun as (
-    insert into ledger.slice (account_id, server_id) select *, $1 from unnest($${rowParameters + 8}::text[])
+    insert into ledger.slice (account_id, server_id) select *, $1 from unnest($${rowParameterCount + 8}::text[])
     on conflict do nothing
   ), ended as (
-    delete from ledger.slice where server_id = $1 and account_id = any ($${rowParameters + 9}::text[])
+    delete from ledger.slice where server_id = $1 and account_id = any ($${rowParameterCount + 9}::text[])
   ), asked as (
-    update ledger.slice set is_asked = true where account_id = any ($${rowParameters + 10}::text[]) and server_id <> $1
+    update ledger.slice set is_asked = true where account_id = any ($${rowParameterCount + 10}::text[]) and server_id <> $1
   ), counted_group as (
     update ledger.server set groups = groups + 1, seen_at = clock_timestamp() where id = $1
   )
   select (select count(*) from moved) as moved, ${asCharged("cardinality($2::text[]) > 0")}, count(pg_notify('${channel}', notice)) as notices
-  from unnest($${rowParameters + 7}::text[]) as sent (notice)`
+  from unnest($${rowParameterCount + 7}::text[]) as sent (notice)`
 
 /** Servers that have sent nothing for five seconds. If a clock was set back, `seen_at` may be in the future. */
 const silent = `

@@ -1,7 +1,7 @@
 /**
- * What a server asks of the database. Charges are one statement, which writes only if the database is in the state that
- * the server knows. A decision in the database is one transaction: it locks accounts in the order of their ids, reads,
- * lets `judge` decide, and writes.
+ * The requests of a server to the database. Charges are one statement, which writes only if the database is in the state
+ * that the server knows. A decision is one transaction: it locks accounts in the order of their ids, reads, calls
+ * `decideGroup`, and writes.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
@@ -9,33 +9,32 @@ import type { ChainHead } from "../../chain/chain.ts"
 import { Account, ApiKey, type Entry } from "../../chain/records.ts"
 import { LedgerUnavailable } from "../../errors.ts"
 import { dateOfDay, daysOfWeeks, monthOfDay } from "../../moments.ts"
-import { type Ask, databaseUnavailable, openGroupConnection, type Statement, wasRolledBack } from "./database.ts"
+import {
+  databaseUnavailable,
+  openGroupConnection,
+  type SendStatements,
+  type SqlStatement,
+  wasRolledBack
+} from "./database.ts"
 import { booleans, integers, texts } from "./parameters.ts"
 import * as sqlOf from "./statement-sql.ts"
-import { type Holding, type Moved, movedBy, rowsOf } from "./written.ts"
+import { type AccountAfter, bindRows, Holding, listAccountsAfter } from "./written.ts"
 
 /** Milliseconds. A statement that takes longer is abandoned, because callers wait for it. */
-const longestStatement = 5_000
+const statementTimeout = 5_000
 
 /** The name under which the database knows a server, and how many groups it has decided there. */
-export interface Member {
+interface MemberState {
   readonly id: string
   readonly groups: number
 }
 
-/** A group of charges, none of which needs a decision. */
-export interface Charged {
+interface ChargeGroup {
   readonly entries: ReadonlyArray<Entry>
   /** The heads of the accounts before these entries, by id. */
   readonly before: ReadonlyMap<string, ChainHead>
   readonly holdings: ReadonlyArray<Holding>
 }
-
-/** `moved`: an account is not in the state that the server knows, and nothing was written. */
-export type Written =
-  | { readonly outcome: "not a member" }
-  | { readonly outcome: "moved" }
-  | { readonly outcome: "written"; readonly asked: ReadonlyArray<string> }
 
 const AccountRead = Schema.Struct({
   record: Account,
@@ -60,7 +59,6 @@ const Read = Schema.Struct({
   spent: Schema.Array(Schema.Struct({ key_id: Schema.String, month: Schema.Int, credits: Schema.Int })),
   /** For keys that have a daily or weekly budget. */
   spent_of_day: Schema.Array(Schema.Struct({ key_id: Schema.String, day: Schema.String, credits: Schema.Int })),
-  /** Earliest expiry first. */
   grants: Schema.Array(
     Schema.Struct({
       account_id: Schema.String,
@@ -69,25 +67,13 @@ const Read = Schema.Struct({
       credits_left: Schema.Int
     })
   ),
-  /** What other servers hold. */
-  held: Schema.Array(
-    Schema.Struct({
-      account_id: Schema.String,
-      key_id: Schema.String,
-      day: Schema.Int,
-      grant_position: Schema.Int,
-      credits: Schema.Int,
-      reserved: Schema.Int
-    })
-  ),
-  /** Slices of all servers. */
+  held: Schema.Array(Holding),
   slices: Schema.Array(Schema.Struct({ account_id: Schema.String, server_id: Schema.String, is_asked: Schema.Boolean }))
 })
-export type Read = typeof Read.Type
+export type GroupRead = typeof Read.Type
 const decodeRead = Schema.decodeUnknownEffect(Read)
 
-/** What to read of locked accounts, and of keys. */
-export interface ToRead {
+export interface ReadRequest {
   readonly accounts: ReadonlyArray<string>
   readonly keys: ReadonlyArray<string>
   readonly sha256: ReadonlyArray<string>
@@ -95,23 +81,20 @@ export interface ToRead {
   readonly days: ReadonlyArray<number>
 }
 
-export interface Leased {
+export interface LeaseChange {
   readonly head: ChainHead
   readonly leased_by: string | null
   readonly lease_asked: boolean
   readonly used_by: string | null
-  /** Whether another server was seen just now. */
   readonly is_shared: boolean
-  /** Whether the end of all slices is requested. */
   readonly is_recalled: boolean
 }
 
-/** What a decision writes. */
-export interface Judged {
+export interface GroupChanges {
   readonly entries: ReadonlyArray<Entry>
   readonly holdings: ReadonlyArray<Holding>
   /** Accounts with entries, and others whose lease changes, by id. */
-  readonly leases: ReadonlyMap<string, Leased>
+  readonly leases: ReadonlyMap<string, LeaseChange>
   readonly notices: ReadonlyArray<string>
   /** Accounts of which the server begins a slice, ends its slice, or requests the end of all other slices. */
   readonly begun: ReadonlyArray<string>
@@ -120,16 +103,16 @@ export interface Judged {
 }
 
 /** Other servers' groups wait for what a group has locked, so it does not wait long for a second account. */
-const patienceFor = (accounts: number) => (accounts > 1 ? "200ms" : "1s")
+const lockTimeout = (accounts: number) => (accounts > 1 ? "200ms" : "1s")
 
-const decidedRows = ({ entries, holdings, leases }: Judged) => {
-  const moved = movedBy(entries)
+const bindChanges = ({ entries, holdings, leases }: GroupChanges) => {
+  const moved = listAccountsAfter(entries)
   const accounts = [...leases].map(([id, lease]) => ({
     ...lease,
     moved: moved.get(id) ?? { id, ...lease.head, money_out: 0 }
   }))
   return [
-    ...rowsOf(
+    ...bindRows(
       entries,
       accounts.map((account) => account.moved),
       holdings
@@ -142,19 +125,19 @@ const decidedRows = ({ entries, holdings, leases }: Judged) => {
   ]
 }
 
-const begin: Statement = { text: "begin" }
-const commit: Statement = { text: "commit" }
-const rollback: Statement = { text: "rollback" }
+const begin: SqlStatement = { text: "begin" }
+const commit: SqlStatement = { text: "commit" }
+const rollback: SqlStatement = { text: "rollback" }
 
 /** Returns promises: a group is one promise, and no fiber runs per call. */
 export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const run = Effect.runPromiseWith(yield* Effect.context<never>())
-  const inTime = <A, E>(asked: Effect.Effect<A, E>) =>
-    withDeadline((signal) => run(Effect.mapError(asked, databaseUnavailable("be written")), { signal }))
-  const again = { times: 5, while: (error: unknown) => wasRolledBack(error) }
+  const inTime = <A, E>(work: Effect.Effect<A, E>) =>
+    withDeadline((signal) => run(Effect.mapError(work, databaseUnavailable("be written")), { signal }))
+  const retryPolicy = { times: 5, while: (error: unknown) => wasRolledBack(error) }
 
   const use = yield* openGroupConnection(sql)
-  const reading = (member: string, { accounts, days, keys, sha256 }: ToRead): Statement => ({
+  const readStatement = (member: string, { accounts, days, keys, sha256 }: ReadRequest): SqlStatement => ({
     text: sqlOf.read,
     params: [
       member,
@@ -165,64 +148,73 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
       texts(daysOfWeeks(days).map(dateOfDay))
     ]
   })
-  const one = <A>(statement: Statement) =>
+  const queryOne = <A>(statement: SqlStatement) =>
     use((ask) => Effect.map(ask([statement]), ([rows]) => rows?.[0] as A | undefined)) // the columns of the statement
 
   return {
-    charge: ({ before, entries, holdings }: Charged, { groups, id }: Member): Promise<Written> => {
+    /**
+     * Returns the accounts whose lease or slice is requested. `moved`: an account is not in the state that the server
+     * knows, and nothing was written.
+     */
+    charge: (
+      { before, entries, holdings }: ChargeGroup,
+      { groups, id }: MemberState
+    ): Promise<"not a member" | "moved" | ReadonlyArray<string>> => {
       const accounts = [...before.keys()]
-      const heads: ReadonlyArray<Moved> = [...movedBy(entries).values()]
+      const heads: ReadonlyArray<AccountAfter> = [...listAccountsAfter(entries).values()]
       const known = texts([...before.values()].map(({ hash }) => hash))
-      const params = [id, groups, texts(accounts), known, patienceFor(accounts.length)]
-      const written = one<{ member: boolean; holds: boolean; asked: ReadonlyArray<string> }>({
+      const params = [id, groups, texts(accounts), known, lockTimeout(accounts.length)]
+      const written = queryOne<{ member: boolean; holds: boolean; asked: ReadonlyArray<string> }>({
         text: sqlOf.write,
-        params: [...params, ...rowsOf(entries, heads, holdings)]
+        params: [...params, ...bindRows(entries, heads, holdings)]
       })
       return inTime(
         written.pipe(
-          Effect.retry(again),
-          Effect.map((row): Written => {
-            if (!row?.member) return { outcome: "not a member" }
-            return row.holds ? { outcome: "written", asked: row.asked } : { outcome: "moved" }
+          Effect.retry(retryPolicy),
+          Effect.map((row) => {
+            if (!row?.member) return "not a member" as const
+            return row.holds ? row.asked : ("moved" as const)
           })
         )
       )
     },
-    /** `judge` is called again if the database has rolled back. It returns undefined if there is nothing to write. */
+    /** `decideGroup` is called again if the database has rolled back. It returns undefined to write nothing. */
     decide: (
-      { groups, id }: Member,
-      asked: ToRead,
-      judge: (read: Read) => Judged | undefined
+      { groups, id }: MemberState,
+      request: ReadRequest,
+      decideGroup: (read: GroupRead) => GroupChanges | undefined
     ): Promise<"not a member" | "decided"> => {
       const locking = {
         text: sqlOf.lock,
-        params: [id, groups, texts(asked.accounts), patienceFor(asked.accounts.length)]
+        params: [id, groups, texts(request.accounts), lockTimeout(request.accounts.length)]
       }
-      const transaction = Effect.fnUntraced(function* (ask: Ask) {
-        const [, locked, found] = yield* ask([begin, locking, reading(id, asked)])
+      const transaction = Effect.fnUntraced(function* (ask: SendStatements) {
+        const [, locked, rows] = yield* ask([begin, locking, readStatement(id, request)])
         if (!locked?.[0]?.member) {
           yield* ask([rollback])
           return "not a member" as const
         }
-        const judged = judge(yield* decodeRead(found?.[0]?.answer))
-        if (judged === undefined) {
+        const changes = decideGroup(yield* decodeRead(rows?.[0]?.answer))
+        if (changes === undefined) {
           yield* ask([rollback])
           return "decided" as const
         }
-        const changes = [judged.notices, judged.begun, judged.ended, judged.recalled].map(texts)
-        yield* ask([{ text: sqlOf.decided, params: [id, ...decidedRows(judged), ...changes] }, commit])
+        const ids = [changes.notices, changes.begun, changes.ended, changes.recalled].map(texts)
+        yield* ask([{ text: sqlOf.decided, params: [id, ...bindChanges(changes), ...ids] }, commit])
         return "decided" as const
       })
-      return inTime(use(transaction).pipe(Effect.retry(again)))
+      return inTime(use(transaction).pipe(Effect.retry(retryPolicy)))
     },
     /** Reads keys and their accounts without a lock, so they may have changed since. */
-    read: ({ id }: Member, asked: ToRead): Promise<Read> =>
-      inTime(Effect.flatMap(one<{ answer: unknown }>(reading(id, asked)), (row) => decodeRead(row?.answer))),
-    /** Returns the accounts whose lease or slice is requested, or undefined if the server is no longer registered. */
-    beat: ({ groups, id }: Member): Promise<ReadonlyArray<string> | undefined> =>
+    read: ({ id }: MemberState, request: ReadRequest): Promise<GroupRead> =>
       inTime(
-        one<{ member: boolean; asked: ReadonlyArray<string> }>({ text: sqlOf.beat, params: [id, groups] }).pipe(
-          Effect.retry(again),
+        Effect.flatMap(queryOne<{ answer: unknown }>(readStatement(id, request)), (row) => decodeRead(row?.answer))
+      ),
+    /** Returns the accounts whose lease or slice is requested, or undefined if the server is no longer registered. */
+    beat: ({ groups, id }: MemberState): Promise<ReadonlyArray<string> | undefined> =>
+      inTime(
+        queryOne<{ member: boolean; asked: ReadonlyArray<string> }>({ text: sqlOf.beat, params: [id, groups] }).pipe(
+          Effect.retry(retryPolicy),
           Effect.map((row) => (row?.member ? row.asked : undefined))
         )
       ),
@@ -234,16 +226,16 @@ export type ServerStatements = Effect.Success<ReturnType<typeof serverStatements
 
 /**
  * Abandons work that takes too long: a peer that has vanished sends nothing for minutes. The statement may still
- * complete by itself. A server that joins again waits for it, through the row of its former name.
+ * complete; a server that joins again waits for it, through the row of its former name.
  */
 const withDeadline = <A>(ask: (signal: AbortSignal) => Promise<A>): Promise<A> => {
   const { promise, reject, resolve } = Promise.withResolvers<A>()
   const controller = new AbortController()
   const timer = setTimeout(() => {
-    const cause = `no answer within ${longestStatement / 1_000} seconds`
+    const cause = `no answer within ${statementTimeout / 1_000} seconds`
     reject(new LedgerUnavailable({ action: "be written", cause }))
     controller.abort()
-  }, longestStatement)
+  }, statementTimeout)
   ask(controller.signal)
     .then(resolve, reject)
     .finally(() => clearTimeout(timer))

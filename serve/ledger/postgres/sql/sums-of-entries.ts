@@ -6,7 +6,6 @@
 import { isMoneyOut } from "../../chain/records.ts"
 import { monthOfDate, monthOfMoment } from "./sql-text.ts"
 
-/** Uses the index of entries other than charges. */
 export const moneyOutEntries = `select account_id, position, -credits as credits from ledger.entry where type <> 'charge' and ${isMoneyOut}`
 
 export const moneyOut = `

@@ -1,25 +1,26 @@
 /**
- * What a group writes, as arrays of column values: entries that the machine has chained, the heads of their accounts
- * afterwards, what they add to spending and usage, and what the server holds. One statement writes all of it, wherever
- * it was decided.
+ * The statement that writes a group, wherever the group was decided: chained entries, the heads of their accounts
+ * afterwards, what they add to spending and usage, and what the server holds.
  */
+import { Schema } from "effect"
 import type { ChainHead, Draft } from "../../chain/chain.ts"
-import { type Entry, moneyOutOf } from "../../chain/records.ts"
+import { type Entry, moneyOutOfEntry } from "../../chain/records.ts"
 import { monthOf } from "../../moments.ts"
-import { grantChanges } from "../../rules/expiring-grants.ts"
+import { parseGrants } from "../../rules/expiring-grants.ts"
 import { integers, texts } from "./parameters.ts"
 
 /** What one server holds of one key, for calls admitted on one day, of one grant or of credits that do not expire. */
-export interface Holding {
-  readonly account_id: string
-  readonly key_id: string
-  readonly day: number
+export const Holding = Schema.Struct({
+  account_id: Schema.String,
+  key_id: Schema.String,
+  day: Schema.Int,
   /** 0 if the credits do not expire. */
-  readonly grant_position: number
-  readonly credits: number
+  grant_position: Schema.Int,
+  credits: Schema.Int,
   /** The part of `credits` that no call holds yet. */
-  readonly reserved: number
-}
+  reserved: Schema.Int
+})
+export type Holding = typeof Holding.Type
 
 interface Usage {
   readonly account_id: string
@@ -32,7 +33,7 @@ interface Usage {
 }
 
 /** An entry with a key is a charge, or its refund, which is subtracted from the day on which the charge was counted. */
-const usageOf = (entries: ReadonlyArray<Draft>): ReadonlyArray<Usage> => {
+const sumUsage = (entries: ReadonlyArray<Draft>): ReadonlyArray<Usage> => {
   const sums = new Map<string, Usage>()
   for (const { account_id, credits, endpoint, key_id, occurred_at, type } of entries) {
     if (key_id === null || endpoint === null) continue
@@ -49,97 +50,102 @@ const usageOf = (entries: ReadonlyArray<Draft>): ReadonlyArray<Usage> => {
   return [...sums.values()]
 }
 
-/** The state of an account after a group. */
-export interface Moved extends ChainHead {
+export interface AccountAfter extends ChainHead {
   readonly id: string
   readonly money_out: number
 }
 
 /** The last entry of each account, and the money that went out with its entries. */
-export const movedBy = (entries: ReadonlyArray<Entry>): Map<string, Moved> => {
-  const moved = new Map<string, Moved>()
+export const listAccountsAfter = (entries: ReadonlyArray<Entry>): Map<string, AccountAfter> => {
+  const moved = new Map<string, AccountAfter>()
   for (const entry of entries) {
     const { account_id: id, balance, hash, position } = entry
-    moved.set(id, { id, position, balance, hash, money_out: (moved.get(id)?.money_out ?? 0) + moneyOutOf(entry) })
+    moved.set(id, { id, position, balance, hash, money_out: (moved.get(id)?.money_out ?? 0) + moneyOutOfEntry(entry) })
   }
   return moved
 }
 
 /** Expiring credits that the entries grant, and what they take from such credits. Null if none, as in most groups. */
-const grantRowsOf = (entries: ReadonlyArray<Entry>): string | null => {
+const formatGrantRows = (entries: ReadonlyArray<Entry>): string | null => {
   const rows = entries.flatMap(({ account_id, credits, expires_at, grants, position }) => [
     ...(expires_at === null ? [] : [{ account_id, position, expires_at, credits }]),
-    ...grantChanges(grants).map((change) => ({ account_id, expires_at: null, ...change }))
+    ...parseGrants(grants).map((change) => ({ account_id, expires_at: null, ...change }))
   ])
   return rows.length === 0 ? null : JSON.stringify(rows)
 }
 
-/** One array per column, and the changes of grants as JSON. */
-const parameters = [
-  "entry.account_id",
-  "entry.position",
-  "entry.type",
-  "entry.occurred_at",
-  "entry.key_id",
-  "entry.endpoint",
-  "entry.credits",
-  "entry.balance",
-  "entry.budget_credits",
-  "entry.daily_budget_credits",
-  "entry.weekly_budget_credits",
-  "entry.request_id",
-  "entry.note",
-  "entry.expires_at",
-  "entry.grants",
-  "entry.hash",
-  "grants",
-  "account.id",
-  "account.position",
-  "account.balance",
-  "account.hash",
-  "account.money_out",
-  "usage.account_id",
-  "usage.key_id",
-  "usage.endpoint",
-  "usage.day",
-  "usage.month",
-  "usage.calls",
-  "usage.credits",
-  "holding.account_id",
-  "holding.key_id",
-  "holding.day",
-  "holding.grant_position",
-  "holding.credits",
-  "holding.reserved"
-] as const
-type Parameter = (typeof parameters)[number]
-/** The number of parameters that `rowsOf` returns. */
-export const rowParameters = parameters.length
+/** The columns of each table as parameters, one array per column: the type of the array, and what it is cast to. */
+const columns = {
+  entry: {
+    account_id: "text[]",
+    position: "bigint[]",
+    type: "text[]",
+    occurred_at: "text[]",
+    key_id: "text[]",
+    endpoint: "text[]",
+    credits: "bigint[]",
+    balance: "bigint[]",
+    budget_credits: "bigint[]",
+    daily_budget_credits: "bigint[]",
+    weekly_budget_credits: "bigint[]",
+    request_id: "text[]",
+    note: "text[]",
+    expires_at: "text[]",
+    grants: "text[]",
+    hash: "text[]"
+  },
+  account: { id: "text[]", position: "bigint[]", balance: "bigint[]", hash: "text[]", money_out: "bigint[]" },
+  usage: {
+    account_id: "text[]",
+    key_id: "text[]",
+    endpoint: "text[]",
+    day: "text[]::date[]",
+    month: "bigint[]::integer[]",
+    calls: "bigint[]",
+    credits: "bigint[]"
+  },
+  holding: {
+    account_id: "text[]",
+    key_id: "text[]",
+    day: "bigint[]::integer[]",
+    grant_position: "bigint[]",
+    credits: "bigint[]",
+    reserved: "bigint[]"
+  }
+} as const satisfies {
+  readonly entry: Record<Exclude<keyof Entry, "sequence">, string>
+  readonly account: Record<keyof AccountAfter, string>
+  readonly usage: Record<keyof Usage, string>
+  readonly holding: Record<keyof Holding, string>
+}
+type Table = keyof typeof columns
+const parameters = Object.entries(columns).flatMap(([table, types]) =>
+  Object.entries(types).map(([column, type]) => ({ table, column, type }))
+)
+/** The number of parameters that `bindRows` returns: those of the columns, and the changes of grants as JSON. */
+export const rowParameterCount = parameters.length + 1
 
 /**
- * `isToBeWritten` is a condition in SQL. `$1` is the server that has the holdings. The parameters of `rowsOf` begin
- * after `before`. `more` sets further columns of the accounts, from arrays that are passed after those of `rowsOf`.
+ * `isToBeWritten` is a condition in SQL. `$1` is the server that has the holdings. The parameters of `bindRows` begin
+ * after `before`. `more` sets further columns of the accounts, from arrays that are passed after those of `bindRows`.
  */
-export const writtenWhere = (isToBeWritten: string, before: number, more = { set: "", arrays: "", columns: "" }) => {
-  const p = (name: Parameter) => `$${before + 1 + parameters.indexOf(name)}`
-  const columns = `account_id, position, type, occurred_at, key_id, endpoint, credits, balance, budget_credits,
-      daily_budget_credits, weekly_budget_credits, request_id, note, expires_at, grants, hash`
+export const writeRows = (isToBeWritten: string, before: number, more = { set: "", arrays: "", columns: "" }) => {
+  const arrays = (wanted: Table) =>
+    parameters
+      .flatMap(({ table, type }, index) => (table === wanted ? [`$${before + 1 + index}::${type}`] : []))
+      .join(", ")
+  const names = (table: Table) => Object.keys(columns[table]).join(", ")
+  const grants = `$${before + rowParameterCount}`
   return `written as (
-    insert into ledger.entry (${columns})
-    select account_id, position, type, occurred_at::timestamptz, key_id, endpoint, credits, balance, budget_credits,
-      daily_budget_credits, weekly_budget_credits, request_id, note, expires_at::timestamptz, grants, hash
-    from unnest(${p("entry.account_id")}::text[], ${p("entry.position")}::bigint[], ${p("entry.type")}::text[],
-      ${p("entry.occurred_at")}::text[], ${p("entry.key_id")}::text[], ${p("entry.endpoint")}::text[],
-      ${p("entry.credits")}::bigint[], ${p("entry.balance")}::bigint[], ${p("entry.budget_credits")}::bigint[],
-      ${p("entry.daily_budget_credits")}::bigint[], ${p("entry.weekly_budget_credits")}::bigint[],
-      ${p("entry.request_id")}::text[], ${p("entry.note")}::text[], ${p("entry.expires_at")}::text[],
-      ${p("entry.grants")}::text[], ${p("entry.hash")}::text[])
-      with ordinality as entry (${columns}, place)
+    insert into ledger.entry (${names("entry")})
+    select ${names("entry").replace(/\w+_at/g, "$&::timestamptz")}
+    from unnest(${arrays("entry")})
+      with ordinality as entry (${names("entry")}, place)
     where ${isToBeWritten}
     order by place
   ), changed_grant as materialized (
     select *
-    from json_to_recordset(${p("grants")}::text::json)
+    from json_to_recordset(${grants}::text::json)
       as change (account_id text, position bigint, expires_at timestamptz, credits bigint)
     where ${isToBeWritten}
   ), granted as (
@@ -159,16 +165,12 @@ export const writtenWhere = (isToBeWritten: string, before: number, more = { set
     update ledger.account
     set position = head.position, balance = head.balance, hash = head.hash, money_out = account.money_out + head.money_out
       ${more.set}
-    from unnest(${p("account.id")}::text[], ${p("account.position")}::bigint[], ${p("account.balance")}::bigint[],
-      ${p("account.hash")}::text[], ${p("account.money_out")}::bigint[] ${more.arrays})
-      as head (id, position, balance, hash, money_out ${more.columns})
+    from unnest(${arrays("account")} ${more.arrays}) as head (${names("account")} ${more.columns})
     where account.id = head.id and ${isToBeWritten}
     returning account.id
   ), counted as materialized (
     select *
-    from unnest(${p("usage.account_id")}::text[], ${p("usage.key_id")}::text[], ${p("usage.endpoint")}::text[],
-      ${p("usage.day")}::text[]::date[], ${p("usage.month")}::bigint[]::integer[], ${p("usage.calls")}::bigint[],
-      ${p("usage.credits")}::bigint[]) as usage (account_id, key_id, endpoint, day, month, calls, credits)
+    from unnest(${arrays("usage")}) as usage (${names("usage")})
     where ${isToBeWritten}
   ), spent as (
     insert into ledger.spent_in_month as spent (key_id, month, credits)
@@ -192,58 +194,27 @@ export const writtenWhere = (isToBeWritten: string, before: number, more = { set
   ), held as (
     insert into ledger.holding (account_id, key_id, day, grant_position, server_id, credits, reserved)
     select account_id, key_id, day, grant_position, $1, credits, reserved
-    from unnest(${p("holding.account_id")}::text[], ${p("holding.key_id")}::text[],
-      ${p("holding.day")}::bigint[]::integer[], ${p("holding.grant_position")}::bigint[],
-      ${p("holding.credits")}::bigint[], ${p("holding.reserved")}::bigint[])
-      as holding (account_id, key_id, day, grant_position, credits, reserved)
+    from unnest(${arrays("holding")}) as holding (${names("holding")})
     where ${isToBeWritten}
     on conflict (account_id, key_id, day, grant_position, server_id) do update
       set credits = excluded.credits, reserved = excluded.reserved
   )`
 }
 
-export const rowsOf = (
+export const bindRows = (
   entries: ReadonlyArray<Entry>,
-  heads: ReadonlyArray<Moved>,
+  heads: ReadonlyArray<AccountAfter>,
   holdings: ReadonlyArray<Holding>
 ): ReadonlyArray<unknown> => {
-  const usage = usageOf(entries)
-  const rows: Readonly<Record<Parameter, unknown>> = {
-    "entry.account_id": texts(entries.map((entry) => entry.account_id)),
-    "entry.position": integers(entries.map((entry) => entry.position)),
-    "entry.type": texts(entries.map((entry) => entry.type)),
-    "entry.occurred_at": texts(entries.map((entry) => entry.occurred_at)),
-    "entry.key_id": texts(entries.map((entry) => entry.key_id)),
-    "entry.endpoint": texts(entries.map((entry) => entry.endpoint)),
-    "entry.credits": integers(entries.map((entry) => entry.credits)),
-    "entry.balance": integers(entries.map((entry) => entry.balance)),
-    "entry.budget_credits": integers(entries.map((entry) => entry.budget_credits)),
-    "entry.daily_budget_credits": integers(entries.map((entry) => entry.daily_budget_credits)),
-    "entry.weekly_budget_credits": integers(entries.map((entry) => entry.weekly_budget_credits)),
-    "entry.request_id": texts(entries.map((entry) => entry.request_id)),
-    "entry.note": texts(entries.map((entry) => entry.note)),
-    "entry.expires_at": texts(entries.map((entry) => entry.expires_at)),
-    "entry.grants": texts(entries.map((entry) => entry.grants)),
-    "entry.hash": texts(entries.map((entry) => entry.hash)),
-    grants: grantRowsOf(entries),
-    "account.id": texts(heads.map((head) => head.id)),
-    "account.position": integers(heads.map((head) => head.position)),
-    "account.balance": integers(heads.map((head) => head.balance)),
-    "account.hash": texts(heads.map((head) => head.hash)),
-    "account.money_out": integers(heads.map((head) => head.money_out)),
-    "usage.account_id": texts(usage.map((sum) => sum.account_id)),
-    "usage.key_id": texts(usage.map((sum) => sum.key_id)),
-    "usage.endpoint": texts(usage.map((sum) => sum.endpoint)),
-    "usage.day": texts(usage.map((sum) => sum.day)),
-    "usage.month": integers(usage.map((sum) => sum.month)),
-    "usage.calls": integers(usage.map((sum) => sum.calls)),
-    "usage.credits": integers(usage.map((sum) => sum.credits)),
-    "holding.account_id": texts(holdings.map((holding) => holding.account_id)),
-    "holding.key_id": texts(holdings.map((holding) => holding.key_id)),
-    "holding.day": integers(holdings.map((holding) => holding.day)),
-    "holding.grant_position": integers(holdings.map((holding) => holding.grant_position)),
-    "holding.credits": integers(holdings.map((holding) => holding.credits)),
-    "holding.reserved": integers(holdings.map((holding) => holding.reserved))
+  const rows: Readonly<Record<string, ReadonlyArray<object>>> = {
+    entry: entries,
+    account: heads,
+    usage: sumUsage(entries),
+    holding: holdings
   }
-  return parameters.map((name) => rows[name])
+  const arrays = parameters.map(({ column, table, type }) => {
+    const values = rows[table]?.map((row) => (row as Readonly<Record<string, unknown>>)[column]) ?? []
+    return type.startsWith("text") ? texts(values) : integers(values)
+  })
+  return [...arrays, formatGrantRows(entries)]
 }

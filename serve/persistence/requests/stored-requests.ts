@@ -1,38 +1,24 @@
 /**
- * The request log in the console's tables. Calls are gathered and written twice a second, regardless of their number. A
- * busy server gathers them for up to five seconds, because most of them would soon be pruned: six thousand calls per
- * second then cost about four percent of a core. While the tables cannot be written, calls are dropped and counted. A
- * crash loses the gathered calls.
+ * The request log in the console's tables. Calls are gathered and written twice a second; a busy server gathers them for
+ * up to five seconds, because most would soon be pruned: six thousand calls per second then cost about four percent of a
+ * core. While the tables cannot be written, calls are dropped and counted. A crash loses the gathered calls.
  */
 import { daysBefore } from "@larder/schemas"
 import { Effect, Layer, Schedule, Schema, Semaphore } from "effect"
 import { ConsoleDatabase } from "../console-database.ts"
-import type { Cell } from "../sqlite.ts"
-import { kept, pruneRequests, writeRequests } from "./batches.ts"
-import { type Gathered, gatherer } from "./gathered.ts"
-import {
-  CallsByStatus,
-  CallsOfStatus,
-  lastUseDays,
-  NotedRequest,
-  RequestLog,
-  type StatusesAsked
-} from "./request-log.ts"
+import type { SqlCell } from "../sqlite.ts"
+import { maxKeptCalls, pruneRequests, writeRequests } from "./batches.ts"
+import { type Gathered, gatherCalls } from "./gather-calls.ts"
+import { CallsByStatus, CallsOfStatus, lastUseDays, NotedRequest, RequestLog, type StatusQuery } from "./request-log.ts"
 
-const lookedAtEvery = "500 millis"
-/**
- * In bytes. Below `fewest`, a batch is cheap and is written at each check; from `most` on, it is worth its own
- * transaction. In between, calls are gathered for up to `looks` checks.
- */
-const busy = { fewest: 256 * 1024, most: 8 * 1024 * 1024, looks: 10 }
-const prunedEvery = "10 seconds"
-/**
- * Bytes of text: the calls of ten busy accounts, or 150,000 of many quiet ones. Buffers double, so memory use may be
- * twice this.
- */
-const mostWaiting = 32 * 1024 * 1024
+const writeInterval = "500 millis"
+/** Smaller batches are written at each check, larger ones at once; others after up to `maxChecks` checks. */
+const busy = { minBytes: 256 * 1024, maxBytes: 8 * 1024 * 1024, maxChecks: 10 }
+const pruneInterval = "10 seconds"
+/** The calls of ten busy accounts, or 150,000 of many quiet ones. Buffers double, so memory use may be twice this. */
+const maxWaitingBytes = 32 * 1024 * 1024
 /** An account is pruned again after this many calls since its last pruning. */
-const surplus = 1_000
+const callsPerPruning = 1_000
 
 const latestRequests = `
   select id, account_id, key_id, endpoint, status, credits, duration_ms, occurred_at
@@ -46,7 +32,7 @@ const latestRequests = `
   order by occurred_at desc, id desc
   limit cast($8 as integer)`
 /** As text, a moment is greater than its day. The newest day of each key is the last entry of an index range. */
-const lastUsesOf = (keys: ReadonlyArray<string>) => `
+const selectLastUses = (keys: ReadonlyArray<string>) => `
   with asked (key_id) as (values ${keys.map((_, index) => `(cast($${index + 3} as text))`).join(", ")})
   select key_id, max(used) as used
   from (
@@ -72,70 +58,67 @@ const statusesOfKey = `
   from console.usage_of_status
   where ${ofEndpoint} and key_id = $5
   order by day, endpoint, status`
-const sumsOf = (table: "status_of_endpoint" | "usage_of_status", more = "") => `
+const selectSums = (table: "status_of_endpoint" | "usage_of_status", more = "") => `
   select status, cast(sum(calls) as double precision) as calls
   from console.${table}
   where ${ofEndpoint} ${more}
   group by status
   order by status`
-const sumsOfAllKeys = sumsOf("status_of_endpoint")
-const sumsOfKey = sumsOf("usage_of_status", "and key_id = $5")
+const sumsOfAllKeys = selectSums("status_of_endpoint")
+const sumsOfKey = selectSums("usage_of_status", "and key_id = $5")
 
-/** The statement for one key or for all, with its parameters. */
-const ofKeys = (
-  { account_id, endpoint, from, key_id, to }: StatusesAsked,
-  { all, one }: { readonly all: string; readonly one: string }
-): readonly [statement: string, params: ReadonlyArray<Cell>] => {
+const chooseStatement = (
+  { account_id, endpoint, from, key_id, to }: StatusQuery,
+  allKeys: string,
+  oneKey: string
+): readonly [statement: string, params: ReadonlyArray<SqlCell>] => {
   const params = [account_id, from, to, endpoint ?? null]
-  return key_id === undefined ? [all, params] : [one, [...params, key_id]]
+  return key_id === undefined ? [allKeys, params] : [oneKey, [...params, key_id]]
 }
 
 const make = Effect.gen(function* () {
   const database = yield* ConsoleDatabase
   const { all } = database.background
   const oneAtATime = yield* Semaphore.make(1)
-  const tell = Effect.runForkWith(yield* Effect.context<never>())
-  const waiting = gatherer(kept)
+  const log = Effect.runForkWith(yield* Effect.context<never>())
+  const waiting = gatherCalls(maxKeptCalls)
   let dropped = 0
   let isDropping = false
-  let looks = 0
-  /**
-   * Calls per account since its last pruning. How many an earlier run left is unknown, so the first call makes pruning
-   * due.
-   */
+  let checks = 0
+  /** Calls per account since its last pruning. An earlier run may have left some, so the first call makes it due. */
   const unpruned = new Map<string, number>()
 
-  const written = ({ counts }: Gathered) => {
+  const markWritten = ({ counts }: Gathered) => {
     isDropping = false
     for (const { account_id, calls } of counts) {
-      unpruned.set(account_id, (unpruned.get(account_id) ?? surplus) + calls)
+      unpruned.set(account_id, (unpruned.get(account_id) ?? callsPerPruning) + calls)
     }
   }
   /** Logs once, until writing works again. */
   const drop = (count: number, reason: string) => {
     dropped += count
-    if (!isDropping) tell(Effect.logWarning(`requests are missing in the console's log: ${reason}`))
+    if (!isDropping) log(Effect.logWarning(`requests are missing in the console's log: ${reason}`))
     isDropping = true
   }
 
   const write = oneAtATime.withPermit(
     Effect.suspend(() => {
-      looks = 0
+      checks = 0
       if (waiting.calls() === 0) return Effect.void
       const batch = waiting.take()
       return writeRequests(database, batch).pipe(
-        Effect.andThen(Effect.sync(() => written(batch))),
+        Effect.andThen(Effect.sync(() => markWritten(batch))),
         Effect.catchTag("ConsoleUnavailable", ({ message }) => Effect.sync(() => drop(batch.calls, message)))
       )
     }).pipe(Effect.uninterruptible)
   )
   const writeWhenDue = Effect.suspend(() => {
-    looks++
-    const gathers = waiting.bytes() >= busy.fewest && waiting.bytes() < busy.most && looks < busy.looks
+    checks++
+    const gathers = waiting.bytes() >= busy.minBytes && waiting.bytes() < busy.maxBytes && checks < busy.maxChecks
     return gathers ? Effect.void : write
   })
   const prune = Effect.suspend(() => {
-    const due = [...unpruned].flatMap(([account, count]) => (count >= surplus ? [account] : []))
+    const due = [...unpruned].flatMap(([account, count]) => (count >= callsPerPruning ? [account] : []))
     const pruned = (account: string) => Effect.sync(() => unpruned.set(account, 0))
     return Effect.forEach(due, (account) => Effect.andThen(pruneRequests(database, account), pruned(account)), {
       discard: true
@@ -147,12 +130,12 @@ const make = Effect.gen(function* () {
   )
 
   yield* Effect.addFinalizer(() => write)
-  yield* Effect.forkScoped(Effect.repeat(writeWhenDue, Schedule.spaced(lookedAtEvery)))
-  yield* Effect.forkScoped(Effect.repeat(prune, Schedule.spaced(prunedEvery)))
+  yield* Effect.forkScoped(Effect.repeat(writeWhenDue, Schedule.spaced(writeInterval)))
+  yield* Effect.forkScoped(Effect.repeat(prune, Schedule.spaced(pruneInterval)))
 
   return RequestLog.of({
     note: (request) => {
-      if (waiting.bytes() < mostWaiting) waiting.add(request)
+      if (waiting.bytes() < maxWaitingBytes) waiting.add(request)
       else drop(1, "they arrive faster than they are written")
     },
     dropped: () => dropped,
@@ -169,14 +152,13 @@ const make = Effect.gen(function* () {
         Effect.andThen(
           keys.length === 0
             ? Effect.succeed([])
-            : all(LastUse, lastUsesOf(keys), [account_id, daysBefore(today, lastUseDays), ...keys])
+            : all(LastUse, selectLastUses(keys), [account_id, daysBefore(today, lastUseDays), ...keys])
         ),
         Effect.map((uses) => new Map(uses.map(({ key_id, used }) => [key_id, used])))
       ),
-    statuses: (asked) =>
-      Effect.andThen(write, all(CallsOfStatus, ...ofKeys(asked, { all: statusesOfDays, one: statusesOfKey }))),
-    byStatus: (asked) =>
-      Effect.andThen(write, all(CallsByStatus, ...ofKeys(asked, { all: sumsOfAllKeys, one: sumsOfKey })))
+    statuses: (query) =>
+      Effect.andThen(write, all(CallsOfStatus, ...chooseStatement(query, statusesOfDays, statusesOfKey))),
+    byStatus: (query) => Effect.andThen(write, all(CallsByStatus, ...chooseStatement(query, sumsOfAllKeys, sumsOfKey)))
   })
 })
 

@@ -1,6 +1,6 @@
 /**
- * Calls that are about to be written, as text that the databases split, and as counts. As objects, tens of thousands of
- * them would survive each garbage collection of a busy server: that cost it a seventh of its calls.
+ * Calls that are about to be written, as text that the databases split, and as counts. Tens of thousands of objects
+ * would survive each garbage collection of a busy server, which cost it a seventh of its calls.
  */
 import { betweenCells, betweenRows } from "../rows-as-text.ts"
 import type { NotedRequest } from "./request-log.ts"
@@ -15,24 +15,20 @@ export type Counted = Pick<NotedRequest, "account_id" | "key_id" | "endpoint" | 
 }
 
 export interface Gathered {
-  /**
-   * One call per line, its cells in the order of `NotedRequest`. For each account the latest calls, in the order in
-   * which they were noted.
-   */
+  /** One call per line, its cells in the order of `NotedRequest`: for each account the latest calls, in order. */
   readonly lines: string
   readonly counts: ReadonlyArray<Counted>
   /** Number of calls, including those that are only counted. */
   readonly calls: number
 }
 
-/** Text that grows. */
 interface Part {
   bytes: Buffer
   end: number
   calls: number
 }
 
-interface OfAccount {
+interface CallsOfAccount {
   /** Full parts, the oldest first; each holds half of `kept`. New lines are written to `current`. */
   parts: ReadonlyArray<Part>
   current: Part
@@ -49,29 +45,29 @@ const append = (part: Part, line: string) => {
   part.calls++
 }
 
-const textOf = ({ bytes, end }: Part) => bytes.toString("latin1", 0, end)
+const partText = ({ bytes, end }: Part) => bytes.toString("latin1", 0, end)
 
-const countedOf = (account_id: string, [key, calls]: readonly [string, number]): Counted => {
+const parseCount = (account_id: string, [key, calls]: readonly [string, number]): Counted => {
   const [day = "", key_id = "", endpoint = "", status] = key.split(betweenCells)
   return { day, account_id, key_id, endpoint, status: Number(status), calls }
 }
 
 /** Gathers calls. Keeps the latest `kept` calls of each account in full, up to half as many more, and counts all. */
-export const gatherer = (kept: number) => {
-  let accounts = new Map<string, OfAccount>()
+export const gatherCalls = (kept: number) => {
+  let accounts = new Map<string, CallsOfAccount>()
   let calls = 0
   let bytes = 0
 
-  const accountOf = (id: string): OfAccount => {
-    const found = accounts.get(id)
-    if (found !== undefined) return found
+  const openAccount = (id: string): CallsOfAccount => {
+    const known = accounts.get(id)
+    if (known !== undefined) return known
     const account = { parts: [], current: newPart(), counts: new Map() }
     accounts.set(id, account)
     return account
   }
 
   /** The part for the next line. The oldest part is overwritten once two younger ones hold enough calls. */
-  const currentOf = (account: OfAccount): Part => {
+  const openPart = (account: CallsOfAccount): Part => {
     if (account.current.calls < kept / 2) return account.current
     const [oldest, ...younger] = account.parts
     const isEnough = oldest !== undefined && younger.length === 1
@@ -83,13 +79,12 @@ export const gatherer = (kept: number) => {
 
   return {
     calls: () => calls,
-    /** Bytes of the calls that are kept in full. */
     bytes: () => bytes,
     add: ({ account_id, credits, duration_ms, endpoint, id, key_id, occurred_at, status }: NotedRequest) => {
-      const account = accountOf(account_id)
+      const account = openAccount(account_id)
       const thousandths = Math.round(duration_ms * 1_000) / 1_000
       const line = `${id}${betweenCells}${account_id}${betweenCells}${key_id}${betweenCells}${endpoint}${betweenCells}${status}${betweenCells}${credits}${betweenCells}${thousandths}${betweenCells}${occurred_at}${betweenRows}`
-      append(currentOf(account), line)
+      append(openPart(account), line)
       bytes += line.length
       calls++
       const counted = `${occurred_at.slice(0, 10)}${betweenCells}${key_id}${betweenCells}${endpoint}${betweenCells}${status}`
@@ -98,8 +93,8 @@ export const gatherer = (kept: number) => {
     /** Takes everything gathered so far, and starts empty. */
     take: (): Gathered => {
       const parts = [...accounts.values()].flatMap(({ current, parts }) => [...parts, current])
-      const counts = [...accounts].flatMap(([id, account]) => [...account.counts].map((one) => countedOf(id, one)))
-      const taken = { lines: parts.map(textOf).join("").trimEnd(), counts, calls }
+      const counts = [...accounts].flatMap(([id, account]) => [...account.counts].map((count) => parseCount(id, count)))
+      const taken = { lines: parts.map(partText).join("").trimEnd(), counts, calls }
       accounts = new Map()
       calls = 0
       bytes = 0

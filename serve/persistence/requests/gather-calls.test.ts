@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { gatherer } from "./gathered.ts"
+import { gatherCalls } from "./gather-calls.ts"
 import type { NotedRequest } from "./request-log.ts"
 
 const call = (number: number, stated: Partial<NotedRequest> = {}): NotedRequest => ({
@@ -17,8 +17,8 @@ const call = (number: number, stated: Partial<NotedRequest> = {}): NotedRequest 
 const ids = (lines: string) => lines.split("\n").map((line) => line.split("\u001f")[0])
 
 describe("gathered calls", () => {
-  it("gives calls back as they were noted, and only once", () => {
-    const gathering = gatherer(10)
+  it("returns calls as they were noted, and only once", () => {
+    const gathering = gatherCalls(10)
     for (const one of [call(1), call(2, { status: 402, credits: 0, duration_ms: 0.0004 })]) gathering.add(one)
     assert.strictEqual(gathering.calls(), 2)
     const { lines } = gathering.take()
@@ -33,7 +33,7 @@ describe("gathered calls", () => {
   })
 
   it("keeps at least the 4 latest calls of each account, and counts all of them", () => {
-    const gathering = gatherer(4)
+    const gathering = gatherCalls(4)
     for (let number = 0; number < 11; number++) gathering.add(call(number))
     gathering.add(call(99, { account_id: "acct_b", occurred_at: "2026-11-01T00:00:00.000Z" }))
     assert.strictEqual(gathering.calls(), 12)
@@ -49,8 +49,8 @@ describe("gathered calls", () => {
     assert.strictEqual(calls, 12)
   })
 
-  it("holds 5,000 calls, more than it has room for at first", () => {
-    const gathering = gatherer(10_000)
+  it("stores 5,000 calls, more than its initial buffer", () => {
+    const gathering = gatherCalls(10_000)
     for (let number = 0; number < 5_000; number++) gathering.add(call(number))
     assert.deepStrictEqual(
       ids(gathering.take().lines),

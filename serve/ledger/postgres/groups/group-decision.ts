@@ -1,34 +1,33 @@
 /**
- * Decides a group by what was read of its accounts while they are locked, with the rules of `admission.ts`: which calls
- * are held, what is charged, which leases are taken, kept, returned or requested. Nothing is in force before it is
- * written.
+ * Decides a group by what was read of its locked accounts, with the rules in `admission.ts`: which calls are held, what
+ * is charged, which leases are taken, kept, returned or requested. Nothing is in force before it is written.
  */
-import { chain } from "../../chain/chain.ts"
-import { dayOf } from "../../moments.ts"
-import { type Hold, release } from "../../rules/admission.ts"
+import { chainEntries } from "../../chain/chain.ts"
+import { dayNumber } from "../../moments.ts"
+import { type Hold, releaseHold } from "../../rules/admission.ts"
 import { areInOnePeriod, type DayOfKey } from "../../rules/spending.ts"
 import { holdingName, type KnownAccounts } from "../leases/known-accounts.ts"
-import type { LeaseHabits, Uses } from "../leases/lease-habits.ts"
-import type { AccountRead, Judged, Leased, Read, ToRead } from "../sql/statements.ts"
+import type { LeaseHabits, UseCounts } from "../leases/lease-habits.ts"
+import type { AccountRead, GroupChanges, GroupRead, LeaseChange, ReadRequest } from "../sql/statements.ts"
 import type { Holding } from "../sql/written.ts"
-import { accountOfCharge, accountOfHold, accountsOf, type CallGroup, type Decided } from "./group.ts"
-import { addTo, type Sliced, sliceBeyond, sliceWith } from "./slices.ts"
+import { type AdmissionOutcome, accountOfCharge, accountOfHold, accountsOf, type CallGroup } from "./group.ts"
+import { addToSlice, changeSlice, type PendingSlice, planSlice } from "./slices.ts"
 
-export interface Judgement {
-  readonly judged: Judged | undefined
-  readonly entries: Judged["entries"]
+export interface GroupDecision {
+  readonly judged: GroupChanges | undefined
+  readonly entries: GroupChanges["entries"]
   /** The outcomes of the group's holds, in order; `deferred` if another server decides. */
-  readonly outcomes: ReadonlyArray<Decided | "deferred">
+  readonly outcomes: ReadonlyArray<AdmissionOutcome | "deferred">
   readonly holdings: ReadonlyMap<string, ReadonlyMap<string, Holding>>
   /** Accounts whose lease the server has from now on. */
   readonly leased: ReadonlyArray<string>
-  readonly sliced: ReadonlyArray<Sliced>
-  readonly read: Read
+  readonly sliced: ReadonlyArray<PendingSlice>
+  readonly read: GroupRead
   readonly days: ReadonlyArray<number>
 }
 
 /** `now` is the time of lookups. */
-export const askedBy = (group: CallGroup, now: number): ToRead => ({
+export const listReads = (group: CallGroup, now: number): ReadRequest => ({
   accounts: accountsOf(group).toSorted(),
   keys: [
     ...new Set([
@@ -40,38 +39,38 @@ export const askedBy = (group: CallGroup, now: number): ToRead => ({
   sha256: [...group.bySha256.keys()],
   days: [
     ...new Set([
-      dayOf(now),
-      ...group.holds.map(({ question }) => dayOf(question.nowMs)),
+      dayNumber(now),
+      ...group.holds.map(({ question }) => dayNumber(question.nowMs)),
       ...group.charges.map(({ question }) => question.hold.day.day)
     ])
   ]
 })
 
-const isOther = (before: Holding | undefined, { credits, reserved }: Holding) =>
+const differs = (before: Holding | undefined, { credits, reserved }: Holding) =>
   before?.credits !== credits || before.reserved !== reserved
 
 /** The changes after which the database knows what the server holds. The next beat deletes rows of 0 credits. */
-export const differences = (
+export const findDifferences = (
   before: ReadonlyMap<string, Holding>,
   after: ReadonlyMap<string, Holding>
 ): ReadonlyArray<Holding> => [
-  ...[...after.values()].filter((holding) => isOther(before.get(holdingName(holding)), holding)),
+  ...[...after.values()].filter((holding) => differs(before.get(holdingName(holding)), holding)),
   ...[...before].flatMap(([name, holding]) => (after.has(name) ? [] : [{ ...holding, credits: 0, reserved: 0 }]))
 ]
 
 const noHoldings: ReadonlyMap<string, Holding> = new Map()
 
-export const judge = (
+export const decideGroup = (
   group: CallGroup,
-  read: Read,
+  read: GroupRead,
   days: ReadonlyArray<number>,
   by: {
     readonly member: string
     readonly known: KnownAccounts
-    readonly uses: Uses
+    readonly uses: UseCounts
     readonly habits: LeaseHabits
   }
-): Judgement => {
+): GroupDecision => {
   const { habits, known, member, uses } = by
   const accounts = new Map(read.accounts.map((account) => [account.record.id, account]))
   known.refresh(read, days)
@@ -96,14 +95,14 @@ export const judge = (
     const isRoom =
       refused === "insufficient_balance"
         ? isHeldByOthers(id)
-        : read.held.some(({ day, key_id }) => key_id === key.id && areInOnePeriod(refused, day, dayOf(nowMs)))
+        : read.held.some(({ day, key_id }) => key_id === key.id && areInOnePeriod(refused, day, dayNumber(nowMs)))
     if (!isRoom) return decided
     recalled.add(id)
     return "deferred"
   })
   const admitted = outcomes.flatMap((outcome) => (outcome !== "deferred" && "hold" in outcome ? [outcome.hold] : []))
   const charging = new Set<Hold>(group.charges.map(({ question }) => question.hold))
-  const entries = chain(
+  const entries = chainEntries(
     known.state(),
     group.charges.map(({ question }) => question.draft)
   )
@@ -129,8 +128,8 @@ export const judge = (
       read.grants.some(({ account_id }) => account_id === id) // their calls take from one grant after the other
     ) && uses.areMany(id)
 
-  const leases = new Map<string, Leased>()
-  const sliced: Array<Sliced> = []
+  const leases = new Map<string, LeaseChange>()
+  const sliced: Array<PendingSlice> = []
   const [begun, ended]: [Array<string>, Array<string>] = [[], []]
   const holdings = new Map<string, ReadonlyMap<string, Holding>>()
   const leased: Array<string> = []
@@ -152,10 +151,10 @@ export const judge = (
     const takes = mayLease(id, account)
     if (takes) leased.push(id)
     const slice =
-      !takes && maySlice(id, account) ? sliceBeyond([...charging, ...admitted], id, days) : new Map<DayOfKey, number>()
+      !takes && maySlice(id, account) ? planSlice([...charging, ...admitted], id, days) : new Map<DayOfKey, number>()
     const hadSlice = read.slices.some(({ account_id, server_id }) => account_id === id && server_id === member)
     if (slice.size > 0) {
-      sliced.push(sliceWith(id, known.slice(id) ?? new Map(), slice))
+      sliced.push(changeSlice(id, known.slice(id) ?? new Map(), slice))
       if (!hadSlice) begun.push(id)
     } else if (hadSlice) ended.push(id)
     // a slice that the lease replaces ends now, before the lease is written: the lease has room for all of it
@@ -178,20 +177,20 @@ export const judge = (
   for (const id of group.released)
     if (!known.isLeased(id) && !known.isSliced(id) && !holdings.has(id)) holdings.set(id, known.heldOf(id))
 
-  const changed = [...holdings].flatMap(([id, after]) => differences(known.recorded(id), after))
+  const changed = [...holdings].flatMap(([id, after]) => findDifferences(known.recorded(id), after))
   const isNothing = entries.length + changed.length + leases.size + begun.length + ended.length === 0
-  const judged = isNothing
+  const changes = isNothing
     ? undefined
     : { entries, holdings: changed, leases, notices, begun, ended, recalled: [...recalled] }
-  return { judged, entries, outcomes, holdings, leased, sliced, read, days }
+  return { judged: changes, entries, outcomes, holdings, leased, sliced, read, days }
 }
 
-/** Undoes a judgement of which nothing was written. */
-export const undo = ({ outcomes, sliced }: Judgement, known: KnownAccounts): void => {
-  for (const { slice, whenNot } of sliced) addTo(slice, whenNot)
+/** Undoes a decision of which nothing was written. */
+export const undoDecision = ({ outcomes, sliced }: GroupDecision, known: KnownAccounts): void => {
+  for (const { slice, whenNot } of sliced) addToSlice(slice, whenNot)
   for (const outcome of outcomes) {
     if (outcome === "deferred" || "refused" in outcome) continue
-    release(outcome.hold)
+    releaseHold(outcome.hold)
     known.unregister(outcome.hold)
   }
 }

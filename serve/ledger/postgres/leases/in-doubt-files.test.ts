@@ -2,10 +2,10 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { doubtFiles } from "./doubt-files.ts"
+import { openInDoubtFiles } from "./in-doubt-files.ts"
 
-describe("files of calls in doubt", () => {
-  it("are readable by their owner alone, also where the folder and files were there before", () => {
+describe("files of in-doubt calls", () => {
+  it("are readable by their owner only, even if the folder and files existed before", () => {
     const home = mkdtempSync(path.join(tmpdir(), "larder-doubts-"))
     try {
       const [ledger, folder] = [path.join(home, "ledger"), path.join(home, "ledger", "in-doubt")]
@@ -13,7 +13,7 @@ describe("files of calls in doubt", () => {
       mkdirSync(folder, { recursive: true })
       writeFileSync(before, "req_1\n")
       for (const one of [ledger, folder, before]) chmodSync(one, 0o755)
-      doubtFiles(ledger).add("now", ["req_2"])
+      openInDoubtFiles(ledger).add("now", ["req_2"])
       const modes = [ledger, folder, before, path.join(folder, "now")].map((one) => statSync(one).mode & 0o077)
       assert.deepStrictEqual(modes, [0, 0, 0, 0])
     } finally {

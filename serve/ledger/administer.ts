@@ -1,0 +1,192 @@
+/**
+ * The operations of `administration.ts`, the same for every store: what they check, decide and return. A store adds how
+ * it reads, and how it makes a decision durable while nothing else changes the account.
+ */
+import { isScope } from "@larder/schemas"
+import { Clock, Effect, Result, Schema, Stream } from "effect"
+import {
+  Administration,
+  type AdministrationError,
+  Booking,
+  type Input,
+  type KeySummary,
+  type Output
+} from "./administration.ts"
+import { fingerprint, last4, newApiKey } from "./api-key.ts"
+import type { ApiKey, Entry } from "./chain/records.ts"
+import { usdOf } from "./money.ts"
+import { randomId } from "./random-text.ts"
+import {
+  bookOnce,
+  creditAccount,
+  type Decision,
+  editKey,
+  issueKey,
+  nothingToWrite,
+  openAccount,
+  revokeKey,
+  rotateKey
+} from "./rules/decisions.ts"
+
+type Answer<A> = Effect.Effect<A, AdministrationError>
+
+/** What the operations need of a store. Unknown ids are errors. */
+interface AdministeredStore {
+  /** Removes the expired credits of an account, or of all. If that fails, it is tried again later; no call can spend them. */
+  readonly expire: (accountId: string) => Effect.Effect<void>
+  readonly expireAll: Effect.Effect<void>
+  readonly account: (id: string) => Answer<Output<"account">>
+  /** Accounts and keys are listed oldest first; equally old ones are ordered by id. */
+  readonly accounts: Answer<Output<"listAccounts">>
+  readonly keys: (accountId: string, now: number) => Answer<ReadonlyArray<KeySummary>>
+  readonly key: (id: string, now: number) => Answer<KeySummary>
+  /** In a change, with a lock on the key that lasts until the change ends. */
+  readonly keyRecord: (id: string, now: number, inChange: boolean) => Answer<ApiKey>
+  /** Number of the account's keys that are not revoked. */
+  readonly countValidKeys: (accountId: string) => Answer<number>
+  /** The account whose entries contain this reference and type. */
+  readonly accountOfBooking: (type: Entry["type"], reference: string) => Answer<string | undefined>
+  /** Runs `work` while nothing else changes these accounts. What it writes is durable and in force afterwards. */
+  readonly change: <A>(accountIds: ReadonlyArray<string>, work: (now: number) => Answer<A>) => Answer<A>
+  /** Called once in a change. */
+  readonly write: (decision: Decision) => Answer<void>
+  readonly usage: (query: Input<"usage">) => Answer<Output<"usage">>
+  readonly summedUsage: (query: Input<"summedUsage">) => Answer<Output<"summedUsage">>
+  readonly entriesBefore: (page: Input<"entriesBefore">) => Answer<Output<"entriesBefore">>
+  readonly entriesOf: (accountId: string) => Stream.Stream<Entry, AdministrationError>
+  readonly verify: (input: Input<"verify">) => Answer<Output<"verify">>
+  readonly backup: (file: string) => Answer<Output<"backup">>
+}
+
+/** In credits; null if the key has no budget for the period. */
+export interface SpentCredits {
+  readonly month: number
+  readonly week: number | null
+  readonly day: number | null
+}
+
+/** No secret stays valid after its key expires. Timestamps have one format, so their texts sort by time. */
+const pickEarlier = (formerEnd: string | null, keyEnd: string | null) =>
+  formerEnd !== null && keyEnd !== null && keyEnd < formerEnd ? keyEnd : formerEnd
+
+const usdOrNull = (credits: number | null) => (credits === null ? null : usdOf(credits))
+
+export const summarizeKey = (key: ApiKey, spent: SpentCredits): KeySummary => {
+  const { budget_credits, daily_budget_credits, weekly_budget_credits, ...rest } = key
+  const { former_sha256: _, revision: __, sha256: ___, ...record } = rest
+  return {
+    ...record,
+    scopes: key.scopes.filter(isScope),
+    former_expires_at: pickEarlier(key.former_expires_at, key.expires_at),
+    budget_usd: usdOf(budget_credits),
+    spent_usd: usdOf(spent.month),
+    daily_budget_usd: usdOrNull(daily_budget_credits),
+    spent_today_usd: usdOrNull(spent.day),
+    weekly_budget_usd: usdOrNull(weekly_budget_credits),
+    spent_this_week_usd: usdOrNull(spent.week)
+  }
+}
+
+const decodeBooking = Schema.decodeEffect(Booking)
+
+const makeSecret = Effect.sync(() => {
+  const key = newApiKey()
+  return { key, stored: { sha256: fingerprint(key), last4: last4(key) } }
+})
+
+export const administer = (store: AdministeredStore): Administration["Service"] => {
+  const write = (decision: Result.Result<Decision, AdministrationError>) =>
+    Effect.tap(Effect.fromResult(decision), (decided) =>
+      decided === nothingToWrite ? Effect.void : store.write(decided)
+    )
+
+  const changeKey = (id: string, decide: (key: ApiKey, now: number) => Result.Result<Decision, AdministrationError>) =>
+    Effect.gen(function* () {
+      const { account_id } = yield* store.keyRecord(id, yield* Clock.currentTimeMillis, false)
+      return yield* store.change([account_id], (now) =>
+        store.keyRecord(id, now, true).pipe(
+          Effect.flatMap((key) => write(decide(key, now))),
+          Effect.andThen(store.key(id, now))
+        )
+      )
+    })
+
+  return Administration.of({
+    createAccount: Effect.fn("Administration.createAccount")(function* ({ name }) {
+      const id = yield* randomId("acct_")
+      return yield* store.change([], (now) =>
+        Effect.andThen(write(Result.succeed(openAccount(id, name, now))), store.account(id))
+      )
+    }),
+    listAccounts: () => Effect.andThen(store.expireAll, store.accounts),
+    account: ({ account_id }) => Effect.andThen(store.expire(account_id), store.account(account_id)),
+    creditAccount: Effect.fn("Administration.creditAccount")(function* ({ account_id, expires_at = null, ...credit }) {
+      yield* store.expire(account_id)
+      return yield* store.change([account_id], (now) =>
+        store.account(account_id).pipe(
+          Effect.flatMap((account) => write(creditAccount(account, { ...credit, expires_at }, now))),
+          Effect.andThen(store.account(account_id))
+        )
+      )
+    }),
+    book: Effect.fn("Administration.book")(function* (input) {
+      const booking = yield* Effect.orDie(decodeBooking(input)) // callers in this process have checked it
+      const { account_id, reference, type } = booking
+      yield* store.expire(account_id)
+      return yield* store.change([account_id], (now) =>
+        Effect.gen(function* () {
+          const account = yield* store.account(account_id)
+          const bookedFor = yield* store.accountOfBooking(type, reference)
+          const decision = yield* write(bookOnce(account, booking, bookedFor, now))
+          const { balance_credits } = yield* store.account(account_id)
+          return { booked: decision !== nothingToWrite, balance_credits }
+        })
+      )
+    }),
+    createKey: Effect.fn("Administration.createKey")(function* ({ account_id, ...settings }) {
+      const id = yield* randomId("key_")
+      const { key, stored } = yield* makeSecret
+      return yield* store.change([account_id], (now) =>
+        Effect.gen(function* () {
+          yield* store.account(account_id)
+          const validKeys = yield* store.countValidKeys(account_id)
+          yield* write(issueKey({ ...settings, id, account_id, ...stored }, validKeys, now))
+          return { key, ...(yield* store.key(id, now)) }
+        })
+      )
+    }),
+    listKeys: Effect.fn("Administration.listKeys")(function* ({ account_id }) {
+      yield* store.account(account_id)
+      return yield* store.keys(account_id, yield* Clock.currentTimeMillis)
+    }),
+    editKey: Effect.fn("Administration.editKey")(({ key_id, ...changes }) =>
+      changeKey(key_id, (key, now) => editKey(key, changes, now))
+    ),
+    rotateKey: Effect.fn("Administration.rotateKey")(function* ({ key_id, overlap_hours }) {
+      const { key, stored } = yield* makeSecret
+      return { key, ...(yield* changeKey(key_id, (former, now) => rotateKey(former, stored, overlap_hours, now))) }
+    }),
+    revokeKey: Effect.fn("Administration.revokeKey")(({ key_id }) =>
+      changeKey(key_id, (key, now) => Result.succeed(revokeKey(key, now)))
+    ),
+    usage: Effect.fn("Administration.usage")(function* (query) {
+      yield* store.account(query.account_id)
+      return yield* store.usage(query)
+    }),
+    summedUsage: Effect.fn("Administration.summedUsage")(function* (query) {
+      yield* store.account(query.account_id)
+      return yield* store.summedUsage(query)
+    }),
+    entriesBefore: Effect.fn("Administration.entriesBefore")(function* (page) {
+      yield* store.expire(page.account_id)
+      yield* store.account(page.account_id)
+      return yield* store.entriesBefore(page)
+    }),
+    entriesOf: (accountId) =>
+      Stream.unwrap(
+        Effect.as(Effect.andThen(store.expire(accountId), store.account(accountId)), store.entriesOf(accountId))
+      ),
+    verify: store.verify,
+    backup: ({ file }) => Effect.andThen(store.expireAll, store.backup(file))
+  })
+}

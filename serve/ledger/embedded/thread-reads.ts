@@ -1,0 +1,89 @@
+/**
+ * What a thread reads for `embedded-store.ts`: entries in pages (those that `entry_place` covers through it, newer ones
+ * from `entry`), expiring grants, and keys as they are stored.
+ */
+import type { Sqlite } from "../../persistence/index.ts"
+import type { Entry } from "../chain/records.ts"
+import type { LedgerSnapshot } from "../rules/ledger-state.ts"
+import { indexedUpTo } from "./progress.ts"
+import { comparedKeyColumns, type PageBefore } from "./store.ts"
+import { entryColumns, readTextCell, toEntry } from "./tables.ts"
+
+const isIndexed = `sequence <= ${indexedUpTo}`
+const isNotIndexed = `sequence > ${indexedUpTo}`
+const qualifyColumns = (table: string) =>
+  entryColumns
+    .split(",")
+    .map((column) => `${table}.${column.trim()}`)
+    .join(", ")
+
+const indexedEntries = `
+  select ${qualifyColumns("entry")}
+  from sums.entry_place as place
+  cross join ledger.entry on entry.sequence = place.sequence
+  where place.account_id = $1 and place.position < $2 and place.${isIndexed}`
+const newestEntries = `select ${entryColumns} from ledger.entry where ${isNotIndexed} and account_id = $1 and position < $2`
+/** For all types but charges: their index is always up to date. */
+const entriesExceptCharges = `
+  select ${entryColumns}
+  from ledger.entry indexed by entry_but_charge
+  where type <> 'charge' and account_id = $1 and position < $2`
+
+const whereTypes = (types: PageBefore["types"]) =>
+  types === undefined ? "" : `and type in (${types.map((type) => `'${type}'`).join(", ")})`
+
+const selectPageBefore = (types: PageBefore["types"]) =>
+  types === undefined || types.includes("charge")
+    ? `select * from (${newestEntries} ${whereTypes(types)} order by sequence desc limit $3)
+      union all
+      select * from (${indexedEntries} ${whereTypes(types)} order by place.position desc limit $3)
+      limit $3`
+    : `${entriesExceptCharges} ${whereTypes(types)} order by position desc limit $3`
+
+/** The newest entries of an account below a position, newest first. */
+export const readBefore = (sqlite: Sqlite, { account_id, before, limit, types }: PageBefore): ReadonlyArray<Entry> =>
+  types?.length === 0 ? [] : sqlite.all(selectPageBefore(types), [account_id, before, limit]).map(toEntry)
+
+const pageAfter = `
+  select * from (
+    select ${qualifyColumns("entry")}
+    from sums.entry_place as place
+    cross join ledger.entry on entry.sequence = place.sequence
+    where place.account_id = $1 and place.position > $2 and place.${isIndexed} and place.sequence <= $3
+    order by place.position
+    limit $4
+  )
+  union all
+  select * from (
+    select ${entryColumns} from ledger.entry
+    where ${isNotIndexed} and sequence <= $3 and account_id = $1 and position > $2
+    order by sequence
+    limit $4
+  )
+  limit $4`
+
+/** Entries of an account after a position, up to the entry with the number `last`, oldest first. */
+export const readAfter = (sqlite: Sqlite, accountId: string, after: number, last: number, limit: number) =>
+  sqlite.all(pageAfter, [accountId, after, last, limit]).map(toEntry)
+
+/** The compared columns of each key as one text, by the key's id. */
+export const readStoredKeys = (sqlite: Sqlite): ReadonlyMap<string, string> =>
+  new Map(
+    sqlite
+      .all(
+        `select id, ${comparedKeyColumns.map((column) => `coalesce(${column}, '')`).join(" || ' ' || ")} as text
+        from ledger.api_key`
+      )
+      .map((row): [string, string] => [readTextCell(row, "id"), readTextCell(row, "text")])
+  )
+
+export const readGrants = (sqlite: Sqlite): ReadonlyArray<LedgerSnapshot["grants"][number]> =>
+  sqlite
+    .all("select account_id, position, expires_at, credits_left from ledger.expiring_grant")
+    .map((row) => ({ ...row }) as unknown as LedgerSnapshot["grants"][number]) // strict columns
+
+const pageOfAll = `
+  select ${entryColumns} from ledger.entry where sequence > $1 and sequence <= $2 order by sequence limit $3`
+
+export const readAllAfter = (sqlite: Sqlite, after: number, last: number, limit: number) =>
+  sqlite.all(pageOfAll, [after, last, limit]).map(toEntry)
