@@ -19,10 +19,10 @@ import { Billing, openBilling, openPayments, warnOfFreeCredits } from "./billing
 import { createDemoKey, ledgerDirectoryIn, serveControl, welcome } from "./cli/index.ts"
 import {
   type ConsoleServices,
-  checkoutPageOf,
   DataRead,
-  gaugesOf,
+  makeCheckoutPage,
   makeConsole,
+  makeGauges,
   pages,
   type Readiness,
   simulatorPages
@@ -30,7 +30,7 @@ import {
 import { addDocs } from "./docs/index.ts"
 import { Ledger, logKeyChanges } from "./ledger/index.ts"
 import { makeAssistants } from "./mcp/index.ts"
-import { administerPeople, firstLink, layerPeople, People } from "./people/index.ts"
+import { administerPeople, createFirstLink, layerPeople, People } from "./people/index.ts"
 import { type ConsoleDatabase, layerRequestLog, RequestLog } from "./persistence/index.ts"
 import { consoleUrlSetting, serveSettings } from "./settings.ts"
 import { storesInFile, storesInPostgres } from "./stores.ts"
@@ -127,7 +127,7 @@ const open = Effect.fnUntraced(function* () {
   const consoleApp = makeConsole<ConsoleServices>({
     readiness,
     meters,
-    gauges: gaugesOf(ledger, pipeline, turns, live.swaps, requestLog.dropped, signIns, billing.events),
+    gauges: makeGauges(ledger, pipeline, turns, live.swaps, requestLog.dropped, signIns, billing.events),
     pages: [...pages, ...(simulator === undefined ? [] : simulatorPages(simulator))],
     run: Effect.runPromiseExitWith(context.pipe(Context.add(Billing, billing), Context.add(DataRead, dataRead))),
     report,
@@ -137,7 +137,7 @@ const open = Effect.fnUntraced(function* () {
     apiFor: (host) => publicApiUrl ?? addressFor(api, host),
     samples,
     processor: payments.processor.name,
-    checkout: simulator === undefined ? undefined : checkoutPageOf(simulator)
+    checkout: simulator === undefined ? undefined : makeCheckoutPage(simulator)
   })
   listening = yield* listen(consoleApp, {
     what: "console",
@@ -166,7 +166,7 @@ type StoreError = Layer.Error<ReturnType<typeof storesInPostgres> | ReturnType<t
 
 const openDemo = Effect.fnUntraced(function* (consoleUrl: string) {
   const { account, key } = yield* createDemoKey()
-  return { key, balance_credits: account.balance_credits, link: yield* firstLink(account.id, consoleUrl) }
+  return { key, balance_credits: account.balance_credits, link: yield* createFirstLink(account.id, consoleUrl) }
 })
 
 /** The command and its flags are in `cli/program.ts`. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { temporaryFolder } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Layer, Logger, References } from "effect"
-import { Administration, openEmbeddedLedger, Ledger } from "../ledger/index.ts"
+import { Administration, Ledger, openEmbeddedLedger } from "../ledger/index.ts"
 import { createDemoKey } from "./demo.ts"
 
 const withTestLedger = <A, E>(work: Effect.Effect<A, E, Ledger | Administration>) =>

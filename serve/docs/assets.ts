@@ -31,7 +31,7 @@ const referenceScript = assetOf("reference", "js", js, read("./assets/reference.
 const icon = assetOf("icon", "svg", "image/svg+xml", read("../console/web/assets/icon.svg"))
 
 export const docsAssets: ReadonlyArray<DocsAsset> = [style, script, reference, referenceScript, icon]
-export const assetPaths = {
+export const docsAssetPaths = {
   style: style.path,
   script: script.path,
   icon: icon.path,

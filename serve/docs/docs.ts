@@ -7,11 +7,11 @@ import { noSuchEndpoint } from "@larder/schemas"
 import type { H3, H3Event } from "h3"
 import { type Answer, type Listener, makeSharedBody, type SharedBody, sampleLine } from "../api/index.ts"
 import { type DocsAsset, docsAssets } from "./assets.ts"
-import { filled } from "./facts.ts"
-import { guideAt, guidePaths } from "./guides.ts"
-import { guidePage, referencePage, referencePath } from "./layout.ts"
-import { llmsText } from "./llms.ts"
-import { htmlOf } from "./markdown.ts"
+import { fillFacts } from "./facts.ts"
+import { findGuide, guidePaths } from "./guides.ts"
+import { referencePath, renderGuide, renderReference } from "./layout.ts"
+import { renderLlmsText } from "./llms.ts"
+import { renderMarkdown } from "./markdown.ts"
 import { scalarScript } from "./scalar-script.ts"
 
 /** Content security policy: allows only content of this origin. */
@@ -111,21 +111,21 @@ export const addDocs = (app: H3, needs: Listener): void => {
 
   for (const path of guidePaths) {
     serveRendered(path, page, async ({ api, console, samples }) => {
-      const guide = guideAt(path)
-      const content = htmlOf(filled(guide.markdown, api))
-      return String(await guidePage(guide, { content, consoleUrl: console, samples }))
+      const guide = findGuide(path)
+      const content = renderMarkdown(fillFacts(guide.markdown, api))
+      return String(await renderGuide(guide, { content, consoleUrl: console, samples }))
     })
     // the notice is below the title, which stays the first line
     serveRendered(`${path}.md`, markdown, ({ api, samples }) =>
-      filled(guideAt(path).markdown, api).replace("\n\n", () => `\n\n${sampleLine(samples)}`)
+      fillFacts(findGuide(path).markdown, api).replace("\n\n", () => `\n\n${sampleLine(samples)}`)
     )
   }
-  serveRendered("/llms.txt", plain, ({ api, samples }) => llmsText(api, samples))
+  serveRendered("/llms.txt", plain, ({ api, samples }) => renderLlmsText(api, samples))
 
   serve(referencePath, async (event) => {
     const scalar = `/docs/assets/${(await scalarScript()).name}`
     const nonce = randomBytes(18).toString("base64")
-    const body = await referencePage({ consoleUrl: consoleUrlFor(event), samples: samples(), nonce, scalar })
+    const body = await renderReference({ consoleUrl: consoleUrlFor(event), samples: samples(), nonce, scalar })
     return free(200, body, {
       ...documentHeaders(page, referencePolicy(nonce)),
       "cache-control": "no-store"

@@ -31,7 +31,7 @@ const table = (headings: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArra
 
 const call = ({ path }: Endpoint) => `\`GET ${templateOf(path)}\``
 
-const endpointsOf = (chosen: ReadonlyArray<Endpoint>) =>
+const endpointTable = (chosen: ReadonlyArray<Endpoint>) =>
   table(
     ["Endpoint", "Answers", "Scope", ">Credits", ">USD"],
     chosen.map((endpoint) => [
@@ -44,7 +44,7 @@ const endpointsOf = (chosen: ReadonlyArray<Endpoint>) =>
   )
 
 /** The endpoint itself states its page sizes: it is given a far too large limit, and reduces or rejects it. */
-const limitOf = (endpoint: Endpoint): ReadonlyArray<string> => {
+const limitRow = (endpoint: Endpoint): ReadonlyArray<string> => {
   const sizeOf = (text?: string) => {
     const read = endpoint.read(new URLSearchParams(text === undefined ? {} : { limit: text }))
     return "value" in read ? String(read.value.limit) : read.invalid
@@ -55,7 +55,7 @@ const limitOf = (endpoint: Endpoint): ReadonlyArray<string> => {
   return [call(endpoint), sizeOf(), largest, isServed ? `served as ${largest}` : `400, \`${above}\``]
 }
 
-const parametersOf = (endpoint: Endpoint) =>
+const parameterTable = (endpoint: Endpoint) =>
   table(
     ["Parameter", "Meaning"],
     Object.entries(endpoint.parameters).map(([name, { description, required }]) => [
@@ -69,12 +69,12 @@ const perEndpoint = endpoints.flatMap(
     [`credits ${endpoint.id}`, String(endpoint.credits)],
     [`usd ${endpoint.id}`, usd(endpoint.credits)],
     [`scope ${endpoint.id}`, endpoint.scope],
-    [`parameters ${endpoint.id}`, parametersOf(endpoint)]
+    [`parameters ${endpoint.id}`, parameterTable(endpoint)]
   ]
 )
 
 const perTag = [...new Set(endpoints.map(({ tag }) => tag))].map(
-  (tag) => [`endpoints ${tag}`, endpointsOf(endpoints.filter((endpoint) => endpoint.tag === tag))] as const
+  (tag) => [`endpoints ${tag}`, endpointTable(endpoints.filter((endpoint) => endpoint.tag === tag))] as const
 )
 
 /** A heading for each code: error answers link to it. */
@@ -88,12 +88,12 @@ const codes = codeNames
 const facts: ReadonlyMap<string, string> = new Map([
   ...perEndpoint,
   ...perTag,
-  ["endpoints", endpointsOf(endpoints)],
+  ["endpoints", endpointTable(endpoints)],
   [
     "limits",
     table(
       ["Endpoint", ">Default", ">Largest", "Above"],
-      endpoints.filter(({ parameters }) => "limit" in parameters).map(limitOf)
+      endpoints.filter(({ parameters }) => "limit" in parameters).map(limitRow)
     )
   ],
   [
@@ -117,7 +117,7 @@ const facts: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Fills the facts into a guide. `api` is the API's address for the reader. */
-export const filled = (markdown: string, api: string): string =>
+export const fillFacts = (markdown: string, api: string): string =>
   markdown.replace(/\{\{([^}]+)\}\}/g, (_, name: string) => {
     const fact = name === "api" ? api : facts.get(name)
     if (fact === undefined)

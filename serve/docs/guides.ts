@@ -41,7 +41,7 @@ export const guides = (): ReadonlyArray<Guide> => {
   return kept
 }
 
-export const guideAt = (path: string): Guide => {
+export const findGuide = (path: string): Guide => {
   const guide = guides().find((guide) => guide.path === path)
   if (guide === undefined) throw new Error(`there is no guide at ${path}`)
   return guide

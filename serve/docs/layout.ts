@@ -1,7 +1,7 @@
 /** The HTML pages of the docs: a guide with the list of all guides, and the page that shows the reference. */
 import { html, raw } from "hono/html"
 import { sampleBanner } from "../api/index.ts"
-import { assetPaths } from "./assets.ts"
+import { docsAssetPaths } from "./assets.ts"
 import { type Guide, guides } from "./guides.ts"
 
 /** HTML that may be inserted into a page; its template escapes the values in it. */
@@ -47,8 +47,8 @@ interface Framed extends Around {
   readonly kind: Kind
 }
 
-const documentOf = async (of: Framed): Promise<string> => {
-  const style = of.kind === "reference" ? assetPaths.referenceStyle : assetPaths.style
+const renderPage = async (of: Framed): Promise<string> => {
+  const style = of.kind === "reference" ? docsAssetPaths.referenceStyle : docsAssetPaths.style
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -56,7 +56,7 @@ const documentOf = async (of: Framed): Promise<string> => {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${of.title} – Larder</title>
-<link rel="icon" type="image/svg+xml" href="${assetPaths.icon}">
+<link rel="icon" type="image/svg+xml" href="${docsAssetPaths.icon}">
 <link rel="stylesheet" href="${style}">
 ${of.head}
 </head>
@@ -72,19 +72,19 @@ ${of.body}
 }
 
 /** `content` is the guide as HTML. */
-export const guidePage = (
+export const renderGuide = (
   { path, title }: Guide,
   { content, ...around }: Around & { readonly content: string }
 ): Promise<string> => {
   const all = guides()
   const at = all.findIndex((is) => is.path === path)
   const [before, after] = [all[at - 1], all[at + 1]]
-  return documentOf({
+  return renderPage({
     ...around,
     kind: "guide",
     title,
     head: html`<link rel="alternate" type="text/markdown" href="${path}.md">
-<script type="module" src="${assetPaths.script}"></script>`,
+<script type="module" src="${docsAssetPaths.script}"></script>`,
     body: html`<div class="container shelf">
 <nav class="tabs guides no-print" aria-label="Guides"><ul>${all.map(
       (one) => html`<li><a href="${one.path}"${one.path === path && html` aria-current="page"`}>${one.label}</a></li>`
@@ -102,18 +102,18 @@ ${raw(content)}
 }
 
 /** Scalar adds its style sheets to the page by itself; the page's policy allows those that carry the nonce. */
-export const referencePage = ({
+export const renderReference = ({
   nonce,
   scalar,
   ...around
 }: Around & { readonly nonce: string; readonly scalar: string }): Promise<string> =>
-  documentOf({
+  renderPage({
     ...around,
     kind: "reference",
     title: "Reference",
     head: html`<meta property="csp-nonce" content="${nonce}">
 <link rel="preload" as="script" href="${scalar}">
-<script type="module" src="${assetPaths.referenceScript}"></script>`,
+<script type="module" src="${docsAssetPaths.referenceScript}"></script>`,
     body: html`<div id="content" tabindex="-1">
 <div id="reference" data-script="${scalar}"><p class="container waiting">The reference is being drawn. It needs JavaScript; without it, <a href="/openapi.json">the OpenAPI document</a> and <a href="/docs">the guides</a> say the same.</p></div>
 </div>

@@ -6,7 +6,7 @@ import { guides } from "./guides.ts"
 const priced = ({ credits, path, scope, summary }: Endpoint) =>
   `- \`GET ${templateOf(path)}\`: ${summary}. ${credits} credits, scope \`${scope}\`.`
 
-export const llmsText = (api: string, samples: string | undefined): string => {
+export const renderLlmsText = (api: string, samples: string | undefined): string => {
   const [overview, ...others] = guides()
   return `# Larder
 

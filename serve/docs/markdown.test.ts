@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { htmlOf } from "./markdown.ts"
+import { renderMarkdown } from "./markdown.ts"
 
 describe("a guide as HTML", () => {
   it.each([
@@ -15,23 +15,23 @@ describe("a guide as HTML", () => {
     ["[a](javascript:b)", "<p>[a](javascript:b)</p>"],
     ["`a` 0 `b`", "<p><code>a</code> 0 <code>b</code></p>"]
   ])("renders %j", (markdown, html) => {
-    assert.strictEqual(htmlOf(markdown), html)
+    assert.strictEqual(renderMarkdown(markdown), html)
   })
   it("keeps the content of a code fence as it is, also blank lines", () => {
     assert.strictEqual(
-      htmlOf("## Try\n\n```sh\na <b>\n\n| c |\n```\n\nd"),
+      renderMarkdown("## Try\n\n```sh\na <b>\n\n| c |\n```\n\nd"),
       '<h2 id="try">Try</h2>\n<pre data-copy tabindex="0" role="group" aria-label="Commands: Try"><code>a &lt;b&gt;\n\n| c |</code></pre>\n<p>d</p>'
     )
   })
   it("puts a table into a scrolling box, and aligns columns of numbers right", () => {
-    const html = htmlOf("## Prices\n\n| Call | Credits |\n| --- | ---: |\n| `a \\| b` | 10 |")
+    const html = renderMarkdown("## Prices\n\n| Call | Credits |\n| --- | ---: |\n| `a \\| b` | 10 |")
     assert.include(html, '<div class="scroll" tabindex="0" role="group" aria-label="Prices">')
     assert.include(html, "<table>\n")
     assert.include(html, '<th scope="col" class="numeric">Credits</th>')
     assert.include(html, '<tr><th scope="row"><code>a | b</code></th><td class="numeric">10</td></tr>')
   })
   it("labels the cells of wide tables, which are cards on a phone, and breaks no name in them", () => {
-    const html = htmlOf("| A | `b` | C |\n| --- | --- | ---: |\n| a | `x-y` | 1 |\n| b | `x y` | 2 |")
+    const html = renderMarkdown("| A | `b` | C |\n| --- | --- | ---: |\n| a | `x-y` | 1 |\n| b | `x y` | 2 |")
     assert.include(html, '<table class="stacked">')
     assert.include(
       html,

@@ -3,7 +3,7 @@
  * and inline code, bold and links. Other syntax stays text. All text is escaped, although the guides are our own.
  */
 
-const escaped = (text: string): string =>
+const escapeHtml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
 
 /** The anchor of a heading: `Errors and retries` becomes `errors-and-retries`; a name keeps its underscores. */
@@ -16,13 +16,13 @@ const anchorOf = (heading: string): string =>
 const isLink = (href: string) => /^(https?:\/\/|\/|#)/.test(href)
 
 /** Inline code contains no other markup, so it is set aside while bold text and links are replaced around it. */
-const line = (text: string): string => {
+const renderInline = (text: string): string => {
   const codes: Array<string> = []
   const aside = text.replace(
     /`([^`]+)`/g,
-    (_, code: string) => `\u0000${codes.push(`<code>${escaped(code)}</code>`) - 1}\u0000`
+    (_, code: string) => `\u0000${codes.push(`<code>${escapeHtml(code)}</code>`) - 1}\u0000`
   )
-  return escaped(aside)
+  return escapeHtml(aside)
     .replace(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>")
     .replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (all, name: string, href: string) =>
       isLink(href) ? `<a href="${href}">${name}</a>` : all
@@ -32,28 +32,30 @@ const line = (text: string): string => {
     .join("")
 }
 
-const cellsOf = (row: string): ReadonlyArray<string> =>
+const splitCells = (row: string): ReadonlyArray<string> =>
   row
     .replace(/^\||\|$/g, "")
     .split(/(?<!\\)\|/)
     .map((cell) => cell.trim().replaceAll("\\|", "|"))
 
-const tableOf = (rows: ReadonlyArray<string>, caption: string): string => {
+const renderTable = (rows: ReadonlyArray<string>, caption: string): string => {
   const [head = "", rule = "", ...body] = rows
-  const numeric = cellsOf(rule).map((cell) => (cell.endsWith(":") ? ' class="numeric"' : ""))
-  const names = cellsOf(head)
-  const headings = names.map((cell, i) => `<th scope="col"${numeric[i] ?? ""}>${line(cell)}</th>`)
+  const numeric = splitCells(rule).map((cell) => (cell.endsWith(":") ? ' class="numeric"' : ""))
+  const names = splitCells(head)
+  const headings = names.map((cell, i) => `<th scope="col"${numeric[i] ?? ""}>${renderInline(cell)}</th>`)
   // two columns fit on a phone; there, rows with more columns become cards with labelled values
   const isStacked = names.length > 2
-  const labels = names.map((name) => (isStacked ? ` data-label="${escaped(name.replaceAll("`", ""))}"` : ""))
+  const labels = names.map((name) => (isStacked ? ` data-label="${escapeHtml(name.replaceAll("`", ""))}"` : ""))
   // a name does not wrap at its hyphens
   const whole = (cell: string) => (/^`\S+`$/.test(cell) ? ' class="nowrap"' : "")
   const lines = body.map((row) => {
-    const [first = "", ...rest] = cellsOf(row)
-    const cells = rest.map((cell, i) => `<td${numeric[i + 1] || whole(cell)}${labels[i + 1] ?? ""}>${line(cell)}</td>`)
-    return `<tr><th scope="row">${line(first)}</th>${cells.join("")}</tr>`
+    const [first = "", ...rest] = splitCells(row)
+    const cells = rest.map(
+      (cell, i) => `<td${numeric[i + 1] || whole(cell)}${labels[i + 1] ?? ""}>${renderInline(cell)}</td>`
+    )
+    return `<tr><th scope="row">${renderInline(first)}</th>${cells.join("")}</tr>`
   })
-  const label = escaped(caption)
+  const label = escapeHtml(caption)
   return `<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table${isStacked ? ' class="stacked"' : ""}>
 <caption class="hidden">${label}</caption>
 <thead><tr>${headings.join("")}</tr></thead>
@@ -71,16 +73,16 @@ const languages: Readonly<Record<string, string>> = {
 }
 
 /** Blank lines separate blocks; a fenced block may contain blank lines. */
-const blocksOf = (markdown: string): ReadonlyArray<string> =>
+const splitBlocks = (markdown: string): ReadonlyArray<string> =>
   markdown
     .split(/(^```[^\n]*\n[\s\S]*?^```$)/m)
     .flatMap((part) => (part.startsWith("```") ? [part] : part.split(/\n{2,}/)))
     .map((block) => block.replace(/^\n+|\s+$/g, ""))
     .filter((block) => block !== "")
 
-export const htmlOf = (markdown: string): string => {
+export const renderMarkdown = (markdown: string): string => {
   let heading = ""
-  return blocksOf(markdown)
+  return splitBlocks(markdown)
     .map((block) => {
       const lines = block.split("\n")
       const [first = ""] = lines
@@ -88,24 +90,24 @@ export const htmlOf = (markdown: string): string => {
       if (title !== "") {
         heading = title
         const level = marks.length
-        return `<h${level} id="${anchorOf(title)}">${line(title)}</h${level}>`
+        return `<h${level} id="${anchorOf(title)}">${renderInline(title)}</h${level}>`
       }
       if (first.startsWith("```")) {
         const language = first.slice(3).trim()
         const label = languages[language] ?? "Text"
-        const code = escaped(lines.slice(1, -1).join("\n"))
+        const code = escapeHtml(lines.slice(1, -1).join("\n"))
         const copy = label === "Answer" ? "" : " data-copy"
-        return `<pre${copy} tabindex="0" role="group" aria-label="${label}: ${escaped(heading)}"><code>${code}</code></pre>`
+        return `<pre${copy} tabindex="0" role="group" aria-label="${label}: ${escapeHtml(heading)}"><code>${code}</code></pre>`
       }
-      if (first.startsWith("|")) return tableOf(lines, heading)
+      if (first.startsWith("|")) return renderTable(lines, heading)
       if (/^(- |\d+\. )/.test(first)) {
         const tag = first.startsWith("- ") ? "ul" : "ol"
         const items = block
           .split(/\n(?=- |\d+\. )/)
           .map((item) => item.replace(/^(- |\d+\. )/, "").replace(/\n\s*/g, " "))
-        return `<${tag}>${items.map((item) => `<li>${line(item)}</li>`).join("\n")}</${tag}>`
+        return `<${tag}>${items.map((item) => `<li>${renderInline(item)}</li>`).join("\n")}</${tag}>`
       }
-      return `<p>${line(lines.join(" "))}</p>`
+      return `<p>${renderInline(lines.join(" "))}</p>`
     })
     .join("\n")
 }

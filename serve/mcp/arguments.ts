@@ -37,7 +37,7 @@ interface Asked {
  * names are reported first, as they are for a query. Many models set arguments that they do not need to null: an
  * optional argument that is null counts as absent.
  */
-export const askedOf = (route: Route, given: Readonly<Record<string, unknown>>): Asked => {
+export const readArguments = (route: Route, given: Readonly<Record<string, unknown>>): Asked => {
   const { parameters, record } = route.endpoint
   const query = new URLSearchParams()
   const wrong: Array<Invalid> = []

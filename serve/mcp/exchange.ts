@@ -15,13 +15,13 @@ import {
 import { Cause, Option, Schema } from "effect"
 import { type Answer, callerLeft, errorHeaders, type SharedTurn, type Turn } from "../api/index.ts"
 import type { ApiKeyView } from "../ledger/index.ts"
-import { askedOf } from "./arguments.ts"
+import { readArguments } from "./arguments.ts"
 import type { AssistantNeeds } from "./assistants.ts"
 import { makeCancellations, newSession } from "./cancellations.ts"
 import { readMessage } from "./messages.ts"
-import { answerEarlier, problemOfBatch, protocolServer, type ToolCall } from "./protocol.ts"
-import { bodiesOf, resultOf } from "./results.ts"
-import { toolsFor } from "./tools.ts"
+import { answerLegacy, checkBatch, makeServer, type ToolCall } from "./protocol.ts"
+import { makeBodies, makeResult } from "./results.ts"
+import { makeTools } from "./tools.ts"
 
 export interface Caller {
   readonly key: ApiKeyView
@@ -74,7 +74,7 @@ const decodeToolCall = Schema.decodeUnknownOption(ToolCallMessage)
 
 /** State of one request. */
 interface Progress {
-  readonly bodies: ReturnType<typeof bodiesOf>
+  readonly bodies: ReturnType<typeof makeBodies>
   /** The API's answers to the calls so far. */
   readonly answers: Array<Answer>
   turn?: Turn
@@ -103,7 +103,7 @@ const sharedTurn = (turn: Turn): SharedTurn => {
 
 export const makeExchange = (needs: AssistantNeeds): Exchange => {
   const { dataHeaders, ledger, pipeline, publicUrl, report, routes, turns, version } = needs
-  const tools = toolsFor(routes)
+  const tools = makeTools(routes)
   const routeOf = new Map(tools.map(({ route, tool }) => [tool.name, route]))
   const bytesOfList = JSON.stringify(tools.map(({ tool }) => tool)).length
   const cancellations = makeCancellations()
@@ -115,7 +115,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     { answers, bodies }: Progress
   ) => {
     const clientCall = (id: ToolCall["id"]) => ({ keyId: key.id, session, id })
-    const server = protocolServer(version, {
+    const server = makeServer(version, {
       list: async () => {
         if (!shared.take(bytesOfList))
           throw new ProtocolError(ProtocolErrorCode.InternalError, tooLargeTogether.message)
@@ -124,14 +124,14 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
       call: async ({ arguments: given, id, name, signal }) => {
         const route = routeOf.get(name)
         if (route === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`)
-        const asked = askedOf(route, given)
+        const asked = readArguments(route, given)
         const answer = await cancellations.during(clientCall(id), signal, (signal) =>
           pipeline.answer({ ...asked, authorization, onDataHost, shared, signal })
         )
         answers.push(answer)
         if (answer.status === 499)
           throw new ProtocolError(ProtocolErrorCode.InternalError, "The call was cancelled: nothing was charged")
-        return resultOf(bodies.without(answer))
+        return makeResult(bodies.without(answer))
       }
     })
     server.setNotificationHandler("notifications/cancelled", ({ params }) => {
@@ -144,7 +144,9 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     if (Array.isArray(message)) return message.reduce((sum, one) => sum + expectedBytes(one, onDataHost), 0)
     const { params } = Option.getOrElse(decodeToolCall(message), () => ({ params: undefined }))
     const route = params && routeOf.get(params.name)
-    return route === undefined ? 0 : pipeline.expectedBytes({ ...askedOf(route, params?.arguments ?? {}), onDataHost })
+    return route === undefined
+      ? 0
+      : pipeline.expectedBytes({ ...readArguments(route, params?.arguments ?? {}), onDataHost })
   }
 
   const respond = async (request: Request, caller: Caller, progress: Progress): Promise<Response | ApiError> => {
@@ -155,7 +157,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     const judged = readMessage(body.text)
     if ("problem" in judged) return refusal(400, -32_700, `Parse error: ${judged.problem}`, judged.id)
     const { message } = judged
-    const problem = problemOfBatch(message, request.headers.get("mcp-protocol-version"))
+    const problem = checkBatch(message, request.headers.get("mcp-protocol-version"))
     if (problem !== undefined) return refusal(400, -32_600, `Invalid request: ${problem}`)
     const expected = expectedOfAll(expectedBytes(message, caller.onDataHost))
     const turn = await turns.enter(caller.key, expected, request.signal)
@@ -164,7 +166,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     progress.turn = turn
     const newServer = () => serverFor(caller, sessionOf(request), sharedTurn(turn), progress)
     if (await isLegacyRequest(request, message)) {
-      const response = await answerEarlier(newServer(), request, message)
+      const response = await answerLegacy(newServer(), request, message)
       if (isInitializeRequest(message) && response.ok) response.headers.set("mcp-session-id", newSession())
       return response
     }
@@ -181,7 +183,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
   }
 
   return async (request, caller) => {
-    const progress: Progress = { bodies: bodiesOf(), answers: [] }
+    const progress: Progress = { bodies: makeBodies(), answers: [] }
     try {
       const response = await respond(request, caller, progress)
       const ofKey = {

@@ -3,7 +3,7 @@ import { componentSchemas, dataSets, type Endpoint, endpoints } from "@larder/sc
 import type { Schema } from "effect"
 
 /** `searchBrandedFoods` becomes the tool `search_branded_foods`. */
-export const toolNameOf = (endpointId: string): string =>
+export const toolName = (endpointId: string): string =>
   endpointId.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)
 
 const usd = (credits: number) => (credits / 1000).toFixed(2)
@@ -16,7 +16,7 @@ const paging =
  * an answer instead of an output schema. The schema would be three times as long as all the rest, and models do not see
  * it.
  */
-export const describe = ({ credits, description, order, response, summary, use }: Endpoint): string =>
+export const describeTool = ({ credits, description, order, response, summary, use }: Endpoint): string =>
   [
     `${summary}. ${description}`,
     use,
@@ -39,7 +39,7 @@ Every successful tool call spends real money of the key's owner: ${prices}, as t
 
 Ids, slugs, metric names and cursors are opaque: take them from an earlier answer, never make them up. An error is { error: { type, message } }. Only "internal" is worth another try, after a pause that grows. "insufficient_balance" means that the balance or a budget of the key is used up, per day, week or month as the message says: stop, and tell the user. Numbers in the text of a result have the digits as published. A missing value is null. A tool that is named here or in a description but is not listed is outside this key's scopes: do without it, or tell the user.`
 
-export const costOf = (charged: number, remaining: number) =>
+export const costText = (charged: number, remaining: number) =>
   `Charged ${charged} credits (${usd(charged)} USD); the key can still spend ${remaining} (${usd(remaining)} USD).`
 
 interface Node {

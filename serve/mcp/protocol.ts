@@ -25,7 +25,7 @@ export interface Tools {
   readonly call: (call: ToolCall) => Promise<CallToolResult>
 }
 
-export const protocolServer = (version: string, { call, list }: Tools): Server => {
+export const makeServer = (version: string, { call, list }: Tools): Server => {
   const server = new Server({ name: "larder", title: "Larder", version }, { capabilities: { tools: {} }, instructions })
   server.setRequestHandler("tools/list", async (_request, { mcpReq }) => ({ tools: [...(await list(mcpReq.signal))] }))
   server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
@@ -49,7 +49,7 @@ const mostMessages = 100
  * Answers are matched to calls by id. If two calls had the same id, both would be charged, but only one answer would
  * arrive.
  */
-export const problemOfBatch = (message: unknown, revision: string | null): string | undefined => {
+export const checkBatch = (message: unknown, revision: string | null): string | undefined => {
   if (!Array.isArray(message)) return undefined
   if ((revision ?? revisionWithBatches) !== revisionWithBatches) return `Revision ${revision} has no batches`
   if (message.length > mostMessages) return `A batch has at most ${mostMessages} messages`
@@ -71,7 +71,7 @@ const gone = ({ signal }: Request) =>
  *
  * Closes the server, which also ends the calls of a caller that has disconnected.
  */
-export const answerEarlier = async (server: Server, request: Request, message: unknown): Promise<Response> => {
+export const answerLegacy = async (server: Server, request: Request, message: unknown): Promise<Response> => {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
   try {

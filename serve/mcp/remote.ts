@@ -15,7 +15,7 @@ import {
 } from "@modelcontextprotocol/server"
 import { Option, Schema } from "effect"
 import type { ToolCall, Tools } from "./protocol.ts"
-import { resultOf } from "./results.ts"
+import { makeResult } from "./results.ts"
 
 export interface Remote {
   /** Address of the API, without a trailing slash. */
@@ -130,7 +130,7 @@ export const remoteTools = ({ key, url, version }: Remote): Tools => {
     // the name is also sent in a header
     if (!/^[\w.-]+$/.test(name)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`)
     const reply = await send({ method: "tools/call", name, params: { name, arguments: given }, signal })
-    if (refusalIn(reply) !== undefined) return resultOf({ ...reply, body: reply.text })
+    if (refusalIn(reply) !== undefined) return makeResult({ ...reply, body: reply.text })
     const result = answerOf(reply)
     if (!isCallToolResult(result)) throw failure(`${url}/mcp answered with something that is no result of a tool`)
     const { _meta, content, isError, structuredContent } = result

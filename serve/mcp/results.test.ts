@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { insufficientBalance, internal, overloaded, unknownRecord } from "@larder/schemas"
 import { errorBody, errorHeaders } from "../api/index.ts"
-import { bodiesOf, resultOf } from "./results.ts"
+import { makeBodies, makeResult } from "./results.ts"
 
-const texts = ({ content }: ReturnType<typeof resultOf>) =>
+const texts = ({ content }: ReturnType<typeof makeResult>) =>
   content.map((item) => (item.type === "text" ? item.text : ""))
 
 describe("an answer as the result of a tool", () => {
@@ -14,7 +14,7 @@ describe("an answer as the result of a tool", () => {
     [unknownRecord("store", "x"), "Nothing was charged. The same call would fail again."]
   ])("says what to do about $type", (error, advice) => {
     const body = errorBody(error)
-    const result = resultOf({
+    const result = makeResult({
       status: error.status,
       body,
       headers: { "x-request-id": "req_1", ...errorHeaders(error.code, undefined) }
@@ -37,7 +37,7 @@ describe("an answer as the result of a tool", () => {
       "x-credits-remaining": "90",
       "x-data-version": "v"
     }
-    const result = resultOf({ status: 200, body: '{"data":[1.6140]}', headers })
+    const result = makeResult({ status: 200, body: '{"data":[1.6140]}', headers })
     assert.deepStrictEqual(texts(result), [
       '{"data":[1.6140]}',
       "Charged 10 credits (0.01 USD); the key can still spend 90 (0.09 USD)."
@@ -47,15 +47,15 @@ describe("an answer as the result of a tool", () => {
   })
   it("says of samples that they are, and of errors over samples only what to do", () => {
     const headers = { "x-request-id": "req_1", "x-data-origin": "sample" }
-    const [, , told] = texts(resultOf({ status: 200, body: '{"data":[1.6140]}', headers }))
+    const [, , told] = texts(makeResult({ status: 200, body: '{"data":[1.6140]}', headers }))
     assert.match(told ?? "", /^Sample data: most of these values are generated/)
     const error = unknownRecord("store", "x")
-    assert.lengthOf(texts(resultOf({ status: error.status, body: errorBody(error), headers })), 2)
+    assert.lengthOf(texts(makeResult({ status: error.status, body: errorBody(error), headers })), 2)
   })
 })
 
 it("puts each body into the text as a string and as a value, with its digits as published", () => {
-  const { within, without } = bodiesOf()
+  const { within, without } = makeBodies()
   const first = '{"value":1.6140,"text":"a \\"quoted\\" $& word"}'
   const answer = (body: string) => ({ status: 200, headers: {}, body })
   const inPlace = [answer(first), answer("{}")].map((whole) => without(whole).body)

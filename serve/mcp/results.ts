@@ -7,7 +7,7 @@
 import { randomUUID } from "node:crypto"
 import type { CallToolResult } from "@modelcontextprotocol/server"
 import type { Answer } from "../api/index.ts"
-import { costOf } from "./guidance.ts"
+import { costText } from "./guidance.ts"
 
 const adviceOn = (status: number) => {
   if (status >= 500) return "Nothing was charged. Try again after a pause, and let the pauses grow."
@@ -20,11 +20,11 @@ const sample = "Sample data: most of these values are generated; use none as mar
 
 const numberIn = (text: string | undefined) => (text === undefined ? undefined : Number(text))
 
-export const resultOf = ({ body, headers, status }: Answer): CallToolResult => {
+export const makeResult = ({ body, headers, status }: Answer): CallToolResult => {
   const charged = numberIn(headers["x-credits-charged"])
   const remaining = numberIn(headers["x-credits-remaining"])
   const isError = status !== 200
-  const cost = charged === undefined || remaining === undefined ? "" : costOf(charged, remaining)
+  const cost = charged === undefined || remaining === undefined ? "" : costText(charged, remaining)
   return {
     content: [
       { type: "text", text: body },
@@ -50,7 +50,7 @@ export const resultOf = ({ body, headers, status }: Answer): CallToolResult => {
  * serialise them twice, which blocks all other calls for a tenth of a second. So the library gets a small placeholder,
  * and the body is inserted into the library's text: as a string and as a value, each with the digits as published.
  */
-export const bodiesOf = () => {
+export const makeBodies = () => {
   const bodies: Array<string> = []
   const name = randomUUID() // cannot occur in any body
   const places = new RegExp(`"\\{\\\\"${name}\\\\":(\\d+)\\}"|\\{"${name}":(\\d+)\\}`, "g")

@@ -11,7 +11,7 @@ import {
 } from "@modelcontextprotocol/server"
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import { readMessage } from "./messages.ts"
-import { protocolServer } from "./protocol.ts"
+import { makeServer } from "./protocol.ts"
 import { type Remote, remoteTools } from "./remote.ts"
 
 /** Calls `line` with each non-blank line of a stream, and `ended` after the last line or a line that is too long. */
@@ -109,7 +109,7 @@ export const serveOverStdio = (remote: Remote, report: (problem: string) => void
   new Promise((resolve) => {
     const transport = lineTransport(process.stdin, process.stdout, report)
     const tools = remoteTools(remote)
-    serveStdio(() => protocolServer(remote.version, tools), {
+    serveStdio(() => makeServer(remote.version, tools), {
       transport,
       maxSubscriptions: 0,
       onerror: ({ message }) => report(message)

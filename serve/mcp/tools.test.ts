@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { endpoints } from "@larder/schemas"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { routes } from "../api/index.ts"
-import { toolsFor } from "./tools.ts"
+import { makeTools } from "./tools.ts"
 
-const tools = toolsFor(routes).map(({ tool }) => tool)
+const tools = makeTools(routes).map(({ tool }) => tool)
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateFormats: false, strictRequired: false })
 
 describe("the list of tools for assistants", () => {

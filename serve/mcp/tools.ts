@@ -6,7 +6,7 @@
 import { type Endpoint, idSources, jsonSchema } from "@larder/schemas"
 import type { Tool } from "@modelcontextprotocol/server"
 import type { Route } from "../api/index.ts"
-import { describe, toolNameOf } from "./guidance.ts"
+import { describeTool, toolName } from "./guidance.ts"
 
 interface RoutedTool {
   readonly route: Route
@@ -58,9 +58,9 @@ const inputOf = (endpoint: Endpoint): Tool["inputSchema"] => {
 }
 
 const toolOf = (endpoint: Endpoint): Tool => ({
-  name: toolNameOf(endpoint.id),
+  name: toolName(endpoint.id),
   title: endpoint.summary,
-  description: describe(endpoint),
+  description: describeTool(endpoint),
   inputSchema: inputOf(endpoint),
   annotations: {
     title: endpoint.summary,
@@ -72,7 +72,7 @@ const toolOf = (endpoint: Endpoint): Tool => ({
   _meta: { "larder/credits": endpoint.credits, "larder/scope": endpoint.scope }
 })
 
-export const toolsFor = (routes: ReadonlyArray<Route>): ReadonlyArray<RoutedTool> =>
+export const makeTools = (routes: ReadonlyArray<Route>): ReadonlyArray<RoutedTool> =>
   routes.map((route) => ({ route, tool: JSON.parse(inToolWords(JSON.stringify(toolOf(route.endpoint)))) }))
 
 /**

@@ -7,15 +7,15 @@ const secondsOf = (begun: Attempt | TooManyAttempts) => (begun instanceof TooMan
 
 /** Fails as soon as an attempt is allowed, from time 0 on. Returns the waits between the failures, in seconds. */
 const waitsOf = (failures: number, email: (number: number) => string) => {
-  const { ofStranger } = makeAttempts()
+  const { beginStranger } = makeAttempts()
   const waits: Array<number> = []
   let now = 0
   for (let number = 0; number < failures; number++) {
-    const wait = secondsOf(ofStranger(email(number), "192.0.2.7", now))
+    const wait = secondsOf(beginStranger(email(number), "192.0.2.7", now))
     if (wait === 0) continue
     waits.push(wait)
     now += wait * 1_000
-    ofStranger(email(number), "192.0.2.7", now)
+    beginStranger(email(number), "192.0.2.7", now)
   }
   return waits
 }
@@ -29,56 +29,56 @@ describe("failed sign-ins", () => {
   })
 
   it("does not delay the same e-mail from another address", () => {
-    const { ofStranger } = makeAttempts()
-    for (let failure = 0; failure < 5; failure++) ofStranger("a@example.com", "192.0.2.7", 0)
-    assert.strictEqual(secondsOf(ofStranger("a@example.com", "192.0.2.7", 0)), 1)
-    assert.strictEqual(secondsOf(ofStranger("a@example.com", "198.51.100.1", 0)), 0)
+    const { beginStranger } = makeAttempts()
+    for (let failure = 0; failure < 5; failure++) beginStranger("a@example.com", "192.0.2.7", 0)
+    assert.strictEqual(secondsOf(beginStranger("a@example.com", "192.0.2.7", 0)), 1)
+    assert.strictEqual(secondsOf(beginStranger("a@example.com", "198.51.100.1", 0)), 0)
   })
 
   it("delays one e-mail from many addresses from the 51st attempt on, by a minute at most", () => {
-    const { ofStranger } = makeAttempts()
+    const { beginStranger } = makeAttempts()
     let now = 0
     const waits: Array<number> = []
     for (let failure = 0; failure < 60; failure++) {
-      const wait = secondsOf(ofStranger("a@example.com", `192.0.2.${failure}`, now))
+      const wait = secondsOf(beginStranger("a@example.com", `192.0.2.${failure}`, now))
       if (wait === 0) continue
       waits.push(wait)
       now += wait * 1_000
-      ofStranger("a@example.com", `192.0.2.${failure}`, now)
+      beginStranger("a@example.com", `192.0.2.${failure}`, now)
     }
     assert.deepStrictEqual(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60, 60])
   })
 
   it("does not delay a browser that the owner has signed in with when many networks fail", () => {
-    const { ofKnown, ofStranger } = makeAttempts()
+    const { beginKnown, beginStranger } = makeAttempts()
     for (let second = 0; second < 300; second++) {
       for (let network = 0; network < 20; network++) {
-        ofStranger("a@example.com", `2001:db8:${network}::1`, second * 1_000)
+        beginStranger("a@example.com", `2001:db8:${network}::1`, second * 1_000)
       }
     }
-    assert.isAbove(secondsOf(ofStranger("a@example.com", "198.51.100.1", 299_000)), 0)
-    assert.strictEqual(secondsOf(ofKnown("her browser", 299_000)), 0)
+    assert.isAbove(secondsOf(beginStranger("a@example.com", "198.51.100.1", 299_000)), 0)
+    assert.strictEqual(secondsOf(beginKnown("her browser", 299_000)), 0)
   })
 
   it("delays a known browser from the sixth attempt on, and no other caller", () => {
-    const { ofKnown, ofStranger } = makeAttempts()
-    for (let failure = 0; failure < 5; failure++) ofKnown("one browser", 0)
-    assert.strictEqual(secondsOf(ofKnown("one browser", 0)), 1)
-    assert.strictEqual(secondsOf(ofKnown("another browser", 0)), 0)
-    assert.strictEqual(secondsOf(ofStranger("a@example.com", "192.0.2.7", 0)), 0)
+    const { beginKnown, beginStranger } = makeAttempts()
+    for (let failure = 0; failure < 5; failure++) beginKnown("one browser", 0)
+    assert.strictEqual(secondsOf(beginKnown("one browser", 0)), 1)
+    assert.strictEqual(secondsOf(beginKnown("another browser", 0)), 0)
+    assert.strictEqual(secondsOf(beginStranger("a@example.com", "192.0.2.7", 0)), 0)
   })
 
   it("counts the failures of one e-mail from all addresses of an IPv6 /48 together", () => {
-    const { ofStranger } = makeAttempts()
-    for (let failure = 0; failure < 5; failure++) ofStranger("a@example.com", `2001:db8:0:${failure}::1`, 0)
-    assert.strictEqual(secondsOf(ofStranger("a@example.com", "2001:db8:0:99::1", 0)), 1)
-    assert.strictEqual(secondsOf(ofStranger("a@example.com", "2001:db8:1:99::1", 0)), 0)
+    const { beginStranger } = makeAttempts()
+    for (let failure = 0; failure < 5; failure++) beginStranger("a@example.com", `2001:db8:0:${failure}::1`, 0)
+    assert.strictEqual(secondsOf(beginStranger("a@example.com", "2001:db8:0:99::1", 0)), 1)
+    assert.strictEqual(secondsOf(beginStranger("a@example.com", "2001:db8:1:99::1", 0)), 0)
   })
 
   it("delays an IPv6 /48 from the 201st attempt on, and a /64 from the 21st, for any e-mail", () => {
-    const { ofStranger } = makeAttempts()
+    const { beginStranger } = makeAttempts()
     const guess = (network: number, guess: number) =>
-      ofStranger(`p${network}-${guess}@example.com`, `2001:db8:0:${network}::${guess}`, 0)
+      beginStranger(`p${network}-${guess}@example.com`, `2001:db8:0:${network}::${guess}`, 0)
     for (let network = 0; network < 10; network++) {
       for (let number = 0; number < 20; number++) assert.strictEqual(secondsOf(guess(network, number)), 0)
       if (network === 0) assert.strictEqual(secondsOf(guess(0, 20)), 1)
@@ -87,9 +87,9 @@ describe("failed sign-ins", () => {
   })
 
   it("tells how long the next attempt waits", () => {
-    const { ofKnown } = makeAttempts()
+    const { beginKnown } = makeAttempts()
     const waits = Array.from({ length: 5 }, () => {
-      const attempt = ofKnown("ann", 0)
+      const attempt = beginKnown("ann", 0)
       return attempt instanceof TooManyAttempts ? undefined : attempt.waitAfter(0)
     })
     assert.deepStrictEqual(waits, [0, 0, 0, 0, 1])
@@ -103,74 +103,74 @@ describe("failed sign-ins", () => {
   })
 
   it("forgets failures after an hour", () => {
-    const { ofKnown } = makeAttempts()
-    for (let failure = 0; failure < 5; failure++) ofKnown("ann", 0)
-    assert.strictEqual(secondsOf(ofKnown("ann", 0)), 1)
+    const { beginKnown } = makeAttempts()
+    for (let failure = 0; failure < 5; failure++) beginKnown("ann", 0)
+    assert.strictEqual(secondsOf(beginKnown("ann", 0)), 1)
     for (let failure = 0; failure < 5; failure++) {
-      assert.strictEqual(secondsOf(ofKnown("ann", 61 * minute)), 0)
+      assert.strictEqual(secondsOf(beginKnown("ann", 61 * minute)), 0)
     }
   })
 
   it("does not wait longer because the clock was set back", () => {
-    const { ofKnown } = makeAttempts()
-    for (let failure = 0; failure < 5; failure++) ofKnown("ann", 60 * minute)
-    assert.strictEqual(secondsOf(ofKnown("ann", 0)), 1)
+    const { beginKnown } = makeAttempts()
+    for (let failure = 0; failure < 5; failure++) beginKnown("ann", 60 * minute)
+    assert.strictEqual(secondsOf(beginKnown("ann", 0)), 1)
   })
 
   it("forgets the failures of an e-mail after a success, and keeps those of the address", () => {
-    const { ofStranger } = makeAttempts()
-    for (let failure = 0; failure < 19; failure++) ofStranger(`p${failure}@example.com`, "192.0.2.7", 0)
-    const right = ofStranger("a@example.com", "192.0.2.7", 0)
+    const { beginStranger } = makeAttempts()
+    for (let failure = 0; failure < 19; failure++) beginStranger(`p${failure}@example.com`, "192.0.2.7", 0)
+    const right = beginStranger("a@example.com", "192.0.2.7", 0)
     if (right instanceof TooManyAttempts) throw right
     right.succeeded(0)
-    assert.strictEqual(secondsOf(ofStranger("b@example.com", "192.0.2.7", 0)), 0)
-    assert.strictEqual(secondsOf(ofStranger("c@example.com", "192.0.2.7", 0)), 1)
+    assert.strictEqual(secondsOf(beginStranger("b@example.com", "192.0.2.7", 0)), 0)
+    assert.strictEqual(secondsOf(beginStranger("c@example.com", "192.0.2.7", 0)), 1)
   })
 
   it.each([
     ["IPv4 address", 30, () => "192.0.2.7", 900],
     ["/48 of IPv6", 220, (number: number) => `2001:db8:0:${number}::1`, 60]
   ] as const)("starts no new wait after successful sign-ins from the same %s", (_, count, address, wait) => {
-    const { ofStranger } = makeAttempts()
+    const { beginStranger } = makeAttempts()
     let now = 0
     for (let failure = 0; failure < count; failure++) {
-      now += 1_000 * secondsOf(ofStranger(`p${failure}@example.com`, address(failure), now))
-      ofStranger(`p${failure}@example.com`, address(failure), now)
+      now += 1_000 * secondsOf(beginStranger(`p${failure}@example.com`, address(failure), now))
+      beginStranger(`p${failure}@example.com`, address(failure), now)
     }
     now += wait * 1_000
     for (let person = 0; person < 6; person++) {
-      const right = ofStranger(`a${person}@example.com`, address(1_000 + person), now)
+      const right = beginStranger(`a${person}@example.com`, address(1_000 + person), now)
       if (right instanceof TooManyAttempts) throw right
       now += 1_000
       right.succeeded(now)
     }
-    const wrong = () => ofStranger("b@example.com", address(2_000), now)
+    const wrong = () => beginStranger("b@example.com", address(2_000), now)
     assert.deepStrictEqual([secondsOf(wrong()), secondsOf(wrong())], [0, wait])
   })
 
   it("still delays the next attempt when an older one succeeds after a failure", () => {
-    const { ofStranger } = makeAttempts()
-    for (let failure = 0; failure < 20; failure++) ofStranger(`p${failure}@example.com`, "192.0.2.7", 0)
-    const slow = ofStranger("a@example.com", "192.0.2.7", 1_000)
+    const { beginStranger } = makeAttempts()
+    for (let failure = 0; failure < 20; failure++) beginStranger(`p${failure}@example.com`, "192.0.2.7", 0)
+    const slow = beginStranger("a@example.com", "192.0.2.7", 1_000)
     if (slow instanceof TooManyAttempts) throw slow
-    assert.strictEqual(secondsOf(ofStranger("b@example.com", "192.0.2.7", 3_000)), 0)
+    assert.strictEqual(secondsOf(beginStranger("b@example.com", "192.0.2.7", 3_000)), 0)
     slow.succeeded(3_000)
-    assert.strictEqual(secondsOf(ofStranger("c@example.com", "192.0.2.7", 3_000)), 2)
+    assert.strictEqual(secondsOf(beginStranger("c@example.com", "192.0.2.7", 3_000)), 2)
   })
 
   it("does not count a withdrawn attempt, and does not shorten the wait", () => {
-    const { ofKnown } = makeAttempts()
-    for (let failure = 0; failure < 5; failure++) ofKnown("ann", 0)
-    const unjudged = ofKnown("ann", 1_000)
+    const { beginKnown } = makeAttempts()
+    for (let failure = 0; failure < 5; failure++) beginKnown("ann", 0)
+    const unjudged = beginKnown("ann", 1_000)
     if (unjudged instanceof TooManyAttempts) throw unjudged
     unjudged.withdrawn(1_000)
-    assert.strictEqual(secondsOf(ofKnown("ann", 1_000)), 1)
+    assert.strictEqual(secondsOf(beginKnown("ann", 1_000)), 1)
   })
 
   it("forgets the oldest name after 20,000 others", () => {
-    const { ofKnown } = makeAttempts()
-    for (let failure = 0; failure < 5; failure++) ofKnown("old", 0)
-    for (let name = 0; name < 20_000; name++) ofKnown(`p${name}`, 0)
-    assert.strictEqual(secondsOf(ofKnown("old", 0)), 0)
+    const { beginKnown } = makeAttempts()
+    for (let failure = 0; failure < 5; failure++) beginKnown("old", 0)
+    for (let name = 0; name < 20_000; name++) beginKnown(`p${name}`, 0)
+    assert.strictEqual(secondsOf(beginKnown("old", 0)), 0)
   })
 })

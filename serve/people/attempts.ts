@@ -125,7 +125,7 @@ export const makeAttempts = () => {
   const networks = makeCounter(limits.network)
   const emails = makeCounter(limits.email)
   return {
-    ofStranger: (email: string, address: string, now: number) => {
+    beginStranger: (email: string, address: string, now: number) => {
       const network = networkOf(address, 48)
       return begin(
         [
@@ -140,6 +140,6 @@ export const makeAttempts = () => {
       )
     },
     /** `who` is a browser that the person has signed in with, a signed-in person, or a one-time link. */
-    ofKnown: (who: string, now: number) => begin([[known, who]], [], now)
+    beginKnown: (who: string, now: number) => begin([[known, who]], [], now)
   }
 }

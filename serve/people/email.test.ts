@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { emailIn } from "./email.ts"
+import { parseEmail } from "./email.ts"
 
 describe("an e-mail address", () => {
   it.each([
@@ -7,7 +7,7 @@ describe("an e-mail address", () => {
     ["ann@localhost", "ann@localhost"],
     ["jürgen@bücher.example", "jürgen@bücher.example"]
   ])("keeps %s as %s", (typed, kept) => {
-    assert.strictEqual(emailIn(typed), kept)
+    assert.strictEqual(parseEmail(typed), kept)
   })
 
   it.each([
@@ -24,6 +24,6 @@ describe("an e-mail address", () => {
     "a\n@b.example",
     `${"a".repeat(65)}@example.com`
   ])("rejects %j", (typed) => {
-    assert.isUndefined(emailIn(typed))
+    assert.isUndefined(parseEmail(typed))
   })
 })

@@ -1,5 +1,5 @@
 /** People who sign in to the console: passwords, sessions and invitations. */
-export { firstLink } from "./first-link.ts"
+export { createFirstLink } from "./first-link.ts"
 export { layerPeople, layerPeopleNoDeps } from "./kept-people.ts"
 export { Passwords } from "./password.ts"
 export { type OpenInvitation, People, type Person, type SignedIn, type SignIns } from "./people.ts"

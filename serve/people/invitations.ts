@@ -6,7 +6,7 @@ import { Clock, Effect, Option, Schema } from "effect"
 import { timestampOf } from "../ledger/index.ts"
 import type { Statements } from "../persistence/index.ts"
 import { type Invited, type NewInvitation, OpenInvitation, type Person } from "./people.ts"
-import { newToken, sha256Of } from "./tokens.ts"
+import { hashToken, newToken } from "./tokens.ts"
 
 const validFor = 7 * 24 * 60 * 60_000
 
@@ -51,7 +51,7 @@ const write = Effect.fn("People.writeInvitation")(function* (
   const token = yield* newToken
   yield* run("delete from console.invitation where expires_at <= $1", [timestampOf(from)])
   const [written] = yield* all(OpenInvitation, newInvitation, [
-    ...[sha256Of(token), account_id, email, is_operator, person_id, is_first],
+    ...[hashToken(token), account_id, email, is_operator, person_id, is_first],
     ...[timestampOf(from), until]
   ])
   if (written === undefined) return yield* Effect.die(new Error("an invitation was not written"))
@@ -84,7 +84,7 @@ export const withdrawResets = ({ run }: Statements, personId: string) =>
   run("delete from console.invitation where person_id = $1 and used_at is null", [personId])
 
 export const findInvitation = Effect.fn("People.invitation")(function* ({ all }: Statements, token: string) {
-  const [found] = yield* all(OpenInvitation, ofToken, [yield* now, sha256Of(token)])
+  const [found] = yield* all(OpenInvitation, ofToken, [yield* now, hashToken(token)])
   return Option.fromUndefinedOr(found)
 })
 
@@ -100,7 +100,7 @@ export const withdrawInvitation = Effect.fn("People.withdraw")(function* ({ all 
 const Used = Schema.Struct({ ...OpenInvitation.fields, token_sha256: Schema.String })
 
 export const takeInvitation = Effect.fn("People.takeInvitation")(function* ({ all }: Statements, token: string) {
-  const own = sha256Of(token)
+  const own = hashToken(token)
   const used = yield* all(Used, use, [yield* now, own])
   return Option.fromUndefinedOr(used.find(({ token_sha256 }) => token_sha256 === own))
 })

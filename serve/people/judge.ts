@@ -29,7 +29,7 @@ const refused = ({ caller, what }: Claim, known: Person | undefined, waitSeconds
     }
   )
 
-export const makeJudge = (passwords: Passwords["Service"]) =>
+export const makePasswordCheck = (passwords: Passwords["Service"]) =>
   /** Returns the claimed person if the password is right. For an unknown person, no password is right. */
   Effect.fnUntraced(function* <P extends Person & { readonly password: string }>(
     claim: Claim,

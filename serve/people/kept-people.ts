@@ -3,7 +3,7 @@ import { Clock, Effect, Exit, Layer, Option, Schema } from "effect"
 import { randomText, timestampOf } from "../ledger/index.ts"
 import { ConsoleDatabase, type Statements } from "../persistence/index.ts"
 import { makeAttempts } from "./attempts.ts"
-import { emailIn } from "./email.ts"
+import { parseEmail } from "./email.ts"
 import {
   findInvitation,
   openInvitations,
@@ -14,7 +14,7 @@ import {
   writeInvitation,
   writeReset
 } from "./invitations.ts"
-import { makeJudge } from "./judge.ts"
+import { makePasswordCheck } from "./judge.ts"
 import { isKnownBrowser } from "./known-browsers.ts"
 import { Passwords } from "./password.ts"
 import {
@@ -30,8 +30,8 @@ import {
   UnknownPerson,
   WrongCredentials
 } from "./people.ts"
-import { beginSession, endSession, endSessionsOf, personSignedIn } from "./sessions.ts"
-import { sha256Of } from "./tokens.ts"
+import { beginSession, endSession, endSessionsOf, findSession } from "./sessions.ts"
+import { hashToken } from "./tokens.ts"
 
 const Known = Schema.Struct({ ...Person.fields, password: Schema.String })
 const Id = Schema.Struct({ id: Schema.String })
@@ -85,7 +85,7 @@ const make = Effect.gen(function* () {
   const database = yield* ConsoleDatabase
   const passwords = yield* Passwords
   const attempts = makeAttempts()
-  const judged = makeJudge(passwords)
+  const judged = makePasswordCheck(passwords)
   const signIns = { signed_in: 0, refused: 0, put_off: 0 }
   const count = (outcome: keyof typeof signIns) => Effect.sync(() => signIns[outcome]++)
   const noted = (message: string, { person }: SignedIn) =>
@@ -96,7 +96,7 @@ const make = Effect.gen(function* () {
 
   /** The address that the person will have: the one in the invitation, otherwise the typed one. */
   const addressFor = ({ email }: OpenInvitation, typed: string) => {
-    const address = email ?? emailIn(typed)
+    const address = email ?? parseEmail(typed)
     return address === undefined ? Effect.fail(new InvalidEmail()) : Effect.succeed(address)
   }
 
@@ -114,7 +114,7 @@ const make = Effect.gen(function* () {
 
   return People.of({
     invite: Effect.fn("People.invite")(function* (invited) {
-      const email = invited.email === null ? null : emailIn(invited.email)
+      const email = invited.email === null ? null : parseEmail(invited.email)
       if (email === undefined) return yield* new InvalidEmail()
       if (email !== null && (yield* isTaken(email))) return yield* new EmailTaken()
       return yield* database.transaction((statements) => writeInvitation(statements, { ...invited, email }))
@@ -150,7 +150,7 @@ const make = Effect.gen(function* () {
         const invitation = yield* findInvitation(database, token)
         if (Option.isNone(invitation)) return yield* new InvitationGone()
         const email = yield* addressFor(invitation.value, typed)
-        const attempt = attempts.ofKnown(`link ${invitation.value.id}`, yield* Clock.currentTimeMillis)
+        const attempt = attempts.beginKnown(`link ${invitation.value.id}`, yield* Clock.currentTimeMillis)
         if (attempt instanceof TooManyAttempts) return yield* attempt
         return yield* joined(token, email, password).pipe(
           // the caller learns that an address is taken while the link stays valid, so this attempt counts as failed
@@ -163,7 +163,7 @@ const make = Effect.gen(function* () {
     ),
     signIn: Effect.fn("People.signIn")(
       function* ({ address, email: typed, known_browser, password }) {
-        const email = emailIn(typed)
+        const email = parseEmail(typed)
         const isKnown =
           email !== undefined && known_browser !== undefined && (yield* isKnownBrowser(database, known_browser, email))
         const { password: kept, ...person } = yield* judged(
@@ -174,8 +174,8 @@ const make = Effect.gen(function* () {
             caller: address,
             begin: (now) =>
               isKnown
-                ? attempts.ofKnown(`browser ${sha256Of(known_browser)}`, now)
-                : attempts.ofStranger(email ?? typed.slice(0, 254), address, now)
+                ? attempts.beginKnown(`browser ${hashToken(known_browser)}`, now)
+                : attempts.beginStranger(email ?? typed.slice(0, 254), address, now)
           },
           email === undefined ? Effect.undefined : known(ofEmail, email)
         )
@@ -191,11 +191,11 @@ const make = Effect.gen(function* () {
       Effect.tapErrorTag("WrongCredentials", () => count("refused")),
       Effect.tapErrorTag("TooManyAttempts", () => count("put_off"))
     ),
-    session: (token) => personSignedIn(database, token),
+    session: (token) => findSession(database, token),
     signOut: (token) => Effect.asVoid(endSession(database, token)),
     changePassword: Effect.fn("People.changePassword")(
       function* ({ current, next, person_id }) {
-        const begin = (now: number) => attempts.ofKnown(`person ${person_id}`, now)
+        const begin = (now: number) => attempts.beginKnown(`person ${person_id}`, now)
         const { password: old, ...person } = yield* judged(
           { what: "change of the password", password: current, trust: "known", begin },
           known(ofId, person_id)

@@ -6,7 +6,7 @@
 import { Clock, Effect, Schema } from "effect"
 import { timestampOf } from "../ledger/index.ts"
 import type { Statements } from "../persistence/index.ts"
-import { newToken, sha256Of } from "./tokens.ts"
+import { hashToken, newToken } from "./tokens.ts"
 
 /** Counted from the latest sign-in. */
 const remembered = 180 * 24 * 60 * 60_000
@@ -28,7 +28,7 @@ export const isKnownBrowser = Effect.fn("People.isKnownBrowser")(function* (
   email: string
 ) {
   const now = timestampOf(yield* Clock.currentTimeMillis)
-  const found = yield* all(Found, ofEmail, [sha256Of(token), now, email])
+  const found = yield* all(Found, ofEmail, [hashToken(token), now, email])
   return found.length > 0
 })
 
@@ -41,8 +41,8 @@ export const rememberBrowser = Effect.fn("People.rememberBrowser")(function* (
   const now = yield* Clock.currentTimeMillis
   const token = yield* newToken
   const expires_at = timestampOf(now + remembered)
-  yield* run(oldBrowsers, [sha256Of(earlier), timestampOf(now)])
-  yield* run(newBrowser, [sha256Of(token), personId, timestampOf(now), expires_at])
+  yield* run(oldBrowsers, [hashToken(earlier), timestampOf(now)])
+  yield* run(newBrowser, [hashToken(token), personId, timestampOf(now), expires_at])
   return { token, expires_at }
 })
 

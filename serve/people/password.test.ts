@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { type CallerTrust, Passwords, passwordProblemOf } from "./password.ts"
+import { type CallerTrust, findPasswordProblem, Passwords } from "./password.ts"
 
 const password = "correct horse battery"
 /** The same password, hashed with weaker parameters. */
@@ -102,7 +102,7 @@ describe("passwords", () => {
     ["пароль из слов", undefined]
   ] as const)("judges the password %s: %s", ([given, problem]) =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* passwordProblemOf(given, "ann.example@example.com"), problem)
+      assert.strictEqual(yield* findPasswordProblem(given, "ann.example@example.com"), problem)
     })
   )
 })

@@ -70,7 +70,7 @@ const formatProblemOf = (password: string, email: string): string | undefined =>
 }
 
 /** What is wrong with a new password; undefined if it is acceptable. */
-export const passwordProblemOf = Effect.fnUntraced(function* (password: string, email: string) {
+export const findPasswordProblem = Effect.fnUntraced(function* (password: string, email: string) {
   const problem = formatProblemOf(password, email)
   if (problem !== undefined) return problem
   const { isGuessable } = yield* Effect.promise(() => import("./guessable.ts"))
@@ -112,7 +112,7 @@ const make = Effect.fnUntraced(function* (parameters: Parameters) {
     })
   return Passwords.of({
     hashNew: Effect.fnUntraced(function* (password, email) {
-      const problem = yield* passwordProblemOf(password, email)
+      const problem = yield* findPasswordProblem(password, email)
       if (problem !== undefined) return yield* new WeakPassword({ problem })
       return yield* enqueue(hashPassword(password, parameters), "known")
     }),

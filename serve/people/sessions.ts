@@ -4,7 +4,7 @@ import { timestampOf } from "../ledger/index.ts"
 import type { Statements } from "../persistence/index.ts"
 import { forgetBrowsersOf, rememberBrowser } from "./known-browsers.ts"
 import { Person, type SignedIn } from "./people.ts"
-import { newToken, sha256Of } from "./tokens.ts"
+import { hashToken, newToken } from "./tokens.ts"
 
 const hour = 60 * 60_000
 const longest = 7 * 24 * hour
@@ -39,25 +39,25 @@ export const beginSession = Effect.fn("People.beginSession")(function* (
   const token = yield* newToken
   const expires_at = timestampOf(now + longest)
   yield* run(expiredSessions, [timestampOf(now), aliveSince(now)])
-  yield* run(newSession, [sha256Of(token), person.id, timestampOf(now), expires_at])
+  yield* run(newSession, [hashToken(token), person.id, timestampOf(now), expires_at])
   const known_browser = yield* rememberBrowser(statements, person.id, earlier)
   const begun: SignedIn = { token, person, expires_at, known_browser }
   return begun
 })
 
-export const personSignedIn = Effect.fn("People.session")(function* ({ all, run }: Statements, token: string) {
+export const findSession = Effect.fn("People.session")(function* ({ all, run }: Statements, token: string) {
   const now = yield* Clock.currentTimeMillis
-  const [found] = yield* all(SessionRow, personOfSession, [sha256Of(token), timestampOf(now), aliveSince(now)])
+  const [found] = yield* all(SessionRow, personOfSession, [hashToken(token), timestampOf(now), aliveSince(now)])
   if (found === undefined) return Option.none<Person>()
   const { seen_at, ...person } = found
   if (Date.parse(seen_at) <= now - seenEvery) {
-    yield* run("update console.session set seen_at = $1 where token_sha256 = $2", [timestampOf(now), sha256Of(token)])
+    yield* run("update console.session set seen_at = $1 where token_sha256 = $2", [timestampOf(now), hashToken(token)])
   }
   return Option.some<Person>(person)
 })
 
 export const endSession = ({ run }: Statements, token: string) =>
-  run("delete from console.session where token_sha256 = $1 returning person_id", [sha256Of(token)])
+  run("delete from console.session where token_sha256 = $1 returning person_id", [hashToken(token)])
 
 /** Ends all sessions of the person, and forgets the person's browsers. */
 export const endSessionsOf = (statements: Statements, personId: string) =>

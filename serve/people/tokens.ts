@@ -5,4 +5,4 @@ import { Effect } from "effect"
 /** 43 letters, digits, `-` and `_`. */
 export const newToken = Effect.sync(() => randomBytes(32).toString("base64url"))
 
-export const sha256Of = (token: string): string => hash("sha256", token, "hex")
+export const hashToken = (token: string): string => hash("sha256", token, "hex")

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import type { Licence } from "@larder/schemas"
 import { makeReadModel } from "@larder/serve/api"
-import { type Answer, DataRead, dataPages, type PageContext } from "@larder/serve/console"
+import { DataRead, dataPages, type PageContext, type PageResult } from "@larder/serve/console"
 import {
   DuckDb,
   type Layout,
@@ -45,7 +45,7 @@ export const answered = Effect.fnUntraced(function* (target: string, params: Rea
   const path = Object.keys(params).length === 0 ? target.split("?")[0] : "/data/runs/:id"
   const page = dataPages.find((candidate) => candidate.path === path)
   if (page?.get === undefined) return yield* Effect.die(`no page at ${path}`)
-  const answer: Answer = yield* page.get(contextOf(target, params))
+  const answer: PageResult = yield* page.get(contextOf(target, params))
   if (answer.kind !== "page") return yield* Effect.die(`${target} answers ${answer.kind}`)
   const body = String(yield* Effect.promise(async () => answer.body)).replaceAll("<wbr>", "") // names may break there
   return { status: answer.status, title: answer.title, body }

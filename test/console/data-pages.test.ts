@@ -23,7 +23,7 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
         )
         assert.strictEqual(commodities?.last_run?.outcome, "checks_failed")
         assert.strictEqual(commodities?.last_read?.outcome, "unchanged")
-        assert.deepStrictEqual(commodities?.holds[0], { count: 24, what: "series" })
+        assert.deepStrictEqual(commodities?.contents[0], { count: 24, what: "series" })
         assert.match(commodities?.newest[0]?.on ?? "", /^2026-\d\d-\d\d$/)
         assert.strictEqual(stores?.last_run?.outcome, "partial")
         assert.strictEqual(stores?.last_read?.outcome, "unchanged")
@@ -48,7 +48,7 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
         const page = yield* shown("/data")
         const kept = generations.filter((listed) => listed.kept)
         const all = bytesText(kept.reduce((sum, { bytes }) => sum + bytes, 0))
-        assert.match(page, new RegExp(`Size of what is live</dt>.*${all}`))
+        assert.match(page, new RegExp(`Size of the live data</dt>.*${all}`))
         assert.include(page, `${all} in 3 generations with data`)
       })
     )
@@ -98,7 +98,7 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
           const page = yield* runs({ ...any, before, limit: 1 })
           pages.push(...page.rows.map(({ run_id }) => run_id))
           before = page.rows.at(-1)?.run_id
-          more = page.hasMore
+          more = page.last !== undefined
         }
         assert.deepStrictEqual(
           pages,
@@ -160,7 +160,7 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
           const page = yield* feeds({ pipeline: undefined, after, limit: 7 })
           pages.push(...page.rows.map(({ feed }) => feed))
           after = page.rows.at(-1)
-          more = page.hasMore
+          more = page.last !== undefined
         }
         assert.deepStrictEqual(pages, names)
         assert.include(yield* shown("/data/feeds"), "gov-mars/1603")

@@ -15,7 +15,7 @@ layer(samplesWithRejects, { excludeTestServices: true })("rejects over samples a
         const page = yield* rejects({ ...wanted, run_id: "20200101T000000000Z-storefronts-000001", before })
         positions.push(...page.rows.map(({ position }) => position))
         before = page.rows.at(-1)?.place
-        more = page.hasMore
+        more = page.last !== undefined
       }
       assert.deepStrictEqual(
         positions,

@@ -77,7 +77,7 @@ describe("the examples of a new key", () => {
     const { note, text } = exampleIn(await pageOf([scope]), id)
     const placeholder = needed(text)
     if (placeholder === undefined) expect(note).toBe("")
-    else expect(note).toContain(`Replace ${placeholder} by the id of a`)
+    else expect(note).toContain(`Replace ${placeholder} with the id of a`)
     return placeholder === undefined ? text : text.replace(placeholder, ids[placeholder])
   }
 

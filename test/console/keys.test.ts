@@ -74,7 +74,7 @@ describe("keys in the console", () => {
         }
       }
     })
-    expect(text).toContain("Replace LARDER_FOLDER by the folder of your copy of Larder.")
+    expect(text).toContain("Replace LARDER_FOLDER with the folder of your copy of Larder.")
     expect(text).toContain(`<a href="${site.api()}/docs/assistants" target="_blank" rel="noopener">`)
     const params = { name: "search_stores", arguments: { limit: 1 } }
     const answer = await fetch(url, {
@@ -223,7 +223,7 @@ describe("keys in the console", () => {
     expect((await browser.get("/keys")).text).toContain("day’s budget spent")
     expect((await browser.get(`/keys/${id}`)).text).toContain("$0.01 of $0.01")
     const refused = await edit(browser, `/keys/${id}`, { ...newKey, daily_budget: "much" })
-    expect([refused.status, refused.text.includes("or nothing")]).toEqual([422, true])
+    expect([refused.status, refused.text.includes("or leave it empty")]).toEqual([422, true])
     await edit(browser, `/keys/${id}`, { ...newKey, daily_budget: "", weekly_budget: "" })
     expect(await call(key)).toBe(200)
     const { daily_budget_usd, weekly_budget_usd } = await oneKey(account.id)
@@ -239,9 +239,9 @@ describe("keys in the console", () => {
     for (const path of ["/keys", `/keys/${id}`])
       expect((await browser.get(path)).text).toContain("2100-01-31T00:00:00.000Z")
     for (const [typed, answer] of [
-      ["2020-01-31 00:00", "This moment has passed."],
-      ["2100-02-31 00:00", "Give a moment such as"],
-      ["tomorrow", "Give a moment such as"]
+      ["2020-01-31 00:00", "This time has passed."],
+      ["2100-02-31 00:00", "Give a time such as"],
+      ["tomorrow", "Give a time such as"]
     ] as const) {
       for (const path of ["/keys/new", `/keys/${id}`]) {
         const { status, text } = await edit(browser, path, { ...newKey, expires_at: typed })

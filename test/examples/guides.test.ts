@@ -4,7 +4,7 @@ import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { filled, guides } from "@larder/serve/docs"
+import { fillFacts, guides } from "@larder/serve/docs"
 import type { Row } from "@larder/warehouse"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
@@ -25,7 +25,7 @@ afterAll(() => front?.close())
 /** What stands in the fences of one language, in the order of the guides. */
 const programsIn = (language: string): ReadonlyArray<string> =>
   guides().flatMap(({ markdown }) =>
-    [...filled(markdown, front.url).matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, kind, text = ""]) =>
+    [...fillFacts(markdown, front.url).matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, kind, text = ""]) =>
       kind === language ? [text] : []
     )
   )

@@ -4,7 +4,7 @@
  */
 import path from "node:path"
 import { codeNames, endpoints, openApi, templateOf } from "@larder/schemas"
-import { toolNameOf } from "@larder/serve/mcp"
+import { toolName } from "@larder/serve/mcp"
 import type { Transport } from "@modelcontextprotocol/client"
 import {
   type CallToolResult,
@@ -18,7 +18,7 @@ import { expect } from "vitest"
 import { bearer, type Charge } from "../support/api/client.ts"
 import { repository } from "../support/repository.ts"
 
-export const endpointOf = new Map(endpoints.map((endpoint) => [toolNameOf(endpoint.id), endpoint]))
+export const endpointOf = new Map(endpoints.map((endpoint) => [toolName(endpoint.id), endpoint]))
 export const toolNames = [...endpointOf.keys()]
 
 /** "auto" speaks the newest revision that both know; "legacy" the ones with a handshake. */

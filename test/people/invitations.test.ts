@@ -1,7 +1,7 @@
 /** One-time links on both databases: whose they are, how long they are good, and what takes their place. */
 
 import { assert, describe, it } from "@effect/vitest"
-import { firstLink, type OpenInvitation, People } from "@larder/serve/people"
+import { createFirstLink, type OpenInvitation, People } from "@larder/serve/people"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
@@ -13,7 +13,7 @@ const operator = { account_id: "acct_demo", email: null, is_operator: true }
 
 /** What a start prints: the token, or nothing. */
 const printed = Effect.map(
-  firstLink("acct_demo", "http://127.0.0.1:8081"),
+  createFirstLink("acct_demo", "http://127.0.0.1:8081"),
   (link) => /^http:\/\/127\.0\.0\.1:8081\/invitation\/([\w-]{43})$/.exec(link ?? "")?.[1]
 )
 const isGood = (token = "") => People.use((people) => Effect.map(people.invitation(token), Option.isSome))

@@ -15,7 +15,7 @@ const site = servedConsoleAlone({ environment: { LARDER_LEDGER_URL: wire.url } }
 beforeAll(() => operateIn(site.home(), database))
 afterAll(() => wire.close())
 
-const told = "a file of the console broke off"
+const told = "a download of the console was cut off"
 
 /** The file, and a database that is lost when its head is sent and its rows are asked for. */
 const brokenOff = (table: string, ask: () => Promise<Response>) =>

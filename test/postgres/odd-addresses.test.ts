@@ -1,6 +1,6 @@
 /** Addresses that no page leads to, on the database that takes them least. */
 
-import { isPassing } from "@larder/serve/console"
+import { isTemporary } from "@larder/serve/console"
 import { LedgerUnavailable } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Schema } from "effect"
@@ -51,11 +51,11 @@ describe("a failure of a page", () => {
     })
     const error = await Effect.runPromise(Effect.scoped(refused))
     expect(String(error)).toContain("invalid byte sequence")
-    expect(isPassing(error)).toBe(false)
+    expect(isTemporary(error)).toBe(false)
   })
 
   it("is an outage when the database cannot be reached", () => {
     const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" })
-    expect(isPassing(new LedgerUnavailable({ action: "be read", cause }))).toBe(true)
+    expect(isTemporary(new LedgerUnavailable({ action: "be read", cause }))).toBe(true)
   })
 })

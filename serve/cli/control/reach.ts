@@ -12,8 +12,8 @@ import {
   connect,
   embeddedConsole,
   LedgerFile,
-  openLedgerInFile,
   openLedgerFile,
+  openLedgerInFile,
   postgresConsole,
   ServerUnreachable
 } from "../../ledger/index.ts"

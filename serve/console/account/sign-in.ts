@@ -2,11 +2,11 @@
 import { Effect, Option, Redacted } from "effect"
 import { People } from "../../people/index.ts"
 import { button, field } from "../web/form.ts"
-import { html, notice, type Part } from "../web/html.ts"
-import { type Answer, putOff, redirect, show, signedIn } from "../web/page.ts"
-import { ownPath, type PublicPage } from "../web/public-page.ts"
+import { type HtmlPart, html, notice } from "../web/html.ts"
+import { askToWait, redirect, show, startSession } from "../web/page.ts"
+import { type PublicPage, safeNextPath } from "../web/public-page.ts"
 
-const form = (email: string, problem?: Part) => html`${problem && notice("bad", html`<p>${problem}</p>`)}
+const form = (email: string, problem?: HtmlPart) => html`${problem && notice("bad", html`<p>${problem}</p>`)}
 <section aria-label="Sign in"><form method="post">
 ${field({ name: "email", label: "E-mail", type: "email", value: email, autocomplete: "username", inputmode: "email", required: true, maxlength: 254, autofocus: email === "" })}
 ${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", required: true, autofocus: email !== "" })}
@@ -14,7 +14,7 @@ ${field({ name: "password", label: "Password", type: "password", autocomplete: "
 </form></section>
 <p class="small muted">You need an invitation link to sign in the first time. No link, or lost your password? Ask the operator of this server.</p>`
 
-const nobodyYet = html`<p>Nobody can sign in yet. The operator of this server creates a link for the first person:</p>
+const noPeopleYet = html`<p>Nobody can sign in yet. The operator of this server creates a link for the first person:</p>
 <pre><code>npx larder-serve accounts list
 npx larder-serve people invite --account ID --operator</code></pre>`
 
@@ -23,9 +23,9 @@ export const signInPage: PublicPage<People> = {
   get: Effect.fnUntraced(function* ({ session, url }) {
     const people = yield* People
     const person = session === undefined ? Option.none() : yield* people.session(Redacted.value(session))
-    if (Option.isSome(person)) return redirect(ownPath(url.searchParams.get("next")))
+    if (Option.isSome(person)) return redirect(safeNextPath(url.searchParams.get("next")))
     const isEmpty = yield* people.isEmpty
-    return show("Sign in", isEmpty ? html`${notice("warning", nobodyYet)}${form("")}` : form(""))
+    return show("Sign in", isEmpty ? html`${notice("warning", noPeopleYet)}${form("")}` : form(""))
   }),
   post: Effect.fnUntraced(function* ({ address, form: sent, known_browser, url }) {
     const email = sent.text("email")
@@ -36,10 +36,10 @@ export const signInPage: PublicPage<People> = {
       known_browser: known_browser && Redacted.value(known_browser)
     }
     return yield* People.use((people) => people.signIn(claim)).pipe(
-      Effect.map((begun): Answer => signedIn(begun, ownPath(url.searchParams.get("next")))),
+      Effect.map((signedIn) => startSession(signedIn, safeNextPath(url.searchParams.get("next")))),
       Effect.catchTags({
         WrongCredentials: ({ message }) => Effect.succeed(show("Sign in", form(email, message), 422)),
-        TooManyAttempts: ({ message, seconds }) => Effect.succeed(putOff("Sign in", form(email, message), seconds))
+        TooManyAttempts: ({ message, seconds }) => Effect.succeed(askToWait("Sign in", form(email, message), seconds))
       })
     )
   })

@@ -15,10 +15,11 @@ import {
   type SavedCard,
   whyCardsAreSaved
 } from "../../billing/index.ts"
-import { button, creditsTyped, field, type Problems, postForm, summary } from "../web/form.ts"
+import { button, dollarField, hiddenInput, type Problems, parseCredits, postForm, problemSummary } from "../web/form.ts"
 import {
   badge,
-  count,
+  centsText,
+  countText,
   empty,
   facts,
   type Html,
@@ -26,66 +27,52 @@ import {
   linkButton,
   notice,
   section,
-  usd,
-  usdOfCents
+  usdText
 } from "../web/html.ts"
 import { type FormContext, type Page, type PageContext, redirect, show } from "../web/page.ts"
-import { savedCardText, simulationNotice } from "./payment-pieces.ts"
-import { paymentTyped, topUpPath } from "./top-up.ts"
+import { readSettings, savedCardText, simulationNotice } from "./payment-pieces.ts"
+import { parseAmount, topUpPath } from "./top-up.ts"
 
 export const rechargePath = "/billing/auto-recharge"
 const title = "Auto-recharge"
 
-const triggerRange = `${usd(minTrigger)} to ${usd(maxTrigger)}`
+const triggerRange = `${usdText(minTrigger)} to ${usdText(maxTrigger)}`
 
 /** Credits of a trigger, or the problem with it. */
-const triggerTyped = (text: string): { readonly credits: number } | { readonly problem: string } => {
+const parseTrigger = (text: string): { readonly credits: number } | { readonly problem: string } => {
   if (text === "") return { problem: "Enter a balance in US dollars." }
-  const credits = creditsTyped(text)
+  const credits = parseCredits(text)
   if (credits === undefined) return { problem: "This is not an amount in dollars and cents, such as 20 or 20.50." }
   return isValidTrigger(credits) ? { credits } : { problem: `Enter a balance from ${triggerRange}.` }
 }
 
 /** The fields as typed or as saved. */
-interface Typed {
+interface Amounts {
   readonly recharge_amount: string
   readonly trigger: string
 }
 
 const dollars = (credits: number) => (credits / 1_000).toFixed(credits % 10 === 0 ? 2 : 3)
-const savedTexts = ({ recharge }: BillingSettings): Typed => ({
+const savedTexts = ({ recharge }: BillingSettings): Amounts => ({
   recharge_amount: dollars(recharge.cents * 10),
   trigger: dollars(recharge.trigger_credits)
 })
 
-const fields = (balance: number, typed: Typed, problems: Problems) =>
-  html`${field({
-    name: "recharge_amount",
-    label: "Charge",
-    value: typed.recharge_amount,
-    hint: "$10 to $50,000, each time",
-    error: problems.recharge_amount,
-    inputmode: "decimal",
-    maxlength: 20,
-    prefix: "$",
-    required: true
-  })}${field({
-    name: "trigger",
-    label: "When the balance falls below",
-    value: typed.trigger,
-    hint: `$1 to $50,000. Above the current balance of ${usd(balance)}, the card is charged immediately; you are asked first.`,
-    error: problems.trigger,
-    inputmode: "decimal",
-    maxlength: 20,
-    prefix: "$",
-    required: true
-  })}`
+const fields = (balance: number, typed: Amounts, problems: Problems) => {
+  const amountField = (name: keyof Amounts, label: string, hint: string) =>
+    dollarField({ name, label, hint, value: typed[name], error: problems[name], maxlength: 20, required: true })
+  return html`${amountField("recharge_amount", "Charge", "$10 to $50,000, each time")}${amountField(
+    "trigger",
+    "When the balance falls below",
+    `$1 to $50,000. Above the current balance of ${usdText(balance)}, the card is charged immediately; you are asked first.`
+  )}`
+}
 
 /**
  * Why auto-recharge was switched off automatically, with links, for pages other than its own. False if it is on, or if a
  * person switched it off or left it off.
  */
-export const rechargeOff = ({ recharge: { off_reason } }: BillingSettings) =>
+export const rechargeOffNotice = ({ recharge: { off_reason } }: BillingSettings) =>
   off_reason !== null &&
   notice(
     "warning",
@@ -96,9 +83,9 @@ export const rechargeOff = ({ recharge: { off_reason } }: BillingSettings) =>
 interface Shown {
   readonly context: PageContext
   readonly settings: BillingSettings
-  readonly typed?: Typed
+  readonly typed?: Amounts
   readonly problems?: Problems
-  readonly told?: Html
+  readonly message?: Html
   readonly status?: number
 }
 
@@ -106,23 +93,22 @@ interface Shown {
  * The state of auto-recharge and the card that the page shows. The form carries it: a page opened before a colleague or
  * a decline switched auto-recharge off does not switch it on again, and a card that was not shown is never chosen.
  */
-const shownOf = ({ card, recharge: { cents, is_on, trigger_credits } }: BillingSettings) =>
+const stateText = ({ card, recharge: { cents, is_on, trigger_credits } }: BillingSettings) =>
   [is_on ? "on" : "off", cents, trigger_credits, card?.mark].join(" ")
-const shownInput = (settings: BillingSettings) => html`<input type="hidden" name="shown" value="${shownOf(settings)}">`
+const shownInput = (settings: BillingSettings) => hiddenInput("shown", stateText(settings))
 
-const changedMeanwhile = ({ cents, is_on, trigger_credits }: RechargeChoice, card: SavedCard) =>
+const changedNotice = ({ cents, is_on, trigger_credits }: RechargeChoice, card: SavedCard) =>
   notice(
     "warning",
-    `Nothing was saved: the settings have changed since this page was opened. Auto-recharge is now ${is_on ? "on" : "off"}, ${usdOfCents(cents)} below ${usd(trigger_credits)}, with ${formatCard(card)}. What you entered is still below.`
+    `Nothing was saved: the settings have changed since this page was opened. Auto-recharge is now ${is_on ? "on" : "off"}, ${centsText(cents)} below ${usdText(trigger_credits)}, with ${formatCard(card)}. What you entered is still below.`
   )
 
-/** The action of the form. */
 const actionText = ({ recharge }: BillingSettings) => (recharge.is_on ? "Save" : "Switch on")
 
-const leaveOff = postForm({ body: button("Leave it off", "plain", { name: "is_on", value: "no" }) })
-const switchOff = postForm({ body: button("Switch off", "plain", { name: "is_on", value: "no" }) })
+const leaveOff = postForm(button("Leave it off", "plain", { name: "is_on", value: "no" }))
+const switchOff = postForm(button("Switch off", "plain", { name: "is_on", value: "no" }))
 
-const page = ({ context, problems = {}, settings, status, told, typed = savedTexts(settings) }: Shown) => {
+const page = ({ context, message, problems = {}, settings, status, typed = savedTexts(settings) }: Shown) => {
   const { card, recharge } = settings
   const { is_on, off_reason, running, was_chosen } = recharge
   const reason = off_reason !== null && notice("warning", `Auto-recharge was switched off. ${off_reason}`)
@@ -130,15 +116,17 @@ const page = ({ context, problems = {}, settings, status, told, typed = savedTex
   if (card === null) {
     const add = linkButton(topUpPath, "Add credits", "primary")
     const none = empty("Auto-recharge needs a saved card", `Pay once by card. ${whyCardsAreSaved}`, add)
-    return show(title, html`${told}${reason}${simulated}<div class="card">${none}</div>${reason && leaveOff}`, status)
+    return show(
+      title,
+      html`${message}${reason}${simulated}<div class="card">${none}</div>${reason && leaveOff}`,
+      status
+    )
   }
-  const form = postForm({
-    body: html`${shownInput(settings)}${fields(context.account.balance_credits, typed, problems)}
-<div class="row">${button(actionText(settings), "primary", { name: "is_on", value: "yes" })} ${linkButton("/billing", "Cancel")}</div>`
-  })
+  const form = postForm(html`${shownInput(settings)}${fields(context.account.balance_credits, typed, problems)}
+<div class="row">${button(actionText(settings), "primary", { name: "is_on", value: "yes" })} ${linkButton("/billing", "Cancel")}</div>`)
   return show(
     title,
-    html`${told}${summary(problems)}${reason}${simulated}
+    html`${message}${problemSummary(problems)}${reason}${simulated}
 <p class="lead">The saved card is charged automatically before your credits run out, one payment after another, until the balance is at
 least the amount below. Budgets of keys still apply. A declined card switches auto-recharge off.</p>
 <div class="cards uneven">${section(
@@ -157,49 +145,41 @@ least the amount below. Budgets of keys still apply. A declined card switches au
 }
 
 /** Number of payments until the balance reaches the trigger. */
-const paymentsUntil = (balance: number, { cents, trigger_credits }: RechargeChoice) =>
+const countPayments = (balance: number, { cents, trigger_credits }: RechargeChoice) =>
   Math.max(0, Math.ceil((trigger_credits - balance) / centsToCredits(cents)))
-
-interface Question {
-  readonly balance: number
-  readonly card: SavedCard
-  readonly choice: RechargeChoice
-  readonly settings: BillingSettings
-  readonly typed: Typed
-}
 
 /**
  * Asks for confirmation of a choice that charges the card. The form carries the number of payments that it announces.
  */
-const question = ({ balance, card, choice, settings, typed }: Question) => {
-  const payments = paymentsUntil(balance, choice)
-  const [amount, trigger] = [usdOfCents(choice.cents), usd(choice.trigger_credits)]
-  const all = `about ${count(payments)} payments, ${usdOfCents(choice.cents * payments)} in total`
+const confirmation = (
+  balance: number,
+  card: SavedCard,
+  choice: RechargeChoice,
+  settings: BillingSettings,
+  typed: Amounts
+) => {
+  const payments = countPayments(balance, choice)
+  const [amount, trigger] = [centsText(choice.cents), usdText(choice.trigger_credits)]
+  const total = `about ${countText(payments)} payments, ${centsText(choice.cents * payments)} in total`
+  const confirm = button(`${actionText(settings)} and charge ${amount}`, "primary", { name: "is_on", value: "yes" })
+  const form = postForm(html`${shownInput(settings)}${hiddenInput("recharge_amount", typed.recharge_amount)}
+${hiddenInput("trigger", typed.trigger)}
+${hiddenInput("payments", payments)}
+<div class="row">${confirm} ${button("Back", "plain", { name: "is_on", value: "not_yet" })}</div>`)
   return show(
     "Charge the card now?",
-    html`${simulationNotice(settings)}<div class="card stack"><p>The balance is ${usd(balance)}, below the ${trigger} that you chose. ${formatCard(card)} is charged <strong>${amount}
+    html`${simulationNotice(settings)}<div class="card stack"><p>The balance is ${usdText(balance)}, below the ${trigger} that you chose. ${formatCard(card)} is charged <strong>${amount}
 now</strong>${
       payments > 1
-        ? html`, and again as calls are made, until the balance is at least ${trigger}: ${all}, plus what the calls cost.`
+        ? html`, and again as calls are made, until the balance is at least ${trigger}: ${total}, plus what the calls cost.`
         : "."
     } After that it is charged ${amount} whenever the balance falls below ${trigger}.</p>
-${postForm({
-  body: html`${shownInput(settings)}<input type="hidden" name="recharge_amount" value="${typed.recharge_amount}">
-<input type="hidden" name="trigger" value="${typed.trigger}">
-<input type="hidden" name="payments" value="${payments}">
-<div class="row">${button(`${actionText(settings)} and charge ${amount}`, "primary", { name: "is_on", value: "yes" })} ${button(
-    "Back",
-    "plain",
-    { name: "is_on", value: "not_yet" }
-  )}</div>`
-})}</div>`
+${form}</div>`
   )
 }
 
-const settingsOf = ({ account }: PageContext) => Billing.use((billing) => billing.settings(account.id))
-
-const save = (context: FormContext, settings: BillingSettings, choice: RechargeChoice, typed: Typed) => {
-  const again = (told: Html, status: number) => page({ context, settings, typed, told, status })
+const save = (context: FormContext, settings: BillingSettings, choice: RechargeChoice, typed: Amounts) => {
+  const showAgain = (message: Html, status: number) => page({ context, settings, typed, message, status })
   const { cents, is_on, trigger_credits } = choice
   const isDue = context.account.balance_credits < trigger_credits
   return Billing.use((billing) => billing.saveRecharge(context.account.id, choice)).pipe(
@@ -207,32 +187,26 @@ const save = (context: FormContext, settings: BillingSettings, choice: RechargeC
       redirect(
         "/billing",
         is_on
-          ? `Auto-recharge is on: ${usdOfCents(cents)} whenever the balance falls below ${usd(trigger_credits)}.${isDue ? " The card is being charged now." : ""}`
+          ? `Auto-recharge is on: ${centsText(cents)} whenever the balance falls below ${usdText(trigger_credits)}.${isDue ? " The card is being charged now." : ""}`
           : `Auto-recharge is off.${settings.recharge.running ? " A recharge that has begun may still be charged." : ""}`
       )
     ),
     Effect.catchTags({
-      InvalidChoice: ({ field, problem }) =>
-        Effect.succeed(
-          page({
-            context,
-            settings,
-            typed,
-            problems: { [field === "cents" ? "recharge_amount" : "trigger"]: problem },
-            status: 422
-          })
-        ),
-      NoSavedCard: (none) => Effect.succeed(again(notice("bad", none.message), 422)),
-      BillingUnavailable: ({ problem }) => Effect.succeed(again(notice("bad", problem), 503))
+      InvalidChoice: ({ field, problem }) => {
+        const problems = { [field === "cents" ? "recharge_amount" : "trigger"]: problem }
+        return Effect.succeed(page({ context, settings, typed, problems, status: 422 }))
+      },
+      NoSavedCard: ({ message }) => Effect.succeed(showAgain(notice("bad", message), 422)),
+      BillingUnavailable: ({ problem }) => Effect.succeed(showAgain(notice("bad", problem), 503))
     })
   )
 }
 
 const rechargePage: Page<Billing> = {
   path: rechargePath,
-  get: (context) => Effect.map(settingsOf(context), (settings) => page({ context, settings })),
+  get: (context) => Effect.map(readSettings(context), (settings) => page({ context, settings })),
   post: Effect.fnUntraced(function* (context) {
-    const settings = yield* settingsOf(context)
+    const settings = yield* readSettings(context)
     const { form } = context
     // switching off never depends on the fields
     if (form.text("is_on") === "no") {
@@ -240,8 +214,8 @@ const rechargePage: Page<Billing> = {
     }
     const typed = { recharge_amount: form.text("recharge_amount"), trigger: form.text("trigger") }
     if (form.text("is_on") === "not_yet") return page({ context, settings, typed })
-    const amount = paymentTyped(typed.recharge_amount)
-    const trigger = triggerTyped(typed.trigger)
+    const amount = parseAmount(typed.recharge_amount)
+    const trigger = parseTrigger(typed.trigger)
     if ("problem" in amount || "problem" in trigger) {
       const problems = {
         ...("problem" in amount && { recharge_amount: amount.problem }),
@@ -252,12 +226,12 @@ const rechargePage: Page<Billing> = {
     const choice = { is_on: true, cents: amount.cents, trigger_credits: trigger.credits }
     const balance = context.account.balance_credits
     // a lower balance since then may require more payments than announced
-    const wereTold = paymentsUntil(balance, choice) <= Number(form.text("payments"))
+    const isAnnounced = countPayments(balance, choice) <= Number(form.text("payments"))
     const { card } = settings
-    if (card !== null && form.text("shown") !== shownOf(settings)) {
-      return page({ context, settings, typed, told: changedMeanwhile(settings.recharge, card), status: 409 })
+    if (card !== null && form.text("shown") !== stateText(settings)) {
+      return page({ context, settings, typed, message: changedNotice(settings.recharge, card), status: 409 })
     }
-    if (card !== null && !wereTold) return question({ balance, card, choice, settings, typed })
+    if (card !== null && !isAnnounced) return confirmation(balance, card, choice, settings, typed)
     return yield* save(context, settings, choice, typed)
   })
 }

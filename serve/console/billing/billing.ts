@@ -4,37 +4,44 @@ import { Billing, type BillingSettings, formatCard, presets, whyCardsAreSaved } 
 import { button, postForm } from "../web/form.ts"
 import {
   badge,
-  credits,
+  centsText,
+  creditsText,
   empty,
   facts,
   type Html,
   html,
+  keyFigures,
   linkButton,
   notice,
   section,
-  stats,
-  usd,
-  usdOfCents
+  usdText
 } from "../web/html.ts"
-import { type Page, type PageContext, redirect, show } from "../web/page.ts"
-import { rechargeOff, rechargePath } from "./auto-recharge.ts"
-import { paymentsPath, paymentsTable, savedCardText, shownCard, simulationNotice } from "./payment-pieces.ts"
+import { type Page, redirect, show } from "../web/page.ts"
+import { rechargeOffNotice, rechargePath } from "./auto-recharge.ts"
+import {
+  paymentsPath,
+  paymentsTable,
+  readSettings,
+  savedCardText,
+  shownCardInput,
+  simulationNotice
+} from "./payment-pieces.ts"
 import { amountForm, topUpPath, wholeDollars } from "./top-up.ts"
 
-const shownPayments = 5
+const latestPayments = 5
 const cardPath = "/billing/card"
 
-const topUp = ({ is_simulated }: BillingSettings) =>
+const topUpSection = ({ is_simulated }: BillingSettings) =>
   section(
     "Add credits",
     html`<div class="stack"><div class="amounts">${presets.map((cents) => linkButton(`${topUpPath}?amount=${cents / 100}`, wholeDollars(cents)))}</div>
-${amountForm({ label: "Or any amount" })}</div>
-<p class="hint">You see the charge before you pay.${
+${amountForm("Or any amount")}</div>
+<p class="hint">You see the amount before you pay.${
       !is_simulated && " The card processor handles your card; Larder never sees its number."
     }</p>`
   )
 
-const cardOf = ({ card }: BillingSettings) =>
+const cardSection = ({ card }: BillingSettings) =>
   section(
     "Saved card",
     card === null
@@ -44,32 +51,31 @@ const cardOf = ({ card }: BillingSettings) =>
     card !== null && linkButton(cardPath, "Remove")
   )
 
-const rechargeOf = (settings: BillingSettings) => {
+const rechargeSection = (settings: BillingSettings) => {
   const { card, recharge } = settings
   const { cents, is_on, running, trigger_credits, was_chosen } = recharge
-  const why = rechargeOff(settings)
-  if (card === null) {
-    return section(
-      "Auto-recharge",
-      html`${why}${empty("Off", "Auto-recharge needs a saved card. It charges the card before your credits run out.")}`,
-      linkButton(rechargePath, "How it works")
-    )
-  }
-  const rule = `${usdOfCents(cents)} whenever the balance falls below ${usd(trigger_credits)}`
+  const setUp = was_chosen ? "Switch on" : "Set up"
+  const body =
+    card === null
+      ? empty("Off", "Auto-recharge needs a saved card. It charges the card before your credits run out.")
+      : facts([
+          ["State", is_on ? badge("On", "good") : badge("Off")],
+          ...(was_chosen
+            ? [
+                [
+                  is_on ? "Charges" : "Last used",
+                  `${centsText(cents)} whenever the balance falls below ${usdText(trigger_credits)}`
+                ] as const
+              ]
+            : []),
+          ...(running ? [["Now", "A recharge is in progress."] as const] : [])
+        ])
+  const link = is_on ? "Change" : setUp
   return section(
     "Auto-recharge",
-    html`${why}${facts([
-      ["State", is_on ? badge("On", "good") : badge("Off")],
-      ...(was_chosen ? [[is_on ? "Charges" : "Last used", rule] as const] : []),
-      ...(running ? [["Now", "A recharge is in progress."] as const] : [])
-    ])}`,
-    linkButton(rechargePath, rechargeLink(recharge))
+    html`${rechargeOffNotice(settings)}${body}`,
+    linkButton(rechargePath, card === null ? "How it works" : link)
   )
-}
-
-const rechargeLink = ({ is_on, was_chosen }: BillingSettings["recharge"]) => {
-  if (is_on) return "Change"
-  return was_chosen ? "Switch on" : "Set up"
 }
 
 const billingPage: Page<Billing> = {
@@ -78,7 +84,7 @@ const billingPage: Page<Billing> = {
   get: Effect.fnUntraced(function* ({ account }) {
     const billing = yield* Billing
     const settings = yield* billing.settings(account.id)
-    const payments = yield* billing.payments(account.id, { before: null, limit: shownPayments })
+    const payments = yield* billing.payments(account.id, { before: null, limit: latestPayments })
     const balance = account.balance_credits
     return show(
       "Billing",
@@ -89,15 +95,15 @@ const billingPage: Page<Billing> = {
           "The balance is below zero because money was returned to your card. Calls are rejected until you add credits."
         )
       }
-${simulationNotice(settings)}${stats([
+${simulationNotice(settings)}${keyFigures([
   {
     label: "Balance",
-    value: usd(balance),
-    more: html`${credits(balance)}<br><a href="/billing/ledger">See every credit in the ledger</a>`
+    value: usdText(balance),
+    more: html`${creditsText(balance)}<br><a href="/billing/ledger">See every credit in the ledger</a>`
   }
 ])}
-${topUp(settings)}
-<div class="cards">${cardOf(settings)}${rechargeOf(settings)}</div>
+${topUpSection(settings)}
+<div class="cards">${cardSection(settings)}${rechargeSection(settings)}</div>
 ${section(
   "Payments",
   payments.length === 0
@@ -109,28 +115,26 @@ ${section(
   })
 }
 
-const removal = (settings: BillingSettings, told?: Html, status?: number) => {
+const removalPage = (settings: BillingSettings, message?: Html, status?: number) => {
   const { card, recharge } = settings
   if (card === null) return redirect("/billing")
   return show(
     "Remove the saved card?",
-    html`${told}${simulationNotice(settings)}<p>${formatCard(card)} is deleted here and at the card processor. You keep your credits.</p>
+    html`${message}${simulationNotice(settings)}<p>${formatCard(card)} is deleted here and at the card processor. You keep your credits.</p>
 ${recharge.is_on && notice("warning", "Auto-recharge is on. Removing the card switches it off.")}
-${postForm({ body: html`${shownCard(card)}<div class="row">${button("Remove the card", "danger")} ${linkButton("/billing", "Keep it")}</div>` })}`,
+${postForm(html`${shownCardInput(card)}<div class="row">${button("Remove the card", "danger")} ${linkButton("/billing", "Keep it")}</div>`)}`,
     status
   )
 }
 
-const settingsOf = ({ account }: PageContext) => Billing.use((billing) => billing.settings(account.id))
-
 const cardPage: Page<Billing> = {
   path: cardPath,
-  get: (context) => Effect.map(settingsOf(context), (settings) => removal(settings)),
+  get: (context) => Effect.map(readSettings(context), (settings) => removalPage(settings)),
   post: Effect.fnUntraced(function* (context) {
-    const settings = yield* settingsOf(context)
+    const settings = yield* readSettings(context)
     const { card } = settings
     if (card !== null && card.mark !== context.form.text("card")) {
-      return removal(
+      return removalPage(
         settings,
         notice("warning", "Nothing was removed: another card was saved since this page was opened."),
         409
@@ -139,7 +143,7 @@ const cardPage: Page<Billing> = {
     return yield* Billing.use((billing) => billing.removeCard(context.account.id)).pipe(
       Effect.as(redirect("/billing", "The card was removed.")),
       Effect.catchTag("BillingUnavailable", ({ problem }) =>
-        Effect.succeed(removal(settings, notice("bad", problem), 503))
+        Effect.succeed(removalPage(settings, notice("bad", problem), 503))
       )
     )
   })

@@ -1,9 +1,24 @@
-/** How all pages write payments and cards. */
-import { type BillingSettings, formatCard, type Payment, type SavedCard } from "../../billing/index.ts"
-import { badge, type Html, html, linkButton, moment, momentText, notice, table, usdOfCents } from "../web/html.ts"
+/** Payments and cards on pages: paths, texts, badges and the list of payments. */
+import { Billing, type BillingSettings, formatCard, type Payment, type SavedCard } from "../../billing/index.ts"
+import { hiddenInput } from "../web/form.ts"
+import {
+  actions,
+  badge,
+  centsText,
+  type Html,
+  html,
+  momentTag,
+  momentText,
+  notice,
+  numeric,
+  table
+} from "../web/html.ts"
+import type { PageContext } from "../web/page.ts"
 
 export const paymentsPath = "/billing/payments"
-export const pathOf = ({ id }: Payment): `/${string}` => `${paymentsPath}/${encodeURIComponent(id)}`
+export const paymentPath = ({ id }: Payment): `/${string}` => `${paymentsPath}/${encodeURIComponent(id)}`
+
+export const readSettings = ({ account }: PageContext) => Billing.use((billing) => billing.settings(account.id))
 
 /** `Visa ending in 4242, expires 12/2030` */
 export const savedCardText = (card: SavedCard): string => `${formatCard(card)}, expires ${card.expires}`
@@ -12,47 +27,46 @@ export const savedCardText = (card: SavedCard): string => `${formatCard(card)}, 
  * A form about the saved card carries the mark of the card it showed, because a colleague may save another card in the
  * meantime.
  */
-export const shownCard = (card: SavedCard | null): Html | false =>
-  card !== null && html`<input type="hidden" name="card" value="${card.mark}">`
+export const shownCardInput = (card: SavedCard | null): Html | false => card !== null && hiddenInput("card", card.mark)
 
-/** For every page about future payments. A past payment says itself whether it was simulated. */
+/** For pages about future payments. The page of a past payment says whether it was simulated. */
 export const simulationNotice = ({ is_simulated }: Pick<BillingSettings, "is_simulated">): Html | false =>
   is_simulated && notice("quiet", "Payments are simulated here: no money moves, and only test cards are accepted.")
 
 export const kindText = ({ kind }: Payment): string => (kind === "top_up" ? "Top-up" : "Auto-recharge")
 
-/** US cents that went back to the cardholder or are held back. */
-export const centsGone = ({ reversals }: Payment): number =>
+/** US cents that were returned to the cardholder or are held by the bank. */
+export const returnedCents = ({ reversals }: Payment): number =>
   reversals.reduce((sum, { cents, state }) => (state === "taken" ? sum + cents : sum), 0)
 
-/** The part that the bank has not decided on. */
-export const centsHeld = (payment: Payment): number =>
+/** The part that is held until the bank decides. */
+export const heldCents = (payment: Payment): number =>
   disputes(payment).reduce((sum, { cents, is_lost }) => (is_lost ? sum : sum + cents), 0)
 
 const disputes = ({ reversals }: Payment) =>
   reversals.filter(({ kind, state }) => kind === "dispute" && state === "taken")
 
 /** When the outcome became known, as on the receipt; before that, when the payment was created. */
-export const momentOf = ({ created_at, settled_at }: Payment): string => settled_at ?? created_at
+export const paymentTime = ({ created_at, settled_at }: Payment): string => settled_at ?? created_at
 
-export const stateBadge = (payment: Payment): Html => {
+export const paymentStateBadge = (payment: Payment): Html => {
   if (payment.state === "open") return badge("Not confirmed yet", "warning")
   if (payment.state === "failed") return badge("Failed", "bad")
   if (payment.state === "expired") return badge("Not paid")
   const disputed = disputes(payment)
   if (disputed.length > 0) return badge(disputed.every(({ is_lost }) => is_lost) ? "Charged back" : "Disputed", "bad")
-  const gone = centsGone(payment)
-  if (gone === 0) return badge("Paid", "good")
-  return badge(gone < payment.cents ? "Partly refunded" : "Refunded", "warning")
+  const returned = returnedCents(payment)
+  if (returned === 0) return badge("Paid", "good")
+  return badge(returned < payment.cents ? "Partly refunded" : "Refunded", "warning")
 }
 
-export const receiptPathOf = (payment: Payment): `/${string}` => `${pathOf(payment)}/receipt`
+export const receiptPath = (payment: Payment): `/${string}` => `${paymentPath(payment)}/receipt`
 
 const amountText = (payment: Payment) => {
-  const held = centsHeld(payment)
-  const back = centsGone(payment) - held
-  return html`${usdOfCents(payment.cents)}${back > 0 && html`<br><small>${usdOfCents(back)} returned</small>`}${
-    held > 0 && html`<br><small>${usdOfCents(held)} held</small>`
+  const held = heldCents(payment)
+  const returned = returnedCents(payment) - held
+  return html`${centsText(payment.cents)}${returned > 0 && html`<br><small>${centsText(returned)} returned</small>`}${
+    held > 0 && html`<br><small>${centsText(held)} held</small>`
   }`
 }
 
@@ -60,24 +74,14 @@ export const paymentsTable = (payments: ReadonlyArray<Payment>): Html =>
   table({
     caption: "Payments, most recent first",
     stacks: true,
-    columns: [
-      { label: "When" },
-      { label: "What" },
-      { label: "Card" },
-      { label: "State" },
-      { label: "Amount", numeric: true },
-      { label: "Receipt", hidden: true }
-    ],
+    columns: ["When", "What", "Card", "State", numeric("Amount"), actions("Receipt")],
     rows: payments.map((payment) => [
-      html`<a href="${pathOf(payment)}">${moment(momentOf(payment))}</a>`,
+      html`<a href="${paymentPath(payment)}">${momentTag(paymentTime(payment))}</a>`,
       kindText(payment),
       payment.card === null ? "–" : formatCard(payment.card),
-      stateBadge(payment),
+      paymentStateBadge(payment),
       amountText(payment),
       payment.state === "succeeded" &&
-        html`<a href="${receiptPathOf(payment)}">Receipt<span class="hidden"> of ${momentText(momentOf(payment))}</span></a>`
+        html`<a href="${receiptPath(payment)}">Receipt<span class="hidden"> of ${momentText(paymentTime(payment))}</span></a>`
     ])
   })
-
-export const paymentsOlder = (last: Payment): Html =>
-  linkButton(`${paymentsPath}?before=${encodeURIComponent(last.id)}`, "Older")

@@ -12,52 +12,40 @@ import {
   maxPayment,
   minPayment,
   type Payment,
+  type SavedCard,
   type ShownCard,
   whyCardsAreSaved
 } from "../../billing/index.ts"
 import { randomText } from "../../ledger/index.ts"
-import { button, centsTyped, field, postForm } from "../web/form.ts"
-import { count, facts, type Html, html, linkButton, moment, notice, usd, usdOfCents } from "../web/html.ts"
-import { type FormContext, leave, type Page, type PageContext, redirect, show } from "../web/page.ts"
-import { pathOf, paymentsPath, savedCardText, shownCard, simulationNotice } from "./payment-pieces.ts"
+import { button, dollarField, hiddenInput, parseCents, postForm } from "../web/form.ts"
+import { centsText, countText, facts, type Html, html, linkButton, momentTag, notice, usdText } from "../web/html.ts"
+import { type FormContext, type Page, type PageContext, redirect, redirectAway, show } from "../web/page.ts"
+import { paymentPath, paymentsPath, savedCardText, shownCardInput, simulationNotice } from "./payment-pieces.ts"
 
 export const topUpPath = "/billing/top-up"
 const title = "Add credits"
 
-export const wholeDollars = (cents: number): string => usdOfCents(cents).replace(/\.00$/, "")
-const [least, most] = [wholeDollars(minPayment), wholeDollars(maxPayment)]
+export const wholeDollars = (cents: number): string => centsText(cents).replace(/\.00$/, "")
+const [minAmount, maxAmount] = [wholeDollars(minPayment), wholeDollars(maxPayment)]
 
 /** Cents of a valid amount, or the problem with it. */
-export const paymentTyped = (text: string): { readonly cents: number } | { readonly problem: string } => {
+export const parseAmount = (text: string): { readonly cents: number } | { readonly problem: string } => {
   if (text === "") return { problem: "Enter an amount in US dollars." }
-  const cents = centsTyped(text)
+  const cents = parseCents(text)
   if (cents === undefined) return { problem: "This is not an amount in dollars and cents, such as 75 or 75.50." }
-  return isValidPayment(cents) ? { cents } : { problem: `Enter at least ${least} and at most ${most}.` }
+  return isValidPayment(cents) ? { cents } : { problem: `Enter at least ${minAmount} and at most ${maxAmount}.` }
 }
 
 /** Asks for an amount; leads to the page that says what is charged. */
-export const amountForm = (of: { readonly label: string; readonly typed?: string; readonly error?: string }): Html =>
-  html`<form method="get" action="${topUpPath}" class="filters">${field({
+export const amountForm = (label: string, typed?: string, error?: string): Html =>
+  html`<form method="get" action="${topUpPath}" class="filters">${dollarField({
     name: "amount",
-    label: of.label,
-    value: of.typed ?? "",
-    ...(of.error === undefined ? { hint: `${least} to ${most}` } : { error: of.error, autofocus: true }),
-    inputmode: "decimal",
+    label,
+    value: typed ?? "",
+    ...(error === undefined ? { hint: `${minAmount} to ${maxAmount}` } : { error, autofocus: true }),
     maxlength: 20,
-    prefix: "$",
     required: true
   })}${button("Continue", "plain")}</form>`
-
-interface Review {
-  readonly context: PageContext
-  readonly cents: number
-  readonly settings: BillingSettings
-  /** Why the last payment with the saved card failed, if it did. */
-  readonly refusal: string | undefined
-  /** In-doubt charges of the saved card. */
-  readonly open: ReadonlyArray<Payment>
-  readonly submission: string
-}
 
 const nextStep = ({ card, is_simulated }: BillingSettings) => {
   const page = is_simulated ? "a page that simulates a card processor" : "a page of the card processor"
@@ -66,62 +54,41 @@ const nextStep = ({ card, is_simulated }: BillingSettings) => {
     : `The saved card is charged immediately. You enter another card on ${page}; it then replaces the saved card. Larder charges a saved card automatically only while auto-recharge is on.`
 }
 
-const payButtons = ({ cents, refusal, settings: { card } }: Review) => {
+const payButtons = (cents: number, card: SavedCard | null, failure: string | undefined) => {
   const newCard = { name: "pay_with", value: "new_card" }
   if (card === null) return button("Continue to the card page", "primary", newCard)
   const savedCard = { name: "pay_with", value: "saved_card" }
-  const withSaved = `Pay ${usdOfCents(cents)} with ${formatCard(card)}`
-  return refusal === undefined
+  const withSaved = `Pay ${centsText(cents)} with ${formatCard(card)}`
+  return failure === undefined
     ? html`${button(withSaved, "primary", savedCard)} ${button("Use another card", "plain", newCard)}`
     : html`${button("Pay with another card", "primary", newCard)} ${button(withSaved, "plain", savedCard)}`
 }
 
-/** A charge in doubt: paying now could mean paying twice. */
-const unconfirmed = (payment: Payment) =>
+/** Warns about an in-doubt charge: paying again now could mean paying twice. */
+const inDoubtNotice = (payment: Payment) =>
   notice(
     "warning",
-    html`<p>A payment of ${usdOfCents(payment.cents)}${payment.card !== null && html` with ${formatCard(payment.card)}`}, started ${moment(payment.created_at)}, <a href="${pathOf(payment)}">is not confirmed yet</a>. If you pay again now, both may be charged.</p>`
+    html`<p>A payment of ${centsText(payment.cents)}${payment.card !== null && html` with ${formatCard(payment.card)}`}, started ${momentTag(payment.created_at)}, <a href="${paymentPath(payment)}">is not confirmed yet</a>. If you pay again now, both may be charged.</p>`
   )
 
-const review = (of: Review) => {
-  const { cents, context, open, refusal, settings, submission } = of
-  const { card } = settings
-  const added = centsToCredits(cents)
-  const balance = context.account.balance_credits
-  const why = refusal !== undefined && notice("warning", refusal)
-  return html`${why}${open.map(unconfirmed)}<div class="card stack">${facts([
-    ["You pay", usdOfCents(cents)],
-    ["You get", `${count(added)} credits`],
-    ["Balance afterwards", `${usd(balance + added)} (now ${usd(balance)})`],
-    ...(card === null ? [] : [["Saved card", savedCardText(card)] as const])
-  ])}
-${postForm({
-  action: topUpPath,
-  body: html`<input type="hidden" name="amount" value="${(cents / 100).toFixed(2)}">
-<input type="hidden" name="submission" value="${submission}">${shownCard(card)}
-<div class="row">${payButtons(of)} ${linkButton("/billing", "Cancel")}</div>`
-})}
-<div><p class="hint">${nextStep(settings)}</p></div></div>`
-}
-
 /** How many of the latest payments are searched for the last settled one; unfinished payments may be newer. */
-const lookedThrough = 20
+const searchedPayments = 20
 
 /**
  * The failure of the most recently settled payment with this card, if it failed. That payment need not be the newest,
  * because a page can be paid long after it was opened.
  */
-const refusalOf = (payments: ReadonlyArray<Payment>, saved: ShownCard | null) => {
+const findFailure = (payments: ReadonlyArray<Payment>, saved: ShownCard | null) => {
   if (saved === null) return undefined
   const [last] = payments
     .filter(({ state }) => state === "succeeded" || state === "failed")
     .filter(({ card }) => card?.brand === saved.brand && card.last4 === saved.last4)
-    .toSorted((one, other) => (other.settled_at ?? "").localeCompare(one.settled_at ?? ""))
+    .toSorted((a, b) => (b.settled_at ?? "").localeCompare(a.settled_at ?? ""))
   if (last?.state !== "failed") return undefined
   return `The last payment with ${formatCard(saved)} failed. ${last.problem ?? "It was not charged."}`
 }
 
-interface Asked {
+interface Shown {
   readonly context: PageContext
   /** The amount as typed; undefined if it is still to be entered. */
   readonly typed: string | undefined
@@ -129,26 +96,46 @@ interface Asked {
   readonly problem?: string
   readonly submission: string
   /** Above the form. */
-  readonly told?: Html
+  readonly message?: Html | undefined
   readonly status?: number
 }
 
-const shown = Effect.fnUntraced(function* ({ context, problem, status, submission, told, typed }: Asked) {
-  const { id } = context.account
+const showTopUp = Effect.fnUntraced(function* ({ context, message, problem, status, submission, typed }: Shown) {
+  const { balance_credits, id } = context.account
   const settings = yield* Billing.use((billing) => billing.settings(id))
-  const above = html`${told}${simulationNotice(settings)}`
-  if (typed === undefined) return show(title, html`${above}<div class="card">${amountForm({ label: "Amount" })}</div>`)
-  const amount = problem === undefined ? paymentTyped(typed) : { problem }
+  const { card } = settings
+  const above = html`${message}${simulationNotice(settings)}`
+  if (typed === undefined) return show(title, html`${above}<div class="card">${amountForm("Amount")}</div>`)
+  const amount = problem === undefined ? parseAmount(typed) : { problem }
   if ("problem" in amount) {
-    const form = amountForm({ label: "Amount", typed, error: amount.problem })
-    return show(title, html`${above}<div class="card">${form}</div>`, 422)
+    return show(title, html`${above}<div class="card">${amountForm("Amount", typed, amount.problem)}</div>`, 422)
   }
-  const latest = yield* Billing.use((billing) => billing.payments(id, { before: null, limit: lookedThrough }))
-  const refusal = refusalOf(latest, settings.card)
+  const { cents } = amount
+  const latest = yield* Billing.use((billing) => billing.payments(id, { before: null, limit: searchedPayments }))
+  const failure = findFailure(latest, card)
   // an unpaid page of the processor is open too, but is no reason to warn
-  const open = latest.filter(({ card, state }) => state === "open" && card !== null)
-  const reviewed = review({ context, cents: amount.cents, open, refusal, settings, submission })
-  return show(title, html`${above}${reviewed}`, status)
+  const inDoubt = latest.filter(({ card, state }) => state === "open" && card !== null)
+  const added = centsToCredits(cents)
+  const form = postForm(
+    html`${hiddenInput("amount", (cents / 100).toFixed(2))}
+${hiddenInput("submission", submission)}${shownCardInput(card)}
+<div class="row">${payButtons(cents, card, failure)} ${linkButton("/billing", "Cancel")}</div>`,
+    { action: topUpPath }
+  )
+  return show(
+    title,
+    html`${above}${failure !== undefined && notice("warning", failure)}${inDoubt.map(inDoubtNotice)}<div class="card stack">${facts(
+      [
+        ["You pay", centsText(cents)],
+        ["You get", `${countText(added)} credits`],
+        ["Balance afterwards", `${usdText(balance_credits + added)} (now ${usdText(balance_credits)})`],
+        ...(card === null ? [] : [["Saved card", savedCardText(card)] as const])
+      ]
+    )}
+${form}
+<div><p class="hint">${nextStep(settings)}</p></div></div>`,
+    status
+  )
 })
 
 const newSubmission = Effect.sync(() => randomText(24))
@@ -157,27 +144,28 @@ const newSubmission = Effect.sync(() => randomText(24))
  * For a customer who returns from the payment page, and may have paid in another tab. Undefined if the account has no
  * such payment.
  */
-const leftWithout = ({ account }: PageContext, payment_id: string) =>
+const leavePayment = ({ account }: PageContext, payment_id: string) =>
   Billing.use((billing) => billing.leave(account.id, payment_id)).pipe(
     Effect.catchTag("UnknownPayment", () => Effect.succeed(undefined))
   )
 
-const ask = Effect.fnUntraced(function* (context: PageContext) {
-  const query = context.url.searchParams
-  const typed = query.get("amount")?.trim()
-  const left = query.get("left")
-  const payment = left === null ? undefined : yield* leftWithout(context, left)
-  if (payment !== undefined && payment.state !== "expired") return redirect(pathOf(payment))
-  const told = payment && notice("quiet", "The payment was not completed, and nothing was charged.")
-  return yield* shown({ context, typed, submission: yield* newSubmission, ...(told !== undefined && { told }) })
+const get = Effect.fnUntraced(function* (context: PageContext) {
+  const { searchParams } = context.url
+  const typed = searchParams.get("amount")?.trim()
+  const left = searchParams.get("left")
+  const payment = left === null ? undefined : yield* leavePayment(context, left)
+  if (payment !== undefined && payment.state !== "expired") return redirect(paymentPath(payment))
+  const message = payment && notice("quiet", "The payment was not completed, and nothing was charged.")
+  return yield* showTopUp({ context, typed, submission: yield* newSubmission, message })
 })
 
-const pay = Effect.fnUntraced(function* (context: FormContext) {
+const post = Effect.fnUntraced(function* (context: FormContext) {
   const { account, form, person } = context
   const typed = form.text("amount")
   const submission = form.text("submission")
-  const amount = paymentTyped(typed)
-  if ("problem" in amount) return yield* shown({ context, typed, submission })
+  const amount = parseAmount(typed)
+  if ("problem" in amount) return yield* showTopUp({ context, typed, submission })
+  const showAgain = (message: Html, status: number) => showTopUp({ context, typed, submission, message, status })
   const topUp = {
     account_id: account.id,
     person_id: person.id,
@@ -190,25 +178,23 @@ const pay = Effect.fnUntraced(function* (context: FormContext) {
       `${context.console}${topUpPath}?amount=${encodeURIComponent(typed)}&left=${encodeURIComponent(id)}`
   } as const
   return yield* Billing.use((billing) => billing.topUp(topUp)).pipe(
-    Effect.map((done) => ("redirect" in done ? leave(done.redirect) : redirect(pathOf(done.payment)))),
+    Effect.map((result) =>
+      "redirect" in result ? redirectAway(result.redirect) : redirect(paymentPath(result.payment))
+    ),
     Effect.catchTags({
       InvalidChoice: ({ field, problem }) => {
-        if (field === "card")
-          return shown({ context, typed, submission, told: notice("warning", problem), status: 409 })
+        if (field === "card") return showAgain(notice("warning", problem), 409)
         return field === "submission"
           ? Effect.flatMap(newSubmission, (submission) =>
-              shown({ context, typed, submission, told: notice("bad", problem), status: 422 })
+              showTopUp({ context, typed, submission, message: notice("bad", problem), status: 422 })
             )
-          : shown({ context, typed, submission, problem })
+          : showTopUp({ context, typed, submission, problem })
       },
-      NoSavedCard: (none) => shown({ context, typed, submission, told: notice("bad", none.message), status: 422 }),
+      NoSavedCard: ({ message }) => showAgain(notice("bad", message), 422),
       // the same submission again is the same payment
-      BillingUnavailable: (away) =>
-        shown({ context, typed, submission, told: notice("bad", away.problem), status: 503 })
+      BillingUnavailable: ({ problem }) => showAgain(notice("bad", problem), 503)
     })
   )
 })
 
-const topUpPage: Page<Billing> = { path: topUpPath, get: ask, post: pay }
-
-export const topUpPages: ReadonlyArray<Page<Billing>> = [topUpPage]
+export const topUpPages: ReadonlyArray<Page<Billing>> = [{ path: topUpPath, get, post }]

@@ -1,25 +1,39 @@
-/** Checks of the live generation: queries that return bad rows. Failed checks come first. */
+/** Checks of the live generation, failed ones first. A check is a query that returns bad rows. */
 import { Effect, Option } from "effect"
-import { badge, count, empty, type Html, html, moment, type Part, section, table } from "../web/html.ts"
+import {
+  badge,
+  countText,
+  empty,
+  type Html,
+  type HtmlPart,
+  html,
+  momentTag,
+  nameCode,
+  section,
+  table
+} from "../web/html.ts"
 import { type Page, show } from "../web/page.ts"
-import { titleOfPipeline } from "./data-sets.ts"
-import { dataNavigation, named, runPath } from "./pieces.ts"
-import { DataRead, type ShownCheck } from "./read.ts"
+import { pipelineTitle } from "./data-sets.ts"
+import { dataNavigation, runPath } from "./pieces.ts"
+import { type CheckRow, DataRead } from "./read.ts"
 
-const resultOf = ({ bad_rows, severity }: ShownCheck): Html => {
+const resultBadge = ({ bad_rows, severity }: CheckRow): Html => {
   if (bad_rows === 0) return badge("passed", "good")
-  return badge(`${count(bad_rows)} bad ${bad_rows === 1 ? "row" : "rows"}`, severity === "error" ? "bad" : "warning")
+  return badge(
+    `${countText(bad_rows)} bad ${bad_rows === 1 ? "row" : "rows"}`,
+    severity === "error" ? "bad" : "warning"
+  )
 }
 
-export const checkTable = (caption: string, checks: ReadonlyArray<ShownCheck>): Html =>
+export const checkTable = (caption: string, checks: ReadonlyArray<CheckRow>): Html =>
   table({
     caption,
     stacks: true,
-    columns: [{ label: "Check" }, { label: "Result" }, { label: "Holds when" }, { label: "If it fails" }],
+    columns: ["Check", "Result", "Holds when", "If it fails"],
     rows: checks.map(
-      (check): ReadonlyArray<Part> => [
-        named(check.name),
-        html`${resultOf(check)}${
+      (check): ReadonlyArray<HtmlPart> => [
+        nameCode(check.name),
+        html`${resultBadge(check)}${
           check.bad_rows > 0 && html`<details><summary>Examples</summary><pre>${check.examples}</pre></details>`
         }`,
         check.description,
@@ -29,17 +43,17 @@ export const checkTable = (caption: string, checks: ReadonlyArray<ShownCheck>): 
   })
 
 /** `All 28 passed`, or how many did not. */
-export const checksText = (checks: ReadonlyArray<ShownCheck>): string => {
+export const checksText = (checks: ReadonlyArray<CheckRow>): string => {
   const failing = checks.filter(({ bad_rows }) => bad_rows > 0).length
-  if (failing > 0) return `${count(failing)} of ${count(checks.length)} found something`
-  return checks.length === 0 ? "None yet" : `All ${count(checks.length)} passed`
+  if (failing > 0) return `${countText(failing)} of ${countText(checks.length)} found something`
+  return checks.length === 0 ? "None yet" : `All ${countText(checks.length)} passed`
 }
 
-const checksOf = Effect.fnUntraced(function* (run_id: string, checks: ReadonlyArray<ShownCheck>) {
+const runSection = Effect.fnUntraced(function* (run_id: string, checks: ReadonlyArray<CheckRow>) {
   const found = yield* DataRead.use((data) => data.run(run_id))
-  const title = titleOfPipeline(checks[0]?.pipeline ?? "")
-  const ranOn = Option.map(found, ({ run }) => html`<a href="${runPath(run_id)}">${moment(run.started_at)}</a>`)
-  return section(title, checkTable(`Checks of ${title}`, checks), Option.getOrNull(ranOn))
+  const title = pipelineTitle(checks[0]?.pipeline ?? "")
+  const link = Option.map(found, ({ run }) => html`<a href="${runPath(run_id)}">${momentTag(run.started_at)}</a>`)
+  return section(title, checkTable(`Checks of ${title}`, checks), Option.getOrNull(link))
 })
 
 export const dataChecksPage: Page<DataRead> = {
@@ -48,13 +62,11 @@ export const dataChecksPage: Page<DataRead> = {
   get: Effect.fnUntraced(function* () {
     const checks = yield* DataRead.use((data) => data.checks)
     const byRun = Map.groupBy(checks, ({ run_id }) => run_id)
-    const sections = yield* Effect.forEach(byRun, ([run_id, ofRun]) => checksOf(run_id, ofRun))
-    const lead =
-      "A run checks what it has read before its generation goes live. These are of the newest published run of each pipeline."
+    const sections = yield* Effect.forEach(byRun, ([run_id, ofRun]) => runSection(run_id, ofRun))
     return show(
       "Checks",
       html`${dataNavigation("/data/checks")}
-<p class="lead">${checks.length > 0 && html`<strong>${checksText(checks)}.</strong> `}${lead}</p>
+<p class="lead">${checks.length > 0 && html`<strong>${checksText(checks)}.</strong> `}A run checks what it has read before its generation goes live. These are the checks of the newest published run of each pipeline.</p>
 ${checks.length === 0 ? empty("No checks yet", "They run when larder-ingest publishes something.") : html`<div class="checks">${sections}</div>`}`
     )
   })

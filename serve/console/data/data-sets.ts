@@ -3,20 +3,27 @@ import { type DataSet, type DuckDb, dataSets, type Generation, type PipelineStat
 import { Effect, Schema } from "effect"
 import type { ReadModel } from "../../api/index.ts"
 
-/** A count of items, such as 24 series. */
-export interface Holding {
-  readonly count: number
-  readonly what: string
+interface Facts {
+  /** Counts of items, such as 24 series. */
+  readonly contents: ReadonlyArray<{ readonly count: number; readonly what: string }>
+  /** The newest fact of each kind. */
+  readonly newest: ReadonlyArray<{
+    readonly what: string
+    /** The day represents its whole month. */
+    readonly isMonth?: boolean
+    /** A day, or a time as ISO text. */
+    readonly on: string | null
+    /** Age in days from which it is late; null if the date of the next one is unknown. */
+    readonly late_after: number | null
+  }>
 }
-/** The newest fact of a kind: a day, or a time as ISO text. */
-export interface Newest {
-  readonly what: string
-  /** The day represents its whole month. */
-  readonly isMonth?: boolean
-  readonly on: string | null
-  /** Age in days from which it is late; null if the date of the next one is unknown. */
-  readonly late_after: number | null
+/** A data set in a generation. */
+export interface DataSetContents extends Facts {
+  readonly title: string
+  readonly pipeline: string
+  readonly isLoaded: boolean
 }
+export type DataSetState = DataSetContents & PipelineState
 
 /**
  * Age in days from which the newest reading of each frequency is late: the longest time that a reading stays the
@@ -27,18 +34,6 @@ const lateAfter = {
   weekly: 14, // a week ends on Saturday and is published by Friday of the next week: 13 days
   monthly: 45 // the newest is a Class I price, announced before its month begins: 25 days, plus 20 of slack
 } as const
-
-interface Facts {
-  readonly holds: ReadonlyArray<Holding>
-  readonly newest: ReadonlyArray<Newest>
-}
-/** A data set in a generation. */
-export interface DataSetFacts extends Facts {
-  readonly title: string
-  readonly pipeline: string
-  readonly isLoaded: boolean
-}
-export type DataSetState = DataSetFacts & PipelineState
 
 const Commodities = Schema.Struct({
   series: Schema.Int,
@@ -62,7 +57,7 @@ const commodities = (db: DuckDb["Service"]) =>
        left join commodity.price_version using (metric_name)`
     ),
     ([row]): Facts => ({
-      holds: [
+      contents: [
         { count: row?.series ?? 0, what: "series" },
         { count: row?.metrics ?? 0, what: "metrics" },
         { count: row?.readings ?? 0, what: "published values" }
@@ -85,7 +80,7 @@ const brandedFoods = (db: DuckDb["Service"]) =>
        from branded_food.food`
     ),
     ([row]): Facts => ({
-      holds: [
+      contents: [
         { count: row?.labels ?? 0, what: "label versions" },
         { count: row?.categories ?? 0, what: "categories" }
       ],
@@ -110,39 +105,39 @@ const lastReads = `
     strftime(max(fetched_at), '%Y-%m-%dT%H:%M:%S.%gZ') as fetched_at
   from last_read`
 const storefronts = Effect.fnUntraced(function* (db: DuckDb["Service"], ingest: DuckDb["Service"]) {
-  const [held] = yield* db.all(Stores, stores)
+  const [listings] = yield* db.all(Stores, stores)
   const [read] = yield* ingest.all(Reads, lastReads)
   const facts: Facts = {
-    holds: [
-      { count: held?.stores ?? 0, what: "stores" },
+    contents: [
+      { count: listings?.stores ?? 0, what: "stores" },
       { count: read?.complete ?? 0, what: "read completely" },
-      { count: held?.listed ?? 0, what: "listed products" }
+      { count: listings?.listed ?? 0, what: "listed products" }
     ],
-    // no limit here: one store can be read while others fail; lateness is judged by the pipeline's last read
+    // no limit here: one store can be read while others fail; the last read of the pipeline decides what is late
     newest: [{ what: "read of a store", on: read?.fetched_at ?? null, late_after: null }]
   }
   return facts
 })
 
-/** What a data set without facts of its own holds: the rows of its tables, and the newest day that it states. */
-const rowsAndDay = ({ about, tables }: DataSet) =>
+/** For a data set without a reader of its own: the row counts of its tables, and its newest day. */
+const readRowsAndDay = ({ about, tables }: DataSet) =>
   Effect.fnUntraced(function* (db: DuckDb["Service"], ingest: DuckDb["Service"]) {
     const { day, table } = about.newest
-    const counts = yield* Effect.forEach(tables, ({ name, schema }) =>
-      Effect.map(db.all(Rows, `select count(*)::integer as rows from ${schema}.${name}`), ([found]) => ({
-        count: found?.rows ?? 0,
+    const contents = yield* Effect.forEach(tables, ({ name, schema }) =>
+      Effect.map(db.all(Rows, `select count(*)::integer as rows from ${schema}.${name}`), ([row]) => ({
+        count: row?.rows ?? 0,
         what: `rows in ${name}`
       }))
     )
     const from = table.startsWith("ingest.") ? ingest : db
     const [newest] = yield* from.all(NewestDay, `select (${day})::varchar as day from ${table}`)
-    const facts: Facts = { holds: counts, newest: [{ what: "day", on: newest?.day ?? null, late_after: null }] }
+    const facts: Facts = { contents, newest: [{ what: "day", on: newest?.day ?? null, late_after: null }] }
     return facts
   })
 const Rows = Schema.Struct({ rows: Schema.Int })
 const NewestDay = Schema.Struct({ day: Schema.NullOr(Schema.String) })
 
-const own = new Map<string, ReturnType<typeof rowsAndDay>>([
+const readers = new Map<string, ReturnType<typeof readRowsAndDay>>([
   ["commodities", commodities],
   ["branded-foods", brandedFoods],
   ["storefronts", storefronts]
@@ -150,21 +145,21 @@ const own = new Map<string, ReturnType<typeof rowsAndDay>>([
 
 const all = dataSets.map((dataSet) => {
   const { pipeline, title } = dataSet.about
-  return { title, pipeline, read: own.get(pipeline) ?? rowsAndDay(dataSet) }
+  return { title, pipeline, read: readers.get(pipeline) ?? readRowsAndDay(dataSet) }
 })
 
-export const pipelines: ReadonlyArray<string> = all.map(({ pipeline }) => pipeline)
+export const pipelineNames: ReadonlyArray<string> = all.map(({ pipeline }) => pipeline)
 /** `Branded foods` for `branded-foods`. */
-export const titleOfPipeline = (name: string): string => all.find(({ pipeline }) => pipeline === name)?.title ?? name
+export const pipelineTitle = (name: string): string => all.find(({ pipeline }) => pipeline === name)?.title ?? name
 
-const nothing: Facts = { holds: [], newest: [] }
+const noFacts: Facts = { contents: [], newest: [] }
 
-/** The data sets of a generation, in the order of the pages. A hundred thousand readings take 7 ms. */
-export const factsOf = ({ dataSet, ingest }: Pick<Generation<ReadModel>, "dataSet" | "ingest">) =>
+/** In the order of the pages. A hundred thousand readings take 7 ms. */
+export const readContents = ({ dataSet, ingest }: Pick<Generation<ReadModel>, "dataSet" | "ingest">) =>
   Effect.forEach(all, ({ pipeline, read, title }) => {
     const db = dataSet(pipeline)
     return Effect.map(
-      db === undefined ? Effect.succeed(nothing) : read(db, ingest),
-      (facts): DataSetFacts => ({ title, pipeline, isLoaded: db !== undefined, ...facts })
+      db === undefined ? Effect.succeed(noFacts) : read(db, ingest),
+      (facts): DataSetContents => ({ title, pipeline, isLoaded: db !== undefined, ...facts })
     )
   })

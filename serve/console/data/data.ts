@@ -1,47 +1,56 @@
-/**
- * The state of the warehouse at a glance: how fresh each data set is, the kept generations, the latest runs, and
- * warnings.
- */
+/** The state of the warehouse: alerts, how fresh each data set is, the kept generations, and the latest runs. */
 import { type CommodityModel, isLate, isOfSamples, type ListedGeneration } from "@larder/warehouse"
 import { Effect } from "effect"
 import {
   badge,
-  count,
-  counted,
+  countText,
   empty,
   type Html,
+  type HtmlPart,
   html,
-  moment,
+  keyFigures,
+  momentTag,
   notice,
-  type Part,
+  numeric,
+  pluralize,
   section,
-  stats,
   table
 } from "../web/html.ts"
 import { type Page, show } from "../web/page.ts"
-import { alerts, unknownToMappings } from "./alerts.ts"
+import { listAlerts, unknownFieldsText } from "./alerts.ts"
 import { checksText, dataChecksPage } from "./checks.ts"
-import { type DataSetState, titleOfPipeline } from "./data-sets.ts"
+import { type DataSetState, pipelineTitle } from "./data-sets.ts"
 import { dataFeedsPage } from "./feeds.ts"
-import { ago, bytesText, dataNavigation, dated, datedMonth, outcomeBadge, rowsOf, runPath, runTable } from "./pieces.ts"
+import {
+  ageText,
+  bytesText,
+  dataNavigation,
+  dateWithAge,
+  monthWithAge,
+  outcomeBadge,
+  rowCount,
+  runPath,
+  runsTable
+} from "./pieces.ts"
 import { dataPricesPage } from "./prices.ts"
 import { DataRead } from "./read.ts"
 import { dataRejectsPage } from "./rejects.ts"
 import { dataRunPage, dataRunsPage } from "./runs.ts"
-import { stoppedSeries } from "./stopped.ts"
+import { findStoppedSeries } from "./stopped.ts"
 
-const lines = (parts: ReadonlyArray<Part>): Part => parts.map((part) => html`<div class="item">${part}</div>`)
+const itemLines = (items: ReadonlyArray<HtmlPart>): HtmlPart =>
+  items.map((item) => html`<div class="item">${item}</div>`)
 
 /** A badge for data that is older than it should be. */
-const lateBadge = (on: string, late_after: number | null, state: DataSetState, now: number): Part =>
+const lateBadge = (on: string, late_after: number | null, state: DataSetState, now: number): HtmlPart =>
   isLate(on, late_after, now) && html` ${isOfSamples(state) ? badge("sample") : badge("late", "warning")}`
 
-const newestOf = (state: DataSetState, now: number) =>
+const newestLines = (state: DataSetState, now: number) =>
   state.newest.flatMap(({ isMonth, late_after, on, what }) =>
     on === null
       ? []
       : [
-          html`<small class="muted kind">${what}</small> ${isMonth ? datedMonth(on, now) : dated(on, now)}${lateBadge(on, late_after, state, now)}`
+          html`<small class="muted kind">${what}</small> ${isMonth ? monthWithAge(on, now) : dateWithAge(on, now)}${lateBadge(on, late_after, state, now)}`
         ]
   )
 
@@ -54,40 +63,33 @@ const dataSetTable = (
   table({
     caption: "Data sets and how fresh they are",
     stacks: true,
-    columns: [
-      { label: "Data set" },
-      { label: "Holds" },
-      { label: "Newest" },
-      { label: "Last read" },
-      { label: "Last run" }
-    ],
+    columns: ["Data set", "Holds", "Newest", "Last read", "Last run"],
     rows: dataSets.map((state) => {
-      const { holds, isLoaded, last_read, last_run, pipeline, title } = state
+      const { contents, isLoaded, last_read, last_run, pipeline, title } = state
       return [
         html`<span class="nowrap">${title}</span>`,
         isLoaded
-          ? lines(holds.map((held) => html`<span class="nowrap">${count(held.count)} ${held.what}</span>`))
+          ? itemLines(contents.map(({ count, what }) => html`<span class="nowrap">${countText(count)} ${what}</span>`))
           : badge(unserved.has(pipeline) ? "cannot be served" : "not loaded", "warning"),
-        lines([...newestOf(state, now), ...(pipeline === "commodities" && stopped ? [stopped] : [])]),
+        itemLines([...newestLines(state, now), ...(pipeline === "commodities" && stopped ? [stopped] : [])]),
         last_read === undefined
           ? "never"
-          : html`${dated(last_read.finished_at, now)}${lateBadge(last_read.finished_at, state.late_after_days, state, now)}`,
+          : html`${dateWithAge(last_read.finished_at, now)}${lateBadge(last_read.finished_at, state.late_after_days, state, now)}`,
         last_run === undefined
           ? "none"
-          : html`<a href="${runPath(last_run.run_id)}">${moment(last_run.started_at)}</a> ${outcomeBadge(last_run)}`
+          : html`<a href="${runPath(last_run.run_id)}">${momentTag(last_run.started_at)}</a> ${outcomeBadge(last_run)}`
       ]
     })
   })
 
-/** The purpose of a generation. */
-const whatOf = ({ kind, pipeline, went_back_to }: ListedGeneration): Part => {
-  const name = pipeline === null ? "All data sets" : titleOfPipeline(pipeline)
+const purposeText = ({ kind, pipeline, went_back_to }: ListedGeneration): HtmlPart => {
+  const name = pipeline === null ? "All data sets" : pipelineTitle(pipeline)
   if (kind === "run") return name
   return kind === "rebuild" ? `${name}, rebuilt` : `${name}, back to ${went_back_to ?? "before its first run"}`
 }
 
 /** Who made the generation, and why. */
-const remarksOf = ({ kind, made_by, note }: ListedGeneration): ReadonlyArray<Part> => [
+const remarks = ({ kind, made_by, note }: ListedGeneration): ReadonlyArray<HtmlPart> => [
   ...(note === null ? [] : [html`<small>${note}</small>`]),
   ...(kind === "run" ? [] : [html`<small class="muted">by ${made_by}</small>`])
 ]
@@ -98,72 +100,60 @@ const isShown = ({ kept, kind, live }: ListedGeneration) => kept || live || kind
 const generationTable = (generations: ReadonlyArray<ListedGeneration>) =>
   table({
     caption: "Kept generations, newest first",
-    columns: [
-      { label: "Generation" },
-      { label: "Made" },
-      { label: "Data set" },
-      { label: "New payload rows", numeric: true },
-      { label: "Size", numeric: true }
-    ],
+    columns: ["Generation", "Made", "Data set", numeric("New payload rows"), numeric("Size")],
     rows: generations
       .filter(isShown)
       .map((listed) => [
         html`${listed.generation} ${listed.live && badge("live", "good")}${listed.rolled_back_by !== null && badge(`rolled back by ${listed.rolled_back_by}`, "quiet")}`,
         listed.run_id === null
-          ? moment(listed.made_at)
-          : html`<a href="${runPath(listed.run_id)}">${moment(listed.made_at)}</a>`,
-        lines([whatOf(listed), ...remarksOf(listed)]),
-        listed.kind === "run" && rowsOf(listed.rows),
+          ? momentTag(listed.made_at)
+          : html`<a href="${runPath(listed.run_id)}">${momentTag(listed.made_at)}</a>`,
+        itemLines([purposeText(listed), ...remarks(listed)]),
+        listed.kind === "run" && rowCount(listed.rows),
         bytesText(listed.bytes)
       ])
   })
 
 const stoppedText = (model: CommodityModel): Html | undefined => {
-  const { size } = stoppedSeries(model)
+  const { size } = findStoppedSeries(model)
   return size === 0
     ? undefined
-    : html`<a href="/data/prices">${count(size)} of ${count(model.series.size)} series</a> ${badge("stopped", "warning")}`
+    : html`<a href="/data/prices">${countText(size)} of ${countText(model.series.size)} series</a> ${badge("stopped", "warning")}`
 }
 
-export const dataPage: Page<DataRead> = {
+const dataPage: Page<DataRead> = {
   path: "/data",
   nav: "Data",
   operatorsOnly: true,
-  get: ({ now }) =>
-    Effect.gen(function* () {
-      const data = yield* DataRead
-      const latest = data.runs({ pipeline: undefined, outcome: undefined, before: undefined, limit: 8 })
-      const [dataSets, generations, checks, fields, { rows: runs }] = yield* Effect.all(
-        [data.dataSets, data.generations, data.checks, data.unknownFields, latest],
-        { concurrency: "unbounded" }
-      )
-      const failing = checks.filter(({ bad_rows }) => bad_rows > 0)
-      const unserved = data.unserved()
-      const shown = alerts(dataSets, unserved, failing, now)
-      const [newest] = generations
-      const sizeOf = (of: typeof generations) => of.reduce((sum, { bytes }) => sum + bytes, 0)
-      const kept = generations.filter((listed) => listed.kept)
-      return show(
-        "Data",
-        html`${dataNavigation("/data")}
-${shown.length > 0 && notice("warning", html`<ul>${shown.map((alert) => html`<li>${alert}</li>`)}</ul>`)}
-${fields.length > 0 && notice("quiet", unknownToMappings(fields))}
-${stats([
+  get: Effect.fnUntraced(function* ({ now }) {
+    const data = yield* DataRead
+    const [dataSets, generations, checks, unknownFields, { rows: runs }] = yield* Effect.all(
+      [data.dataSets, data.generations, data.checks, data.unknownFields, data.runs({ limit: 8 })],
+      { concurrency: "unbounded" }
+    )
+    const failedChecks = checks.filter(({ bad_rows }) => bad_rows > 0)
+    const unserved = data.unserved()
+    const alerts = listAlerts(dataSets, unserved, failedChecks, now)
+    const [newest] = generations
+    const sizeOf = (listed: typeof generations) => bytesText(listed.reduce((sum, { bytes }) => sum + bytes, 0))
+    const kept = generations.filter((generation) => generation.kept)
+    return show(
+      "Data",
+      html`${dataNavigation("/data")}
+${alerts.length > 0 && notice("warning", html`<ul>${alerts.map((alert) => html`<li>${alert}</li>`)}</ul>`)}
+${unknownFields.length > 0 && notice("quiet", unknownFieldsText(unknownFields))}
+${keyFigures([
   {
     label: "Live generation",
     value: data.generation(),
-    more: newest === undefined ? null : `made ${ago(newest.made_at, now)}`
+    more: newest === undefined ? null : `made ${ageText(newest.made_at, now)}`
   },
   {
-    label: "Size of what is live",
-    value: bytesText(sizeOf(kept.filter(({ live }) => live))),
-    more: `${bytesText(sizeOf(kept))} in ${counted(kept.length, "generation")} with data`
+    label: "Size of the live data",
+    value: sizeOf(kept.filter(({ live }) => live)),
+    more: `${sizeOf(kept)} in ${pluralize(kept.length, "generation")} with data`
   },
-  {
-    label: "Checks",
-    value: checksText(checks),
-    more: html`<a href="/data/checks">See the checks</a>`
-  }
+  { label: "Checks", value: checksText(checks), more: html`<a href="/data/checks">See the checks</a>` }
 ])}
 ${section("Freshness", dataSetTable(dataSets, unserved, stoppedText(data.commodities()), now))}
 ${section("Generations", generationTable(generations))}
@@ -171,15 +161,15 @@ ${section(
   "Latest runs",
   runs.length === 0
     ? empty("No runs yet", "Runs of larder-ingest are listed here.")
-    : html`<p class="hint">Rows are those of the payloads: one may give several prices, and many make one label.</p>
-${runTable("Runs, newest first", runs)}`,
+    : html`<p class="hint">Rows are those of the payloads: one may contain several prices, and many make one label.</p>
+${runsTable("Runs, newest first", runs)}`,
   html`<a href="/data/runs">All runs</a>`
 )}`
-      )
-    })
+    )
+  })
 }
 
-/** All pages about the warehouse. They show no account's data; only operators may see them. */
+/** All pages about the warehouse, for operators only. They show no data of accounts. */
 export const dataPages: ReadonlyArray<Page<DataRead>> = [
   dataPage,
   dataRunsPage,

@@ -2,9 +2,9 @@
 import { Frequency, UnknownField } from "@larder/schemas"
 import { type DuckDb, timestampColumn } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
+import { takePage } from "../web/paging.ts"
 import { isOfFeed } from "./rejects-read.ts"
-import { pageOf } from "./rows.ts"
-import { stoppedAmong } from "./stopped.ts"
+import { findStopped } from "./stopped.ts"
 
 const Feed = Schema.Struct({
   pipeline: Schema.String,
@@ -64,19 +64,21 @@ const commodityFeeds = `
   from ingest.live_cursor
   where pipeline = 'commodities'`
 
-const fieldsNobodyKnows =
-  "select pipeline, feed, field, run_id, example from ingest.live_unknown_field order by run_id desc, pipeline, feed, field limit 100"
+const latestUnknownFields = `
+  select pipeline, feed, field, run_id, example from ingest.live_unknown_field
+  order by run_id desc, pipeline, feed, field
+  limit 100`
 
-export interface FeedsWanted {
-  readonly pipeline: string | undefined
-  readonly after: { readonly pipeline: string; readonly feed: string } | undefined
+export interface FeedsQuery {
+  readonly pipeline?: string | undefined
+  readonly after?: { readonly pipeline: string; readonly feed: string } | undefined
   readonly limit: number
 }
 
-const feedsOfReports = Effect.fnUntraced(function* (db: DuckDb["Service"], commodities: DuckDb["Service"]) {
-  const known = new Map((yield* commodities.all(Report, reports)).map((report) => [report.number, report]))
+const readReportFeeds = Effect.fnUntraced(function* (db: DuckDb["Service"], commodities: DuckDb["Service"]) {
+  const byNumber = new Map((yield* commodities.all(Report, reports)).map((report) => [report.number, report]))
   return (yield* db.all(ReadTo, commodityFeeds)).flatMap(({ feed, newest, number }) => {
-    const report = known.get(number)
+    const report = byNumber.get(number)
     return report === undefined ? [] : [{ feed, newest, title: report.title, frequency: report.frequency }]
   })
 })
@@ -85,28 +87,22 @@ const feedsOfReports = Effect.fnUntraced(function* (db: DuckDb["Service"], commo
  * Feeds of reports have a title and a frequency. Such a feed is marked as stopped if it is far behind the newest feed
  * of the same frequency.
  */
-export const feeds = Effect.fnUntraced(function* (
+export const readFeeds = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
-  { after, limit, pipeline }: FeedsWanted,
+  { after, limit, pipeline }: FeedsQuery,
   commodities: DuckDb["Service"] | undefined
 ) {
-  const params = {
-    pipeline: pipeline ?? null,
-    after: after?.feed ?? null,
-    after_pipeline: after?.pipeline ?? null,
-    limit: limit + 1
-  }
-  const { hasMore, rows } = pageOf(yield* db.all(Feed, feedsAfter, params), limit)
-  const ofReports = commodities === undefined ? [] : yield* feedsOfReports(db, commodities)
-  const byFeed = new Map(ofReports.map((report) => [report.feed, report]))
-  const stopped = new Set(stoppedAmong(ofReports).map(({ feed }) => feed))
-  const stated = (row: typeof Feed.Type) => {
-    const report = row.pipeline === "commodities" ? byFeed.get(row.feed) : undefined
-    const { frequency, title } = report ?? {}
-    return { ...row, frequency, title, hasStopped: report !== undefined && stopped.has(report.feed) }
-  }
-  return { hasMore, rows: rows.map(stated) }
+  const place = { pipeline: pipeline ?? null, after: after?.feed ?? null, after_pipeline: after?.pipeline ?? null }
+  const { last, rows } = takePage(yield* db.all(Feed, feedsAfter, { ...place, limit: limit + 1 }), limit)
+  const reportFeeds = commodities === undefined ? [] : yield* readReportFeeds(db, commodities)
+  const byFeed = new Map(reportFeeds.map((report) => [report.feed, report]))
+  const stopped = new Set(findStopped(reportFeeds).map(({ feed }) => feed))
+  const described = rows.map((row) => {
+    const { feed, frequency, title } = (row.pipeline === "commodities" && byFeed.get(row.feed)) || {}
+    return { ...row, frequency, title, hasStopped: feed !== undefined && stopped.has(feed) }
+  })
+  return { last, rows: described }
 })
 
-export const unknownFields = (db: DuckDb["Service"]) =>
-  db.all(Schema.Struct({ ...UnknownField.fields }), fieldsNobodyKnows)
+export const readUnknownFields = (db: DuckDb["Service"]) =>
+  db.all(Schema.Struct({ ...UnknownField.fields }), latestUnknownFields)

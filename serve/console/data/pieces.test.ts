@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ago, bytesText, datedMonth, secondsText } from "./pieces.ts"
+import { ageText, bytesText, durationText, monthWithAge } from "./pieces.ts"
 
 const now = Date.parse("2026-11-22T00:05:00.000Z")
 
@@ -16,7 +16,7 @@ describe("ages", () => {
     ["2026-11-20T00:30:00.000Z", "2 days ago"],
     ["2026-11-22T00:06:00.000Z", "this minute"]
   ])("writes the age of %s as: %s", (iso, expected) => {
-    assert.strictEqual(ago(iso, now), expected)
+    assert.strictEqual(ageText(iso, now), expected)
   })
 })
 
@@ -27,11 +27,13 @@ describe("ages of months", () => {
     ["2025-12-01", "11 months ago"],
     ["2026-12-01", "next month"]
   ])("writes the month of %s as: %s", async (iso, expected) => {
-    assert.include(String(await datedMonth(iso, now)), `>${expected}<`)
+    assert.include(String(await monthWithAge(iso, now)), `>${expected}<`)
   })
 })
 
-describe("sizes and durations", () => {
+const at = (seconds: number) => new Date(now + seconds * 1000).toISOString()
+
+describe("sizes and durations, rounded", () => {
   it.each([
     [0, "0 bytes"],
     [999, "999 bytes"],
@@ -41,7 +43,7 @@ describe("sizes and durations", () => {
     [999_499, "999 kB"],
     [999_999, "1.0 MB"],
     [2_500_000_000_000_000, "2500 TB"]
-  ])("writes %i bytes as %s, and carries what it rounds up", (bytes, expected) => {
+  ])("writes %i bytes as %s", (bytes, expected) => {
     assert.strictEqual(bytesText(bytes), expected)
   })
   it.each([
@@ -50,7 +52,7 @@ describe("sizes and durations", () => {
     [59.7, "1 min 0 s"],
     [119.6, "2 min 0 s"],
     [185, "3 min 5 s"]
-  ])("writes %d seconds as %s, and carries what it rounds up", (seconds, expected) => {
-    assert.strictEqual(secondsText(seconds), expected)
+  ])("writes %d seconds as %s", (seconds, expected) => {
+    assert.strictEqual(durationText({ started_at: at(0), finished_at: at(seconds) }), expected)
   })
 })

@@ -4,7 +4,7 @@
  * Without scripts, the table is open and nothing is drawn. Bars are a different chart: `bar-chart.ts`.
  */
 import { assetPaths } from "../web/assets.ts"
-import { day, type Html, html, type Part, table } from "../web/html.ts"
+import { dayTag, type Html, type HtmlPart, html, numeric, table } from "../web/html.ts"
 
 export interface PriceLine {
   readonly name: string
@@ -26,11 +26,11 @@ interface PriceChart {
   readonly lines: ReadonlyArray<PriceLine>
   readonly unit: string
   /** A mark beside the title, such as that the numbers are samples. */
-  readonly mark?: Part
+  readonly mark?: HtmlPart
 }
 
 /** A sample of the line's style, before its name. */
-const sampleOf = (index: number) =>
+const lineSample = (index: number) =>
   html`<svg class="sample" viewBox="0 0 32 4" aria-hidden="true"><path class="line line-${index + 1}" d="M1 2H31"/></svg>`
 
 export const priceChart = ({ description, id, lines, mark, title, unit }: PriceChart): Html => {
@@ -38,14 +38,14 @@ export const priceChart = ({ description, id, lines, mark, title, unit }: PriceC
   const texts = lines.map(({ points }) => new Map(points.map((point) => [point.day, point.text])))
   return html`<figure class="chart prices" data-price-chart data-unit="${unit}">
 <figcaption id="${id}-title">${title}${mark && html` ${mark}`}</figcaption>
-${lines.length > 1 && html`<ul class="legend">${lines.map(({ name }, index) => html`<li>${sampleOf(index)}${name}</li>`)}</ul>`}
+${lines.length > 1 && html`<ul class="legend">${lines.map(({ name }, index) => html`<li>${lineSample(index)}${name}</li>`)}</ul>`}
 <div class="plot" role="img" aria-labelledby="${id}-title" aria-describedby="${id}-about" data-plot></div>
 <div class="zoom no-print"><small>Drag across the lines to look closer.</small><button class="button plain" type="button" data-zoom-out hidden>Reset zoom</button></div>
 <p id="${id}-about">${description}</p>
 <details><summary>The same as a table<span class="hidden">: ${title}</span></summary>${table({
     caption: title,
-    columns: [{ label: "Day" }, ...lines.map(({ name }) => ({ label: `${name}, ${unit}`, numeric: true }))],
-    rows: days.map((on) => [day(on), ...texts.map((text) => text.get(on) ?? "")])
+    columns: ["Day", ...lines.map(({ name }) => numeric(`${name}, ${unit}`))],
+    rows: days.map((on) => [dayTag(on), ...texts.map((text) => text.get(on) ?? "")])
   })}</details>
 </figure>
 <script type="module" src="${assetPaths.priceChart}"></script>`

@@ -2,30 +2,41 @@
 import { yearsBefore } from "@larder/schemas"
 import type { CommodityModel, Points, SeriesModel } from "@larder/warehouse"
 import { Effect } from "effect"
-import { button, field, type OptionGroup, type Problems, searchForm, select } from "../web/form.ts"
+import { field, type OptionGroup, type Problems, searchForm, select } from "../web/form.ts"
 import {
   badge,
-  count,
-  day,
+  countText,
+  dayTag,
   dayText,
   empty,
   type Html,
+  type HtmlPart,
   html,
-  month,
+  monthTag,
+  nameCode,
   notice,
-  type Part,
+  numeric,
   section,
   table
 } from "../web/html.ts"
 import { type Page, show } from "../web/page.ts"
-import { problemsOfDays } from "../web/period.ts"
-import { asked, askedOneOf, dataNavigation, named, pathWith } from "./pieces.ts"
+import { pathWithQuery } from "../web/paging.ts"
+import { checkDays } from "../web/period.ts"
+import { dataNavigation, queryChoice, queryValue } from "./pieces.ts"
 import { priceChart } from "./price-chart.ts"
 import { DataRead } from "./read.ts"
-import { type Drawable, drawablesOf, mostPoints, readingsOf, summaryOf, thinned, titleOf } from "./readings.ts"
-import { stoppedSeries } from "./stopped.ts"
+import {
+  type Drawable,
+  listDrawables,
+  maxPoints,
+  readRange,
+  seriesTitle,
+  summarizeLine,
+  thinLines
+} from "./readings.ts"
+import { findStoppedSeries } from "./stopped.ts"
 
-const optionsOf = (drawables: ReadonlyMap<string, Drawable>, model: CommodityModel): ReadonlyArray<OptionGroup> => {
+const makeOptions = (drawables: ReadonlyMap<string, Drawable>, model: CommodityModel): ReadonlyArray<OptionGroup> => {
   const options = [...drawables.values()].map(({ name, title }) => ({ value: name, label: title }))
   const isSeries = ({ value }: { readonly value: string }) => model.series.has(value)
   return [
@@ -35,48 +46,41 @@ const optionsOf = (drawables: ReadonlyMap<string, Drawable>, model: CommodityMod
 }
 
 /** Decimals in which prices of a unit are quoted; figures in one column should have the same number. */
-const decimalsOf: Readonly<Record<string, number>> = { "USD/lb": 4, "USD/cwt": 2 }
-const aligned = (text: string, unit: string) => {
+const usualDecimals: Readonly<Record<string, number>> = { "USD/lb": 4, "USD/cwt": 2 }
+const alignDecimals = (text: string, unit: string) => {
   const [, decimals = ""] = text.split(".")
-  return text && Number(text).toFixed(Math.max(decimals.length, decimalsOf[unit] ?? 0))
+  return text && Number(text).toFixed(Math.max(decimals.length, usualDecimals[unit] ?? 0))
 }
 
 /** The period of a reading: its day, or the week or month that the day represents. */
-const observed = (on: string, frequency: SeriesModel["record"]["frequency"]): Html => {
-  if (frequency === "monthly") return month(on)
-  return frequency === "weekly" ? html`week to ${day(on)}` : day(on)
+const observationPeriod = (on: string, frequency: SeriesModel["record"]["frequency"]): Html => {
+  if (frequency === "monthly") return monthTag(on)
+  return frequency === "weekly" ? html`week to ${dayTag(on)}` : dayTag(on)
 }
 
 /** The newest and the previous reading of each curated series. */
 const seriesTable = (model: CommodityModel) => {
-  const stopped = stoppedSeries(model)
+  const stopped = findStoppedSeries(model)
   return table({
     caption: "The newest reading of each series",
     stacks: true,
-    columns: [
-      { label: "Series" },
-      { label: "Newest", numeric: true },
-      { label: "Previous", numeric: true },
-      { label: "Unit" },
-      { label: "Of" },
-      { label: "Readings", numeric: true }
-    ],
+    columns: ["Series", numeric("Newest"), numeric("Previous"), "Unit", "Of", numeric("Readings")],
     rows: model.groups.flatMap(({ commodity, series }) =>
-      series.map(({ points, record }): ReadonlyArray<Part> => {
-        const [before, newest] = [points.days.at(-2), points.days.at(-1)]
-        const on = (day: string | undefined) =>
-          aligned((day && readingsOf(points, day, day)[0]?.text) ?? "", record.unit)
+      series.map(({ points, record }): ReadonlyArray<HtmlPart> => {
+        const [previous, newest] = [points.days.at(-2), points.days.at(-1)]
+        const valueOn = (day: string | undefined) =>
+          alignDecimals((day && readRange(points, day, day)[0]?.text) ?? "", record.unit)
         return [
-          html`<a href="${pathWith("/data/prices", { series: record.slug })}">${titleOf(commodity, record)}</a> <small>${named(record.slug)}</small>${
+          html`<a href="${pathWithQuery("/data/prices", { series: record.slug })}">${seriesTitle(commodity, record)}</a> <small>${nameCode(record.slug)}</small>${
             newest !== undefined &&
             stopped.has(record.slug) &&
             html` ${badge(`no reading since ${dayText(newest)}`, "warning")}`
           }`,
-          on(newest),
-          on(before),
+          valueOn(newest),
+          valueOn(previous),
           record.unit,
-          newest === undefined ? "none" : observed(newest, record.frequency),
-          count(points.days.length)
+          newest === undefined ? "none" : observationPeriod(newest, record.frequency),
+          countText(points.days.length)
         ]
       })
     )
@@ -84,7 +88,7 @@ const seriesTable = (model: CommodityModel) => {
 }
 
 /** Links to the offered ranges; the current one is marked. */
-const rangesOf = ({ days }: Points, shown: string | undefined, to: (from: string) => string): Part => {
+const rangeLinks = ({ days }: Points, shown: string | undefined, to: (from: string) => string): HtmlPart => {
   const [first, newest] = [days[0], days.at(-1)]
   if (first === undefined || newest === undefined) return null
   const all = [
@@ -98,40 +102,35 @@ const rangesOf = ({ days }: Points, shown: string | undefined, to: (from: string
   )
 }
 
-interface Asked {
+interface Chart {
   readonly chosen: Drawable
   readonly beside: Drawable | undefined
   readonly from: string | undefined
   readonly to: string | undefined
 }
 
-const filters = (options: ReadonlyArray<OptionGroup>, { beside, chosen, from, to }: Asked, problems: Problems) =>
-  searchForm(
+const filterForm = (options: ReadonlyArray<OptionGroup>, { beside, chosen, from, to }: Chart, problems: Problems) => {
+  const dayField = (name: "from" | "to", label: string, hint: string, value = "") =>
+    field({ name, label, type: "date", hint, value, error: problems[name] })
+  const besideOptions = [{ value: "", label: "Nothing else" }, ...options]
+  return searchForm(
     html`<div class="wide">${select({ name: "series", label: "Series or metric", options, value: chosen.name })}${select(
       {
         name: "beside",
         label: "Compare with",
-        options: [{ value: "", label: "Nothing else" }, ...options],
-        value: beside?.name ?? ""
+        options: besideOptions,
+        value: beside?.name
       }
-    )}</div>${field({ name: "from", label: "From", type: "date", hint: "Empty: from the first", value: from ?? "", error: problems.from })}${field(
-      {
-        name: "to",
-        label: "To",
-        type: "date",
-        hint: "Empty: up to the newest",
-        value: to ?? "",
-        error: problems.to
-      }
-    )}${button("Show", "plain")}`
+    )}</div>${dayField("from", "From", "Empty: from the first", from)}${dayField("to", "To", "Empty: up to the newest", to)}`
   )
+}
 
-const drawing = ({ beside, chosen, from, to }: Asked, mark: Part): Html => {
+const chartCard = ({ beside, chosen, from, to }: Chart, mark: HtmlPart): Html => {
   const isSameUnit = beside === undefined || beside.unit === chosen.unit
   const drawables = [chosen, ...(beside !== undefined && isSameUnit && beside !== chosen ? [beside] : [])]
-  const whole = drawables.map(({ points }) => readingsOf(points, from, to))
-  const drawn = thinned(whole)
-  const lines = drawables.map(({ title }, index) => ({ name: title, points: drawn.lines[index] ?? [] }))
+  const all = drawables.map(({ points }) => readRange(points, from, to))
+  const thinned = thinLines(all)
+  const lines = drawables.map(({ title }, index) => ({ name: title, points: thinned.lines[index] ?? [] }))
   return html`${!isSameUnit && notice("warning", `${beside.title} is not drawn: it is in ${beside.unit}, not in ${chosen.unit}.`)}
 ${
   lines.every(({ points }) => points.length === 0)
@@ -139,56 +138,52 @@ ${
     : html`<div class="card">${priceChart({
         id: "prices",
         title: lines.length > 1 ? `In ${chosen.unit}` : `${chosen.title}, in ${chosen.unit}`,
-        description: drawables.map((drawable, index) => summaryOf(drawable, whole[index] ?? [])).join(" "),
+        description: drawables.map((drawable, index) => summarizeLine(drawable, all[index] ?? [])).join(" "),
         lines,
         unit: chosen.unit,
         mark
       })}</div>`
 }
-${drawn.step !== undefined && html`<p><small>A line with more than ${count(mostPoints)} readings shows the lowest and the highest of each ${drawn.step}, and the first and the last of all.</small></p>`}`
+${thinned.step !== undefined && html`<p><small>A line with more than ${countText(maxPoints)} readings shows the lowest and the highest of each ${thinned.step}, and the first and the last of all.</small></p>`}`
 }
 
+const path = "/data/prices"
+const showPrices = (body: Html, status?: number) => show("Prices", html`${dataNavigation(path)}${body}`, status)
+
 export const dataPricesPage: Page<DataRead> = {
-  path: "/data/prices",
+  path,
   operatorsOnly: true,
-  get: ({ url }) =>
-    Effect.gen(function* () {
-      const data = yield* DataRead
-      const model = data.commodities()
-      const mark = data.provenances().Commodities.origin === "sample" && badge("sample data", "warning")
-      const drawables = drawablesOf(model)
-      const [fallback] = drawables.values()
-      if (fallback === undefined) {
-        const why = data.unserved().has("commodities")
-          ? "The commodities cannot be served. The log of the server says why."
-          : "The commodities are not loaded. Run: npx larder-ingest commodities"
-        const nothing = empty("No prices", why)
-        return show("Prices", html`${dataNavigation("/data/prices")}${nothing}`)
-      }
-      const options = optionsOf(drawables, model)
-      const names = [...drawables.keys()]
-      const chosen = drawables.get((yield* askedOneOf(url, "series", names)) ?? "") ?? fallback
-      const beside = drawables.get((yield* askedOneOf(url, "beside", names)) ?? "")
-      const typed = { from: asked(url, "from"), to: asked(url, "to") }
-      const problems = problemsOfDays(typed.from, typed.to)
-      if (Object.keys(problems).length > 0) {
-        const form = filters(options, { chosen, beside, ...typed }, problems)
-        return show("Prices", html`${dataNavigation("/data/prices")}${form}`, 422)
-      }
-      const { to } = typed
-      const last = to ?? chosen.points.days.at(-1)
-      const isOpen = last === undefined || url.searchParams.get("from") === ""
-      const from = typed.from ?? (isOpen ? undefined : yearsBefore(last, 1))
-      const wanted = { chosen, beside, from, to }
-      const path = (from: string) => pathWith("/data/prices", { series: chosen.name, beside: beside?.name, from })
-      const shown = to === undefined ? (from ?? chosen.points.days[0]) : undefined
-      return show(
-        "Prices",
-        html`${dataNavigation("/data/prices")}
-${filters(options, wanted, {})}
-<p class="ranges">${rangesOf(chosen.points, shown, path)}</p>
-${drawing(wanted, mark)}
-${section("All series", html`<div class="series">${seriesTable(model)}</div>`, mark)}`
-      )
-    })
+  get: Effect.fnUntraced(function* ({ url }) {
+    const data = yield* DataRead
+    const model = data.commodities()
+    const mark = data.provenances().Commodities.origin === "sample" && badge("sample data", "warning")
+    const drawables = listDrawables(model)
+    const [fallback] = drawables.values()
+    if (fallback === undefined) {
+      const reason = data.unserved().has("commodities")
+        ? "The commodities cannot be served. The log of the server says why."
+        : "The commodities are not loaded. Run: npx larder-ingest commodities"
+      return showPrices(empty("No prices", reason))
+    }
+    const options = makeOptions(drawables, model)
+    const names = [...drawables.keys()]
+    const chosen = drawables.get((yield* queryChoice(url, "series", names)) ?? "") ?? fallback
+    const beside = drawables.get((yield* queryChoice(url, "beside", names)) ?? "")
+    const typed = { from: queryValue(url, "from"), to: queryValue(url, "to") }
+    const problems = checkDays(typed.from, typed.to)
+    if (Object.keys(problems).length > 0) {
+      return showPrices(filterForm(options, { chosen, beside, ...typed }, problems), 422)
+    }
+    const { to } = typed
+    const last = to ?? chosen.points.days.at(-1)
+    const isOpen = last === undefined || url.searchParams.get("from") === ""
+    const from = typed.from ?? (isOpen ? undefined : yearsBefore(last, 1))
+    const chart = { chosen, beside, from, to }
+    const linkFrom = (from: string) => pathWithQuery(path, { series: chosen.name, beside: beside?.name, from })
+    const shownFrom = to === undefined ? (from ?? chosen.points.days[0]) : undefined
+    return showPrices(html`${filterForm(options, chart, {})}
+<p class="ranges">${rangeLinks(chosen.points, shownFrom, linkFrom)}</p>
+${chartCard(chart, mark)}
+${section("All series", html`<div class="series">${seriesTable(model)}</div>`, mark)}`)
+  })
 }

@@ -1,4 +1,4 @@
-/** Metadata of the warehouse for the data engineer's pages: its generations, runs, feeds, checks and rejects. */
+/** Queries of the pages about the warehouse: its generations, runs, feeds, checks and rejects. */
 import { CheckResult, Run } from "@larder/schemas"
 import {
   type DuckDb,
@@ -12,10 +12,10 @@ import {
 } from "@larder/warehouse"
 import { Context, Effect, type FileSystem, Layer, Option, type Path, Schema } from "effect"
 import type { ReadModel } from "../../api/index.ts"
-import { type DataSetFacts, type DataSetState, factsOf } from "./data-sets.ts"
-import { type FeedsWanted, feeds, unknownFields } from "./feeds-read.ts"
-import { feedsWithRejects, type ReasonsWanted, type RejectsWanted, reasonsOfRejects, rejects } from "./rejects-read.ts"
-import { pageOf } from "./rows.ts"
+import { takePage } from "../web/paging.ts"
+import { type DataSetContents, type DataSetState, readContents } from "./data-sets.ts"
+import { type FeedsQuery, readFeeds, readUnknownFields } from "./feeds-read.ts"
+import { type ReasonsQuery, type RejectsQuery, readFeedsWithRejects, readReasons, readRejects } from "./rejects-read.ts"
 
 const runsBefore = `
   select ${runColumns}
@@ -44,19 +44,20 @@ const checksOfGeneration = `
   where run_id in (select run_id from newest)
   order by bad_rows = 0, severity, pipeline, name`
 
-export interface RunsWanted {
-  readonly pipeline: string | undefined
-  readonly outcome: string | undefined
+export type CheckRow = typeof Check.Type
+
+interface RunsQuery {
+  readonly pipeline?: string | undefined
+  readonly outcome?: string | undefined
   /** The last run on the previous page. */
-  readonly before: string | undefined
+  readonly before?: string | undefined
   readonly limit: number
 }
-export type ShownCheck = typeof Check.Type
 
 const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout: Layout) {
   const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
-  /** Reads the tables of `ingest` in the live generation. */
-  const using = <A, E>(
+  /** `ingest` is the connection to the tables of `ingest` in the live generation. */
+  const readLive = <A, E>(
     read: (
       ingest: DuckDb["Service"],
       generation: Generation<ReadModel>
@@ -67,15 +68,16 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
       context
     )
 
-  const runs = (wanted: RunsWanted) =>
-    using((ingest) => {
-      const { before, limit, outcome, pipeline } = wanted
-      const params = { before: before ?? null, pipeline: pipeline ?? null, outcome: outcome ?? null }
-      return Effect.map(ingest.all(Run, runsBefore, { ...params, limit: limit + 1 }), (rows) => pageOf(rows, limit))
+  const runs = (query: RunsQuery) =>
+    readLive((ingest) => {
+      const { before = null, limit, outcome = null, pipeline = null } = query
+      return Effect.map(ingest.all(Run, runsBefore, { before, pipeline, outcome, limit: limit + 1 }), (rows) =>
+        takePage(rows, limit)
+      )
     })
 
   const run = (run_id: string) =>
-    using(
+    readLive(
       Effect.fnUntraced(function* (ingest) {
         const [run] = yield* ingest.all(Run, oneRun, { run_id })
         if (run === undefined) return Option.none()
@@ -83,20 +85,20 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
       })
     )
 
-  /** Caches the facts of each generation, which never change. */
-  const known = new WeakMap<ReadModel, ReadonlyArray<DataSetFacts>>()
-  const factsOnce = Effect.fnUntraced(function* (generation: Generation<ReadModel>) {
-    const facts = known.get(generation.model) ?? (yield* factsOf(generation))
-    known.set(generation.model, facts)
-    return facts
+  /** The contents of a generation never change. */
+  const cache = new WeakMap<ReadModel, ReadonlyArray<DataSetContents>>()
+  const readContentsOnce = Effect.fnUntraced(function* (generation: Generation<ReadModel>) {
+    const contents = cache.get(generation.model) ?? (yield* readContents(generation))
+    cache.set(generation.model, contents)
+    return contents
   })
 
-  const dataSets = using(
+  const dataSets = readLive(
     Effect.fnUntraced(function* (ingest, generation) {
       const states = yield* pipelineStates(ingest)
-      return (yield* factsOnce(generation)).flatMap((facts): ReadonlyArray<DataSetState> => {
-        const state = states.find(({ pipeline }) => pipeline === facts.pipeline)
-        return state === undefined ? [] : [{ ...facts, ...state }]
+      return (yield* readContentsOnce(generation)).flatMap((contents): ReadonlyArray<DataSetState> => {
+        const state = states.find(({ pipeline }) => pipeline === contents.pipeline)
+        return state === undefined ? [] : [{ ...contents, ...state }]
       })
     })
   )
@@ -109,12 +111,12 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
     dataSets,
     runs,
     run,
-    checks: using((db) => db.all(Check, checksOfGeneration)),
-    rejects: (wanted: RejectsWanted) => using((db) => rejects(db, wanted)),
-    reasons: (wanted: ReasonsWanted) => using((db) => reasonsOfRejects(db, wanted)),
-    feedsWithRejects: (pipeline: string | undefined) => using((db) => feedsWithRejects(db, pipeline)),
-    feeds: (wanted: FeedsWanted) => using((db, { dataSet }) => feeds(db, wanted, dataSet("commodities"))),
-    unknownFields: using(unknownFields),
+    checks: readLive((db) => db.all(Check, checksOfGeneration)),
+    rejects: (query: RejectsQuery) => readLive((db) => readRejects(db, query)),
+    reasons: (query: ReasonsQuery) => readLive((db) => readReasons(db, query)),
+    feedsWithRejects: (pipeline: string | undefined) => readLive((db) => readFeedsWithRejects(db, pipeline)),
+    feeds: (query: FeedsQuery) => readLive((db, { dataSet }) => readFeeds(db, query, dataSet("commodities"))),
+    unknownFields: readLive(readUnknownFields),
     /** The catalog and all readings, which the live generation keeps in memory. */
     commodities: () => live.current().model.commodities,
     provenances: () => live.current().model.provenances,
@@ -124,7 +126,7 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
   }
 })
 
-/** The queries of the pages. Each query reads the generation that is live at that moment. */
+/** Each query reads the generation that is live at that moment. */
 export class DataRead extends Context.Service<DataRead, Effect.Success<ReturnType<typeof makeDataRead>>>()(
   "larder/serve/DataRead"
 ) {

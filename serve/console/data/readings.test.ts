@@ -1,31 +1,31 @@
 import { assert, describe, it } from "@effect/vitest"
 import { daysBefore } from "@larder/schemas"
 import { serializePoints } from "@larder/warehouse"
-import { mostPoints, type Reading, readingsOf, summaryOf, thinned } from "./readings.ts"
+import { maxPoints, type PriceReading, readRange, summarizeLine, thinLines } from "./readings.ts"
 
 /** Readings `everyDays` days apart, with values that go up and down. */
-const aLine = (readings: number, everyDays = 1): ReadonlyArray<Reading> =>
+const aLine = (readings: number, everyDays = 1): ReadonlyArray<PriceReading> =>
   Array.from({ length: readings }, (_, index) => {
     const value = (index * 37) % 101
     return { day: daysBefore("2020-01-01", -index * everyDays), value, text: value.toFixed(2) }
   })
-const extremes = (readings: ReadonlyArray<Reading>) => {
+const extremes = (readings: ReadonlyArray<PriceReading>) => {
   const values = readings.map(({ value }) => value)
   return [Math.min(...values), Math.max(...values)]
 }
 
 describe("a line with more readings than a drawing shows", () => {
   const whole = aLine(5000)
-  const { lines, step } = thinned([whole])
+  const { lines, step } = thinLines([whole])
   const drawn = lines[0] ?? []
 
   it("keeps the lowest and the highest of each week, and the first and the last of all", () => {
     assert.strictEqual(step, "week")
-    assert.isAtMost(drawn.length, mostPoints)
+    assert.isAtMost(drawn.length, maxPoints)
     assert.strictEqual(drawn[0], whole[0])
     assert.strictEqual(drawn.at(-1), whole.at(-1))
     // 6 January 2020 is a Monday
-    const week = (readings: ReadonlyArray<Reading>) =>
+    const week = (readings: ReadonlyArray<PriceReading>) =>
       readings.filter(({ day }) => day >= "2020-01-06" && day <= "2020-01-12")
     assert.strictEqual(week(drawn).length, 2)
     assert.deepStrictEqual(extremes(week(drawn)), extremes(week(whole)))
@@ -35,22 +35,22 @@ describe("a line with more readings than a drawing shows", () => {
     assert.deepStrictEqual(days, days.toSorted())
   })
   it("is thinned by month where two readings a week are still too many", () => {
-    assert.strictEqual(thinned([aLine(15_000)]).step, "month")
+    assert.strictEqual(thinLines([aLine(15_000)]).step, "month")
   })
 })
 
 describe("lines beside each other", () => {
   it("thins all long lines by one named step, and leaves a short line whole", () => {
     const monthly = aLine(200, 30)
-    const drawn = thinned([aLine(5000), aLine(15_000), monthly])
+    const drawn = thinLines([aLine(5000), aLine(15_000), monthly])
     assert.strictEqual(drawn.step, "month")
     assert.strictEqual(drawn.lines[2], monthly)
-    assert.deepStrictEqual(drawn.lines[0], thinned([aLine(5000), aLine(15_000)]).lines[0])
+    assert.deepStrictEqual(drawn.lines[0], thinLines([aLine(5000), aLine(15_000)]).lines[0])
     assert.isBelow(drawn.lines[0]?.length ?? 0, 340)
   })
   it("draws all lines whole when none has too many readings", () => {
-    const short = [aLine(mostPoints), aLine(10)]
-    assert.deepStrictEqual(thinned(short), { lines: short, step: undefined })
+    const short = [aLine(maxPoints), aLine(10)]
+    assert.deepStrictEqual(thinLines(short), { lines: short, step: undefined })
   })
 })
 
@@ -65,13 +65,13 @@ describe("the summary of a line", () => {
 
   it("names the first, last, lowest and highest reading, with the digits as published", () => {
     assert.strictEqual(
-      summaryOf(butter, readingsOf(points, undefined, undefined)),
+      summarizeLine(butter, readRange(points, undefined, undefined)),
       "Butter: 1.4675 on 4 Jan 2021, 1.4500 USD per lb on 8 Jan 2021; lowest 1.2875, highest 3.3375."
     )
   })
   it("says that the chosen days have no readings", () => {
     assert.strictEqual(
-      summaryOf(butter, readingsOf(points, "2022-01-01", undefined)),
+      summarizeLine(butter, readRange(points, "2022-01-01", undefined)),
       "Butter: no readings in these days."
     )
   })

@@ -22,47 +22,51 @@ const unitWords: Readonly<Record<string, string>> = {
   usd_per_metric_ton: "USD per metric ton",
   usd_per_lb_basis: "USD per lb above or below the exchange price"
 }
-const wordsOf = (unit: string) => unitWords[unit] ?? unit
+const unitText = (unit: string) => unitWords[unit] ?? unit
 
-const classes: Readonly<Record<string, string>> = { "1": "I", "2": "II", "3": "III", "4": "IV" }
+const romanClasses: Readonly<Record<string, string>> = { "1": "I", "2": "II", "3": "III", "4": "IV" }
 /** `class_3_Price` in a report is called the Class III price in the trade. */
 const measureText = (measure: string) =>
   measure
     .replaceAll("_", " ")
     .toLowerCase()
-    .replace(/^class ([1-4])\b/, (_, digit: string) => `Class ${classes[digit]}`)
+    .replace(/^class ([1-4])\b/, (_, digit: string) => `Class ${romanClasses[digit]}`)
 
 /**
  * The distinguishing parts come first, because a narrow list cuts off the end. Without a grade or package, the
  * measure's name in the report is used.
  */
-export const titleOf = (commodity: string, { frequency, market, measure, spec }: SeriesModel["record"]): string =>
+export const seriesTitle = (commodity: string, { frequency, market, measure, spec }: SeriesModel["record"]): string =>
   [commodity, spec ?? measureText(measure), frequency, market].join(", ")
 
-export const drawablesOf = (model: CommodityModel): ReadonlyMap<string, Drawable> => {
+export const listDrawables = (model: CommodityModel): ReadonlyMap<string, Drawable> => {
   const series = model.groups.flatMap(({ commodity, series }) =>
     series.map(({ points, record }): Drawable => {
-      return { name: record.slug, title: titleOf(commodity, record), unit: wordsOf(record.unit), points }
+      return { name: record.slug, title: seriesTitle(commodity, record), unit: unitText(record.unit), points }
     })
   )
   const metrics = [...model.metrics].map(
     ([name, { points, unit }]): Drawable => ({
       name,
       title: name.replaceAll("_", " ").replace(/\bclass i+v?\b/, (text) => `Class ${text.slice(6).toUpperCase()}`),
-      unit: wordsOf(unit),
+      unit: unitText(unit),
       points
     })
   )
   return new Map([...series, ...metrics].map((drawable) => [drawable.name, drawable]))
 }
 
-export interface Reading {
+export interface PriceReading {
   readonly day: string
   readonly value: number
   /** The digits as published. */
   readonly text: string
 }
-export const readingsOf = (points: Points, from: string | undefined, to: string | undefined): ReadonlyArray<Reading> =>
+export const readRange = (
+  points: Points,
+  from: string | undefined,
+  to: string | undefined
+): ReadonlyArray<PriceReading> =>
   [...jsonOfRange(points, from, to).matchAll(/"date":"([^"]+)","value":([^},]+)\}/g)].map(
     ([, day = "", text = ""]) => ({ day, value: Number(text), text })
   )
@@ -71,48 +75,50 @@ export const readingsOf = (points: Points, from: string | undefined, to: string 
  * Eight years of trading days. More would make the page heavy, above all its table. A line cannot show even this many,
  * but a zoom can.
  */
-export const mostPoints = 2_000
-const millisOfDay = 86_400_000
+export const maxPoints = 2_000
+const dayMilliseconds = 86_400_000
 const steps: ReadonlyArray<{ readonly name: string; readonly keyOf: (day: string) => string | number }> = [
-  { name: "week", keyOf: (day) => Math.floor((Date.parse(day) / millisOfDay + 3) / 7) }, // the epoch began on a Thursday
+  { name: "week", keyOf: (day) => Math.floor((Date.parse(day) / dayMilliseconds + 3) / 7) }, // the epoch began on a Thursday
   { name: "month", keyOf: (day) => day.slice(0, 7) },
   { name: "year", keyOf: (day) => day.slice(0, 4) }
 ]
 type Step = (typeof steps)[number]
 
 /** The lowest and the highest reading of each step, and the first and the last of all, so that no peak is lost. */
-const extremesOf = (readings: ReadonlyArray<Reading>, { keyOf }: Step): ReadonlyArray<Reading> => {
-  const extremes = new Map<string | number, { least: Reading; most: Reading }>()
+const keepExtremes = (readings: ReadonlyArray<PriceReading>, { keyOf }: Step): ReadonlyArray<PriceReading> => {
+  const extremes = new Map<string | number, { lowest: PriceReading; highest: PriceReading }>()
   for (const reading of readings) {
     const key = keyOf(reading.day)
-    const { least, most } = extremes.get(key) ?? { least: reading, most: reading }
+    const { lowest, highest } = extremes.get(key) ?? { lowest: reading, highest: reading }
     extremes.set(key, {
-      least: reading.value < least.value ? reading : least,
-      most: reading.value > most.value ? reading : most
+      lowest: reading.value < lowest.value ? reading : lowest,
+      highest: reading.value > highest.value ? reading : highest
     })
   }
-  const kept = new Set([...extremes.values()].flatMap(({ least, most }) => [least, most]))
-  return readings.filter((reading, index) => kept.has(reading) || index === 0 || index === readings.length - 1)
+  const extremeReadings = new Set([...extremes.values()].flatMap(({ lowest, highest }) => [lowest, highest]))
+  return readings.filter(
+    (reading, index) => extremeReadings.has(reading) || index === 0 || index === readings.length - 1
+  )
 }
 
-/** At most `mostPoints` of each line. All longer lines are thinned by the same step; returns its name. */
-export const thinned = (
-  lines: ReadonlyArray<ReadonlyArray<Reading>>
-): { readonly lines: ReadonlyArray<ReadonlyArray<Reading>>; readonly step: string | undefined } => {
-  const isShort = (readings: ReadonlyArray<Reading>) => readings.length <= mostPoints
+/** At most `maxPoints` readings of each line. All longer lines are thinned by the same step; returns its name. */
+export const thinLines = (
+  lines: ReadonlyArray<ReadonlyArray<PriceReading>>
+): { readonly lines: ReadonlyArray<ReadonlyArray<PriceReading>>; readonly step: string | undefined } => {
+  const isShort = (readings: ReadonlyArray<PriceReading>) => readings.length <= maxPoints
   if (lines.every(isShort)) return { lines, step: undefined }
-  const fewer = steps.map((step) => ({
-    lines: lines.map((readings) => (isShort(readings) ? readings : extremesOf(readings, step))),
+  const thinned = steps.map((step) => ({
+    lines: lines.map((readings) => (isShort(readings) ? readings : keepExtremes(readings, step))),
     step: step.name
   }))
-  return fewer.find((few) => few.lines.every(isShort)) ?? fewer.at(-1) ?? { lines, step: undefined }
+  return thinned.find((candidate) => candidate.lines.every(isShort)) ?? thinned.at(-1) ?? { lines, step: undefined }
 }
 
 /** `readings` are all readings of the days, not only the drawn ones. */
-export const summaryOf = ({ title, unit }: Drawable, readings: ReadonlyArray<Reading>): string => {
+export const summarizeLine = ({ title, unit }: Drawable, readings: ReadonlyArray<PriceReading>): string => {
   const [first, last] = [readings[0], readings.at(-1)]
   if (first === undefined || last === undefined) return `${title}: no readings in these days.`
-  const least = readings.reduce((one, other) => (other.value < one.value ? other : one))
-  const most = readings.reduce((one, other) => (other.value > one.value ? other : one))
-  return `${title}: ${first.text} on ${dayText(first.day)}, ${last.text} ${unit} on ${dayText(last.day)}; lowest ${least.text}, highest ${most.text}.`
+  const lowest = readings.reduce((a, b) => (b.value < a.value ? b : a))
+  const highest = readings.reduce((a, b) => (b.value > a.value ? b : a))
+  return `${title}: ${first.text} on ${dayText(first.day)}, ${last.text} ${unit} on ${dayText(last.day)}; lowest ${lowest.text}, highest ${highest.text}.`
 }

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { aRun } from "@larder/test/support/warehouse/pantry.ts"
 import { cellsOf, DuckDb, define, ingestTables, ingestViews, rejectTable, runTable } from "@larder/warehouse"
 import { Effect } from "effect"
-import { placeForm, rejects } from "./rejects-read.ts"
+import { cursorFormat, readRejects } from "./rejects-read.ts"
 
-const rejectsOf = (run_id: string) =>
+const makeRejects = (run_id: string) =>
   [1, 2, 3].map((position) => ({
     pipeline: "pantry",
     feed: "shop",
@@ -22,32 +22,29 @@ const withRejects = Effect.gen(function* () {
   for (const [index, run_id] of ["2026-first", "2025-second"].entries()) {
     const run = { ...aRun({ run_id }), recorded_in: `larder-00000${index + 1}`, rolled_back_by: null }
     yield* db.append("ingest", runTable.name, cellsOf(runTable, [run]))
-    yield* db.append("ingest", rejectTable.name, cellsOf(rejectTable, rejectsOf(run_id)))
+    yield* db.append("ingest", rejectTable.name, cellsOf(rejectTable, makeRejects(run_id)))
   }
   return db
 })
 
-const pageOf = (db: DuckDb["Service"], before?: string) =>
-  Effect.map(
-    rejects(db, { pipeline: undefined, feed: undefined, run_id: undefined, reason: undefined, before, limit: 2 }),
-    ({ rows }) => ({
-      rows: rows.map(({ position, run_id }) => `${run_id} ${position}`),
-      last: rows.at(-1)?.place ?? ""
-    })
-  )
+const readPage = (db: DuckDb["Service"], before?: string) =>
+  Effect.map(readRejects(db, { before, limit: 2 }), ({ rows }) => ({
+    rows: rows.map(({ position, run_id }) => `${run_id} ${position}`),
+    last: rows.at(-1)?.place ?? ""
+  }))
 
 describe("pages of rejects", () => {
-  it.effect("go on where the one before ended, also when a rebuild wrote the rejects of its runs again", () =>
+  it.effect("continue after the previous page, even if a rebuild wrote the rejects of its runs again", () =>
     Effect.gen(function* () {
       const db = yield* withRejects
-      const first = yield* pageOf(db)
-      assert.match(first.last, placeForm)
+      const first = yield* readPage(db)
+      assert.match(first.last, cursorFormat)
       assert.deepStrictEqual(first.rows, ["2025-second 3", "2025-second 2"])
       yield* db.run("delete from ingest.reject where run_id = '2026-first'")
-      yield* db.append("ingest", rejectTable.name, cellsOf(rejectTable, rejectsOf("2026-first")))
-      const second = yield* pageOf(db, first.last)
+      yield* db.append("ingest", rejectTable.name, cellsOf(rejectTable, makeRejects("2026-first")))
+      const second = yield* readPage(db, first.last)
       assert.deepStrictEqual(second.rows, ["2025-second 1", "2026-first 3"])
-      assert.deepStrictEqual((yield* pageOf(db, second.last)).rows, ["2026-first 2", "2026-first 1"])
+      assert.deepStrictEqual((yield* readPage(db, second.last)).rows, ["2026-first 2", "2026-first 1"])
     }).pipe(Effect.scoped)
   )
 })

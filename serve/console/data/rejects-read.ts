@@ -1,11 +1,11 @@
-/** Rejected payload rows. */
+/** Queries of rejected payload rows and their reasons. */
 import { Reject } from "@larder/schemas"
 import type { DuckDb } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import { pageOf } from "./rows.ts"
+import { takePage } from "../web/paging.ts"
 
-/** Characters of a payload row that are shown. */
-export const shownOfPayload = 1000
+/** In characters. */
+export const shownPayloadLength = 1000
 const { payload: _, ...rejectFields } = Reject.fields
 const RejectRow = Schema.Struct({
   place: Schema.String,
@@ -16,13 +16,10 @@ const RejectRow = Schema.Struct({
 /** A reject names its feed or a part of it, such as the file `gov-fdc/csv/food.csv` of `gov-fdc/csv`. */
 export const isOfFeed = (rejects: string, feed: string) =>
   `(${rejects} = ${feed} or starts_with(${rejects}, ${feed} || '/'))`
-/** A reason with its values, the words with digits, replaced by `…`: a thousand duplicate rows have one reason. */
-const kindOf = (reason: string) => `regexp_replace(${reason}, '\\S*\\d[^\\s,;:]*', '…', 'g')`
-/**
- * Across all runs only live rejects are shown, not those of a payload that was read again or of a run that was rolled
- * back.
- */
-const counts = `
+/** A reason with `…` in place of its words with digits, so that a thousand duplicate rows have one reason. */
+const generalized = (reason: string) => `regexp_replace(${reason}, '\\S*\\d[^\\s,;:]*', '…', 'g')`
+/** Across all runs, rejects of a payload that was read again and of a run that was rolled back do not count. */
+const isCurrent = `
   ($run_id::varchar is not null or (run_id, raw_sha256, feed, position, reason) in (
     select (run_id, raw_sha256, feed, position, reason) from ingest.live_reject
   ))`
@@ -30,7 +27,7 @@ const counts = `
  * The cursor of a page. It identifies a row by its content, not by its location, because a rebuild writes the rejects
  * of its runs again.
  */
-export const placeForm = /^larder-\d+ \S+ \d{15} [0-9a-f]{32}$/
+export const cursorFormat = /^larder-\d+ \S+ \d{15} [0-9a-f]{32}$/
 const rejectsBefore = `
   with placed as (
     select reject.*, concat_ws(
@@ -39,14 +36,14 @@ const rejectsBefore = `
     from ingest.reject join ingest.run using (run_id)
   )
   select place, pipeline, feed, run_id, raw_sha256, position::integer as position, reason,
-    left(payload, ${shownOfPayload}) as payload, length(payload)::integer as payload_length
+    left(payload, ${shownPayloadLength}) as payload, length(payload)::integer as payload_length
   from placed
   where ($before::varchar is null or place < $before)
     and ($pipeline::varchar is null or pipeline = $pipeline)
     and ($feed::varchar is null or ${isOfFeed("feed", "$feed")})
     and ($run_id::varchar is null or run_id = $run_id)
-    and ${counts}
-    and ($reason::varchar is null or ${kindOf("reason")} = ${kindOf("$reason")})
+    and ${isCurrent}
+    and ($reason::varchar is null or ${generalized("reason")} = ${generalized("$reason")})
   order by place desc
   limit $limit`
 const RejectGroup = Schema.Struct({
@@ -58,53 +55,53 @@ const RejectGroup = Schema.Struct({
   feeds: Schema.Int,
   rejects: Schema.Int
 })
-/** Limit of listed reasons. A value without digits stays in the reason, so there can be as many reasons as rows. */
-export const shownReasons = 20
+/** A value without digits stays in the reason, so there can be as many reasons as rows. */
+export const maxReasons = 20
 const rejectGroups = `
-  select pipeline, ${kindOf("reason")} as reason, min(reason) as example,
+  select pipeline, ${generalized("reason")} as reason, min(reason) as example,
     count(distinct feed)::integer as feeds, count(*)::integer as rejects
   from ingest.reject
   where ($pipeline::varchar is null or pipeline = $pipeline)
     and ($feed::varchar is null or ${isOfFeed("feed", "$feed")})
     and ($run_id::varchar is null or run_id = $run_id)
-    and ${counts}
-  group by pipeline, ${kindOf("reason")}
+    and ${isCurrent}
+  group by pipeline, ${generalized("reason")}
   order by rejects desc, example
-  limit ${shownReasons}`
+  limit ${maxReasons}`
 
-export interface ReasonsWanted {
-  readonly pipeline: string | undefined
-  readonly feed: string | undefined
-  readonly run_id: string | undefined
+export interface ReasonsQuery {
+  readonly pipeline?: string | undefined
+  readonly feed?: string | undefined
+  readonly run_id?: string | undefined
 }
-export interface RejectsWanted extends ReasonsWanted {
-  readonly reason: string | undefined
+export interface RejectsQuery extends ReasonsQuery {
+  readonly reason?: string | undefined
   /** The `place` of the last row on the previous page. */
-  readonly before: string | undefined
+  readonly before?: string | undefined
   readonly limit: number
 }
 export type ShownReject = typeof RejectRow.Type
 export type RejectGroup = typeof RejectGroup.Type
 
-export const rejects = (db: DuckDb["Service"], wanted: RejectsWanted) => {
-  const { before = null, feed = null, limit, pipeline = null, reason = null, run_id = null } = wanted
-  const params = { before, feed, pipeline, reason, run_id, limit: limit + 1 }
-  return Effect.map(db.all(RejectRow, rejectsBefore, params), (rows) => pageOf(rows, limit))
+export const readRejects = (db: DuckDb["Service"], query: RejectsQuery) => {
+  const { before = null, feed = null, limit, pipeline = null, reason = null, run_id = null } = query
+  const parameters = { before, feed, pipeline, reason, run_id, limit: limit + 1 }
+  return Effect.map(db.all(RejectRow, rejectsBefore, parameters), (rows) => takePage(rows, limit))
 }
 
-export const reasonsOfRejects = (db: DuckDb["Service"], wanted: ReasonsWanted) => {
-  const { feed = null, pipeline = null, run_id = null } = wanted
+export const readReasons = (db: DuckDb["Service"], query: ReasonsQuery) => {
+  const { feed = null, pipeline = null, run_id = null } = query
   return db.all(RejectGroup, rejectGroups, { feed, pipeline, run_id })
 }
 
 /** More feeds than anyone would scroll through in a drop-down list. */
-const mostFeeds = 500
-const feedsThatHave = `
+const maxFeeds = 500
+const feedsWithRejects = `
   select distinct feed from ingest.live_reject
   where $pipeline::varchar is null or pipeline = $pipeline
   order by feed
-  limit ${mostFeeds}`
-export const feedsWithRejects = (db: DuckDb["Service"], pipeline: string | undefined) =>
-  Effect.map(db.all(Schema.Struct({ feed: Schema.String }), feedsThatHave, { pipeline: pipeline ?? null }), (rows) =>
+  limit ${maxFeeds}`
+export const readFeedsWithRejects = (db: DuckDb["Service"], pipeline: string | undefined) =>
+  Effect.map(db.all(Schema.Struct({ feed: Schema.String }), feedsWithRejects, { pipeline: pipeline ?? null }), (rows) =>
     rows.map(({ feed }) => feed)
   )

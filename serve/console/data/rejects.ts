@@ -1,35 +1,45 @@
 /** Rejected payload rows: their reasons, and the rows themselves, shortened. */
 import { Effect } from "effect"
-import { button, type Option, searchForm, select } from "../web/form.ts"
-import { count, empty, type Html, html, linkButton, type Part, paging, section, table } from "../web/html.ts"
-import { type Page, PageNotFound, show } from "../web/page.ts"
+import { hiddenInput, searchForm, select } from "../web/form.ts"
 import {
-  all,
-  asked,
-  askedPipeline,
+  countText,
+  empty,
+  type Html,
+  type HtmlPart,
+  html,
+  linkButton,
+  nameCode,
+  numeric,
+  section,
+  table
+} from "../web/html.ts"
+import { type Page, PageNotFound, show } from "../web/page.ts"
+import { paging, pathWithQuery } from "../web/paging.ts"
+import {
+  allOption,
   dataNavigation,
-  named,
-  pathWith,
   pipelineName,
   pipelineSelect,
+  queryPipeline,
+  queryValue,
   runPath
 } from "./pieces.ts"
 import { DataRead } from "./read.ts"
-import { placeForm, type RejectGroup, type ShownReject, shownOfPayload, shownReasons } from "./rejects-read.ts"
+import { cursorFormat, maxReasons, type RejectGroup, type ShownReject, shownPayloadLength } from "./rejects-read.ts"
 
 const path = "/data/rejects"
-const rejectsOnPage = 25
+const rejectsPerPage = 25
 
 /** Puts each field of a JSON object on its own line. Adds only white space, so numbers keep their digits. */
-const inLines = (payload: string) =>
+const breakLines = (payload: string) =>
   payload.startsWith("{")
     ? payload.replace(/"(?:[^"\\]|\\.)*"|,(?="(?:[^"\\]|\\.)*":)/g, (part) => (part === "," ? ",\n" : part))
     : payload
 
-const payloadOf = ({ payload, payload_length }: ShownReject): Part =>
-  payload_length > shownOfPayload
-    ? html`<code class="payload">${inLines(payload)}…</code><small>${count(payload_length)} characters; the whole row is in <code>ingest.reject</code></small>`
-    : html`<code class="payload">${inLines(payload)}</code>`
+const payloadCode = ({ payload, payload_length }: ShownReject): HtmlPart =>
+  payload_length > shownPayloadLength
+    ? html`<code class="payload">${breakLines(payload)}…</code><small>${countText(payload_length)} characters; the whole row is in <code>ingest.reject</code></small>`
+    : html`<code class="payload">${breakLines(payload)}</code>`
 
 interface Filters {
   readonly pipeline: string | undefined
@@ -41,57 +51,52 @@ interface Filters {
 const reasonTable = (reasons: ReadonlyArray<RejectGroup>, filters: Filters) =>
   table({
     caption:
-      reasons.length < shownReasons ? "Reasons, the most frequent first" : `The ${shownReasons} most frequent reasons`,
+      reasons.length < maxReasons ? "Reasons, the most frequent first" : `The ${maxReasons} most frequent reasons`,
     stacks: true,
-    columns: [
-      { label: "Reason" },
-      { label: "Pipeline" },
-      { label: "Feeds", numeric: true },
-      { label: "Rejects", numeric: true }
-    ],
+    columns: ["Reason", "Pipeline", numeric("Feeds"), numeric("Rejects")],
     rows: reasons.map(({ example, feeds, pipeline, reason, rejects }) => [
-      html`<a href="${pathWith(path, { ...filters, pipeline, reason })}">${reason}</a>${
+      html`<a href="${pathWithQuery(path, { ...filters, pipeline, reason })}">${reason}</a>${
         example !== reason && html`<br><small class="muted">such as: ${example}</small>`
       }`,
       pipelineName(pipeline),
-      count(feeds),
-      count(rejects)
+      countText(feeds),
+      countText(rejects)
     ])
   })
 
-/** A reason and a run are set by links, and are kept while the lists are used. */
-const form = ({ feed, pipeline, reason, run }: Filters, feeds: ReadonlyArray<string>): Html => {
+/** The reason and the run come from links. Hidden fields keep them while the lists are used. */
+const filterForm = ({ feed, pipeline, reason, run }: Filters, feeds: ReadonlyArray<string>): Html => {
   const listed = feed === undefined || feeds.includes(feed) ? feeds : [feed, ...feeds]
-  const options = [all("feeds"), ...listed.map((name): Option => ({ value: name, label: name }))]
-  const kept = (name: string, value: string | undefined) =>
-    value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`
+  const options = [allOption("feeds"), ...listed.map((name) => ({ value: name, label: name }))]
+  const reasonText = reason !== undefined && html`<q>${reason}</q>`
+  const runLink = run !== undefined && html`<a href="${runPath(run)}">run ${nameCode(run)}</a>`
   return html`${searchForm(
-    html`${pipelineSelect(pipeline)}${select({ name: "feed", label: "Feed", options, value: feed ?? "" })}${kept("reason", reason)}${kept("run", run)}${button("Show", "plain")}`
+    html`${pipelineSelect(pipeline)}${select({ name: "feed", label: "Feed", options, value: feed })}${
+      reason !== undefined && hiddenInput("reason", reason)
+    }${run !== undefined && hiddenInput("run", run)}`
   )}
 ${
-  (reason !== undefined || run !== undefined) &&
-  html`<p>Only ${reason !== undefined && html`<q>${reason}</q>`}${reason !== undefined && run !== undefined && ", "}${
-    run !== undefined && html`<a href="${runPath(run)}">run ${named(run)}</a>`
-  } · <a href="${pathWith(path, { pipeline, feed })}">Show all</a></p>`
+  (reasonText || runLink) &&
+  html`<p>Only ${reasonText}${reasonText && runLink && ", "}${runLink} · <a href="${pathWithQuery(path, { pipeline, feed })}">Show all</a></p>`
 }`
 }
 
 const rowTable = (rows: ReadonlyArray<ShownReject>) =>
   table({
-    caption: "Rows that were refused, newest first",
+    caption: "Rejected rows, newest first",
     stacks: true,
-    columns: [{ label: "Place" }, { label: "Reason" }, { label: "Row as read" }, { label: "Run" }],
+    columns: ["Place", "Reason", "Row as read", "Run"],
     rows: rows.map((row) => [
-      row.position === 0 ? row.feed : `${row.feed}, row ${count(row.position)}`,
+      row.position === 0 ? row.feed : `${row.feed}, row ${countText(row.position)}`,
       row.reason,
-      payloadOf(row),
-      html`<a href="${runPath(row.run_id)}">${named(row.run_id)}</a>`
+      payloadCode(row),
+      html`<a href="${runPath(row.run_id)}">${nameCode(row.run_id)}</a>`
     ])
   })
 
 const noRows = (filters: Filters) =>
   Object.values(filters).every((value) => value === undefined)
-    ? empty("No rejects", "No row was refused.")
+    ? empty("No rejects", "No row was rejected.")
     : empty(
         "No such rejects",
         "No rejected row matches. Rows of a payload that was read again are listed with the run that read it first. Of a failed run, the first 10,000 are kept.",
@@ -101,33 +106,34 @@ const noRows = (filters: Filters) =>
 export const dataRejectsPage: Page<DataRead> = {
   path,
   operatorsOnly: true,
-  get: ({ url }) =>
-    Effect.gen(function* () {
-      const data = yield* DataRead
-      const filters: Filters = {
-        pipeline: yield* askedPipeline(url),
-        feed: asked(url, "feed"),
-        reason: asked(url, "reason"),
-        run: asked(url, "run")
-      }
-      const { feed, pipeline, reason, run: run_id } = filters
-      const before = asked(url, "before")
-      if (before !== undefined && !placeForm.test(before)) return yield* new PageNotFound()
-      const { hasMore, rows } = yield* data.rejects({ pipeline, feed, reason, run_id, before, limit: rejectsOnPage })
-      const reasons = yield* data.reasons({ pipeline, feed, run_id })
-      const feeds = yield* data.feedsWithRejects(pipeline)
-      const to = (place: string | undefined) => pathWith(path, { ...filters, before: place })
-      return show(
-        "Rejects",
-        html`${dataNavigation(path)}
-<p class="lead">Rows of payloads that were refused, each with its reason. Nothing is dropped silently: rows read are new, with nothing new, or rejected.</p>
+  get: Effect.fnUntraced(function* ({ url }) {
+    const data = yield* DataRead
+    const filters: Filters = {
+      pipeline: yield* queryPipeline(url),
+      feed: queryValue(url, "feed"),
+      reason: queryValue(url, "reason"),
+      run: queryValue(url, "run")
+    }
+    const { feed, pipeline, reason, run: run_id } = filters
+    const before = queryValue(url, "before")
+    if (before !== undefined && !cursorFormat.test(before)) return yield* new PageNotFound()
+    const { last, rows } = yield* data.rejects({ pipeline, feed, reason, run_id, before, limit: rejectsPerPage })
+    const reasons = yield* data.reasons({ pipeline, feed, run_id })
+    const feeds = yield* data.feedsWithRejects(pipeline)
+    return show(
+      "Rejects",
+      html`${dataNavigation(path)}
+<p class="lead">Rejected rows of payloads, each with its reason. Nothing is dropped silently: each row that was read is new, has nothing new, or is rejected.</p>
 ${reasons.length > 0 && section("Reasons", reasonTable(reasons, filters))}
 ${section(
   "Rows",
-  html`${form(filters, feeds)}
+  html`${filterForm(filters, feeds)}
 ${rows.length === 0 ? noRows(filters) : rowTable(rows)}
-${paging({ newer: before === undefined ? undefined : to(undefined), older: hasMore ? to(rows.at(-1)?.place) : undefined })}`
+${paging({
+  newest: before && pathWithQuery(path, { ...filters }),
+  older: last && pathWithQuery(path, { ...filters, before: last.place })
+})}`
 )}`
-      )
-    })
+    )
+  })
 }

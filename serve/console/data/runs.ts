@@ -1,118 +1,107 @@
 /** Runs of the pipelines: the list of all runs, and one run with its checks and failures. */
 import type { RunRecord } from "@larder/schemas"
 import { Effect, Option } from "effect"
-import { button, searchForm, select } from "../web/form.ts"
+import { searchForm, select } from "../web/form.ts"
 import {
-  day,
+  dayTag,
   empty,
+  type Fact,
   facts,
   html,
   linkButton,
-  moment,
+  momentTag,
   momentText,
   notice,
-  type Part,
-  paging,
   section
 } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
+import { paging, pathWithQuery } from "../web/paging.ts"
 import { checkTable } from "./checks.ts"
-import { titleOfPipeline } from "./data-sets.ts"
+import { pipelineTitle } from "./data-sets.ts"
 import {
-  all,
-  asked,
-  askedOneOf,
-  askedPipeline,
+  allOption,
   dataNavigation,
   outcomeBadge,
-  outcomeNames,
-  outcomeWords,
-  pathWith,
+  outcomeOptions,
   pipelineSelect,
-  rejectedOf,
-  rowsOf,
-  runTable
+  queryChoice,
+  queryPipeline,
+  queryValue,
+  rejectedCount,
+  rowCount,
+  runsTable
 } from "./pieces.ts"
 import { DataRead } from "./read.ts"
 
-const runsOnPage = 50
+const path = "/data/runs"
+const runsPerPage = 50
 
 const noRuns = (isFiltered: boolean) =>
   isFiltered
-    ? empty("No such run", "No run matches.", linkButton("/data/runs", "Show all"))
-    : empty("No runs yet", "Runs of larder-ingest are listed here, also those that published nothing.")
+    ? empty("No such run", "No run matches.", linkButton(path, "Show all"))
+    : empty("No runs yet", "Runs of larder-ingest are listed here, including those that published nothing.")
 
 export const dataRunsPage: Page<DataRead> = {
-  path: "/data/runs",
+  path,
   operatorsOnly: true,
-  get: ({ url }) =>
-    Effect.gen(function* () {
-      const pipeline = yield* askedPipeline(url)
-      const outcome = yield* askedOneOf(url, "outcome", outcomeNames)
-      const before = asked(url, "before")
-      const wanted = { pipeline, outcome, before, limit: runsOnPage }
-      const { hasMore, rows } = yield* DataRead.use((data) => data.runs(wanted))
-      const to = (run_id: string | undefined) => pathWith("/data/runs", { pipeline, outcome, before: run_id })
-      return show(
-        "Runs",
-        html`${dataNavigation("/data/runs")}
-${searchForm(
-  html`${pipelineSelect(pipeline)}${select({
-    name: "outcome",
-    label: "Outcome",
-    options: [all("outcomes"), ...outcomeNames.map((name) => ({ value: name, label: outcomeWords(name) }))],
-    value: outcome ?? ""
-  })}${button("Show", "plain")}`
-)}
-${
-  rows.length === 0
-    ? noRuns(pipeline !== undefined || outcome !== undefined || before !== undefined)
-    : html`<div class="card">${runTable("Runs, newest first", rows)}</div>`
-}
-${paging({ newer: before === undefined ? undefined : to(undefined), older: hasMore ? to(rows.at(-1)?.run_id) : undefined })}`
-      )
-    })
+  get: Effect.fnUntraced(function* ({ url }) {
+    const pipeline = yield* queryPipeline(url)
+    const outcomes = outcomeOptions.map(({ value }) => value)
+    const outcome = yield* queryChoice(url, "outcome", outcomes)
+    const before = queryValue(url, "before")
+    const query = { pipeline, outcome, before, limit: runsPerPage }
+    const { last, rows } = yield* DataRead.use((data) => data.runs(query))
+    const options = [allOption("outcomes"), ...outcomeOptions]
+    const isFiltered = pipeline !== undefined || outcome !== undefined || before !== undefined
+    return show(
+      "Runs",
+      html`${dataNavigation(path)}
+${searchForm(html`${pipelineSelect(pipeline)}${select({ name: "outcome", label: "Outcome", options, value: outcome })}`)}
+${rows.length === 0 ? noRuns(isFiltered) : html`<div class="card">${runsTable("Runs, newest first", rows)}</div>`}
+${paging({
+  newest: before && pathWithQuery(path, { pipeline, outcome }),
+  older: last && pathWithQuery(path, { pipeline, outcome, before: last.run_id })
+})}`
+    )
+  })
 }
 
 const origins = { live: "the network", replay: "a recording", sample: "the bundled samples" } as const
 
-const daysAskedFor = ({ window_from, window_to }: RunRecord): ReadonlyArray<readonly [string, Part]> =>
-  window_from === null && window_to === null
+const requestedDays = ({ window_from, window_to }: RunRecord): ReadonlyArray<Fact> => {
+  const day = (iso: string | null) => (iso === null ? "…" : dayTag(iso))
+  return window_from === null && window_to === null
     ? []
-    : [
-        [
-          "Days asked for",
-          html`${window_from === null ? "…" : day(window_from)} to ${window_to === null ? "…" : day(window_to)}`
-        ]
-      ]
+    : [["Days requested", html`${day(window_from)} to ${day(window_to)}`]]
+}
 
 export const dataRunPage: Page<DataRead> = {
-  path: "/data/runs/:id",
+  path: `${path}/:id`,
   operatorsOnly: true,
-  get: ({ params }) =>
-    Effect.gen(function* () {
-      const found = yield* DataRead.use((data) => data.run(params.id ?? ""))
-      if (Option.isNone(found)) return yield* new PageNotFound()
-      const { checks, run } = found.value
-      const isBad = run.outcome === "failed" || run.outcome === "checks_failed"
-      return show(
-        `Run of ${titleOfPipeline(run.pipeline)}, ${momentText(run.started_at)}`,
-        html`${dataNavigation("/data/runs")}
+  get: Effect.fnUntraced(function* ({ params }) {
+    const found = yield* DataRead.use((data) => data.run(params.id ?? ""))
+    if (Option.isNone(found)) return yield* new PageNotFound()
+    const { checks, run } = found.value
+    const isBad = run.outcome === "failed" || run.outcome === "checks_failed"
+    const noChecks = empty("No checks", "This run ended before its checks, or had nothing new to check.")
+    return show(
+      `Run of ${pipelineTitle(run.pipeline)}, ${momentText(run.started_at)}`,
+      html`${dataNavigation(path)}
 ${run.message !== null && notice(isBad ? "bad" : "warning", html`<pre class="message">${run.message}</pre>`)}
 <div class="card">${facts([
-          ["Outcome", outcomeBadge(run)],
-          ["Started", moment(run.started_at)],
-          [run.generation === null ? "Ended" : "Reading ended", moment(run.finished_at)],
-          ["Read from", origins[run.origin]],
-          ...daysAskedFor(run),
-          ["Generation", run.generation ?? "none was published"],
-          ["Rows read", rowsOf(run.rows_read)],
-          ["New", rowsOf(run.rows_loaded)],
-          ["Nothing new", rowsOf(run.rows_unchanged)],
-          ["Rejected", rejectedOf(run)],
-          ["Run id", html`<code>${run.run_id}</code>`]
-        ])}</div>
-${section("Checks", checks.length === 0 ? empty("No checks", "This run did not come to its checks, or had nothing new to check.") : html`<div class="checks">${checkTable("Checks of this run", checks)}</div>`)}`
-      )
-    })
+        ["Outcome", outcomeBadge(run)],
+        ["Started", momentTag(run.started_at)],
+        [run.generation === null ? "Ended" : "Reading ended", momentTag(run.finished_at)],
+        ["Read from", origins[run.origin]],
+        ...requestedDays(run),
+        ["Generation", run.generation ?? "none was published"],
+        ["Rows read", rowCount(run.rows_read)],
+        ["New", rowCount(run.rows_loaded)],
+        ["Nothing new", rowCount(run.rows_unchanged)],
+        ["Rejected", rejectedCount(run)],
+        ["Run id", html`<code>${run.run_id}</code>`]
+      ])}</div>
+${section("Checks", checks.length === 0 ? noChecks : html`<div class="checks">${checkTable("Checks of this run", checks)}</div>`)}`
+    )
+  })
 }

@@ -5,62 +5,48 @@
 import { scopes as allScopes, type Scope } from "@larder/schemas"
 import { Struct } from "effect"
 import type { KeySummary } from "../../ledger/index.ts"
-import type { Form, Problems } from "../web/form.ts"
-import { type Html, html, momentText } from "../web/html.ts"
-import { budgetInWords, fieldsOf, type KeyChoice, type KeyFields } from "./key-form.ts"
-import { scopesInWords } from "./scope-groups.ts"
+import { hiddenInput, type Problems, type SentForm } from "../web/form.ts"
+import { type Html, momentText } from "../web/html.ts"
+import { budgetText, fillKeyFields, type KeyChoice, type KeyFields } from "./key-form.ts"
+import { scopesText } from "./scope-groups.ts"
 
-const settings = [
-  "name",
-  "scopes",
-  "budget_credits",
-  "daily_budget_credits",
-  "weekly_budget_credits",
-  "expires_at"
-] as const
+/** The field of each setting, which shows the problem with it. */
+const fieldOf = {
+  name: "name",
+  scopes: "access",
+  budget_credits: "budget",
+  daily_budget_credits: "daily_budget",
+  weekly_budget_credits: "weekly_budget",
+  expires_at: "expires_at"
+} as const
+type Setting = keyof typeof fieldOf
+const settings = Struct.keys(fieldOf)
 
 /** The settings of a key as text, for comparison and for a form. */
-export type ShownKey = Readonly<Record<(typeof settings)[number], string>>
+export type KeySettings = ReadonlyMap<Setting, string>
 
-const textsOf = (of: {
-  readonly name: string
-  readonly scopes: ReadonlyArray<Scope>
-  readonly budget_credits: number
-  readonly daily_budget_credits: number | null
-  readonly weekly_budget_credits: number | null
-  readonly expires_at: string | null
-}): ShownKey => ({
-  name: of.name,
-  scopes: allScopes.filter((scope) => of.scopes.includes(scope)).join(" "),
-  budget_credits: String(of.budget_credits),
-  daily_budget_credits: String(of.daily_budget_credits ?? ""),
-  weekly_budget_credits: String(of.weekly_budget_credits ?? ""),
-  expires_at: of.expires_at ?? ""
-})
+const settingTexts = (choice: Omit<KeyChoice, "scopes"> & { readonly scopes: ReadonlyArray<Scope> }): KeySettings =>
+  new Map<Setting, string>([
+    ...settings.map((setting) => [setting, String(choice[setting] ?? "")] as const),
+    ["scopes", allScopes.filter((scope) => choice.scopes.includes(scope)).join(" ")]
+  ])
 
-const creditsOf = (usd: number) => Math.round(usd * 1000)
-const creditsOrNull = (usd: number | null) => (usd === null ? null : creditsOf(usd))
+const toCredits = (usd: number) => Math.round(usd * 1000)
 
-export const shownOf = ({ budget_usd, daily_budget_usd, weekly_budget_usd, ...key }: KeySummary): ShownKey =>
-  textsOf({
+export const currentSettings = (key: KeySummary): KeySettings =>
+  settingTexts({
     ...key,
-    budget_credits: creditsOf(budget_usd),
-    daily_budget_credits: creditsOrNull(daily_budget_usd),
-    weekly_budget_credits: creditsOrNull(weekly_budget_usd)
+    budget_credits: toCredits(key.budget_usd),
+    daily_budget_credits: key.daily_budget_usd === null ? null : toCredits(key.daily_budget_usd),
+    weekly_budget_credits: key.weekly_budget_usd === null ? null : toCredits(key.weekly_budget_usd)
   })
 
-export const shownInputs = (shown: ShownKey): ReadonlyArray<Html> =>
-  settings.map((setting) => html`<input type="hidden" name="shown_${setting}" value="${shown[setting]}">`)
+export const hiddenInputs = (shown: KeySettings): ReadonlyArray<Html> =>
+  settings.map((setting) => hiddenInput(`shown_${setting}`, shown.get(setting) ?? ""))
 
 /** If a form does not carry the shown values, all its fields count as changed. */
-export const shownIn = (form: Form): ShownKey => ({
-  name: form.exact("shown_name"),
-  scopes: form.exact("shown_scopes"),
-  budget_credits: form.exact("shown_budget_credits"),
-  daily_budget_credits: form.exact("shown_daily_budget_credits"),
-  weekly_budget_credits: form.exact("shown_weekly_budget_credits"),
-  expires_at: form.exact("shown_expires_at")
-})
+export const readShownSettings = (form: SentForm): KeySettings =>
+  new Map(settings.map((setting) => [setting, form.exact(`shown_${setting}`)]))
 
 interface Changes {
   readonly changed: Partial<KeyChoice>
@@ -71,43 +57,36 @@ interface Changes {
 }
 
 const budgetNow = (budgetUsd: number | null, period: string) =>
-  budgetUsd === null ? `there is no budget per ${period}` : `the budget is ${budgetInWords(budgetUsd)} a ${period}`
+  budgetUsd === null ? `there is no budget per ${period} now` : `the budget is ${budgetText(budgetUsd)} a ${period} now`
 
-export const changesOf = (key: KeySummary, shown: ShownKey, chosen: KeyChoice, typed: KeyFields): Changes => {
-  const [now, wanted, current] = [shownOf(key), textsOf(chosen), fieldsOf(key)]
-  const changed = settings.filter((setting) => wanted[setting] !== shown[setting])
-  const isContested = (setting: (typeof settings)[number]) =>
-    changed.includes(setting) && now[setting] !== shown[setting] && now[setting] !== wanted[setting]
-  const { access, scopes } = changed.includes("scopes") ? typed : current
-  const again = "Save again to put your choice in its place."
+const currentTexts = (key: KeySummary): Readonly<Record<Setting, string>> => ({
+  name: `the name is “${key.name}” now`,
+  scopes: `the key may read this now: ${scopesText(key.scopes)}`,
+  budget_credits: budgetNow(key.budget_usd, "month"),
+  daily_budget_credits: budgetNow(key.daily_budget_usd, "day"),
+  weekly_budget_credits: budgetNow(key.weekly_budget_usd, "week"),
+  expires_at: `the key ${key.expires_at === null ? "does not expire" : `expires at ${momentText(key.expires_at)}`} now`
+})
+
+export const compareChanges = (key: KeySummary, shown: KeySettings, chosen: KeyChoice, typed: KeyFields): Changes => {
+  const [current, wanted, texts] = [currentSettings(key), settingTexts(chosen), currentTexts(key)]
+  const changed = settings.filter((setting) => wanted.get(setting) !== shown.get(setting))
+  const contested = changed.filter((setting) => {
+    const value = current.get(setting)
+    return value !== shown.get(setting) && value !== wanted.get(setting)
+  })
+  const changedFields = [
+    ...changed.map((setting) => fieldOf[setting]),
+    ...(changed.includes("scopes") ? ["scopes" as const] : [])
+  ]
   return {
     changed: Struct.pick(chosen, changed),
-    problems: {
-      ...(isContested("name") && { name: `Changed meanwhile: the name is “${key.name}” now. ${again}` }),
-      ...(isContested("scopes") && {
-        access: `Changed meanwhile: the key may read this now: ${scopesInWords(key.scopes)}. ${again}`
-      }),
-      ...(isContested("budget_credits") && {
-        budget: `Changed meanwhile: the budget is ${budgetInWords(key.budget_usd)} a month now. ${again}`
-      }),
-      ...(isContested("daily_budget_credits") && {
-        daily_budget: `Changed meanwhile: ${budgetNow(key.daily_budget_usd, "day")} now. ${again}`
-      }),
-      ...(isContested("weekly_budget_credits") && {
-        weekly_budget: `Changed meanwhile: ${budgetNow(key.weekly_budget_usd, "week")} now. ${again}`
-      }),
-      ...(isContested("expires_at") && {
-        expires_at: `Changed meanwhile: the key ${key.expires_at === null ? "does not expire" : `expires at ${momentText(key.expires_at)}`} now. ${again}`
-      })
-    },
-    fields: {
-      name: changed.includes("name") ? typed.name : current.name,
-      access,
-      scopes,
-      budget: changed.includes("budget_credits") ? typed.budget : current.budget,
-      daily_budget: changed.includes("daily_budget_credits") ? typed.daily_budget : current.daily_budget,
-      weekly_budget: changed.includes("weekly_budget_credits") ? typed.weekly_budget : current.weekly_budget,
-      expires_at: changed.includes("expires_at") ? typed.expires_at : current.expires_at
-    }
+    problems: Object.fromEntries(
+      contested.map((setting) => [
+        fieldOf[setting],
+        `Changed meanwhile: ${texts[setting]}. Save again to put your choice in its place.`
+      ])
+    ),
+    fields: { ...fillKeyFields(key), ...Struct.pick(typed, changedFields) }
   }
 }

@@ -1,15 +1,15 @@
 /** Examples that use a new key, ready to paste: for a terminal, for TypeScript, and for assistants. */
 import { endpoints, type Scope } from "@larder/schemas"
 
-export interface Example {
+export interface KeyExample {
   readonly id: string
   readonly title: string
   readonly note?: string
   readonly text: string
 }
 
-/** A call for a scope, if not that of the documents; a required id is a placeholder in capitals. */
-const callOf: ReadonlyArray<readonly [Scope, path: string]> = [
+/** The example call of each scope. A required id is a placeholder in capitals. */
+const exampleCalls: ReadonlyArray<readonly [Scope, path: string]> = [
   ["search-commodities", "/v1/commodities?commodity=butter"],
   ["get-commodity-prices", "/v1/commodities/prices?series=butter-sales-price-weekly&from=2026-01-01"],
   ["search-branded-foods", "/v1/branded-foods?name=cheddar&limit=2"],
@@ -21,28 +21,30 @@ const callOf: ReadonlyArray<readonly [Scope, path: string]> = [
   ["get-product", "/v1/products/PRODUCT_ID"]
 ]
 
-/** The first call that the documents show for these scopes. */
-const exampleOf = (scopes: ReadonlyArray<Scope>): string => {
+/** The first example in the docs for these scopes. */
+const firstDocumentedCall = (scopes: ReadonlyArray<Scope>): string => {
   const allowed = endpoints.filter(({ scope }) => scopes.includes(scope))
   const [first] = allowed.flatMap(({ examples }) => Object.values(examples))
   return first?.target ?? "/v1/commodities"
 }
 
-const placeholders: ReadonlyArray<readonly [name: string, of: string]> = [
+const placeholders: ReadonlyArray<readonly [name: string, record: string]> = [
   ["FOOD_ID", "a branded food"],
   ["STORE_ID", "a store"],
   ["PRODUCT_ID", "a product"]
 ]
 
 /** Only a key without a search scope gets a call with a placeholder. */
-const replacing = (path: string): Pick<Example, "note"> => {
-  const [name, of] = placeholders.find(([name]) => path.includes(name)) ?? []
+const placeholderNote = (path: string): Pick<KeyExample, "note"> => {
+  const [name, record] = placeholders.find(([name]) => path.includes(name)) ?? []
   return name === undefined
     ? {}
-    : { note: `Replace ${name} by the id of ${of}. This key cannot find one; a key that may search can.` }
+    : {
+        note: `Replace ${name} with the id of ${record}. This key cannot search for one; use a key with a search scope.`
+      }
 }
 
-const typescript = (key: string, url: string) => `// keep the key in the environment once this works
+const typescript = (key: string, url: string) => `// move the key to an environment variable once this works
 const key = "${key}"
 
 const headers = { Authorization: \`Bearer \${key}\` }
@@ -53,39 +55,31 @@ console.log(data, "credits left:", response.headers.get("x-credits-remaining"))`
 
 const configuration = (server: object) => JSON.stringify({ mcpServers: { larder: server } }, null, 2)
 
-/** For assistants that speak the Model Context Protocol over HTTP. */
-const assistant = (key: string, api: string) =>
-  configuration({ type: "http", url: `${api}/mcp`, headers: { Authorization: `Bearer ${key}` } })
-
-/** For assistants that start a local program (MCP over stdio). */
-const localAssistant = (key: string, api: string) =>
-  configuration({
-    command: "node",
-    args: ["LARDER_FOLDER/serve/bin/larder-serve.mjs", "mcp", "--url", api],
-    env: { LARDER_API_KEY: key }
-  })
-
-export const examplesFor = (
+export const makeExamples = (
   { key, scopes }: { readonly key: string; readonly scopes: ReadonlyArray<Scope> },
   api: string
-): ReadonlyArray<Example> => {
-  const path = callOf.find(([scope]) => scopes.includes(scope))?.[1] ?? exampleOf(scopes)
+): ReadonlyArray<KeyExample> => {
+  const path = exampleCalls.find(([scope]) => scopes.includes(scope))?.[1] ?? firstDocumentedCall(scopes)
   const url = `${api}${path}`
-  const note = replacing(path)
+  const note = placeholderNote(path)
   return [
     { id: "curl", title: "Terminal", ...note, text: `curl -H "Authorization: Bearer ${key}" \\\n  "${url}"` },
     { id: "typescript", title: "TypeScript", ...note, text: typescript(key, url) },
     {
       id: "assistant",
       title: "Assistant by address (MCP over HTTP)",
-      note: "For most assistants: it goes into their configuration.",
-      text: assistant(key, api)
+      note: "For the configuration of most assistants.",
+      text: configuration({ type: "http", url: `${api}/mcp`, headers: { Authorization: `Bearer ${key}` } })
     },
     {
       id: "local-assistant",
       title: "Assistant that starts a program (MCP over stdio)",
-      note: "Only for assistants that cannot take an address. Replace LARDER_FOLDER by the folder of your copy of Larder.",
-      text: localAssistant(key, api)
+      note: "Only for assistants that cannot use an address. Replace LARDER_FOLDER with the folder of your copy of Larder.",
+      text: configuration({
+        command: "node",
+        args: ["LARDER_FOLDER/serve/bin/larder-serve.mjs", "mcp", "--url", api],
+        env: { LARDER_API_KEY: key }
+      })
     }
   ]
 }

@@ -1,10 +1,10 @@
-/** The key that a page is about; only keys of the account are found. */
+/** Finds the key of a page, and tells its state. Keys of other accounts are not found. */
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "../../ledger/index.ts"
 import { type PageContext, PageNotFound, redirect } from "../web/page.ts"
 
-/** Call this before changing the key: it checks that the key belongs to the account. */
-export const ownKey = Effect.fnUntraced(function* ({ account, params }: PageContext) {
+/** Call this before changing a key: it checks that the key belongs to the account. */
+export const findOwnKey = Effect.fnUntraced(function* ({ account, params }: PageContext) {
   const keys = yield* Administration.use((ledger) => ledger.listKeys({ account_id: account.id }))
   const key = keys.find(({ id }) => id === params.id)
   return key ?? (yield* new PageNotFound())
@@ -14,7 +14,7 @@ export const ownKey = Effect.fnUntraced(function* ({ account, params }: PageCont
 export const isFormerAccepted = ({ former_expires_at, revoked_at }: KeySummary, now: number) =>
   revoked_at === null && former_expires_at !== null && Date.parse(former_expires_at) > now
 
-export const isExpired = ({ expires_at }: KeySummary, now: number) =>
+export const isKeyExpired = ({ expires_at }: KeySummary, now: number) =>
   expires_at !== null && Date.parse(expires_at) <= now
 
-export const wasRevoked = redirect("/keys", "This key was revoked before, so nothing was changed.", "warning")
+export const alreadyRevoked = redirect("/keys", "This key was revoked before, so nothing was changed.", "warning")

@@ -1,12 +1,12 @@
 /** `/keys/:id/rotate`: another secret for the same key. The form creates one secret, however often it is sent. */
 import { Effect } from "effect"
-import { Administration, type KeySummary, randomText } from "../../ledger/index.ts"
-import { button, choices, type Form, postForm } from "../web/form.ts"
-import { type Html, html, linkButton, moment, notice, section } from "../web/html.ts"
+import { Administration, type KeySummary } from "../../ledger/index.ts"
+import { button, choices, postForm } from "../web/form.ts"
+import { type Html, html, linkButton, momentTag, notice, section } from "../web/html.ts"
 import { type Page, redirect, show } from "../web/page.ts"
-import { makeSentForms } from "../web/sent-forms.ts"
-import { isExpired, isFormerAccepted, ownKey, wasRevoked } from "./own-key.ts"
-import { shownSecret } from "./shown-secret.ts"
+import { makeSentForms, submissionInput } from "../web/sent-forms.ts"
+import { alreadyRevoked, findOwnKey, isFormerAccepted, isKeyExpired } from "./own-key.ts"
+import { newSecret } from "./shown-secret.ts"
 
 const sentForms = makeSentForms()
 
@@ -16,63 +16,63 @@ const overlaps = [
   { value: "168", label: "one week more" },
   { value: "0", label: "no longer", hint: "Right for a key that others may know." }
 ]
-const overlapIn = (form: Form) => overlaps.find(({ value }) => value === form.text("overlap"))
 
-const asking = (key: KeySummary, now: number, problem?: string) => html`${
-  isFormerAccepted(key, now) &&
-  notice(
-    "warning",
-    html`<p>This key was replaced before: svc_data_…${key.former_last4} is accepted until ${moment(key.former_expires_at ?? "")}. If you replace it again, that one stops working immediately.</p>`
-  )
-}
+const confirm = (key: KeySummary, now: number, problem?: string) => {
+  const form = postForm(html`${submissionInput()}
+${choices({ type: "radio", name: "overlap", legend: "The former key is accepted", options: overlaps, chosen: ["24"], error: problem })}
+<div class="row">${button("Replace the key")}${linkButton(`/keys/${key.id}`, "Cancel")}</div>`)
+  const replacedBefore =
+    isFormerAccepted(key, now) &&
+    notice(
+      "warning",
+      html`<p>This key was replaced before: svc_data_…${key.former_last4} is accepted until ${momentTag(key.former_expires_at ?? "")}. If you replace it again, that one stops working immediately.</p>`
+    )
+  const body = html`${replacedBefore}
 ${section(
   "Replace the key",
   html`<p>You get another key with the same name, scopes and budgets. Put it into your programs while the former one is still accepted.</p>
-${postForm({
-  body: html`<input type="hidden" name="submission" value="${randomText(24)}">
-${choices({ type: "radio", name: "overlap", legend: "The former key is accepted", options: overlaps, chosen: ["24"], error: problem })}
-<div class="row">${button("Replace the key")}${linkButton(`/keys/${key.id}`, "Cancel")}</div>`
-})}`
+${form}`
 )}`
+  return show(`Replace “${key.name}”?`, body, problem === undefined ? 200 : 422)
+}
 
-const formerInWords = ({ former_expires_at, former_last4 }: KeySummary): Html =>
+const formerKeyText = ({ former_expires_at, former_last4 }: KeySummary): Html =>
   former_expires_at === null
     ? html`<p>The former key is refused from now on.</p>`
-    : html`<p>The former key, svc_data_…${former_last4}, is accepted until ${moment(former_expires_at)}. Both spend the same budgets.</p>`
+    : html`<p>The former key, svc_data_…${former_last4}, is accepted until ${momentTag(former_expires_at)}. Both spend the same budgets.</p>`
 
-const replacedBefore = notice(
+const sentTwice = notice(
   "warning",
-  html`<p>This form was sent twice. The key was replaced the first time, and the new one was shown in that answer; it cannot be shown again. If you have not copied it, replace the key once more.</p>`
+  html`<p>This form was sent twice. The key was replaced the first time, and the new one was shown then; it cannot be shown again. If you have not copied it, replace the key once more.</p>`
 )
 
 /** Another secret would be refused as well. */
 const expired = redirect(
   "/keys",
-  "This key has expired, so nothing was changed. Give it a later end first, or create another one.",
+  "This key has expired, so nothing was changed. Give it a later expiry first, or create another one.",
   "warning"
 )
 
 export const rotateKeyPage: Page<Administration> = {
   path: "/keys/:id/rotate",
   get: Effect.fnUntraced(function* (context) {
-    const key = yield* ownKey(context)
-    if (key.revoked_at !== null) return wasRevoked
-    return isExpired(key, context.now) ? expired : show(`Replace “${key.name}”?`, asking(key, context.now))
+    const key = yield* findOwnKey(context)
+    if (key.revoked_at !== null) return alreadyRevoked
+    return isKeyExpired(key, context.now) ? expired : confirm(key, context.now)
   }),
   post: Effect.fnUntraced(function* (context) {
-    const { account, api, form, now } = context
-    const key = yield* ownKey(context)
-    const overlap = overlapIn(form)
-    if (overlap === undefined) return show(`Replace “${key.name}”?`, asking(key, now, "Choose how long."), 422)
-    const submission = form.text("submission")
-    const first = submission === "" ? { takeBack: () => {} } : sentForms.first([account.id, submission, key.id], now)
-    if (first === undefined) return show("Replaced already", replacedBefore, 409)
-    const asked = { key_id: key.id, overlap_hours: Number(overlap.value) }
-    return yield* Administration.use((ledger) => ledger.rotateKey(asked)).pipe(
-      Effect.onError(() => Effect.sync(first.takeBack)),
-      Effect.map((rotated) => show("Your new key", shownSecret(rotated, api, formerInWords(rotated)))),
+    const { api, form, now } = context
+    const key = yield* findOwnKey(context)
+    const overlap = overlaps.find(({ value }) => value === form.text("overlap"))
+    if (overlap === undefined) return confirm(key, now, "Choose how long.")
+    const first = sentForms.recordFirst(context, key.id)
+    if (first === undefined) return show("Replaced already", sentTwice, 409)
+    const rotation = { key_id: key.id, overlap_hours: Number(overlap.value) }
+    return yield* Administration.use((ledger) => ledger.rotateKey(rotation)).pipe(
+      Effect.onError(() => Effect.sync(first.undo)),
+      Effect.map((rotated) => show("Your new key", newSecret(rotated, api, formerKeyText(rotated)))),
       Effect.catchTags({
-        KeyRevoked: () => Effect.succeed(wasRevoked),
+        KeyRevoked: () => Effect.succeed(alreadyRevoked),
         KeyExpired: () => Effect.succeed(expired)
       })
     )

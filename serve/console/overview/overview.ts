@@ -3,53 +3,52 @@ import { daysBefore } from "@larder/schemas"
 import { Effect } from "effect"
 import { Billing, type BillingSettings } from "../../billing/index.ts"
 import { Administration, type UsageSum } from "../../ledger/index.ts"
-import { rechargeOff, rechargePath } from "../billing/auto-recharge.ts"
-import { total } from "../usage/usage-sums.ts"
+import { rechargeOffNotice, rechargePath } from "../billing/auto-recharge.ts"
+import { sumUsage } from "../usage/usage-sums.ts"
 import { barChart } from "../web/bar-chart.ts"
 import {
-  count,
-  counted,
-  credits,
+  centsText,
+  countText,
+  creditsText,
   dayText,
   empty,
   type Html,
   html,
+  type KeyFigure,
+  keyFigures,
   linkButton,
   notice,
+  numeric,
   pathCode,
-  type Stat,
+  pluralize,
   section,
   shortDayText,
-  stats,
   table,
-  usd,
-  usdOfCents
+  usdText
 } from "../web/html.ts"
 import { type Page, show } from "../web/page.ts"
-import { daysOf, type Period, todayOf, usualDays } from "../web/period.ts"
-import { type Pace, paceOf } from "./pace.ts"
+import { defaultDays, listDays, type Period, todayOf } from "../web/period.ts"
+import { calculatePace, type Pace } from "./pace.ts"
 
-/** The length of the longest month, so that these days always include the current month so far. */
-const shownDays = usualDays
-/** Beyond this, no date is shown, because it would not help with planning. */
-const mostDaysLeft = 365
+/** A later date would not help with planning. */
+const maxDaysLeft = 365
 /** Below this the page warns, so that a person can act before a weekend is over. */
-const fewDaysLeft = 3
+const minDaysLeft = 3
 
-const runway = ({ credits_per_day, days, days_left }: Pace, balance: number, today: string): Stat => {
+const daysLeftFigure = ({ credits_per_day, days, days_left }: Pace, balance: number, today: string): KeyFigure => {
   const label = "Lasts at this pace"
   if (balance <= 0) return { label, value: "Used up", more: "Calls are refused until you add credits." }
   if (days_left === undefined) return { label, value: "–", more: "No calls in the last 7 days." }
-  const pace = `${usd(Math.round(credits_per_day))} a day, by ${days === 1 ? "today's calls so far" : `the last ${days} days`}`
-  if (days_left > mostDaysLeft) return { label, value: "Over a year", more: pace }
+  const pace = `${usdText(Math.round(credits_per_day))} a day, by ${days === 1 ? "today's calls so far" : `the last ${days} days`}`
+  if (days_left > maxDaysLeft) return { label, value: "Over a year", more: pace }
   const until = days_left === 0 ? "used up within a day" : `until about ${dayText(daysBefore(today, -days_left))}`
-  return { label, value: `About ${counted(days_left, "day")}`, more: html`${until}<br>${pace}` }
+  return { label, value: `About ${pluralize(days_left, "day")}`, more: html`${until}<br>${pace}` }
 }
 
 /** False if auto-recharge was switched off automatically, because a warning then says so. */
 const rechargeText = ({ recharge }: BillingSettings): Html | false => {
   const { cents, is_on, off_reason, trigger_credits, was_chosen } = recharge
-  if (is_on) return html`Auto-recharge adds ${usdOfCents(cents)} below ${usd(trigger_credits)}.`
+  if (is_on) return html`Auto-recharge adds ${centsText(cents)} below ${usdText(trigger_credits)}.`
   const lead = was_chosen ? "Switch on" : "Set up"
   return off_reason === null && html`Auto-recharge is off. <a href="${rechargePath}">${lead}</a>`
 }
@@ -57,12 +56,13 @@ const rechargeText = ({ recharge }: BillingSettings): Html | false => {
 const balanceWarning = (balance: number, { recharge }: BillingSettings, { days_left }: Pace): Html | false => {
   const add = html`<a href="/billing">Add credits</a>`
   if (balance < 0) {
-    const refused = "The balance is below zero, because money went back. Calls are refused until you add credits."
+    const refused =
+      "The balance is below zero, because money was returned to your card. Calls are refused until you add credits."
     return notice("bad", html`<p>${refused} ${add}</p>`)
   }
   if (balance < 100) return notice("warning", html`<p>The balance covers few calls, or none. ${add}</p>`)
-  if (recharge.is_on || days_left === undefined || days_left >= fewDaysLeft) return false
-  const lasts = days_left === 0 ? "less than a day" : `about ${counted(days_left, "day")}`
+  if (recharge.is_on || days_left === undefined || days_left >= minDaysLeft) return false
+  const lasts = days_left === 0 ? "less than a day" : `about ${pluralize(days_left, "day")}`
   return notice(
     "warning",
     html`<p>At this pace the balance lasts ${lasts}, and auto-recharge is off. ${add}, or <a href="${rechargePath}">set up auto-recharge</a></p>`
@@ -71,32 +71,30 @@ const balanceWarning = (balance: number, { recharge }: BillingSettings, { days_l
 
 const callsChart = (byDay: ReadonlyArray<UsageSum>, period: Period) => {
   const callsOn = new Map(byDay.map(({ calls, name }) => [name, calls]))
-  const bars = daysOf(period).map((day) => ({ label: shortDayText(day), value: callsOn.get(day) ?? 0 }))
+  const bars = listDays(period).map((day) => ({ label: shortDayText(day), value: callsOn.get(day) ?? 0 }))
   const busiest = bars.toSorted((a, b) => b.value - a.value)[0]
-  const { calls } = total(byDay)
+  const { calls } = sumUsage(byDay)
   return barChart({
     id: "calls",
-    title: `Charged calls per day, last ${shownDays} days`,
-    description: `${counted(calls, "call")} in ${shownDays} days; most of them on ${busiest?.label}: ${count(busiest?.value ?? 0)}.`,
+    title: `Charged calls per day, last ${defaultDays} days`,
+    description: `${pluralize(calls, "call")} in ${defaultDays} days; most of them on ${busiest?.label}: ${countText(busiest?.value ?? 0)}.`,
     bars,
-    say: (value) => counted(value, "call"),
-    tick: count,
+    noun: "call",
     columns: ["Day", "Charged calls"]
   })
 }
 
-const byEndpoint = (sums: ReadonlyArray<UsageSum>) =>
+const endpointTable = (sums: ReadonlyArray<UsageSum>) =>
   table({
     caption: "Calls and cost by endpoint",
-    columns: [{ label: "Endpoint" }, { label: "Charged calls", numeric: true }, { label: "Cost", numeric: true }],
-    rows: sums.map(({ calls, credits, name }) => [pathCode(name), count(calls), usd(credits)])
+    columns: ["Endpoint", numeric("Charged calls"), numeric("Cost")],
+    rows: sums.map(({ calls, credits, name }) => [pathCode(name), countText(calls), usdText(credits)])
   })
 
-/** The next step for an account that has no key, has not made a call, or has not made one for a while. */
 const noCalls = (hasKeys: boolean, createdOn: string, period: Period): Html => {
   if (createdOn < period.from) {
     const text = "Earlier calls and what they cost are under Usage."
-    return empty(`No calls in the last ${shownDays} days`, text, linkButton("/usage", "All usage", "plain"))
+    return empty(`No calls in the last ${defaultDays} days`, text, linkButton("/usage", "All usage", "plain"))
   }
   if (hasKeys) {
     const text = "Call the API with one of your keys, and see here what it costs."
@@ -113,29 +111,29 @@ export const overviewPage: Page<Administration | Billing> = {
   get: Effect.fnUntraced(function* ({ account, now }) {
     const today = todayOf(now)
     const month = `${today.slice(0, 8)}01`
-    const period = { from: daysBefore(today, shownDays - 1), to: today }
+    const period = { from: daysBefore(today, defaultDays - 1), to: today }
     const administration = yield* Administration
     const billing = yield* Billing
     const { by_day, by_endpoint } = yield* administration.summedUsage({ account_id: account.id, ...period })
     const settings = yield* billing.settings(account.id)
     const keys = by_day.length === 0 ? yield* administration.listKeys({ account_id: account.id }) : []
-    const spent = total(by_day.filter(({ name }) => name >= month))
-    const pace = paceOf(by_day, account, now)
+    const spent = sumUsage(by_day.filter(({ name }) => name >= month))
+    const pace = calculatePace(by_day, account, now)
     return show(
       "Overview",
-      html`${rechargeOff(settings)}${balanceWarning(account.balance_credits, settings, pace)}
-${stats([
+      html`${rechargeOffNotice(settings)}${balanceWarning(account.balance_credits, settings, pace)}
+${keyFigures([
   {
     label: "Balance",
-    value: usd(account.balance_credits),
-    more: html`${credits(account.balance_credits)}<br>${rechargeText(settings)}`
+    value: usdText(account.balance_credits),
+    more: html`${creditsText(account.balance_credits)}<br>${rechargeText(settings)}`
   },
   {
     label: "Spent this month",
-    value: usd(spent.credits),
-    more: html`${counted(spent.calls, "charged call")}<br>since ${dayText(month)}`
+    value: usdText(spent.credits),
+    more: html`${pluralize(spent.calls, "charged call")}<br>since ${dayText(month)}`
   },
-  runway(pace, account.balance_credits, today)
+  daysLeftFigure(pace, account.balance_credits, today)
 ])}
 ${section(
   "Calls",
@@ -148,7 +146,7 @@ ${section(
     : callsChart(by_day, period),
   by_day.length > 0 && html`<a href="/usage">All usage</a>`
 )}
-${by_endpoint.length > 0 && section(`Last ${shownDays} days by endpoint`, byEndpoint(by_endpoint))}`
+${by_endpoint.length > 0 && section(`Last ${defaultDays} days by endpoint`, endpointTable(by_endpoint))}`
     )
   })
 }

@@ -4,7 +4,7 @@ import type { AccountSummary, UsageSum } from "../../ledger/index.ts"
 import { todayOf } from "../web/period.ts"
 
 /** Days that the pace is calculated from, including today. */
-const window = 7
+const paceDays = 7
 const dayMilliseconds = 86_400_000
 
 export interface Pace {
@@ -21,33 +21,33 @@ type Balance = Pick<AccountSummary, "balance_credits" | "expiring">
  * Days until all credits are spent. Credits that expire first are spent first; credits that are left at their expiry
  * are lost.
  */
-const daysLasting = ({ balance_credits, expiring }: Balance, perDay: number, now: number): number => {
+const countDaysLeft = ({ balance_credits, expiring }: Balance, perDay: number, now: number): number => {
   let days = 0
-  let others = balance_credits
+  let lasting = balance_credits
   for (const { credits, expires_at } of expiring) {
     const end = Math.max(days, (Date.parse(expires_at) - now) / dayMilliseconds)
     days = Math.min(days + credits / perDay, end)
-    others -= credits
+    lasting -= credits
   }
-  return Math.max(0, days + others / perDay)
+  return Math.max(0, days + lasting / perDay)
 }
 
 /**
  * The spent credits divided by the elapsed time. Today counts only for its elapsed part; otherwise the pace would drop
- * each midnight. If the calls begin within the window, after a month without any, the time since the start of that
+ * each midnight. If the calls begin within these days, after a month without any, the time since the start of that
  * first day counts, and at least one day.
  */
-export const paceOf = (byDay: ReadonlyArray<UsageSum>, balance: Balance, now: number): Pace => {
+export const calculatePace = (byDay: ReadonlyArray<UsageSum>, balance: Balance, now: number): Pace => {
   const today = todayOf(now)
-  const since = daysBefore(today, window - 1)
-  const lately = byDay.filter(({ name }) => name >= since && name <= today)
-  const first = byDay.reduce((least, { name }) => (name < least ? name : least), today)
+  const since = daysBefore(today, paceDays - 1)
+  const recent = byDay.filter(({ name }) => name >= since && name <= today)
+  const first = byDay.reduce((earliest, { name }) => (name < earliest ? name : earliest), today)
   const begin = Date.parse(first > since ? first : since)
-  const passed = Math.max(1, (now - begin) / dayMilliseconds)
-  const perDay = lately.reduce((sum, { credits }) => sum + credits, 0) / passed
+  const elapsedDays = Math.max(1, (now - begin) / dayMilliseconds)
+  const perDay = recent.reduce((sum, { credits }) => sum + credits, 0) / elapsedDays
   return {
     days: Math.floor((now - begin) / dayMilliseconds) + 1,
     credits_per_day: perDay,
-    days_left: perDay > 0 ? Math.floor(daysLasting(balance, perDay, now)) : undefined
+    days_left: perDay > 0 ? Math.floor(countDaysLeft(balance, perDay, now)) : undefined
   }
 }

@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { aSimulator, asked, good, onPage } from "@larder/test/support/serve/simulator.ts"
 import { Effect } from "effect"
 import { testCards, whyCardsAreSaved } from "../../billing/index.ts"
-import { formOf } from "../web/form.ts"
-import { type CheckoutAnswer, checkoutPageOf } from "./checkout-page.ts"
+import { makeForm } from "../web/form.ts"
+import { type CheckoutResponse, makeCheckoutPage } from "./checkout-page.ts"
 
-const textOf = (answer: CheckoutAnswer) =>
+const textOf = (answer: CheckoutResponse) =>
   answer.kind === "leave"
     ? Effect.succeed(`leaves for ${answer.url}`)
     : Effect.promise(async () => `${answer.status}\n${await answer.body}`)
@@ -15,11 +15,11 @@ const focused = (text: string) => [...text.matchAll(/<input id="([^"]+)"[^>]* au
 
 const opened = Effect.gen(function* () {
   const simulator = yield* aSimulator
-  const page = checkoutPageOf(simulator)
+  const page = makeCheckoutPage(simulator)
   const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
   const get = Effect.flatMap(page.get(reference), textOf)
   const post = (fields: Record<string, string>) =>
-    Effect.flatMap(page.post(reference, formOf(new URLSearchParams(fields))), textOf)
+    Effect.flatMap(page.post(reference, makeForm(new URLSearchParams(fields))), textOf)
   return { simulator, page, reference, get, post }
 })
 

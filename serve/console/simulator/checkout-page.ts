@@ -1,6 +1,6 @@
 /**
- * The simulator's payment page. Like the page of a real processor it requires no sign-in; its address alone identifies
- * the payment. The shell mounts it at `/simulator/checkout/:reference`, with the console's security headers.
+ * The simulator's payment page. Like the page of a real processor, it requires no sign-in: its address alone
+ * identifies the payment. `app.ts` serves it at `/simulator/checkout/:reference`, with the console's security headers.
  */
 import { Effect } from "effect"
 import {
@@ -15,19 +15,19 @@ import {
 } from "../../billing/index.ts"
 import type { ConsoleUnavailable } from "../../persistence/index.ts"
 import { assetPaths } from "../web/assets.ts"
-import { button, type Form, field, postForm } from "../web/form.ts"
-import { count, type Html, html, linkButton, notice, section, table, usdOfCents } from "../web/html.ts"
+import { button, field, postForm, type SentForm } from "../web/form.ts"
+import { centsText, countText, type Html, html, linkButton, notice, section, table } from "../web/html.ts"
 
-export type CheckoutAnswer =
+export type CheckoutResponse =
   | { readonly kind: "document"; readonly status: number; readonly body: Html }
   | { readonly kind: "leave"; readonly url: string }
 
 export interface CheckoutPage {
-  readonly get: (reference: string) => Effect.Effect<CheckoutAnswer, ConsoleUnavailable>
-  readonly post: (reference: string, form: Form) => Effect.Effect<CheckoutAnswer, ConsoleUnavailable>
+  readonly get: (reference: string) => Effect.Effect<CheckoutResponse, ConsoleUnavailable>
+  readonly post: (reference: string, form: SentForm) => Effect.Effect<CheckoutResponse, ConsoleUnavailable>
 }
 
-const framed = (title: string, body: Html): Html => html`<!doctype html>
+const renderDocument = (title: string, body: Html): Html => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -46,70 +46,66 @@ ${body}
 </body>
 </html>
 `
-const shown = (status: number, title: string, body: Html): CheckoutAnswer => ({
+const showDocument = (status: number, title: string, body: Html): CheckoutResponse => ({
   kind: "document",
   status,
-  body: framed(title, body)
+  body: renderDocument(title, body)
 })
 
 /** Formatted as printed on cards. */
-const spaced = (number: string) =>
+const groupDigits = (number: string) =>
   number.length === 15 ? number.replace(/^(.{4})(.{6})/, "$1 $2 ") : number.replace(/(.{4})(?=.)/g, "$1 ")
 
 const cardList = section(
   "Test cards",
   html`<p>Use any future month and any three digits with them.</p>${table({
     caption: "Test card numbers",
-    columns: [{ label: "Number" }, { label: "What it does" }],
+    columns: ["Number", "What it does"],
     rows: Object.values(testCards).map(({ about, number }) => [
-      html`<code class="nowrap">${spaced(number)}</code>`,
+      html`<code class="nowrap">${groupDigits(number)}</code>`,
       about
     ])
   })}`
 )
 
-const back = (payment: SimulatedPayment | undefined) =>
+const backLink = (payment: SimulatedPayment | undefined) =>
   payment?.cancel_url ? linkButton(payment.cancel_url, "Back without paying") : null
 
-const notFound = shown(
+const notFound = showDocument(
   404,
   "No such payment",
   html`<p>There is no payment at this address. Start again in the console.</p>`
 )
 
-const over = (payment: SimulatedPayment) =>
-  shown(
+const expiredPage = (payment: SimulatedPayment) =>
+  showDocument(
     410,
     "This payment has expired",
-    html`<p>The payment was not made in time, and nothing was charged.</p><p>${back(payment)}</p>`
+    html`<p>The payment was not made in time, and nothing was charged.</p><p>${backLink(payment)}</p>`
   )
 
 type Problems = Partial<Record<keyof EnteredCard, string>>
-const empty: EnteredCard = { number: "", expires: "", cvc: "" }
+const noFields: EnteredCard = { number: "", expires: "", cvc: "" }
 
-/** The fields do not declare that they take a card; otherwise the browser would offer the person's own card. */
-const toPay = (payment: SimulatedPayment, status: number, problems: Problems, typed: EnteredCard, refused?: string) => {
+/** The fields are not declared as fields of a card; otherwise the browser would offer the person's own card. */
+const payPage = (
+  payment: SimulatedPayment,
+  status: number,
+  problems: Problems,
+  typed: EnteredCard,
+  declined?: string
+) => {
   const first = (["number", "expires", "cvc"] as const).find((name) => problems[name] !== undefined) ?? "number"
-  return shown(
-    status,
-    `Pay ${usdOfCents(payment.cents)}`,
-    html`${notice("warning", "Simulated payment: no money moves. Use a test card below, never a real one.")}
-${refused !== undefined && notice("bad", `${refused} Nothing was charged. Try another card.`)}
-<p class="lead">To Larder, for ${count(centsToCredits(payment.cents))} credits of its data service. The receipt will be in the console, under
-Billing. ${whyCardsAreSaved}</p>
-${section(
-  "Card",
-  postForm({
-    body: html`${field({
-      name: "number",
-      label: "Card number",
-      inputmode: "numeric",
-      maxlength: 30,
-      value: typed.number,
-      error: problems.number,
-      required: true,
-      autofocus: first === "number"
-    })}
+  const form = postForm(html`${field({
+    name: "number",
+    label: "Card number",
+    inputmode: "numeric",
+    maxlength: 30,
+    value: typed.number,
+    error: problems.number,
+    required: true,
+    autofocus: first === "number"
+  })}
 ${field({
   name: "expires",
   label: "Expires",
@@ -129,58 +125,57 @@ ${field({
   required: true,
   autofocus: first === "cvc"
 })}
-<div class="row">${button(`Pay ${usdOfCents(payment.cents)}`)} ${back(payment)}</div>`
-  })
-)}
+<div class="row">${button(`Pay ${centsText(payment.cents)}`)} ${backLink(payment)}</div>`)
+  return showDocument(
+    status,
+    `Pay ${centsText(payment.cents)}`,
+    html`${notice("warning", "Simulated payment: no money moves. Use a test card below, never a real one.")}
+${declined !== undefined && notice("bad", `${declined} Nothing was charged. Try another card.`)}
+<p class="lead">To Larder, for ${countText(centsToCredits(payment.cents))} credits of its data service. The receipt will be in the console, under
+Billing. ${whyCardsAreSaved}</p>
+${section("Card", form)}
 ${cardList}`
   )
 }
 
-const atBank = (payment: SimulatedPayment) =>
-  shown(
+const bankPage = (payment: SimulatedPayment) =>
+  showDocument(
     200,
     "Confirm with your bank",
-    html`<p>The bank that issued this card asks the cardholder: do you want to pay <strong>${usdOfCents(payment.cents)}</strong> to Larder?</p>
-${postForm({
-  body: html`<div class="row">${button("Confirm", "primary", { name: "bank", value: "confirm" })} ${button(
-    "Refuse",
-    "plain",
-    { name: "bank", value: "refuse" }
-  )}</div>`
-})}`
+    html`<p>The bank that issued this card asks the cardholder: do you want to pay <strong>${centsText(payment.cents)}</strong> to Larder?</p>
+${postForm(html`<div class="row">${button("Confirm", "primary", { name: "bank", value: "confirm" })} ${button("Refuse", "plain", { name: "bank", value: "refuse" })}</div>`)}`
   )
 
-const answerTo = (payment: SimulatedPayment, paying: CheckoutResult, typed: EnteredCard): CheckoutAnswer => {
+const showStage = (payment: SimulatedPayment, paying: CheckoutResult, typed: EnteredCard): CheckoutResponse => {
   if (paying.kind === "paid") return { kind: "leave", url: paying.url }
-  if (paying.kind === "requires_authentication") return atBank(payment)
-  if (paying.kind === "over") return over(payment)
+  if (paying.kind === "requires_authentication") return bankPage(payment)
+  if (paying.kind === "over") return expiredPage(payment)
   return paying.kind === "declined"
-    ? toPay(payment, 402, {}, empty, paying.problem)
-    : toPay(payment, 422, paying.problems, typed)
+    ? payPage(payment, 402, {}, noFields, paying.problem)
+    : payPage(payment, 422, paying.problems, typed)
 }
 
-export const checkoutPageOf = (simulator: Simulator["Service"]): CheckoutPage => {
-  /** A missing payment has no page. */
-  const of = (reference: string, answer: (payment: SimulatedPayment) => Refusable<CheckoutAnswer>) =>
+export const makeCheckoutPage = (simulator: Simulator["Service"]): CheckoutPage => {
+  const respond = (reference: string, show: (payment: SimulatedPayment) => Refusable<CheckoutResponse>) =>
     Effect.flatMap(simulator.payment(reference), (payment) =>
       payment?.made_by === "checkout"
-        ? Effect.catchTag(answer(payment), "SimulatorRefuses", () => Effect.succeed(notFound))
+        ? Effect.catchTag(show(payment), "SimulatorRefuses", () => Effect.succeed(notFound))
         : Effect.succeed(notFound)
     )
   return {
     get: (reference) =>
-      of(reference, (payment) =>
+      respond(reference, (payment) =>
         Effect.map(simulator.currentStep(reference), (stage) =>
-          stage === undefined ? toPay(payment, 200, {}, empty) : answerTo(payment, stage, empty)
+          stage === undefined ? payPage(payment, 200, {}, noFields) : showStage(payment, stage, noFields)
         )
       ),
     post: (reference, form) => {
       const bank = form.text("bank")
       const typed = { number: form.text("number"), expires: form.text("expires"), cvc: form.text("cvc") }
-      return of(reference, (payment) =>
+      return respond(reference, (payment) =>
         Effect.map(
           bank === "" ? simulator.pay(reference, typed) : simulator.answerBank(reference, bank === "confirm"),
-          (paying) => answerTo(payment, paying, typed)
+          (stage) => showStage(payment, stage, typed)
         )
       )
     }

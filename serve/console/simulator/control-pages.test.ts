@@ -3,11 +3,11 @@ import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { aSimulator, asked, good, onPage } from "@larder/test/support/serve/simulator.ts"
 import { Effect, Redacted } from "effect"
 import { noFaults } from "../../billing/index.ts"
-import { formOf } from "../web/form.ts"
-import type { Answer, FormContext } from "../web/page.ts"
+import { makeForm } from "../web/form.ts"
+import type { FormContext, PageResult } from "../web/page.ts"
 import { simulatorPages } from "./control-pages.ts"
 
-const textOf = (answer: Answer) => {
+const textOf = (answer: PageResult) => {
   if (answer.kind === "redirect") return Effect.succeed(`goes to ${answer.to}: ${answer.flash?.text}`)
   return answer.kind === "page"
     ? Effect.promise(async () => `${answer.status} ${answer.title}\n${await answer.body}`)
@@ -36,7 +36,7 @@ const opened = Effect.gen(function* () {
       api: "http://127.0.0.1:8",
       now: 0,
       session: Redacted.make("of-nobody"),
-      form: formOf(new URLSearchParams(fields))
+      form: makeForm(new URLSearchParams(fields))
     }
     const work = fields === undefined ? page?.get?.(context) : page?.post?.(context)
     return Effect.flatMap(work ?? Effect.die(new Error("no such page")), textOf)

@@ -1,34 +1,31 @@
 /** The console page where an operator simulates faults and events of processors, banks and networks. */
 import { Effect, Option, Schema } from "effect"
 import { Faults, noFaults, type SeenPayment, type SimulatedEvent, type Simulator } from "../../billing/index.ts"
-import { button, choices, type Form, field, postForm, select } from "../web/form.ts"
-import { counted, empty, html, moment, notice, section, table, usdOfCents } from "../web/html.ts"
+import { button, choices, field, postForm, type SentForm, select } from "../web/form.ts"
+import { centsText, empty, html, momentTag, notice, numeric, pluralize, section, table } from "../web/html.ts"
 import { type Page, redirect, show } from "../web/page.ts"
-import { addressOf, cardOf, simulatedPaymentPage, stateBadges } from "./control-payment.ts"
-
-type Simulated = Simulator["Service"]
+import { simulatedCardText, simulatedPaymentPage, simulatedPaymentPath, stateBadges } from "./control-payment.ts"
 
 const shownPayments = 50
 const shownEvents = 20
-/** Longer than the console waits for an answer. */
-const mostSeconds = 20
+/** Longer than the console waits for a response. */
+const maxSeconds = 20
 
 const faultForm = (faults: Faults) =>
-  postForm({
-    body: html`${choices({
-      type: "checkbox",
-      name: "on",
-      legend: "Answers",
-      options: [
-        { value: "outage", label: "Outage", hint: "Nothing is answered." },
-        {
-          value: "lose_next_answer",
-          label: "Lose the next answer",
-          hint: "The next payment is made, but its answer never arrives."
-        }
-      ],
-      chosen: [...(faults.outage ? ["outage"] : []), ...(faults.lose_next_answer ? ["lose_next_answer"] : [])]
-    })}
+  postForm(html`${choices({
+    type: "checkbox",
+    name: "on",
+    legend: "Answers",
+    options: [
+      { value: "outage", label: "Outage", hint: "Nothing is answered." },
+      {
+        value: "lose_next_answer",
+        label: "Lose the next answer",
+        hint: "The next payment is made, but its answer never arrives."
+      }
+    ],
+    chosen: [...(faults.outage ? ["outage"] : []), ...(faults.lose_next_answer ? ["lose_next_answer"] : [])]
+  })}
 ${field({
   name: "slow",
   label: "Seconds that each answer takes",
@@ -49,8 +46,7 @@ ${select({
     { value: "none", label: "Never sent" }
   ]
 })}
-<p>${button("Apply")}</p>`
-  })
+<p>${button("Apply")}</p>`)
 
 const eventTexts = {
   once: "webhook events are sent once",
@@ -60,27 +56,27 @@ const eventTexts = {
   none: "no webhook events are sent"
 } as const
 
-/** The faults that are simulated now, in words; empty if there are none. */
-const played = ({ events, lose_next_answer, outage, slow_ms }: Faults): ReadonlyArray<string> => [
+/** The simulated faults in words; empty if there are none. */
+const faultTexts = ({ events, lose_next_answer, outage, slow_ms }: Faults): ReadonlyArray<string> => [
   ...(outage ? ["nothing is answered"] : []),
   ...(lose_next_answer ? ["the answer to the next payment is lost"] : []),
-  ...(slow_ms > 0 ? [`each answer takes ${counted(slow_ms / 1000, "second")}`] : []),
+  ...(slow_ms > 0 ? [`each answer takes ${pluralize(slow_ms / 1000, "second")}`] : []),
   ...(events === noFaults.events ? [] : [eventTexts[events]])
 ]
 
-const now = (faults: Faults) => {
-  const all = played(faults)
+const currentFaults = (faults: Faults) => {
+  const all = faultTexts(faults)
   if (all.length === 0) return html`<p>No faults are simulated now.</p>`
-  const normal = postForm({ body: button("Back to normal", "plain", { name: "normal", value: "yes" }) })
+  const normal = postForm(button("Back to normal", "plain", { name: "normal", value: "yes" }))
   return notice("warning", html`<p>Simulated now: ${all.join(", ")}.</p>${normal}`)
 }
 
 const decodeEvents = Schema.decodeUnknownOption(Faults.fields.events)
 
-const faultsIn = (form: Form): Faults | undefined => {
+const readFaults = (form: SentForm): Faults | undefined => {
   const seconds = Number(form.text("slow") || "0")
   const events = decodeEvents(form.text("events"))
-  if (Option.isNone(events) || !(seconds >= 0 && seconds <= mostSeconds)) return undefined
+  if (Option.isNone(events) || !(seconds >= 0 && seconds <= maxSeconds)) return undefined
   const on = form.all("on")
   return {
     outage: on.includes("outage"),
@@ -96,19 +92,13 @@ const paymentTable = (payments: ReadonlyArray<SeenPayment>) =>
     : table({
         caption: "Payments, newest first",
         stacks: true,
-        columns: [
-          { label: "Payment" },
-          { label: "Created" },
-          { label: "Amount", numeric: true },
-          { label: "State" },
-          { label: "Card" }
-        ],
+        columns: ["Payment", "Created", numeric("Amount"), "State", "Card"],
         rows: payments.map((seen) => [
-          html`<a href="${addressOf(seen)}"><code class="payment-id">${seen.payment.payment_id}</code></a>`,
-          moment(seen.payment.made_at),
-          usdOfCents(seen.payment.cents),
+          html`<a href="${simulatedPaymentPath(seen)}"><code class="payment-id">${seen.payment.payment_id}</code></a>`,
+          momentTag(seen.payment.made_at),
+          centsText(seen.payment.cents),
           stateBadges(seen),
-          cardOf(seen.payment)
+          simulatedCardText(seen.payment)
         ])
       })
 
@@ -118,49 +108,40 @@ const eventTable = (events: ReadonlyArray<SimulatedEvent>) =>
     : table({
         caption: "Events, newest first",
         stacks: true,
-        columns: [
-          { label: "Event" },
-          { label: "Payment" },
-          { label: "Created" },
-          { label: "Attempts", numeric: true },
-          { label: "Answer" }
-        ],
+        columns: ["Event", "Payment", "Created", numeric("Attempts"), "Answer"],
         rows: events.map(({ answer, attempts, made_at, payment_id, type }) => [
           html`<code>${type}</code>`,
           html`<code class="payment-id">${payment_id}</code>`,
-          moment(made_at),
+          momentTag(made_at),
           attempts,
           answer ?? "waiting"
         ])
       })
 
-const overview = Effect.fnUntraced(function* (simulator: Simulated, problem?: string) {
+const showOverview = Effect.fnUntraced(function* (simulator: Simulator["Service"], problem?: string) {
   const faults = yield* simulator.faults
   const payments = yield* simulator.payments(shownPayments)
   const events = yield* simulator.events(shownEvents)
   const body = html`${problem !== undefined && notice("bad", problem)}
 <p class="lead">This built-in card processor moves no money. It can simulate the faults of real processors.</p>
-${section("Faults", html`${now(faults)}${faultForm(faults)}`)}
+${section("Faults", html`${currentFaults(faults)}${faultForm(faults)}`)}
 ${section("Payments", paymentTable(payments))}
 ${section("Webhook events", eventTable(events))}`
   return show("Simulator", body, problem === undefined ? 200 : 422)
 })
 
-const toldOf = (faults: Faults) =>
-  played(faults).length === 0 ? "Everything is back to normal." : "These faults are simulated from now on."
-
-/** For operators only. */
-export const simulatorPages = (simulator: Simulated): ReadonlyArray<Page> => [
+export const simulatorPages = (simulator: Simulator["Service"]): ReadonlyArray<Page> => [
   {
     path: "/simulator",
     nav: "Simulator",
     operatorsOnly: true,
-    get: () => overview(simulator),
+    get: () => showOverview(simulator),
     post: ({ form }) => {
-      const faults = form.has("normal") ? noFaults : faultsIn(form)
-      return faults === undefined
-        ? overview(simulator, `Enter 0 to ${mostSeconds} seconds.`)
-        : Effect.as(simulator.setFaults(faults), redirect("/simulator", toldOf(faults)))
+      const faults = form.has("normal") ? noFaults : readFaults(form)
+      if (faults === undefined) return showOverview(simulator, `Enter 0 to ${maxSeconds} seconds.`)
+      const isNormal = faultTexts(faults).length === 0
+      const text = isNormal ? "Everything is back to normal." : "These faults are simulated from now on."
+      return Effect.as(simulator.setFaults(faults), redirect("/simulator", text))
     }
   },
   simulatedPaymentPage(simulator)

@@ -11,11 +11,22 @@ import {
   type SimulatorRefuses
 } from "../../billing/index.ts"
 import type { ConsoleUnavailable } from "../../persistence/index.ts"
-import { button, centsTyped, field, postForm } from "../web/form.ts"
-import { badge, facts, type Html, html, linkButton, moment, notice, section, table, usdOfCents } from "../web/html.ts"
+import { button, dollarField, hiddenInput, parseCents, postForm } from "../web/form.ts"
+import {
+  actions,
+  badge,
+  centsText,
+  facts,
+  type Html,
+  html,
+  linkButton,
+  momentTag,
+  notice,
+  numeric,
+  section,
+  table
+} from "../web/html.ts"
 import { type FormContext, type Page, PageNotFound, redirect, show } from "../web/page.ts"
-
-type Simulated = Simulator["Service"]
 
 const tones = { open: "warning", succeeded: "good", failed: "bad", expired: "quiet" } as const
 /**
@@ -32,13 +43,13 @@ const disputeOutcomes = ["open", "lost", "won"] as const
 
 const refundBadge = ({ cents, reversed }: RetrievedPayment) => {
   const refunded = reversed.reduce(
-    (sum, one) => (one.kind === "refund" && one.state === "taken" ? sum + one.cents : sum),
+    (sum, { cents, kind, state }) => (kind === "refund" && state === "taken" ? sum + cents : sum),
     0
   )
   if (refunded === 0) return undefined
   return refunded === cents
     ? badge("Refunded", "warning")
-    : html`${badge("Partly refunded", "warning")} ${usdOfCents(refunded)}`
+    : html`${badge("Partly refunded", "warning")} ${centsText(refunded)}`
 }
 
 /** Whether the payment succeeded, and its reversals since; refunds and disputes do not exclude each other. */
@@ -47,63 +58,54 @@ export const stateBadges = ({ retrieved, payment }: SeenPayment): Html => {
     payment.reversed.some((reversal) => reversal.kind === "dispute" && reversal.outcome === outcome)
   )
   const isGone = disputes.includes("open") || disputes.includes("lost")
-  const first = refundBadge(retrieved) ?? (!isGone && badge(stateTexts[retrieved.state], tones[retrieved.state]))
-  return html`${first}${disputes.map((outcome) => html` ${disputeBadges[outcome]}`)}`
+  const mainBadge = refundBadge(retrieved) ?? (!isGone && badge(stateTexts[retrieved.state], tones[retrieved.state]))
+  return html`${mainBadge}${disputes.map((outcome) => html` ${disputeBadges[outcome]}`)}`
 }
 
-export const addressOf = ({ payment }: SeenPayment) =>
+export const simulatedPaymentPath = ({ payment }: SeenPayment) =>
   `/simulator/payments/${encodeURIComponent(referenceOf(payment.payment_id))}` as const
 
-export const cardOf = ({ card }: SimulatedPayment) => (card === null ? "none" : formatCard(card))
+export const simulatedCardText = ({ card }: SimulatedPayment) => (card === null ? "none" : formatCard(card))
 
 const reversalRows = (seen: SeenPayment) =>
   seen.payment.reversed.map(({ cents, fails_at, id, kind, outcome }) => {
-    const press = (text: string, action: string) =>
-      postForm({
-        inline: true,
-        body: html`<input type="hidden" name="id" value="${id}">${button(text, "plain", { name: "do", value: action })}`
-      })
+    const actionButton = (text: string, action: string) =>
+      postForm(html`${hiddenInput("id", id)}${button(text, "plain", { name: "do", value: action })}`, { inline: true })
     const hasFailed = seen.retrieved.reversed.some((reversal) => reversal.id === id && reversal.state === "returned")
     const refund = hasFailed ? badge("Refund failed") : badge("Refunded", "warning")
     return [
       kind === "refund" ? "Refund" : "Dispute",
-      usdOfCents(cents),
+      centsText(cents),
       outcome === "refunded" ? refund : disputeBadges[outcome],
-      html`${kind === "refund" && fails_at === null && press("Make it fail", "fail")}${
-        kind === "dispute" && outcome === "open" && html`${press("Won", "won")} ${press("Lost", "lost")}`
+      html`${kind === "refund" && fails_at === null && actionButton("Make it fail", "fail")}${
+        kind === "dispute" && outcome === "open" && html`${actionButton("Won", "won")} ${actionButton("Lost", "lost")}`
       }`
     ]
   })
 
-const onePayment = (seen: SeenPayment, problem?: string) => {
+const showPayment = (seen: SeenPayment, problem?: string) => {
   const { retrieved, payment } = seen
   const left = remainingCents(retrieved)
   const forms: Html | false =
     left > 0 &&
     html`${section(
       "Refund",
-      postForm({
-        body: html`${field({
-          name: "amount",
-          label: "Amount",
-          prefix: "$",
-          inputmode: "decimal",
-          hint: `Leave empty to refund the remaining ${usdOfCents(left)}.`
-        })}<p>${button("Refund", "danger", { name: "do", value: "refund" })}</p>`
-      })
+      postForm(
+        html`${dollarField({ name: "amount", label: "Amount", hint: `Leave empty to refund the remaining ${centsText(left)}.` })}<p>${button("Refund", "danger", { name: "do", value: "refund" })}</p>`
+      )
     )}
-${section("Dispute", postForm({ body: button("Dispute the payment", "plain", { name: "do", value: "dispute" }) }))}`
-  const { payment_id, problem: why } = payment
+${section("Dispute", postForm(button("Dispute the payment", "plain", { name: "do", value: "dispute" })))}`
+  const { payment_id, problem: paymentProblem } = payment
   const url = retrieved.state === "open" ? `/simulator/checkout/${encodeURIComponent(retrieved.reference)}` : null
   const about = facts([
     ["Payment", html`<code class="payment-id">${payment_id}</code>`],
     ["Account", html`<code>${payment.account_id}</code>`],
     ...(payment.email === null ? [] : [["E-mail", payment.email] as const]),
-    ["Amount", usdOfCents(payment.cents)],
+    ["Amount", centsText(payment.cents)],
     ["State", stateBadges(seen)],
-    ["Created", moment(payment.made_at)],
-    ["Card", cardOf(payment)],
-    ...(why === null ? [] : [["Problem", why] as const])
+    ["Created", momentTag(payment.made_at)],
+    ["Card", simulatedCardText(payment)],
+    ...(paymentProblem === null ? [] : [["Problem", paymentProblem] as const])
   ])
   const body = html`${problem !== undefined && notice("bad", problem)}
 <p>${linkButton("/simulator", "Back to the simulator")} ${url !== null && linkButton(url, "Payment page")}</p>
@@ -116,21 +118,16 @@ ${
     table({
       caption: "Refunds and disputes",
       stacks: true,
-      columns: [
-        { label: "Kind" },
-        { label: "Amount", numeric: true },
-        { label: "State" },
-        { label: "Actions", hidden: true }
-      ],
+      columns: ["Kind", numeric("Amount"), "State", actions("Actions")],
       rows: reversalRows(seen)
     })
   )
 }`
-  return show(`Simulated payment of ${usdOfCents(payment.cents)}`, body, problem === undefined ? 200 : 422)
+  return show(`Simulated payment of ${centsText(payment.cents)}`, body, problem === undefined ? 200 : 422)
 }
 
-const act = (
-  simulator: Simulated,
+const runAction = (
+  simulator: Simulator["Service"],
   reference: string,
   { form }: FormContext
 ): Effect.Effect<string, SimulatorRefuses | ConsoleUnavailable | PageNotFound> => {
@@ -139,7 +136,7 @@ const act = (
   switch (form.text("do")) {
     case "refund":
       return Effect.as(
-        simulator.refund(reference, amount === "" ? null : (centsTyped(amount) ?? 0)),
+        simulator.refund(reference, amount === "" ? null : (parseCents(amount) ?? 0)),
         "The refund was made."
       )
     case "dispute":
@@ -155,22 +152,21 @@ const act = (
   }
 }
 
-/** For operators only. */
-export const simulatedPaymentPage = (simulator: Simulated): Page => {
-  const seen = (reference: string) =>
+export const simulatedPaymentPage = (simulator: Simulator["Service"]): Page => {
+  const findPayment = (reference: string) =>
     Effect.flatMap(simulator.seen(reference), (found) =>
       found === undefined ? Effect.fail(new PageNotFound()) : Effect.succeed(found)
     )
   return {
     path: "/simulator/payments/:reference",
     operatorsOnly: true,
-    get: ({ params: { reference = "" } }) => Effect.map(seen(reference), (found) => onePayment(found)),
+    get: ({ params: { reference = "" } }) => Effect.map(findPayment(reference), (found) => showPayment(found)),
     post: (context) => {
       const { reference = "" } = context.params
-      return Effect.flatMap(seen(reference), (found) =>
-        act(simulator, reference, context).pipe(
-          Effect.map((told) => redirect(addressOf(found), told)),
-          Effect.catchTag("SimulatorRefuses", ({ message }) => Effect.succeed(onePayment(found, message)))
+      return Effect.flatMap(findPayment(reference), (found) =>
+        runAction(simulator, reference, context).pipe(
+          Effect.map((text) => redirect(simulatedPaymentPath(found), text)),
+          Effect.catchTag("SimulatorRefuses", ({ message }) => Effect.succeed(showPayment(found, message)))
         )
       )
     }

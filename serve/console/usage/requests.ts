@@ -3,20 +3,12 @@ import { Timestamp } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import type { Administration } from "../../ledger/index.ts"
 import { type NotedRequest, type PlaceInRequests, RequestLog } from "../../persistence/index.ts"
-import { button, field, searchForm, select } from "../web/form.ts"
-import { count, empty, html, linkButton, momentBelow, pathCode, table } from "../web/html.ts"
+import { field, searchForm, select } from "../web/form.ts"
+import { countText, empty, html, linkButton, momentInColumn, numeric, pathCode, table } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
-import {
-  type CallsAsked,
-  callFields,
-  callsAsked,
-  callsOf,
-  type Keys,
-  keysOf,
-  linkTo,
-  shownName
-} from "./calls-asked.ts"
-import { meaningOf, statusBadge, statuses } from "./statuses.ts"
+import { paging, pathWithQuery, takePage } from "../web/paging.ts"
+import { type CallsFilter, callsFilterFields, type Keys, keyNameTag, readCallsFilter } from "./calls-filter.ts"
+import { statusBadge, statuses, statusMeaning } from "./statuses.ts"
 
 const path = "/requests"
 const perPage = 50
@@ -25,113 +17,98 @@ const perPage = 50
 const placeText = ({ id, occurred_at }: PlaceInRequests) => `${occurred_at}~${id}`
 const isMoment = Schema.is(Timestamp)
 
-const placeOf = (text: string): Effect.Effect<PlaceInRequests | undefined, PageNotFound> => {
+const parsePlace = (text: string): Effect.Effect<PlaceInRequests | undefined, PageNotFound> => {
   if (text === "") return Effect.succeed(undefined)
   const [occurred_at = "", id = ""] = text.split(/~(.*)/s)
   return isMoment(occurred_at) && id !== "" ? Effect.succeed({ occurred_at, id }) : Effect.fail(new PageNotFound())
 }
 
-const statusOf = (text: string): Effect.Effect<number | undefined, PageNotFound> => {
+const parseStatus = (text: string): Effect.Effect<number | undefined, PageNotFound> => {
   if (text === "") return Effect.succeed(undefined)
-  const status = statuses.find((one) => String(one) === text)
+  const status = statuses.find((status) => String(status) === text)
   return status === undefined ? Effect.fail(new PageNotFound()) : Effect.succeed(status)
 }
 
-const duration = (milliseconds: number) =>
+const durationText = (milliseconds: number) =>
   milliseconds < 1_000 ? `${milliseconds.toFixed(1)} ms` : `${(milliseconds / 1_000).toFixed(2)} s`
 
-interface Filters extends CallsAsked {
+interface Filters extends CallsFilter {
   readonly status: string | undefined
   /** A request id, as typed. */
   readonly request: string | undefined
 }
 
-const filters = (asked: Filters, keys: Keys) =>
-  searchForm(html`${callFields(asked, keys)}
-${select({
-  name: "status",
-  label: "Status",
-  value: asked.status ?? "",
-  options: [
-    { value: "", label: "All statuses" },
-    ...statuses.map((one) => ({ value: String(one), label: `${one} ${meaningOf(one)}` }))
-  ]
-})}
-${field({ name: "request", label: "Request id", type: "search", value: asked.request ?? "", placeholder: "req_…" })}
-${button("Show", "plain")}`)
+const filterForm = (filters: Filters, keys: Keys) => {
+  const statusOptions = statuses.map((status) => ({
+    value: String(status),
+    label: `${status} ${statusMeaning(status)}`
+  }))
+  return searchForm(html`${callsFilterFields(filters, keys)}
+${select({ name: "status", label: "Status", value: filters.status, options: [{ value: "", label: "All statuses" }, ...statusOptions] })}
+${field({ name: "request", label: "Request id", type: "search", value: filters.request ?? "", placeholder: "req_…" })}
+`)
+}
 
-const rowOf = (keys: Keys) => (call: NotedRequest) => [
-  momentBelow(call.occurred_at),
-  html`<code class="id">${call.id}</code>`,
-  shownName(keys, call.key_id),
-  pathCode(call.endpoint),
-  html`${statusBadge(call.status)} <small>${meaningOf(call.status)}</small>`,
-  count(call.credits),
-  duration(call.duration_ms)
-]
-
-const listed = (calls: ReadonlyArray<NotedRequest>, keys: Keys) =>
+const callsTable = (calls: ReadonlyArray<NotedRequest>, keys: Keys) =>
   table({
     caption: "Calls, newest first",
     stacks: true,
-    columns: [
-      { label: "When (UTC)" },
-      { label: "Request id" },
-      { label: "Key" },
-      { label: "Endpoint" },
-      { label: "Status" },
-      { label: "Credits", numeric: true },
-      { label: "Duration", numeric: true }
-    ],
-    rows: calls.map(rowOf(keys))
+    columns: ["When (UTC)", "Request id", "Key", "Endpoint", "Status", numeric("Credits"), numeric("Duration")],
+    rows: calls.map((call) => [
+      momentInColumn(call.occurred_at),
+      html`<code class="id">${call.id}</code>`,
+      keyNameTag(keys, call.key_id),
+      pathCode(call.endpoint),
+      html`${statusBadge(call.status)} <small>${statusMeaning(call.status)}</small>`,
+      countText(call.credits),
+      durationText(call.duration_ms)
+    ])
   })
 
-const showAll = linkButton(path, "Show all")
+/** An old page may be empty because its calls are no longer kept. Newer calls are not searched then. */
+const noCalls = (isFiltered: boolean, isFirstPage: boolean) => {
+  const showAll = isFiltered ? linkButton(path, "Show all") : undefined
+  if (!isFirstPage) {
+    const text = isFiltered
+      ? "No stored call from before this page matches."
+      : "No stored call is from before this page."
+    return empty("No older calls", text, showAll)
+  }
+  return isFiltered
+    ? empty("No such calls", "None of the latest calls matches.", showAll)
+    : empty("No calls yet", "Calls with your keys are listed here within seconds, refused ones too.")
+}
 
-const noCalls = (isAll: boolean) =>
-  isAll
-    ? empty("No calls yet", "Calls with your keys are listed here within seconds, refused ones too.")
-    : empty("No such calls", "None of the latest calls matches.", showAll)
-
-/** For an empty page after the last one, also if its calls are no longer kept. Newer calls are not searched. */
-const noOlderCalls = (isAll: boolean) =>
-  isAll
-    ? empty("No older calls", "No stored call is from before this page.")
-    : empty("No older calls", "No stored call from before this page matches.", showAll)
-
-export const requestsPage: Page<Administration | RequestLog> = {
+const requestsPage: Page<Administration | RequestLog> = {
   path,
   nav: "Requests",
-  get: Effect.fnUntraced(function* ({ account, url }) {
-    const query = url.searchParams
-    const keys = yield* keysOf(account.id)
-    const of = yield* callsAsked(query, keys)
-    const status = yield* statusOf(query.get("status") ?? "")
-    const request = query.get("request")?.trim() || undefined
-    const asked: Filters = { ...of, status: status === undefined ? undefined : String(status), request }
-    const before = yield* placeOf(query.get("before") ?? "")
+  get: Effect.fnUntraced(function* (context) {
+    const { searchParams } = context.url
+    const { filter, keys, query } = yield* readCallsFilter(context)
+    const status = yield* parseStatus(searchParams.get("status") ?? "")
+    const request = searchParams.get("request")?.trim() || undefined
+    const before = yield* parsePlace(searchParams.get("before") ?? "")
+    const filters = { ...filter, status: status === undefined ? undefined : String(status), request }
     const found = yield* RequestLog.use((log) =>
       log.latest({
-        ...callsOf(account.id, of),
+        ...query,
         limit: perPage + 1,
         ...(status !== undefined && { status }),
         ...(request !== undefined && { id: request }),
         ...(before !== undefined && { before })
       })
     )
-    const calls = found.slice(0, perPage)
-    const last = found.length > perPage ? calls.at(-1) : undefined
-    const isAll = Object.values(asked).every((value) => value === undefined)
-    const none = before === undefined ? noCalls : noOlderCalls
-    const pages = html`<nav class="paging" aria-label="Pages">${
-      before !== undefined && linkButton(linkTo(path, { ...asked }), "Newest")
-    }${last !== undefined && html`<a class="button plain" rel="next" href="${linkTo(path, { ...asked, before: placeText(last) })}">Older</a>`}</nav>`
+    const { last, rows } = takePage(found, perPage)
+    const isFiltered = Object.values(filters).some((value) => value !== undefined)
     return show(
       "Requests",
       html`<p class="lead">Your latest calls, including refused ones; up to 10,000 are kept. Calls with a revoked or unknown key are not listed, nor are calls that a busy server rejected immediately. Quote the request id when you ask for help.</p>
-${filters(asked, keys)}
-<div class="card">${calls.length === 0 ? none(isAll) : listed(calls, keys)}</div>
-${(before !== undefined || last !== undefined) && pages}`
+${filterForm(filters, keys)}
+<div class="card">${rows.length === 0 ? noCalls(isFiltered, before === undefined) : callsTable(rows, keys)}</div>
+${paging({
+  newest: before && pathWithQuery(path, filters),
+  older: last && pathWithQuery(path, { ...filters, before: placeText(last) })
+})}`
     )
   })
 }

@@ -12,9 +12,9 @@ const meanings: Readonly<Record<number, readonly [text: string, tone: Tone]>> = 
   503: ["Server busy", "bad"]
 }
 
-/** All statuses that a call with an unrevoked key can get, and all that the filter accepts. */
+/** All statuses that a call with an unrevoked key can get, and that the filter accepts. */
 export const statuses: ReadonlyArray<number> = Object.keys(meanings).map(Number)
 
-export const meaningOf = (status: number): string => meanings[status]?.[0] ?? "Other"
+export const statusMeaning = (status: number): string => meanings[status]?.[0] ?? "Other"
 
 export const statusBadge = (status: number): Html => badge(String(status), meanings[status]?.[1] ?? "quiet")

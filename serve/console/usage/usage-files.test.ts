@@ -1,31 +1,31 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { daysOf, type Period } from "../web/period.ts"
-import { byDays } from "./usage-files.ts"
+import { listDays, type Period } from "../web/period.ts"
+import { readByDays } from "./usage-files.ts"
 
 const year = { from: "2027-09-01", to: "2028-08-31" }
 
 type RowsOn = (day: string) => number
 
 const rowsIn = (period: Period, rowsOn: RowsOn) =>
-  daysOf(period).flatMap((day) => Array.from({ length: rowsOn(day) }, (_, row) => `${day} ${row}`))
+  listDays(period).flatMap((day) => Array.from({ length: rowsOn(day) }, (_, row) => `${day} ${row}`))
 
 /** The days of each read with its number of rows, and the rows of the file. */
 const read = (period: Period, rowsOn: RowsOn) =>
   Effect.gen(function* () {
-    const asked: Array<readonly [Period, number]> = []
-    const rows = byDays(period, (days) =>
+    const reads: Array<readonly [Period, number]> = []
+    const rows = readByDays(period, (days) =>
       Effect.sync(() => {
         const found = rowsIn(days, rowsOn)
-        asked.push([days, found.length])
+        reads.push([days, found.length])
         return found
       })
     )
-    return { asked, rows: yield* Stream.runCollect(rows) }
+    return { reads, rows: yield* Stream.runCollect(rows) }
   })
 
 describe("a file of a period", () => {
-  it.effect("has every row once, in order, however the rows spread over the days", () =>
+  it.effect("has every row once, in order, however the rows are distributed over the days", () =>
     Effect.gen(function* () {
       for (const rowsOn of [() => 0, () => 1, () => 700, (day: string) => (day > "2028-02" ? 900 : 0)]) {
         assert.deepStrictEqual((yield* read(year, rowsOn)).rows, rowsIn(year, rowsOn))
@@ -33,31 +33,31 @@ describe("a file of a period", () => {
     })
   )
 
-  it.effect("is read in few steps where days have few rows, and in small steps where they have many", () =>
+  it.effect("is read in few steps if days have few rows, and in small steps if they have many", () =>
     Effect.gen(function* () {
       const few = yield* read(year, () => 1)
-      assert.isAtMost(few.asked.length, 30)
+      assert.isAtMost(few.reads.length, 30)
       const many = yield* read(year, () => 700)
-      assert.isAtMost(Math.max(...many.asked.map(([, found]) => found)), 2_000)
+      assert.isAtMost(Math.max(...many.reads.map(([, found]) => found)), 2_000)
       const suddenly = yield* read(year, (day) => (day > "2028-02" ? 5_000 : 0))
-      assert.deepStrictEqual(suddenly.asked.at(-1)?.[0], { from: year.to, to: year.to })
+      assert.deepStrictEqual(suddenly.reads.at(-1)?.[0], { from: year.to, to: year.to })
     })
   )
 
   it.effect("ends on 9999-12-31, the last day of the calendar", () =>
     Effect.gen(function* () {
       const last = { from: "9999-12-20", to: "9999-12-31" }
-      const asked: Array<Period> = []
-      const rows = byDays(last, (days) => Effect.sync(() => [asked.push(days)]))
+      const reads: Array<Period> = []
+      const rows = readByDays(last, (days) => Effect.sync(() => [reads.push(days)]))
       assert.deepStrictEqual(yield* Stream.runCollect(Stream.take(rows, 9)), [1, 2, 3, 4])
-      assert.deepStrictEqual(asked.flatMap(daysOf), daysOf(last))
+      assert.deepStrictEqual(reads.flatMap(listDays), listDays(last))
     })
   )
 
   it.effect("reads a period of one day in one step", () =>
     Effect.gen(function* () {
       const day = { from: year.from, to: year.from }
-      assert.deepStrictEqual((yield* read(day, () => 2)).asked, [[day, 2]])
+      assert.deepStrictEqual((yield* read(day, () => 2)).reads, [[day, 2]])
     })
   )
 })

@@ -6,45 +6,44 @@ import { daysBefore } from "@larder/schemas"
 import { Effect, Option, Stream } from "effect"
 import { Administration, type UsageOfDay, usdOf } from "../../ledger/index.ts"
 import { RequestLog } from "../../persistence/index.ts"
-import { csvFile } from "../web/csv.ts"
+import { downloadCsv } from "../web/csv.ts"
 import { type Page, type PageContext, PageNotFound } from "../web/page.ts"
-import { lengthOf, type Period, periodAsked } from "../web/period.ts"
-import { callsAsked, callsOf, keysOf, nameOf } from "./calls-asked.ts"
+import { countDays, type Period, readPeriod } from "../web/period.ts"
+import { keyName, readCallsFilter } from "./calls-filter.ts"
 
 export const usagePath = "/usage"
 
 /** Reading this many rows takes ten milliseconds. */
-const enoughAtOnce = 1_000
-const mostDays = 16
+const enoughRows = 1_000
+const maxDays = 16
 
-const daysAfter = (days: number, rows: number) => {
-  if (rows < enoughAtOnce) return Math.min(2 * days, mostDays)
-  return rows < 2 * enoughAtOnce ? days : Math.max(1, days >> 1)
+const nextDays = (days: number, rows: number) => {
+  if (rows < enoughRows) return Math.min(2 * days, maxDays)
+  return rows < 2 * enoughRows ? days : Math.max(1, days >> 1)
 }
 
 /**
  * Reads the rows of a period in batches of days, with as many days as it takes to get enough rows. Days are counted by
- * number and never go beyond the period, because a day after the year 9999 does not compare as text.
+ * number, because days after the year 9999 do not compare as text.
  */
-export const byDays = <A, E, R>(period: Period, read: (days: Period) => Effect.Effect<ReadonlyArray<A>, E, R>) => {
-  const all = lengthOf(period)
+export const readByDays = <A, E, R>(period: Period, read: (days: Period) => Effect.Effect<ReadonlyArray<A>, E, R>) => {
+  const all = countDays(period)
   return Stream.paginate({ begin: 0, days: 1 }, ({ begin, days }) => {
     const end = Math.min(begin + days, all)
-    const asked = { from: daysBefore(period.from, -begin), to: daysBefore(period.from, 1 - end) }
-    return Effect.map(read(asked), (rows) => {
-      const next = { begin: end, days: daysAfter(days, rows.length) }
+    const batch = { from: daysBefore(period.from, -begin), to: daysBefore(period.from, 1 - end) }
+    return Effect.map(read(batch), (rows) => {
+      const next = { begin: end, days: nextDays(days, rows.length) }
       return [rows, end === all ? Option.none() : Option.some(next)] as const
     })
   })
 }
 
 /** The filters of a file, the same as on its page. An invalid period gives 404. */
-const asFile = Effect.fnUntraced(function* ({ account, now, url }: PageContext) {
-  const keys = yield* keysOf(account.id)
-  const asked = yield* callsAsked(url.searchParams, keys)
-  const { period } = periodAsked(url.searchParams, now)
+const readFileQuery = Effect.fnUntraced(function* (context: PageContext) {
+  const { keys, query } = yield* readCallsFilter(context)
+  const { period } = readPeriod(context.url.searchParams, context.now)
   if (period === undefined) return yield* new PageNotFound()
-  return { keys, asked, period, name: (what: string) => `larder-${what}-${period.from}-${period.to}.csv` }
+  return { keys, period, query, fileName: (what: string) => `larder-${what}-${period.from}-${period.to}.csv` }
 })
 
 /** Omits rows whose calls were all refunded, like the page. */
@@ -53,39 +52,27 @@ const isCharged = ({ calls, credits }: UsageOfDay) => calls !== 0 || credits !==
 const usageFile: Page<Administration> = {
   path: `${usagePath}.csv`,
   get: Effect.fnUntraced(function* (context) {
-    const { asked, keys, name, period } = yield* asFile(context)
-    const of = callsOf(context.account.id, asked)
-    const rows = byDays(period, (days) => Administration.use((ledger) => ledger.usage({ ...of, ...days })))
-    return yield* csvFile(
-      name("usage"),
-      ["day", "key_id", "key", "endpoint", "calls", "credits", "usd"],
-      rows.pipe(
-        Stream.filter(isCharged),
-        Stream.map((row) => [
-          row.day,
-          row.key_id,
-          nameOf(keys, row.key_id),
-          row.endpoint,
-          row.calls,
-          row.credits,
-          usdOf(row.credits)
-        ])
-      )
+    const { fileName, keys, period, query } = yield* readFileQuery(context)
+    const rows = readByDays(period, (days) => Administration.use((ledger) => ledger.usage({ ...query, ...days }))).pipe(
+      Stream.filter(isCharged),
+      Stream.map(({ calls, credits, day, endpoint, key_id }) => {
+        return [day, key_id, keyName(keys, key_id), endpoint, calls, credits, usdOf(credits)]
+      })
     )
+    return yield* downloadCsv(fileName("usage"), ["day", "key_id", "key", "endpoint", "calls", "credits", "usd"], rows)
   })
 }
 
 const statusFile: Page<Administration | RequestLog> = {
   path: `${usagePath}/statuses.csv`,
   get: Effect.fnUntraced(function* (context) {
-    const { asked, keys, name, period } = yield* asFile(context)
-    const of = callsOf(context.account.id, asked)
-    const rows = byDays(period, (days) => RequestLog.use((log) => log.statuses({ ...of, ...days })))
-    return yield* csvFile(
-      name("statuses"),
-      ["day", "key_id", "key", "endpoint", "status", "calls"],
-      Stream.map(rows, (row) => [row.day, row.key_id, nameOf(keys, row.key_id), row.endpoint, row.status, row.calls])
+    const { fileName, keys, period, query } = yield* readFileQuery(context)
+    const rows = readByDays(period, (days) => RequestLog.use((log) => log.statuses({ ...query, ...days }))).pipe(
+      Stream.map(({ calls, day, endpoint, key_id, status }) => {
+        return [day, key_id, keyName(keys, key_id), endpoint, status, calls]
+      })
     )
+    return yield* downloadCsv(fileName("statuses"), ["day", "key_id", "key", "endpoint", "status", "calls"], rows)
   })
 }
 

@@ -1,17 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { barsOf, callsADay, duringText, total, usdADay } from "./usage-sums.ts"
+import { callsPerDayText, duringText, makeBars, sumUsage, usdPerDayText } from "./usage-sums.ts"
 
 const sum = (name: string, calls: number) => ({ name, calls, credits: calls * 100 })
 const days = [sum("2026-10-01", 5), sum("2026-10-03", 2)]
 
-describe("usage added up", () => {
-  it("adds up calls and credits, and gives zero without any usage", () => {
-    assert.deepStrictEqual(total(days), { calls: 7, credits: 700 })
-    assert.deepStrictEqual(total([]), { calls: 0, credits: 0 })
+describe("sums of usage", () => {
+  it("adds up calls and credits, and returns zero without any usage", () => {
+    assert.deepStrictEqual(sumUsage(days), { calls: 7, credits: 700 })
+    assert.deepStrictEqual(sumUsage([]), { calls: 0, credits: 0 })
   })
 
-  it("rounds averages per day, but writes zero only where there was nothing", () => {
-    const said = [0, 1, 3, 30, 45, 299, 300, 40_000].map((calls) => callsADay(calls, 30))
+  it("rounds averages per day, but writes zero only if there was nothing", () => {
+    const texts = [0, 1, 3, 30, 45, 299, 300, 40_000].map((calls) => callsPerDayText(calls, 30))
     const calls = [
       "0 calls",
       "under 0.1 calls",
@@ -22,9 +22,9 @@ describe("usage added up", () => {
       "10 calls",
       "1,333 calls"
     ]
-    assert.deepStrictEqual(said, calls)
+    assert.deepStrictEqual(texts, calls)
     assert.deepStrictEqual(
-      [0, 10, 30, 100_000].map((credits) => usdADay(credits, 30)),
+      [0, 10, 30, 100_000].map((credits) => usdPerDayText(credits, 30)),
       ["$0.00", "under $0.001", "$0.001", "$3.333"]
     )
   })
@@ -34,8 +34,8 @@ describe("usage added up", () => {
     assert.strictEqual(duringText({ from: "2026-11-01", to: "2026-11-22" }), "from 1 Nov 2026 to 22 Nov 2026")
   })
 
-  it("has a bar for every day of the period, also for those without calls", () => {
-    assert.deepStrictEqual(barsOf(days, { from: "2026-09-30", to: "2026-10-03" }), {
+  it("has a bar for every day of the period, including days without calls", () => {
+    assert.deepStrictEqual(makeBars(days, { from: "2026-09-30", to: "2026-10-03" }), {
       unit: "day",
       bars: [
         { label: "30 Sept", value: 0 },
@@ -46,8 +46,8 @@ describe("usage added up", () => {
     })
   })
 
-  it("has a bar per month where the period is four months long", () => {
-    const { bars, unit } = barsOf(days, { from: "2026-06-15", to: "2026-10-15" })
+  it("has a bar per month if the period is four months long", () => {
+    const { bars, unit } = makeBars(days, { from: "2026-06-15", to: "2026-10-15" })
     assert.strictEqual(unit, "month")
     assert.deepStrictEqual(
       bars.map(({ label, value }) => `${label} ${value}`),

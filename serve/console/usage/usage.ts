@@ -6,73 +6,48 @@ import { Effect } from "effect"
 import { Administration, type SummedUsage, type UsageSum } from "../../ledger/index.ts"
 import { type CallsByStatus, RequestLog } from "../../persistence/index.ts"
 import { barChart } from "../web/bar-chart.ts"
-import { button, field, searchForm } from "../web/form.ts"
+import { field, searchForm } from "../web/form.ts"
 import {
-  count,
-  counted,
-  day,
+  countText,
+  dayTag,
   empty,
+  type HtmlPart,
   html,
+  keyFigures,
   linkButton,
-  type Part,
+  numeric,
   pathCode,
+  pluralize,
   section,
-  stats,
   table,
-  usd
+  usdText
 } from "../web/html.ts"
-import { type Page, type PageContext, show } from "../web/page.ts"
-import { daysWithin, lengthOf, offered, type Period, type PeriodAsked, periodAsked, todayOf } from "../web/period.ts"
-import {
-  type CallsAsked,
-  callFields,
-  callsAsked,
-  callsOf,
-  type Keys,
-  keysOf,
-  linkTo,
-  shownName
-} from "./calls-asked.ts"
-import { meaningOf, statusBadge } from "./statuses.ts"
+import { type Page, show } from "../web/page.ts"
+import { pathWithQuery } from "../web/paging.ts"
+import { countActiveDays, countDays, offeredPeriods, type Period, readPeriod, todayOf } from "../web/period.ts"
+import { type CallsFilter, callsFilterFields, type Keys, keyNameTag, readCallsFilter } from "./calls-filter.ts"
+import { statusBadge, statusMeaning } from "./statuses.ts"
 import { usagePath as path, usageFiles } from "./usage-files.ts"
-import { barsOf, callsADay, duringText, periodText, total, usdADay } from "./usage-sums.ts"
+import { callsPerDayText, duringText, makeBars, periodText, sumUsage, usdPerDayText } from "./usage-sums.ts"
 
 /** On the 7th of a month two of the periods have the same days; only the first one is marked. */
-const periods = (typed: Period, asked: CallsAsked, today: string) => {
-  const all = offered(today)
-  const shown = all.find(({ from, to }) => from === typed.from && to === typed.to)
-  return html`<nav class="row" aria-label="Period">${all.map((period) => {
+const periodLinks = (typed: Period, filter: CallsFilter, today: string) => {
+  const periods = offeredPeriods(today)
+  const current = periods.find(({ from, to }) => from === typed.from && to === typed.to)
+  return html`<nav class="row" aria-label="Period">${periods.map((period) => {
     const { from, label, to } = period
-    const href = linkTo(path, { from, to, ...asked })
-    return period === shown
+    const href = pathWithQuery(path, { from, to, ...filter })
+    return period === current
       ? html`<a class="button primary" aria-current="true" href="${href}">${label}</a>`
       : linkButton(href, label)
   })}</nav>`
 }
 
-const filters = (
-  { problems, typed }: PeriodAsked,
-  asked: CallsAsked,
-  keys: Keys,
-  now: number
-) => html`<div class="stack">
-${periods(typed, asked, todayOf(now))}
-${searchForm(html`
-${field({ name: "from", label: "From", type: "date", value: typed.from, error: problems.from, required: true })}
-${field({ name: "to", label: "To", type: "date", value: typed.to, error: problems.to, required: true })}
-${callFields(asked, keys)}
-${button("Show", "plain")}`)}</div>`
-
-const sums = (caption: string, name: string, rows: ReadonlyArray<UsageSum>, cell: (name: string) => Part) =>
+const sumsTable = (caption: string, name: string, rows: ReadonlyArray<UsageSum>, cell: (name: string) => HtmlPart) =>
   table({
     caption,
-    columns: [
-      { label: name },
-      { label: "Charged calls", numeric: true },
-      { label: "Credits", numeric: true },
-      { label: "Cost", numeric: true }
-    ],
-    rows: rows.map((sum) => [cell(sum.name), count(sum.calls), count(sum.credits), usd(sum.credits)])
+    columns: [name, numeric("Charged calls"), numeric("Credits"), numeric("Cost")],
+    rows: rows.map((sum) => [cell(sum.name), countText(sum.calls), countText(sum.credits), usdText(sum.credits)])
   })
 
 const csv = (file: string, rows: string) => ({
@@ -81,69 +56,63 @@ const csv = (file: string, rows: string) => ({
 })
 
 /** `days` is the number of days that the average is taken over. */
-const numbers = ({ by_day }: SummedUsage, period: Period, days: number) => {
-  const { calls, credits } = total(by_day)
-  const isCut = days < lengthOf(period)
-  return stats([
-    { label: "Charged calls", value: count(calls), more: periodText(period) },
-    { label: "Spent", value: usd(credits), more: counted(credits, "credit") },
+const figures = ({ by_day }: SummedUsage, period: Period, days: number) => {
+  const { calls, credits } = sumUsage(by_day)
+  const isPart = days < countDays(period)
+  return keyFigures([
+    { label: "Charged calls", value: countText(calls), more: periodText(period) },
+    { label: "Spent", value: usdText(credits), more: pluralize(credits, "credit") },
     {
       label: "A day on average",
-      value: usdADay(credits, days),
-      more: `${callsADay(calls, days)}${isCut ? `, over ${counted(days, "day")}` : ""}`
+      value: usdPerDayText(credits, days),
+      more: `${callsPerDayText(calls, days)}${isPart ? `, over ${pluralize(days, "day")}` : ""}`
     }
   ])
 }
 
 const chart = ({ by_day }: SummedUsage, period: Period) => {
-  const { bars, unit } = barsOf(by_day, period)
+  const { bars, unit } = makeBars(by_day, period)
   return barChart({
     id: "calls",
     title: `Charged calls per ${unit}`,
-    description: `${counted(total(by_day).calls, "charged call")}, ${periodText(period)}.`,
+    description: `${pluralize(sumUsage(by_day).calls, "charged call")}, ${periodText(period)}.`,
     bars,
-    say: (value) => counted(value, "call"),
-    tick: count,
+    noun: "call",
     columns: [unit === "day" ? "Day" : "Month", "Charged calls"]
   })
 }
 
-const charged = (usage: SummedUsage, period: Period, keys: Keys, file: string) => {
+const chargedSections = (usage: SummedUsage, period: Period, keys: Keys, file: string) => {
   const { hint, link } = csv(file, "day, key and endpoint")
   return html`<div class="card">${chart(usage, period)}</div>
 ${section(
   "By key",
-  sums("Charged calls by key", "Key", usage.by_key, (name) => shownName(keys, name))
+  sumsTable("Charged calls by key", "Key", usage.by_key, (name) => keyNameTag(keys, name))
 )}
-${section("By endpoint", sums("Charged calls by endpoint", "Endpoint", usage.by_endpoint, pathCode))}
+${section("By endpoint", sumsTable("Charged calls by endpoint", "Endpoint", usage.by_endpoint, pathCode))}
 ${section(
   "By day",
-  html`${hint}${sums("Charged calls by day, newest first", "Day", usage.by_day.toReversed(), day)}`,
+  html`${hint}${sumsTable("Charged calls by day, newest first", "Day", usage.by_day.toReversed(), dayTag)}`,
   link
 )}`
 }
 
-const byStatus = (answered: ReadonlyArray<CallsByStatus>, file: string) => {
-  const all = answered.reduce((sum, { calls }) => sum + calls, 0)
+const statusSection = (counts: ReadonlyArray<CallsByStatus>, file: string) => {
+  const all = counts.reduce((sum, { calls }) => sum + calls, 0)
   if (all === 0) {
     return section(
       "By status",
-      empty("No calls", "Calls are counted here as they are answered, also those that were refused and cost nothing.")
+      empty("No calls", "Calls are counted here as they are answered, including refused calls, which cost nothing.")
     )
   }
   const { hint, link } = csv(file, "day, key, endpoint and status")
   const statuses = table({
     caption: "All calls by status",
-    columns: [
-      { label: "Status" },
-      { label: "Meaning" },
-      { label: "All calls", numeric: true },
-      { label: "Share", numeric: true }
-    ],
-    rows: answered.map(({ calls, status }) => [
+    columns: ["Status", "Meaning", numeric("All calls"), numeric("Share")],
+    rows: counts.map(({ calls, status }) => [
       statusBadge(status),
-      meaningOf(status),
-      count(calls),
+      statusMeaning(status),
+      countText(calls),
       `${((100 * calls) / all).toFixed(1)}%`
     ])
   })
@@ -154,36 +123,36 @@ const byStatus = (answered: ReadonlyArray<CallsByStatus>, file: string) => {
   )
 }
 
-const shown = Effect.fnUntraced(function* (
-  { account, now }: PageContext,
-  period: Period,
-  asked: CallsAsked,
-  keys: Keys
-) {
-  const wanted = { ...callsOf(account.id, asked), ...period }
-  const usage = yield* Administration.use((ledger) => ledger.summedUsage(wanted))
-  const statuses = yield* RequestLog.use((log) => log.byStatus(wanted))
-  const link = (file: string) => linkTo(file, { ...period, ...asked })
-  const days = daysWithin(period, account.created_at.slice(0, 10), todayOf(now))
-  return html`<div class="sums">${numbers(usage, period, days)}
-${
-  usage.by_day.length === 0
-    ? html`<div class="card">${empty("No charged calls", `Nothing was charged ${duringText(period)}.`)}</div>`
-    : charged(usage, period, keys, link(`${path}.csv`))
-}
-${byStatus(statuses, link(`${path}/statuses.csv`))}</div>`
-})
-
 const usagePage: Page<Administration | RequestLog> = {
   path,
   nav: "Usage",
   get: Effect.fnUntraced(function* (context) {
-    const keys = yield* keysOf(context.account.id)
-    const asked = yield* callsAsked(context.url.searchParams, keys)
-    const when = periodAsked(context.url.searchParams, context.now)
-    const head = filters(when, asked, keys, context.now)
-    if (when.period === undefined) return show("Usage", head, 422)
-    return show("Usage", html`${head}${yield* shown(context, when.period, asked, keys)}`)
+    const { account, now, url } = context
+    const { filter, keys, query } = yield* readCallsFilter(context)
+    const { period, problems, typed } = readPeriod(url.searchParams, now)
+    const today = todayOf(now)
+    const form = html`<div class="stack">
+${periodLinks(typed, filter, today)}
+${searchForm(html`
+${field({ name: "from", label: "From", type: "date", value: typed.from, error: problems.from, required: true })}
+${field({ name: "to", label: "To", type: "date", value: typed.to, error: problems.to, required: true })}
+${callsFilterFields(filter, keys)}
+`)}</div>`
+    if (period === undefined) return show("Usage", form, 422)
+    const usage = yield* Administration.use((ledger) => ledger.summedUsage({ ...query, ...period }))
+    const statuses = yield* RequestLog.use((log) => log.byStatus({ ...query, ...period }))
+    const fileLink = (file: string) => pathWithQuery(file, { ...period, ...filter })
+    const days = countActiveDays(period, account.created_at.slice(0, 10), today)
+    return show(
+      "Usage",
+      html`${form}<div class="sums">${figures(usage, period, days)}
+${
+  usage.by_day.length === 0
+    ? html`<div class="card">${empty("No charged calls", `Nothing was charged ${duringText(period)}.`)}</div>`
+    : chargedSections(usage, period, keys, fileLink(`${path}.csv`))
+}
+${statusSection(statuses, fileLink(`${path}/statuses.csv`))}</div>`
+    )
   })
 }
 

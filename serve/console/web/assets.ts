@@ -3,7 +3,7 @@
  */
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { type SharedBody, makeSharedBody } from "../../api/index.ts"
+import { makeSharedBody, type SharedBody } from "../../api/index.ts"
 
 interface Asset {
   readonly path: string
@@ -14,23 +14,23 @@ interface Asset {
 const read = (file: string) => readFileSync(new URL(`./assets/${file}`, import.meta.url), "utf8")
 const uPlot = (file: string) => readFileSync(new URL(import.meta.resolve(`uplot/dist/${file}`)), "utf8")
 
-const assetOf = (name: string, ending: string, type: string, text = read(`${name}.${ending}`)): Asset => ({
+const makeAsset = (name: string, ending: string, type: string, text = read(`${name}.${ending}`)): Asset => ({
   path: `/assets/${name}.${hash("sha256", text, "hex").slice(0, 12)}.${ending}`,
   type,
   body: makeSharedBody(text)
 })
 
 const css = "text/css; charset=utf-8"
-const style = assetOf("console", "css", css, uPlot("uPlot.min.css") + read("frame.css") + read("console.css"))
+const style = makeAsset("console", "css", css, uPlot("uPlot.min.css") + read("frame.css") + read("console.css"))
 const js = "text/javascript; charset=utf-8"
-const script = assetOf("console", "js", js)
+const script = makeAsset("console", "js", js)
 /**
  * uPlot formats numbers for the browser's language, and fails to start if `Intl` rejects it (Chromium under `LANG=C`).
  */
 const language = 'const navigator = { language: "en-GB" }\n'
 /** Only the prices page loads it. */
-const priceChart = assetOf("price-chart", "js", js, language + uPlot("uPlot.iife.min.js") + read("price-chart.js"))
-const icon = assetOf("icon", "svg", "image/svg+xml")
+const priceChart = makeAsset("price-chart", "js", js, language + uPlot("uPlot.iife.min.js") + read("price-chart.js"))
+const icon = makeAsset("icon", "svg", "image/svg+xml")
 
 export const assets: ReadonlyArray<Asset> = [style, script, priceChart, icon]
 export const assetPaths = {

@@ -11,8 +11,7 @@ const bars = (values: ReadonlyArray<number>) =>
     title: "Calls & more",
     description: "Most on <Monday>.",
     bars: values.map((value, index) => ({ label: `day ${index + 1}`, value })),
-    say: (value) => `${value} calls`,
-    tick: String,
+    noun: "call",
     columns: ["Day", "Calls"]
   })
 
@@ -41,8 +40,8 @@ describe("a bar chart", () => {
       [0, 0],
       ["1", "0"]
     ],
-    [[100_000], ["100000", "50000", "0"]]
-  ])("gives the values %j round ticks without fractions", async (values, expected) => {
+    [[100_000], ["100,000", "50,000", "0"]]
+  ])("chooses round ticks without fractions for the values %j", async (values, expected) => {
     const [drawn = ""] = (await text(bars(values))).split("</svg>")
     assert.deepStrictEqual(ticks(drawn), expected)
   })

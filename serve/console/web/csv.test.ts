@@ -3,27 +3,27 @@ import { Cause, Effect, Logger, References, Stream } from "effect"
 import fc from "fast-check"
 import Papa from "papaparse"
 import type { CsvRow } from "../../persistence/index.ts"
-import { csvFile } from "./csv.ts"
+import { downloadCsv } from "./csv.ts"
 
 const bodyOf = Effect.fnUntraced(function* <E>(rows: Stream.Stream<CsvRow, E>) {
-  const answer = yield* csvFile("a.csv", ["name", "value"], rows)
-  if (answer.kind !== "download" || typeof answer.body === "string") return yield* Effect.die("it is no stream")
-  return answer.body
+  const result = yield* downloadCsv("a.csv", ["name", "value"], rows)
+  if (result.kind !== "download") return yield* Effect.die("the result is not a download")
+  return result.body
 })
 const textOf = <E>(rows: Stream.Stream<CsvRow, E>) =>
   Effect.flatMap(bodyOf(rows), (body) => Effect.promise(() => new Response(body).arrayBuffer())).pipe(
     Effect.map((bytes) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes))
   )
-const written = (...rows: ReadonlyArray<CsvRow>) => textOf(Stream.fromIterable(rows))
+const writeCsv = (...rows: ReadonlyArray<CsvRow>) => textOf(Stream.fromIterable(rows))
 
 describe("a CSV file", () => {
-  it.effect("begins with a byte order mark and a header, and ends its lines as RFC 4180 says", () =>
+  it.effect("begins with a byte order mark and a header, and ends its lines as RFC 4180 requires", () =>
     Effect.gen(function* () {
       assert.strictEqual(
-        yield* written(['Käse, "jung"', -10], ["two\nlines", 1.5], ["", null]),
+        yield* writeCsv(['Käse, "jung"', -10], ["two\nlines", 1.5], ["", null]),
         '\uFEFFname,value\r\n"Käse, ""jung""",-10\r\n"two\nlines",1.5\r\n,\r\n'
       )
-      assert.strictEqual(yield* written(), "\uFEFFname,value\r\n")
+      assert.strictEqual(yield* writeCsv(), "\uFEFFname,value\r\n")
     })
   )
 
@@ -44,9 +44,9 @@ describe("a CSV file", () => {
     ["x;=1+1;", "x;'=1+1;"],
     ["x;=cmd|'/C calc'!A0;", "x;'=cmd|'/C calc'!A0;"],
     ['x; "@SUM(A1)', "x; \"'@SUM(A1)"]
-  ] as const)("writes %j as %j, which no spreadsheet runs as a formula", ([text, safe]) =>
+  ] as const)("writes %j as %j, which spreadsheets do not run as a formula", ([text, safe]) =>
     Effect.gen(function* () {
-      const { data } = Papa.parse<ReadonlyArray<string>>(yield* written([text, 1]))
+      const { data } = Papa.parse<ReadonlyArray<string>>(yield* writeCsv([text, 1]))
       assert.deepStrictEqual(data[1], [safe, "1"])
     })
   )
@@ -62,7 +62,7 @@ describe("a CSV file", () => {
       fc.assert(
         fc.asyncProperty(texts, texts, async (key, note) => {
           const row = ["2026-10-15", key, note, -10, "x"]
-          const csv = await Effect.runPromise(written(row, row))
+          const csv = await Effect.runPromise(writeCsv(row, row))
           for (const delimiter of [";", "\t", "|"]) {
             const cells = Papa.parse<ReadonlyArray<string>>(csv, { delimiter }).data.flat()
             // a program that ignores quotes sees more cells
@@ -82,7 +82,7 @@ describe("a CSV file", () => {
   it.effect("leaves numbers, dates and words as they are", () =>
     Effect.gen(function* () {
       const { data } = Papa.parse(
-        yield* written(["2026-10-15T12:00:00.000Z", -5], ["a=b", 0], ["/v1/stores/{id}", -0.01])
+        yield* writeCsv(["2026-10-15T12:00:00.000Z", -5], ["a=b", 0], ["/v1/stores/{id}", -0.01])
       )
       assert.deepStrictEqual(data.slice(1, 4), [
         ["2026-10-15T12:00:00.000Z", "-5"],
@@ -92,7 +92,7 @@ describe("a CSV file", () => {
     })
   )
 
-  it.effect("is sent while rows are still being read, and reads no more when the client leaves", () =>
+  it.effect("is sent while rows are still being read, and stops reading when the client disconnects", () =>
     Effect.gen(function* () {
       let read = 0
       const endless = Stream.fromIterable(
@@ -111,7 +111,7 @@ describe("a CSV file", () => {
     })
   )
 
-  it.effect("fails where reading its rows fails, so that a part is never taken for the whole", () =>
+  it.effect("fails if reading its rows fails, so that a partial file is never mistaken for a complete one", () =>
     Effect.gen(function* () {
       const rows = Stream.concat(Stream.succeed<CsvRow>(["a", 1]), Stream.fail(new Error("the ledger is away")))
       const failed = yield* Effect.flatMap(bodyOf(rows), (body) =>
@@ -126,7 +126,7 @@ describe("a CSV file", () => {
     })
   )
 
-  const told = Effect.fnUntraced(function* (
+  const collectLogs = Effect.fnUntraced(function* (
     rows: Stream.Stream<CsvRow, Error>,
     read: (body: ReadableStream<Uint8Array>) => Promise<unknown>
   ) {
@@ -139,28 +139,28 @@ describe("a CSV file", () => {
     yield* Effect.promise(() => read(body))
     return lines
   })
-  const one = Stream.succeed<CsvRow>(["a", 1])
-  const all = (body: ReadableStream<Uint8Array>) => new Response(body).text().catch(() => "")
+  const row = Stream.succeed<CsvRow>(["a", 1])
+  const readAll = (body: ReadableStream<Uint8Array>) => new Response(body).text().catch(() => "")
 
-  it.effect("logs why it broke off", () =>
+  it.effect("logs why it was cut off", () =>
     Effect.gen(function* () {
-      const line = "a file of the console broke off a.csv: Error: the ledger is away"
-      const away = new Error("the ledger is away")
-      assert.deepStrictEqual(yield* told(Stream.concat(one, Stream.fail(away)), all), [line])
-      assert.deepStrictEqual(yield* told(Stream.concat(one, Stream.die(away)), all), [line])
+      const line = "a download of the console was cut off a.csv: Error: the ledger is away"
+      const unavailable = new Error("the ledger is away")
+      assert.deepStrictEqual(yield* collectLogs(Stream.concat(row, Stream.fail(unavailable)), readAll), [line])
+      assert.deepStrictEqual(yield* collectLogs(Stream.concat(row, Stream.die(unavailable)), readAll), [line])
     })
   )
 
-  it.effect("logs nothing when it is complete, its client leaves or reading is interrupted", () =>
+  it.effect("logs nothing if it is complete, its client disconnects or reading is interrupted", () =>
     Effect.gen(function* () {
-      const goAway = async (body: ReadableStream<Uint8Array>) => {
+      const disconnect = async (body: ReadableStream<Uint8Array>) => {
         const reader = body.getReader()
         await reader.read()
         await reader.cancel()
       }
-      assert.deepStrictEqual(yield* told(one, all), [])
-      assert.deepStrictEqual(yield* told(Stream.concat(one, Stream.never), goAway), [])
-      assert.deepStrictEqual(yield* told(Stream.concat(one, Stream.fromEffect(Effect.interrupt)), all), [])
+      assert.deepStrictEqual(yield* collectLogs(row, readAll), [])
+      assert.deepStrictEqual(yield* collectLogs(Stream.concat(row, Stream.never), disconnect), [])
+      assert.deepStrictEqual(yield* collectLogs(Stream.concat(row, Stream.fromEffect(Effect.interrupt)), readAll), [])
     })
   )
 })

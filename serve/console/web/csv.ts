@@ -1,31 +1,29 @@
-/** Tables as CSV files for download. A byte order mark tells spreadsheets that they are UTF-8. */
+/** CSV files for download. They begin with a byte order mark, so that spreadsheets read them as UTF-8. */
 import { Cause, Effect, Stream } from "effect"
 import { type CsvRow, csvText } from "../../persistence/index.ts"
-import { type Answer, download } from "./page.ts"
+import type { PageResult } from "./page.ts"
 
 const byteOrderMark = "\uFEFF"
 
-/**
- * The log is the only report of a failure, because the response has started when rows are read. An interrupt is no
- * failure.
- */
-const tellOperator = (name: string) => (cause: Cause.Cause<unknown>) =>
+/** The response has started when rows are read, so only the log can report a failure. */
+const logFailure = (name: string) => (cause: Cause.Cause<unknown>) =>
   Cause.hasInterruptsOnly(cause)
     ? Effect.void
-    : Effect.annotateLogs(Effect.logError("a file of the console broke off", cause), { file: name })
+    : Effect.annotateLogs(Effect.logError("a download of the console was cut off", cause), { file: name })
 
 /**
  * A failure while rows are read aborts the download: the browser reports it, so a partial file is not mistaken for a
- * complete one. The failure is logged for the operator.
+ * complete one.
  */
-export const csvFile = <E, R>(
+export const downloadCsv = <E, R>(
   name: string,
   columns: ReadonlyArray<string>,
   rows: Stream.Stream<CsvRow, E, R>
-): Effect.Effect<Answer, never, R> =>
+): Effect.Effect<PageResult, never, R> =>
   Effect.map(Effect.context<R>(), (context) => {
     const text = Stream.concat(Stream.succeed(byteOrderMark), csvText(columns, rows, "\r\n")).pipe(
-      Stream.tapCause(tellOperator(name))
+      Stream.tapCause(logFailure(name))
     )
-    return download(name, "text/csv; charset=utf-8", Stream.toReadableStreamWith(Stream.encodeText(text), context))
+    const body = Stream.toReadableStreamWith(Stream.encodeText(text), context)
+    return { kind: "download", name, type: "text/csv; charset=utf-8", body }
   })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { centsTyped, creditsTyped, field, formOf, isVisible, summary } from "./form.ts"
+import { field, isVisible, makeForm, parseCents, parseCredits, problemSummary } from "./form.ts"
 
 describe("amounts as people type them", () => {
   it.each([
@@ -19,7 +19,7 @@ describe("amounts as people type them", () => {
     ["0.0001", undefined],
     ["ten", undefined]
   ])("reads %j as %s credits", (typed, credits) => {
-    assert.strictEqual(creditsTyped(typed), credits)
+    assert.strictEqual(parseCredits(typed), credits)
   })
   it.each([
     ["10", 1000],
@@ -28,12 +28,12 @@ describe("amounts as people type them", () => {
     ["10.555", undefined],
     ["x", undefined]
   ])("reads %j as %s cents", (typed, cents) => {
-    assert.strictEqual(centsTyped(typed), cents)
+    assert.strictEqual(parseCents(typed), cents)
   })
 })
 
 describe("a form that was sent", () => {
-  const form = formOf(
+  const form = makeForm(
     new URLSearchParams([
       ["name", " a\u0000b\u0007 "],
       ["turned", "\u202Eevil\u2066\u2028 name"],
@@ -73,9 +73,9 @@ describe("a field", () => {
 
 describe("the summary of a form's errors", () => {
   it("takes the focus, links to each field, and is absent without errors", async () => {
-    const text = String(await summary({ budget: "too <much>" }))
+    const text = String(await problemSummary({ budget: "too <much>" }))
     assert.match(text, /^<div class="notice bad" role="alert" tabindex="-1" data-focus>/)
     assert.include(text, '<a href="#budget">too &lt;much&gt;</a>')
-    assert.isNull(summary({}))
+    assert.isNull(problemSummary({}))
   })
 })

@@ -3,9 +3,9 @@ import type { BlockList } from "node:net"
 import { getRequestIP, type H3Event } from "h3"
 import { isLoopback, validHost } from "../../addresses.ts"
 import { findCaller, isOneOf, loopback } from "../../trusted-proxies.ts"
-import { type Form, formOf } from "./form.ts"
+import { makeForm, type SentForm } from "./form.ts"
 
-export const securityHeaders = (settings: { readonly secure: boolean }) => ({
+export const securityHeaders = (isSecure: boolean) => ({
   "content-security-policy": [
     "default-src 'none'",
     ...["script-src", "style-src", "img-src", "font-src", "connect-src"].map((source) => `${source} 'self'`),
@@ -19,66 +19,66 @@ export const securityHeaders = (settings: { readonly secure: boolean }) => ({
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
   "cache-control": "no-store",
-  ...(settings.secure ? { "strict-transport-security": "max-age=31536000" } : {})
+  ...(isSecure ? { "strict-transport-security": "max-age=31536000" } : {})
 })
 
 /**
  * The host in the request, which may be any name of this machine. An attacker can point a name of their own at this
  * machine and send a local browser here, so over loopback only loopback names are accepted.
  */
-const believedHost = (event: H3Event): string | undefined => {
+const trustedHost = (event: H3Event): string | undefined => {
   const host = validHost(event.req.headers.get("host"))
   if (host === undefined) return undefined
   return isOneOf(loopback, getRequestIP(event) ?? "") && !isLoopback(`http://${host}`) ? undefined : host
 }
 
 /** The console's public address if it is set, otherwise the address in the request, or localhost if that is refused. */
-export const originOf = (event: H3Event, publicUrl: string | undefined): string =>
-  publicUrl ?? `http://${believedHost(event) ?? `localhost:${event.url.port}`}`
+export const consoleOrigin = (event: H3Event, publicUrl: string | undefined): string =>
+  publicUrl ?? `http://${trustedHost(event) ?? `localhost:${event.url.port}`}`
 
 /** True if the form was sent from a page of the console. Browsers always send the origin of a form. */
-export const isFromHere = (event: H3Event, origin: string): boolean => {
+export const isFromConsole = (event: H3Event, origin: string): boolean => {
   const { headers } = event.req
   const site = headers.get("sec-fetch-site")
   return headers.get("origin") === origin && (site === null || site === "same-origin")
 }
 
-/** The client's network address, as far as it can be trusted; failed sign-ins are counted per address. */
-export const addressOf = (event: H3Event, trustedProxies: BlockList): string =>
+/** The client's network address, from trusted proxies if any. Failed sign-ins are counted per address. */
+export const callerAddress = (event: H3Event, trustedProxies: BlockList): string =>
   findCaller(trustedProxies, getRequestIP(event) ?? "", event.req.headers.get("x-forwarded-for"))
 
-const mostFormBytes = 65_536
+const maxFormBytes = 65_536
 
-/** "unreadable" if the body is not a form or is too large. */
-export const readForm = async (event: H3Event): Promise<Form | "unreadable" | "broken off"> => {
+/** "unreadable" if the body is not a form or is oversized. */
+export const readForm = async (event: H3Event): Promise<SentForm | "unreadable" | "aborted"> => {
   const type = event.req.headers.get("content-type") ?? ""
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) return "unreadable"
-  const body = await readText(event, mostFormBytes)
-  if (body === "too long") return "unreadable"
-  return body === "broken off" ? body : formOf(new URLSearchParams(body.text))
+  const body = await readBody(event, maxFormBytes)
+  if (typeof body === "object") return makeForm(new URLSearchParams(body.text))
+  return body === "oversized" ? "unreadable" : body
 }
 
 /**
  * An oversized body up to this size is read to its end, so that the client receives the refusal; beyond it the
  * connection is cut off.
  */
-const mostDiscardedBytes = 16_777_216
+const maxDiscardedBytes = 16_777_216
 
-/** The body as text. "broken off" if the client disconnects, which any client may do. */
-export const readText = async (
+/** The body as text. "aborted" if the client disconnects. */
+export const readBody = async (
   event: H3Event,
-  mostBytes: number
-): Promise<{ readonly text: string } | "too long" | "broken off"> => {
-  const kept: Array<Uint8Array> = []
+  maxBytes: number
+): Promise<{ readonly text: string } | "oversized" | "aborted"> => {
+  const chunks: Array<Uint8Array> = []
   let bytes = 0
   try {
     for await (const chunk of event.req.body ?? []) {
       bytes += chunk.length
-      if (bytes <= mostBytes) kept.push(chunk)
-      else if (bytes > mostDiscardedBytes) break
+      if (bytes <= maxBytes) chunks.push(chunk)
+      else if (bytes > maxDiscardedBytes) break
     }
   } catch {
-    return "broken off" // a body has no other way to fail
+    return "aborted" // a body cannot fail in any other way
   }
-  return bytes > mostBytes ? "too long" : { text: Buffer.concat(kept).toString("utf8") }
+  return bytes > maxBytes ? "oversized" : { text: Buffer.concat(chunks).toString("utf8") }
 }

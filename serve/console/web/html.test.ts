@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { counted, credits, momentText, table, usd, usdOfCents } from "./html.ts"
-import { ownPath } from "./public-page.ts"
+import { centsText, creditsText, momentText, numeric, pluralize, table, usdText } from "./html.ts"
+import { safeNextPath } from "./public-page.ts"
 
 describe("numbers and moments as text", () => {
   it.each([
@@ -10,14 +10,14 @@ describe("numbers and moments as text", () => {
     [0, "$0.00"],
     [-2_500, "−$2.50"]
   ])("writes %d credits as %s", (given, words) => {
-    assert.strictEqual(usd(given), words)
+    assert.strictEqual(usdText(given), words)
   })
   it("writes counts in singular or plural, and cents as dollars", () => {
     assert.deepStrictEqual(
-      [credits(1), credits(1_000), counted(1, "call"), counted(0, "call")],
+      [creditsText(1), creditsText(1_000), pluralize(1, "call"), pluralize(0, "call")],
       ["1 credit", "1,000 credits", "1 call", "0 calls"]
     )
-    assert.strictEqual(usdOfCents(1_050), "$10.50")
+    assert.strictEqual(centsText(1_050), "$10.50")
   })
   it("writes moments to the second, in UTC", () => {
     assert.strictEqual(momentText("2026-10-05T23:59:59.999Z"), "5 Oct 2026, 23:59:59\u00A0UTC")
@@ -29,7 +29,7 @@ describe("a table", () => {
     const text = String(
       await table({
         caption: "A & B",
-        columns: [{ label: "<Name>" }, { label: "N", numeric: true }],
+        columns: ["<Name>", numeric("N")],
         rows: [["<b>", 5]]
       })
     )
@@ -38,9 +38,7 @@ describe("a table", () => {
     assert.include(text, 'aria-label="A &amp; B"')
   })
   it("stays a table for screen readers where its rows become cards", async () => {
-    const text = String(
-      await table({ caption: "A", stacks: true, columns: [{ label: "Name" }, { label: "N" }], rows: [["a", 5]] })
-    )
+    const text = String(await table({ caption: "A", stacks: true, columns: ["Name", "N"], rows: [["a", 5]] }))
     assert.include(
       text,
       '<tr role="row"><th scope="row" class="" role="rowheader">a</th><td class="" role="cell" data-label="N">'
@@ -61,6 +59,6 @@ describe("the redirect after a sign-in", () => {
     ["/a/..//evil.example", "/"],
     ["https://evil.example", "/"]
   ])("leads to a path of the console only: %j becomes %j", (next, path) => {
-    assert.strictEqual(ownPath(next), path)
+    assert.strictEqual(safeNextPath(next), path)
   })
 })

@@ -1,62 +1,66 @@
 /** The document around every page: head, navigation, the notice about the last action, and the content. */
 import { sampleBanner } from "../../api/index.ts"
 import { assetPaths } from "./assets.ts"
-import { type Html, html, notice, usd } from "./html.ts"
+import { type Html, html, notice, usdText } from "./html.ts"
 import type { Flash } from "./page.ts"
 
-/** The signed-in person, as shown in the header. */
-export interface Signed {
-  readonly email: string
-  readonly account_name: string
-  readonly balance_credits: number
-  /** Address of the API, where the docs are. */
-  readonly api: string
-}
-
-export interface NavigationItem {
+interface NavigationItem {
   readonly path: string
   readonly label: string
 }
 
-export interface Framed {
-  readonly title: string
-  readonly body: Html
+/** The context that a page is shown in. */
+export interface Frame {
   /** Path of the page. */
   readonly path: string
-  readonly signed: Signed | undefined
+  /** Undefined on pages that need no sign-in. */
+  readonly signed:
+    | {
+        readonly email: string
+        readonly account_name: string
+        readonly balance_credits: number
+        /** Address of the API, where the docs are. */
+        readonly api: string
+      }
+    | undefined
   readonly navigation: ReadonlyArray<NavigationItem>
   /** The notice about bundled samples, if the page shows data that may contain them. */
   readonly samples: string | undefined
+}
+
+interface FramedPage extends Frame {
+  readonly title: string
+  readonly body: Html
   readonly flash: Flash | undefined
 }
 
 /** The item that the path belongs to: the longest matching prefix. */
-const currentOf = (navigation: ReadonlyArray<NavigationItem>, path: string) =>
+const findCurrent = (navigation: ReadonlyArray<NavigationItem>, path: string) =>
   navigation
     .filter((item) => path === item.path || path.startsWith(item.path === "/" ? "//" : `${item.path}/`))
     .toSorted((a, b) => b.path.length - a.path.length)[0]
 
-const mark = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><rect x="3" y="3" width="18" height="18" rx="4"/><path d="M7 9.5h10M7 14.5h10"/></svg>`
+const logo = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><rect x="3" y="3" width="18" height="18" rx="4"/><path d="M7 9.5h10M7 14.5h10"/></svg>`
 
-const header = ({ navigation, path, signed }: Framed) => {
-  const current = currentOf(navigation, path)
+const header = ({ navigation, path, signed }: Frame) => {
+  const current = findCurrent(navigation, path)
   return html`<header class="top no-print"><div class="container">
-<a class="brand" href="/">${mark}Larder</a>
+<a class="brand" href="/">${logo}Larder</a>
 ${
   signed &&
   html`<nav aria-label="Main"><ul>${navigation.map(
     (item) =>
       html`<li><a href="${item.path}"${item === current && html` aria-current="${item.path === path ? "page" : "true"}"`}>${item.label}</a></li>`
   )}</ul></nav>
-<div class="who"><a class="balance" href="/billing" title="Balance of ${signed.account_name}"><small>Balance</small> ${usd(signed.balance_credits)}</a>
+<div class="who"><a class="balance" href="/billing" title="Balance of ${signed.account_name}"><small>Balance</small> ${usdText(signed.balance_credits)}</a>
 <form method="post" action="/sign-out"><button class="button plain" type="submit" title="Signed in as ${signed.email}">Sign out</button></form></div>`
 }
 </div></header>`
 }
 
-export const documentOf = async (framed: Framed): Promise<string> => {
-  const { body, flash, samples, signed, title } = framed
-  const page = html`<!doctype html>
+export const renderLayout = async (page: FramedPage): Promise<string> => {
+  const { body, flash, samples, signed, title } = page
+  const document = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -69,7 +73,7 @@ export const documentOf = async (framed: Framed): Promise<string> => {
 </head>
 <body class="${signed ? "signed" : "outside"}">
 <a class="skip" href="#content">Skip to the content</a>
-${header(framed)}
+${header(page)}
 ${sampleBanner(samples)}
 <main id="content" tabindex="-1"><div class="container">
 ${flash && notice(flash.tone, flash.text)}
@@ -78,11 +82,11 @@ ${body}
 </div></main>
 <footer class="no-print"><div class="container">${
     signed
-      ? html`<p>Signed in to ${signed.account_name}. Times, days and months are those of UTC. 1,000 credits are $1.00. <a href="${signed.api}/docs">Docs</a></p>`
-      : html`<p>Larder: market data, paid by the call.</p>`
+      ? html`<p>Signed in to ${signed.account_name}. All times, days and months are in UTC. 1,000 credits are $1.00. <a href="${signed.api}/docs">Docs</a></p>`
+      : html`<p>Larder: pay-per-call market data.</p>`
   }</div></footer>
 </body>
 </html>
 `
-  return String(await page)
+  return String(await document)
 }

@@ -1,18 +1,12 @@
 /**
- * A page of the console is a value: a path, its audience and its answers. The shell (`app.ts`) does the rest: it
- * identifies the person, rejects forged forms, adds the layout, and turns failures into pages.
- *
- *     export const ledgerPage: Page<Administration> = {
- *       path: "/billing/ledger",
- *       get: ({ account }) => Effect.map(entries(account.id), (rows) => show("Ledger", html`…`))
- *     }
- *
- * A page reads and changes only the account `context.account.id`.
+ * A page of the console is a value: a path, its audience, and what it returns for requests. `app.ts` does the rest: it
+ * identifies the person, rejects forms of other sites, adds the layout, and turns failures into pages. A page reads and
+ * changes only the account `context.account.id`.
  */
 import { type Effect, type Redacted, Schema } from "effect"
 import type { AccountSummary } from "../../ledger/index.ts"
 import type { Person, SignedIn } from "../../people/index.ts"
-import type { Form } from "./form.ts"
+import type { SentForm } from "./form.ts"
 import type { Html, Tone } from "./html.ts"
 
 /** A request of a signed-in person. */
@@ -34,7 +28,7 @@ export interface PageContext {
   readonly session: Redacted.Redacted
 }
 export interface FormContext extends PageContext {
-  readonly form: Form
+  readonly form: SentForm
 }
 
 /** A notice that is shown once, on the next page. Plain text, and never a secret. */
@@ -43,7 +37,7 @@ export interface Flash {
   readonly text: string
 }
 
-export type Answer =
+export type PageResult =
   | {
       readonly kind: "page"
       readonly status: number
@@ -60,40 +54,33 @@ export type Answer =
       readonly kind: "download"
       readonly name: string
       readonly type: string
-      readonly body: string | ReadableStream<Uint8Array>
+      readonly body: ReadableStream<Uint8Array>
     }
 
 /** A page inside the layout; `title` is also its heading. A form with mistakes is shown again with status 422. */
-export const show = (title: string, body: Html, status = 200): Answer => ({ kind: "page", status, title, body })
-/** A form that was sent too often: shown again, with a message about it. */
-export const putOff = (title: string, body: Html, seconds: number): Answer => ({
+export const show = (title: string, body: Html, status = 200): PageResult => ({ kind: "page", status, title, body })
+/** Shows a form that was sent too often again, with a message about it. */
+export const askToWait = (title: string, body: Html, seconds: number): PageResult => ({
   kind: "page",
   status: 429,
   title,
   body,
   retry_after: seconds
 })
-/** After an accepted form: redirects to a path of the console, which shows `text`. */
-export const redirect = (to: `/${string}`, text?: string, tone: Tone = "good"): Answer => ({
+/** Redirects to a path of the console after an accepted form; the next page shows `text`. */
+export const redirect = (to: `/${string}`, text?: string, tone: Tone = "good"): PageResult => ({
   kind: "redirect",
   to,
   flash: text === undefined ? undefined : { tone, text }
 })
-export const signedIn = (begun: SignedIn, to: string, text?: string): Answer => ({
+export const startSession = (signedIn: SignedIn, to: string, text?: string): PageResult => ({
   kind: "signed-in",
-  signedIn: begun,
+  signedIn,
   to,
   flash: text === undefined ? undefined : { tone: "good", text }
 })
 /** Redirects to another site, such as the processor's payment page. */
-export const leave = (url: string): Answer => ({ kind: "leave", url })
-/** A file; streamed if the body is a stream. `type` such as `text/csv; charset=utf-8`. */
-export const download = (name: string, type: string, body: string | ReadableStream<Uint8Array>): Answer => ({
-  kind: "download",
-  name,
-  type,
-  body
-})
+export const redirectAway = (url: string): PageResult => ({ kind: "leave", url })
 
 /** The page does not exist for this person, though it may exist for others. */
 export class PageNotFound extends Schema.TaggedError<PageNotFound>()("PageNotFound", {}) {
@@ -104,19 +91,19 @@ export class PageNotFound extends Schema.TaggedError<PageNotFound>()("PageNotFou
 
 /**
  * `R` are the services that the page uses. A failure other than `PageNotFound` becomes a page that says whether to
- * retry, and is reported to the operator. A mistake by the person is an answer, not a failure.
+ * retry, and is reported to the operator. A mistake by the person is a result, not a failure.
  */
 export interface Page<out R = never> {
   /** Such as `/keys/:id`. */
   readonly path: `/${string}`
-  /** Its name in the navigation, in the order of the list of pages; pages below its path belong to it. */
+  /** Label in the navigation. Pages below the path belong to it. */
   readonly nav?: string
-  /** Others get 404. */
+  /** Other people get 404. */
   readonly operatorsOnly?: boolean
-  /** Shows the notice about bundled samples, if any: the page shows data of the warehouse, or is the start page. */
+  /** For the start page and the pages that show data of the warehouse. */
   readonly showsSampleNotice?: boolean
-  /** Viewing the page may book a payment, so the header shows the balance after that. */
-  readonly books?: boolean
-  readonly get?: (context: PageContext) => Effect.Effect<Answer, unknown, R>
-  readonly post?: (context: FormContext) => Effect.Effect<Answer, unknown, R>
+  /** Viewing the page may add a payment to the ledger, so the header shows the balance after that. */
+  readonly mayBookPayment?: boolean
+  readonly get?: (context: PageContext) => Effect.Effect<PageResult, unknown, R>
+  readonly post?: (context: FormContext) => Effect.Effect<PageResult, unknown, R>
 }

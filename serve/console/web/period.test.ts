@@ -1,19 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import { daysOf, daysWithin, lengthOf, offered, periodAsked } from "./period.ts"
+import { countActiveDays, countDays, listDays, offeredPeriods, readPeriod } from "./period.ts"
 
 const now = Date.parse("2026-03-01T00:00:00.000Z")
-const asked = (query: string) => periodAsked(new URLSearchParams(query), now)
+const read = (query: string) => readPeriod(new URLSearchParams(query), now)
 
 describe("the period of a page", () => {
   it("covers the last 31 days by default", () => {
-    const { period } = asked("")
+    const { period } = read("")
     assert.deepStrictEqual(period, { from: "2026-01-30", to: "2026-03-01" })
-    assert.strictEqual(period && lengthOf(period), 31)
+    assert.strictEqual(period && countDays(period), 31)
   })
 
-  it("covers the days that are asked for, both ends included", () => {
-    const { period } = asked("from=2024-02-28&to=2024-03-01")
-    assert.deepStrictEqual(period && daysOf(period), ["2024-02-28", "2024-02-29", "2024-03-01"])
+  it("covers the requested days, including both ends", () => {
+    const { period } = read("from=2024-02-28&to=2024-03-01")
+    assert.deepStrictEqual(period && listDays(period), ["2024-02-28", "2024-02-29", "2024-03-01"])
   })
 
   it.each([
@@ -22,7 +22,7 @@ describe("the period of a page", () => {
     ["from=2026-03-02&to=2026-03-01", { from: "The first day is after the last one." }],
     ["from=2025-01-01&to=2026-03-01", { from: "Choose at most 366 days." }]
   ])("rejects %s with an error at the field", (query, problems) => {
-    const { period, problems: found } = asked(query)
+    const { period, problems: found } = read(query)
     assert.isUndefined(period)
     assert.deepStrictEqual(found, problems)
   })
@@ -31,23 +31,23 @@ describe("the period of a page", () => {
     ["all days when the account is older", "2025-12-31", 10],
     ["no days before the account began", "2026-02-05", 6],
     ["one day when the account began after the period", "2026-02-20", 1]
-  ])("counts for an average %s", (_what, first, days) => {
-    assert.strictEqual(daysWithin({ from: "2026-02-01", to: "2026-02-10" }, first, "2026-03-01"), days)
+  ])("counts for an average: %s", (_what, first, days) => {
+    assert.strictEqual(countActiveDays({ from: "2026-02-01", to: "2026-02-10" }, first, "2026-03-01"), days)
   })
 
-  it("counts for an average no days to come, but at least one day", () => {
+  it("counts no future days for an average, but at least one day", () => {
     const period = { from: "2026-02-28", to: "2026-03-31" }
-    assert.strictEqual(daysWithin(period, "2025-12-31", "2026-03-01"), 2)
-    assert.strictEqual(daysWithin({ ...period, from: "2026-03-15" }, "2025-12-31", "2026-03-01"), 1)
+    assert.strictEqual(countActiveDays(period, "2025-12-31", "2026-03-01"), 2)
+    assert.strictEqual(countActiveDays({ ...period, from: "2026-03-15" }, "2025-12-31", "2026-03-01"), 1)
   })
 
-  it("keeps what was typed, also when it is not a day", () => {
-    assert.deepStrictEqual(asked("from=soon&to=2026-02-01").typed, { from: "soon", to: "2026-02-01" })
+  it("keeps the typed text, even if it is not a day", () => {
+    assert.deepStrictEqual(read("from=soon&to=2026-02-01").typed, { from: "soon", to: "2026-02-01" })
   })
 
   it("offers 7, 31 and 90 days that end today, this month and the last", () => {
     assert.deepStrictEqual(
-      offered("2026-03-01").map(({ from, label, to }) => `${label}: ${from} ${to}`),
+      offeredPeriods("2026-03-01").map(({ from, label, to }) => `${label}: ${from} ${to}`),
       [
         "7 days: 2026-02-23 2026-03-01",
         "31 days: 2026-01-30 2026-03-01",

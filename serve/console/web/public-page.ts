@@ -1,27 +1,27 @@
 /** Pages that need no sign-in: the sign-in itself and invitations. */
 import type { Effect, Redacted } from "effect"
-import type { Form } from "./form.ts"
-import type { Answer } from "./page.ts"
+import type { SentForm } from "./form.ts"
+import type { PageResult } from "./page.ts"
 
 export interface PublicContext {
   readonly url: URL
   readonly params: Readonly<Record<string, string>>
   /** The client's network address. */
   readonly address: string
-  /** The token of this browser's session, which may have ended. Never shown. */
+  /** The token of this browser's session, which may have ended. */
   readonly session: Redacted.Redacted | undefined
-  /** The token of a browser that was used to sign in before. Never shown. */
+  /** Identifies a browser that was used to sign in before. */
   readonly known_browser: Redacted.Redacted | undefined
 }
 
 export interface PublicPage<out R> {
   readonly path: `/${string}`
-  readonly get: (context: PublicContext) => Effect.Effect<Answer, unknown, R>
-  readonly post: (context: PublicContext & { readonly form: Form }) => Effect.Effect<Answer, unknown, R>
+  readonly get: (context: PublicContext) => Effect.Effect<PageResult, unknown, R>
+  readonly post: (context: PublicContext & { readonly form: SentForm }) => Effect.Effect<PageResult, unknown, R>
 }
 
 /** The target after a sign-in: a path of the console, or the overview if the text is anything else. */
-export const ownPath = (text: string | null): `/${string}` => {
+export const safeNextPath = (text: string | null): `/${string}` => {
   if (text === null || !text.startsWith("/")) return "/"
   const url = URL.parse(text, "http://console.invalid")
   // `//host`, `/\host` and their like leave the origin

@@ -1,34 +1,43 @@
 import { describe, expect, it } from "vitest"
+import { makeForm } from "./form.ts"
 import { makeSentForms } from "./sent-forms.ts"
 
-const form = (submission: string) => ["acc_1", submission, { name: "Shop" }]
+const content = { name: "Shop" }
+const form = (submission: string, now: number, id = "acc_1") => ({
+  account: { id },
+  form: makeForm(new URLSearchParams({ submission })),
+  now
+})
 
 describe("a form that was sent", () => {
   it("counts as a repetition for ten minutes", () => {
     const sent = makeSentForms()
-    expect(sent.first(form("a"), 0)).toBeDefined()
-    expect(sent.first(form("a"), 599_999)).toBeUndefined()
-    expect(sent.first(form("a"), 600_000)).toBeDefined()
+    expect(sent.recordFirst(form("a", 0), content)).toBeDefined()
+    expect(sent.recordFirst(form("a", 599_999), content)).toBeUndefined()
+    expect(sent.recordFirst(form("a", 600_000), content)).toBeDefined()
   })
 
-  it("counts as new when its submission, account or content differs", () => {
+  it("counts as new if its random text, account or content differs, or if it has no random text", () => {
     const sent = makeSentForms()
-    const all = [form("a"), form("b"), ["acc_2", "a", { name: "Shop" }], ["acc_1", "a", { name: "Stall" }]]
-    for (const one of all) expect(sent.first(one, 0)).toBeDefined()
+    expect(sent.recordFirst(form("a", 0), content)).toBeDefined()
+    expect(sent.recordFirst(form("b", 0), content)).toBeDefined()
+    expect(sent.recordFirst(form("a", 0, "acc_2"), content)).toBeDefined()
+    expect(sent.recordFirst(form("a", 0), { name: "Stall" })).toBeDefined()
+    for (const _ of [1, 2]) expect(sent.recordFirst(form("", 0), content)).toBeDefined()
   })
 
-  it("may be sent again after it was taken back", () => {
+  it("may be sent again after the record was undone", () => {
     const sent = makeSentForms()
-    sent.first(form("a"), 0)?.takeBack()
-    expect(sent.first(form("a"), 1)).toBeDefined()
+    sent.recordFirst(form("a", 0), content)?.undo()
+    expect(sent.recordFirst(form("a", 1), content)).toBeDefined()
   })
 
-  it("is forgotten after 10,000 other forms, to limit memory", () => {
+  it("is forgotten after 10,000 other forms", () => {
     const sent = makeSentForms()
-    for (let index = 0; index < 10_000; index++) sent.first(form(`${index}`), index)
-    expect(sent.first(form("0"), 10_000)).toBeUndefined()
-    sent.first(form("one more"), 10_000)
-    expect(sent.first(form("1"), 10_000)).toBeUndefined()
-    expect(sent.first(form("0"), 10_000)).toBeDefined()
+    for (let index = 0; index < 10_000; index++) sent.recordFirst(form(`${index}`, index), content)
+    expect(sent.recordFirst(form("0", 10_000), content)).toBeUndefined()
+    sent.recordFirst(form("another", 10_000), content)
+    expect(sent.recordFirst(form("1", 10_000), content)).toBeUndefined()
+    expect(sent.recordFirst(form("0", 10_000), content)).toBeDefined()
   })
 })

@@ -1,31 +1,47 @@
 /**
- * Recently sent forms: a form that carries a random text is executed once, however often it is sent. Kept in memory, so
- * other servers, and this one after a restart, do not know them.
+ * Recently sent forms: a form that carries a random text is executed once, however often it is sent. They are kept in
+ * memory, so other servers, and this one after a restart, do not know them.
  */
 import { hash } from "node:crypto"
+import { randomText } from "../../ledger/index.ts"
+import { hiddenInput, type SentForm } from "./form.ts"
 
-const keptFor = 600_000
-const mostKept = 10_000
+const rememberFor = 600_000
+const maxForms = 10_000
+
+/** The random text of a new form. */
+export const submissionInput = () => hiddenInput("submission", randomText(24))
+
+interface Sender {
+  readonly account: { readonly id: string }
+  readonly form: SentForm
+  readonly now: number
+}
 
 export const makeSentForms = () => {
   /** Time of sending by form, oldest first. */
   const sent = new Map<string, number>()
   const forgetOld = (now: number) => {
     for (const [form, at] of sent) {
-      if (now - at < keptFor && sent.size <= mostKept) return
+      if (now - at < rememberFor && sent.size <= maxForms) return
       sent.delete(form)
     }
   }
   return {
-    /** On the first call, records the form as sent and returns a function to undo that; undefined on later calls. */
-    first: (form: ReadonlyArray<unknown>, now: number): { readonly takeBack: () => void } | undefined => {
-      const key = hash("sha256", JSON.stringify(form), "base64")
+    /**
+     * On the first call, records the form as sent and returns a function that undoes it; undefined on later calls. A
+     * form without a random text always counts as sent for the first time.
+     */
+    recordFirst: ({ account, form, now }: Sender, content: unknown): { readonly undo: () => void } | undefined => {
+      const submission = form.text("submission")
+      if (submission === "") return { undo: () => {} }
+      const key = hash("sha256", JSON.stringify([account.id, submission, content]), "base64")
       const at = sent.get(key)
-      if (at !== undefined && now - at < keptFor) return undefined
+      if (at !== undefined && now - at < rememberFor) return undefined
       sent.delete(key) // so that the key is inserted at the end again
       sent.set(key, now)
       forgetOld(now)
-      return { takeBack: () => sent.delete(key) }
+      return { undo: () => sent.delete(key) }
     }
   }
 }
