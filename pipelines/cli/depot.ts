@@ -10,7 +10,7 @@ import {
 } from "@larder/warehouse"
 import { Console, Effect, FileSystem } from "effect"
 import { Command } from "effect/cli"
-import { homeSetting } from "../run/run.ts"
+import { homeFolderSetting } from "../run/run.ts"
 import { jsonFlag } from "./flags.ts"
 
 /** The public half of the key in a home. Creates a key if there is none. */
@@ -33,7 +33,7 @@ const keys = Command.make(
   "keys",
   { json: jsonFlag() },
   Effect.fn(function* ({ json }) {
-    const { file, isNew, publicKey } = yield* publicKeyIn(yield* homeSetting)
+    const { file, isNew, publicKey } = yield* publicKeyIn(yield* homeFolderSetting)
     if (json) return yield* Console.log(JSON.stringify({ public_key: publicKey, file, is_new: isNew }))
     yield* Console.log(
       [

@@ -12,7 +12,7 @@ import {
 } from "@larder/warehouse"
 import { Console, Effect, Option, Schema } from "effect"
 import { Command } from "effect/cli"
-import { homeSetting } from "../run/run.ts"
+import { homeFolderSetting } from "../run/run.ts"
 import { generationFlag, jsonFlag, kibibytes, onlyFlag } from "./flags.ts"
 
 /** No depot is configured, or it is empty. */
@@ -39,7 +39,7 @@ export const pull = Command.make(
     json: jsonFlag()
   },
   Effect.fn(function* ({ json, only, to }) {
-    const layout = yield* openLayout(yield* homeSetting)
+    const layout = yield* openLayout(yield* homeFolderSetting)
     const { depot, dir, local } = layout
     if (depot === local) {
       return yield* new NothingToPull({

@@ -5,7 +5,7 @@ import { Argument, Command } from "effect/cli"
 import type { Pipeline } from "../run/pipeline.ts"
 import { rebuildDataSet } from "../run/rebuild.ts"
 import { openHome } from "../run/run.ts"
-import { summaryOf } from "../run/summary.ts"
+import { formatSummary } from "../run/summary.ts"
 import { DataSetName, jsonFlag } from "./flags.ts"
 
 /** For data sets that are live, or that were named on the command line. */
@@ -37,7 +37,7 @@ export const rebuild = (pipelines: ReadonlyArray<Pipeline>) =>
       for (const pipeline of wanted) {
         const { generation, isLoaded, runs } = yield* rebuildDataSet(pipeline, layout.home)
         for (const run of runs)
-          yield* Console.log(json ? JSON.stringify(run) : summaryOf({ run, changes: true }, false))
+          yield* Console.log(json ? JSON.stringify(run) : formatSummary({ run, changes: true }, false))
         if (runs.length > 0) {
           if (!json)
             yield* Console.log(

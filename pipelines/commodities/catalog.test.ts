@@ -373,12 +373,14 @@ describe("the README of the catalog", () => {
 })
 
 describe("the catalog in the warehouse", () => {
-  const rowsOf = (name: string, measures = new Map<string, string>()) =>
+  const parseRows = (name: string, measures = new Map<string, string>()) =>
     catalogRows(catalog(), measures).flatMap(({ rows, table }) => (table.name === name ? [...rows] : []))
 
   it("shows the documented column as the measure until the real one is known", () => {
     const measure = (measures?: Map<string, string>) =>
-      rowsOf("metric", measures).find((row) => Reflect.get(row, "metric_name") === "butter_exch_spot_average_monthly")
+      parseRows("metric", measures).find(
+        (row) => Reflect.get(row, "metric_name") === "butter_exch_spot_average_monthly"
+      )
     assert.strictEqual(Reflect.get(measure() ?? {}, "measure"), "monthly_average")
     const found = new Map([["butter_exch_spot_average_monthly", "monthly Av"]])
     assert.strictEqual(Reflect.get(measure(found) ?? {}, "measure"), "monthly Av")
@@ -386,7 +388,7 @@ describe("the catalog in the warehouse", () => {
 
   it("has the licence of the exchange for its spot prices alone", () => {
     const spot = ["gov-mars/1602", "gov-mars/1603", "gov-mars/1623"]
-    for (const row of rowsOf("metric")) {
+    for (const row of parseRows("metric")) {
       const [feed, licence, name] = ["feed", "licence", "metric_name"].map((column) => Reflect.get(row, column))
       assert.strictEqual(licence, spot.includes(feed) ? "cme_group" : "public_domain", name)
     }
@@ -400,7 +402,7 @@ describe("the catalog in the warehouse", () => {
 
   it("has every metric, series and product", () => {
     assert.deepStrictEqual(
-      [rowsOf("metric").length, rowsOf("series").length, rowsOf("product").length],
+      [parseRows("metric").length, parseRows("series").length, parseRows("product").length],
       [metrics.length, 24, products.length]
     )
   })

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs"
 import { Frequency, Licence } from "@larder/schemas"
 import { Schema } from "effect"
 import { assertUnique, BadLine, type Located, linesOf } from "../run/files/hand-edited.ts"
-import { mappingVersion } from "./mapping-version.ts"
+import { commodityMappingVersion } from "./mapping-version.ts"
 
 /** One section of a report, as the service returns it. */
 export interface Feed {
@@ -29,7 +29,7 @@ export interface Feed {
   readonly lookBackDays: number
   /** Fields that identify the report of a row, and their accepted values. */
   readonly states: ReadonlyArray<Condition>
-  readonly metrics: ReadonlyArray<Metric>
+  readonly metrics: ReadonlyArray<CatalogMetric>
   /** Changes with everything that determines what is read from the feed. */
   readonly mapping_sha256: string
 }
@@ -52,7 +52,7 @@ export interface Condition {
   readonly values: ReadonlyArray<string>
 }
 
-export interface Metric {
+export interface CatalogMetric {
   readonly metric_name: string
   readonly product_slug: string
   readonly feeds: ReadonlyArray<string>
@@ -169,7 +169,7 @@ const withoutLicence = ({ licence: _, ...row }: typeof MetricLine.Type) => row
 
 type LineOf<S extends { readonly Type: unknown }> = Located<S["Type"]>
 
-const metricOf = ({ row }: LineOf<typeof MetricLine>): Metric => ({
+const metricOf = ({ row }: LineOf<typeof MetricLine>): CatalogMetric => ({
   ...row,
   feeds: parts(row.feed, "|"),
   where: conditionsOf(row.where),
@@ -179,7 +179,13 @@ const metricOf = ({ row }: LineOf<typeof MetricLine>): Metric => ({
 /** SHA-256 of everything that determines what is read from a feed: its lines, and the version of the code. */
 const mappingHash = (feed: LineOf<typeof FeedLine>, metrics: ReadonlyArray<LineOf<typeof MetricLine>>): string =>
   createHash("sha256")
-    .update(JSON.stringify({ mappingVersion, feed: feed.row, metrics: metrics.map(({ row }) => withoutLicence(row)) }))
+    .update(
+      JSON.stringify({
+        mappingVersion: commodityMappingVersion,
+        feed: feed.row,
+        metrics: metrics.map(({ row }) => withoutLicence(row))
+      })
+    )
     .digest("hex")
 
 const feedOf = (feed: LineOf<typeof FeedLine>, lines: ReadonlyArray<LineOf<typeof MetricLine>>): Feed => {
@@ -244,7 +250,7 @@ export const parseCatalog = (textOf: (name: TableName) => string) => {
   assertUnique(fileOf("products"), productLines, "slug")
   assertNames(metricLines, feedLines, productLines)
   const feeds: ReadonlyArray<Feed> = feedLines.map((line) => feedOf(line, metricLines))
-  const metrics: ReadonlyArray<Metric> = metricLines.map(metricOf)
+  const metrics: ReadonlyArray<CatalogMetric> = metricLines.map(metricOf)
   const names = new Set(metrics.map(({ metric_name }) => metric_name))
   return {
     feeds,

@@ -20,7 +20,7 @@ const warehouse = Effect.fnUntraced(function* (versions: ReadonlyArray<Version>)
   for (const { ddl } of [...commodity.tables, ...commodity.views]) yield* db.run(ddl)
   const cells = (table: (typeof commodity.tables)[number], rows: ReadonlyArray<object>) =>
     rows.map((row) => Object.keys(table.record.fields).map((column) => Reflect.get(row, column) ?? null))
-  const rowsOf = (name: string) =>
+  const parseRows = (name: string) =>
     name === "price_version"
       ? versions.map(({ observed_on, value, ...version }, index) => ({
           published_at: `${observed_on} 12:00:00`,
@@ -35,7 +35,7 @@ const warehouse = Effect.fnUntraced(function* (versions: ReadonlyArray<Version>)
           source_row: index + 1
         }))
       : catalogRows(catalog(), new Map()).flatMap(({ rows, table }) => (table.name === name ? [...rows] : []))
-  for (const table of commodity.tables) yield* db.append("commodity", table.name, cells(table, rowsOf(table.name)))
+  for (const table of commodity.tables) yield* db.append("commodity", table.name, cells(table, parseRows(table.name)))
   return db
 })
 

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { readBody, recordingOf } from "@larder/test/support/pipelines/commodity-payloads.ts"
 import { goldenRows } from "@larder/test/support/pipelines/golden.ts"
 import { catalog } from "./catalog.ts"
-import { mappingVersion } from "./mapping-version.ts"
+import { commodityMappingVersion } from "./mapping-version.ts"
 
 const golden = new URL("./golden/", import.meta.url)
 const payloads = catalog().feeds.flatMap((feed) => {
@@ -19,7 +19,7 @@ describe("the version of the mapping", () => {
       const rejected = rejects.map(({ position }) => position) // another wording of their reasons is no other mapping
       return { feed: feed.feed, ...read, rejected, measures: Object.fromEntries(measures) }
     })
-    goldenRows(golden, mappingVersion, rows)
+    goldenRows(golden, commodityMappingVersion, rows)
   })
 
   it("covers both services, every kind of period, unit and column", () => {

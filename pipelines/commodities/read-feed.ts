@@ -2,7 +2,7 @@
 import { Effect, FileSystem } from "effect"
 import type { RawFile } from "../run/archive/fetch-list.ts"
 import type { Feed } from "./catalog.ts"
-import { PayloadUnreadable, rowsOf, textFrom } from "./decode/payload.ts"
+import { PayloadUnreadable, parseRows, textFrom } from "./decode/payload.ts"
 import { DriftFound } from "./normalise/drift.ts"
 import { normalise } from "./normalise/normalise.ts"
 import { type FeedContext, fetchFeed } from "./source/fetch-feed.ts"
@@ -55,7 +55,7 @@ export const readFeed = Effect.fnUntraced(
     const bytes = yield* fs.readFile(raw.path).pipe(Effect.orDie)
     const { read, remark } = yield* Effect.try({
       try: () => {
-        const payload = rowsOf(feed, { ...raw, text: textFrom(raw.url, bytes), recorded })
+        const payload = parseRows(feed, { ...raw, text: textFrom(raw.url, bytes), recorded })
         if (payload.rows.length === 0 && !recorded && window === undefined) {
           throw new PayloadUnreadable({
             url: raw.url,

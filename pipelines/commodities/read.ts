@@ -10,7 +10,7 @@ import { Origin, type OriginError } from "../run/origins/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext, reasonLines } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { catalog, type Feed } from "./catalog.ts"
-import { readPrevious } from "./previous.ts"
+import { readPreviousFeeds } from "./previous.ts"
 import { type FeedRead, readFeed } from "./read-feed.ts"
 import type { FeedContext } from "./source/fetch-feed.ts"
 import { aboutNoDays, knowsNoDays, marsKey } from "./source/requests.ts"
@@ -116,7 +116,7 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
   const { feeds } = lines
   const progress = yield* Progress
   const { kind } = yield* Origin
-  const previous = yield* readPrevious(run)
+  const previous = yield* readPreviousFeeds(run)
   const today = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
   const context = { run, previous, marsKey: yield* marsKey.pipe(Effect.orDie), today }
   yield* progress.expect(feeds.length)

@@ -12,7 +12,7 @@ import { knownKeys, shapeProblem } from "../branded-foods/decode/json/keys.ts"
 import { newestRelease } from "../branded-foods/source/newest-release.ts"
 import { foodsAmong, type Member } from "../branded-foods/source/zip-members.ts"
 import type { OriginError } from "../run/origins/origin.ts"
-import { type Finding, orFatal, verdictsOf, whyAway } from "./verdict.ts"
+import { orFatal, type ProbeFinding, verdictsOf, whyAway } from "./verdict.ts"
 import { type MemberHead, type ZipHeads, zipHeads } from "./zip-heads.ts"
 
 const verdict = verdictsOf("branded-foods", "FoodData Central (fdc.nal.usda.gov)")
@@ -31,7 +31,7 @@ export const foodsIn = ({ head, name }: MemberHead): ReadonlyArray<Readonly<Reco
   })
 }
 
-const judgeFoods = (feed: string, foods: ReturnType<typeof foodsIn>): Finding => {
+const judgeFoods = (feed: string, foods: ReturnType<typeof foodsIn>): ProbeFinding => {
   const rows = foods.length
   const problem = foods.map(shapeProblem).find((found) => found !== undefined)
   const keys = new Set(foods.flatMap((food) => Object.keys(food)))
@@ -46,7 +46,7 @@ const judgeFoods = (feed: string, foods: ReturnType<typeof foodsIn>): Finding =>
   return { feed, verdict: "ok", detail: `its first ${rows} foods can be read`, notes, rows }
 }
 
-const judgeJson = (feed: string, member: MemberHead): Finding => {
+const judgeJson = (feed: string, member: MemberHead): ProbeFinding => {
   try {
     return judgeFoods(feed, foodsIn(member))
   } catch (cause) {
@@ -66,7 +66,7 @@ const judgeCsv = Effect.fnUntraced(function* (feed: string, heads: ReadonlyArray
   const missing = memberNames.filter((name) => members[name].needed && !heads.some((head) => memberOf(head) === name))
   if (missing.length > 0) {
     const detail = `the zip has no ${missing.map((name) => `${name}.csv`).join(", ")}`
-    return { feed, verdict: "differs", detail } satisfies Finding as Finding
+    return { feed, verdict: "differs", detail } satisfies ProbeFinding as ProbeFinding
   }
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-probe-" }))
   const unknown: Array<string> = []
@@ -77,11 +77,16 @@ const judgeCsv = Effect.fnUntraced(function* (feed: string, heads: ReadonlyArray
     yield* Effect.orDie(fs.writeFile(file, head.head))
     const header = yield* Effect.result(readHeader(member, file))
     if (Result.isFailure(header))
-      return { feed, verdict: "differs", detail: header.failure.message } satisfies Finding as Finding
+      return { feed, verdict: "differs", detail: header.failure.message } satisfies ProbeFinding as ProbeFinding
     unknown.push(...header.success.unknown)
   }
   const notes = unknown.length === 0 ? [] : [`columns that no mapping knows: ${unknown.join(", ")}`]
-  return { feed, verdict: "ok", detail: heads.map(({ name }) => name).join(", "), notes } satisfies Finding as Finding
+  return {
+    feed,
+    verdict: "ok",
+    detail: heads.map(({ name }) => name).join(", "),
+    notes
+  } satisfies ProbeFinding as ProbeFinding
 }, Effect.scoped)
 
 type Form = "json" | "csv"
@@ -95,7 +100,7 @@ const wantedOf = (form: Form) => (all: ReadonlyArray<Member>) => {
 const judgeForm = (form: Form, feed: string, heads: ReadonlyArray<MemberHead>) => {
   if (form === "csv") return judgeCsv(feed, heads)
   const [foods] = heads
-  const none: Finding = { feed, verdict: "differs", detail: "the zip has no .json" }
+  const none: ProbeFinding = { feed, verdict: "differs", detail: "the zip has no .json" }
   return Effect.succeed(foods === undefined ? none : judgeJson(feed, foods))
 }
 
@@ -110,13 +115,13 @@ export interface SeenZip {
 }
 
 interface Probed {
-  readonly found: Finding
+  readonly found: ProbeFinding
   readonly seen: ReadonlyArray<SeenZip>
 }
 
 const probeForm = Effect.fnUntraced(function* (form: Form, url: string | undefined, newest_day: string | null) {
   const feed = `gov-fdc/${form}`
-  const told = (verdict: Finding["verdict"], detail: string, notes: ReadonlyArray<string> = []): Probed => ({
+  const told = (verdict: ProbeFinding["verdict"], detail: string, notes: ReadonlyArray<string> = []): Probed => ({
     found: { feed, verdict, detail, notes, newest_day },
     seen: []
   })

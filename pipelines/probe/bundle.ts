@@ -12,7 +12,7 @@ import { ZipFile } from "yazl"
 import { fetchesOf as fetchesOfRun } from "../run/archive/archived-runs.ts"
 import { type Fetch, hasPayload } from "../run/archive/fetch-list.ts"
 import { reasonOf } from "../run/files/causes.ts"
-import { refusalTold } from "../run/origins/recorded-refusals.ts"
+import { encodeRefusal } from "../run/origins/recorded-refusals.ts"
 import { recordingName, refusedSuffix, toldSuffix } from "../run/origins/replay.ts"
 import { listAddress } from "../storefronts/source/operator-files.ts"
 import { foodsIn, type SeenZip } from "./branded-foods.ts"
@@ -98,7 +98,7 @@ const recordingsOf = Effect.fnUntraced(function* (probed: Probed) {
   for (const line of yield* fetchesOf(probed)) {
     const recording = nameOf(line.url, probed.pipeline)
     if (!hasPayload(line)) {
-      const refusal = refusalTold(line.url, line.refusal)
+      const refusal = encodeRefusal(line.url, line.refusal)
       entries.push({ name: recording + refusedSuffix, bytes: json(refusal) })
       fetches.push({ url: line.url, recording, refusal })
       continue
@@ -119,7 +119,7 @@ const recordingsOf = Effect.fnUntraced(function* (probed: Probed) {
 const zipOf = ({ members, refusal, url }: SeenZip, { bytes: clean }: Redaction) =>
   Effect.promise(async (): Promise<Entry> => {
     const name = recordingName(url)
-    if (refusal !== undefined) return { name: name + refusedSuffix, bytes: json(refusalTold(url, refusal)) }
+    if (refusal !== undefined) return { name: name + refusedSuffix, bytes: json(encodeRefusal(url, refusal)) }
     return {
       name,
       bytes: await zipped(members.map((member) => ({ name: member.path, bytes: clean(shortened(member)) })))
@@ -159,7 +159,7 @@ const listIn = Effect.fnUntraced(function* (probed: ReadonlyArray<Probed>) {
 })
 
 /** Writes the file, complete or not at all, and returns the number of recordings in it. */
-export const writeBundle = Effect.fn("probe.writeBundle")(function* (
+export const writeProbeBundle = Effect.fn("probe.writeBundle")(function* (
   file: string,
   probed: ReadonlyArray<Probed>,
   verdicts: ReadonlyArray<FeedVerdict>

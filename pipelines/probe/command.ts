@@ -9,7 +9,7 @@ import type { OriginLayer } from "../run/run.ts"
 import { hasStoreList } from "../storefronts/source/operator-files.ts"
 import { storefronts } from "../storefronts/storefronts.ts"
 import { hasty, pipelines, probePipeline } from "./probe.ts"
-import { exitCodeOf, type FeedVerdict, reportOf } from "./verdict.ts"
+import { type FeedVerdict, formatReport, probeExitCode } from "./verdict.ts"
 
 /** Some feeds are not as a run needs them. */
 class FeedsDiffer extends Schema.TaggedError<FeedsDiffer>()("FeedsDiffer", { feeds: Schema.Int, of: Schema.Int }) {
@@ -68,7 +68,7 @@ const probeAll = Effect.fnUntraced(function* (given: Given) {
 
 const ending = (verdicts: ReadonlyArray<FeedVerdict>) => {
   const of = verdicts.length
-  const code = exitCodeOf(verdicts)
+  const code = probeExitCode(verdicts)
   if (code === 1) return Effect.fail(new NothingAnswered({ of }))
   const feeds = verdicts.filter(({ verdict }) => verdict !== "ok").length
   return code === 4 ? Effect.fail(new FeedsDiffer({ feeds, of })) : Effect.void
@@ -115,10 +115,12 @@ export const probe = Command.make(
     if (Option.isSome(bundle)) yield* checkBundle(bundle.value)
     const probed = yield* probeAll(given)
     const verdicts = probed.flatMap((one) => one.verdicts)
-    yield* Console.log(json ? JSON.stringify({ exit_code: exitCodeOf(verdicts), feeds: verdicts }) : reportOf(verdicts))
+    yield* Console.log(
+      json ? JSON.stringify({ exit_code: probeExitCode(verdicts), feeds: verdicts }) : formatReport(verdicts)
+    )
     if (Option.isSome(bundle)) {
-      const { writeBundle } = yield* Effect.promise(() => import("./bundle.ts"))
-      const recordings = yield* writeBundle(bundle.value, probed, verdicts)
+      const { writeProbeBundle } = yield* Effect.promise(() => import("./bundle.ts"))
+      const recordings = yield* writeProbeBundle(bundle.value, probed, verdicts)
       yield* Console.error(
         `\n${bundle.value} has ${recordings} recordings. Keys were removed, and so was everything in the addresses of stores that looks like a secret. Check it before you send it.`
       )

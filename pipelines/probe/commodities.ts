@@ -6,24 +6,24 @@
 import { daysBefore } from "@larder/schemas"
 import { Clock, DateTime, Effect, FileSystem, type Redacted, Result } from "effect"
 import { type Catalog, catalog, type Feed } from "../commodities/catalog.ts"
-import { PayloadUnreadable, rowsOf } from "../commodities/decode/payload.ts"
+import { PayloadUnreadable, parseRows } from "../commodities/decode/payload.ts"
 import { DriftFound } from "../commodities/normalise/drift.ts"
 import { normalise } from "../commodities/normalise/normalise.ts"
 import { daysAhead, fetchFirst } from "../commodities/source/fetch-feed.ts"
-import { aboutNoDays, asksOf, knowsNoDays, marsKey } from "../commodities/source/requests.ts"
+import { aboutNoDays, feedRequests, knowsNoDays, marsKey } from "../commodities/source/requests.ts"
 import type { RawFile } from "../run/archive/fetch-list.ts"
 import { reading } from "../run/files/hand-edited.ts"
 import {
   AccessDenied,
-  type Ask,
   NotRecorded,
   Origin,
   type OriginError,
   RefusedByUpstream,
+  type SourceRequest,
   UpstreamUnavailable
 } from "../run/origins/origin.ts"
 import type { DayRange } from "../run/pipeline.ts"
-import { type FeedVerdict, type Finding, orFatal, tooManyRejects, verdictsOf, whyAway } from "./verdict.ts"
+import { type FeedVerdict, orFatal, type ProbeFinding, tooManyRejects, verdictsOf, whyAway } from "./verdict.ts"
 
 /** Number of days in which a report of this frequency appears at least once, even if one is late. */
 const spans: Readonly<Record<Feed["frequency"], number>> = {
@@ -63,8 +63,14 @@ const clockNote = ({ fetched_at, told }: RawFile) => {
 const movedNote = ({ final_url, url }: RawFile) =>
   new URL(final_url).host === new URL(url).host ? [] : [`it redirects to ${final_url}: the source has moved`]
 
-const judge = (feed: Feed, raw: RawFile, text: string, window: DayRange | undefined, recorded: boolean): Finding => {
-  const payload = rowsOf(feed, { ...raw, text, recorded })
+const judge = (
+  feed: Feed,
+  raw: RawFile,
+  text: string,
+  window: DayRange | undefined,
+  recorded: boolean
+): ProbeFinding => {
+  const payload = parseRows(feed, { ...raw, text, recorded })
   const { remark, rows } = payload
   const read = normalise(feed, payload, { asked: raw.exact ? window : undefined })
   const notes = [
@@ -89,12 +95,12 @@ const judge = (feed: Feed, raw: RawFile, text: string, window: DayRange | undefi
 }
 
 interface Asked {
-  readonly found: Finding
+  readonly found: ProbeFinding
   readonly error?: OriginError
 }
 
 /** Reading finds what is wrong with a payload. Any other exception is a bug. */
-const judged = (feed: Feed, ...rest: [RawFile, string, DayRange | undefined, boolean]): Finding => {
+const judged = (feed: Feed, ...rest: [RawFile, string, DayRange | undefined, boolean]): ProbeFinding => {
   try {
     return judge(feed, ...rest)
   } catch (cause) {
@@ -110,7 +116,7 @@ const probeFeed = Effect.fnUntraced(function* (feed: Feed, today: string, key: R
   const fs = yield* FileSystem.FileSystem
   const { kind } = yield* Origin
   const window = kind === "live" ? windowOf(feed, today) : undefined
-  const asks = asksOf(feed, window, key).map((ask): Ask => ({ ...ask, wants: ["date"] }))
+  const asks = feedRequests(feed, window, key).map((ask): SourceRequest => ({ ...ask, wants: ["date"] }))
   const fetched = yield* Effect.result(fetchFirst(asks))
   if (Result.isFailure(fetched)) {
     const error = yield* orFatal(fetched.failure)
@@ -139,7 +145,7 @@ const hopeless = (asked: ReadonlyArray<Asked>): string | undefined => {
 const isGone = ({ error }: Asked) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
 
 /** A single report may end. If no report exists any more, the whole service has moved. */
-const orMoved = (asked: ReadonlyArray<Asked>): ReadonlyArray<Finding> => {
+const orMoved = (asked: ReadonlyArray<Asked>): ReadonlyArray<ProbeFinding> => {
   if (asked.length < 3 || !asked.every(isGone)) return asked.map(({ found }) => found)
   const detail =
     "no report of this service is at its address anymore (HTTP 404 or 410): the API has moved; install a newer version of Larder, or report it with --bundle"
@@ -147,7 +153,7 @@ const orMoved = (asked: ReadonlyArray<Asked>): ReadonlyArray<Finding> => {
 }
 
 /** Every feed of a service is asked for days that have rows, so feeds that are all empty differ. */
-const orNoDays = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
+const orNoDays = (found: ReadonlyArray<ProbeFinding>): ReadonlyArray<ProbeFinding> => {
   if (!knowsNoDays(found.flatMap(({ rows, verdict }) => (verdict === "ok" ? [rows ?? 0] : [])))) return found
   return found.map((one) =>
     one.verdict === "ok" ? { ...one, verdict: "differs", detail: `${one.detail}, ${aboutNoDays}` } : one
@@ -167,7 +173,7 @@ const probeService = Effect.fnUntraced(function* ({ feeds }: Catalog, source: Fe
   }
   const asked: Array<Asked> = []
   let stop: string | undefined
-  const rest: Array<Finding> = []
+  const rest: Array<ProbeFinding> = []
   for (const feed of own) {
     if (stop !== undefined) {
       rest.push({ feed: feed.feed, verdict: "not_asked", detail: stop })

@@ -11,7 +11,7 @@ import { type StorePolicy, storePolicy } from "../storefronts/source/crawl/polic
 import { nothingKnown } from "../storefronts/source/crawl/product-list.ts"
 import { listAddress, withOperatorFiles } from "../storefronts/source/operator-files.ts"
 import { type ListedStore, storesIn } from "../storefronts/source/store-list.ts"
-import { type Finding, tooManyRejects, verdictsOf } from "./verdict.ts"
+import { type ProbeFinding, tooManyRejects, verdictsOf } from "./verdict.ts"
 
 /** Enough for some hundred products of any feed. */
 const mostBytesOfFile = 4 << 20
@@ -44,7 +44,7 @@ const onlyTheBeginning = (origin: Origin["Service"]) =>
       })
   })
 
-const judge = (feed: string, { products, rejects, variants }: Batch): Finding => {
+const judge = (feed: string, { products, rejects, variants }: Batch): ProbeFinding => {
   const priced = variants.filter(({ price }) => price !== null).length
   const notes =
     priced === variants.length ? [] : [`${variants.length - priced} of ${variants.length} variants have no price`]
@@ -71,7 +71,7 @@ const probeStore = Effect.fnUntraced(function* (store: ListedStore) {
   if (ended === undefined && batch !== undefined) return judge(feed, batch)
   const detail = ended?.detail ?? "it has no products"
   const verdict = differing.has(ended?.outcome ?? "empty") ? "differs" : "unreachable"
-  return { feed, verdict, detail } satisfies Finding as Finding
+  return { feed, verdict, detail } satisfies ProbeFinding as ProbeFinding
 })
 
 /** `given` is the file of `--stores`. */

@@ -20,12 +20,12 @@ export interface FeedVerdict {
   readonly newest_day: string | null
 }
 
-export type Finding = Pick<FeedVerdict, "feed" | "verdict" | "detail"> &
+export type ProbeFinding = Pick<FeedVerdict, "feed" | "verdict" | "detail"> &
   Partial<Pick<FeedVerdict, "notes" | "rows" | "newest_day">>
 
 export const verdictsOf =
   (pipeline: string, group: string) =>
-  ({ detail, feed, newest_day = null, notes = [], rows = null, verdict }: Finding): FeedVerdict => ({
+  ({ detail, feed, newest_day = null, notes = [], rows = null, verdict }: ProbeFinding): FeedVerdict => ({
     pipeline,
     group,
     feed,
@@ -64,7 +64,7 @@ export const whyAway = (error: OriginError) => {
 }
 
 /** 0 if all feeds are ok, 1 if nothing answered, otherwise 4. */
-export const exitCodeOf = (verdicts: ReadonlyArray<FeedVerdict>) => {
+export const probeExitCode = (verdicts: ReadonlyArray<FeedVerdict>) => {
   if (verdicts.every(({ verdict }) => verdict === "ok")) return 0
   return verdicts.some(({ verdict }) => verdict === "ok" || verdict === "differs") ? 4 : 1
 }
@@ -91,7 +91,7 @@ const linesOf = (verdicts: ReadonlyArray<FeedVerdict>) => {
 }
 
 /** One heading per group, followed by the lines of its feeds. */
-export const reportOf = (verdicts: ReadonlyArray<FeedVerdict>) =>
+export const formatReport = (verdicts: ReadonlyArray<FeedVerdict>) =>
   [...Map.groupBy(verdicts, ({ group, pipeline }) => `${pipeline}, ${group}`)]
     .map(([heading, of]) => {
       const fine = of.filter(({ verdict }) => verdict === "ok").length

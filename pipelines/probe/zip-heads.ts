@@ -8,7 +8,7 @@ import { Data, Effect, Stream } from "effect"
 import { fromRandomAccessReaderPromise, RandomAccessReader } from "yauzl"
 import { deflated, type Member, membersOf, ZipUnusable, zipLimits } from "../branded-foods/source/zip-members.ts"
 import { reasonOf } from "../run/files/causes.ts"
-import { type Answer, type Ask, Origin, type Resume } from "../run/origins/origin.ts"
+import { Origin, type Resume, type SourceRequest, type SourceResponse } from "../run/origins/origin.ts"
 
 /** Enough for the list of a dozen members, and a comment. */
 const tailBytes = 128 << 10
@@ -31,10 +31,10 @@ export interface ZipHeads {
 export class NoRanges extends Data.TaggedError("NoRanges") {}
 
 /** Reads at most `most` bytes, from the offset of `resume`. */
-const piece = Effect.fnUntraced(function* (ask: Ask, most: number, resume?: Resume) {
+const piece = Effect.fnUntraced(function* (ask: SourceRequest, most: number, resume?: Resume) {
   const origin = yield* Origin
   const attempt = Effect.gen(function* () {
-    const answer: Answer = yield* origin.open(ask, resume)
+    const answer: SourceResponse = yield* origin.open(ask, resume)
     if (answer.from !== (resume?.from ?? 0)) return { answer, bytes: Buffer.alloc(0) }
     let left = most
     const parts = yield* answer.body.pipe(
@@ -74,7 +74,7 @@ const unpack = (bytes: Buffer, method: number) =>
 
 /** Reads the first bytes of the `wanted` members. */
 export const zipHeads = Effect.fn("probe.zipHeads")(function* (
-  ask: Ask,
+  ask: SourceRequest,
   wanted: (members: ReadonlyArray<Member>) => ReadonlyArray<Member>
 ) {
   const label = ask.url.slice(ask.url.lastIndexOf("/") + 1)

@@ -12,7 +12,7 @@ import { BadUse, checkPipeline, checkSettings, type Given, type Source, sourceKi
 import { progressOnStderr } from "./progress.ts"
 import type { Ended } from "./read-and-publish.ts"
 import { ingestOnce, openHome } from "./run.ts"
-import { jsonOf, jsonOfUnpublished, leftOutError, summaryOf } from "./summary.ts"
+import { formatJson, formatSummary, formatUnpublishedJson, leftOutError } from "./summary.ts"
 
 const programName = "larder-ingest"
 
@@ -65,7 +65,7 @@ const checkGiven = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines
 
 /** With `--json`, a pipeline that a run of several leaves out is an object, too. */
 const tellNotRun = ({ name }: Pipeline, { dryRun, json }: Asked, problem: string) =>
-  json ? Console.log(jsonOfUnpublished({ pipeline: name, outcome: "not_run", problem, dryRun })) : Effect.void
+  json ? Console.log(formatUnpublishedJson({ pipeline: name, outcome: "not_run", problem, dryRun })) : Effect.void
 
 /** A recording may hold only some hosts. In a run of several pipelines, those without a recording are left out. */
 const recorded = Effect.fnUntraced(function* (which: Pipelines, asked: Asked) {
@@ -95,7 +95,7 @@ const tellFailure = ({ name }: Pipeline, { dryRun, json }: Asked, cause: Cause.C
   const outcome = Cause.hasInterruptsOnly(cause) ? "interrupted" : "failed"
   const message = outcome === "interrupted" ? outcome : messagesOf(cause).join("\n")
   const problem = message || String(Cause.squash(cause))
-  return Console.log(jsonOfUnpublished({ pipeline: name, outcome, problem, dryRun, ended }))
+  return Console.log(formatUnpublishedJson({ pipeline: name, outcome, problem, dryRun, ended }))
 }
 
 /** Runs one pipeline and prints its result. */
@@ -110,7 +110,7 @@ const ingestAndTell = Effect.fnUntraced(function* (pipeline: Pipeline, { asked, 
     Effect.onExit((exit) => (Exit.isFailure(exit) ? tellFailure(pipeline, asked, exit.cause, ended) : Effect.void)),
     json ? (effect) => effect : Effect.provide(progressOnStderr)
   )
-  yield* Console.log(json ? jsonOf(result, dryRun) : summaryOf(result, dryRun))
+  yield* Console.log(json ? formatJson(result, dryRun) : formatSummary(result, dryRun))
   const leftOut = leftOutError(result, dryRun)
   if (leftOut !== undefined) return yield* leftOut
 })
@@ -119,7 +119,8 @@ const ingestAndTell = Effect.fnUntraced(function* (pipeline: Pipeline, { asked, 
 const worstFirst = [3, 1, 2, 4, 0]
 
 /** The worst exit code of several pipelines. */
-export const worstOf = (codes: ReadonlyArray<number>): number => worstFirst.find((code) => codes.includes(code)) ?? 1
+export const worstExitCode = (codes: ReadonlyArray<number>): number =>
+  worstFirst.find((code) => codes.includes(code)) ?? 1
 
 const words: Readonly<Record<number, string>> = {
   1: "failed",
@@ -143,7 +144,7 @@ class PipelinesEnded extends Schema.TaggedError<PipelinesEnded>()("PipelinesEnde
 
 const endOf = (ended: ReadonlyArray<{ readonly pipeline: string; readonly code: number }>, of: number) => {
   const bad = ended.filter(({ code }) => code !== 0)
-  const code = worstOf(ended.map((one) => one.code))
+  const code = worstExitCode(ended.map((one) => one.code))
   return code === 0 ? Effect.void : Effect.fail(new PipelinesEnded({ code, of, ended: bad }))
 }
 

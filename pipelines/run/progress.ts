@@ -7,7 +7,7 @@
 import { visibleInLine } from "@larder/warehouse/cli"
 import { ByteSize, Clock, Console, Context, Effect, Exit, Layer, type Scope } from "effect"
 
-export interface Step {
+export interface ProgressUpdate {
   /** Name of a feed that begins. */
   readonly reading?: string
   /** Name of a feed that is done. */
@@ -21,7 +21,7 @@ interface Shows {
   start(pipeline: string): Effect.Effect<void, never, Scope.Scope>
   /** Sets the number of feeds to read. */
   expect(feeds: number): Effect.Effect<void>
-  advance(step: Step): Effect.Effect<void>
+  advance(step: ProgressUpdate): Effect.Effect<void>
   /** The feeds have been read, and this phase begins. `rows` is the count that the summary also shows. */
   phase(name: string, rows?: number): Effect.Effect<void>
 }
@@ -143,7 +143,7 @@ const makeShows = (screen: Screen) => {
       if (count) count.feeds = feeds
     })
 
-  const advance = ({ feed, reading = feed, rows = 0, bytes = 0 }: Step) =>
+  const advance = ({ feed, reading = feed, rows = 0, bytes = 0 }: ProgressUpdate) =>
     Effect.sync(() => {
       if (!count) return
       count.rows += rows

@@ -77,11 +77,11 @@ class ScratchUnwritable extends Schema.TaggedError<ScratchUnwritable>()("Scratch
 /** A store list may have hundreds of stores that cannot be reached. */
 const reasonsShown = 50
 
-export const homeSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
+export const homeFolderSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
 
 /** The warehouse of `LARDER_HOME`. Fails if an earlier version of Larder made it. */
 export const openHome = Effect.gen(function* () {
-  const layout = yield* openLayout(yield* homeSetting)
+  const layout = yield* openLayout(yield* homeFolderSetting)
   yield* requirePresentForm(layout)
   return layout
 })

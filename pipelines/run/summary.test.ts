@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aRun } from "@larder/test/support/warehouse/pantry.ts"
 import type { IngestResult } from "./read-and-publish.ts"
-import { jsonOf, leftOutError, summaryOf } from "./summary.ts"
+import { formatJson, formatSummary, leftOutError } from "./summary.ts"
 
 const left = (feed: string, kind: "untrusted" | "unreachable" | "partial" = "unreachable") => ({
   feed,
@@ -28,7 +28,7 @@ const result = (of: Partial<IngestResult>): IngestResult => ({
 describe("the summary of a run", () => {
   it("calls rows that state nothing new neither loaded nor known", () => {
     assert.strictEqual(
-      summaryOf(result({}), false),
+      formatSummary(result({}), false),
       "storefronts: published larder-000001\n  5 rows read: 3 new, 1 with nothing new, 1 rejected"
     )
   })
@@ -37,11 +37,11 @@ describe("the summary of a run", () => {
     [true, "dry run: nothing was published; a run would publish a new generation"],
     [false, "dry run: nothing was published; a run would publish nothing, because nothing is new"]
   ])("says that a dry run published nothing (changes: %s)", (changes, line) => {
-    assert.include(summaryOf(result({ changes }), true), `storefronts: ${line}\n`)
+    assert.include(formatSummary(result({ changes }), true), `storefronts: ${line}\n`)
   })
 
   it("has words of its own with --json for what a dry run would publish", () => {
-    const outcomeOf = (dryRun: boolean): unknown => JSON.parse(jsonOf(result({}), dryRun)).outcome
+    const outcomeOf = (dryRun: boolean): unknown => JSON.parse(formatJson(result({}), dryRun)).outcome
     assert.deepStrictEqual([outcomeOf(false), outcomeOf(true)], ["published", "would_publish"])
   })
 

@@ -14,7 +14,7 @@ const headlineOf = ({ changes, run }: Pick<IngestResult, "run" | "changes">, dry
 }
 
 /** For a run that did not fail. */
-export const summaryOf = (
+export const formatSummary = (
   result: Pick<IngestResult, "run" | "changes"> & Partial<Pick<IngestResult, "stores">>,
   dryRun: boolean
 ): string => {
@@ -54,7 +54,7 @@ type Told = { readonly [Key in keyof Omit<RunRecord, "outcome">]: RunRecord[Key]
   readonly problem: string | null
 }
 
-export const jsonOf = ({ left_out, run, stores }: IngestResult, dryRun: boolean): string => {
+export const formatJson = ({ left_out, run, stores }: IngestResult, dryRun: boolean): string => {
   const outcome = dryRun && run.outcome === "published" ? "would_publish" : run.outcome
   return JSON.stringify({
     ...run,
@@ -76,7 +76,7 @@ interface Unpublished {
   readonly ended?: Ended | undefined
 }
 
-export const jsonOfUnpublished = ({ dryRun, ended, outcome, pipeline, problem }: Unpublished): string => {
+export const formatUnpublishedJson = ({ dryRun, ended, outcome, pipeline, problem }: Unpublished): string => {
   const unknown = {
     run_id: null,
     pipeline,

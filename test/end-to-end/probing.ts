@@ -1,6 +1,6 @@
 /** Probes of live sources in tests: real requests over real HTTP, of which only the hosts are moved. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { catalog, type Pipeline, type Probed, probePipeline, writeBundle } from "@larder/pipelines"
+import { catalog, type Pipeline, type Probed, probePipeline, writeProbeBundle } from "@larder/pipelines"
 import { ConfigProvider, Effect } from "effect"
 import { type Bodies, everyFeed, recordingOf } from "../support/pipelines/commodity-payloads.ts"
 import { hostsMoved, unpaced } from "../support/pipelines/live-runs.ts"
@@ -43,7 +43,7 @@ export const bundling = (
       probed.push(yield* probePipeline(pipeline, stores).pipe(Effect.provide(origin)))
     }
     const verdicts = probed.flatMap((one) => one.verdicts)
-    yield* writeBundle(file, probed, verdicts)
+    yield* writeProbeBundle(file, probed, verdicts)
     return verdicts
   }).pipe(Effect.scoped, withSettings(environment))
 

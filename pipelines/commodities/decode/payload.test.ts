@@ -12,13 +12,13 @@ import {
   n,
   sectionsBody
 } from "@larder/test/support/pipelines/commodity-payloads.ts"
-import { fieldsOf, findField, isScalar, normalisedKey, rowsOf, textFrom, textOf } from "./payload.ts"
+import { cellText, fieldNames, findField, isScalar, normalisedKey, parseRows, textFrom } from "./payload.ts"
 
 const closes = feedNamed("gov-mars/1603")
 const months = feedNamed("gov-mars/1623")
 const url = "https://example.test/report"
 const read = (feed: typeof blocks, text: string, content_type: string | null = null, recorded = false) =>
-  rowsOf(feed, { url, text, content_type, recorded })
+  parseRows(feed, { url, text, content_type, recorded })
 const rows = (count: number) => Array.from({ length: count }, () => ({ slug_id: "2993" }))
 
 describe("an answer", () => {
@@ -203,19 +203,19 @@ describe("a field", () => {
   })
 
   it("is listed if any row has it, in order of appearance", () => {
-    assert.deepStrictEqual(fieldsOf([{ a: 1 }, { b: 2, a: 1 }, { c: null }]), ["a", "b", "c"])
+    assert.deepStrictEqual(fieldNames([{ a: 1 }, { b: 2, a: 1 }, { c: null }]), ["a", "b", "c"])
   })
 })
 
 describe("a cell", () => {
   it.each([[null], [undefined], [""], ["  "], ["N/A"], ["n/a"], [" N/A "]])("has no text when it is %j", (cell) => {
-    assert.isUndefined(textOf(cell))
+    assert.isUndefined(cellText(cell))
   })
 
   it("keeps the digits of a number as printed", () => {
-    assert.strictEqual(textOf(new PublishedNumber("1.6140")), "1.6140")
-    assert.strictEqual(textOf(" 13,594,473 "), "13,594,473")
-    assert.strictEqual(textOf(new PublishedNumber("0")), "0")
+    assert.strictEqual(cellText(new PublishedNumber("1.6140")), "1.6140")
+    assert.strictEqual(cellText(" 13,594,473 "), "13,594,473")
+    assert.strictEqual(cellText(new PublishedNumber("0")), "0")
   })
 
   it.each([
@@ -224,7 +224,7 @@ describe("a cell", () => {
     [{}, "{}"],
     [false, "false"]
   ])("has its JSON as text when it is %j", (cell, text) => {
-    assert.strictEqual(textOf(cell), text)
+    assert.strictEqual(cellText(cell), text)
   })
 
   it.each([[[1]], [{ a: 1 }], [true]])("is not a scalar when it is %j", (cell) => {

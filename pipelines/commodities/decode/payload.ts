@@ -100,7 +100,7 @@ const pick = (feed: Feed, sections: readonly [Section, ...ReadonlyArray<Section>
   return fail(`lacks the section "${feed.section}"; it has: ${listed(sections.map(nameOf))}`)
 }
 
-export interface Answered {
+export interface ReceivedPayload {
   readonly url: string
   readonly text: string
   readonly content_type: string | null
@@ -126,7 +126,7 @@ export const textFrom = (url: string, bytes: Uint8Array): string => {
 }
 
 /** The rows of a feed's payload. Throws `PayloadUnreadable`. */
-export const rowsOf = (feed: Feed, { url, text, content_type, recorded }: Answered): Payload => {
+export const parseRows = (feed: Feed, { url, text, content_type, recorded }: ReceivedPayload): Payload => {
   const fail: Fail = (problem) => {
     throw new PayloadUnreadable({ url, problem })
   }
@@ -165,7 +165,7 @@ export const isRow = (row: unknown): row is PayloadRow =>
 export const normalisedKey = (key: string) => key.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_")
 
 /** Names of the fields that occur in any row, in order of appearance. */
-export const fieldsOf = (rows: ReadonlyArray<PayloadRow>): ReadonlyArray<string> => {
+export const fieldNames = (rows: ReadonlyArray<PayloadRow>): ReadonlyArray<string> => {
   const names = new Set<string>()
   for (const row of rows) for (const name of Object.keys(row)) names.add(name)
   return [...names]
@@ -191,7 +191,7 @@ export const onlyField = (fields: ReadonlyArray<string>, name: string): string |
 }
 
 /** A cell as text; undefined if it is absent, null, empty or "N/A". Other types than text and number become JSON. */
-export const textOf = (cell: unknown): string | undefined => {
+export const cellText = (cell: unknown): string | undefined => {
   if (cell === null || cell === undefined) return undefined
   if (!isScalar(cell)) return JSON.stringify(cell)
   const text = (cell instanceof PublishedNumber ? cell.token : String(cell)).trim()
@@ -199,12 +199,12 @@ export const textOf = (cell: unknown): string | undefined => {
 }
 
 /** A cell for messages: its JSON, at most 60 characters. */
-export const quoted = (cell: unknown): string => {
+export const quoteCell = (cell: unknown): string => {
   const text = JSON.stringify(cell ?? null)
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
 
-export const isStated = (cell: unknown) => textOf(cell) !== undefined
+export const isStated = (cell: unknown) => cellText(cell) !== undefined
 
 /** Whether a cell can hold a number or a text: objects, arrays and booleans cannot. */
 export const isScalar = (cell: unknown) =>

@@ -4,7 +4,7 @@
  */
 import { dayOf } from "@larder/schemas"
 import type { Feed, PeriodKey } from "../catalog.ts"
-import { findField, isStated, type PayloadRow, quoted, textOf } from "../decode/payload.ts"
+import { cellText, findField, isStated, type PayloadRow, quoteCell } from "../decode/payload.ts"
 import { assertTypes, drift } from "./drift.ts"
 
 /** The day of `MM/DD/YYYY` or `YYYY-MM-DD`, with or without a time after it; undefined if the text is not a date. */
@@ -69,9 +69,9 @@ const required = (fields: ReadonlyArray<string>, name: string, exactly: boolean)
 
 /** Finds the period fields of a payload once, and reads them row by row. Throws `DriftFound` if one is missing. */
 export const periodReader = (key: PeriodKey, fields: ReadonlyArray<string>): Reader => {
-  const dayIn = (row: PayloadRow, field: string) => parseDay(textOf(row[field]) ?? "")
+  const dayIn = (row: PayloadRow, field: string) => parseDay(cellText(row[field]) ?? "")
   const fault = (row: PayloadRow, field: string, wanted: string) => ({
-    fault: `${field} is ${quoted(row[field])}, which is not a ${wanted}`,
+    fault: `${field} is ${quoteCell(row[field])}, which is not a ${wanted}`,
     stated: isStated(row[field])
   })
   if (key.kind === "day") {
@@ -84,9 +84,9 @@ export const periodReader = (key: PeriodKey, fields: ReadonlyArray<string>): Rea
   const monthField = required(fields, key.month, false)
   const yearField = required(fields, key.year, false)
   return (row) => {
-    const month = parseMonth(textOf(row[monthField]) ?? "")
+    const month = parseMonth(cellText(row[monthField]) ?? "")
     if (month === undefined) return fault(row, monthField, "month")
-    const text = (key.yearOfDay ? dayIn(row, yearField)?.slice(0, 4) : textOf(row[yearField])) ?? ""
+    const text = (key.yearOfDay ? dayIn(row, yearField)?.slice(0, 4) : cellText(row[yearField])) ?? ""
     const day = /^\d{4}$/.test(text) ? dayOf(Number(text), month, 1) : undefined
     return day === undefined ? fault(row, yearField, key.yearOfDay ? "date" : "year") : { day }
   }
@@ -111,19 +111,19 @@ export const publicationReader = (fields: ReadonlyArray<string>, rows: ReadonlyA
     throw drift(`published_date could be ${found.ambiguous.join(" or ")}`, fields)
   }
   if (found !== undefined) {
-    const fits = (cell: unknown) => parseMoment(textOf(cell) ?? "") !== undefined
+    const fits = (cell: unknown) => parseMoment(cellText(cell) ?? "") !== undefined
     assertTypes([{ field: found.field, fits }], rows)
   }
   const standIn = (row: PayloadRow, day: string) => {
-    const days = reportDays.flatMap((field) => parseDay(textOf(row[field]) ?? "") ?? [])
+    const days = reportDays.flatMap((field) => parseDay(cellText(row[field]) ?? "") ?? [])
     return `${days.sort().at(-1) ?? day} ${unstamped}`
   }
   return (row: PayloadRow, day: string): { readonly moment: string } | { readonly fault: string } => {
-    const stamp = found === undefined ? undefined : textOf(row[found.field])
+    const stamp = found === undefined ? undefined : cellText(row[found.field])
     if (stamp === undefined) return { moment: standIn(row, day) }
     const moment = parseMoment(stamp)
     return moment === undefined
-      ? { fault: `${found?.field} is ${quoted(stamp)}, which is not a date and time` }
+      ? { fault: `${found?.field} is ${quoteCell(stamp)}, which is not a date and time` }
       : { moment }
   }
 }

@@ -6,17 +6,17 @@ import { PublishedNumber } from "@larder/schemas"
 import { Schema } from "effect"
 import type { Feed } from "../catalog.ts"
 import {
-  fieldsOf,
+  cellText,
+  fieldNames,
   isRow,
   isStated,
   onlyField,
   type Payload,
   type PayloadRow,
   PayloadUnreadable,
-  quoted,
-  textOf
+  quoteCell
 } from "../decode/payload.ts"
-import type { Reading } from "./normalise.ts"
+import type { PriceReading } from "./normalise.ts"
 
 /** The payload does not have what the mapping needs: upstream has changed. */
 export class DriftFound extends Schema.TaggedError<DriftFound>()("DriftFound", {
@@ -49,7 +49,7 @@ export const assertTypes = (typed: ReadonlyArray<TypedField>, rows: ReadonlyArra
   for (const { field, fits } of typed) {
     const stated = rows.filter((row) => isStated(row[field]))
     if (stated.length === 0 || stated.some((row) => fits(row[field]))) continue
-    throw drift(`the column ${field} holds only values of another type, such as ${quoted(stated[0]?.[field])}`)
+    throw drift(`the column ${field} holds only values of another type, such as ${quoteCell(stated[0]?.[field])}`)
   }
 }
 
@@ -97,7 +97,7 @@ const isNamed = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>)
  */
 export const assertReport = (feed: Feed, { url, ...payload }: Payload) => {
   const rows = payload.rows.filter(isRow)
-  const fields = fieldsOf(rows)
+  const fields = fieldNames(rows)
   const unlike = (reason: string) => new PayloadUnreadable({ url, problem: `is not the requested report: ${reason}` })
   if (rows.length > 0 && !isNamed(fields, rows)) {
     throw unlike(`no row states the number, the name or the title of its report (${names.join(", ")})`)
@@ -106,12 +106,12 @@ export const assertReport = (feed: Feed, { url, ...payload }: Payload) => {
     const accepted = new Set(values.map(wordsOf))
     const seen = new Set<string>() // most rows state the same value
     for (const [index, row] of rows.entries()) {
-      const text = fits(row[field]) ? textOf(row[field]) : undefined
+      const text = fits(row[field]) ? cellText(row[field]) : undefined
       if (text === undefined || seen.has(text)) continue
       seen.add(text)
       if (accepted.has(wordsOf(text))) continue
       const expected = values.join(" or ")
-      throw unlike(`row ${index + 1} states ${field} ${quoted(row[field])}, where ${expected} was requested`)
+      throw unlike(`row ${index + 1} states ${field} ${quoteCell(row[field])}, where ${expected} was requested`)
     }
   }
 }
@@ -123,8 +123,8 @@ const withoutPadding = (token: string) => (token.includes(".") ? token.replace(/
  * A payload states one value for a metric, a day and a publication. If two rows state different values, a row selector
  * is too wide, and nothing tells which row it was meant for. Throws `DriftFound`.
  */
-export const assertOneValue = (readings: ReadonlyArray<Reading>) => {
-  const said = new Map<string, Reading>()
+export const assertOneValue = (readings: ReadonlyArray<PriceReading>) => {
+  const said = new Map<string, PriceReading>()
   for (const reading of readings) {
     const key = `${reading.metric_name} ${reading.observed_on} ${reading.published_at}`
     const before = said.get(key) ?? reading

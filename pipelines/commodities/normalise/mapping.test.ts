@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { n } from "@larder/test/support/pipelines/commodity-payloads.ts"
 import { parseColumn } from "../catalog.ts"
-import { fieldsOf, type PayloadRow } from "../decode/payload.ts"
+import { fieldNames, type PayloadRow } from "../decode/payload.ts"
 import { resolveColumn } from "./mapping.ts"
 
 const resolve = (rule: string, rows: ReadonlyArray<PayloadRow>, selected = rows) =>
-  resolveColumn(parseColumn(rule), fieldsOf(rows), selected)
+  resolveColumn(parseColumn(rule), fieldNames(rows), selected)
 
 describe("a column by name", () => {
   it("is found in the spelling of the payload", () => {

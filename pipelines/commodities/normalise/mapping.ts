@@ -1,15 +1,15 @@
 /** The catalog applied to one payload: which rows belong to which metric, and which column holds its number. */
 import { numberToken } from "@larder/schemas"
-import type { ColumnRule, Feed, Metric } from "../catalog.ts"
+import type { CatalogMetric, ColumnRule, Feed } from "../catalog.ts"
 import {
+  cellText,
   findField,
   isScalar,
   isStated,
   normalisedKey,
   onlyField,
   type PayloadRow,
-  quoted,
-  textOf
+  quoteCell
 } from "../decode/payload.ts"
 import { drift, type TypedField } from "./drift.ts"
 
@@ -17,7 +17,7 @@ import { drift, type TypedField } from "./drift.ts"
 export type Valued = ReadonlyMap<string, ReadonlySet<string>>
 
 export interface MappedMetric {
-  readonly metric: Metric
+  readonly metric: CatalogMetric
   readonly selects: (row: PayloadRow) => boolean
   /** Undefined if an optional column is missing, or if no row of the payload shows it. */
   readonly column: string | undefined
@@ -33,7 +33,7 @@ const isAnyOf = (values: ReadonlyArray<string>) => {
   const wanted = new Set(values.map(folded))
   const known = new Map<string, boolean>()
   return (cell: unknown) => {
-    const text = textOf(cell)
+    const text = cellText(cell)
     if (text === undefined) return false
     const found = known.get(text) ?? wanted.has(folded(text))
     known.set(text, found)
@@ -45,7 +45,7 @@ const isAnyOf = (values: ReadonlyArray<string>) => {
  * Tells which rows belong to a metric. If no row has one of its selector fields, although rows meet the other
  * conditions, nothing distinguishes these rows any more: throws `DriftFound`.
  */
-const selectorOf = (metric: Metric, fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
+const selectorOf = (metric: CatalogMetric, fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
   const conditions = metric.where.map((condition) => ({ ...condition, found: findField(fields, condition.field) }))
   const known = conditions.flatMap(({ found, values }) =>
     found !== undefined && "field" in found ? [{ field: found.field, isWanted: isAnyOf(values) }] : []
@@ -59,7 +59,7 @@ const selectorOf = (metric: Metric, fields: ReadonlyArray<string>, rows: Readonl
 }
 
 /** The number in a cell as a token, with its digits as printed; undefined if it is not a number. */
-export const tokenOf = (cell: unknown) => (isScalar(cell) ? numberToken(textOf(cell) ?? "") : undefined)
+export const numberInCell = (cell: unknown) => (isScalar(cell) ? numberToken(cellText(cell) ?? "") : undefined)
 
 /** Fields that identify rows or date them. A number in them is never a price. */
 const keys =
@@ -69,7 +69,7 @@ const keys =
 const numberColumns = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) =>
   fields.filter((field) => {
     const stated = rows.filter((row) => isStated(row[field]))
-    const numbers = stated.filter((row) => tokenOf(row[field]) !== undefined)
+    const numbers = stated.filter((row) => numberInCell(row[field]) !== undefined)
     return numbers.length * 2 > stated.length
   })
 
@@ -115,10 +115,10 @@ export const resolveColumn = (
 }
 
 /** A column in which no value is a number has changed its meaning: that is drift, not a bad row. */
-const assertNumbers = (metric: Metric, column: string, rows: ReadonlyArray<PayloadRow>) => {
+const assertNumbers = (metric: CatalogMetric, column: string, rows: ReadonlyArray<PayloadRow>) => {
   const stated = rows.filter((row) => isStated(row[column]))
-  if (stated.length === 0 || stated.some((row) => tokenOf(row[column]) !== undefined)) return
-  const example = quoted(stated[0]?.[column])
+  if (stated.length === 0 || stated.some((row) => numberInCell(row[column]) !== undefined)) return
+  const example = quoteCell(stated[0]?.[column])
   throw drift(`the column ${column} of ${metric.metric_name} no longer holds numbers, but values like ${example}`)
 }
 

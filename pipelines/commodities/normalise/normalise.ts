@@ -7,14 +7,21 @@
  */
 import { daysBefore } from "@larder/schemas"
 import type { DayRange } from "../../run/pipeline.ts"
-import type { Feed, Metric } from "../catalog.ts"
+import type { CatalogMetric, Feed } from "../catalog.ts"
 import { knownFields } from "../decode/known-fields.ts"
-import { fieldsOf, isRow, onlyField, type Payload, type PayloadRow, quoted, textOf } from "../decode/payload.ts"
+import { cellText, fieldNames, isRow, onlyField, type Payload, type PayloadRow, quoteCell } from "../decode/payload.ts"
 import { assertAnnouncedAhead, parseDay, periodReader, publicationReader } from "./dates.ts"
 import { assertOneValue, assertReport, assertTypes, drift, identityFields, misfitIn, type TypedField } from "./drift.ts"
-import { assertStillStated, type MappedMetric, mapPayload, selectorFields, tokenOf, type Valued } from "./mapping.ts"
+import {
+  assertStillStated,
+  type MappedMetric,
+  mapPayload,
+  numberInCell,
+  selectorFields,
+  type Valued
+} from "./mapping.ts"
 
-export interface Reading {
+export interface PriceReading {
   readonly metric_name: string
   readonly observed_on: string
   /** The number as a JSON token, with its digits as printed. */
@@ -35,7 +42,7 @@ export interface Rejected {
 export interface Normalised {
   readonly rows_read: number
   readonly rows_silent: number
-  readonly readings: ReadonlyArray<Reading>
+  readonly readings: ReadonlyArray<PriceReading>
   readonly rejects: ReadonlyArray<Rejected>
   readonly unknown_fields: ReadonlyArray<{ readonly field: string; readonly example: string }>
   /** The column that each metric was read from: its `measure`. */
@@ -54,7 +61,7 @@ export interface Limits {
 }
 
 type Read =
-  | { readonly kind: "readings"; readonly readings: ReadonlyArray<Reading> }
+  | { readonly kind: "readings"; readonly readings: ReadonlyArray<PriceReading> }
   /** A row of another product or market. */
   | { readonly kind: "not ours" }
   | { readonly kind: "no value" }
@@ -66,7 +73,7 @@ const rejected = (reason: string, undated = false): Read => ({ kind: "rejected",
 const noObject = rejected("the row is not a JSON object")
 
 /** At most twelve digits before the point and 30 characters, and above zero; only a basis may be zero or negative. */
-const isPrice = (metric: Metric, token: string) =>
+const isPrice = (metric: CatalogMetric, token: string) =>
   token.length <= 30 &&
   /^-?\d{1,12}(\.\d+)?$/.test(token) &&
   (metric.unit === "usd_per_lb_basis" || /^[^-]*[1-9]/.test(token))
@@ -84,7 +91,7 @@ const wordings: ReadonlyArray<readonly [RegExp, unit: string]> = [
 const unitReader = (fields: ReadonlyArray<string>) => {
   const field = onlyField(fields, "price_unit")
   return (row: PayloadRow): { readonly unit: string; readonly stated: string } | undefined => {
-    const stated = field === undefined ? undefined : textOf(row[field])
+    const stated = field === undefined ? undefined : cellText(row[field])
     const unit = stated === undefined ? undefined : wordings.find(([words]) => words.test(stated))?.[1]
     return stated === undefined || unit === undefined ? undefined : { unit, stated }
   }
@@ -99,7 +106,7 @@ const furthestAhead = 31
 const isWithin = (day: string, { from, to }: DayRange) => day >= from && day <= to
 
 const assertAsked = (feed: Feed, row: PayloadRow, asked: DayRange | undefined) => {
-  const day = asked && parseDay(textOf(row[feed.windowField]) ?? "")
+  const day = asked && parseDay(cellText(row[feed.windowField]) ?? "")
   if (asked === undefined || day === undefined || isWithin(day, asked)) return
   const problem = `${feed.windowField} was requested from ${asked.from} to ${asked.to}, and a row of ${day} came: the service ignored the filter`
   throw drift(problem)
@@ -107,7 +114,7 @@ const assertAsked = (feed: Feed, row: PayloadRow, asked: DayRange | undefined) =
 
 /** Fields that determine which rows are read, apart from dates and numbers. */
 const typedFields = (feed: Feed, fields: ReadonlyArray<string>, { asked }: Limits): ReadonlyArray<TypedField> => {
-  const isDate = (cell: unknown) => parseDay(textOf(cell) ?? "") !== undefined
+  const isDate = (cell: unknown) => parseDay(cellText(cell) ?? "") !== undefined
   const window = asked === undefined ? [] : [{ field: feed.windowField, fits: isDate }]
   return [...identityFields(feed, fields), ...selectorFields(feed, fields), ...window]
 }
@@ -128,13 +135,13 @@ const rowReader = (
     if (!isRow(row)) return noObject
     assertAsked(feed, row, asked)
     const misfit = misfitIn(typed, row)
-    if (misfit !== undefined) return rejected(`${misfit} is ${quoted(row[misfit])}, a value of another type`)
+    if (misfit !== undefined) return rejected(`${misfit} is ${quoteCell(row[misfit])}, a value of another type`)
     const own = mapping.filter(({ selects }) => selects(row))
     if (own.length === 0) return { kind: "not ours" }
     const period = periodOf(row)
     if ("fault" in period) return rejected(period.fault, !period.stated)
     const stated = own.flatMap(({ column, metric }) =>
-      column !== undefined && textOf(row[column]) !== undefined ? [{ metric, column }] : []
+      column !== undefined && cellText(row[column]) !== undefined ? [{ metric, column }] : []
     )
     if (stated.length === 0) return { kind: "no value" }
     const unit = unitOf(row)
@@ -149,11 +156,11 @@ const rowReader = (
         `it is of ${period.day}, more than ${furthestAhead} days after it was published on ${published_on}`
       )
     }
-    const readings: Array<Reading> = []
+    const readings: Array<PriceReading> = []
     for (const { column, metric } of stated) {
-      const value_text = tokenOf(row[column])
+      const value_text = numberInCell(row[column])
       if (value_text === undefined || !isPrice(metric, value_text)) {
-        return rejected(`${column} is ${quoted(row[column])}, which is not a price`)
+        return rejected(`${column} is ${quoteCell(row[column])}, which is not a price`)
       }
       readings.push({
         metric_name: metric.metric_name,
@@ -212,7 +219,7 @@ const unknownFields = (
     .filter((field) => !mapped.has(field) && !known.has(field.toLowerCase()))
     .map((field) => ({
       field,
-      example: JSON.stringify(rows.find((row) => textOf(row[field]) !== undefined)?.[field] ?? null).slice(0, 200)
+      example: JSON.stringify(rows.find((row) => cellText(row[field]) !== undefined)?.[field] ?? null).slice(0, 200)
     }))
 }
 
@@ -221,7 +228,7 @@ export const normalise = (feed: Feed, payload: Payload, limits: Limits = {}): No
   const { valued = new Map() } = limits
   assertReport(feed, payload)
   const rows = payload.rows.filter(isRow)
-  const fields = fieldsOf(rows)
+  const fields = fieldNames(rows)
   assertTypes(typedFields(feed, fields, limits), rows)
   const mapping = rows.length === 0 ? [] : mapPayload(feed, fields, rows, valued)
   const ours = rows.filter((row) => mapping.some(({ selects }) => selects(row)))

@@ -2,16 +2,16 @@
 import { daysBefore } from "@larder/schemas"
 import { Effect, type Redacted } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
-import { type Ask, NotRecorded, Origin, RefusedByUpstream } from "../../run/origins/origin.ts"
+import { NotRecorded, Origin, RefusedByUpstream, type SourceRequest } from "../../run/origins/origin.ts"
 import type { RunContext } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
-import type { Previous } from "../previous.ts"
-import { asksOf, windowAround } from "./requests.ts"
+import type { PreviousFeeds } from "../previous.ts"
+import { feedRequests, windowAround } from "./requests.ts"
 
 /** What all feeds of a run share. */
 export interface FeedContext {
   readonly run: RunContext
-  readonly previous: Previous
+  readonly previous: PreviousFeeds
   readonly marsKey: Redacted.Redacted | undefined
   readonly today: string
 }
@@ -37,7 +37,7 @@ const isAbsent = (error: unknown): error is NotRecorded | RefusedByUpstream =>
   error instanceof NotRecorded || (error instanceof RefusedByUpstream && error.status === 404)
 
 /** Fetches the first address that exists. Otherwise fails with the first error, which names all missing recordings. */
-export const fetchFirst = Effect.fnUntraced(function* (asks: ReadonlyArray<Ask>) {
+export const fetchFirst = Effect.fnUntraced(function* (asks: ReadonlyArray<SourceRequest>) {
   const archive = yield* Archive
   const absent: Array<NotRecorded | RefusedByUpstream> = []
   for (const ask of asks) {
@@ -60,6 +60,6 @@ export const fetchFirst = Effect.fnUntraced(function* (asks: ReadonlyArray<Ask>)
 export const fetchFeed = Effect.fnUntraced(function* (context: FeedContext, feed: Feed) {
   const { kind } = yield* Origin
   const window = windowOf(feed, context, kind === "live")
-  const raw = yield* fetchFirst(asksOf(feed, window, context.marsKey))
+  const raw = yield* fetchFirst(feedRequests(feed, window, context.marsKey))
   return { raw, window, recorded: kind !== "live" }
 })

@@ -1,7 +1,7 @@
 /** Requests to the two services: the addresses of the reports, the query for a window of days, the key. */
 import { daysBefore, isDay } from "@larder/schemas"
 import { Config, Option, Redacted } from "effect"
-import type { Ask } from "../../run/origins/origin.ts"
+import type { SourceRequest } from "../../run/origins/origin.ts"
 import type { DayRange } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
 
@@ -55,11 +55,11 @@ export const marsKey = Config.option(Config.Redacted("MARS_API_KEY")).pipe(
  * What to request for a feed, in order of preference. The My Market News key is the user name of HTTP Basic, with an
  * empty password; Datamart needs no key.
  */
-export const asksOf = (
+export const feedRequests = (
   feed: Feed,
   window: DayRange | undefined,
   key: Redacted.Redacted | undefined
-): ReadonlyArray<Ask> =>
+): ReadonlyArray<SourceRequest> =>
   feed.paths.map((path) => {
     const url = base[feed.source] + path
     return {

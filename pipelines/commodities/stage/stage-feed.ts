@@ -6,9 +6,9 @@ import type { RawFile } from "../../run/archive/fetch-list.ts"
 import type { RunContext } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
 import type { Normalised } from "../normalise/normalise.ts"
-import type { Previous } from "../previous.ts"
+import type { PreviousFeeds } from "../previous.ts"
 
-const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, previous: Previous) {
+const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, previous: PreviousFeeds) {
   const known = previous.unknownFields.flatMap((unknown) => (unknown.feed === feed.feed ? [unknown.field] : []))
   const fields = read.unknown_fields.map(({ field }) => field).filter((field) => !known.includes(field))
   if (fields.length > 0)
@@ -25,7 +25,7 @@ const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, p
 
 /** `payload_mapping`: the mapping by which a later run knows that it has read this payload. */
 export const stageFeed = Effect.fnUntraced(function* (
-  { run, previous }: { readonly run: RunContext; readonly previous: Previous },
+  { run, previous }: { readonly run: RunContext; readonly previous: PreviousFeeds },
   feed: Feed,
   raw: RawFile,
   read: Normalised,

@@ -6,7 +6,7 @@ import { startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, type Duration, Effect, Fiber, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import { liveOrigin } from "../origins/live.ts"
 import { AccessDenied, AnswerTooLarge, GivenUp, NotRecorded } from "../origins/origin.ts"
-import { Refused } from "../origins/recorded-refusals.ts"
+import { RefusedRequest } from "../origins/recorded-refusals.ts"
 import { replayOrigin } from "../origins/replay.ts"
 import { Archive } from "./archive.ts"
 import { ArchiveUnwritable, Fetch } from "./fetch-list.ts"
@@ -16,7 +16,7 @@ const live = liveOrigin({ interval: 0, firstPause: "1 millis", firstBackOff: "1 
 )
 const sha256Of = (text: string) => createHash("sha256").update(text).digest("hex")
 const decodeLine = Schema.decodeUnknownSync(Schema.fromJsonString(Fetch), { onExcessProperty: "error" })
-const decodeRefused = Schema.decodeUnknownSync(Schema.fromJsonString(Refused), { onExcessProperty: "error" })
+const decodeRefused = Schema.decodeUnknownSync(Schema.fromJsonString(RefusedRequest), { onExcessProperty: "error" })
 
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
 const archiveIn = (folder: string, more: Partial<Parameters<typeof Archive.layer>[0]> = {}) =>

@@ -10,10 +10,10 @@
 import { ifMissing, syncFile, syncFolder } from "@larder/warehouse"
 import { Clock, Context, Duration, Effect, FileSystem, Layer, Path, type PlatformError, Semaphore } from "effect"
 import type { FileUnwritable } from "../files/write-all.ts"
-import { type Ask, type GivenUp, Origin, type OriginError } from "../origins/origin.ts"
-import { refusalTold } from "../origins/recorded-refusals.ts"
-import { atMost } from "../origins/transport.ts"
-import { ArchiveUnwritable, type Fetch, type Line, type RawFile, type RawFileDamaged } from "./fetch-list.ts"
+import { type GivenUp, Origin, type OriginError, type SourceRequest } from "../origins/origin.ts"
+import { encodeRefusal } from "../origins/recorded-refusals.ts"
+import { limitBody } from "../origins/transport.ts"
+import { ArchiveUnwritable, type Fetch, type FetchListLine, type RawFile, type RawFileDamaged } from "./fetch-list.ts"
 import { clearAbandoned, runFolder } from "./incoming.ts"
 import { earlierFetch, interruptedFetches, takenFor } from "./interrupted-runs.ts"
 import { packLoose } from "./pack-loose.ts"
@@ -27,7 +27,7 @@ interface Fetches {
    * Fetches from the origin, with its retry policy, and keeps the payload. If the pipeline resumes interrupted runs,
    * takes the payload that such a run fetched, if there is one.
    */
-  fetch(ask: Ask): Effect.Effect<RawFile, OriginError | ArchiveUnwritable | RawFileDamaged, Origin>
+  fetch(ask: SourceRequest): Effect.Effect<RawFile, OriginError | ArchiveUnwritable | RawFileDamaged, Origin>
   /**
    * Makes requests for what these runs fetched conditional: if the source reports no change, the archived payload
    * counts. The runs have published, so their payloads are durable on disk.
@@ -63,7 +63,10 @@ interface Run {
 }
 
 /** Limits fetching to the time that the request allows. */
-const patiently = <A, E, R>({ patience }: Ask, fetching: Effect.Effect<A, E, R>): Effect.Effect<A, E | GivenUp, R> => {
+const patiently = <A, E, R>(
+  { patience }: SourceRequest,
+  fetching: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | GivenUp, R> => {
   if (patience === undefined) return fetching
   const { left, over } = patience
   if (Duration.toMillis(left) <= 0) return Effect.fail(over)
@@ -117,14 +120,14 @@ const make = Effect.fnUntraced(function* (run: Run) {
     return looseName(sha256)
   })
 
-  const record = Effect.fnUntraced(function* (line: Line) {
+  const record = Effect.fnUntraced(function* (line: FetchListLine) {
     const opened = yield* fs.open(list, { flag: "a" })
     yield* opened.writeAll(new TextEncoder().encode(`${JSON.stringify(line)}\n`))
   }, Effect.scoped)
-  const add = (line: Line) => Effect.uninterruptible(oneLine.withPermit(record(line)))
+  const add = (line: FetchListLine) => Effect.uninterruptible(oneLine.withPermit(record(line)))
 
   const noteRefusal = Effect.fnUntraced(function* (url: string, error: unknown) {
-    const refusal = refusalTold(url, error)
+    const refusal = encodeRefusal(url, error)
     if (refusal === undefined) return
     const refused_at = new Date(yield* Clock.currentTimeMillis).toISOString()
     yield* add({ run_id, pipeline, url, refused_at, refusal })
@@ -158,14 +161,14 @@ const make = Effect.fnUntraced(function* (run: Run) {
 
   const held = makeHeld(({ sha256 }) => provided(isWhole(sha256)))
 
-  const attempt = Effect.fnUntraced(function* (ask: Ask, place: Place | undefined) {
+  const attempt = Effect.fnUntraced(function* (ask: SourceRequest, place: Place | undefined) {
     const origin = yield* Origin
     const kept = place && (yield* place.kept)
     const before = kept === undefined && origin.kind === "live" ? yield* held.of(ask) : undefined
     const opened = yield* origin.open(before === undefined ? ask : { ...ask, held: before.held }, kept)
     const fetched_at = new Date(yield* Clock.currentTimeMillis).toISOString()
     if (before !== undefined && opened.status === 304) return held.confirmed(before.line, { run_id, days, fetched_at })
-    const answer = atMost(ask, opened)
+    const answer = limitBody(ask, opened)
     const receiving = place ? place.receive(answer, onBytes) : receive(incoming, ask.url, answer, onBytes)
     const { part, sha256, bytes } = yield* receiving
     const file = yield* keep(part, sha256)
@@ -173,7 +176,7 @@ const make = Effect.fnUntraced(function* (run: Run) {
     return { run_id, pipeline, days, origin: origin.kind, url: ask.url, ...about, fetched_at, sha256, bytes, file }
   }, Effect.scoped)
 
-  const asked = Effect.fnUntraced(function* (ask: Ask) {
+  const asked = Effect.fnUntraced(function* (ask: SourceRequest) {
     const origin = yield* Origin
     const isResumable = ask.resumable === true && origin.kind === "live"
     const fetching = Effect.gen(function* () {
@@ -184,7 +187,7 @@ const make = Effect.fnUntraced(function* (run: Run) {
   })
 
   /** The next payload that an interrupted run fetched from this address, if it is recent and undamaged. */
-  const taken = Effect.fnUntraced(function* ({ url }: Ask) {
+  const taken = Effect.fnUntraced(function* ({ url }: SourceRequest) {
     const { kind } = yield* Origin
     const line = kind === "live" ? interrupted.get(url)?.shift() : undefined
     if (line === undefined) return undefined
@@ -198,7 +201,7 @@ const make = Effect.fnUntraced(function* (run: Run) {
   })
 
   const fetch = Effect.fn("Archive.fetch")(
-    function* (ask: Ask) {
+    function* (ask: SourceRequest) {
       const fetched: Fetch = (yield* taken(ask)) ?? (yield* asked(ask))
       held.renew(fetched)
       yield* add(fetched)

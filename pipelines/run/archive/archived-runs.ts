@@ -8,7 +8,7 @@ import { ifMissing, type Layout, ownFolder } from "@larder/warehouse"
 import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { NotRecorded, Origin } from "../origins/origin.ts"
-import type { Refused } from "../origins/recorded-refusals.ts"
+import type { RefusedRequest } from "../origins/recorded-refusals.ts"
 import { Archive } from "./archive.ts"
 import { ArchiveUnwritable, decodeLine, type Fetch, hasPayload, hasRead, RawFileDamaged } from "./fetch-list.ts"
 import { earlierFetch } from "./interrupted-runs.ts"
@@ -28,7 +28,7 @@ export interface ArchivedRun {
   /** Number of the generation that the run published according to its list; null if the list names none. */
   readonly generation: number | null
   /** The response for each address, in the order of arrival. */
-  readonly fetches: ReadonlyArray<Fetch | Refused>
+  readonly fetches: ReadonlyArray<Fetch | RefusedRequest>
 }
 
 class ArchiveUnreadable extends Schema.TaggedError<ArchiveUnreadable>()("ArchiveUnreadable", {
@@ -91,7 +91,7 @@ export const archivedRuns = Effect.fnUntraced(function* (
   })
 })
 
-const answeredAt = (line: Fetch | Refused) => ("refused_at" in line ? line.refused_at : line.fetched_at)
+const answeredAt = (line: Fetch | RefusedRequest) => ("refused_at" in line ? line.refused_at : line.fetched_at)
 
 /** An address without its date window: a repeated run asks for another window. */
 const withoutWindow = (url: string) => {
@@ -101,7 +101,7 @@ const withoutWindow = (url: string) => {
 }
 
 /** Recorded responses by address. Several for one address are returned in order, and the last one repeats. */
-const replies = (fetches: ReadonlyArray<Fetch | Refused>) => {
+const replies = (fetches: ReadonlyArray<Fetch | RefusedRequest>) => {
   const exact = Map.groupBy(fetches, ({ url }) => url)
   const anyWindow = Map.groupBy(fetches, ({ url }) => withoutWindow(url))
   return (url: string) => {

@@ -4,7 +4,7 @@
  */
 import { Effect, Option, Schema } from "effect"
 import { reasonOf } from "../files/causes.ts"
-import { Refused } from "../origins/recorded-refusals.ts"
+import { RefusedRequest } from "../origins/recorded-refusals.ts"
 
 export const Fetch = Schema.Struct({
   run_id: Schema.String,
@@ -76,10 +76,14 @@ export const hasRead = (
 ): line is typeof Published.Type | typeof Ended.Type =>
   "published" in line || ("ended" in line && ["unchanged", "partial"].includes(line.ended))
 
-export type Line = typeof Fetch.Encoded | typeof Refused.Encoded | typeof Published.Encoded | typeof Ended.Encoded
+export type FetchListLine =
+  | typeof Fetch.Encoded
+  | typeof RefusedRequest.Encoded
+  | typeof Published.Encoded
+  | typeof Ended.Encoded
 
 export const decodeLine = Schema.decodeUnknownEffect(
-  Schema.fromJsonString(Schema.Union([Fetch, Refused, Published, Ended]))
+  Schema.fromJsonString(Schema.Union([Fetch, RefusedRequest, Published, Ended]))
 )
 
 /** A line as a killed run may have left it; undefined if it is cut. */

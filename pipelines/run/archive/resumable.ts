@@ -7,7 +7,7 @@ import { hash, randomUUID } from "node:crypto"
 import { hostname } from "node:os"
 import { makeDigest } from "@larder/warehouse"
 import { Cause, Clock, Effect, Exit, FileSystem, Option, Path, Schema, Stream } from "effect"
-import { type Answer, AnswerTooLarge, type Resume } from "../origins/origin.ts"
+import { AnswerTooLarge, type Resume, type SourceResponse } from "../origins/origin.ts"
 import { requireWhole } from "../origins/transport.ts"
 import { abandonedAfter, isAlive } from "./incoming.ts"
 
@@ -68,7 +68,7 @@ export const clearStale = Effect.fn("Resumable.clearStale")(function* (incoming:
 const keyOf = (url: string) => hash("sha256", url, "hex").slice(0, 32)
 
 /** A strong validator by the rules of HTTP: a weak tag may also match other bytes. */
-const validatorOf = ({ etag, last_modified }: Answer) =>
+const validatorOf = ({ etag, last_modified }: SourceResponse) =>
   etag !== null && /^"[^"]*"$/.test(etag) ? etag : (last_modified ?? undefined)
 
 /** Whether there is nothing to resume: the download succeeded, or is oversized and would be so again. */
@@ -125,7 +125,10 @@ export const placeFor = Effect.fnUntraced(function* (incoming: string, url: stri
   )
 
   /** Appends the response to the existing bytes, and flushes. Hash and length are those of the whole payload. */
-  const receive = Effect.fnUntraced(function* (answer: Answer, onBytes: (bytes: number) => Effect.Effect<void>) {
+  const receive = Effect.fnUntraced(function* (
+    answer: SourceResponse,
+    onBytes: (bytes: number) => Effect.Effect<void>
+  ) {
     const validator = validatorOf(answer)
     if (answer.from === 0) {
       yield* fs.remove(aboutFile, { force: true }) // before anything else: it describes other bytes

@@ -8,10 +8,10 @@ import { rmdir } from "node:fs/promises"
 import { ifMissing, makeDigest } from "@larder/warehouse"
 import { Effect, FileSystem, Path, type PlatformError, Stream } from "effect"
 import { pieceBytes } from "../files/chunk-size.ts"
-import type { Answer } from "../origins/origin.ts"
+import type { SourceResponse } from "../origins/origin.ts"
 import { requireWhole } from "../origins/transport.ts"
 import { newWorkName } from "./incoming.ts"
-import type { Fault, PackedPayloads } from "./packs/packed-payloads.ts"
+import type { PackedPayloads, PayloadFault } from "./packs/packed-payloads.ts"
 
 /** Path of a loose payload, relative to the archive, with `/`. */
 export const looseName = (sha256: string) => `${sha256.slice(0, 2)}/${sha256}`
@@ -45,7 +45,7 @@ const sha256Of = Effect.fnUntraced(function* (file: string) {
 export const receive = Effect.fnUntraced(function* (
   folder: string,
   url: string,
-  { body, file, total }: Pick<Answer, "body" | "file" | "total">,
+  { body, file, total }: Pick<SourceResponse, "body" | "file" | "total">,
   onBytes: (bytes: number) => Effect.Effect<void>
 ) {
   const fs = yield* FileSystem.FileSystem
@@ -107,14 +107,14 @@ export const runPayloads = Effect.fnUntraced(function* ({ own, packed, root }: P
     yield* linkOrCopy(file, name)
     const found = yield* sha256Of(name)
     if (found === sha256) return yield* toOwn(sha256, name)
-    return { file, problem: "has other bytes than were fetched: its SHA-256 is not its name" } satisfies Fault
+    return { file, problem: "has other bytes than were fetched: its SHA-256 is not its name" } satisfies PayloadFault
   })
   const orFault = (sha256: string) =>
     Effect.catch(({ message, reason }: PlatformError.PlatformError) =>
       Effect.succeed(
         reason._tag === "NotFound"
           ? undefined
-          : ({ file: looseFile(sha256), problem: `cannot be read (${message})` } satisfies Fault)
+          : ({ file: looseFile(sha256), problem: `cannot be read (${message})` } satisfies PayloadFault)
       )
     )
 
@@ -132,7 +132,7 @@ export const runPayloads = Effect.fnUntraced(function* ({ own, packed, root }: P
     if (loose !== undefined && "path" in loose) return loose
     const unpacked = yield* fromPacks(sha256, name)
     if (unpacked !== "absent") return unpacked
-    return loose ?? ({ file: looseFile(sha256), problem: "is missing, and no pack holds it" } satisfies Fault)
+    return loose ?? ({ file: looseFile(sha256), problem: "is missing, and no pack holds it" } satisfies PayloadFault)
   })
 
   /** Makes the part of a payload that has just arrived a file of the run. */

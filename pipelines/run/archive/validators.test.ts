@@ -5,7 +5,7 @@ import { later } from "@larder/test/support/later.ts"
 import { quick, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { liveOrigin } from "../origins/live.ts"
-import type { Ask } from "../origins/origin.ts"
+import type { SourceRequest } from "../origins/origin.ts"
 import { Archive } from "./archive.ts"
 import { archivedRuns, archiveToRepeat, repeated } from "./archived-runs.ts"
 
@@ -30,7 +30,7 @@ const startTagged = Effect.gen(function* () {
 const run = (
   folder: string,
   n: number,
-  asks: ReadonlyArray<Partial<Ask> & Pick<Ask, "url">>,
+  asks: ReadonlyArray<Partial<SourceRequest> & Pick<SourceRequest, "url">>,
   after: ReadonlyArray<number>,
   packs = true
 ) =>

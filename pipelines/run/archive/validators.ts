@@ -3,8 +3,8 @@
  * undamaged, and its validators. A payload that is missing or damaged is requested in full.
  */
 import { Clock, Effect, FileSystem, Path } from "effect"
-import type { Held } from "../origins/conditional.ts"
-import type { Ask } from "../origins/origin.ts"
+import type { Validators } from "../origins/conditional.ts"
+import type { SourceRequest } from "../origins/origin.ts"
 import type { Fetch } from "./fetch-list.ts"
 import { fetchedBy } from "./interrupted-runs.ts"
 
@@ -17,7 +17,7 @@ const settledAfter = 60_000
 /** The validators for the next request for this payload; undefined if it has no usable validator. */
 export const heldOf = (
   fetched: Pick<Fetch, "etag" | "last_modified" | "final_url" | "fetched_at" | "told">
-): Held | undefined => {
+): Validators | undefined => {
   const { etag, fetched_at, final_url, last_modified, told = {} } = fetched
   const age = last_modified === null ? Number.NaN : Date.parse(fetched_at) - Date.parse(last_modified)
   const isSettled = age > settledAfter
@@ -44,7 +44,7 @@ export const makeHeld = <E>(isWhole: (line: Fetch) => Effect.Effect<boolean, E>)
   })
 
   /** The payload that makes this request conditional, with its validators. */
-  const of = Effect.fnUntraced(function* ({ longest = Number.POSITIVE_INFINITY, url }: Ask) {
+  const of = Effect.fnUntraced(function* ({ longest = Number.POSITIVE_INFINITY, url }: SourceRequest) {
     const line = lines.get(url)
     const held = line && heldOf(line)
     if (line === undefined || held === undefined || line.bytes > longest) return undefined

@@ -6,10 +6,10 @@
 import { Option } from "effect"
 import * as Cookies from "effect/http/Cookies"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
-import type { Ask } from "./origin.ts"
+import type { SourceRequest } from "./origin.ts"
 
 /** What is known about a payload that was fetched before. */
-export interface Held {
+export interface Validators {
   readonly etag: string | null
   readonly last_modified: string | null
   /** The address that returned the payload. Only requests to this address get the condition. */
@@ -18,7 +18,7 @@ export interface Held {
 }
 
 /** The header fields of the condition; undefined for an address that did not return the payload. */
-export const conditionOf = ({ held, url }: Ask, at: URL, isRedirected: boolean) => {
+export const conditionOf = ({ held, url }: SourceRequest, at: URL, isRedirected: boolean) => {
   if (held === undefined) return undefined
   const isHome = held.final_url === url ? !isRedirected : isRedirected && held.final_url === at.origin + at.pathname
   if (!isHome) return undefined
@@ -34,8 +34,8 @@ export const isOfCondition = (status: number) => status === 304 || status === 41
 const cookie = "set-cookie:"
 
 /** The values that the request asks for. Values of more than 200 characters are ignored. */
-export const toldBy = (
-  { wants = [] }: Ask,
+export const wantedValues = (
+  { wants = [] }: SourceRequest,
   { cookies, headers }: HttpClientResponse.HttpClientResponse
 ): Readonly<Record<string, string>> => {
   const said = (name: string) =>
@@ -55,11 +55,11 @@ const weak = (etag: string) => etag.replace(/^W\//, "")
 const differ = (now: string | undefined, then: string | null) => now !== undefined && then !== null && now !== then
 
 /** Whether this response confirms the held payload. */
-export const confirms = (ask: Ask, response: HttpClientResponse.HttpClientResponse) => {
+export const confirms = (ask: SourceRequest, response: HttpClientResponse.HttpClientResponse) => {
   const { held } = ask
   if (held === undefined || response.status !== 304) return false
   const { etag, "last-modified": modified } = response.headers
   const isOther =
     held.etag === null ? differ(modified, held.last_modified) : differ(etag && weak(etag), weak(held.etag))
-  return !isOther && Object.entries(toldBy(ask, response)).every(([name, value]) => held.told[name] === value)
+  return !isOther && Object.entries(wantedValues(ask, response)).every(([name, value]) => held.told[name] === value)
 }

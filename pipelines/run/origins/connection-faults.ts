@@ -102,13 +102,13 @@ interface Circumstances {
   readonly variable?: string | undefined
 }
 
-export const faultOf = (
+export const describeFault = (
   cause: unknown,
   url: string,
   { now, variable = "HTTPS_PROXY" }: Circumstances = {}
 ): ConnectionFault => {
   if (cause instanceof ProxyUnreachable) {
-    const { problem } = faultOf(cause.cause, url)
+    const { problem } = describeFault(cause.cause, url)
     return { problem: `the proxy of ${variable} cannot be reached: ${problem}`, advice: `Check ${variable}.` }
   }
   const { hostname: host } = new URL(url)

@@ -5,7 +5,7 @@
  */
 import { Effect, FileSystem, Layer, Path, type PlatformError, Schema, Stream } from "effect"
 import { pieceBytes } from "../files/chunk-size.ts"
-import { type Answer, type Ask, NotRecorded, Origin, RecordingUnreadable } from "./origin.ts"
+import { NotRecorded, Origin, RecordingUnreadable, type SourceRequest, type SourceResponse } from "./origin.ts"
 
 export const fileScheme = "file:"
 
@@ -22,7 +22,7 @@ export class FileUnusable extends Schema.TaggedError<FileUnusable>()("FileUnusab
 const addressOf = (...names: ReadonlyArray<string>) => fileScheme + names.map(encodeURIComponent).join("/")
 
 /** An answer that is a local file. Errors name it by `shown`. */
-export const answerOf = Effect.fnUntraced(function* (
+export const openLocalFile = Effect.fnUntraced(function* (
   fs: FileSystem.FileSystem,
   url: string,
   file: string,
@@ -46,7 +46,7 @@ export const answerOf = Effect.fnUntraced(function* (
     total: null,
     file,
     body: Stream.mapError(fs.stream(file, { chunkSize: pieceBytes }), unreadable)
-  } satisfies Answer as Answer
+  } satisfies SourceResponse as SourceResponse
 })
 
 const make = Effect.fnUntraced(function* (given: string) {
@@ -70,12 +70,12 @@ const make = Effect.fnUntraced(function* (given: string) {
       : [[addressOf(name), place] as const]
   )
 
-  const open = Effect.fn("Origin.open")(function* ({ url }: Ask) {
+  const open = Effect.fn("Origin.open")(function* ({ url }: SourceRequest) {
     const file = files.get(url)
     if (file === undefined) {
       return yield* new NotRecorded({ url, kind: "replay", folder: name, looked_for: [...files.keys()] })
     }
-    return yield* answerOf(fs, url, file, path.basename(file))
+    return yield* openLocalFile(fs, url, file, path.basename(file))
   })
 
   const listing = (prefix: string) =>

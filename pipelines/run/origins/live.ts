@@ -9,23 +9,23 @@ import { Clock, Config, Duration, Effect, Exit, Layer, Scope } from "effect"
 import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import { conditionOf, confirms, isOfCondition, toldBy } from "./conditional.ts"
-import { faultOf } from "./connection-faults.ts"
+import { conditionOf, confirms, isOfCondition, wantedValues } from "./conditional.ts"
+import { describeFault } from "./connection-faults.ts"
 import {
-  type Answer,
-  type Ask,
   ForbiddenAddress,
   Origin,
   RefusedByUpstream,
   type Resume,
+  type SourceRequest,
+  type SourceResponse,
   UpstreamUnavailable
 } from "./origin.ts"
 import { makePacing, type PacingPolicy, sharedLane } from "./pacing.ts"
 import { checkAddress, privateAddressIn, privateHosts, publicLookup } from "./private-hosts.ts"
 import { dispatcherThrough, noProxies, proxies, proxyForStores, proxyVariable } from "./proxies.ts"
-import { leavesHttps, pageInstead, refusalOf, requiresPause } from "./response-errors.ts"
+import { leavesHttps, pageInstead, requiresPause, responseError } from "./response-errors.ts"
 import { makeRetrying, parseRetryAfter, type RetryPolicy } from "./retrying.ts"
-import { type BodyLimits, bodyOf, broken, late, startOf } from "./transport.ts"
+import { type BodyLimits, connectionError, decodeBody, readExcerpt, timeoutError } from "./transport.ts"
 
 export interface LivePolicy extends PacingPolicy, RetryPolicy, BodyLimits {
   readonly connect: Duration.Input
@@ -133,13 +133,19 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
     const forbidden = privateAddressIn(cause)
     if (forbidden !== undefined) return yield* new ForbiddenAddress({ url, problem: forbidden })
     const variable = proxyVariable(proxy.set, at.href)
-    const fault = faultOf(cause, at.href, { now: yield* Clock.currentTimeMillis, variable })
-    if (proxy.used || variable === undefined || fault.may_pass === false) return yield* broken(url, cause, fault)
+    const fault = describeFault(cause, at.href, { now: yield* Clock.currentTimeMillis, variable })
+    if (proxy.used || variable === undefined || fault.may_pass === false)
+      return yield* connectionError(url, cause, fault)
     const advice = `${variable} is not used for stores: set LARDER_PROXY_FOR_STORES=yes if that proxy refuses private addresses.`
-    return yield* broken(url, cause, { ...fault, advice })
+    return yield* connectionError(url, cause, { ...fault, advice })
   })
 
-  const send = (ask: Ask, at: URL, resume: Resume | undefined, condition: Readonly<Record<string, string>> = {}) => {
+  const send = (
+    ask: SourceRequest,
+    at: URL,
+    resume: Resume | undefined,
+    condition: Readonly<Record<string, string>> = {}
+  ) => {
     const headers = {
       accept: ask.accept,
       "accept-encoding": ask.resumable ? "identity" : "gzip", // ranges count the bytes of the encoded body
@@ -156,14 +162,14 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
         Effect.catch(({ reason: { cause } }) => unanswered(ask.url, at, cause)),
         Effect.timeoutOrElse({
           duration: policy.head,
-          orElse: () => Effect.fail(late(ask.url, "no answer came", policy.head))
+          orElse: () => Effect.fail(timeoutError(ask.url, "no answer came", policy.head))
         })
       )
   }
 
   /** One request, from waiting for its turn to its response. The turn lasts until the scope closes. */
   const visit = Effect.fnUntraced(
-    function* (ask: Ask, at: URL, resume: Resume | undefined, isRedirected: boolean) {
+    function* (ask: SourceRequest, at: URL, resume: Resume | undefined, isRedirected: boolean) {
       if (policy.publicOnly) yield* checkAddress(ask.url, at, allowed)
       const lanes = [at.host, ...(ask.lane === undefined ? [] : [sharedLane(ask.lane)])]
       for (const lane of lanes) yield* pacing.take(lane, ask.interval)
@@ -180,9 +186,9 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       const pauses = requiresPause(status, retryAfter)
         ? yield* Effect.forEach(lanes, (lane) => pacing.pause(lane, retryAfter, at.host))
         : []
-      const body = yield* startOf(bodyOf(ask.url, response, policy))
+      const body = yield* readExcerpt(decodeBody(ask.url, response, policy))
       const [{ wait: pause_ms, patience: patience_ms } = { wait: undefined, patience: 0 }] = pauses
-      return yield* refusalOf({ ask, at, status, body, pause_ms, patience_ms })
+      return yield* responseError({ ask, at, status, body, pause_ms, patience_ms })
     },
     (effect, { url }) =>
       Effect.catchTag(effect, "LanePaused", ({ message: problem, until }) =>
@@ -192,7 +198,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       )
   )
 
-  const open = Effect.fn("Origin.open")(function* (ask: Ask, resume?: Resume) {
+  const open = Effect.fn("Origin.open")(function* (ask: SourceRequest, resume?: Resume) {
     const outer = yield* Effect.scope
     let sent = ask
     let at = new URL(ask.url)
@@ -232,7 +238,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
         continue
       }
       if (!policy.publicOnly && status !== 304) yield* pageInstead(ask, at, headers["content-type"])
-      const told = Object.entries(toldBy(ask, response))
+      const told = Object.entries(wantedValues(ask, response))
       return {
         status,
         final_url: redirects === 0 ? ask.url : at.origin + at.pathname,
@@ -243,8 +249,8 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
         from: rest === null ? 0 : (resuming?.from ?? 0),
         total: rest ?? lengthOf(headers),
         ...(told.length === 0 ? {} : { told: Object.fromEntries(told) }),
-        body: bodyOf(ask.url, response, { idle: policy.idle, body: ask.within ?? policy.body })
-      } satisfies Answer
+        body: decodeBody(ask.url, response, { idle: policy.idle, body: ask.within ?? policy.body })
+      } satisfies SourceResponse
     }
   })
 

@@ -5,9 +5,9 @@
  */
 import { Context, type Duration, Effect, type Redacted, Schema, type Scope, type Stream } from "effect"
 import { reasonOf } from "../files/causes.ts"
-import type { Held } from "./conditional.ts"
+import type { Validators } from "./conditional.ts"
 
-export interface Ask {
+export interface SourceRequest {
   /** Full address with its query. It is logged and archived unchanged, so it never holds a secret. */
   readonly url: string
   /** Media types for the `Accept` header. */
@@ -29,9 +29,9 @@ export interface Ask {
   /** Further values to return: header fields in lower case, and values of cookies as `set-cookie:<name>`. */
   readonly wants?: ReadonlyArray<string>
   /** Checks the target of a redirect before it is requested, and returns its interval. If absent, all are followed. */
-  readonly mayFollow?: (to: URL) => Effect.Effect<Pick<Ask, "interval">, GivenUp>
+  readonly mayFollow?: (to: URL) => Effect.Effect<Pick<SourceRequest, "interval">, GivenUp>
   /** A payload that is already in the archive: the response may be 304, which confirms it. */
-  readonly held?: Held
+  readonly held?: Validators
   /** Time limit for all tries together, and the error for exceeding it. */
   readonly patience?: { readonly left: Duration.Input; readonly over: GivenUp }
 }
@@ -44,7 +44,7 @@ export interface Resume {
   readonly validator: string
 }
 
-export interface Answer {
+export interface SourceResponse {
   readonly status: number
   /** The address that finally responded, without its query if a redirect led there: the query may be signed. */
   readonly final_url: string
@@ -188,7 +188,7 @@ interface Opens {
    * One try. Holds the host's turn until the scope closes. Succeeds with 200, 206 for a resumed download, or 304 for a
    * held payload; anything else is an error.
    */
-  open(ask: Ask, resume?: Resume): Effect.Effect<Answer, OriginError, Scope.Scope>
+  open(ask: SourceRequest, resume?: Resume): Effect.Effect<SourceResponse, OriginError, Scope.Scope>
   /** The available addresses with this prefix, sorted. Undefined if they cannot be listed, as for the network. */
   listing(prefix: string): Effect.Effect<ReadonlyArray<string> | undefined, RecordingUnreadable>
   /** Repeats a whole attempt, opening and body, while `UpstreamUnavailable` says that this may help. */

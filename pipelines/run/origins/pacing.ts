@@ -16,7 +16,7 @@ export interface PacingPolicy {
   readonly endurance: Duration.Input
   /** Interval of a host from its first throttling response to the end of the run, if longer than usual. */
   readonly slowed: Duration.Input
-  /** Number of requests that a lane serves at once, by the name of the lane in `Ask`. */
+  /** Number of requests that a lane serves at once, by the name of the lane in `SourceRequest`. */
   readonly lanes: Readonly<Record<string, number>>
 }
 

@@ -24,17 +24,17 @@ const Refusal = Schema.Union([
 ])
 const isRefusal = Schema.is(Refusal)
 const encode = Schema.encodeSync(Refusal)
-/** Decodes the JSON of a refusal from `refusalTold`. */
+/** Decodes the JSON of a refusal from `encodeRefusal`. */
 export const decodeRefusal = Schema.decodeUnknownEffect(Schema.fromJsonString(Refusal))
 
-export const Refused = Schema.Struct({
+export const RefusedRequest = Schema.Struct({
   run_id: Schema.String,
   pipeline: Schema.String,
   url: Schema.String,
   refused_at: Schema.String,
   refusal: Refusal
 })
-export type Refused = typeof Refused.Type
+export type RefusedRequest = typeof RefusedRequest.Type
 
 /** Without details of this machine: local paths, and causes, which a spread leaves out. */
 const withoutMachine = (url: string, error: typeof Refusal.Type) => {
@@ -45,5 +45,5 @@ const withoutMachine = (url: string, error: typeof Refusal.Type) => {
 }
 
 /** The form of an error in a line; undefined for an error that is not a response. */
-export const refusalTold = (url: string, error: unknown) =>
+export const encodeRefusal = (url: string, error: unknown) =>
   isRefusal(error) ? encode(withoutMachine(url, error)) : undefined

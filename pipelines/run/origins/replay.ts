@@ -11,7 +11,14 @@ import { createGunzip } from "node:zlib"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, FileSystem, Layer, Option, Path, type PlatformError, Schema, Stream } from "effect"
 import { unpackedBundle } from "./bundle-files.ts"
-import { type Answer, type Ask, NotRecorded, Origin, RecordingUnreadable, type Resume } from "./origin.ts"
+import {
+  NotRecorded,
+  Origin,
+  RecordingUnreadable,
+  type Resume,
+  type SourceRequest,
+  type SourceResponse
+} from "./origin.ts"
 import { decodeRefusal } from "./recorded-refusals.ts"
 
 export class RecordingsMissing extends Schema.TaggedError<RecordingsMissing>()("RecordingsMissing", {
@@ -129,7 +136,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     if (Option.isSome(refused)) return yield* Effect.fail(yield* readJson(refused.value, decodeRefusal))
   })
 
-  const open = Effect.fn("Origin.open")(function* (ask: Ask, resume?: Resume) {
+  const open = Effect.fn("Origin.open")(function* (ask: SourceRequest, resume?: Resume) {
     const { host, pathname, protocol, search } = new URL(ask.url)
     const name = protocol === "file:" ? pathname.slice(1) : host + pathname
     const same = bothForms(name + search, true)
@@ -161,7 +168,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
       total: size === undefined ? null : Number(size.size),
       ...told,
       body: Stream.mapError(body, (error) => new RecordingUnreadable({ file, cause: error.cause ?? error }))
-    } satisfies Answer
+    } satisfies SourceResponse
   })
 
   /** The addresses of the files in a folder and below it. The scheme is not recorded and comes from the prefix. */

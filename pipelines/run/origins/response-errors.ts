@@ -1,7 +1,7 @@
 /** What a response other than 200 means: which error it is, whether to retry, and what to quote from its body. */
 import { STATUS_CODES } from "node:http"
 import { Effect, Redacted } from "effect"
-import { AccessDenied, type Ask, RefusedByUpstream, UpstreamUnavailable } from "./origin.ts"
+import { AccessDenied, RefusedByUpstream, type SourceRequest, UpstreamUnavailable } from "./origin.ts"
 
 /** RFC 6585: the network, not the source, requires a sign-in. */
 const signInStatus = 511
@@ -25,7 +25,7 @@ export const requiresPause = (status: number, retryAfter: number | undefined) =>
 const seconds = (ms: number) => `${Math.ceil(ms / 1000)} s`
 
 /** The key in plain and in encoded form: an upstream may repeat either in its response. */
-const secretsOf = (ask: Ask): ReadonlyArray<string> => {
+const secretsOf = (ask: SourceRequest): ReadonlyArray<string> => {
   if (!ask.basicUser) return []
   const key = Redacted.value(ask.basicUser)
   return [key, Buffer.from(`${key}:`).toString("base64")].filter((secret) => secret !== "")
@@ -71,7 +71,7 @@ export const leavesHttps = (url: string, to: URL) =>
   })
 
 /** Captive portals, and proxies with a sign-in, redirect to a page of another host. */
-export const pageInstead = ({ accept, url }: Ask, at: URL, type = "") =>
+export const pageInstead = ({ accept, url }: SourceRequest, at: URL, type = "") =>
   at.host === new URL(url).host || !/html/i.test(type) || /html/i.test(accept)
     ? Effect.void
     : Effect.fail(
@@ -84,7 +84,7 @@ export const pageInstead = ({ accept, url }: Ask, at: URL, type = "") =>
       )
 
 interface Refused {
-  readonly ask: Ask
+  readonly ask: SourceRequest
   /** The address that responded: after a redirect, not the requested one. */
   readonly at: URL
   readonly status: number
@@ -94,7 +94,7 @@ interface Refused {
   readonly patience_ms: number
 }
 
-export const refusalOf = ({ ask, at, status, body, pause_ms, patience_ms }: Refused) => {
+export const responseError = ({ ask, at, status, body, pause_ms, patience_ms }: Refused) => {
   const { url, keyVariable: key_variable = null, basicUser } = ask
   const clean = secretsOf(ask).reduce((text, secret) => text.replaceAll(secret, "<key>"), body)
   const parts = [`HTTP ${status} ${STATUS_CODES[status] ?? ""}`.trim(), excerptOf(clean)].filter(Boolean)

@@ -3,14 +3,14 @@ import { createGunzip } from "node:zlib"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Duration, Effect, Stream } from "effect"
 import type { HttpClientResponse } from "effect/http"
-import { faultOf } from "./connection-faults.ts"
-import { type Answer, AnswerTooLarge, type Ask, UpstreamUnavailable } from "./origin.ts"
+import { describeFault } from "./connection-faults.ts"
+import { AnswerTooLarge, type SourceRequest, type SourceResponse, UpstreamUnavailable } from "./origin.ts"
 
 /** Takes the cause, not the client's error: that error holds the request, and with it the key. */
-export const broken = (url: string, cause: unknown, fault = faultOf(cause, url)) =>
+export const connectionError = (url: string, cause: unknown, fault = describeFault(cause, url)) =>
   new UpstreamUnavailable({ url, ...fault, cause })
 
-export const late = (url: string, what: string, limit: Duration.Input) => {
+export const timeoutError = (url: string, what: string, limit: Duration.Input) => {
   const problem = `${what} within ${Duration.format(Duration.fromInputUnsafe(limit))}`
   return new UpstreamUnavailable({ url, problem })
 }
@@ -47,14 +47,14 @@ const withoutBombs = <E, R>(
   })
 
 /** The payload without its content encoding. Requests ask only for gzip. */
-export const bodyOf = (url: string, response: HttpClientResponse.HttpClientResponse, limits: BodyLimits) => {
+export const decodeBody = (url: string, response: HttpClientResponse.HttpClientResponse, limits: BodyLimits) => {
   const wire = response.stream.pipe(
-    Stream.mapError((error) => broken(url, error.reason.cause)),
+    Stream.mapError((error) => connectionError(url, error.reason.cause)),
     Stream.timeoutOrElse({
       duration: limits.idle,
-      orElse: () => Stream.fail(late(url, "the body stalled: nothing came", limits.idle))
+      orElse: () => Stream.fail(timeoutError(url, "the body stalled: nothing came", limits.idle))
     }),
-    Stream.interruptWhen(Effect.delay(Effect.fail(late(url, "the body did not end", limits.body)), limits.body))
+    Stream.interruptWhen(Effect.delay(Effect.fail(timeoutError(url, "the body did not end", limits.body)), limits.body))
   )
   const encoding = response.headers["content-encoding"]?.trim().toLowerCase() || "identity"
   if (encoding === "identity") return wire
@@ -62,7 +62,7 @@ export const bodyOf = (url: string, response: HttpClientResponse.HttpClientRespo
     return withoutBombs(url, wire, (packed) =>
       NodeStream.pipeThroughDuplex(packed, {
         evaluate: () => createGunzip(),
-        onError: (cause) => broken(url, cause)
+        onError: (cause) => connectionError(url, cause)
       })
     )
   }
@@ -71,7 +71,7 @@ export const bodyOf = (url: string, response: HttpClientResponse.HttpClientRespo
 }
 
 /** The same answer, with a body that fails if it gets longer than the request allows. */
-export const atMost = ({ longest, url }: Ask, whole: Answer): Answer => {
+export const limitBody = ({ longest, url }: SourceRequest, whole: SourceResponse): SourceResponse => {
   if (longest === undefined) return whole
   const { file: _file, ...answer } = whole // a file may grow while it is copied
   const tooLarge = Effect.suspend(() => new AnswerTooLarge({ url, longest }))
@@ -96,7 +96,7 @@ const excerptBytes = 8192
 const excerptPatience = "10 seconds"
 
 /** The start of an error response as text. It is empty if the body cannot be read: the status says enough. */
-export const startOf = (body: Stream.Stream<Uint8Array, UpstreamUnavailable | AnswerTooLarge>) =>
+export const readExcerpt = (body: Stream.Stream<Uint8Array, UpstreamUnavailable | AnswerTooLarge>) =>
   body.pipe(
     Stream.mapAccum(
       () => 0,

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { asksOf, catalog, type Feed, type Limits, normalise, rowsOf } from "@larder/pipelines"
+import { catalog, type Feed, feedRequests, type Limits, normalise, parseRows } from "@larder/pipelines"
 import { PublishedNumber } from "@larder/schemas"
 
 const { feedOf, feeds } = catalog()
@@ -182,7 +182,7 @@ export const bodyOf = (feed: Feed, rows: ReadonlyArray<unknown>, counts: Row = {
 /** From the text of a payload to readings. */
 export const readBody = (feed: Feed, text: string, limits?: Limits) => {
   const answered = { url: "https://example.test", text, content_type: null, recorded: false }
-  return normalise(feed, rowsOf(feed, answered), limits)
+  return normalise(feed, parseRows(feed, answered), limits)
 }
 
 export const readRows = (feed: Feed, rows: ReadonlyArray<unknown>, limits?: Limits) =>
@@ -244,7 +244,7 @@ const rowsFor = (feed: Feed): ReadonlyArray<Row> => {
 
 /** Where the recording of a feed lies below the folder. */
 export const recordingOf = (feed: Feed): string => {
-  const { host, pathname } = new URL(asksOf(feed, undefined, undefined)[0]?.url ?? "")
+  const { host, pathname } = new URL(feedRequests(feed, undefined, undefined)[0]?.url ?? "")
   return path.join(host, pathname)
 }
 

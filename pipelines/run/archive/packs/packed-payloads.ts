@@ -12,7 +12,7 @@ import { type IndexUse, openPackIndex } from "./pack-index.ts"
 const mostOpen = 8
 
 /** Why a payload is not available. */
-export interface Fault {
+export interface PayloadFault {
   /** The file at fault, for people. */
   readonly file: string
   readonly problem: string
@@ -71,11 +71,11 @@ export const openPackedPayloads = Effect.fnUntraced(function* (folder: string, u
    * index lists no pack for it.
    */
   const read = Effect.fnUntraced(function* (sha256: string, target?: string) {
-    let fault: Fault | "absent" = "absent"
+    let fault: PayloadFault | "absent" = "absent"
     for (const name of yield* index.packsOf(sha256)) {
       const reading = Effect.tryPromise({
         try: () => packs.read(name, (pack) => readMember(pack, sha256, target)),
-        catch: (cause): Fault | FileUnwritable =>
+        catch: (cause): PayloadFault | FileUnwritable =>
           cause instanceof FileUnwritable
             ? cause
             : { file: `${sha256} in ${path.join(folder, name)}`, problem: `cannot be read (${reasonOf(cause)})` }

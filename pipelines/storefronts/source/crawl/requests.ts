@@ -5,7 +5,7 @@
 import { Clock, Duration, Effect, FileSystem } from "effect"
 import { Archive } from "../../../run/archive/archive.ts"
 import { type ArchiveUnwritable, type RawFile, RawFileDamaged } from "../../../run/archive/fetch-list.ts"
-import { type Ask, GivenUp, type Origin, type OriginError } from "../../../run/origins/origin.ts"
+import { GivenUp, type Origin, type OriginError, type SourceRequest } from "../../../run/origins/origin.ts"
 import { pageText } from "../../decode/payload-text.ts"
 import { isUnread, type Unread, unread, unreadOf, unreadOfAnswer, unreadOfPage } from "./outcome.ts"
 import { PagesInMemory, type StorePolicy } from "./policy.ts"
@@ -52,7 +52,7 @@ export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane
   const startedAt = yield* Clock.currentTimeMillis
   const common = { within: policy.page, ...(lane === undefined ? {} : { lane }) }
 
-  const fetch = Effect.fnUntraced(function* (ask: Ask) {
+  const fetch = Effect.fnUntraced(function* (ask: SourceRequest) {
     const archive = yield* Archive
     const left = startedAt + Duration.toMillis(policy.budget) - (yield* Clock.currentTimeMillis)
     const problem = `${Duration.format(Duration.fromInputUnsafe(policy.budget))} were not enough`
@@ -93,7 +93,7 @@ export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane
   })
 
   /** Fetches one payload. */
-  const get = Effect.fnUntraced(function* (ask: Ask) {
+  const get = Effect.fnUntraced(function* (ask: SourceRequest) {
     const context = yield* Effect.context<Needs>()
     const wish = yield* robots.allow(ask.url)
     const mayFollow = (to: URL) =>
