@@ -16,7 +16,7 @@ const Measure = Schema.Struct({ metric_name: Schema.String, measure: Schema.Stri
 const UnknownField = Schema.Struct({ feed: Schema.String, field: Schema.String })
 
 export interface PreviousFeeds {
-  /** How far live runs have read each feed. A recording or a sample says nothing about how far the network was read. */
+  /** How far live runs have read each feed. Recordings and samples do not count. */
   readonly cursors: ReadonlyArray<typeof FeedCursor.Type>
   readonly payloads: ReadonlyArray<typeof KnownPayload.Type>
   /** Columns that values were read from, and the days of these values, separated by commas. */

@@ -9,14 +9,11 @@ import { commodities } from "../commodities/commodities.ts"
 import { Archive } from "../run/archive/archive.ts"
 import type { LivePolicy } from "../run/origins/live.ts"
 import type { Pipeline } from "../run/pipeline.ts"
-import { storefronts } from "../storefronts/storefronts.ts"
 import type { SeenZip } from "./branded-foods.ts"
 import type { FeedVerdict } from "./verdict.ts"
 
-export const pipelines: ReadonlyArray<Pipeline> = [commodities, brandedFoods, storefronts]
-
 /** A person waits for the result: a probe tries twice, and does not wait out pauses of minutes. */
-export const hasty: Partial<LivePolicy> = {
+export const probePolicy: Partial<LivePolicy> = {
   tries: 2,
   firstBackOff: "1 second",
   longestBackOff: "2 seconds",
@@ -25,10 +22,10 @@ export const hasty: Partial<LivePolicy> = {
   head: "2 minutes"
 }
 
-/** The id of a probe, as that of a run, in the list of what was fetched. */
-export const probeRun = "probe"
+/** The run id in the list of what a probe fetched. */
+export const probeRunId = "probe"
 
-export interface Probed {
+export interface ProbedPipeline {
   readonly pipeline: string
   readonly verdicts: ReadonlyArray<FeedVerdict>
   readonly zips: ReadonlyArray<SeenZip>
@@ -36,7 +33,7 @@ export interface Probed {
   readonly folder: string
 }
 
-const judged = Effect.fnUntraced(function* (pipeline: Pipeline, stores: string | undefined) {
+const judgeFeeds = Effect.fnUntraced(function* (pipeline: Pipeline, stores: string | undefined) {
   if (pipeline === commodities) {
     const { probeCommodities } = yield* Effect.promise(() => import("./commodities.ts"))
     return { verdicts: yield* probeCommodities(), seen: [] }
@@ -53,8 +50,9 @@ const judged = Effect.fnUntraced(function* (pipeline: Pipeline, stores: string |
 export const probePipeline = Effect.fnUntraced(function* (pipeline: Pipeline, stores?: string) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-probe-" }))
-  const { seen, verdicts } = yield* judged(pipeline, stores).pipe(
-    Effect.provide(Archive.layer({ folder, run_id: probeRun, pipeline: pipeline.name, days: null }))
+  const { seen, verdicts } = yield* judgeFeeds(pipeline, stores).pipe(
+    Effect.provide(Archive.layer({ folder, run_id: probeRunId, pipeline: pipeline.name, days: null }))
   )
-  return { pipeline: pipeline.name, verdicts, zips: seen, folder } satisfies Probed as Probed
+  const probed: ProbedPipeline = { pipeline: pipeline.name, verdicts, zips: seen, folder }
+  return probed
 })

@@ -24,7 +24,7 @@ import {
 } from "@larder/warehouse"
 import { Cause, Clock, Effect, Exit, Option, Path } from "effect"
 import { Archive } from "./archive/archive.ts"
-import { archiveToRepeat, fetchesOf, repeated, unpackingFolder } from "./archive/archived-runs.ts"
+import { archiveToRepeat, readFetches, repeated, unpackingFolder } from "./archive/archived-runs.ts"
 import { markBundled, mixtureIn } from "./bundled.ts"
 import { type DayRange, NothingRead, type Pipeline, ReadFailed, type RunContext, reasonLines } from "./pipeline.ts"
 import { BadUse } from "./preflight.ts"
@@ -221,7 +221,7 @@ const whatItGot = Effect.fnUntraced(function* (reading: Reading, since: Manifest
   const folder = path.join(layout.home, "raw")
   const archive = yield* archiveToRepeat(folder, yield* unpackingFolder(layout))
   const { run_id } = started
-  return { now, source: repeated(archive, { run_id, fetches: yield* fetchesOf(folder, run_id) }) }
+  return { now, source: repeated(archive, { run_id, fetches: yield* readFetches(folder, run_id) }) }
 })
 
 /** Reads and publishes. An overtaken run tries again: each time, another machine has published. */

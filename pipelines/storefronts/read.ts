@@ -5,7 +5,7 @@
 import { literal, storefront, storeReadTable, storeTable } from "@larder/warehouse"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { Archive } from "../run/archive/archive.ts"
-import { reading } from "../run/files/hand-edited.ts"
+import { readHandEdited } from "../run/files/hand-edited.ts"
 import { Origin } from "../run/origins/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
@@ -116,7 +116,7 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       const due = yield* dueAmong({ ...run, mapping: mappingHash }, all, asked_at)
       const stores = { listed: all.length, not_due: all.length - due.length }
       if (due.length === 0) return { done: [], result: nothing, stores }
-      yield* reading(dictionary)
+      yield* readHandEdited(dictionary)
       yield* progress.expect(due.length)
       const folder = path.dirname(run.staging.file)
       const rows = yield* stageRows(run.staging.db, folder)

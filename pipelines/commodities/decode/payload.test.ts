@@ -12,7 +12,7 @@ import {
   n,
   sectionsBody
 } from "@larder/test/support/pipelines/commodity-payloads.ts"
-import { cellText, fieldNames, findField, isScalar, normalisedKey, parseRows, textFrom } from "./payload.ts"
+import { cellText, decodeText, fieldNames, findField, isScalar, normaliseKey, parseRows } from "./payload.ts"
 
 const closes = feedNamed("gov-mars/1603")
 const months = feedNamed("gov-mars/1623")
@@ -65,8 +65,8 @@ describe("an answer", () => {
 
 describe("the bytes of an answer", () => {
   it("are read as UTF-8, with or without a byte order mark, and fail in another encoding", () => {
-    assert.strictEqual(textFrom(url, Buffer.from('\ufeff{"a":"é"}')), '{"a":"é"}')
-    assert.throws(() => textFrom(url, Buffer.from('{"a":"é"}', "latin1")), /report is not valid UTF-8/)
+    assert.strictEqual(decodeText(url, Buffer.from('\ufeff{"a":"é"}')), '{"a":"é"}')
+    assert.throws(() => decodeText(url, Buffer.from('{"a":"é"}', "latin1")), /report is not valid UTF-8/)
   })
 })
 
@@ -115,7 +115,7 @@ describe("an answer that cannot be trusted", () => {
       "is the first section of several, where the report has none",
       JSON.stringify({ reportSections: ["Report Header", "Report Details"], ...JSON.parse(marsBody([])) }),
       null,
-      /has several sections, where the report has none: "Report Header", "Report Details"/
+      /has several sections, but the report has none: "Report Header", "Report Details"/
     ],
     [
       "is a refusal with status 200",
@@ -183,7 +183,7 @@ describe("a field", () => {
     ["published_Date", "published_date"],
     ["lot_Desc", "lot_desc"],
     ["Week Ending Date", "week_ending_date"]
-  ])("%s is looked up as %s", (key, expected) => assert.strictEqual(normalisedKey(key), expected))
+  ])("%s is looked up as %s", (key, expected) => assert.strictEqual(normaliseKey(key), expected))
 
   it("is found in another case or with blanks, and is undefined when no key fits", () => {
     assert.deepStrictEqual(findField(["slug_id", "published_Date"], "published_date"), { field: "published_Date" })

@@ -3,9 +3,9 @@ import { dayOf } from "@larder/schemas"
 import fc from "fast-check"
 import { parsePeriod } from "../catalog.ts"
 import { fieldNames, type PayloadRow } from "../decode/payload.ts"
-import { parseDay, parseMoment, parseMonth, periodReader, publicationReader } from "./dates.ts"
+import { makePeriodReader, makePublicationReader, parseDay, parseMoment, parseMonth } from "./dates.ts"
 
-const read = (period: string, row: PayloadRow) => periodReader(parsePeriod(period), fieldNames([row]))(row)
+const read = (period: string, row: PayloadRow) => makePeriodReader(parsePeriod(period), fieldNames([row]))(row)
 
 describe("a printed day", () => {
   it.each([
@@ -124,7 +124,7 @@ describe("the period of a row", () => {
   })
 })
 
-const published = (row: PayloadRow) => publicationReader(fieldNames([row]), [])(row, "2026-08-29")
+const published = (row: PayloadRow) => makePublicationReader(fieldNames([row]), [])(row, "2026-08-29")
 
 describe("the publication of a row", () => {
   it("is the row's own timestamp, in either spelling of the key", () => {

@@ -24,7 +24,7 @@ describe("a payload that states its report", () => {
   it("is refused when it is of another report with the same columns", () => {
     assert.throws(
       () => readRows(east, [aRange(1046)]),
-      /is not the requested report: row 1 states slug_id 1046, where 1047 was requested/
+      /is not the requested report: row 1 states slug_id 1046, but 1047 was requested/
     )
     assert.strictEqual(readRows(west, [aRange(1046)]).readings.length, 4)
   })
@@ -44,14 +44,14 @@ describe("a payload that states its report", () => {
   })
 
   it.each<[string, Row, RegExp]>([
-    ["the name of the report", { slug_name: "AMS_1046" }, /slug_name "AMS_1046", where AMS_1047 was requested/],
+    ["the name of the report", { slug_name: "AMS_1046" }, /slug_name "AMS_1046", but AMS_1047 was requested/],
     [
       "its title",
       { report_title: "Dry Whey - West U.S." },
-      /report_title "Dry Whey - West U\.S\.", where Dry Whey - East U\.S\. was/
+      /report_title "Dry Whey - West U\.S\.", but Dry Whey - East U\.S\. was/
     ],
-    ["the region", { region: "West" }, /region "West", where East or Eastern was requested/],
-    ["the commodity", { commodity: "Butter" }, /commodity "Butter", where Dry Whey was requested/]
+    ["the region", { region: "West" }, /region "West", but East or Eastern was requested/],
+    ["the commodity", { commodity: "Butter" }, /commodity "Butter", but Dry Whey was requested/]
   ])("is refused for one row that differs in %s alone", (_, row, message) => {
     assert.throws(() => readRows(east, [aRange(1047), aRange(1047, row)]), message)
   })
@@ -87,7 +87,7 @@ describe("a payload that states its report", () => {
   })
 
   it("is compared with the catalog for Datamart, too", () => {
-    assert.throws(() => readRows(blocks, [aBlockRow({ slug_id: "2991" })]), /slug_id "2991", where 2993 was requested/)
+    assert.throws(() => readRows(blocks, [aBlockRow({ slug_id: "2991" })]), /slug_id "2991", but 2993 was requested/)
     assert.throws(() => readRows(blocks, [aBlockRow({ slug_name: "DYMCLASSPRICES" })]), /slug_name "DYMCLASSPRICES"/)
   })
 
@@ -169,7 +169,7 @@ describe("reading a report that has changed", () => {
       "whose stamps are printed differently",
       closes,
       [aClose({ published_date: 1_790_000_000 })],
-      /the column published_date holds only values of another type, such as 1790000000/
+      /the column published_date contains only values of another type, such as 1790000000/
     ],
     ["whose rows are not objects", closes, [1, 2], /2 of 2 rows cannot be read/]
   ])("fails for a payload %s", (_, feed, rows, message) => {
@@ -184,7 +184,7 @@ describe("reading a report that has changed", () => {
     const rows = [aClose({ [field]: value }), aClose({ [field]: null, report_date: "09/28/2026" })]
     const feed = field === "region" ? feedNamed("gov-mars/1046") : closes
     const read = field === "region" ? [aRange(1046, { region: value })] : rows
-    assert.throws(() => readRows(feed, read), new RegExp(`the column ${field} holds only values of another type`))
+    assert.throws(() => readRows(feed, read), new RegExp(`the column ${field} contains only values of another type`))
   })
 
   it("fails when an optional column that has had values is missing, and not before it had any", () => {

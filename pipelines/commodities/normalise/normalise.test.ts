@@ -130,7 +130,7 @@ describe("a row that cannot be read", () => {
     const [pounds, tons] = ["Dollars per Pound", "Dollars per Metric Ton"]
     const row = aClose({ price_unit: tons, report_date: "09/28/2026" })
     const { rejects } = readRows(closes, [aClose({ price_unit: pounds }), row])
-    assert.strictEqual(rejects[0]?.reason, 'its unit is "Dollars per Metric Ton", where usd_per_lb was expected')
+    assert.strictEqual(rejects[0]?.reason, 'its unit is "Dollars per Metric Ton", but usd_per_lb was expected')
     assert.throws(() => readRows(closes, [row]), /1 of 1 rows cannot be read/)
   })
 

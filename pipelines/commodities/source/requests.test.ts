@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { barrels, feedNamed } from "@larder/test/support/pipelines/commodity-payloads.ts"
 import { Redacted } from "effect"
 import { catalog } from "../catalog.ts"
-import { feedRequests, windowAround } from "./requests.ts"
+import { feedRequests, widenWindow } from "./requests.ts"
 
 const { feeds } = catalog()
 
@@ -54,11 +54,11 @@ describe("the window around the requested days", () => {
     ["gov-mpr/2989/Detail", "2026-08-01", "2026-10-31", "Class I is announced before its month"],
     ["gov-mpr/2993/Final Butter Prices and Sales", "2026-09-01", "2026-09-30", "a final week is printed once"]
   ])("extends for %s from %s to %s, because %s", (feed, from, to) => {
-    assert.deepStrictEqual(windowAround(september, feedNamed(feed)), { from, to })
+    assert.deepStrictEqual(widenWindow(september, feedNamed(feed)), { from, to })
   })
 
   it("stays within years of four digits", () => {
     const ends = { from: "0001-01-01", to: "9999-12-31" }
-    assert.deepStrictEqual(windowAround(ends, feedNamed("gov-mars/1623")), ends)
+    assert.deepStrictEqual(widenWindow(ends, feedNamed("gov-mars/1623")), ends)
   })
 })

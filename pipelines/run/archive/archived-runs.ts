@@ -49,7 +49,7 @@ const linesOf = Effect.fnUntraced(function* (file: string) {
 const isFetch = (line: Effect.Success<ReturnType<typeof decodeLine>>) => "url" in line
 
 /** The response for each address that a run requested, in the order of arrival. */
-export const fetchesOf = Effect.fnUntraced(function* (folder: string, run_id: string) {
+export const readFetches = Effect.fnUntraced(function* (folder: string, run_id: string) {
   const path = yield* Path.Path
   return (yield* linesOf(path.join(folder, "fetches", `${run_id}.ndjson`))).filter(isFetch)
 })

@@ -7,7 +7,7 @@ import path from "node:path"
 import { catalog, type Feed, feedRequests, type Limits, normalise, parseRows } from "@larder/pipelines"
 import { PublishedNumber } from "@larder/schemas"
 
-const { feedOf, feeds } = catalog()
+const { feedsByName, feeds } = catalog()
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -15,7 +15,7 @@ export type Row = Readonly<Record<string, unknown>>
 export const n = (digits: string) => new PublishedNumber(digits)
 
 export const feedNamed = (name: string): Feed => {
-  const feed = feedOf.get(name)
+  const feed = feedsByName.get(name)
   if (feed === undefined) throw new Error(`the catalog has no feed ${name}`)
   return feed
 }
