@@ -8,7 +8,6 @@ const dataSetNames = dataSets.map(({ about: { pipeline } }) => pipeline)
 /** The name of a data set on the command line is the name of the pipeline that fills it. */
 export const DataSetName = Schema.Literals(dataSetNames)
 
-/** A flag without a value; false if it is not given. */
 export const booleanFlag = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 

@@ -10,7 +10,7 @@ import { copyIngestion, SnapshotOvertaken } from "./snapshot.ts"
 const publish = (layout: Layout) => publishFound(layout, { deliveries: [{ item: "a day" }] })
 const published = copied(Effect.tap(aLayout, publish))
 
-/** Beside a run that publishes as soon as the newest manifest was read, as often as this. */
+/** Publishes a new generation each time the newest manifest is read, up to `times`. */
 const overtaken = (layout: Layout, times: number): Layout => {
   let runs = 0
   const { depot } = layout

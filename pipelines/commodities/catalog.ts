@@ -9,7 +9,6 @@ import { Schema } from "effect"
 import { BadLine, type Located, parseTable } from "../run/files/hand-edited.ts"
 import { commodityMappingVersion } from "./mapping-version.ts"
 
-/** One section of a report, as the service returns it. */
 export interface Feed {
   readonly feed: string
   readonly source: "gov-mars" | "gov-mpr"
@@ -25,9 +24,7 @@ export interface Feed {
   readonly windowField: string
   /** How many days that field may be from the day of a reading: a year-to-date report begins on 1 January. */
   readonly windowReachDays: number
-  /** Days that every run reads again, because reports are revised. */
   readonly lookBackDays: number
-  /** Fields that identify the report of a row, and their accepted values. */
   readonly states: ReadonlyArray<Condition>
   readonly metrics: ReadonlyArray<CatalogMetric>
   /** Fields in lower case that need no warning: the service is known to send them beside the mapped ones. */
@@ -36,7 +33,6 @@ export interface Feed {
   readonly mapping_sha256: string
 }
 
-/** The field of the day, or the fields of the month and its year. */
 export type PeriodKey =
   | { readonly kind: "day"; readonly field: string; readonly exactly: boolean }
   | {
@@ -57,7 +53,6 @@ export interface CatalogMetric {
   readonly metric_name: string
   readonly product_slug: string
   readonly feeds: ReadonlyArray<string>
-  /** A row belongs to the metric if it meets all conditions. */
   readonly where: ReadonlyArray<Condition>
   readonly column: ColumnRule
   readonly unit: string
@@ -163,7 +158,6 @@ export const parseColumn = (text: string): ColumnRule => {
   return { name, optional, by: { words: rule.split(/\s+/) } }
 }
 
-/** A table of the catalog, by its file name without `.tsv`. */
 export type TableName = "feeds" | "metrics" | "series" | "products" | "known-fields"
 const tableFile = (name: TableName) => `pipelines/commodities/catalog/${name}.tsv`
 
@@ -237,7 +231,6 @@ const assertNames = (
   for (const { line, row } of feeds) assertConditions("feeds", line, "states", row.states)
 }
 
-/** Parses the tables of the catalog. Throws `BadLine`. */
 export const parseCatalog = (readText: (name: TableName) => string) => {
   const parse = <const Fields extends Schema.Struct.Fields>(
     name: TableName,

@@ -16,7 +16,7 @@ describe("the version of the mapping", () => {
   it("is raised when the rows of the golden payloads change", () => {
     const rows = payloads.map(({ feed, text }) => {
       const { measures, rejects, ...read } = readBody(feed, text)
-      const rejected = rejects.map(({ position }) => position) // another wording of their reasons is no other mapping
+      const rejected = rejects.map(({ position }) => position) // rewording a reason does not change the mapping
       return { feed: feed.feed, ...read, rejected, measures: Object.fromEntries(measures) }
     })
     goldenRows(golden, commodityMappingVersion, rows)

@@ -19,7 +19,6 @@ export interface FeedRead extends Pick<Normalised, "rows_read" | "rows_silent" |
 const identifyMapping = ({ mapping_sha256 }: Feed, { run: { days } }: FeedContext) =>
   days === undefined ? mapping_sha256 : `${mapping_sha256}, ${days.from} to ${days.to}`
 
-/** Finds what an earlier run has read from this payload with this mapping. */
 const findKnownRead = (context: FeedContext, feed: Feed, raw: RawFile): FeedRead | undefined => {
   const mappings = [feed.mapping_sha256, identifyMapping(feed, context)]
   const known = context.previous.payloads.find(
@@ -31,7 +30,6 @@ const findKnownRead = (context: FeedContext, feed: Feed, raw: RawFile): FeedRead
   return { rows_read, rows_rejected, rows_silent: rows_read - rows_rejected, measures: new Map() }
 }
 
-/** Returns the feed's metrics that have had values, and on which days. */
 const listValued = ({ metrics }: Feed, { previous }: FeedContext): Valued => {
   const own = new Set(metrics.map(({ metric_name }) => metric_name))
   return new Map(
@@ -57,8 +55,8 @@ export const readFeed = Effect.fnUntraced(
           const problem = "holds no row, although the whole history was requested"
           throw new PayloadUnreadable({ url: raw.url, problem })
         }
-        const asked = raw.exact ? window : undefined
-        const limits = { days: context.run.days, asked, valued: listValued(feed, context) }
+        const requested = raw.exact ? window : undefined
+        const limits = { days: context.run.days, requested, valued: listValued(feed, context) }
         return { read: normalise(feed, payload, limits), remark: payload.remark }
       },
       catch: (cause) => cause

@@ -22,7 +22,6 @@ type Outcome = { readonly feed: string } & (
   | { readonly kind: "untrusted"; readonly reason: string }
 )
 
-/** Returns what a run reports about a feed that it did not read, or read only in part. */
 const listLeftOut = (outcome: Outcome): ReadonlyArray<FeedLeftOut> => {
   const { feed, kind } = outcome
   if (kind !== "read") return [{ feed, kind, reason: outcome.reason }]
@@ -80,7 +79,6 @@ const detectIgnoredDays = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<Outc
   )
 }
 
-/** `reasonToSkip`: why no feed of the service is requested. */
 const readService = Effect.fnUntraced(function* (
   context: FeedContext,
   feeds: ReadonlyArray<Feed>,

@@ -100,7 +100,6 @@ const judgeForm = (form: Form, feed: string, heads: ReadonlyArray<MemberHead>) =
 /** The part of a zip that a probe read, for a bundle. */
 export interface SeenZip extends Pick<ZipHeads, "listed" | "members"> {
   readonly url: string
-  /** Why there was no response. */
   readonly refusal?: OriginError
 }
 
@@ -134,7 +133,6 @@ const probeForm = Effect.fnUntraced(function* (form: Form, url: string | undefin
   return probed
 })
 
-/** Returns the verdicts, and what was read of the zips. */
 export const probeBrandedFoods = Effect.fn("probe.brandedFoods")(function* () {
   const release = yield* Effect.result(newestRelease())
   if (Result.isFailure(release)) {

@@ -11,7 +11,7 @@ import { ZipFile } from "yazl"
 import { readFetches } from "../run/archive/archived-runs.ts"
 import { hasPayload } from "../run/archive/fetch-list.ts"
 import { reasonOf } from "../run/files/causes.ts"
-import { encodeRefusal } from "../run/origins/recorded-refusals.ts"
+import { encodeRefusal } from "../run/origins/origin.ts"
 import { recordingName, refusedSuffix, toldSuffix } from "../run/origins/replay.ts"
 import { listAddress } from "../storefronts/source/operator-files.ts"
 import { parseFoods, type SeenZip } from "./branded-foods.ts"
@@ -71,7 +71,6 @@ const keepWholeFoods = (member: MemberHead) => {
   }
 }
 
-/** Returns the member, cut after its first complete records. */
 const shortenMember = (member: MemberHead) => {
   if (member.head.length >= member.bytes) return member.head
   return /\.json$/i.test(member.name) ? keepWholeFoods(member) : keepWholeRecords(member.head)
@@ -126,10 +125,7 @@ const listFolders = (name: string) => {
   return parts.map((_, index) => parts.slice(0, index + 1).join("/"))
 }
 
-/**
- * Returns the first recordings that fit into the limit. Of two with the same name, the later one counts. Leaves out a
- * refusal beside a payload, and a recording that has the name of a folder.
- */
+/** Of two entries with one name, the later counts. Leaves out refusals beside payloads, and files named like folders. */
 const selectFitting = (entries: ReadonlyArray<BundleEntry>) => {
   const byName = new Map(entries.map((entry) => [entry.name, entry]))
   const folders = new Set(entries.flatMap(({ name }) => listFolders(name)))

@@ -4,7 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { jsonFlag } from "../cli/flags.ts"
 import { pipelines } from "../data-sets.ts"
 import { liveOrigin } from "../run/origins/live.ts"
-import { recordedNames, recordingFolder, replayOrigin } from "../run/origins/replay.ts"
+import { listRecordedNames, openRecordings, replayOrigin } from "../run/origins/replay.ts"
 import type { Pipeline } from "../run/pipeline.ts"
 import { BadUse } from "../run/preflight.ts"
 import type { OriginLayer } from "../run/run.ts"
@@ -33,7 +33,6 @@ interface ProbeOptions {
   readonly stores: Option.Option<string>
 }
 
-/** Returns the named pipeline, or all pipelines that have something to read. */
 const selectPipelines = Effect.fnUntraced(function* ({ pipeline, replay, stores }: ProbeOptions) {
   const requested = pipelines.filter(({ name }) => Option.isNone(pipeline) || pipeline.value === name)
   if (Option.isSome(stores) && !requested.includes(storefronts)) {
@@ -42,7 +41,7 @@ const selectPipelines = Effect.fnUntraced(function* ({ pipeline, replay, stores 
     })
   }
   if (Option.isSome(replay)) {
-    const names = yield* recordedNames(replay.value)
+    const names = yield* listRecordedNames(replay.value)
     const isRecorded = (candidate: Pipeline) =>
       candidate.hosts.some((host) => names.has(host)) || (candidate === storefronts && Option.isSome(stores))
     return requested.length === 1 ? requested : requested.filter(isRecorded)
@@ -58,7 +57,7 @@ const selectPipelines = Effect.fnUntraced(function* ({ pipeline, replay, stores 
 
 const probeAll = Effect.fnUntraced(function* (options: ProbeOptions) {
   const selected = yield* selectPipelines(options)
-  const folder = Option.isSome(options.replay) ? yield* recordingFolder(options.replay.value) : undefined
+  const folder = Option.isSome(options.replay) ? yield* openRecordings(options.replay.value) : undefined
   const originFor = ({ requests }: Pipeline): OriginLayer =>
     folder === undefined ? liveOrigin({ ...requests, ...probePolicy }) : replayOrigin(folder)
   return yield* Effect.forEach(

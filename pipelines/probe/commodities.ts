@@ -76,7 +76,7 @@ const checkPayload = (
 ): ProbeFinding => {
   const payload = parseRows(feed, { ...raw, text, recorded })
   const { remark, rows } = payload
-  const read = normalise(feed, payload, { asked: raw.exact ? window : undefined })
+  const read = normalise(feed, payload, { requested: raw.exact ? window : undefined })
   const unknown = read.unknown_fields.map(({ field }) => field)
   const notes = [
     ...describeRedirect(raw),
@@ -133,10 +133,8 @@ const probeFeed = Effect.fnUntraced(function* (feed: Feed, today: string, key: R
   return unread
 })
 
-/** A service counts as down after this many consecutive feeds without a response. */
 const maxUnavailable = 2
 
-/** Explains why the remaining feeds of a service need not be requested. */
 const findReasonToStop = (probed: ReadonlyArray<ProbedFeed>): string | undefined => {
   const last = probed.at(-1)
   if (last?.error instanceof AccessDenied) return `the service denied ${last.finding.feed}`

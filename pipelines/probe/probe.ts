@@ -1,7 +1,6 @@
 /**
- * A probe reads a small part of each feed and checks it against what a run needs, with the code of a run. It publishes
- * nothing and writes nothing into `LARDER_HOME`: what it fetches is in a temporary folder that is removed with the
- * scope.
+ * A probe reads a small part of each feed and checks it with the code of a run. It publishes nothing and writes nothing
+ * into `LARDER_HOME`: its payloads are in a temporary folder that is removed with the scope.
  */
 import { Effect, FileSystem } from "effect"
 import { brandedFoods } from "../branded-foods/branded-foods.ts"
@@ -14,15 +13,14 @@ import type { FeedVerdict } from "./verdict.ts"
 
 /** A person waits for the result: a probe tries twice, and does not wait out pauses of minutes. */
 export const probePolicy: Partial<LivePolicy> = {
-  tries: 2,
+  maxTries: 2,
   firstBackOff: "1 second",
-  longestBackOff: "2 seconds",
-  patience: "30 seconds",
-  endurance: "1 minute",
-  head: "2 minutes"
+  maxBackOff: "2 seconds",
+  maxWait: "30 seconds",
+  maxTotalPause: "1 minute",
+  responseTimeout: "2 minutes"
 }
 
-/** The run id in the list of what a probe fetched. */
 export const probeRunId = "probe"
 
 export interface ProbedPipeline {

@@ -83,7 +83,6 @@ const parseLocations = (list: string): ReadonlyArray<string> => {
   }
 }
 
-/** Covers the settings, and the addresses of a store list if one was read. */
 export const makeRedaction = Effect.fnUntraced(function* (list = "[]") {
   const key = yield* marsKey
   const { http, https } = yield* proxies

@@ -27,12 +27,12 @@ class Enough extends Schema.TaggedError<Enough>()("Enough", {}) {}
 const truncateFiles = (origin: Origin["Service"]) =>
   Origin.of({
     ...origin,
-    open: (ask, resume) =>
-      Effect.map(origin.open(ask, resume), (answer) => {
-        if (ask.longest !== policy.longestFile) return answer
-        const { file: _file, ...rest } = answer
+    open: (request, resume) =>
+      Effect.map(origin.open(request, resume), (response) => {
+        if (request.maxBytes !== policy.longestFile) return response
+        const { file: _file, ...rest } = response
         let left = maxFileBytes
-        const body = answer.body.pipe(
+        const body = response.body.pipe(
           Stream.takeWhile(() => left > 0),
           Stream.map((bytes) => {
             const piece = bytes.subarray(0, left)
@@ -77,7 +77,6 @@ const probeStore = Effect.fnUntraced(function* (store: ListedStore) {
   return finding
 })
 
-/** `given` is the file of `--stores`. */
 export const probeStorefronts = Effect.fn("probe.storefronts")(function* (given: string | undefined) {
   const fs = yield* FileSystem.FileSystem
   const origin = yield* withOperatorFiles(yield* Origin, given)

@@ -14,9 +14,7 @@ export interface FeedVerdict {
   readonly detail: string
   /** What does not stop a run: new columns, metrics without rows. */
   readonly notes: ReadonlyArray<string>
-  /** Rows in the part that was read. */
   readonly rows: number | null
-  /** The newest day in the part that was read, or the day of the release. */
   readonly newest_day: string | null
 }
 
@@ -39,7 +37,6 @@ export const makeVerdicts =
 /** The share of rejected rows above which a feed differs. */
 const maxRejectedShare = 0.1
 
-/** Describes the rejects of a feed, if too many of its rows were rejected. */
 export const describeManyRejects = (
   rejects: ReadonlyArray<{ readonly position: string | number; readonly reason: string }>,
   rows: number,
@@ -88,7 +85,6 @@ const formatLines = (verdicts: ReadonlyArray<FeedVerdict>) => {
   })
 }
 
-/** One heading per group, followed by the lines of its feeds. */
 export const formatReport = (verdicts: ReadonlyArray<FeedVerdict>) =>
   [...Map.groupBy(verdicts, ({ group, pipeline }) => `${pipeline}, ${group}`)]
     .map(([heading, group]) => {

@@ -21,7 +21,6 @@ export interface MemberHead extends Pick<Member, "name" | "path" | "bytes"> {
 
 export interface ZipHeads {
   readonly bytes: number
-  /** All members that the zip lists. */
   readonly listed: ReadonlyArray<Pick<Member, "path" | "bytes">>
   readonly members: ReadonlyArray<MemberHead>
 }
@@ -29,7 +28,6 @@ export interface ZipHeads {
 /** The server sends only the whole file, or reports no length or no validator. */
 class NoRanges extends Data.TaggedError("NoRanges") {}
 
-/** Reads at most `maxBytes`, from the offset of `resume`. */
 const readRange = Effect.fnUntraced(function* (request: SourceRequest, maxBytes: number, resume?: Resume) {
   const origin = yield* Origin
   const attempt = Effect.gen(function* () {
@@ -71,7 +69,6 @@ const skipLocalHeader = (start: Buffer) => start.subarray(30 + start.readUInt16L
 const inflate = (bytes: Buffer, method: number) =>
   method === deflated ? inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }) : bytes
 
-/** Reads the first bytes of the selected members. */
 export const readZipHeads = Effect.fn("probe.zipHeads")(function* (
   request: SourceRequest,
   select: (members: ReadonlyArray<Member>) => ReadonlyArray<Member>

@@ -9,7 +9,6 @@ import type { Feed } from "../catalog.ts"
 
 export type PayloadRow = Readonly<Record<string, unknown>>
 
-/** The response does not have the format that the service documents. */
 export class PayloadUnreadable extends Schema.TaggedError<PayloadUnreadable>()("PayloadUnreadable", {
   url: Schema.String,
   problem: Schema.String
@@ -73,10 +72,7 @@ const parseJson = (text: string, fail: Fail): unknown => {
 
 const isSameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase()
 
-/**
- * Returns the section of a feed, by its name if the response states one: rolling and final sections have the same
- * columns. The response of a report without sections has one.
- */
+/** By its name if the response states one, because rolling and final sections have the same columns. */
 const selectSection = (feed: Feed, sections: readonly [Section, ...ReadonlyArray<Section>], fail: Fail): Section => {
   const [first] = sections
   const names = sections.map((section) => section.reportSection ?? "")
@@ -109,7 +105,6 @@ export interface Payload {
   readonly remark: string | undefined
 }
 
-/** Throws `PayloadUnreadable`. */
 export const decodeText = (url: string, bytes: Uint8Array): string => {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
@@ -144,8 +139,7 @@ export const parseRows = (feed: Feed, { url, text, content_type, recorded }: Rec
   if (truncation !== undefined) return fail(truncation)
   const stated = readCount(section, "returnedRows") ?? rows.length
   const remark = stated === rows.length ? undefined : `states ${stated} rows and holds ${rows.length}`
-  // Recordings that were cut down by hand keep their counts. A service that sends fewer rows than it counts has lost
-  // some.
+  // Recordings that were cut by hand keep their counts. A service that sends fewer rows than it counts has lost some.
   if (remark !== undefined && !recorded && rows.length < stated) return fail(remark)
   if (rows.length === 0 && !statesNoResults(section)) return fail(explainMissingRows(section))
   return { url, rows, remark }
@@ -157,8 +151,7 @@ export const isRow = (row: unknown): row is PayloadRow =>
 /** Upstream spells keys with spaces and in mixed case: `"weekly Av"`, `lot_Desc`, `published_Date`. */
 export const normaliseKey = (key: string) => key.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_")
 
-/** Names of the fields that occur in any row, in order of appearance. */
-export const fieldNames = (rows: ReadonlyArray<PayloadRow>): ReadonlyArray<string> => {
+export const listFields = (rows: ReadonlyArray<PayloadRow>): ReadonlyArray<string> => {
   const names = new Set<string>()
   for (const row of rows) for (const name of Object.keys(row)) names.add(name)
   return [...names]
@@ -177,7 +170,6 @@ export const findField = (fields: ReadonlyArray<string>, name: string): FieldMat
   return alike[0] === undefined ? undefined : { field: alike[0] }
 }
 
-/** Finds the field for a name; undefined if there is none or more than one. */
 export const onlyField = (fields: ReadonlyArray<string>, name: string): string | undefined => {
   const match = findField(fields, name)
   return match !== undefined && "field" in match ? match.field : undefined

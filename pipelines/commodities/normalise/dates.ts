@@ -41,7 +41,6 @@ export const parseMonth = (text: string): number | undefined => {
   return number >= 1 && number <= 12 ? number : undefined
 }
 
-/** `stated` is false if the row has no date at all. */
 export type PeriodReader = (
   row: PayloadRow
 ) => { readonly day: string } | { readonly fault: string; readonly stated: boolean }
@@ -53,7 +52,6 @@ const requireField = (fields: ReadonlyArray<string>, name: string, exactly: bool
   throw drift(`the date field ${name} ${fault}`, fields)
 }
 
-/** Finds the period fields of a payload once, and reads them row by row. Throws `DriftFound` if one is missing. */
 export const makePeriodReader = (key: PeriodKey, fields: ReadonlyArray<string>): PeriodReader => {
   const readDay = (row: PayloadRow, field: string) => parseDay(cellText(row[field]) ?? "")
   const fault = (row: PayloadRow, field: string, wanted: string) => ({
@@ -87,10 +85,7 @@ const unstamped = "23:59:59.999999"
 /** Days that a row states about its report. A row without a timestamp counts as published at the end of the newest. */
 const reportDays = ["created_date", "week_ending_date", "report_end_date", "report_date"]
 
-/**
- * Makes a reader of the timestamp of each row, `YYYY-MM-DD HH:MM:SS`. Throws `DriftFound` if two fields could be the
- * timestamp, or if every stated value in these rows is invalid.
- */
+/** Throws `DriftFound` if two fields could be the timestamp, or if every stated timestamp in these rows is invalid. */
 export const makePublicationReader = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
   const match = findField(fields, "published_date")
   if (match !== undefined && "ambiguous" in match) {

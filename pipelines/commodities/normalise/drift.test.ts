@@ -20,8 +20,8 @@ const { feeds } = catalog()
 const [closes, months] = [feedNamed("gov-mars/1603"), feedNamed("gov-mars/1623")]
 const [west, east] = [feedNamed("gov-mars/1046"), feedNamed("gov-mars/1047")]
 
-describe("a payload that states its report", () => {
-  it("is refused when it is of another report with the same columns", () => {
+describe("the report that a payload states", () => {
+  it("is rejected if it is another report with the same columns", () => {
     assert.throws(
       () => readRows(east, [aRange(1046)]),
       /is not the requested report: row 1 states slug_id 1046, but 1047 was requested/
@@ -29,7 +29,7 @@ describe("a payload that states its report", () => {
     assert.strictEqual(readRows(west, [aRange(1046)]).readings.length, 4)
   })
 
-  it("is refused for every other feed of the catalog", () => {
+  it("is rejected for every other feed of the catalog", () => {
     const bodies = everyFeed()
     const report = (feed: string) => feed.split("/").slice(0, 2).join("/")
     for (const asked of feeds) {
@@ -52,7 +52,7 @@ describe("a payload that states its report", () => {
     ],
     ["the region", { region: "West" }, /region "West", but East or Eastern was requested/],
     ["the commodity", { commodity: "Butter" }, /commodity "Butter", but Dry Whey was requested/]
-  ])("is refused for one row that differs in %s alone", (_, row, message) => {
+  ])("is rejected if one row differs only in %s", (_, row, message) => {
     assert.throws(() => readRows(east, [aRange(1047), aRange(1047, row)]), message)
   })
 
@@ -61,7 +61,7 @@ describe("a payload that states its report", () => {
   it.each<[string, Row]>([
     ["nothing", { ...nameless, region: null, commodity: null }],
     ["its region and commodity alone", nameless]
-  ])("is refused when every row states %s, and read when one row states more", (_, row) => {
+  ])("is rejected if every row states %s, and accepted if one row states more", (_, row) => {
     assert.throws(
       () => readRows(east, [aRange(1047, row)]),
       /is not the requested report: no row states the number, the name or the title of its report/
@@ -75,7 +75,7 @@ describe("a payload that states its report", () => {
     ["its number as a text", { slug_id: "1047" }],
     ["its title with a remark", { report_title: "DRY WHEY - EAST US (AMS_1047)" }],
     ["its region in other words", { region: "Eastern United States" }]
-  ])("is read when it states %s", (_, row) => {
+  ])("is accepted if it states %s", (_, row) => {
     assert.strictEqual(readRows(east, [aRange(1047, row)]).readings.length, 4)
   })
 
@@ -91,7 +91,7 @@ describe("a payload that states its report", () => {
     assert.throws(() => readRows(blocks, [aBlockRow({ slug_name: "DYMCLASSPRICES" })]), /slug_name "DYMCLASSPRICES"/)
   })
 
-  it("is refused even if it also lacks a column", () => {
+  it("is rejected even if the payload also lacks a column", () => {
     const { close_price: _, ...row } = aClose({ slug_id: 1602 })
     assert.throws(() => readRows(closes, [row]), /slug_id 1602/)
   })
@@ -111,7 +111,7 @@ describe("two rows of one metric, day and publication", () => {
     assert.deepStrictEqual(stated("10", n("10.0")), { readings: 2, rejects: [] })
   })
 
-  it("make the payload untrusted when their values differ, because nothing tells which is right", () => {
+  it("make the payload untrusted if their values differ, because either may be right", () => {
     assert.throws(
       () => stated("1.39", "1.39", "13.9"),
       /row 3 contradicts row 1: butter_exch_spot_close_daily of 2026-09-29 is 1\.39 there and 13\.9 here/
@@ -237,7 +237,7 @@ describe("reading a report that has changed", () => {
     assert.strictEqual(readRows(closes, rows, { valued, days }).rows_silent, 1, "a backfill may find none")
   })
 
-  it("fails although rows of other markets can be read", () => {
+  it("fails even if rows of other markets can be read", () => {
     const other = aMonthlyAverage({ region: "Oceania", commodity: "Butter" })
     assert.throws(
       () => readRows(months, [other, aMonthlyAverage({ report_end_date: "August 2026" })]),

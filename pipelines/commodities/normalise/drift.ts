@@ -7,9 +7,9 @@ import { Schema } from "effect"
 import type { Feed } from "../catalog.ts"
 import {
   cellText,
-  fieldNames,
   isRow,
   isStated,
+  listFields,
   onlyField,
   type Payload,
   type PayloadRow,
@@ -32,13 +32,11 @@ export class DriftFound extends Schema.TaggedError<DriftFound>()("DriftFound", {
 /** `found`: the fields of the payload, if the message must name them. */
 export const drift = (problem: string, found: ReadonlyArray<string> = []) => new DriftFound({ problem, found })
 
-/** A field whose cells must be of one type. */
 export interface TypedField {
   readonly field: string
   readonly fits: (cell: unknown) => boolean
 }
 
-/** Returns the first field whose cell states a value of another type. */
 export const findMisfit = (typed: ReadonlyArray<TypedField>, row: PayloadRow): string | undefined =>
   typed.find(({ field, fits }) => isStated(row[field]) && !fits(row[field]))?.field
 
@@ -84,7 +82,7 @@ const reportFields = ["slug_id", "slug_name", "report_title"]
  */
 export const assertReport = (feed: Feed, { url, ...payload }: Payload) => {
   const rows = payload.rows.filter(isRow)
-  const fields = fieldNames(rows)
+  const fields = listFields(rows)
   const unlike = (reason: string) => new PayloadUnreadable({ url, problem: `is not the requested report: ${reason}` })
   const named = reportFields.flatMap((name) => onlyField(fields, name) ?? [])
   if (rows.length > 0 && !named.some((field) => rows.some((row) => isStated(row[field])))) {
@@ -107,10 +105,7 @@ export const assertReport = (feed: Feed, { url, ...payload }: Payload) => {
 /** `1.40` and `1.4` are one value. */
 const trimZeros = (token: string) => (token.includes(".") ? token.replace(/\.?0+$/, "") : token)
 
-/**
- * Throws `DriftFound` if two rows state different values for a metric, a day and a publication: a row selector is too
- * wide, and nothing shows which row it was meant for.
- */
+/** Throws `DriftFound` if two rows state different values for a metric, day and publication: either may be right. */
 export const assertOneValue = (readings: ReadonlyArray<PriceReading>) => {
   const known = new Map<string, PriceReading>()
   for (const reading of readings) {

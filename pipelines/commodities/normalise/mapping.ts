@@ -14,7 +14,6 @@ import {
 import type { PeriodReader } from "./dates.ts"
 import { drift, type TypedField } from "./drift.ts"
 
-/** Days on which each metric has had values. */
 export type Valued = ReadonlyMap<string, ReadonlySet<string>>
 
 export interface MappedMetric {
@@ -22,11 +21,9 @@ export interface MappedMetric {
   readonly selects: (row: PayloadRow) => boolean
   /** Undefined if an optional column is missing, or if the payload has no row that identifies it. */
   readonly column: string | undefined
-  /** How many rows of the payload the metric selects. */
   readonly selected: number
 }
 
-/** Texts that differ only in case or whitespace are equal. */
 const foldText = (text: string) => text.replaceAll(/\s+/g, " ").toLowerCase()
 
 /** Makes a test for cells with one of these texts. A column contains few different texts, so each is folded once. */
@@ -42,10 +39,7 @@ const makeCellTest = (values: ReadonlyArray<string>) => {
   }
 }
 
-/**
- * Makes a test for the rows that belong to a metric. Throws `DriftFound` if a selector field is missing although rows
- * meet the other conditions: nothing distinguishes these rows any more.
- */
+/** Throws `DriftFound` if a selector field is missing although rows meet the other conditions. */
 const makeSelector = (metric: CatalogMetric, fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
   const conditions = metric.where.map((condition) => ({ ...condition, match: findField(fields, condition.field) }))
   const known = conditions.flatMap(({ match, values }) =>
@@ -83,10 +77,7 @@ const requireSingle = (candidates: ReadonlyArray<string>, description: string, f
   throw drift(`${description} ${fault}`, fields)
 }
 
-/**
- * Finds the column that a rule describes, judged by the rows that the feed's metrics select. Undefined if an optional
- * column is missing, or if the rule needs rows and none is selected. Throws `DriftFound`.
- */
+/** Undefined if an optional column is missing, or if the rule needs rows and none is selected. Throws `DriftFound`. */
 export const resolveColumn = (
   rule: ColumnRule,
   fields: ReadonlyArray<string>,
@@ -125,17 +116,13 @@ const assertNumbers = (metric: CatalogMetric, column: string, rows: ReadonlyArra
   throw drift(`the column ${column} of ${metric.metric_name} no longer holds numbers, but values like ${example}`)
 }
 
-/** Returns the fields by which the feed's metrics select rows. They contain texts. */
 export const selectorFields = (feed: Feed, fields: ReadonlyArray<string>): ReadonlyArray<TypedField> =>
   [...new Set(feed.metrics.flatMap(({ where }) => where.map(({ field }) => field)))].flatMap((name) => {
     const field = onlyField(fields, name)
     return field === undefined ? [] : [{ field, fits: (cell: unknown) => typeof cell === "string" }]
   })
 
-/**
- * Applies the feed's metrics to a payload. Throws `DriftFound` if it lacks what they need. Once a metric has had
- * values, its optional column is needed, too.
- */
+/** Throws `DriftFound` if the payload lacks what a metric needs: also its optional column, once it has had values. */
 export const mapPayload = (
   feed: Feed,
   fields: ReadonlyArray<string>,

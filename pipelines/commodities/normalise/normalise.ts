@@ -9,9 +9,9 @@ import type { DayRange } from "../../run/pipeline.ts"
 import type { CatalogMetric, Feed } from "../catalog.ts"
 import {
   cellText,
-  fieldNames,
   isRow,
   isStated,
+  listFields,
   onlyField,
   type Payload,
   type PayloadRow,
@@ -56,15 +56,13 @@ export interface Normalised {
   readonly unknown_fields: ReadonlyArray<{ readonly field: string; readonly example: string }>
   /** The column that each metric was read from: its `measure`. */
   readonly measures: ReadonlyMap<string, string>
-  /** Metrics for which the payload has no row. */
   readonly absent: ReadonlyArray<string>
 }
 
 export interface Limits {
-  /** Requested days of readings; others are left out. */
   readonly days?: DayRange | undefined
   /** Days requested from the service by the feed's window field. A row outside shows that it ignored the filter. */
-  readonly asked?: DayRange | undefined
+  readonly requested?: DayRange | undefined
   /** Metrics that have had values, and on which days. Their columns, rows and values must not disappear silently. */
   readonly valued?: Valued | undefined
 }
@@ -96,7 +94,6 @@ const unitPatterns: ReadonlyArray<readonly [RegExp, unit: string]> = [
   [/\blbs?\b|\bpounds?\b/i, "usd_per_lb"]
 ]
 
-/** Makes a reader of the unit that a row states for its prices. It returns undefined if the row states no known unit. */
 const makeUnitReader = (fields: ReadonlyArray<string>) => {
   const field = onlyField(fields, "price_unit")
   return (row: PayloadRow) => {
@@ -111,18 +108,22 @@ const maxDaysAhead = 31
 
 const isWithin = (day: string, { from, to }: DayRange) => day >= from && day <= to
 
-const assertRequested = (feed: Feed, row: PayloadRow, asked: DayRange | undefined) => {
-  const day = asked && parseDay(cellText(row[feed.windowField]) ?? "")
-  if (asked === undefined || day === undefined || isWithin(day, asked)) return
+const assertRequested = (feed: Feed, row: PayloadRow, requested: DayRange | undefined) => {
+  const day = requested && parseDay(cellText(row[feed.windowField]) ?? "")
+  if (requested === undefined || day === undefined || isWithin(day, requested)) return
   throw drift(
-    `${feed.windowField} was requested from ${asked.from} to ${asked.to}, and a row of ${day} came: the service ignored the filter`
+    `${feed.windowField} was requested from ${requested.from} to ${requested.to}, and a row of ${day} came: the service ignored the filter`
   )
 }
 
 /** Lists the fields that determine which rows are read, apart from dates and numbers. */
-const listTypedFields = (feed: Feed, fields: ReadonlyArray<string>, { asked }: Limits): ReadonlyArray<TypedField> => {
+const listTypedFields = (
+  feed: Feed,
+  fields: ReadonlyArray<string>,
+  { requested }: Limits
+): ReadonlyArray<TypedField> => {
   const isDate = (cell: unknown) => parseDay(cellText(cell) ?? "") !== undefined
-  const window = asked === undefined ? [] : [{ field: feed.windowField, fits: isDate }]
+  const window = requested === undefined ? [] : [{ field: feed.windowField, fits: isDate }]
   return [...identityFields(feed, fields), ...selectorFields(feed, fields), ...window]
 }
 
@@ -133,14 +134,14 @@ const makeRowReader = (
   ours: ReadonlyArray<PayloadRow>,
   limits: Limits
 ) => {
-  const { asked, days } = limits
+  const { requested, days } = limits
   const readPeriod = makePeriodReader(feed.period, fields)
   const readPublication = makePublicationReader(fields, ours)
   const readUnit = makeUnitReader(fields)
   const typed = listTypedFields(feed, fields, limits)
   return (row: unknown, source_row: number): RowResult => {
     if (!isRow(row)) return notAnObject
-    assertRequested(feed, row, asked)
+    assertRequested(feed, row, requested)
     const misfit = findMisfit(typed, row)
     if (misfit !== undefined) return reject(`${misfit} is ${quoteCell(row[misfit])}, a value of another type`)
     const own = mapping.filter(({ selects }) => selects(row))
@@ -180,7 +181,6 @@ const makeRowReader = (
   }
 }
 
-/** Throws `DriftFound` if a feed that has had values has only rows of something else. */
 const assertSelected = (
   feed: Feed,
   rows: ReadonlyArray<PayloadRow>,
@@ -222,7 +222,7 @@ export const normalise = (feed: Feed, payload: Payload, limits: Limits = {}): No
   const { valued = new Map() } = limits
   assertReport(feed, payload)
   const rows = payload.rows.filter(isRow)
-  const fields = fieldNames(rows)
+  const fields = listFields(rows)
   assertTypes(listTypedFields(feed, fields, limits), rows)
   const mapping = rows.length === 0 ? [] : mapPayload(feed, fields, rows, valued)
   const ours = rows.filter((row) => mapping.some(({ selects }) => selects(row)))

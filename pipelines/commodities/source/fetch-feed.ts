@@ -55,7 +55,6 @@ export const fetchFirst = Effect.fnUntraced(function* (requests: ReadonlyArray<S
   return yield* new NotRecorded({ ...first, looked_for })
 })
 
-/** Returns the archived payload, the requested window, and whether the payload comes from a recording or a sample. */
 export const fetchFeed = Effect.fnUntraced(function* (context: FeedContext, feed: Feed) {
   const { kind } = yield* Origin
   const window = selectWindow(feed, context, kind === "live")

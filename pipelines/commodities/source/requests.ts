@@ -18,7 +18,6 @@ const addWindow = (url: string, feed: Feed, window: DayRange) => {
   return `${url}${url.includes("?") ? "&" : "?"}q=${encodeURIComponent(condition)}`
 }
 
-/** Returns the same day if the result is outside the calendar. */
 const shiftDay = (day: string, days: number) => {
   const shifted = daysBefore(day, -days)
   return isDay(shifted) ? shifted : day
@@ -50,10 +49,7 @@ export const marsKey = Config.option(Config.Redacted("MARS_API_KEY")).pipe(
   })
 )
 
-/**
- * Returns the requests for a feed, in order of preference. The My Market News key is the user name of HTTP Basic, with
- * an empty password; Datamart needs no key.
- */
+/** In order of preference. The My Market News key is the user name of HTTP Basic; Datamart needs no key. */
 export const feedRequests = (
   feed: Feed,
   window: DayRange | undefined,

@@ -1,6 +1,6 @@
 /** Checks the store list and the store settings before a run begins. The run reads the list again, into the archive. */
 import { Effect, FileSystem, Option } from "effect"
-import { BadUse, type Source } from "../../run/preflight.ts"
+import { BadUse, type RunSource } from "../../run/preflight.ts"
 import { operatorList, storeFolder } from "./operator-files.ts"
 import { boundsSetting, unusableBounds } from "./schedule.ts"
 import { longestList, StoreListUnusable, storesIn } from "./store-list.ts"
@@ -34,7 +34,7 @@ const checkFolder = Effect.gen(function* () {
   })
 })
 
-export const preflight = Effect.fnUntraced(function* ({ kind, stores }: Source) {
+export const preflight = Effect.fnUntraced(function* ({ kind, stores }: RunSource) {
   const list = stores ?? (kind === "live" ? Option.getOrUndefined(yield* operatorList) : undefined)
   if (kind === "live") {
     yield* Effect.mapError(boundsSetting, () => new BadUse({ problem: unusableBounds }))

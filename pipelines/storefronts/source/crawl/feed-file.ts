@@ -121,8 +121,8 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
     const raw = yield* asking.get({
       url,
       accept: "*/*",
-      longest: policy.longestFile,
-      within: policy.budget,
+      maxBytes: policy.longestFile,
+      bodyTimeout: policy.budget,
       ...resuming
     })
     read.pages_read = 1

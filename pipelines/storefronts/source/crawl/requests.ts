@@ -50,7 +50,7 @@ const makeRoom = Effect.gen(function* () {
 /** `lane` is that of the store's platform. One page at a time is held in memory, the last one until the scope ends. */
 export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane?: string) {
   const startedAt = yield* Clock.currentTimeMillis
-  const common = { within: policy.page, ...(lane === undefined ? {} : { lane }) }
+  const common = { bodyTimeout: policy.page, ...(lane === undefined ? {} : { lane }) }
 
   const fetch = Effect.fnUntraced(function* (ask: SourceRequest) {
     const archive = yield* Archive
@@ -69,7 +69,7 @@ export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane
   const robots = makeRobots(
     (url: string) =>
       Effect.flatMap(
-        fetch({ ...common, url, accept: "text/plain, */*;q=0.1", longest: policy.longestRobots }),
+        fetch({ ...common, url, accept: "text/plain, */*;q=0.1", maxBytes: policy.longestRobots }),
         textOf
       ).pipe(
         Effect.catchTags({
@@ -113,7 +113,7 @@ export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane
   const page = <A>(url: string, wants: ReadonlyArray<string>, read: (text: string) => A) => {
     const attempt = Effect.gen(function* () {
       yield* room.leave // the previous page has been staged
-      const raw = yield* get({ url, accept: "application/json", longest: policy.longestPage, wants })
+      const raw = yield* get({ url, accept: "application/json", maxBytes: policy.longestPage, wants })
       yield* room.enter(raw)
       const text = yield* textOf(raw)
       try {
