@@ -1,11 +1,11 @@
 /** `larder-ingest depot keys`: the key that signs what this machine publishes to a shared depot. */
 import {
+  encodePublicKey,
   ifMissing,
   KeyUnusable,
   keyFileIn,
-  newKey,
-  privateKeyFrom,
-  publicHalfOf,
+  makeKeyPair,
+  parsePrivateKey,
   writableDirectory
 } from "@larder/warehouse"
 import { Console, Effect, FileSystem } from "effect"
@@ -20,11 +20,11 @@ const publicKeyIn = Effect.fnUntraced(function* (home: string) {
   const unusable = (cause: unknown) => new KeyUnusable({ file, cause })
   const pem = yield* fs.readFileString(file).pipe(ifMissing<string | undefined>(undefined), Effect.mapError(unusable))
   if (pem !== undefined) {
-    const publicKey = yield* Effect.try({ try: () => publicHalfOf(privateKeyFrom(pem)), catch: unusable })
+    const publicKey = yield* Effect.try({ try: () => encodePublicKey(parsePrivateKey(pem)), catch: unusable })
     return { file, publicKey, isNew: false }
   }
   yield* writableDirectory(home)
-  const made = newKey()
+  const made = makeKeyPair()
   yield* fs.writeFileString(file, made.privateKey, { flag: "wx", mode: 0o600 }).pipe(Effect.mapError(unusable))
   return { file, publicKey: made.publicKey, isNew: true }
 })

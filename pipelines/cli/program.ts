@@ -1,6 +1,6 @@
 /** `larder-ingest`: its commands, and the flags of a run. */
 import { Day, version } from "@larder/schemas"
-import { programOf } from "@larder/warehouse/cli"
+import { makeProgram } from "@larder/warehouse/cli"
 import { Command, Flag } from "effect/cli"
 import { pipelines } from "../data-sets.ts"
 import { probe } from "../probe/command.ts"
@@ -100,4 +100,4 @@ const root = Command.make("larder-ingest", flagsOf(pipelines), ingesting(pipelin
   ])
 )
 
-export const program = programOf(root, { version })
+export const program = makeProgram(root, { version })

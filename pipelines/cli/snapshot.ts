@@ -2,6 +2,7 @@
 import {
   dataSetFileOf,
   dataSets,
+  findReadable,
   generationId,
   isLoaded,
   type Layout,
@@ -10,10 +11,9 @@ import {
   newestManifest,
   type Parts,
   pull,
-  readableOf,
   refreshOpened,
-  verifiedDatabase,
-  snapshot as writeSnapshot
+  verifyDataSet,
+  writeSnapshot
 } from "@larder/warehouse"
 import { Console, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -59,8 +59,8 @@ const take = Effect.fnUntraced(function* (to: string) {
   yield* pull(layout)
   const { ingestion, manifest } = yield* ofOneGeneration(layout)
   const loaded = Object.entries(manifest.data_sets).filter(([, entry]) => isLoaded(entry))
-  for (const [pipeline, entry] of loaded) yield* verifiedDatabase(layout, pipeline, entry)
-  const { others, readable } = yield* readableOf(layout, Object.fromEntries(loaded))
+  for (const [pipeline, entry] of loaded) yield* verifyDataSet(layout, pipeline, entry)
+  const { others, readable } = yield* findReadable(layout, Object.fromEntries(loaded))
   const parts = dataSets.flatMap((dataSet): Parts["parts"] => {
     const entry = readable[dataSet.about.pipeline]
     const [database] = entry?.parts ?? []
@@ -69,7 +69,7 @@ const take = Effect.fnUntraced(function* (to: string) {
   const [first] = others
   if (first !== undefined && parts.length === 0) return yield* first
   for (const { message } of others) yield* Effect.logWarning(`the snapshot is without a data set: ${message}`)
-  yield* writeSnapshot({ to, parts, ingestion })
+  yield* writeSnapshot(to, { parts, ingestion })
   const { size } = yield* fs.stat(to)
   return {
     file: to,

@@ -1,12 +1,12 @@
 /** `larder-ingest status`: whether each data set is fresh, for people and for a monitor. */
 import {
+  findNewer,
   hasFailed,
   isLate,
   isOfSamples,
   type Layout,
   liveStates,
   NoWarehouse,
-  newerIn,
   newestManifest,
   type PipelineState,
   pull
@@ -64,7 +64,7 @@ const detailOf = ({ last_read, last_run, late_after_days }: PipelineState, statu
 /** Why this version may not see everything: what the newest generation contains that this version does not know. */
 const unknownIn = ({ local }: Layout) =>
   newestManifest(local).pipe(
-    Effect.map((newest) => (Option.isSome(newest) ? newerIn(newest.value) : [])),
+    Effect.map((newest) => (Option.isSome(newest) ? findNewer(newest.value) : [])),
     Effect.catchTag("ManifestUnusable", (error) => Effect.succeed([error]))
   )
 

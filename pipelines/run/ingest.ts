@@ -4,7 +4,7 @@
  */
 
 import { catchUp, followWithLake, isLoaded, type Layout, lakeSetting, newestManifest } from "@larder/warehouse"
-import { exitCodeOf, messagesOf, report } from "@larder/warehouse/cli"
+import { exitCodeOf, expectedMessages, report } from "@larder/warehouse/cli"
 import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
 import { recordedNames } from "./origins/replay.ts"
 import type { DayRange, Pipeline } from "./pipeline.ts"
@@ -93,7 +93,7 @@ interface Run {
 const tellFailure = ({ name }: Pipeline, { dryRun, json }: Asked, cause: Cause.Cause<unknown>, ended?: Ended) => {
   if (!json) return Effect.void
   const outcome = Cause.hasInterruptsOnly(cause) ? "interrupted" : "failed"
-  const message = outcome === "interrupted" ? outcome : messagesOf(cause).join("\n")
+  const message = outcome === "interrupted" ? outcome : expectedMessages(cause).join("\n")
   const problem = message || String(Cause.squash(cause))
   return Console.log(jsonOfUnpublished({ pipeline: name, outcome, problem, dryRun, ended }))
 }

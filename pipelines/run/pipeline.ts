@@ -6,8 +6,8 @@ import type {
   DataSet,
   DepotUnusable,
   DuckDbError,
+  FileOperationFailed,
   HomeUnwritable,
-  IngestionNotWritten,
   Layout,
   ManifestUnusable,
   NewerDataSet,
@@ -138,7 +138,7 @@ export interface Pipeline {
     | PartDamaged
     | NewerDataSet
     | TablesDiffer
-    | IngestionNotWritten
+    | FileOperationFailed
     | DuckDbError
     | OpenError,
     Origin | Archive | FileSystem.FileSystem | Path.Path

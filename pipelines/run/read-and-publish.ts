@@ -7,7 +7,6 @@ import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"
 import {
   ChecksFailed,
   catchUp,
-  folderOf,
   type Layout,
   type Manifest,
   newestManifest,
@@ -20,7 +19,8 @@ import {
   requireStillKnown,
   type Staged,
   StagingFailed,
-  stage
+  stage,
+  stagingFolder
 } from "@larder/warehouse"
 import { Cause, Clock, Effect, Exit, Option, Path } from "effect"
 import { Archive } from "./archive/archive.ts"
@@ -104,7 +104,7 @@ const tellFailure = Effect.fnUntraced(function* (
   const leftOut = leftOutOf(cause)
   options.onFailed?.({ run, left_out: leftOut })
   if (options.dryRun) return
-  yield* recordEnd(layout, { run, checks, leftOut }, folderOf(layout, run.run_id)).pipe(
+  yield* recordEnd(layout, { run, checks, leftOut }, stagingFolder(layout, run.run_id)).pipe(
     Effect.catch((error) => Effect.logWarning(`the record of this run is lost: ${error.message}`))
   )
 })

@@ -93,7 +93,7 @@ const account = Effect.fnUntraced(function* (
   { staging }: RunContext,
   result: Pick<ReadResult, "rows_read" | "rows_silent" | "rows_rejected">
 ) {
-  const [staged] = yield* staging.db.all(Staged, storefront.countStatedRows)
+  const [staged] = yield* staging.db.all(Staged, storefront.countSourceRows)
   const { rows_read, rows_rejected, rows_silent } = result
   if (rows_read === rows_rejected + rows_silent + (staged?.rows ?? 0)) return
   yield* Effect.die(

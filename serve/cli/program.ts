@@ -3,7 +3,7 @@
  * administrative commands work with or without a running server, and through it if it holds the ledger.
  */
 import { version } from "@larder/schemas"
-import { programOf } from "@larder/warehouse/cli"
+import { makeProgram } from "@larder/warehouse/cli"
 import { Command } from "effect/cli"
 import { accounts } from "./accounts.ts"
 import { keys } from "./keys.ts"
@@ -18,4 +18,4 @@ const root = Command.make("larder-serve").pipe(
   Command.withSubcommands([startCommand, mcp, accounts, keys, people, payments, ledger])
 )
 
-export const program = programOf(root, { version })
+export const program = makeProgram(root, { version })

@@ -208,7 +208,7 @@ describe("a pruning beside runs", () => {
         refused = message
       })
       yield* Effect.provideServiceEffect(ran(layout, "spoiled", "kiwis"), FileSystem.FileSystem, whenPacking(pruning))
-      assert.match(refused, /^A run is active: it holds .*\. Nothing was changed; try again when the run has ended\.$/)
+      assert.match(refused, /^A run is active: it uses .*\. Nothing was changed; try again when the run has ended\.$/)
       assert.lengthOf(listsOf(layout), 6)
     })
   )
