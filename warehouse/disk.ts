@@ -1,22 +1,20 @@
 /**
- * Files on the disk. Written data survives a power cut only after it was flushed: the bytes of a file, and the names in
- * a folder. A file that others read appears in its place whole, or not at all. Files are compared by SHA-256 and length.
+ * Files on the disk: flushes, atomic replacement, digests, and errors that name the file. Data survives a power failure
+ * only after a flush, both of the file's bytes and of the folder's entries.
  */
 import { createHash, randomUUID } from "node:crypto"
-import { Effect, FileSystem, Path } from "effect"
+import { Effect, FileSystem, Path, Schema } from "effect"
 
 /** On Windows a flush requires write access. Elsewhere it does not, and the owner may have removed write access. */
 const flag = process.platform === "win32" ? "r+" : "r"
 
-const flush = (at: string) =>
+export const syncFile = (path: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    Effect.scoped(Effect.flatMap(fs.open(at, { flag }), (opened) => opened.sync))
+    Effect.scoped(Effect.flatMap(fs.open(path, { flag }), (opened) => opened.sync))
   )
 
-export const syncFile = flush
-
 /** Windows cannot flush a folder. */
-export const syncFolder = (at: string) => (process.platform === "win32" ? Effect.void : flush(at))
+export const syncFolder = (path: string) => (process.platform === "win32" ? Effect.void : syncFile(path))
 
 /** SHA-256 and length of bytes that arrive in pieces. */
 export const makeDigest = () => {
@@ -33,31 +31,55 @@ export const makeDigest = () => {
   }
 }
 
-/** Whether the reason of a failure, as DuckDB or the system words it, is a full disk. */
+export const causeText = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
+
+/** Whether an error message of DuckDB or the operating system means that the disk is full. */
 export const isDiskFull = (reason: string): boolean => /No space left|ENOSPC|File too large|EFBIG|quota/i.test(reason)
 
+/** A file cannot be read or written. */
+export class FileOperationFailed extends Schema.TaggedError<FileOperationFailed>()("FileOperationFailed", {
+  file: Schema.String,
+  /** Follows the name of the file. */
+  problem: Schema.String,
+  cause: Schema.Defect(),
+  /** What this means for the data, as a sentence. */
+  consequence: Schema.String
+}) {
+  override get message() {
+    const reason = causeText(this.cause)
+    const hint = isDiskFull(reason) ? " The disk is full: make room, and run again." : ""
+    return `${this.file} ${this.problem}: ${reason}.${hint} ${this.consequence}`
+  }
+}
+
+/** For operations on a file that fail with this problem and consequence. */
+export const fileOperation =
+  (problem: string, consequence: string) =>
+  <A>(file: string, run: () => Promise<A>) =>
+    Effect.tryPromise({ try: run, catch: (cause) => new FileOperationFailed({ file, problem, cause, consequence }) })
+
 /**
- * Lets `make` write a file beside `file`, then puts it there in one step, and replaces an existing one. Readers that
- * have the old file open keep it. The new one is read-only, so that no program writes to it by mistake.
+ * Lets `make` write a temporary file, flushes it, and renames it to `file`, which replaces any existing file atomically.
+ * Readers that have the old file open keep it. The new file is read-only, so that no program writes to it by mistake.
  */
-export const wholeFile = Effect.fnUntraced(function* <E, R>(
+export const writeAtomically = Effect.fnUntraced(function* <E, R>(
   file: string,
-  make: (part: string) => Effect.Effect<void, E, R>
+  make: (temporaryFile: string) => Effect.Effect<void, E, R>
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  // A killed process leaves this file behind. That of the catalogue is removed with the next generation.
-  const part = `${file}.${randomUUID()}.building`
-  const tidyUp = Effect.forEach(
-    [part, `${part}.wal`, `${part}.tmp`],
-    (left) => Effect.ignore(fs.remove(left, { recursive: true, force: true })),
+  // A killed process leaves this file behind. The catalogue's is removed when the next generation is shown.
+  const temporaryFile = `${file}.${randomUUID()}.building`
+  const removeTemporaryFiles = Effect.forEach(
+    ["", ".wal", ".tmp"],
+    (ending) => Effect.ignore(fs.remove(`${temporaryFile}${ending}`, { recursive: true, force: true })),
     { discard: true }
   )
   yield* Effect.gen(function* () {
-    yield* make(part)
-    yield* syncFile(part)
-    yield* fs.chmod(part, 0o444)
-    yield* fs.rename(part, file)
+    yield* make(temporaryFile)
+    yield* syncFile(temporaryFile)
+    yield* fs.chmod(temporaryFile, 0o444)
+    yield* fs.rename(temporaryFile, file)
     yield* syncFolder(path.dirname(file))
-  }).pipe(Effect.ensuring(tidyUp))
+  }).pipe(Effect.ensuring(removeTemporaryFiles))
 })

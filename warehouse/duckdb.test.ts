@@ -78,7 +78,7 @@ describe("rows", () => {
       assert.deepStrictEqual(yield* db.all(Answer, sql), [{ answer: 10 }])
     })
   )
-  itWorks("keep every digit of a decimal, and give a day as YYYY-MM-DD", () =>
+  itWorks("keep every digit of a decimal, and return a day as YYYY-MM-DD", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       assert.deepStrictEqual(yield* db.rows("select 1.6140::decimal(18, 4) as d, date '0024-02-29' as day"), [
@@ -117,7 +117,7 @@ describe("append", () => {
     '{"a":[1]}'
   ]
   const read = "select * replace (whole::varchar as whole, small::varchar as small) from s.t"
-  const told = {
+  const expected = {
     whole: "9007199254740991",
     small: "-5",
     fraction: 0.5,
@@ -136,9 +136,9 @@ describe("append", () => {
       yield* db.run(table)
       yield* db.append("s", "t", [good, good.map(() => null), changed(2, 3)])
       assert.deepStrictEqual(yield* db.rows(read), [
-        told,
-        Object.fromEntries(Object.keys(told).map((column) => [column, null])),
-        { ...told, fraction: 3 }
+        expected,
+        Object.fromEntries(Object.keys(expected).map((column) => [column, null])),
+        { ...expected, fraction: 3 }
       ])
     })
   )
@@ -146,11 +146,11 @@ describe("append", () => {
     ["a day that does not exist", changed(5, "2026-02-30"), /2026-02-30/],
     ["a text that is no number", changed(3, "N/A"), /"N\/A"/],
     ["a number that is too large for its column", changed(1, 3_000_000_000), /out of range/],
-    ["a fraction for a column of whole numbers", changed(1, 3.7), /column 2 takes whole numbers, but 3.7 is not one/],
+    ["a fraction for a column of whole numbers", changed(1, 3.7), /column 2 accepts whole numbers, but 3.7 is not one/],
     ["a cell too few", good.slice(0, -1), /before all columns/],
     ["a cell too many", [...good, 1], /Too many/]
   ] as const) {
-    itWorks(`appends nothing of a group that holds ${what}, and appends the next group`, () =>
+    itWorks(`appends nothing of a batch with ${what}, and appends the next batch`, () =>
       Effect.gen(function* () {
         const db = yield* DuckDb.readWrite(yield* aFile())
         yield* db.run(table)
@@ -159,7 +159,7 @@ describe("append", () => {
         assert.match(error.message, /append to s\.t/)
         assert.deepStrictEqual(yield* db.rows(read), [])
         yield* db.append("s", "t", [good])
-        assert.deepStrictEqual(yield* db.rows(read), [told])
+        assert.deepStrictEqual(yield* db.rows(read), [expected])
       })
     )
   }
@@ -186,7 +186,7 @@ describe("append", () => {
 })
 
 describe("interruption", () => {
-  itWorks("stops a query, and its connection answers the next one", () =>
+  itWorks("stops a query, and its connection runs the next one", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(yield* aFile()) // one connection
       const query = yield* Effect.forkChild(db.rows(slow))
@@ -230,7 +230,7 @@ describe("a read-only database", () => {
     "insert into t values (2)",
     "create table u (i integer)"
   ]) {
-    itWorks(`refuses ${sql}`, () =>
+    itWorks(`rejects ${sql}`, () =>
       Effect.gen(function* () {
         const db = yield* readOnlyFile
         yield* Effect.flip(db.run(sql))
@@ -238,7 +238,7 @@ describe("a read-only database", () => {
       })
     )
   }
-  itWorks("takes less than half of the machine's memory", () =>
+  itWorks("uses less than half of the machine's memory", () =>
     Effect.gen(function* () {
       const db = yield* readOnlyFile
       const sql = "select value from duckdb_settings() where name = 'memory_limit'"
@@ -251,7 +251,7 @@ describe("a read-only database", () => {
 })
 
 describe("a database file", () => {
-  itWorks("is in use while a process holds it, and free as soon as that closes it or is killed", () =>
+  itWorks("is in use while a process has it open, and free as soon as that closes it or is killed", () =>
     Effect.gen(function* () {
       const file = yield* aFile()
       yield* Effect.scoped(
@@ -269,7 +269,7 @@ describe("a database file", () => {
       for (const open of [DuckDb.readWrite(file), DuckDb.readOnly(file)]) {
         const error = yield* Effect.flip(Effect.scoped(open))
         assert.instanceOf(error, FileInUse)
-        assert.strictEqual(error.message, `${file} is held by another process`)
+        assert.strictEqual(error.message, `${file} is in use by another process`)
       }
       yield* holder.kill("SIGKILL")
       yield* Effect.scoped(DuckDb.readWrite(file))
@@ -280,7 +280,7 @@ describe("a database file", () => {
     ["nothing", ""],
     ["the beginning of a database", undefined]
   ] as const) {
-    itWorks(`is rejected when it holds ${what}, and stays as it is`, () =>
+    itWorks(`is rejected if it contains ${what}, and stays as it is`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const file = yield* aFile()
@@ -305,7 +305,7 @@ describe("a database file", () => {
       assert.isFalse(yield* fs.exists(file))
     })
   )
-  itWorks("appears whole or not at all when the disk is full", () =>
+  itWorks("is created completely or not at all if the disk is full", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path

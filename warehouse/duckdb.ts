@@ -1,8 +1,8 @@
 /**
- * DuckDB, and the only file that imports its driver. A database is opened read-only (a published generation, hardened),
- * read-write (a file that only this process uses) or in memory, and is closed with its scope.
+ * DuckDB; no other file imports its driver. A database is opened read-only (a published generation, hardened),
+ * read-write (a file that only this process uses) or in memory, and closes with its scope.
  *
- * One process may hold a file read-write, or any number of processes may hold it read-only; all others get `FileInUse`.
+ * Either one process opens a file read-write, or any number of processes open it read-only; all others get `FileInUse`.
  * The lock has no effect within one process: two read-write instances on one file lose rows silently, and closing one
  * of two instances releases the lock of both. So a file that must stay locked is opened only once.
  */
@@ -19,13 +19,14 @@ import {
   type DuckDBValue
 } from "@duckdb/node-api"
 import { Context, Effect, Pool, Schema, type Scope } from "effect"
+import { causeText } from "./disk.ts"
 
 export type Params = Record<string, DuckDBValue>
 /** A value for the appender. DuckDB casts texts to the column's type. */
 export type Cell = string | number | boolean | null
 export type Row = Readonly<Record<string, unknown>>
 
-const firstLine = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)).split("\n")[0]
+const firstLine = (cause: unknown) => causeText(cause).split("\n")[0]
 
 export class DuckDbError extends Schema.TaggedError<DuckDbError>()("DuckDbError", {
   sql: Schema.String,
@@ -36,10 +37,10 @@ export class DuckDbError extends Schema.TaggedError<DuckDbError>()("DuckDbError"
   }
 }
 
-/** Another process holds the file. */
+/** Another process has the file open. */
 export class FileInUse extends Schema.TaggedError<FileInUse>()("FileInUse", { file: Schema.String }) {
   override get message() {
-    return `${this.file} is held by another process`
+    return `${this.file} is in use by another process`
   }
 }
 
@@ -62,9 +63,8 @@ const attempt = <A>(sql: string, run: () => Promise<A>) =>
   Effect.tryPromise({ try: run, catch: (cause) => new DuckDbError({ sql, cause }) })
 
 /**
- * Runs one statement. Interrupting the fiber stops the query and waits until it has stopped, so that the connection is
- * free again. DuckDB ignores an interrupt that arrives before the query has started on its thread, so the interrupt is
- * repeated.
+ * Runs one statement. Interrupting the fiber stops the query, and waits for it, so that the connection is free again.
+ * DuckDB ignores an interrupt that arrives before the query has started on its thread, so the interrupt is repeated.
  */
 const interruptible = <A>(conn: DuckDBConnection, sql: string, run: () => Promise<A>) =>
   Effect.callback<A, DuckDbError>((resume) => {
@@ -74,8 +74,8 @@ const interruptible = <A>(conn: DuckDBConnection, sql: string, run: () => Promis
     )
     return Effect.promise(() => {
       conn.interrupt()
-      const again = setInterval(() => conn.interrupt(), 5)
-      return settled.finally(() => clearInterval(again))
+      const timer = setInterval(() => conn.interrupt(), 5)
+      return settled.finally(() => clearInterval(timer))
     })
   })
 
@@ -83,19 +83,15 @@ const isInUse = (cause: unknown) => /Could not set lock|used by another process/
 
 /** Turns a failure to open or attach this file into a specific error. */
 export const openError = (file: string) => (error: DuckDbError) => {
-  const text = String(error.cause)
   if (isInUse(error.cause)) return new FileInUse({ file })
   const damaged =
     /not a valid DuckDB database|database does not exist|enough bytes|is a directory|corrupt|version|checksum|serializ/i
-  return damaged.test(text) ? new NotADatabase({ file, cause: error.cause }) : error
+  return damaged.test(String(error.cause)) ? new NotADatabase({ file, cause: error.cause }) : error
 }
 
-/**
- * By default, DuckDB takes 80 % of the machine's memory for each database. Two databases are open during a swap, and a
- * run may work at the same time.
- */
+/** DuckDB's default is 80 % of the memory for each database. Two are open during a swap, and a run may be active. */
 const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
-/** More memory brings no gain: larger work is done in parts, or goes through a temporary file. */
+/** In bytes. More does not help: larger work is done in parts, or goes through a temporary file. */
 const maxMemory = 2 * 2 ** 30
 const ownSettings = {
   memory_limit: `${Math.floor(Math.min(memory * 0.4, maxMemory) / 2 ** 20)}MiB`,
@@ -103,7 +99,7 @@ const ownSettings = {
   autoinstall_known_extensions: "false"
 }
 
-const batches = { dynamic_or_filter_threshold: "1000" } // otherwise a list of more than 50 keys reads the whole table
+const readSettings = { dynamic_or_filter_threshold: "1000" } // otherwise a list of more than 50 keys reads the whole table
 
 const open = (file: string, settings: Record<string, string>): Effect.Effect<DuckDBInstance, OpenError, Scope.Scope> =>
   Effect.acquireRelease(
@@ -112,38 +108,31 @@ const open = (file: string, settings: Record<string, string>): Effect.Effect<Duc
   ).pipe(Effect.mapError(openError(file)))
 
 /** One instance that creates and locks files without reading them: it takes 18 ms of CPU, an attached file 1 ms. */
-let keeping: Promise<DuckDBConnection> | undefined
-const keeper = () => {
-  keeping ??= DuckDBInstance.create(":memory:", { ...ownSettings, threads: "1" }).then((db) => db.connect())
-  return keeping
-}
+let locker: Promise<DuckDBConnection> | undefined
 
-/** Attaches a file to the keeper. The caller detaches it with the returned connection. */
-const attachKept = async (file: string, name: string) => {
+/** Attaches a file, which locks it. The caller detaches it with the returned connection. */
+const attachToLocker = async (file: string, name: string) => {
   try {
-    const conn = await keeper()
+    locker ??= DuckDBInstance.create(":memory:", { ...ownSettings, threads: "1" }).then((db) => db.connect())
+    const conn = await locker
     await conn.run(`attach ${literal(file)} as ${identifier(name)}`)
     return conn
   } catch (error) {
-    if (!isInUse(error)) keeping = undefined // the next call starts a new instance that does not know this file
+    if (!isInUse(error)) locker = undefined // the next call starts a new instance that does not know this file
     throw error
   }
 }
 
-const attachNew = async (file: string) => {
-  const conn = await attachKept(file, file)
-  await conn.run(`detach ${identifier(file)}`)
-}
-
 /**
- * A new database appears atomically. Otherwise a crash or a full disk while DuckDB writes the first blocks would leave
- * a file that can never be opened, and no program could tell whether that file may be removed.
+ * Creates a database atomically. Otherwise a crash or a full disk while DuckDB writes the first blocks would leave a
+ * file that can never be opened, and no program could tell whether it may be removed.
  */
 const create = (file: string) =>
   attempt(`create ${file}`, async () => {
     const part = `${file}.${randomUUID()}.part`
     try {
-      await attachNew(part)
+      const conn = await attachToLocker(part, part)
+      await conn.run(`detach ${identifier(part)}`)
       await link(part, file)
     } catch (error) {
       if (!existsSync(file)) throw error // otherwise another process created it first, which is just as good
@@ -151,6 +140,8 @@ const create = (file: string) =>
       await rm(part, { force: true })
     }
   }).pipe(Effect.uninterruptible)
+
+const createIfMissing = (file: string) => Effect.suspend(() => (existsSync(file) ? Effect.void : create(file)))
 
 const connect = (db: DuckDBInstance) =>
   Effect.acquireRelease(
@@ -180,13 +171,13 @@ interface Database {
 const make = Effect.fnUntraced(function* (db: DuckDBInstance, size: number, data: "fixed" | "changing") {
   const pool = yield* Pool.make({
     size,
-    acquire: Effect.map(connect(db), (conn) => ({ conn, kept: new Map<string, DuckDBPreparedStatement>() }))
+    acquire: Effect.map(connect(db), (conn) => ({ conn, prepared: new Map<string, DuckDBPreparedStatement>() }))
   })
   const query = (sql: string, params: Params) =>
-    Pool.use(pool, ({ conn, kept }) =>
+    Pool.use(pool, ({ conn, prepared }) =>
       interruptible(conn, sql, async () => {
-        const statement = kept.get(sql) ?? (await conn.prepare(sql))
-        if (data === "fixed") kept.set(sql, statement)
+        const statement = prepared.get(sql) ?? (await conn.prepare(sql))
+        if (data === "fixed") prepared.set(sql, statement)
         try {
           statement.clearBindings() // bind() keeps earlier values that the new call does not set
           statement.bind(params)
@@ -218,29 +209,18 @@ const make = Effect.fnUntraced(function* (db: DuckDBInstance, size: number, data
   })
 })
 
-/** There may be nothing to roll back: a failed commit has already ended its transaction. */
+/** Ignores errors: a failed commit has already ended its transaction. */
 const rollback = (conn: DuckDBConnection) => Effect.promise(() => conn.run("rollback").catch(() => {}))
 
-const wholeNumbers = new Set([
-  DuckDBTypeId.TINYINT,
-  DuckDBTypeId.SMALLINT,
-  DuckDBTypeId.INTEGER,
-  DuckDBTypeId.BIGINT,
-  DuckDBTypeId.HUGEINT,
-  DuckDBTypeId.UTINYINT,
-  DuckDBTypeId.USMALLINT,
-  DuckDBTypeId.UINTEGER,
-  DuckDBTypeId.UBIGINT,
-  DuckDBTypeId.UHUGEINT
-])
+const isWholeNumberType = (type: DuckDBTypeId) => /INT(EGER)?$/.test(DuckDBTypeId[type])
 
 const appendCell = (appender: DuckDBAppender, cell: Cell, column: number) => {
   if (cell === null) appender.appendNull()
   else if (typeof cell === "string") appender.appendVarchar(cell)
   else if (typeof cell === "boolean") appender.appendBoolean(cell)
   else if (Number.isSafeInteger(cell)) appender.appendBigInt(BigInt(cell))
-  else if (wholeNumbers.has(appender.columnType(column).typeId)) {
-    throw new Error(`column ${column + 1} takes whole numbers, but ${cell} is not one`) // DuckDB would round it
+  else if (isWholeNumberType(appender.columnType(column).typeId)) {
+    throw new Error(`column ${column + 1} accepts whole numbers, but ${cell} is not one`) // DuckDB would round it
   } else appender.appendDouble(cell)
 }
 
@@ -277,42 +257,37 @@ export class DuckDb extends Context.Service<DuckDb, Database>()("larder/warehous
         access_mode: "READ_ONLY",
         enable_external_access: "false",
         lock_configuration: "true",
-        ...batches
+        ...readSettings
       }),
       (db) => make(db, 4, "fixed")
     )
-  /** Views over published files: `define` attaches the files and creates the views. Then hardened like `readOnly`. */
+  /** Views over published files: `define` attaches the files and creates the views. Hardened like `readOnly`. */
   static readonly views = Effect.fnUntraced(function* <E>(define: (db: Database) => Effect.Effect<void, E>) {
-    const db = yield* make(yield* open(":memory:", batches), 4, "fixed")
+    const db = yield* make(yield* open(":memory:", readSettings), 4, "fixed")
     yield* define(db)
     yield* db.run("set enable_external_access = false; set lock_configuration = true")
     return db
   })
-  /** A published generation from which files are made: it is read-only, but queries may write files. */
-  static readonly readingAndWritingFiles = (file: string) =>
+  /** A published generation, read-only; queries may write files. */
+  static readonly readOnlyWithFiles = (file: string) =>
     Effect.flatMap(open(file, { access_mode: "READ_ONLY" }), (db) => make(db, 1, "fixed"))
   /** A file that only this process uses: a staging file, a generation that is being built, the ledger. */
   static readonly readWrite = (file: string) =>
-    Effect.suspend(() => (existsSync(file) ? Effect.void : create(file))).pipe(
+    createIfMissing(file).pipe(
       Effect.andThen(open(file, {})),
       Effect.flatMap((db) => make(db, 1, "changing"))
     )
   /** Locks a file against other processes until the scope ends, without opening it for queries. */
-  static readonly hold = (file: string) =>
+  static readonly lockFile = (file: string) =>
     Effect.suspend(() => {
       const name = randomUUID()
-      return (existsSync(file) ? Effect.void : create(file)).pipe(
-        Effect.andThen(
-          Effect.acquireRelease(
-            attempt(`hold ${file}`, () => attachKept(file, name)),
-            (conn) => Effect.promise(() => conn.run(`detach ${identifier(name)}`))
-          )
-        ),
-        Effect.mapError(openError(file)),
-        Effect.asVoid
+      const locked = Effect.acquireRelease(
+        attempt(`lock ${file}`, () => attachToLocker(file, name)),
+        (conn) => Effect.promise(() => conn.run(`detach ${identifier(name)}`))
       )
+      return createIfMissing(file).pipe(Effect.andThen(locked), Effect.mapError(openError(file)), Effect.asVoid)
     })
-  /** One connection: settings, `use` and transactions last from one call to the next. */
+  /** One connection: settings, `use` and transactions persist between calls. */
   static readonly memory = Effect.flatMap(open(":memory:", {}), (db) => make(db, 1, "changing"))
 }
 

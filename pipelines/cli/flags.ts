@@ -8,10 +8,11 @@ const dataSetNames = dataSets.map(({ about: { pipeline } }) => pipeline)
 /** The name of a data set on the command line is the name of the pipeline that fills it. */
 export const DataSetName = Schema.Literals(dataSetNames)
 
-export const jsonFlag = (what = "one JSON object") =>
-  Flag.Boolean("json").pipe(Flag.withDescription(`Print ${what} on stdout`), Flag.withDefault(false))
+export const booleanFlag = (name: string, description: string) =>
+  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
-/** `--only DATA-SET` */
+export const jsonFlag = (output = "one JSON object") => booleanFlag("json", `Print ${output} on stdout`)
+
 export const onlyFlag = Flag.String("only").pipe(
   Flag.withSchema(DataSetName),
   Flag.withMetavar("DATA-SET"),
@@ -33,6 +34,6 @@ export const generationFlag = (description: string) =>
     Flag.optional
   )
 
-export const minuteOf = (iso: string) => `${iso.slice(0, 16).replace("T", " ")} UTC`
+export const formatMinute = (iso: string) => `${iso.slice(0, 16).replace("T", " ")} UTC`
 
-export const kibibytes = (bytes: number) => `${Math.ceil(bytes / 1024).toLocaleString("en-US")} KiB`
+export const formatKibibytes = (bytes: number) => `${Math.ceil(bytes / 1024).toLocaleString("en-US")} KiB`

@@ -5,17 +5,16 @@ import {
   listNumbers,
   openLayout,
   pruneLocal,
+  pull,
   pullAlone,
-  pull as pullGeneration,
   refreshOpened,
   requirePresentForm
 } from "@larder/warehouse"
 import { Console, Effect, Option, Schema } from "effect"
 import { Command } from "effect/cli"
-import { homeSetting } from "../run/run.ts"
-import { generationFlag, jsonFlag, kibibytes, onlyFlag } from "./flags.ts"
+import { homeFolderSetting } from "../run/run.ts"
+import { formatKibibytes, generationFlag, jsonFlag, onlyFlag } from "./flags.ts"
 
-/** No depot is configured, or it is empty. */
 class NothingToPull extends Schema.TaggedError<NothingToPull>()("NothingToPull", { problem: Schema.String }) {
   override get message() {
     return this.problem
@@ -24,14 +23,14 @@ class NothingToPull extends Schema.TaggedError<NothingToPull>()("NothingToPull",
 
 /** Pulls everything and returns the newest generation on this machine. */
 const pullAll = Effect.fnUntraced(function* (layout: Layout, to: number | undefined) {
-  const pulled = yield* pullGeneration(layout, "run", { to })
+  const pulled = yield* pull(layout, "run", { to })
   yield* refreshOpened(layout)
   yield* pruneLocal(layout)
   const newest = (yield* listNumbers(layout.local)).at(-1)
   return newest === undefined ? undefined : { generation: newest, bytes: pulled?.bytes ?? 0 }
 })
 
-export const pull = Command.make(
+export const pullCommand = Command.make(
   "pull",
   {
     to: generationFlag("The generation, such as 41 or larder-000041; the newest by default"),
@@ -39,7 +38,7 @@ export const pull = Command.make(
     json: jsonFlag()
   },
   Effect.fn(function* ({ json, only, to }) {
-    const layout = yield* openLayout(yield* homeSetting)
+    const layout = yield* openLayout(yield* homeFolderSetting)
     const { depot, dir, local } = layout
     if (depot === local) {
       return yield* new NothingToPull({
@@ -56,12 +55,9 @@ export const pull = Command.make(
       })
     const generation = generationId(pulled.generation)
     if (json) return yield* Console.log(JSON.stringify({ ...pulled, generation, data_set, depot: depot.location }))
-    const size = kibibytes(pulled.bytes)
-    const what =
-      data_set === null
-        ? `${generation} is in ${dir}`
-        : `${data_set} of ${generation} is in ${layout.dataSetFile(data_set)}`
-    yield* Console.log(`${what}: ${size} came from ${depot.location}.`)
+    const copied = data_set === null ? generation : `${data_set} of ${generation}`
+    const place = data_set === null ? dir : layout.dataSetFile(data_set)
+    yield* Console.log(`${copied} is in ${place}: ${formatKibibytes(pulled.bytes)} came from ${depot.location}.`)
   })
 ).pipe(
   Command.withDescription(

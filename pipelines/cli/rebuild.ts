@@ -5,20 +5,19 @@ import { Argument, Command } from "effect/cli"
 import type { Pipeline } from "../run/pipeline.ts"
 import { rebuildDataSet } from "../run/rebuild.ts"
 import { openHome } from "../run/run.ts"
-import { summaryOf } from "../run/summary.ts"
+import { formatSummary } from "../run/summary.ts"
 import { DataSetName, jsonFlag } from "./flags.ts"
 
-/** For data sets that are live, or that were named on the command line. */
 class NothingToRepeat extends Schema.TaggedError<NothingToRepeat>()("NothingToRepeat", {
   pipelines: Schema.Array(Schema.String)
 }) {
   override get message() {
     const names = this.pipelines.join(" and ")
-    return `The raw archive has no run of ${names} that counts: there is none, or all were rolled back. Nothing of ${names} was changed.`
+    return `The raw archive has no run of ${names} to repeat: there is none, or all were rolled back. Nothing of ${names} was changed.`
   }
 }
 
-export const rebuild = (pipelines: ReadonlyArray<Pipeline>) =>
+export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
   Command.make(
     "rebuild",
     {
@@ -32,12 +31,11 @@ export const rebuild = (pipelines: ReadonlyArray<Pipeline>) =>
     Effect.fn(function* ({ json, which }) {
       const layout = yield* openHome
       yield* lakeSetting(layout)
-      const wanted = pipelines.filter(({ name }) => Option.isNone(which) || name === which.value)
       const missing: Array<string> = []
-      for (const pipeline of wanted) {
+      for (const pipeline of pipelines.filter(({ name }) => Option.isNone(which) || name === which.value)) {
         const { generation, isLoaded, runs } = yield* rebuildDataSet(pipeline, layout.home)
         for (const run of runs)
-          yield* Console.log(json ? JSON.stringify(run) : summaryOf({ run, changes: true }, false))
+          yield* Console.log(json ? JSON.stringify(run) : formatSummary({ run, changes: true }, false))
         if (runs.length > 0) {
           if (!json)
             yield* Console.log(

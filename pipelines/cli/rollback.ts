@@ -1,11 +1,11 @@
 /** `larder-ingest rollback`: goes back to the data of an earlier generation. */
-import { followWithLake, rollback as goBack, lakeSetting } from "@larder/warehouse"
+import { followWithLake, lakeSetting, rollback } from "@larder/warehouse"
 import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { openHome } from "../run/run.ts"
 import { generationFlag, jsonFlag, onlyFlag } from "./flags.ts"
 
-export const rollback = Command.make(
+export const rollbackCommand = Command.make(
   "rollback",
   {
     to: generationFlag("The generation, such as 41 or larder-000041"),
@@ -16,17 +16,17 @@ export const rollback = Command.make(
     ),
     json: jsonFlag()
   },
-  Effect.fn(function* ({ json, ...asked }) {
+  Effect.fn(function* ({ json, ...options }) {
     const layout = yield* openHome
     yield* lakeSetting(layout)
-    const back = yield* goBack(layout, asked)
+    const published = yield* rollback(layout, options)
     yield* followWithLake(layout)
-    if (json) return yield* Console.log(JSON.stringify(back))
-    const each = Object.entries(back.data_sets).map(
-      ([name, of]) => `${name} is ${of === null ? "no longer loaded" : `that of ${of}`}`
+    if (json) return yield* Console.log(JSON.stringify(published))
+    const states = Object.entries(published.data_sets).map(
+      ([name, source]) => `${name} is ${source === null ? "no longer loaded" : `that of ${source}`}`
     )
     yield* Console.log(
-      `${back.generation} is live: ${each.join(", ")}. Servers follow at once. The next run starts from there.`
+      `${published.generation} is live: ${states.join(", ")}. Servers follow at once. The next run starts from there.`
     )
   })
 ).pipe(

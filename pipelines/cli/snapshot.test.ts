@@ -5,12 +5,12 @@ import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { aLayout, publishFound, publishingInto } from "@larder/test/support/warehouse/pantry.ts"
 import { DuckDb, type Layout } from "@larder/warehouse"
 import { Effect } from "effect"
-import { ofOneGeneration, SnapshotOvertaken } from "./snapshot.ts"
+import { copyIngestion, SnapshotOvertaken } from "./snapshot.ts"
 
 const publish = (layout: Layout) => publishFound(layout, { deliveries: [{ item: "a day" }] })
 const published = copied(Effect.tap(aLayout, publish))
 
-/** Beside a run that publishes as soon as the newest manifest was read, as often as this. */
+/** Publishes a new generation each time the newest manifest is read, up to `times`. */
 const overtaken = (layout: Layout, times: number): Layout => {
   let runs = 0
   const { depot } = layout
@@ -27,7 +27,7 @@ const generationsIn = (file: string) =>
 describe("what a snapshot is made of", () => {
   itWorks("is of one generation, though another one is made after its manifest was read", () =>
     Effect.gen(function* () {
-      const { ingestion, manifest } = yield* ofOneGeneration(overtaken(yield* published, 1))
+      const { ingestion, manifest } = yield* copyIngestion(overtaken(yield* published, 1))
       assert.strictEqual(manifest.number, 2)
       assert.deepStrictEqual(yield* generationsIn(ingestion), [
         { recorded_in: "larder-000001" },
@@ -38,7 +38,7 @@ describe("what a snapshot is made of", () => {
   itWorks("is given up, with advice, where there is a newer generation each time", () =>
     Effect.gen(function* () {
       const layout = yield* published
-      const error = yield* Effect.flip(ofOneGeneration(overtaken(layout, Number.POSITIVE_INFINITY)))
+      const error = yield* Effect.flip(copyIngestion(overtaken(layout, Number.POSITIVE_INFINITY)))
       assert.instanceOf(error, SnapshotOvertaken)
       assert.match(
         error.message,

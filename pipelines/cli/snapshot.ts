@@ -2,6 +2,7 @@
 import {
   dataSetFileOf,
   dataSets,
+  findReadable,
   generationId,
   isLoaded,
   type Layout,
@@ -10,36 +11,34 @@ import {
   newestManifest,
   type Parts,
   pull,
-  readableOf,
   refreshOpened,
-  verifiedDatabase,
-  snapshot as writeSnapshot
+  verifyDataSet,
+  writeSnapshot
 } from "@larder/warehouse"
 import { Console, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { openHome } from "../run/run.ts"
-import { jsonFlag, kibibytes } from "./flags.ts"
+import { formatKibibytes, jsonFlag } from "./flags.ts"
 
-const attempts = 5
+const maxAttempts = 5
 
-/** New generations appear faster than a snapshot can be taken. */
 export class SnapshotOvertaken extends Schema.TaggedError<SnapshotOvertaken>()("SnapshotOvertaken", {
   dir: Schema.String
 }) {
   override get message() {
-    return `No snapshot was written: what is live in ${this.dir} changed ${attempts} times while its records were copied. Take the snapshot again when no run is alive.`
+    return `No snapshot was written: what is live in ${this.dir} changed ${maxAttempts} times while its records were copied. Take the snapshot again when no run is alive.`
   }
 }
 
 /**
- * What is live, and a copy of `ingestion.duckdb` of the same generation. It takes no lock, because this user may not be
- * allowed to take one. If another generation is made meanwhile, it reads both again.
+ * Returns the live manifest and a copy of `ingestion.duckdb` of the same generation. Takes no lock, because this user
+ * may not be allowed to. If another generation is published meanwhile, reads both again.
  */
-export const ofOneGeneration = Effect.fnUntraced(function* (layout: Layout) {
+export const copyIngestion = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const ingestion = path.join(yield* fs.makeTempDirectoryScoped({ prefix: "larder-snapshot-" }), "ingestion.duckdb")
-  for (let taken = 0; taken < attempts; taken++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
     if (manifest === undefined || !Object.values(manifest.data_sets).some(isLoaded)) {
       return yield* new NoWarehouse({ dir: layout.dir })
@@ -52,15 +51,14 @@ export const ofOneGeneration = Effect.fnUntraced(function* (layout: Layout) {
   return yield* new SnapshotOvertaken({ dir: layout.dir })
 })
 
-/** Writes the snapshot and returns what it contains. */
-const take = Effect.fnUntraced(function* (to: string) {
+const takeSnapshot = Effect.fnUntraced(function* (to: string) {
   const fs = yield* FileSystem.FileSystem
   const layout = yield* openHome
   yield* pull(layout)
-  const { ingestion, manifest } = yield* ofOneGeneration(layout)
+  const { ingestion, manifest } = yield* copyIngestion(layout)
   const loaded = Object.entries(manifest.data_sets).filter(([, entry]) => isLoaded(entry))
-  for (const [pipeline, entry] of loaded) yield* verifiedDatabase(layout, pipeline, entry)
-  const { others, readable } = yield* readableOf(layout, Object.fromEntries(loaded))
+  for (const [pipeline, entry] of loaded) yield* verifyDataSet(layout, pipeline, entry)
+  const { others, readable } = yield* findReadable(layout, Object.fromEntries(loaded))
   const parts = dataSets.flatMap((dataSet): Parts["parts"] => {
     const entry = readable[dataSet.about.pipeline]
     const [database] = entry?.parts ?? []
@@ -69,7 +67,7 @@ const take = Effect.fnUntraced(function* (to: string) {
   const [first] = others
   if (first !== undefined && parts.length === 0) return yield* first
   for (const { message } of others) yield* Effect.logWarning(`the snapshot is without a data set: ${message}`)
-  yield* writeSnapshot({ to, parts, ingestion })
+  yield* writeSnapshot(to, { parts, ingestion })
   const { size } = yield* fs.stat(to)
   return {
     file: to,
@@ -79,7 +77,7 @@ const take = Effect.fnUntraced(function* (to: string) {
   }
 }, Effect.scoped)
 
-export const snapshot = Command.make(
+export const snapshotCommand = Command.make(
   "snapshot",
   {
     to: Flag.Path("to").pipe(
@@ -90,10 +88,9 @@ export const snapshot = Command.make(
   },
   Effect.fn(function* ({ json, to }) {
     const path = yield* Path.Path
-    const taken = yield* take(path.resolve(to))
-    const { bytes, data_sets, file, generation } = taken
-    yield* Console.log(
-      json ? JSON.stringify(taken) : `${file}: ${kibibytes(bytes)}, ${data_sets.join(", ")} of ${generation}`
-    )
+    const written = yield* takeSnapshot(path.resolve(to))
+    const { bytes, data_sets, file, generation } = written
+    const summary = `${file}: ${formatKibibytes(bytes)}, ${data_sets.join(", ")} of ${generation}`
+    yield* Console.log(json ? JSON.stringify(written) : summary)
   })
 ).pipe(Command.withDescription("Write everything that is live into one ordinary DuckDB file"))

@@ -1,12 +1,12 @@
 /** `larder-ingest status`: whether each data set is fresh, for people and for a monitor. */
 import {
+  findNewer,
   hasFailed,
   isLate,
   isOfSamples,
   type Layout,
   liveStates,
   NoWarehouse,
-  newerIn,
   newestManifest,
   type PipelineState,
   pull
@@ -14,7 +14,7 @@ import {
 import { Clock, Console, Effect, Option, Runtime, Schema } from "effect"
 import { Command } from "effect/cli"
 import { openHome } from "../run/run.ts"
-import { jsonFlag, minuteOf } from "./flags.ts"
+import { formatMinute, jsonFlag } from "./flags.ts"
 
 class LastRunFailed extends Schema.TaggedError<LastRunFailed>()("LastRunFailed", {
   pipelines: Schema.Array(Schema.String)
@@ -35,7 +35,7 @@ class DataLate extends Schema.TaggedError<DataLate>()("DataLate", { pipelines: S
 /** `sample`: bundled samples do not get newer and are never late. `not_loaded`: the pipeline has never run. */
 type Status = "fresh" | "late" | "failed" | "sample" | "not_loaded"
 
-const statusOf = (state: PipelineState, now: number): Status => {
+const judgeState = (state: PipelineState, now: number): Status => {
   const { last_read, last_run, late_after_days } = state
   if (last_run === undefined) return "not_loaded"
   if (hasFailed(last_run)) return "failed"
@@ -43,32 +43,29 @@ const statusOf = (state: PipelineState, now: number): Status => {
   return last_read === undefined || isLate(last_read.finished_at, late_after_days, now) ? "late" : "fresh"
 }
 
-/** The reason, in one line. */
-const detailOf = ({ last_read, last_run, late_after_days }: PipelineState, status: Status) => {
+/** Returns the reason for a status, in one line. */
+const explainStatus = ({ last_read, last_run, late_after_days }: PipelineState, status: Status) => {
   if (last_run === undefined) return "never run"
   if (status === "failed") {
     // what happened and the first reason; if feeds were left out, the message has only their reasons
     const lines = last_run.message?.split("\n", last_run.outcome === "partial" ? 1 : 2) ?? []
     const problem = lines.length === 0 ? "nothing could be read" : lines.map((line) => line.trim()).join(" ")
-    return `the run of ${minuteOf(last_run.started_at)} failed: ${problem}`
+    return `the run of ${formatMinute(last_run.started_at)} failed: ${problem}`
   }
-  const read = last_read === undefined ? "never read completely" : `last read ${minuteOf(last_read.finished_at)}`
+  const read = last_read === undefined ? "never read completely" : `last read ${formatMinute(last_read.finished_at)}`
   const late = status === "late" ? `; it should be less than ${late_after_days} days old` : ""
-  const partial =
-    last_run.outcome === "partial"
-      ? `; the run of ${minuteOf(last_run.started_at)} left feeds out: ingest.left_out`
-      : ""
-  return `${read}${late}${partial}`
+  if (last_run.outcome !== "partial") return read + late
+  return `${read}${late}; the run of ${formatMinute(last_run.started_at)} left feeds out: ingest.left_out`
 }
 
-/** Why this version may not see everything: what the newest generation contains that this version does not know. */
-const unknownIn = ({ local }: Layout) =>
+/** Returns what the newest generation contains that this version of Larder does not know, as errors. */
+const findUnknown = ({ local }: Layout) =>
   newestManifest(local).pipe(
-    Effect.map((newest) => (Option.isSome(newest) ? newerIn(newest.value) : [])),
+    Effect.map((newest) => (Option.isSome(newest) ? findNewer(newest.value) : [])),
     Effect.catchTag("ManifestUnusable", (error) => Effect.succeed([error]))
   )
 
-export const status = Command.make(
+export const statusCommand = Command.make(
   "status",
   { json: jsonFlag("one JSON array") },
   Effect.fn(function* ({ json }) {
@@ -78,28 +75,31 @@ export const status = Command.make(
         Effect.logWarning(`the depot cannot be reached, so this is the state of the last contact: ${error.message}`)
       )
     )
-    for (const { message } of yield* unknownIn(layout)) yield* Effect.logWarning(message)
+    for (const { message } of yield* findUnknown(layout)) yield* Effect.logWarning(message)
     const states = yield* liveStates(layout)
     const hasRun = states.some(({ last_run }) => last_run !== undefined)
     const now = yield* Clock.currentTimeMillis
-    const found = states.map((state) => {
-      const status = statusOf(state, now)
+    const judged = states.map((state) => {
+      const status = judgeState(state, now)
       return {
         pipeline: state.pipeline,
         status,
-        detail: detailOf(state, status),
+        detail: explainStatus(state, status),
         late_after_days: state.late_after_days,
         last_read_at: state.last_read?.finished_at ?? null,
         last_run_id: state.last_run?.run_id ?? null
       }
     })
-    const line = ({ detail, pipeline, status }: (typeof found)[number]) =>
-      `${status.replace("_", " ").padEnd("not loaded".length)}  ${pipeline}: ${detail}`
-    if (json || hasRun) yield* Console.log(json ? JSON.stringify(found) : found.map(line).join("\n"))
+    const lines = judged.map(
+      ({ detail, pipeline, status }) =>
+        `${status.replace("_", " ").padEnd("not loaded".length)}  ${pipeline}: ${detail}`
+    )
+    if (json || hasRun) yield* Console.log(json ? JSON.stringify(judged) : lines.join("\n"))
     if (!hasRun) return yield* new NoWarehouse({ dir: layout.dir })
-    const those = (wanted: Status) => found.flatMap(({ pipeline, status }) => (status === wanted ? [pipeline] : []))
-    if (those("failed").length > 0) return yield* new LastRunFailed({ pipelines: those("failed") })
-    if (those("late").length > 0) return yield* new DataLate({ pipelines: those("late") })
+    const { failed = [], late = [] } = Object.groupBy(judged, ({ status }) => status)
+    const namesIn = (group: typeof judged) => group.map(({ pipeline }) => pipeline)
+    if (failed.length > 0) return yield* new LastRunFailed({ pipelines: namesIn(failed) })
+    if (late.length > 0) return yield* new DataLate({ pipelines: namesIn(late) })
   })
 ).pipe(
   Command.withDescription(

@@ -105,7 +105,7 @@ describe("the 24 series", () => {
     }
   })
 
-  it("take barrels at the price as sold, and Class I from the advanced prices", () => {
+  it("use the price as sold for barrels, and the advanced prices for Class I", () => {
     assert.strictEqual(metricNamed.get("cheese_barrel_sales_price_weekly")?.column.name, "cheese_500_Price")
     assert.deepStrictEqual(metricNamed.get("milk_class_i_price_monthly")?.feeds, ["gov-mpr/2989/Detail"])
   })
@@ -217,7 +217,7 @@ describe("feeds", () => {
     )
   })
 
-  it("have another mapping hash when one of their lines changes, and the same when only a licence does", () => {
+  it("change their mapping hash if one of their lines changes, but not for a licence", () => {
     const hashes = hashesOf(tableText)
     const changed = (table: TableName, from: string, to: string) => {
       const now = hashesOf((name) => (name === table ? tableText(name).replace(from, to) : tableText(name)))
@@ -242,7 +242,7 @@ describe("products", () => {
   })
 })
 
-/** What parsing the catalog throws after an edit of one table. */
+/** Returns the error that the catalog throws after an edit of one table. */
 const faultOf = (edited: TableName, edit: (text: string) => string) => {
   try {
     parseCatalog((name) => (name === edited ? edit(tableText(name)) : tableText(name)))
@@ -332,7 +332,7 @@ describe("an invalid line of the catalog", () => {
       null,
       /no column description/
     ]
-  ])("is one error with file, line and column: %s", (_, table, edit, line, column, problem) => {
+  ])("is reported with file, line and column: %s", (_, table, edit, line, column, problem) => {
     const fault = faultOf(table, edit)
     assert.instanceOf(fault, BadLine)
     assert.deepInclude(fault, { file: `pipelines/commodities/catalog/${table}.tsv`, line, column })
@@ -346,7 +346,7 @@ describe("the README of the catalog", () => {
   const read = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8")
   const readme = read("./catalog/README.md")
 
-  it.each(["feeds", "metrics", "series", "products"])("explains every column of %s.tsv", (table) => {
+  it.each(["feeds", "metrics", "series", "products", "known-fields"])("explains every column of %s.tsv", (table) => {
     const [header = ""] = read(`./catalog/${table}.tsv`).split("\n")
     for (const column of header.split("\t")) assert.include(readme, `\`${column}\``)
   })
@@ -373,20 +373,22 @@ describe("the README of the catalog", () => {
 })
 
 describe("the catalog in the warehouse", () => {
-  const rowsOf = (name: string, measures = new Map<string, string>()) =>
+  const parseRows = (name: string, measures = new Map<string, string>()) =>
     catalogRows(catalog(), measures).flatMap(({ rows, table }) => (table.name === name ? [...rows] : []))
 
   it("shows the documented column as the measure until the real one is known", () => {
     const measure = (measures?: Map<string, string>) =>
-      rowsOf("metric", measures).find((row) => Reflect.get(row, "metric_name") === "butter_exch_spot_average_monthly")
+      parseRows("metric", measures).find(
+        (row) => Reflect.get(row, "metric_name") === "butter_exch_spot_average_monthly"
+      )
     assert.strictEqual(Reflect.get(measure() ?? {}, "measure"), "monthly_average")
     const found = new Map([["butter_exch_spot_average_monthly", "monthly Av"]])
     assert.strictEqual(Reflect.get(measure(found) ?? {}, "measure"), "monthly Av")
   })
 
-  it("has the licence of the exchange for its spot prices alone", () => {
+  it("has the licence of the exchange only for spot prices", () => {
     const spot = ["gov-mars/1602", "gov-mars/1603", "gov-mars/1623"]
-    for (const row of rowsOf("metric")) {
+    for (const row of parseRows("metric")) {
       const [feed, licence, name] = ["feed", "licence", "metric_name"].map((column) => Reflect.get(row, column))
       assert.strictEqual(licence, spot.includes(feed) ? "cme_group" : "public_domain", name)
     }
@@ -400,7 +402,7 @@ describe("the catalog in the warehouse", () => {
 
   it("has every metric, series and product", () => {
     assert.deepStrictEqual(
-      [rowsOf("metric").length, rowsOf("series").length, rowsOf("product").length],
+      [parseRows("metric").length, parseRows("series").length, parseRows("product").length],
       [metrics.length, 24, products.length]
     )
   })

@@ -1,22 +1,21 @@
 /**
- * The commodity catalog: which number of which report belongs to which metric. It is data, in four tab-separated tables
+ * The commodity catalog: which number of which report belongs to which metric. It is data, in tab-separated tables
  * under `catalog/`; a new metric is a new line in `metrics.tsv`. `catalog/README.md` explains the columns.
  */
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { Frequency, Licence } from "@larder/schemas"
 import { Schema } from "effect"
-import { assertUnique, BadLine, type Located, linesOf } from "../run/files/hand-edited.ts"
-import { mappingVersion } from "./mapping-version.ts"
+import { BadLine, type Located, parseTable } from "../run/files/hand-edited.ts"
+import { commodityMappingVersion } from "./mapping-version.ts"
 
-/** One section of a report, as the service returns it. */
 export interface Feed {
   readonly feed: string
   readonly source: "gov-mars" | "gov-mpr"
   readonly title: string
   /** Paths below the service's base address. A later path is requested if an earlier one does not exist. */
   readonly paths: ReadonlyArray<string>
-  /** The section that the answer must be or contain; empty if the report has no sections. */
+  /** The section that the response must be or contain; empty if the report has no sections. */
   readonly section: string
   readonly frequency: Frequency
   readonly period: PeriodKey
@@ -25,16 +24,15 @@ export interface Feed {
   readonly windowField: string
   /** How many days that field may be from the day of a reading: a year-to-date report begins on 1 January. */
   readonly windowReachDays: number
-  /** Days that every run reads again, because reports are revised. */
   readonly lookBackDays: number
-  /** Fields that identify the report of a row, and their accepted values. */
   readonly states: ReadonlyArray<Condition>
-  readonly metrics: ReadonlyArray<Metric>
-  /** Changes with everything that determines what is read from the feed. */
+  readonly metrics: ReadonlyArray<CatalogMetric>
+  /** Fields in lower case that need no warning: the service is known to send them beside the mapped ones. */
+  readonly knownFields: ReadonlySet<string>
+  /** Changes with everything that determines which values are read from the feed. */
   readonly mapping_sha256: string
 }
 
-/** The field of the day, or the fields of the month and its year. */
 export type PeriodKey =
   | { readonly kind: "day"; readonly field: string; readonly exactly: boolean }
   | {
@@ -46,17 +44,15 @@ export type PeriodKey =
       readonly announcedAhead: boolean
     }
 
-/** A field and its accepted values. */
-export interface Condition {
+interface Condition {
   readonly field: string
   readonly values: ReadonlyArray<string>
 }
 
-export interface Metric {
+export interface CatalogMetric {
   readonly metric_name: string
   readonly product_slug: string
   readonly feeds: ReadonlyArray<string>
-  /** A row belongs to the metric if all conditions hold. */
   readonly where: ReadonlyArray<Condition>
   readonly column: ColumnRule
   readonly unit: string
@@ -68,7 +64,7 @@ export interface Metric {
 
 /** How to find the column: by names of which exactly one exists, by words in its name, or as the only one with numbers. */
 export interface ColumnRule {
-  /** What the catalog shows until a payload has been read. */
+  /** The name that the catalog shows until a payload has been read. */
   readonly name: string
   readonly optional: boolean
   readonly by:
@@ -116,24 +112,29 @@ const ProductLine = Schema.Struct({
   attributes: Schema.String,
   description: Schema.NonEmptyString
 })
+const KnownFieldLine = Schema.Struct({
+  source: Schema.Literals(["both", "gov-mars", "gov-mpr"]),
+  field: Schema.NonEmptyString
+})
 
-const parts = (text: string, by: string) => (text === "" ? [] : text.split(by).map((part) => part.trim()))
-const pair = (text: string): [string, string] => {
-  const [name = "", value = ""] = parts(text, "=")
+const splitTrimmed = (text: string, separator: string) =>
+  text === "" ? [] : text.split(separator).map((part) => part.trim())
+const parsePair = (text: string): [string, string] => {
+  const [name = "", value = ""] = splitTrimmed(text, "=")
   return [name, value]
 }
 
 /** `field=value; field=value|value` */
-const conditionsOf = (text: string): ReadonlyArray<Condition> =>
-  parts(text, ";").map((condition) => {
-    const [field, values] = pair(condition)
-    return { field, values: parts(values, "|") }
+const parseConditions = (text: string): ReadonlyArray<Condition> =>
+  splitTrimmed(text, ";").map((condition) => {
+    const [field, values] = parsePair(condition)
+    return { field, values: splitTrimmed(values, "|") }
   })
 const isIncomplete = ({ field, values }: Condition) => field === "" || values.length === 0 || values.includes("")
 
 /** `report_date`, `exactly Week Ending Date`, or `report_month, year of report_end_date` */
 export const parsePeriod = (text: string): PeriodKey => {
-  const [first = "", second, third] = parts(text, ",")
+  const [first = "", second, third] = splitTrimmed(text, ",")
   if (second === undefined) {
     return { kind: "day", field: first.replace(/^exactly /, ""), exactly: first.startsWith("exactly ") }
   }
@@ -149,47 +150,46 @@ export const parsePeriod = (text: string): PeriodKey => {
 /** `close_price`, `price_min ?`, `class_1_Price | class_1_base_Price`, or `weekly Av ~ weekly av` */
 export const parseColumn = (text: string): ColumnRule => {
   const optional = text.endsWith("?")
-  const [names = "", rule] = parts(text.replace(/\?$/, ""), "~")
-  const candidates = parts(names, "|")
+  const [names = "", rule] = splitTrimmed(text.replace(/\?$/, ""), "~")
+  const candidates = splitTrimmed(names, "|")
   const name = candidates[0] ?? ""
   if (rule === undefined) return { name, optional, by: { names: candidates } }
   if (rule === "only number") return { name, optional, by: { only: "number" } }
   return { name, optional, by: { words: rule.split(/\s+/) } }
 }
 
-/** A table of the catalog, by its file name without `.tsv`. */
-export type TableName = "feeds" | "metrics" | "series" | "products"
-const fileOf = (name: TableName) => `pipelines/commodities/catalog/${name}.tsv`
+export type TableName = "feeds" | "metrics" | "series" | "products" | "known-fields"
+const tableFile = (name: TableName) => `pipelines/commodities/catalog/${name}.tsv`
 
-const wrong = (name: TableName, line: number, column: string, problem: string) =>
-  new BadLine({ file: fileOf(name), line, column, problem })
+const badCell = (name: TableName, line: number, column: string, problem: string) =>
+  new BadLine({ file: tableFile(name), line, column, problem })
 
-/** What determines the numbers of a metric: not its licence. */
-const withoutLicence = ({ licence: _, ...row }: typeof MetricLine.Type) => row
-
-type LineOf<S extends { readonly Type: unknown }> = Located<S["Type"]>
-
-const metricOf = ({ row }: LineOf<typeof MetricLine>): Metric => ({
+const parseMetric = (row: typeof MetricLine.Type): CatalogMetric => ({
   ...row,
-  feeds: parts(row.feed, "|"),
-  where: conditionsOf(row.where),
+  feeds: splitTrimmed(row.feed, "|"),
+  where: parseConditions(row.where),
   column: parseColumn(row.column)
 })
 
-/** SHA-256 of everything that determines what is read from a feed: its lines, and the version of the code. */
-const mappingHash = (feed: LineOf<typeof FeedLine>, metrics: ReadonlyArray<LineOf<typeof MetricLine>>): string =>
-  createHash("sha256")
-    .update(JSON.stringify({ mappingVersion, feed: feed.row, metrics: metrics.map(({ row }) => withoutLicence(row)) }))
-    .digest("hex")
+/** Covers everything that determines which values are read from a feed: its lines except licences, and the code. */
+const hashMapping = (feed: typeof FeedLine.Type, metricRows: ReadonlyArray<typeof MetricLine.Type>): string => {
+  const metrics = metricRows.map(({ licence: _, ...row }) => row)
+  return hash("sha256", JSON.stringify({ mappingVersion: commodityMappingVersion, feed, metrics }), "hex")
+}
 
-const feedOf = (feed: LineOf<typeof FeedLine>, lines: ReadonlyArray<LineOf<typeof MetricLine>>): Feed => {
-  const { row } = feed
-  const own = lines.filter((line) => parts(line.row.feed, "|").includes(row.feed))
+const parseFeed = (
+  row: typeof FeedLine.Type,
+  metrics: ReadonlyArray<typeof MetricLine.Type>,
+  known: ReadonlyArray<typeof KnownFieldLine.Type>
+): Feed => {
+  const source = row.feed.startsWith("gov-mars/") ? "gov-mars" : "gov-mpr"
+  const own = metrics.filter((metric) => splitTrimmed(metric.feed, "|").includes(row.feed))
+  const knownFields = known.filter((field) => field.source === "both" || field.source === source)
   return {
     feed: row.feed,
-    source: row.feed.startsWith("gov-mars/") ? "gov-mars" : "gov-mpr",
+    source,
     title: row.title,
-    paths: parts(row.path, "|"),
+    paths: splitTrimmed(row.path, "|"),
     section: row.section,
     frequency: row.frequency,
     period: parsePeriod(row.period),
@@ -200,66 +200,67 @@ const feedOf = (feed: LineOf<typeof FeedLine>, lines: ReadonlyArray<LineOf<typeo
     states: [
       { field: "slug_id", values: [row.feed.split("/")[1] ?? ""] },
       { field: "report_title", values: [row.title] },
-      ...conditionsOf(row.states)
+      ...parseConditions(row.states)
     ],
-    metrics: own.map(metricOf),
-    mapping_sha256: mappingHash(feed, own)
+    metrics: own.map(parseMetric),
+    knownFields: new Set(knownFields.map(({ field }) => field)),
+    mapping_sha256: hashMapping(row, own)
   }
 }
 
 /** A mistyped name is reported with its line, instead of as a metric that stays empty. */
 const assertNames = (
-  metrics: ReadonlyArray<LineOf<typeof MetricLine>>,
-  feeds: ReadonlyArray<LineOf<typeof FeedLine>>,
-  products: ReadonlyArray<LineOf<typeof ProductLine>>
+  metrics: ReadonlyArray<Located<typeof MetricLine.Type>>,
+  feeds: ReadonlyArray<Located<typeof FeedLine.Type>>,
+  products: ReadonlyArray<Located<typeof ProductLine.Type>>
 ) => {
   const feedNames = new Set(feeds.map(({ row }) => row.feed))
   const slugs = new Set(products.map(({ row }) => row.slug))
+  const assertConditions = (name: TableName, line: number, column: string, text: string) => {
+    if (!parseConditions(text).some(isIncomplete)) return
+    throw badCell(name, line, column, "it has a condition that is not field=value")
+  }
   for (const { line, row } of metrics) {
-    const feed = parts(row.feed, "|").find((name) => !feedNames.has(name))
-    if (feed !== undefined) throw wrong("metrics", line, "feed", `${feed} is not in feeds.tsv`)
+    const feed = splitTrimmed(row.feed, "|").find((name) => !feedNames.has(name))
+    if (feed !== undefined) throw badCell("metrics", line, "feed", `${feed} is not in feeds.tsv`)
     if (!slugs.has(row.product_slug)) {
-      throw wrong("metrics", line, "product_slug", `${row.product_slug} is not in products.tsv`)
+      throw badCell("metrics", line, "product_slug", `${row.product_slug} is not in products.tsv`)
     }
-    if (conditionsOf(row.where).some(isIncomplete)) {
-      throw wrong("metrics", line, "where", "it has a condition that is not field=value")
-    }
+    assertConditions("metrics", line, "where", row.where)
   }
-  for (const { line, row } of feeds) {
-    if (conditionsOf(row.states).some(isIncomplete)) {
-      throw wrong("feeds", line, "states", "it has a condition that is not field=value")
-    }
-  }
+  for (const { line, row } of feeds) assertConditions("feeds", line, "states", row.states)
 }
 
-/** Parses the tables of the catalog. Throws `BadLine`. */
-export const parseCatalog = (textOf: (name: TableName) => string) => {
-  const feedLines = linesOf(fileOf("feeds"), textOf("feeds"), FeedLine)
-  const metricLines = linesOf(fileOf("metrics"), textOf("metrics"), MetricLine)
-  const seriesLines = linesOf(fileOf("series"), textOf("series"), SeriesLine)
-  const productLines = linesOf(fileOf("products"), textOf("products"), ProductLine)
-  assertUnique(fileOf("feeds"), feedLines, "feed")
-  assertUnique(fileOf("metrics"), metricLines, "metric_name")
-  assertUnique(fileOf("series"), seriesLines, "slug")
-  assertUnique(fileOf("products"), productLines, "slug")
+export const parseCatalog = (readText: (name: TableName) => string) => {
+  const parse = <const Fields extends Schema.Struct.Fields>(
+    name: TableName,
+    struct: Schema.Struct<Fields>,
+    ...unique: ReadonlyArray<keyof Fields & string>
+  ) => parseTable(tableFile(name), readText(name), struct, ...unique)
+  const feedLines = parse("feeds", FeedLine, "feed")
+  const metricLines = parse("metrics", MetricLine, "metric_name")
+  const seriesLines = parse("series", SeriesLine, "slug")
+  const productLines = parse("products", ProductLine, "slug")
+  const knownFields = parse("known-fields", KnownFieldLine).map(({ row }) => row)
   assertNames(metricLines, feedLines, productLines)
-  const feeds: ReadonlyArray<Feed> = feedLines.map((line) => feedOf(line, metricLines))
-  const metrics: ReadonlyArray<Metric> = metricLines.map(metricOf)
+  const metricRows = metricLines.map(({ row }) => row)
+  const feeds = feedLines.map(({ row }) => parseFeed(row, metricRows, knownFields))
+  const metrics = metricRows.map(parseMetric)
   const names = new Set(metrics.map(({ metric_name }) => metric_name))
   return {
     feeds,
-    feedOf: new Map(feeds.map((feed) => [feed.feed, feed])),
+    feedsByName: new Map(feeds.map((feed) => [feed.feed, feed])),
     metrics,
     /** The 24 curated series. Each is the metric that is named like its slug, with underscores. */
     series: seriesLines.map(({ line, row }) => {
       const metric_name = row.slug.replaceAll("-", "_")
-      if (!names.has(metric_name)) throw wrong("series", line, "slug", `${metric_name} is not in metrics.tsv`)
+      if (!names.has(metric_name)) throw badCell("series", line, "slug", `${metric_name} is not in metrics.tsv`)
       return { ...row, spec: row.spec === "" ? null : row.spec, metric_name }
     }),
     products: productLines.map(({ row }) => ({
       slug: row.slug,
       category: row.category,
-      attributes: Object.fromEntries(parts(row.attributes, ";").map(pair)),
+      attributes: Object.fromEntries(splitTrimmed(row.attributes, ";").map(parsePair)),
       details: { description: row.description }
     }))
   }

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { commodity, DuckDb } from "@larder/warehouse"
 import { Effect } from "effect"
 import { catalog } from "./catalog.ts"
-import { checks } from "./checks.ts"
+import { commodityChecks } from "./checks.ts"
 import { catalogRows } from "./stage/catalog-rows.ts"
 
 interface Version {
@@ -20,7 +20,7 @@ const warehouse = Effect.fnUntraced(function* (versions: ReadonlyArray<Version>)
   for (const { ddl } of [...commodity.tables, ...commodity.views]) yield* db.run(ddl)
   const cells = (table: (typeof commodity.tables)[number], rows: ReadonlyArray<object>) =>
     rows.map((row) => Object.keys(table.record.fields).map((column) => Reflect.get(row, column) ?? null))
-  const rowsOf = (name: string) =>
+  const parseRows = (name: string) =>
     name === "price_version"
       ? versions.map(({ observed_on, value, ...version }, index) => ({
           published_at: `${observed_on} 12:00:00`,
@@ -35,12 +35,12 @@ const warehouse = Effect.fnUntraced(function* (versions: ReadonlyArray<Version>)
           source_row: index + 1
         }))
       : catalogRows(catalog(), new Map()).flatMap(({ rows, table }) => (table.name === name ? [...rows] : []))
-  for (const table of commodity.tables) yield* db.append("commodity", table.name, cells(table, rowsOf(table.name)))
+  for (const table of commodity.tables) yield* db.append("commodity", table.name, cells(table, parseRows(table.name)))
   return db
 })
 
 const badRows = (name: string, db: DuckDb["Service"]) => {
-  const check = checks.find((other) => other.name === name)
+  const check = commodityChecks.find((other) => other.name === name)
   assert.isDefined(check, `there is no check ${name}`)
   return db.rows(check.sql)
 }
@@ -74,7 +74,7 @@ const weeklyAverage = (value: string): Version => ({
   value
 })
 
-/** What a check must let pass, and the mistake that it is for. */
+/** Data that a check must accept, and the fault that it must find. */
 const cases: ReadonlyArray<readonly [check: string, mistake: string, ReadonlyArray<Version>, ReadonlyArray<Version>]> =
   [
     [
@@ -123,7 +123,7 @@ const cases: ReadonlyArray<readonly [check: string, mistake: string, ReadonlyArr
   ]
 
 describe("a check", () => {
-  it.effect.each(cases)("%s finds %s, and nothing in good data", ([name, , good, bad]) =>
+  it.effect.each(cases)("%s finds %s, and nothing in valid data", ([name, , good, bad]) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* badRows(name, yield* warehouse(good)), [])
       assert.isNotEmpty(yield* badRows(name, yield* warehouse(bad)))
@@ -135,7 +135,7 @@ describe("a check", () => {
     ["insert into commodity.series select * from commodity.series limit 1", "listed twice"],
     ["delete from commodity.metric where metric_name = 'butter_sales_price_weekly'", "has no metric"],
     ["delete from commodity.product where slug = 'lactose'", "has no product"]
-  ] as const)("catalog_is_consistent finds what does not fit together: %s", ([sql, fault]) =>
+  ] as const)("catalog_is_consistent finds inconsistencies: %s", ([sql, fault]) =>
     Effect.gen(function* () {
       const db = yield* warehouse([])
       assert.deepStrictEqual(yield* badRows("catalog_is_consistent", db), [])
@@ -155,10 +155,12 @@ describe("a check", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("finds no error in a warehouse without any value", () =>
+  it.effect("finds no error in a warehouse without values", () =>
     Effect.gen(function* () {
       const db = yield* warehouse([])
-      const errors = checks.filter(({ comparesWithLive, severity }) => severity === "error" && !comparesWithLive)
+      const errors = commodityChecks.filter(
+        ({ comparesWithLive, severity }) => severity === "error" && !comparesWithLive
+      )
       for (const { name } of errors) assert.deepStrictEqual(yield* badRows(name, db), [], name)
     }).pipe(Effect.scoped)
   )
@@ -166,7 +168,7 @@ describe("a check", () => {
 
 describe("the description of a check", () => {
   it("spells classes of milk as the trade does", () => {
-    const named = checks.flatMap(({ description }) => description.match(/\bclass [IV]+\b/gi) ?? [])
+    const named = commodityChecks.flatMap(({ description }) => description.match(/\bclass [IV]+\b/gi) ?? [])
     assert.deepStrictEqual([...new Set(named)].sort(), ["Class IV"])
   })
 })

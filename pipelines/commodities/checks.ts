@@ -2,12 +2,10 @@
 import type { Check } from "@larder/warehouse"
 import { error, shrinkage, warning } from "../run/severity.ts"
 
-/** Counts the days with a price, over all metrics. */
 const points = (versions: string) => `select count(*) from (select distinct metric_name, observed_on from ${versions})`
 
-export const checks: ReadonlyArray<Check> = [
-  // Runs only add points: fewer points mean that the warehouse was rebuilt, replaced or edited, or that a merge lost
-  // some.
+export const commodityChecks: ReadonlyArray<Check> = [
+  // Runs only add points: fewer mean that the warehouse was rebuilt, replaced or edited, or that a merge lost some.
   shrinkage({
     name: "points_do_not_shrink",
     what: "points",

@@ -2,7 +2,7 @@
 import { commodity } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
-import { checks } from "./checks.ts"
+import { commodityChecks } from "./checks.ts"
 import { marsKey } from "./source/requests.ts"
 
 const withoutKey =
@@ -14,7 +14,7 @@ export const commodities: Pipeline = {
   holds: "prices",
   days: true,
   repeatsReads: true,
-  checks,
+  checks: commodityChecks,
   samples: new URL("./samples/", import.meta.url),
   hosts: ["marsapi.ams.usda.gov", "mpr.datamart.ams.usda.gov"],
   preflight: ({ kind }) =>

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { readBody, recordingOf } from "@larder/test/support/pipelines/commodity-payloads.ts"
 import { goldenRows } from "@larder/test/support/pipelines/golden.ts"
 import { catalog } from "./catalog.ts"
-import { mappingVersion } from "./mapping-version.ts"
+import { commodityMappingVersion } from "./mapping-version.ts"
 
 const golden = new URL("./golden/", import.meta.url)
 const payloads = catalog().feeds.flatMap((feed) => {
@@ -16,10 +16,10 @@ describe("the version of the mapping", () => {
   it("is raised when the rows of the golden payloads change", () => {
     const rows = payloads.map(({ feed, text }) => {
       const { measures, rejects, ...read } = readBody(feed, text)
-      const rejected = rejects.map(({ position }) => position) // another wording of their reasons is no other mapping
+      const rejected = rejects.map(({ position }) => position) // rewording a reason does not change the mapping
       return { feed: feed.feed, ...read, rejected, measures: Object.fromEntries(measures) }
     })
-    goldenRows(golden, mappingVersion, rows)
+    goldenRows(golden, commodityMappingVersion, rows)
   })
 
   it("covers both services, every kind of period, unit and column", () => {

@@ -15,8 +15,8 @@ const KnownPayload = Schema.Struct({
 const Measure = Schema.Struct({ metric_name: Schema.String, measure: Schema.String, days: Schema.String })
 const UnknownField = Schema.Struct({ feed: Schema.String, field: Schema.String })
 
-export interface Previous {
-  /** How far live runs have read each feed. A recording or a sample says nothing about how far the network was read. */
+export interface PreviousFeeds {
+  /** How far live runs have read each feed. Recordings and samples do not count. */
   readonly cursors: ReadonlyArray<typeof FeedCursor.Type>
   readonly payloads: ReadonlyArray<typeof KnownPayload.Type>
   /** Columns that values were read from, and the days of these values, separated by commas. */
@@ -24,7 +24,7 @@ export interface Previous {
   readonly unknownFields: ReadonlyArray<typeof UnknownField.Type>
 }
 
-const nothingYet: Previous = { cursors: [], payloads: [], measures: [], unknownFields: [] }
+const nothingYet: PreviousFeeds = { cursors: [], payloads: [], measures: [], unknownFields: [] }
 
 const cursors = `
   select feed, read_to, mapping_sha256 from ingest.cursor c join ingest.run r using (run_id)
@@ -37,7 +37,7 @@ const measures = `
   from commodity.metric join commodity.price_version using (metric_name) group by all`
 const unknownFields = "select feed, field from ingest.unknown_field where pipeline = 'commodities'"
 
-export const readPrevious = ({ layout }: RunContext) =>
+export const readPreviousFeeds = ({ layout }: RunContext) =>
   fromLive(layout, commodity, nothingYet, (db) =>
     Effect.all({
       cursors: db.all(FeedCursor, cursors),

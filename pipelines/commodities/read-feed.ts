@@ -2,29 +2,25 @@
 import { Effect, FileSystem } from "effect"
 import type { RawFile } from "../run/archive/fetch-list.ts"
 import type { Feed } from "./catalog.ts"
-import { PayloadUnreadable, rowsOf, textFrom } from "./decode/payload.ts"
+import { decodeText, PayloadUnreadable, parseRows } from "./decode/payload.ts"
 import { DriftFound } from "./normalise/drift.ts"
-import { normalise } from "./normalise/normalise.ts"
+import type { Valued } from "./normalise/mapping.ts"
+import { type Normalised, normalise } from "./normalise/normalise.ts"
 import { type FeedContext, fetchFeed } from "./source/fetch-feed.ts"
 import { stageFeed } from "./stage/stage-feed.ts"
 
-/** The result of reading a feed: its counts, and the columns that its metrics were read from. */
-export interface FeedRead {
-  readonly rows_read: number
-  readonly rows_silent: number
+export interface FeedRead extends Pick<Normalised, "rows_read" | "rows_silent" | "measures"> {
   readonly rows_rejected: number
-  readonly measures: ReadonlyMap<string, string>
-  /** Why it has only a part of its rows. */
+  /** Why the feed has only a part of its rows. */
   readonly partial?: string | undefined
 }
 
-/** The mapping with which a payload is read. A run of some days may leave out rows that another run needs. */
-const mappingOf = ({ mapping_sha256 }: Feed, { run: { days } }: FeedContext) =>
+/** Identifies the mapping of a payload. A run of some days may leave out rows that another run needs. */
+const identifyMapping = ({ mapping_sha256 }: Feed, { run: { days } }: FeedContext) =>
   days === undefined ? mapping_sha256 : `${mapping_sha256}, ${days.from} to ${days.to}`
 
-/** What an earlier run has read from this payload with this mapping. */
-const knownRead = (context: FeedContext, feed: Feed, raw: RawFile): FeedRead | undefined => {
-  const mappings = [feed.mapping_sha256, mappingOf(feed, context)]
+const findKnownRead = (context: FeedContext, feed: Feed, raw: RawFile): FeedRead | undefined => {
+  const mappings = [feed.mapping_sha256, identifyMapping(feed, context)]
   const known = context.previous.payloads.find(
     (payload) =>
       payload.raw_sha256 === raw.sha256 && payload.feed === feed.feed && mappings.includes(payload.mapping_sha256)
@@ -34,8 +30,7 @@ const knownRead = (context: FeedContext, feed: Feed, raw: RawFile): FeedRead | u
   return { rows_read, rows_rejected, rows_silent: rows_read - rows_rejected, measures: new Map() }
 }
 
-/** The feed's metrics that have had values, and on which days. */
-const valuedOf = ({ metrics }: Feed, { previous }: FeedContext) => {
+const listValued = ({ metrics }: Feed, { previous }: FeedContext): Valued => {
   const own = new Set(metrics.map(({ metric_name }) => metric_name))
   return new Map(
     previous.measures.flatMap(({ days, metric_name }) =>
@@ -49,21 +44,19 @@ export const readFeed = Effect.fnUntraced(
   function* (context: FeedContext, feed: Feed) {
     const fs = yield* FileSystem.FileSystem
     const { raw, recorded, window } = yield* fetchFeed(context, feed)
-    const known = knownRead(context, feed, raw)
+    const known = findKnownRead(context, feed, raw)
     if (known !== undefined) return known
 
     const bytes = yield* fs.readFile(raw.path).pipe(Effect.orDie)
     const { read, remark } = yield* Effect.try({
       try: () => {
-        const payload = rowsOf(feed, { ...raw, text: textFrom(raw.url, bytes), recorded })
+        const payload = parseRows(feed, { ...raw, text: decodeText(raw.url, bytes), recorded })
         if (payload.rows.length === 0 && !recorded && window === undefined) {
-          throw new PayloadUnreadable({
-            url: raw.url,
-            problem: "holds no row, although the whole history was requested"
-          })
+          const problem = "holds no row, although the whole history was requested"
+          throw new PayloadUnreadable({ url: raw.url, problem })
         }
-        const asked = raw.exact ? window : undefined
-        const limits = { days: context.run.days, asked, valued: valuedOf(feed, context) }
+        const requested = raw.exact ? window : undefined
+        const limits = { days: context.run.days, requested, valued: listValued(feed, context) }
         return { read: normalise(feed, payload, limits), remark: payload.remark }
       },
       catch: (cause) => cause
@@ -73,7 +66,7 @@ export const readFeed = Effect.fnUntraced(
       )
     )
 
-    const mapping = mappingOf(feed, context)
+    const mapping = identifyMapping(feed, context)
     // a partial payload is read again, so that each run reports it
     yield* stageFeed(context, feed, raw, read, remark === undefined ? mapping : `${mapping}, partial`)
     const partial = remark === undefined ? undefined : `The payload of ${raw.url} ${remark}.`

@@ -1,40 +1,37 @@
 /**
  * Reads all feeds of the catalog: those of one service one after the other, the two services in parallel. The first run
- * reads whole histories; later ones go back as far as reports are revised. An unreachable or faulty feed does not stop
- * the others, unless the service itself fails.
+ * reads whole histories; later ones read back as far as reports are revised. An unreachable or faulty feed does not
+ * stop the others, unless the service itself fails.
  */
 import type { FeedLeftOut } from "@larder/schemas"
 import { Clock, DateTime, Effect } from "effect"
-import { reading } from "../run/files/hand-edited.ts"
+import { readHandEdited } from "../run/files/hand-edited.ts"
 import { Origin, type OriginError } from "../run/origins/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext, reasonLines } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { catalog, type Feed } from "./catalog.ts"
-import { readPrevious } from "./previous.ts"
+import { readPreviousFeeds } from "./previous.ts"
 import { type FeedRead, readFeed } from "./read-feed.ts"
 import type { FeedContext } from "./source/fetch-feed.ts"
-import { aboutNoDays, knowsNoDays, marsKey } from "./source/requests.ts"
+import { areAllEmpty, emptyLikeOthers, marsKey } from "./source/requests.ts"
 import { catalogRows } from "./stage/catalog-rows.ts"
 
 type Outcome = { readonly feed: string } & (
   | ({ readonly kind: "read" } & FeedRead)
-  /** Could not be fetched. */
   | { readonly kind: "unreachable"; readonly reason: string; readonly error?: OriginError }
-  /** Was fetched and cannot be trusted. */
   | { readonly kind: "untrusted"; readonly reason: string }
 )
 
-/** What a run reports about a feed that it did not read, or read only in part. */
-const leftOutOf = (outcome: Outcome): ReadonlyArray<FeedLeftOut> => {
+const listLeftOut = (outcome: Outcome): ReadonlyArray<FeedLeftOut> => {
   const { feed, kind } = outcome
   if (kind !== "read") return [{ feed, kind, reason: outcome.reason }]
   return outcome.partial === undefined ? [] : [{ feed, kind: "partial", reason: outcome.partial }]
 }
 
-/** After this many feeds in a row without an answer, the service counts as down: each was retried for minutes. */
-const patience = 3
+/** A service counts as down after this many consecutive feeds without a response: each was retried for minutes. */
+const maxUnavailable = 3
 
-const outcomeOf = (context: FeedContext, line: Feed) => {
+const readOutcome = (context: FeedContext, line: Feed) => {
   const { feed } = line
   const unreachable = (error: OriginError) =>
     Effect.succeed<Outcome>({ kind: "unreachable", feed, reason: error.message, error })
@@ -56,50 +53,51 @@ const outcomeOf = (context: FeedContext, line: Feed) => {
   )
 }
 
-/** Why the other feeds of a service are not requested: the answer would be the same. */
-const hopeless = (outcomes: ReadonlyArray<Outcome>): string | undefined => {
+/** Explains why the other feeds of a service are not requested: the response would be the same. */
+const findReasonToStop = (outcomes: ReadonlyArray<Outcome>): string | undefined => {
   const errors = outcomes.map((outcome) => (outcome.kind === "unreachable" ? outcome.error : undefined))
   const last = errors.at(-1)
-  // an error in an answer of the service itself, such as its encoding, says nothing about the other feeds
+  // an error in a response of the service itself, such as its encoding, implies nothing about the other feeds
   if (last?._tag === "UpstreamUnavailable" && !last.may_pass && last.status !== 200) {
     return `Not asked, because the service did not answer for ${outcomes.at(-1)?.feed}.`
   }
-  const away = errors.slice(errors.findLastIndex((error) => error?._tag !== "UpstreamUnavailable") + 1)
-  if (away.length >= patience) return `Not asked, because the service did not answer for ${away.length} feeds in a row.`
+  const unavailable = errors.length - 1 - errors.findLastIndex((error) => error?._tag !== "UpstreamUnavailable")
+  if (unavailable >= maxUnavailable) {
+    return `Not asked, because the service did not answer for ${unavailable} feeds in a row.`
+  }
   const denied = outcomes[errors.findIndex((error) => error?._tag === "AccessDenied")]
   return denied && `Not asked, because the service denied ${denied.feed}.`
 }
 
 /** If no feed has a row for days that were read before, all feeds count as untrusted. */
-const orNoDays = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<Outcome> => {
+const detectIgnoredDays = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<Outcome> => {
   const rows = outcomes.flatMap((outcome) => (outcome.kind === "read" ? [outcome.rows_read] : []))
-  if (!knowsNoDays(rows)) return outcomes
-  const reason = `It has no row of the days that were read before, ${aboutNoDays}.`
+  if (!areAllEmpty(rows)) return outcomes
+  const reason = `It has no row of the days that were read before, ${emptyLikeOthers}.`
   return outcomes.map((outcome) =>
     outcome.kind === "read" ? { kind: "untrusted", feed: outcome.feed, reason } : outcome
   )
 }
 
-/** `unasked`: why no feed of the service is requested. */
 const readService = Effect.fnUntraced(function* (
   context: FeedContext,
   feeds: ReadonlyArray<Feed>,
-  unasked: string | undefined
+  reasonToSkip: string | undefined
 ) {
   const progress = yield* Progress
   const { kind } = yield* Origin
   const outcomes: Array<Outcome> = []
-  let stop = unasked
+  let stop = reasonToSkip
   for (const feed of feeds) {
     if (stop === undefined) yield* progress.advance({ reading: feed.feed })
     const outcome: Outcome =
-      stop === undefined ? yield* outcomeOf(context, feed) : { kind: "unreachable", feed: feed.feed, reason: stop }
+      stop === undefined ? yield* readOutcome(context, feed) : { kind: "unreachable", feed: feed.feed, reason: stop }
     outcomes.push(outcome)
-    stop ??= hopeless(outcomes)
+    stop ??= findReasonToStop(outcomes)
     yield* progress.advance({ feed: feed.feed, rows: outcome.kind === "read" ? outcome.rows_read : 0 })
   }
   // days that the operator chose may have no rows, and so may a recording
-  return kind === "live" && context.run.days === undefined ? orNoDays(outcomes) : outcomes
+  return kind === "live" && context.run.days === undefined ? detectIgnoredDays(outcomes) : outcomes
 })
 
 const needsKey =
@@ -108,35 +106,28 @@ const needsKey =
 const advice =
   "Nothing of this run was published; the previous generation stays live. Run again later, or correct the lines of a report that has changed in pipelines/commodities/catalog."
 
-/** At most one of this many feeds that answered may be untrusted: with more, something is wrong with all of them. */
-const trustedPerUntrusted = 3
+/** At most one of this many feeds that responded may be untrusted: with more, something is wrong with all of them. */
+const minFeedsPerUntrusted = 3
 
 export const readCommodities = Effect.fn("commodities.read")(function* (run: RunContext) {
-  const lines = yield* reading(catalog)
+  const lines = yield* readHandEdited(catalog)
   const { feeds } = lines
   const progress = yield* Progress
   const { kind } = yield* Origin
-  const previous = yield* readPrevious(run)
+  const previous = yield* readPreviousFeeds(run)
   const today = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
   const context = { run, previous, marsKey: yield* marsKey.pipe(Effect.orDie), today }
   yield* progress.expect(feeds.length)
-  const readFrom = (service: Feed["source"], unasked?: string) =>
-    readService(
-      context,
-      feeds.filter(({ source }) => source === service),
-      unasked
-    )
   const lacksKey = kind === "live" && context.marsKey === undefined
-  const outcomes = (yield* Effect.all([readFrom("gov-mars", lacksKey ? needsKey : undefined), readFrom("gov-mpr")], {
-    concurrency: "unbounded"
-  })).flat()
-
+  const { "gov-mars": mars = [], "gov-mpr": mpr = [] } = Object.groupBy(feeds, ({ source }) => source)
+  const readAll = [readService(context, mars, lacksKey ? needsKey : undefined), readService(context, mpr, undefined)]
+  const outcomes = (yield* Effect.all(readAll, { concurrency: "unbounded" })).flat()
   const read = outcomes.flatMap((outcome) => (outcome.kind === "read" ? [outcome] : []))
-  const left_out = outcomes.flatMap(leftOutOf)
+  const left_out = outcomes.flatMap(listLeftOut)
   const untrusted = outcomes.filter((outcome) => outcome.kind === "untrusted").length
-  const answered = read.length + untrusted
-  if (untrusted * trustedPerUntrusted > answered) {
-    const verdict = `${untrusted} of ${answered} feeds that answered cannot be trusted, which is more than a third.`
+  const responded = read.length + untrusted
+  if (untrusted * minFeedsPerUntrusted > responded) {
+    const verdict = `${untrusted} of ${responded} feeds that answered cannot be trusted, which is more than a third.`
     return yield* new ReadFailed({ faults: [verdict, ...reasonLines(left_out), advice], left_out })
   }
   if (read.length === 0) return yield* new NothingRead({ reasons: reasonLines(left_out), left_out })

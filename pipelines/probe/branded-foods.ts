@@ -1,7 +1,6 @@
 /**
  * Probes the newest release of branded foods: the download page, and for each zip its list of members and their first
- * records. It checks them against the keys and columns that a run needs. It reads some hundred kilobytes of zips that
- * have hundreds of megabytes.
+ * records, a few hundred kilobytes of hundreds of megabytes. Checks that they have the keys and columns of a run.
  */
 import { Effect, FileSystem, Path, Result } from "effect"
 import { readHeader } from "../branded-foods/decode/csv/header.ts"
@@ -12,16 +11,16 @@ import { findShapeProblem, knownKeys } from "../branded-foods/decode/json/keys.t
 import { newestRelease } from "../branded-foods/source/newest-release.ts"
 import { findFoodsMember, type ZipMember } from "../branded-foods/source/zip-members.ts"
 import type { OriginError } from "../run/origins/origin.ts"
-import { type Finding, orFatal, verdictsOf, whyAway } from "./verdict.ts"
-import { type MemberHead, type ZipHeads, zipHeads } from "./zip-heads.ts"
+import { explainUnreachable, failOnLocalFault, makeVerdicts, type ProbeFinding } from "./verdict.ts"
+import { type MemberHead, readZipHeads, type ZipHeads } from "./zip-heads.ts"
 
-const verdict = verdictsOf("branded-foods", "FoodData Central (fdc.nal.usda.gov)")
+const toVerdict = makeVerdicts("branded-foods", "FoodData Central (fdc.nal.usda.gov)")
 
 /** Without these keys, no food can become a label. */
 const neededKeys = ["fdcId", "description", "gtinUpc", "foodNutrients", "publicationDate"]
 
-/** The complete records at the beginning of the file. Throws `FoodListUnusable` if it is not a list of foods. */
-export const foodsIn = ({ head, name }: MemberHead): ReadonlyArray<Readonly<Record<string, unknown>>> => {
+/** Returns the complete records at the beginning of the file. Throws `FoodListUnusable` if it is not a list of foods. */
+export const parseFoods = ({ head, name }: MemberHead): ReadonlyArray<Readonly<Record<string, unknown>>> => {
   const { cut, push } = makeCutter(name)
   push(head)
   const lines = cut.lines().toString("utf8").split("\n").slice(0, -1)
@@ -31,7 +30,7 @@ export const foodsIn = ({ head, name }: MemberHead): ReadonlyArray<Readonly<Reco
   })
 }
 
-const judgeFoods = (feed: string, foods: ReturnType<typeof foodsIn>): Finding => {
+const judgeFoods = (feed: string, foods: ReturnType<typeof parseFoods>): ProbeFinding => {
   const rows = foods.length
   const problem = foods.map(findShapeProblem).find((found) => found !== undefined)
   const keys = new Set(foods.flatMap((food) => Object.keys(food)))
@@ -46,9 +45,9 @@ const judgeFoods = (feed: string, foods: ReturnType<typeof foodsIn>): Finding =>
   return { feed, verdict: "ok", detail: `its first ${rows} foods can be read`, notes, rows }
 }
 
-const judgeJson = (feed: string, member: MemberHead): Finding => {
+const judgeJson = (feed: string, member: MemberHead): ProbeFinding => {
   try {
-    return judgeFoods(feed, foodsIn(member))
+    return judgeFoods(feed, parseFoods(member))
   } catch (cause) {
     if (cause instanceof FoodListUnusable || cause instanceof SyntaxError) {
       return { feed, verdict: "differs", detail: cause.message }
@@ -57,37 +56,36 @@ const judgeJson = (feed: string, member: MemberHead): Finding => {
   }
 }
 
-const memberOf = ({ name }: Pick<MemberHead, "name">) =>
+const findMemberName = ({ name }: Pick<MemberHead, "name">) =>
   csvMembers.find((member) => `${member}.csv` === name.toLowerCase())
 
 const judgeCsv = Effect.fnUntraced(function* (feed: string, heads: ReadonlyArray<MemberHead>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const missing = csvMembers.filter((name) => members[name].isNeeded && !heads.some((head) => memberOf(head) === name))
-  if (missing.length > 0) {
-    const detail = `the zip has no ${missing.map((name) => `${name}.csv`).join(", ")}`
-    return { feed, verdict: "differs", detail } satisfies Finding as Finding
-  }
+  const differs = (detail: string): ProbeFinding => ({ feed, verdict: "differs", detail })
+  const names = new Set(heads.map(findMemberName))
+  const missing = csvMembers.filter((name) => members[name].isNeeded && !names.has(name))
+  if (missing.length > 0) return differs(`the zip has no ${missing.map((name) => `${name}.csv`).join(", ")}`)
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-probe-" }))
   const unknown: Array<string> = []
   for (const head of heads) {
-    const member = memberOf(head)
+    const member = findMemberName(head)
     if (member === undefined) continue
     const file = path.join(folder, `${member}.csv`)
     yield* Effect.orDie(fs.writeFile(file, head.head))
     const header = yield* Effect.result(readHeader(member, file))
-    if (Result.isFailure(header))
-      return { feed, verdict: "differs", detail: header.failure.message } satisfies Finding as Finding
+    if (Result.isFailure(header)) return differs(header.failure.message)
     unknown.push(...header.success.unknown)
   }
   const notes = unknown.length === 0 ? [] : [`columns that no mapping knows: ${unknown.join(", ")}`]
-  return { feed, verdict: "ok", detail: heads.map(({ name }) => name).join(", "), notes } satisfies Finding as Finding
+  const ok: ProbeFinding = { feed, verdict: "ok", detail: heads.map(({ name }) => name).join(", "), notes }
+  return ok
 }, Effect.scoped)
 
 type Form = "json" | "csv"
 
-const wantedOf = (form: Form) => (all: ReadonlyArray<ZipMember>) => {
-  if (form === "csv") return all.filter((member) => memberOf(member) !== undefined)
+const selectMembers = (form: Form) => (all: ReadonlyArray<ZipMember>) => {
+  if (form === "csv") return all.filter((member) => findMemberName(member) !== undefined)
   const foods = findFoodsMember(all)
   return foods === undefined ? [] : [foods]
 }
@@ -95,60 +93,58 @@ const wantedOf = (form: Form) => (all: ReadonlyArray<ZipMember>) => {
 const judgeForm = (form: Form, feed: string, heads: ReadonlyArray<MemberHead>) => {
   if (form === "csv") return judgeCsv(feed, heads)
   const [foods] = heads
-  const none: Finding = { feed, verdict: "differs", detail: "the zip has no .json" }
-  return Effect.succeed(foods === undefined ? none : judgeJson(feed, foods))
+  const missing: ProbeFinding = { feed, verdict: "differs", detail: "the zip has no .json" }
+  return Effect.succeed(foods === undefined ? missing : judgeJson(feed, foods))
 }
 
-/** What the probe read of a zip, for a bundle. */
-export interface SeenZip {
+/** The part of a zip that a probe read, for a bundle. */
+export interface SeenZip extends Pick<ZipHeads, "listed" | "members"> {
   readonly url: string
-  readonly listed: ZipHeads["listed"]
-  /** The first bytes of the members that a run needs. */
-  readonly members: ReadonlyArray<MemberHead>
-  /** Why there was no answer. */
   readonly refusal?: OriginError
 }
 
-interface Probed {
-  readonly found: Finding
+interface ProbedForm {
+  readonly finding: ProbeFinding
   readonly seen: ReadonlyArray<SeenZip>
 }
 
 const probeForm = Effect.fnUntraced(function* (form: Form, url: string | undefined, newest_day: string | null) {
   const feed = `gov-fdc/${form}`
-  const told = (verdict: Finding["verdict"], detail: string, notes: ReadonlyArray<string> = []): Probed => ({
-    found: { feed, verdict, detail, notes, newest_day },
+  const unread = (verdict: ProbeFinding["verdict"], detail: string, notes: ReadonlyArray<string> = []): ProbedForm => ({
+    finding: { feed, verdict, detail, notes, newest_day },
     seen: []
   })
-  if (url === undefined) return told("differs", `the release of ${newest_day} has no zip of this form`)
+  if (url === undefined) return unread("differs", `the release of ${newest_day} has no zip of this form`)
   const name = url.slice(url.lastIndexOf("/") + 1)
-  const heads = yield* Effect.result(zipHeads({ url, accept: "application/zip, */*", resumable: true }, wantedOf(form)))
+  const request = { url, accept: "application/zip, */*", resumable: true } as const
+  const heads = yield* Effect.result(readZipHeads(request, selectMembers(form)))
   if (Result.isFailure(heads)) {
     const error = heads.failure
-    if (error._tag === "ZipUnusable") return told("differs", error.message)
+    if (error._tag === "ZipUnusable") return unread("differs", error.message)
     if (error._tag === "NoRanges")
-      return told("ok", name, ["the server sends only the whole file, so its contents were not read"])
-    return { ...told("unreachable", whyAway(error)), seen: [{ url, listed: [], members: [], refusal: error }] }
+      return unread("ok", name, ["the server sends only the whole file, so its contents were not read"])
+    const refused: SeenZip = { url, listed: [], members: [], refusal: error }
+    return { ...unread("unreachable", explainUnreachable(error)), seen: [refused] }
   }
   const { bytes, listed, members } = heads.success
   const judged = yield* judgeForm(form, feed, members)
   const detail = `${name}, ${(bytes / 1e6).toFixed(1)} MB: ${judged.detail}`
-  return { found: { ...judged, detail, newest_day }, seen: [{ url, listed, members }] } satisfies Probed as Probed
+  const probed: ProbedForm = { finding: { ...judged, detail, newest_day }, seen: [{ url, listed, members }] }
+  return probed
 })
 
-/** Returns the verdicts, and what was read of the zips. */
 export const probeBrandedFoods = Effect.fn("probe.brandedFoods")(function* () {
   const release = yield* Effect.result(newestRelease())
   if (Result.isFailure(release)) {
     const error = release.failure
-    if (error._tag === "NoReleaseFound") {
-      return { verdicts: [verdict({ feed: "gov-fdc", verdict: "differs", detail: error.message })], seen: [] }
-    }
-    const away = yield* orFatal(error)
-    return { verdicts: [verdict({ feed: "gov-fdc", verdict: "unreachable", detail: whyAway(away) })], seen: [] }
+    const finding: Omit<ProbeFinding, "feed"> =
+      error._tag === "NoReleaseFound"
+        ? { verdict: "differs", detail: error.message }
+        : { verdict: "unreachable", detail: explainUnreachable(yield* failOnLocalFault(error)) }
+    return { verdicts: [toVerdict({ feed: "gov-fdc", ...finding })], seen: [] }
   }
   const { csv, json, released_on } = release.success
   const zips = { json, csv: typeof csv === "string" ? csv : undefined }
   const probed = yield* Effect.forEach(["json", "csv"] as const, (form) => probeForm(form, zips[form], released_on))
-  return { verdicts: probed.map(({ found }) => verdict(found)), seen: probed.flatMap(({ seen }) => seen) }
+  return { verdicts: probed.map(({ finding }) => toVerdict(finding)), seen: probed.flatMap(({ seen }) => seen) }
 })

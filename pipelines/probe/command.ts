@@ -1,17 +1,18 @@
 /** `larder-ingest probe`: what runs would find at the sources today, one line for each feed. */
 import { Console, Effect, FileSystem, Option, Path, Runtime, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { jsonFlag } from "../cli/flags.ts"
+import { pipelines } from "../data-sets.ts"
 import { liveOrigin } from "../run/origins/live.ts"
-import { recordedNames, recordingFolder, replayOrigin } from "../run/origins/replay.ts"
+import { listRecordedNames, openRecordings, replayOrigin } from "../run/origins/replay.ts"
 import type { Pipeline } from "../run/pipeline.ts"
 import { BadUse } from "../run/preflight.ts"
 import type { OriginLayer } from "../run/run.ts"
 import { hasStoreList } from "../storefronts/source/operator-files.ts"
 import { storefronts } from "../storefronts/storefronts.ts"
-import { hasty, pipelines, probePipeline } from "./probe.ts"
-import { exitCodeOf, type FeedVerdict, reportOf } from "./verdict.ts"
+import { probePipeline, probePolicy } from "./probe.ts"
+import { type FeedVerdict, formatReport, probeExitCode } from "./verdict.ts"
 
-/** Some feeds are not as a run needs them. */
 class FeedsDiffer extends Schema.TaggedError<FeedsDiffer>()("FeedsDiffer", { feeds: Schema.Int, of: Schema.Int }) {
   override readonly [Runtime.errorExitCode] = 4
   override get message() {
@@ -26,55 +27,57 @@ class NothingAnswered extends Schema.TaggedError<NothingAnswered>()("NothingAnsw
   }
 }
 
-interface Given {
+interface ProbeOptions {
   readonly pipeline: Option.Option<string>
   readonly replay: Option.Option<string>
   readonly stores: Option.Option<string>
 }
 
-const noList = "No store list is given: name a JSON file with --stores or in LARDER_STORES"
-
-/** The named pipeline, or all pipelines that have something to read. */
-const wanted = Effect.fnUntraced(function* ({ pipeline, replay, stores }: Given) {
-  const isAsked = ({ name }: Pipeline) => Option.isNone(pipeline) || pipeline.value === name
-  const asked = pipelines.filter(isAsked)
-  if (Option.isSome(stores) && !asked.includes(storefronts)) {
+const selectPipelines = Effect.fnUntraced(function* ({ pipeline, replay, stores }: ProbeOptions) {
+  const requested = pipelines.filter(({ name }) => Option.isNone(pipeline) || pipeline.value === name)
+  if (Option.isSome(stores) && !requested.includes(storefronts)) {
     return yield* new BadUse({
       problem: "--stores does not apply to this pipeline: use it with probe or probe storefronts"
     })
   }
   if (Option.isSome(replay)) {
-    const names = yield* recordedNames(replay.value)
-    const isThere = (one: Pipeline) =>
-      one.hosts.some((host) => names.has(host)) || (one === storefronts && Option.isSome(stores))
-    return asked.length === 1 ? asked : asked.filter(isThere)
+    const names = yield* listRecordedNames(replay.value)
+    const isRecorded = (candidate: Pipeline) =>
+      candidate.hosts.some((host) => names.has(host)) || (candidate === storefronts && Option.isSome(stores))
+    return requested.length === 1 ? requested : requested.filter(isRecorded)
   }
-  if (Option.isSome(stores) || (yield* hasStoreList)) return asked
-  if (Option.isSome(pipeline) && asked.includes(storefronts)) return yield* new BadUse({ problem: noList })
-  return asked.filter((one) => one !== storefronts)
+  if (Option.isSome(stores) || (yield* hasStoreList)) return requested
+  if (Option.isSome(pipeline) && requested.includes(storefronts)) {
+    return yield* new BadUse({
+      problem: "No store list is given: name a JSON file with --stores or in LARDER_STORES"
+    })
+  }
+  return requested.filter((candidate) => candidate !== storefronts)
 })
 
-const probeAll = Effect.fnUntraced(function* (given: Given) {
-  const which = yield* wanted(given)
-  const folder = Option.isSome(given.replay) ? yield* recordingFolder(given.replay.value) : undefined
+const probeAll = Effect.fnUntraced(function* (options: ProbeOptions) {
+  const selected = yield* selectPipelines(options)
+  const folder = Option.isSome(options.replay) ? yield* openRecordings(options.replay.value) : undefined
   const originFor = ({ requests }: Pipeline): OriginLayer =>
-    folder === undefined ? liveOrigin({ ...requests, ...hasty }) : replayOrigin(folder)
+    folder === undefined ? liveOrigin({ ...requests, ...probePolicy }) : replayOrigin(folder)
   return yield* Effect.forEach(
-    which,
-    (one) => probePipeline(one, Option.getOrUndefined(given.stores)).pipe(Effect.provide(originFor(one))),
+    selected,
+    (pipeline) =>
+      probePipeline(pipeline, Option.getOrUndefined(options.stores)).pipe(Effect.provide(originFor(pipeline))),
     { concurrency: "unbounded" }
   )
 })
 
-const ending = (verdicts: ReadonlyArray<FeedVerdict>) => {
+/** Fails with the exit code of the verdicts, if it is not 0. */
+const failUnlessOk = (verdicts: ReadonlyArray<FeedVerdict>) => {
+  const code = probeExitCode(verdicts)
+  if (code === 0) return Effect.void
   const of = verdicts.length
-  const code = exitCodeOf(verdicts)
-  if (code === 1) return Effect.fail(new NothingAnswered({ of }))
   const feeds = verdicts.filter(({ verdict }) => verdict !== "ok").length
-  return code === 4 ? Effect.fail(new FeedsDiffer({ feeds, of })) : Effect.void
+  return Effect.fail(code === 1 ? new NothingAnswered({ of }) : new FeedsDiffer({ feeds, of }))
 }
 
-/** Checked before any request, because the bundle is written only at the end. */
+/** Called before any request, because the bundle is written only at the end. */
 const checkBundle = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -105,25 +108,27 @@ const flags = {
     Flag.withDescription("Write what was received, without keys, as a zip for a maintainer; --replay reads it"),
     Flag.optional
   ),
-  json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
+  json: jsonFlag()
 }
 
-export const probe = Command.make(
+export const probeCommand = Command.make(
   "probe",
   flags,
-  Effect.fn(function* ({ bundle, json, ...given }) {
+  Effect.fn(function* ({ bundle, json, ...options }) {
     if (Option.isSome(bundle)) yield* checkBundle(bundle.value)
-    const probed = yield* probeAll(given)
-    const verdicts = probed.flatMap((one) => one.verdicts)
-    yield* Console.log(json ? JSON.stringify({ exit_code: exitCodeOf(verdicts), feeds: verdicts }) : reportOf(verdicts))
+    const probed = yield* probeAll(options)
+    const verdicts = probed.flatMap((pipeline) => pipeline.verdicts)
+    yield* Console.log(
+      json ? JSON.stringify({ exit_code: probeExitCode(verdicts), feeds: verdicts }) : formatReport(verdicts)
+    )
     if (Option.isSome(bundle)) {
-      const { writeBundle } = yield* Effect.promise(() => import("./bundle.ts"))
-      const recordings = yield* writeBundle(bundle.value, probed, verdicts)
+      const { writeProbeBundle } = yield* Effect.promise(() => import("./bundle.ts"))
+      const recordings = yield* writeProbeBundle(bundle.value, probed, verdicts)
       yield* Console.error(
         `\n${bundle.value} has ${recordings} recordings. Keys were removed, and so was everything in the addresses of stores that looks like a secret. Check it before you send it.`
       )
     }
-    return yield* ending(verdicts)
+    return yield* failUnlessOk(verdicts)
   }, Effect.scoped)
 ).pipe(
   Command.withDescription("Read a little of each live feed and say whether a run could read it; publishes nothing")

@@ -1,21 +1,19 @@
 /**
- * Probes the reports of both services. It reads a window of a few weeks of each report and checks it against the
- * catalog, with the code of a run. Feeds of one service are read one after the other. The remaining feeds are skipped
- * if their answer would be the same.
+ * Probes the reports of both services: reads a window of a few weeks of each report and checks it against the catalog,
+ * with the code of a run. Feeds of one service are read one after the other, and skipped once all would fail the same.
  */
 import { daysBefore } from "@larder/schemas"
 import { Clock, DateTime, Effect, FileSystem, type Redacted, Result } from "effect"
 import { type Catalog, catalog, type Feed } from "../commodities/catalog.ts"
-import { PayloadUnreadable, rowsOf } from "../commodities/decode/payload.ts"
+import { PayloadUnreadable, parseRows } from "../commodities/decode/payload.ts"
 import { DriftFound } from "../commodities/normalise/drift.ts"
 import { normalise } from "../commodities/normalise/normalise.ts"
 import { daysAhead, fetchFirst } from "../commodities/source/fetch-feed.ts"
-import { aboutNoDays, asksOf, knowsNoDays, marsKey } from "../commodities/source/requests.ts"
+import { areAllEmpty, emptyLikeOthers, feedRequests, marsKey } from "../commodities/source/requests.ts"
 import type { RawFile } from "../run/archive/fetch-list.ts"
-import { reading } from "../run/files/hand-edited.ts"
+import { readHandEdited } from "../run/files/hand-edited.ts"
 import {
   AccessDenied,
-  type Ask,
   NotRecorded,
   Origin,
   type OriginError,
@@ -23,10 +21,16 @@ import {
   UpstreamUnavailable
 } from "../run/origins/origin.ts"
 import type { DayRange } from "../run/pipeline.ts"
-import { type FeedVerdict, type Finding, orFatal, tooManyRejects, verdictsOf, whyAway } from "./verdict.ts"
+import {
+  describeManyRejects,
+  explainUnreachable,
+  failOnLocalFault,
+  makeVerdicts,
+  type ProbeFinding
+} from "./verdict.ts"
 
 /** Number of days in which a report of this frequency appears at least once, even if one is late. */
-const spans: Readonly<Record<Feed["frequency"], number>> = {
+const spanDays: Readonly<Record<Feed["frequency"], number>> = {
   daily: 14,
   weekly: 28,
   biweekly: 42,
@@ -35,11 +39,11 @@ const spans: Readonly<Record<Feed["frequency"], number>> = {
 }
 
 /** A week is final after four more reports have restated it. */
-const untilFinal = 35
+const finalAfterDays = 35
 
 /** `windowReachDays` also covers year-to-date reports, which begin on 1 January. */
-const windowOf = ({ final, frequency, windowReachDays }: Feed, today: string): DayRange => ({
-  from: daysBefore(today, spans[frequency] + windowReachDays + (final ? untilFinal : 0)),
+const selectWindow = ({ final, frequency, windowReachDays }: Feed, today: string): DayRange => ({
+  from: daysBefore(today, spanDays[frequency] + windowReachDays + (final ? finalAfterDays : 0)),
   to: daysBefore(today, -daysAhead)
 })
 
@@ -48,109 +52,116 @@ const services = {
   "gov-mpr": "Datamart (mpr.datamart.ams.usda.gov)"
 }
 
-const few = (names: ReadonlyArray<string>) =>
+const formatNames = (names: ReadonlyArray<string>) =>
   names.length > 4 ? `${names.slice(0, 4).join(", ")} and ${names.length - 4} more` : names.join(", ")
 
-/** Tolerated error of this machine's clock, in minutes: date windows are in whole days. */
-const clockTolerance = 5
+/** Date windows are in whole days. */
+const clockToleranceMinutes = 5
 
-const clockNote = ({ fetched_at, told }: RawFile) => {
+const describeClock = ({ fetched_at, told }: RawFile) => {
   const minutes = Math.round((Date.parse(fetched_at) - Date.parse(told?.date ?? "")) / 60_000)
-  if (Number.isNaN(minutes) || Math.abs(minutes) <= clockTolerance) return []
+  if (Number.isNaN(minutes) || Math.abs(minutes) <= clockToleranceMinutes) return []
   return [`the clock of this machine is ${Math.abs(minutes)} minutes ${minutes > 0 ? "ahead" : "behind"}: correct it`]
 }
 
-const movedNote = ({ final_url, url }: RawFile) =>
+const describeRedirect = ({ final_url, url }: RawFile) =>
   new URL(final_url).host === new URL(url).host ? [] : [`it redirects to ${final_url}: the source has moved`]
 
-const judge = (feed: Feed, raw: RawFile, text: string, window: DayRange | undefined, recorded: boolean): Finding => {
-  const payload = rowsOf(feed, { ...raw, text, recorded })
+const checkPayload = (
+  feed: Feed,
+  raw: RawFile,
+  text: string,
+  window: DayRange | undefined,
+  recorded: boolean
+): ProbeFinding => {
+  const payload = parseRows(feed, { ...raw, text, recorded })
   const { remark, rows } = payload
-  const read = normalise(feed, payload, { asked: raw.exact ? window : undefined })
+  const read = normalise(feed, payload, { requested: raw.exact ? window : undefined })
+  const unknown = read.unknown_fields.map(({ field }) => field)
   const notes = [
-    ...movedNote(raw),
-    ...(recorded ? [] : clockNote(raw)),
+    ...describeRedirect(raw),
+    ...(recorded ? [] : describeClock(raw)),
     ...(remark === undefined ? [] : [`it ${remark}`]),
-    ...(read.absent.length === 0 || rows.length === 0 ? [] : [`no row of ${few(read.absent)}`]),
-    ...(read.unknown_fields.length === 0
-      ? []
-      : [`columns that no mapping knows: ${few(read.unknown_fields.map(({ field }) => field))}`])
+    ...(read.absent.length === 0 || rows.length === 0 ? [] : [`no row of ${formatNames(read.absent)}`]),
+    ...(unknown.length === 0 ? [] : [`columns that no mapping knows: ${formatNames(unknown)}`])
   ]
   const newest_day = read.readings.reduce((day, { observed_on }) => (observed_on > day ? observed_on : day), "")
-  const found = { feed: feed.feed, notes, rows: rows.length, newest_day: newest_day === "" ? null : newest_day }
-  const rejected = tooManyRejects(read.rejects, rows.length, "rows")
-  if (rejected !== undefined) return { ...found, verdict: "differs", detail: rejected }
+  const about = { feed: feed.feed, notes, rows: rows.length, newest_day: newest_day === "" ? null : newest_day }
+  const rejected = describeManyRejects(read.rejects, rows.length, "rows")
+  if (rejected !== undefined) return { ...about, verdict: "differs", detail: rejected }
   if (rows.length === 0) {
     const days = window === undefined ? "" : ` of ${window.from} to ${window.to}`
-    return { ...found, verdict: "ok", detail: `${feed.title} has no row${days}` }
+    return { ...about, verdict: "ok", detail: `${feed.title} has no row${days}` }
   }
   const newest = newest_day === "" ? "none states a price" : `newest ${newest_day}`
-  return { ...found, verdict: "ok", detail: `${feed.title}, ${rows.length} rows, ${newest}` }
+  return { ...about, verdict: "ok", detail: `${feed.title}, ${rows.length} rows, ${newest}` }
 }
 
-interface Asked {
-  readonly found: Finding
+interface ProbedFeed {
+  readonly finding: ProbeFinding
   readonly error?: OriginError
 }
 
 /** Reading finds what is wrong with a payload. Any other exception is a bug. */
-const judged = (feed: Feed, ...rest: [RawFile, string, DayRange | undefined, boolean]): Finding => {
+const judgePayload = (feed: Feed, ...rest: [RawFile, string, DayRange | undefined, boolean]): ProbeFinding => {
   try {
-    return judge(feed, ...rest)
+    return checkPayload(feed, ...rest)
   } catch (cause) {
     if (!(cause instanceof DriftFound || cause instanceof PayloadUnreadable)) throw cause
     // without the address, so that feeds with the same problem get the same text
-    const said = cause instanceof PayloadUnreadable ? `the payload ${cause.problem}` : cause.message
-    const detail = said.replace(feed.feed, "").replace(/^[:\s]+/, "")
-    return { feed: feed.feed, verdict: "differs", detail }
+    const problem = cause instanceof PayloadUnreadable ? `the payload ${cause.problem}` : cause.message
+    return { feed: feed.feed, verdict: "differs", detail: problem.replace(feed.feed, "").replace(/^[:\s]+/, "") }
   }
 }
 
 const probeFeed = Effect.fnUntraced(function* (feed: Feed, today: string, key: Redacted.Redacted | undefined) {
   const fs = yield* FileSystem.FileSystem
   const { kind } = yield* Origin
-  const window = kind === "live" ? windowOf(feed, today) : undefined
-  const asks = asksOf(feed, window, key).map((ask): Ask => ({ ...ask, wants: ["date"] }))
-  const fetched = yield* Effect.result(fetchFirst(asks))
-  if (Result.isFailure(fetched)) {
-    const error = yield* orFatal(fetched.failure)
-    const found = { feed: feed.feed, verdict: "unreachable", detail: whyAway(error) } as const
-    if (error instanceof NotRecorded) {
-      return { found: { ...found, verdict: "not_asked", detail: "nothing is recorded of it" } } satisfies Asked as Asked
-    }
-    return { found, error } satisfies Asked as Asked
+  const window = kind === "live" ? selectWindow(feed, today) : undefined
+  const requests = feedRequests(feed, window, key).map((request) => ({ ...request, wants: ["date"] }))
+  const fetched = yield* Effect.result(fetchFirst(requests))
+  if (Result.isSuccess(fetched)) {
+    const text = yield* Effect.orDie(fs.readFileString(fetched.success.path)) // the archive has just written it
+    const read: ProbedFeed = { finding: judgePayload(feed, fetched.success, text, window, kind !== "live") }
+    return read
   }
-  const text = yield* Effect.orDie(fs.readFileString(fetched.success.path)) // the archive has just written it
-  return { found: judged(feed, fetched.success, text, window, kind !== "live") } satisfies Asked as Asked
+  const error = yield* failOnLocalFault(fetched.failure)
+  const unread: ProbedFeed =
+    error instanceof NotRecorded
+      ? { finding: { feed: feed.feed, verdict: "not_asked", detail: "nothing is recorded of it" } }
+      : { finding: { feed: feed.feed, verdict: "unreachable", detail: explainUnreachable(error) }, error }
+  return unread
 })
 
-/** A service is down if it did not answer for this many feeds in a row. */
-const patience = 2
+const maxUnavailable = 2
 
-/** Why the remaining feeds of a service need not be requested. */
-const hopeless = (asked: ReadonlyArray<Asked>): string | undefined => {
-  const last = asked.at(-1)
-  if (last?.error instanceof AccessDenied) return `the service denied ${last.found.feed}`
-  const away = asked.slice(asked.findLastIndex(({ error }) => !(error instanceof UpstreamUnavailable)) + 1)
-  const isForGood = last?.error instanceof UpstreamUnavailable && !last.error.may_pass
-  return isForGood || away.length >= patience ? `the service did not answer for ${last?.found.feed}` : undefined
+const findReasonToStop = (probed: ReadonlyArray<ProbedFeed>): string | undefined => {
+  const last = probed.at(-1)
+  if (last?.error instanceof AccessDenied) return `the service denied ${last.finding.feed}`
+  const unavailable = probed.slice(probed.findLastIndex(({ error }) => !(error instanceof UpstreamUnavailable)) + 1)
+  const isPermanent = last?.error instanceof UpstreamUnavailable && !last.error.may_pass
+  if (!isPermanent && unavailable.length < maxUnavailable) return undefined
+  return `the service did not answer for ${last?.finding.feed}`
 }
 
-const isGone = ({ error }: Asked) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
+const isGone = ({ error }: ProbedFeed) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
 
 /** A single report may end. If no report exists any more, the whole service has moved. */
-const orMoved = (asked: ReadonlyArray<Asked>): ReadonlyArray<Finding> => {
-  if (asked.length < 3 || !asked.every(isGone)) return asked.map(({ found }) => found)
+const detectMove = (probed: ReadonlyArray<ProbedFeed>): ReadonlyArray<ProbeFinding> => {
+  if (probed.length < 3 || !probed.every(isGone)) return probed.map(({ finding }) => finding)
   const detail =
     "no report of this service is at its address anymore (HTTP 404 or 410): the API has moved; install a newer version of Larder, or report it with --bundle"
-  return asked.map(({ found }) => ({ ...found, detail }))
+  return probed.map(({ finding }) => ({ ...finding, detail }))
 }
 
-/** Every feed of a service is asked for days that have rows, so feeds that are all empty differ. */
-const orNoDays = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
-  if (!knowsNoDays(found.flatMap(({ rows, verdict }) => (verdict === "ok" ? [rows ?? 0] : [])))) return found
-  return found.map((one) =>
-    one.verdict === "ok" ? { ...one, verdict: "differs", detail: `${one.detail}, ${aboutNoDays}` } : one
+/** Every feed of a service is requested for days that have rows, so feeds that are all empty differ. */
+const detectIgnoredDays = (findings: ReadonlyArray<ProbeFinding>): ReadonlyArray<ProbeFinding> => {
+  const rows = findings.flatMap((finding) => (finding.verdict === "ok" ? [finding.rows ?? 0] : []))
+  if (!areAllEmpty(rows)) return findings
+  return findings.map((finding) =>
+    finding.verdict === "ok"
+      ? { ...finding, verdict: "differs", detail: `${finding.detail}, ${emptyLikeOthers}` }
+      : finding
   )
 }
 
@@ -161,36 +172,31 @@ const probeService = Effect.fnUntraced(function* ({ feeds }: Catalog, source: Fe
   const { kind } = yield* Origin
   const key = yield* marsKey
   const own = feeds.filter((feed) => feed.source === source)
-  const verdict = verdictsOf("commodities", services[source])
-  if (source === "gov-mars" && key === undefined && kind === "live") {
-    return own.map(({ feed }) => verdict({ feed, verdict: "not_asked", detail: noKey }))
-  }
-  const asked: Array<Asked> = []
-  let stop: string | undefined
-  const rest: Array<Finding> = []
+  const probed: Array<ProbedFeed> = []
+  let stop = source === "gov-mars" && key === undefined && kind === "live" ? noKey : undefined
   for (const feed of own) {
-    if (stop !== undefined) {
-      rest.push({ feed: feed.feed, verdict: "not_asked", detail: stop })
-      continue
-    }
-    asked.push(yield* probeFeed(feed, today, key))
-    stop = hopeless(asked)
+    if (stop !== undefined) break
+    probed.push(yield* probeFeed(feed, today, key))
+    stop = findReasonToStop(probed)
   }
-  return [...orNoDays(orMoved(asked)), ...rest].map(verdict)
+  const skipped = own
+    .slice(probed.length)
+    .map(({ feed }): ProbeFinding => ({ feed, verdict: "not_asked", detail: stop ?? "" }))
+  return [...detectIgnoredDays(detectMove(probed)), ...skipped].map(makeVerdicts("commodities", services[source]))
 })
 
 export const probeCommodities = Effect.fn("probe.commodities")(
   function* () {
     const today = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
-    const lines = yield* reading(catalog)
-    const found: ReadonlyArray<ReadonlyArray<FeedVerdict>> = yield* Effect.forEach(
+    const lines = yield* readHandEdited(catalog)
+    const verdicts = yield* Effect.forEach(
       ["gov-mars", "gov-mpr"] as const,
       (source) => probeService(lines, source, today),
       { concurrency: "unbounded" }
     )
-    return found.flat()
+    return verdicts.flat()
   },
-  Effect.catchTag("BadLine", ({ message }) =>
-    Effect.succeed([verdictsOf("commodities", "catalog")({ feed: "all feeds", verdict: "not_asked", detail: message })])
+  Effect.catchTag("BadLine", ({ message: detail }) =>
+    Effect.succeed([makeVerdicts("commodities", "catalog")({ feed: "all feeds", verdict: "not_asked", detail })])
   )
 )

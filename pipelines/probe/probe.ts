@@ -1,7 +1,6 @@
 /**
- * A probe reads a small part of each feed and checks it against what a run needs, with the code of a run. It publishes
- * nothing and writes nothing into `LARDER_HOME`: what it fetches is in a temporary folder that is removed with the
- * scope.
+ * A probe reads a small part of each feed and checks it with the code of a run. It publishes nothing and writes nothing
+ * into `LARDER_HOME`: its payloads are in a temporary folder that is removed with the scope.
  */
 import { Effect, FileSystem } from "effect"
 import { brandedFoods } from "../branded-foods/branded-foods.ts"
@@ -9,26 +8,22 @@ import { commodities } from "../commodities/commodities.ts"
 import { Archive } from "../run/archive/archive.ts"
 import type { LivePolicy } from "../run/origins/live.ts"
 import type { Pipeline } from "../run/pipeline.ts"
-import { storefronts } from "../storefronts/storefronts.ts"
 import type { SeenZip } from "./branded-foods.ts"
 import type { FeedVerdict } from "./verdict.ts"
 
-export const pipelines: ReadonlyArray<Pipeline> = [commodities, brandedFoods, storefronts]
-
 /** A person waits for the result: a probe tries twice, and does not wait out pauses of minutes. */
-export const hasty: Partial<LivePolicy> = {
-  tries: 2,
+export const probePolicy: Partial<LivePolicy> = {
+  maxTries: 2,
   firstBackOff: "1 second",
-  longestBackOff: "2 seconds",
-  patience: "30 seconds",
-  endurance: "1 minute",
-  head: "2 minutes"
+  maxBackOff: "2 seconds",
+  maxWait: "30 seconds",
+  maxTotalPause: "1 minute",
+  responseTimeout: "2 minutes"
 }
 
-/** The id of a probe, as that of a run, in the list of what was fetched. */
-export const probeRun = "probe"
+export const probeRunId = "probe"
 
-export interface Probed {
+export interface ProbedPipeline {
   readonly pipeline: string
   readonly verdicts: ReadonlyArray<FeedVerdict>
   readonly zips: ReadonlyArray<SeenZip>
@@ -36,7 +31,7 @@ export interface Probed {
   readonly folder: string
 }
 
-const judged = Effect.fnUntraced(function* (pipeline: Pipeline, stores: string | undefined) {
+const judgeFeeds = Effect.fnUntraced(function* (pipeline: Pipeline, stores: string | undefined) {
   if (pipeline === commodities) {
     const { probeCommodities } = yield* Effect.promise(() => import("./commodities.ts"))
     return { verdicts: yield* probeCommodities(), seen: [] }
@@ -53,8 +48,9 @@ const judged = Effect.fnUntraced(function* (pipeline: Pipeline, stores: string |
 export const probePipeline = Effect.fnUntraced(function* (pipeline: Pipeline, stores?: string) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-probe-" }))
-  const { seen, verdicts } = yield* judged(pipeline, stores).pipe(
-    Effect.provide(Archive.layer({ folder, run_id: probeRun, pipeline: pipeline.name, days: null }))
+  const { seen, verdicts } = yield* judgeFeeds(pipeline, stores).pipe(
+    Effect.provide(Archive.layer({ folder, run_id: probeRunId, pipeline: pipeline.name, days: null }))
   )
-  return { pipeline: pipeline.name, verdicts, zips: seen, folder } satisfies Probed as Probed
+  const probed: ProbedPipeline = { pipeline: pipeline.name, verdicts, zips: seen, folder }
+  return probed
 })

@@ -11,8 +11,8 @@ export interface Redaction {
   readonly bytes: (bytes: Buffer) => Buffer
 }
 
-/** The Base64 characters that the secret alone determines, for each alignment in the encoded bytes. */
-const insideBase64 = (secret: Buffer) =>
+/** Returns the Base64 characters that the secret alone determines, for each alignment in the encoded bytes. */
+const encodeBase64Core = (secret: Buffer) =>
   [0, 1, 2].map((shift) =>
     Buffer.concat([Buffer.alloc(shift), secret])
       .toString("base64")
@@ -20,8 +20,8 @@ const insideBase64 = (secret: Buffer) =>
   )
 
 /** Returns text with one character per byte. */
-const formsOf = (secret: string): ReadonlyArray<string> => {
-  const encoded = insideBase64(Buffer.from(secret))
+const listForms = (secret: string): ReadonlyArray<string> => {
+  const encoded = encodeBase64Core(Buffer.from(secret))
   const plain = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]
   const urlSafe = encoded.map((text) => text.replaceAll("+", "-").replaceAll("/", "_"))
   const escaped = encoded.map((text) => text.replaceAll("/", "\\/")) // some JSON writers escape slashes
@@ -29,10 +29,10 @@ const formsOf = (secret: string): ReadonlyArray<string> => {
 }
 
 /** Longer forms are replaced first, because one form may contain another. */
-const redactionOf = (secrets: ReadonlyArray<string>): Redaction => {
+const redactSecrets = (secrets: ReadonlyArray<string>): Redaction => {
   const known = [...new Set(secrets)].filter((secret) => secret !== "")
   const forms = known
-    .flatMap((secret, index) => formsOf(secret).map((form) => ({ form, instead: `redacted-${index + 1}` })))
+    .flatMap((secret, index) => listForms(secret).map((form) => ({ form, instead: `redacted-${index + 1}` })))
     .filter(({ form }) => form !== "")
     .sort((a, b) => b.form.length - a.form.length)
   const bytes = (from: Buffer) =>
@@ -43,20 +43,20 @@ const redactionOf = (secrets: ReadonlyArray<string>): Redaction => {
   return { bytes, text: (text) => bytes(Buffer.from(text)).toString("utf8") }
 }
 
-/** Other query values, such as `format=products`, say what was requested, and stay. */
+/** Other query values, such as `format=products`, show what was requested, and stay. */
 const isSecret = ([name, value]: readonly [string, string]) =>
   (value.length >= 8 && /\d/.test(value)) ||
   value.length >= 20 ||
   (value.length >= 4 && /key|token|secret|pass|sig|auth|code/i.test(name))
 
-/** A path may be a secret that gives access to the feed. Suffixes such as `.xml` only tell the format of the feed. */
-const secretsOfPath = (path: string) =>
+/** A path may be a secret that gives access to the feed. Suffixes such as `.xml` only show the format of the feed. */
+const findSecretParts = (path: string) =>
   path
     .split("/")
     .map((part) => part.replace(/(\.[a-z]{1,5}){1,2}$/i, ""))
     .filter((part) => part.length >= 24 || (part.length >= 12 && /\d/.test(part) && /[a-z]/i.test(part)))
 
-const decoded = (text: string) => {
+const decodePercent = (text: string) => {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -64,16 +64,16 @@ const decoded = (text: string) => {
   }
 }
 
-const secretsOf = (location: string): ReadonlyArray<string> => {
+const findSecrets = (location: string): ReadonlyArray<string> => {
   const url = URL.parse(location)
   if (url === null) return [] // a local path
   const values = [...url.searchParams].filter(isSecret).map(([, value]) => value)
   const user = url.username.length >= 8 ? [url.username] : [] // "me" is part of many words
-  const parts = [...secretsOfPath(url.pathname), ...user, url.password]
-  return [...values, ...parts.flatMap((part) => [part, decoded(part)])]
+  const parts = [...findSecretParts(url.pathname), ...user, url.password]
+  return [...values, ...parts.flatMap((part) => [part, decodePercent(part)])]
 }
 
-const locationsIn = (list: string): ReadonlyArray<string> => {
+const parseLocations = (list: string): ReadonlyArray<string> => {
   try {
     const stores: unknown = JSON.parse(list)
     const locations = Array.isArray(stores) ? stores.map((store) => Reflect.get(Object(store), "location")) : []
@@ -83,14 +83,13 @@ const locationsIn = (list: string): ReadonlyArray<string> => {
   }
 }
 
-/** Covers the settings, and the addresses of a store list if one was read. */
-export const redaction = Effect.fnUntraced(function* (list = "[]") {
+export const makeRedaction = Effect.fnUntraced(function* (list = "[]") {
   const key = yield* marsKey
   const { http, https } = yield* proxies
   const passwords = [http, https].flatMap((address) => {
     const { password = "", username = "" } = URL.parse(address) ?? {}
     return password === "" ? [] : [password, decodeURIComponent(password), `${username}:${password}`]
   })
-  const inAddresses = locationsIn(list).flatMap(secretsOf)
-  return redactionOf([...(key === undefined ? [] : [Redacted.value(key)]), ...passwords, ...inAddresses])
+  const inAddresses = parseLocations(list).flatMap(findSecrets)
+  return redactSecrets([...(key === undefined ? [] : [Redacted.value(key)]), ...passwords, ...inAddresses])
 })

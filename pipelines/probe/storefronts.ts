@@ -1,6 +1,6 @@
 /**
- * Probes the stores of a list: the first requests of a run to each store, up to the first rows, with the code of a run.
- * It obeys robots.txt as a run does. Of a feed that is a single file, it fetches only the beginning.
+ * Probes the stores of a list with the code of a run, which obeys robots.txt: the first requests to each store, up to
+ * its first rows, and only the beginning of a feed that is a single file.
  */
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { Archive } from "../run/archive/archive.ts"
@@ -11,28 +11,28 @@ import { type StorePolicy, storePolicy } from "../storefronts/source/crawl/polic
 import { noKnownProducts } from "../storefronts/source/crawl/product-list.ts"
 import { listAddress, withOperatorFiles } from "../storefronts/source/operator-files.ts"
 import { type ListedStore, parseStoreList } from "../storefronts/source/store-list.ts"
-import { type Finding, tooManyRejects, verdictsOf } from "./verdict.ts"
+import { describeManyRejects, makeVerdicts, type ProbeFinding } from "./verdict.ts"
 
-/** Enough for some hundred products of any feed. */
-const mostBytesOfFile = 4 << 20
+/** Enough for a few hundred products of any feed. */
+const maxFileBytes = 4 << 20
 
 const policy: StorePolicy = { ...storePolicy, budget: "3 minutes" }
 
-const storesAtOnce = 32
+const maxConcurrency = 32
 
 /** The first rows have arrived: no more requests are needed. */
 class Enough extends Schema.TaggedError<Enough>()("Enough", {}) {}
 
-/** Cuts feeds of a single file after their first megabytes, and reports no length for them. */
-const onlyTheBeginning = (origin: Origin["Service"]) =>
+/** Cuts feeds of a single file after `maxFileBytes`, and reports no length for them. */
+const truncateFiles = (origin: Origin["Service"]) =>
   Origin.of({
     ...origin,
-    open: (ask, resume) =>
-      Effect.map(origin.open(ask, resume), (answer) => {
-        if (ask.longest !== policy.maxFileBytes) return answer
-        const { file: _file, ...rest } = answer
-        let left = mostBytesOfFile
-        const body = answer.body.pipe(
+    open: (request, resume) =>
+      Effect.map(origin.open(request, resume), (response) => {
+        if (request.maxBytes !== policy.maxFileBytes) return response
+        const { file: _file, ...rest } = response
+        let left = maxFileBytes
+        const body = response.body.pipe(
           Stream.takeWhile(() => left > 0),
           Stream.map((bytes) => {
             const piece = bytes.subarray(0, left)
@@ -44,37 +44,39 @@ const onlyTheBeginning = (origin: Origin["Service"]) =>
       })
   })
 
-const judge = (feed: string, { products, rejects, variants }: Batch): Finding => {
+const judge = (feed: string, { products, rejects, variants }: Batch): ProbeFinding => {
   const priced = variants.filter(({ price }) => price !== null).length
   const notes =
     priced === variants.length ? [] : [`${variants.length - priced} of ${variants.length} variants have no price`]
   const rows = products.length + rejects.length
-  const rejected = tooManyRejects(rejects, rows, "products")
+  const rejected = describeManyRejects(rejects, rows, "products")
   if (rejected !== undefined) return { feed, verdict: "differs", detail: rejected, notes, rows }
   if (variants.length > 0 && priced === 0) return { feed, verdict: "differs", detail: "no product has a price", rows }
   return { feed, verdict: "ok", detail: `the first ${products.length} products can be read`, notes, rows }
 }
 
-/** Outcomes of a store that answered with something other than its feed. With all others, it cannot be reached. */
-const differing = new Set<string>(["unreadable", "html", "empty", "headless", "too_large"])
+/** Outcomes of a store that returned something other than its feed. With all others, it cannot be reached. */
+const differingOutcomes = new Set<string>(["unreadable", "html", "empty", "headless", "too_large"])
 
 const probeStore = Effect.fnUntraced(function* (store: ListedStore) {
   const feed = `store/${store.domain}`
-  const first: Array<Batch> = []
+  const batches: Array<Batch> = []
   const take = (batch: Batch): Effect.Effect<void, Enough> => {
-    first.push(batch)
+    batches.push(batch)
     return batch.products.length + batch.rejects.length > 0 ? Effect.fail(new Enough()) : Effect.void
   }
   const read = feedKinds[store.kind].read(store, take, policy, noKnownProducts)
   const ended = yield* Effect.catchTag(read, "Enough", () => Effect.succeed(undefined))
-  const batch = first.at(-1)
-  if (ended === undefined && batch !== undefined) return judge(feed, batch)
-  const detail = ended?.detail ?? "it has no products"
-  const verdict = differing.has(ended?.outcome ?? "empty") ? "differs" : "unreachable"
-  return { feed, verdict, detail } satisfies Finding as Finding
+  const last = batches.at(-1)
+  if (ended === undefined && last !== undefined) return judge(feed, last)
+  const finding: ProbeFinding = {
+    feed,
+    verdict: differingOutcomes.has(ended?.outcome ?? "empty") ? "differs" : "unreachable",
+    detail: ended?.detail ?? "it has no products"
+  }
+  return finding
 })
 
-/** `given` is the file of `--stores`. */
 export const probeStorefronts = Effect.fn("probe.storefronts")(function* (given: string | undefined) {
   const fs = yield* FileSystem.FileSystem
   const origin = yield* withOperatorFiles(yield* Origin, given)
@@ -84,8 +86,8 @@ export const probeStorefronts = Effect.fn("probe.storefronts")(function* (given:
     origin
   )
   const stores = yield* parseStoreList("stores.json", yield* Effect.orDie(fs.readFileString(path)))
-  const found = yield* Effect.forEach(stores, probeStore, { concurrency: storesAtOnce }).pipe(
-    Effect.provideService(Origin, onlyTheBeginning(origin))
+  const findings = yield* Effect.forEach(stores, probeStore, { concurrency: maxConcurrency }).pipe(
+    Effect.provideService(Origin, truncateFiles(origin))
   )
-  return found.map(verdictsOf("storefronts", "stores of the list"))
+  return findings.map(makeVerdicts("storefronts", "stores of the list"))
 })

@@ -1,7 +1,6 @@
 /**
- * Reads what a zip at a source contains without fetching all of it: the list of members from its last bytes, and the
- * beginning of each member. It requests "the rest from this offset" and closes the connection after some hundred
- * kilobytes.
+ * Reads the list of members of a zip at a source from its last bytes, and the beginning of each member, without
+ * fetching all of it: requests the rest from an offset, and closes the connection after a few hundred kilobytes.
  */
 import { constants, inflateRawSync } from "node:zlib"
 import { Data, Effect, Stream } from "effect"
@@ -14,11 +13,11 @@ import {
   zipLimits
 } from "../branded-foods/source/zip-members.ts"
 import { reasonOf } from "../run/files/causes.ts"
-import { type Answer, type Ask, Origin, type Resume } from "../run/origins/origin.ts"
+import { Origin, type Resume, type SourceRequest } from "../run/origins/origin.ts"
 
 /** Enough for the list of a dozen members, and a comment. */
 const tailBytes = 128 << 10
-/** Compressed bytes. Decompressed, they hold some hundred records. */
+/** Compressed bytes. Decompressed, they contain a few hundred records. */
 const headBytes = 64 << 10
 
 export interface MemberHead extends Pick<ZipMember, "name" | "path" | "bytes"> {
@@ -28,34 +27,32 @@ export interface MemberHead extends Pick<ZipMember, "name" | "path" | "bytes"> {
 
 export interface ZipHeads {
   readonly bytes: number
-  /** All members that the zip lists. */
   readonly listed: ReadonlyArray<Pick<ZipMember, "path" | "bytes">>
   readonly members: ReadonlyArray<MemberHead>
 }
 
 /** The server sends only the whole file, or reports no length or no validator. */
-export class NoRanges extends Data.TaggedError("NoRanges") {}
+class NoRanges extends Data.TaggedError("NoRanges") {}
 
-/** Reads at most `most` bytes, from the offset of `resume`. */
-const piece = Effect.fnUntraced(function* (ask: Ask, most: number, resume?: Resume) {
+const readRange = Effect.fnUntraced(function* (request: SourceRequest, maxBytes: number, resume?: Resume) {
   const origin = yield* Origin
   const attempt = Effect.gen(function* () {
-    const answer: Answer = yield* origin.open(ask, resume)
-    if (answer.from !== (resume?.from ?? 0)) return { answer, bytes: Buffer.alloc(0) }
-    let left = most
-    const parts = yield* answer.body.pipe(
+    const response = yield* origin.open(request, resume)
+    if (response.from !== (resume?.from ?? 0)) return { response, bytes: Buffer.alloc(0) }
+    let left = maxBytes
+    const parts = yield* response.body.pipe(
       Stream.takeUntil((part) => {
         left -= part.length
         return left <= 0
       }),
       Stream.runCollect
     )
-    return { answer, bytes: Buffer.concat(parts).subarray(0, most) }
+    return { response, bytes: Buffer.concat(parts).subarray(0, maxBytes) }
   })
   return yield* origin.retrying(Effect.scoped(attempt))
 })
 
-/** Serves yauzl, which reads the list of members in small steps. The whole list is in the tail. */
+/** For yauzl, which reads the list of members in small steps. The whole list is in the tail. */
 class TailReader extends RandomAccessReader {
   readonly #tail: Buffer
   readonly #from: number
@@ -73,27 +70,27 @@ class TailReader extends RandomAccessReader {
 }
 
 /** 30 bytes, the name and the extra fields precede the bytes of a member (APPNOTE.TXT, 4.3.7). */
-const packedIn = (start: Buffer) => start.subarray(30 + start.readUInt16LE(26) + start.readUInt16LE(28))
+const skipLocalHeader = (start: Buffer) => start.subarray(30 + start.readUInt16LE(26) + start.readUInt16LE(28))
 
-const unpack = (bytes: Buffer, method: number) =>
+const inflate = (bytes: Buffer, method: number) =>
   method === deflated ? inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }) : bytes
 
-/** Reads the first bytes of the `wanted` members. */
-export const zipHeads = Effect.fn("probe.zipHeads")(function* (
-  ask: Ask,
-  wanted: (members: ReadonlyArray<ZipMember>) => ReadonlyArray<ZipMember>
+export const readZipHeads = Effect.fn("probe.zipHeads")(function* (
+  request: SourceRequest,
+  select: (members: ReadonlyArray<ZipMember>) => ReadonlyArray<ZipMember>
 ) {
-  const label = ask.url.slice(ask.url.lastIndexOf("/") + 1)
+  const label = request.url.slice(request.url.lastIndexOf("/") + 1)
   const unusable = (problem: string) => new ZipUnusable({ zip: label, member: null, problem })
-  const start = yield* piece(ask, 64)
-  const { etag, last_modified, total } = start.answer
+  const start = yield* readRange(request, 64)
+  const { etag, last_modified, total } = start.response
   if (start.bytes.toString("latin1", 0, 2) !== "PK") return yield* unusable("it is not a zip")
   const { kind } = yield* Origin
   const validator = etag ?? last_modified ?? (kind === "live" ? null : "recorded") // a recording does not change
   if (total === null || validator === null) return yield* new NoRanges()
   const from = Math.max(0, total - tailBytes)
-  const rest = (at: number, most: number) => (at === 0 ? piece(ask, most) : piece(ask, most, { from: at, validator }))
-  const tail = yield* rest(from, tailBytes)
+  const readFrom = (offset: number, maxBytes: number) =>
+    readRange(request, maxBytes, offset === 0 ? undefined : { from: offset, validator })
+  const tail = yield* readFrom(from, tailBytes)
   if (tail.bytes.length < total - from) return yield* new NoRanges()
   const members = yield* Effect.tryPromise({
     try: async () => {
@@ -106,12 +103,12 @@ export const zipHeads = Effect.fn("probe.zipHeads")(function* (
     catch: (cause) =>
       cause instanceof ZipUnusable ? cause : unusable(`its list of members is damaged (${reasonOf(cause)})`)
   })
-  const heads = yield* Effect.forEach(wanted(members), ({ bytes, entry, name, path }) =>
-    Effect.gen(function* () {
-      const at = entry.relativeOffsetOfLocalHeader
-      const { bytes: found } = yield* rest(at, headBytes)
+  const heads = yield* Effect.forEach(
+    select(members),
+    Effect.fnUntraced(function* ({ bytes, entry, name, path }) {
+      const { bytes: packed } = yield* readFrom(entry.relativeOffsetOfLocalHeader, headBytes)
       const head = yield* Effect.try({
-        try: () => unpack(packedIn(found).subarray(0, entry.compressedSize), entry.compressionMethod),
+        try: () => inflate(skipLocalHeader(packed).subarray(0, entry.compressedSize), entry.compressionMethod),
         catch: (cause) => new ZipUnusable({ zip: label, member: path, problem: reasonOf(cause) })
       })
       return { name, path, bytes, head } satisfies MemberHead

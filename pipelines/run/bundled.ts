@@ -1,7 +1,6 @@
 /**
  * Payloads that are bundled with Larder. Most of their numbers are generated, so they are never mixed with data from a
- * source, and stay marked as samples even if the operator replays their folder, gives one of them as a file, or names
- * one in a store list.
+ * source, and stay marked as samples even if they are read through `--replay`, `--file` or a store list.
  */
 import { hash } from "node:crypto"
 import { fileURLToPath } from "node:url"
@@ -12,12 +11,12 @@ import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import type { Pipeline } from "./pipeline.ts"
 
 /** A shorter payload, such as an empty page or a robots.txt, may be the same at any source. */
-const tellingBytes = 1000
+const minBytes = 1000
 /** No bundled payload is larger. */
-const mostBytes = 2 ** 31 - 1
+const maxBytes = 2 ** 31 - 1
 
-/** Length of a file's payload. A gzip file with one member, as these are, ends with this length (RFC 1952). */
-const payloadBytes = Effect.fnUntraced(function* (file: string, size: number) {
+/** Returns the payload length of a file. A gzip file with one member, like these, ends with this length (RFC 1952). */
+const readPayloadLength = Effect.fnUntraced(function* (file: string, size: number) {
   if (!file.endsWith(".gz")) return size
   const fs = yield* FileSystem.FileSystem
   const open = yield* fs.open(file)
@@ -26,26 +25,23 @@ const payloadBytes = Effect.fnUntraced(function* (file: string, size: number) {
   return Option.match(end, { onNone: () => 0, onSome: (bytes) => Buffer.from(bytes).readUInt32LE() })
 }, Effect.scoped)
 
-/**
- * SHA-256 of the bundled payloads of a pipeline that have one of these lengths: unpacking all of them takes 0.1 s.
- * Empty if they were removed.
- */
-const bundledPayloads = Effect.fnUntraced(
+/** Hashes the bundled payloads that have one of these lengths: unpacking all of them takes 0.1 s. */
+const hashBundled = Effect.fnUntraced(
   function* (samples: URL, lengths: ReadonlySet<number>) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const folder = fileURLToPath(samples)
-    const hashOf = Effect.fnUntraced(function* (name: string) {
+    const hashFile = Effect.fnUntraced(function* (name: string) {
       const file = path.join(folder, name)
       const { size, type } = yield* fs.stat(file)
-      if (type !== "File" || !lengths.has(yield* payloadBytes(file, Number(size)))) return []
+      if (type !== "File" || !lengths.has(yield* readPayloadLength(file, Number(size)))) return []
       const bytes = yield* fs.readFile(file)
       const payload = name.endsWith(".gz") ? gunzipSync(bytes) : bytes
       return [hash("sha256", payload, "hex")]
     })
-    return (yield* Effect.forEach(yield* fs.readDirectory(folder, { recursive: true }), hashOf)).flat()
+    return (yield* Effect.forEach(yield* fs.readDirectory(folder, { recursive: true }), hashFile)).flat()
   },
-  Effect.catchTag("PlatformError", () => Effect.succeed([]))
+  Effect.catchTag("PlatformError", () => Effect.succeed([])) // they were removed
 )
 
 const Length = Schema.Struct({ bytes: Schema.Int })
@@ -58,9 +54,9 @@ export const markBundled = Effect.fn("Pipeline.markBundled")(function* (
 ) {
   const lengths = yield* db.all(
     Length,
-    `select distinct bytes::integer as bytes from ingest.raw_file where bytes between ${tellingBytes} and ${mostBytes}`
+    `select distinct bytes::integer as bytes from ingest.raw_file where bytes between ${minBytes} and ${maxBytes}`
   )
-  const bundled = yield* bundledPayloads(samples, new Set(lengths.map(({ bytes }) => bytes)))
+  const bundled = yield* hashBundled(samples, new Set(lengths.map(({ bytes }) => bytes)))
   if (bundled.length === 0) return false
   const marked = yield* db.all(
     Marked,
@@ -69,22 +65,18 @@ export const markBundled = Effect.fn("Pipeline.markBundled")(function* (
   return marked.length > 0
 })
 
-/**
- * Why a run must not add to this warehouse; undefined if it may. A replay is the operator's own choice, unless its
- * payloads turn out to be bundled samples.
- */
-export const mixtureIn = Effect.fnUntraced(function* (
+/** Explains why a run must not add to this warehouse; undefined if it may. A replay is the operator's own choice. */
+export const findMixture = Effect.fnUntraced(function* (
   layout: Layout,
   { holds, name: pipeline }: Pick<Pipeline, "name" | "holds">,
   kind: RunRecord["origin"]
 ) {
   if (kind === "replay") return undefined
   const live = Option.getOrUndefined(yield* newestManifest(layout.local))?.data_sets[pipeline]
-  const has = (origin: RunRecord["origin"]) => live?.origins.includes(origin) === true
-  if (kind === "live" && has("sample")) {
+  if (kind === "live" && live?.origins.includes("sample")) {
     return `This warehouse holds bundled samples, most of them generated; live ${holds} are not mixed with them. Set LARDER_HOME to another folder, or remove the old one, and run again.`
   }
-  if (kind === "sample" && has("live")) {
+  if (kind === "sample" && live?.origins.includes("live")) {
     return `This warehouse holds live ${holds}; the bundled samples, most of them generated, are not mixed with them. Set LARDER_SOURCES=live to continue with live data, or LARDER_HOME to another folder.`
   }
   return undefined

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { worstOf } from "./ingest.ts"
+import { worstExitCode } from "./ingest.ts"
 
 describe("the exit code of several pipelines", () => {
   it.each([
@@ -10,6 +10,6 @@ describe("the exit code of several pipelines", () => {
     [[1, 3, 2], 3],
     [[4, 3, 0], 3]
   ])("of %j is %i", (codes, worst) => {
-    assert.strictEqual(worstOf(codes), worst)
+    assert.strictEqual(worstExitCode(codes), worst)
   })
 })

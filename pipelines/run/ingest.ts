@@ -1,22 +1,21 @@
 /**
  * Runs `larder-ingest`, alone or with the name of a pipeline: checks the request, runs the pipelines one after the
- * other, and reports how each ended. A pipeline that fails does not keep the others from running.
+ * other, and reports how each ended. A failed pipeline does not stop the others.
  */
-
 import { catchUp, followWithLake, isLoaded, type Layout, lakeSetting, newestManifest } from "@larder/warehouse"
-import { exitCodeOf, messagesOf, report } from "@larder/warehouse/cli"
+import { exitCodeOf, expectedMessages, report } from "@larder/warehouse/cli"
 import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
-import { recordedNames } from "./origins/replay.ts"
+import { listRecordedNames } from "./origins/replay.ts"
 import type { DayRange, Pipeline } from "./pipeline.ts"
-import { BadUse, checkPipeline, checkSettings, type Given, type Source, sourceKind } from "./preflight.ts"
+import { BadUse, checkPipeline, checkSettings, type Given, type RunSource, sourceKind } from "./preflight.ts"
 import { progressOnStderr } from "./progress.ts"
 import type { Ended } from "./read-and-publish.ts"
 import { ingestOnce, openHome } from "./run.ts"
-import { jsonOf, jsonOfUnpublished, leftOutError, summaryOf } from "./summary.ts"
+import { formatJson, formatSummary, formatUnpublishedJson, leftOutError } from "./summary.ts"
 
 const programName = "larder-ingest"
 
-export interface Asked extends Given {
+interface IngestOptions extends Given {
   readonly from: Option.Option<string>
   readonly to: Option.Option<string>
   readonly ifMissing: boolean
@@ -25,92 +24,94 @@ export interface Asked extends Given {
   readonly json: boolean
 }
 
-const daysOf = ({ from, to }: Asked): Effect.Effect<DayRange | undefined, BadUse> => {
-  if (Option.isNone(from) && Option.isNone(to)) return Effect.succeed(undefined)
+const parseDays = Effect.fnUntraced(function* ({ from, to }: IngestOptions) {
+  if (Option.isNone(from) && Option.isNone(to)) return undefined
   if (Option.isNone(from) || Option.isNone(to)) {
-    return Effect.fail(new BadUse({ problem: "--from and --to must be given together" }))
+    return yield* new BadUse({ problem: "--from and --to must be given together" })
   }
-  return from.value > to.value
-    ? Effect.fail(new BadUse({ problem: `--from ${from.value} is after --to ${to.value}` }))
-    : Effect.succeed({ from: from.value, to: to.value })
-}
+  const days: DayRange = { from: from.value, to: to.value }
+  return days.from > days.to ? yield* new BadUse({ problem: `--from ${days.from} is after --to ${days.to}` }) : days
+})
 
 type Pipelines = ReadonlyArray<Pipeline>
 
-const isFor = (all: Pipelines, which: Pipelines, flag: string, reads: (pipeline: Pipeline) => boolean) => {
-  if (which.every(reads)) return Effect.void
-  const readers = all.filter(reads).map(({ name }) => `${programName} ${name}`)
-  const others = which.filter((pipeline) => !reads(pipeline))
-  const names = others.map(({ name }) => name).join(" and ")
-  return Effect.fail(new BadUse({ problem: `${flag} does not apply to ${names}: use it with ${readers.join(" or ")}` }))
-}
+const sourceFlags = [
+  ["from", "days"],
+  ["to", "days"],
+  ["file", "files"],
+  ["stores", "lists"]
+] as const
 
 /**
  * A release and a store list belong to one pipeline each, and a release replaces any other source. Days are for sources
- * that can be queried by day: in a run of several pipelines, the others read what they always do.
+ * that can be queried by day: in a run of several pipelines, the others read the same as without them.
  */
-const checkGiven = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines, asked: Asked) {
-  const { file, from, replay, stores, to } = asked
-  const hasDays = ({ days }: Pipeline) => days === true
-  if (!which.some(hasDays)) {
-    if (Option.isSome(from)) yield* isFor(all, which, "--from", hasDays)
-    if (Option.isSome(to)) yield* isFor(all, which, "--to", hasDays)
+const checkFlags = Effect.fnUntraced(function* (all: Pipelines, requested: Pipelines, options: IngestOptions) {
+  for (const [flag, property] of sourceFlags) {
+    const others = requested.filter((pipeline) => pipeline[property] !== true)
+    const isAccepted = others.length === 0 || (property === "days" && others.length < requested.length)
+    if (isAccepted || Option.isNone(options[flag])) continue
+    const names = others.map(({ name }) => name).join(" and ")
+    const commands = all.filter((pipeline) => pipeline[property]).map(({ name }) => `${programName} ${name}`)
+    const problem = `--${flag} does not apply to ${names}: use it with ${commands.join(" or ")}`
+    return yield* new BadUse({ problem })
   }
-  if (Option.isSome(file)) yield* isFor(all, which, "--file", ({ files }) => files === true)
-  if (Option.isSome(stores)) yield* isFor(all, which, "--stores", ({ lists }) => lists === true)
-  if (Option.isSome(file) && Option.isSome(replay)) {
+  if (Option.isSome(options.file) && Option.isSome(options.replay)) {
     return yield* new BadUse({ problem: "--file and --replay are two sources: give one of them" })
   }
 })
 
-/** With `--json`, a pipeline that a run of several leaves out is an object, too. */
-const tellNotRun = ({ name }: Pipeline, { dryRun, json }: Asked, problem: string) =>
-  json ? Console.log(jsonOfUnpublished({ pipeline: name, outcome: "not_run", problem, dryRun })) : Effect.void
+/** With `--json`, also prints an object for a pipeline that a run of several leaves out. */
+const reportSkipped = ({ name }: Pipeline, { dryRun, json }: IngestOptions, problem: string) =>
+  json ? Console.log(formatUnpublishedJson({ pipeline: name, outcome: "not_run", problem, dryRun })) : Effect.void
 
-/** A recording may hold only some hosts. In a run of several pipelines, those without a recording are left out. */
-const recorded = Effect.fnUntraced(function* (which: Pipelines, asked: Asked) {
-  const { replay } = asked
-  if (Option.isNone(replay) || which.length === 1) return which
-  const names = yield* recordedNames(replay.value)
-  const found = which.filter(({ hosts }) => hosts.some((host) => names.has(host)))
-  if (found.length === 0) return which // each pipeline reports what it looked for
-  for (const pipeline of which.filter((one) => !found.includes(one))) {
+/** A recording may contain only some hosts. In a run of several pipelines, those without a recording are left out. */
+const selectRecorded = Effect.fnUntraced(function* (requested: Pipelines, options: IngestOptions) {
+  if (Option.isNone(options.replay) || requested.length === 1) return requested
+  const names = yield* listRecordedNames(options.replay.value)
+  const isRecorded = ({ hosts }: Pipeline) => hosts.some((host) => names.has(host))
+  if (!requested.some(isRecorded)) return requested // each pipeline reports which files it looked for
+  for (const pipeline of requested.filter((candidate) => !isRecorded(candidate))) {
     const problem = `nothing is recorded of ${pipeline.hosts.join(" or ")}`
     yield* Effect.logInfo(`${pipeline.name} is left out: ${problem}`)
-    yield* tellNotRun(pipeline, asked, problem)
+    yield* reportSkipped(pipeline, options, problem)
   }
-  return found
+  return requested.filter(isRecorded)
 })
 
-/** What all pipelines of a call share. */
-interface Run {
-  readonly asked: Asked
+interface Call {
+  readonly options: IngestOptions
   readonly layout: Layout
   readonly days: DayRange | undefined
+  readonly source: RunSource
 }
 
-/** With `--json`, a pipeline that failed or was interrupted is an object, too. */
-const tellFailure = ({ name }: Pipeline, { dryRun, json }: Asked, cause: Cause.Cause<unknown>, ended?: Ended) => {
+/** With `--json`, also prints an object for a pipeline that failed or was interrupted. */
+const reportFailure = (
+  { name }: Pipeline,
+  { dryRun, json }: IngestOptions,
+  cause: Cause.Cause<unknown>,
+  ended?: Ended
+) => {
   if (!json) return Effect.void
   const outcome = Cause.hasInterruptsOnly(cause) ? "interrupted" : "failed"
-  const message = outcome === "interrupted" ? outcome : messagesOf(cause).join("\n")
+  const message = outcome === "interrupted" ? outcome : expectedMessages(cause).join("\n")
   const problem = message || String(Cause.squash(cause))
-  return Console.log(jsonOfUnpublished({ pipeline: name, outcome, problem, dryRun, ended }))
+  return Console.log(formatUnpublishedJson({ pipeline: name, outcome, problem, dryRun, ended }))
 }
 
-/** Runs one pipeline and prints its result. */
-const ingestAndTell = Effect.fnUntraced(function* (pipeline: Pipeline, { asked, days, layout }: Run) {
-  const { acceptShrinkage, dryRun, json } = asked
+const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, { days, layout, options }: Call) {
+  const { acceptShrinkage, dryRun, json } = options
   let ended: Ended | undefined
   const onFailed = (failed: Ended) => {
     ended = failed
   }
-  const options = { home: layout.home, days: pipeline.days ? days : undefined, dryRun, acceptShrinkage, onFailed }
-  const result = yield* ingestOnce(pipeline, asked, options).pipe(
-    Effect.onExit((exit) => (Exit.isFailure(exit) ? tellFailure(pipeline, asked, exit.cause, ended) : Effect.void)),
+  const runOptions = { home: layout.home, days: pipeline.days ? days : undefined, dryRun, acceptShrinkage, onFailed }
+  const result = yield* ingestOnce(pipeline, options, runOptions).pipe(
+    Effect.onError((cause) => reportFailure(pipeline, options, cause, ended)),
     json ? (effect) => effect : Effect.provide(progressOnStderr)
   )
-  yield* Console.log(json ? jsonOf(result, dryRun) : summaryOf(result, dryRun))
+  yield* Console.log(json ? formatJson(result, dryRun) : formatSummary(result, dryRun))
   const leftOut = leftOutError(result, dryRun)
   if (leftOut !== undefined) return yield* leftOut
 })
@@ -118,10 +119,9 @@ const ingestAndTell = Effect.fnUntraced(function* (pipeline: Pipeline, { asked, 
 /** A failed check ranks first, then failures, wrong usage, and left-out feeds. */
 const worstFirst = [3, 1, 2, 4, 0]
 
-/** The worst exit code of several pipelines. */
-export const worstOf = (codes: ReadonlyArray<number>): number => worstFirst.find((code) => codes.includes(code)) ?? 1
+export const worstExitCode = (codes: ReadonlyArray<number>) => worstFirst.find((code) => codes.includes(code)) ?? 1
 
-const words: Readonly<Record<number, string>> = {
+const outcomeWords: Readonly<Record<number, string>> = {
   1: "failed",
   2: "was not run",
   3: "failed a check",
@@ -131,84 +131,75 @@ const words: Readonly<Record<number, string>> = {
 /** The end of a run of several pipelines. Each has already reported what happened. */
 class PipelinesEnded extends Schema.TaggedError<PipelinesEnded>()("PipelinesEnded", {
   code: Schema.Int,
-  of: Schema.Int,
+  count: Schema.Int,
   ended: Schema.Array(Schema.Struct({ pipeline: Schema.String, code: Schema.Int }))
 }) {
   override readonly [Runtime.errorExitCode] = this.code
   override get message() {
-    const each = this.ended.map(({ code, pipeline }) => `${pipeline} ${words[code] ?? "failed"}`)
-    return `${this.ended.length} of ${this.of} pipelines had problems: ${each.join(", ")}.`
+    const problems = this.ended.map(({ code, pipeline }) => `${pipeline} ${outcomeWords[code] ?? "failed"}`)
+    return `${this.ended.length} of ${this.count} pipelines had problems: ${problems.join(", ")}.`
   }
 }
 
-const endOf = (ended: ReadonlyArray<{ readonly pipeline: string; readonly code: number }>, of: number) => {
-  const bad = ended.filter(({ code }) => code !== 0)
-  const code = worstOf(ended.map((one) => one.code))
-  return code === 0 ? Effect.void : Effect.fail(new PipelinesEnded({ code, of, ended: bad }))
-}
-
 /** Checks one pipeline before any pipeline runs. False if it has nothing to read and others may run. */
-const lookAt = Effect.fnUntraced(function* (
-  pipeline: Pipeline,
-  { asked, layout }: Run,
-  source: Source,
-  isAlone: boolean
-) {
-  const { lacks, nothing } = yield* checkPipeline(pipeline, layout, source)
+const preparePipeline = Effect.fnUntraced(function* (pipeline: Pipeline, call: Call, isAlone: boolean) {
+  const { lacks, nothing } = yield* checkPipeline(pipeline, call.layout, call.source)
   if (nothing !== undefined && isAlone) return yield* new BadUse({ problem: nothing })
   if (nothing !== undefined) {
     yield* Console.error(`${programName}: ${pipeline.name} is left out. ${nothing}`)
-    yield* tellNotRun(pipeline, asked, nothing)
+    yield* reportSkipped(pipeline, call.options, nothing)
   }
   if (lacks !== undefined) yield* Console.error(`${programName}: ${lacks}`)
   return nothing === undefined
 })
 
-const runEach = Effect.fnUntraced(function* (which: Pipelines, run: Run, source: Source) {
-  const isAlone = which.length === 1
-  const noted = isAlone ? () => Effect.void : report(programName) // the error of a single pipeline is reported last
-  const looked = yield* Effect.forEach(which, (pipeline) =>
-    lookAt(pipeline, run, source, isAlone).pipe(
-      Effect.tapCause(noted),
-      Effect.tapCause((cause) => tellFailure(pipeline, run.asked, cause)),
+const runPipelines = Effect.fnUntraced(function* (selected: Pipelines, call: Call) {
+  const isAlone = selected.length === 1
+  const logFailure = isAlone ? () => Effect.void : report(programName) // the error of a single pipeline is reported last
+  const prepared = yield* Effect.forEach(selected, (pipeline) =>
+    preparePipeline(pipeline, call, isAlone).pipe(
+      Effect.tapCause(logFailure),
+      Effect.tapCause((cause) => reportFailure(pipeline, call.options, cause)),
       Effect.exit,
       Effect.map((exit) => ({ pipeline, exit }))
     )
   )
-  const exits: Array<{ readonly pipeline: Pipeline; readonly exit: Exit.Exit<unknown, unknown> }> = []
-  for (const { exit, pipeline } of looked) {
-    if (Exit.isFailure(exit)) exits.push({ pipeline, exit })
-    if (Exit.isFailure(exit) || !exit.value) continue
-    exits.push({ pipeline, exit: yield* Effect.exit(Effect.tapCause(ingestAndTell(pipeline, run), noted)) })
+  const exits: Array<{ readonly pipeline: string; readonly exit: Exit.Exit<unknown, unknown> }> = []
+  for (const { exit, pipeline } of prepared) {
+    if (Exit.isSuccess(exit) && !exit.value) continue
+    const run = ingestPipeline(pipeline, call).pipe(Effect.tapCause(logFailure), Effect.exit)
+    exits.push({ pipeline: pipeline.name, exit: Exit.isFailure(exit) ? exit : yield* run })
   }
-  const [first] = exits
-  if (isAlone) return yield* first?.exit ?? Effect.void
-  const ended = exits.map(({ exit, pipeline }) => ({ pipeline: pipeline.name, code: exitCodeOf(exit) }))
-  return yield* endOf(ended, which.length)
+  if (isAlone) return yield* exits[0]?.exit ?? Effect.void
+  const ended = exits.map(({ exit, pipeline }) => ({ pipeline, code: exitCodeOf(exit) }))
+  const code = worstExitCode(ended.map((pipeline) => pipeline.code))
+  if (code === 0) return
+  const bad = ended.filter((pipeline) => pipeline.code !== 0)
+  return yield* new PipelinesEnded({ code, count: selected.length, ended: bad })
 })
 
-/** Checks what concerns all pipelines, before the checks of each pipeline. Undefined if there is nothing to do. */
-const setUp = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines, asked: Asked) {
-  yield* checkGiven(all, which, asked)
-  const days = yield* daysOf(asked)
+const prepareCall = Effect.fnUntraced(function* (all: Pipelines, requested: Pipelines, options: IngestOptions) {
+  yield* checkFlags(all, requested, options)
+  const days = yield* parseDays(options)
   const layout = yield* openHome
-  if (!asked.dryRun) yield* catchUp(layout) // samples and live data must not mix, wherever they were published
+  if (!options.dryRun) yield* catchUp(layout) // samples and live data must not mix, wherever they were published
   const live = Option.getOrUndefined(yield* newestManifest(layout.local))
-  if (asked.ifMissing && Object.values(live?.data_sets ?? {}).some(isLoaded)) return undefined
-  const kind = yield* sourceKind(asked)
+  if (options.ifMissing && Object.values(live?.data_sets ?? {}).some(isLoaded)) return undefined
+  const kind = yield* sourceKind(options)
   yield* checkSettings(kind)
   yield* lakeSetting(layout)
-  const source: Source = { kind, stores: Option.getOrUndefined(asked.stores) }
-  return { wanted: yield* recorded(which, asked), run: { asked, layout, days }, source }
+  const source: RunSource = { kind, stores: Option.getOrUndefined(options.stores) }
+  const call: Call = { options, layout, days, source }
+  return { selected: yield* selectRecorded(requested, options), call }
 })
 
-/** `which` are the requested pipelines out of `all`. */
-export const ingest = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines, asked: Asked) {
-  const ready = yield* setUp(all, which, asked).pipe(
-    Effect.tapCause((cause) => Effect.forEach(which, (pipeline) => tellFailure(pipeline, asked, cause)))
+/** Runs the requested pipelines out of `all`. */
+export const ingest = Effect.fnUntraced(function* (all: Pipelines, requested: Pipelines, options: IngestOptions) {
+  const prepared = yield* prepareCall(all, requested, options).pipe(
+    Effect.tapCause((cause) => Effect.forEach(requested, (pipeline) => reportFailure(pipeline, options, cause)))
   )
-  if (ready === undefined) return
-  const exit = yield* Effect.exit(runEach(ready.wanted, ready.run, ready.source))
-  if (!asked.dryRun) yield* followWithLake(ready.run.layout)
+  if (prepared === undefined) return
+  const exit = yield* Effect.exit(runPipelines(prepared.selected, prepared.call))
+  if (!options.dryRun) yield* followWithLake(prepared.call.layout)
   return yield* exit
 })

@@ -1,13 +1,12 @@
-/** A pipeline: a data set, where its bundled samples are, how it reads its source, and what must hold afterwards. */
-
-import type { FeedLeftOut } from "@larder/schemas"
+/** A pipeline: its data set, its bundled samples, how it reads its source, and its checks. */
+import { type FeedLeftOut, LeftOut } from "@larder/schemas"
 import type {
   Check,
   DataSet,
   DepotUnusable,
   DuckDbError,
+  FileOperationFailed,
   HomeUnwritable,
-  IngestionNotWritten,
   Layout,
   ManifestUnusable,
   NewerDataSet,
@@ -16,7 +15,7 @@ import type {
   Staging,
   TablesDiffer
 } from "@larder/warehouse"
-import { Effect, type FileSystem, type Path, Schema } from "effect"
+import { Effect, type FileSystem, type Path, Schema, Struct } from "effect"
 import type { Archive } from "./archive/archive.ts"
 import type { ArchiveUnwritable, RawFileDamaged } from "./archive/fetch-list.ts"
 import type { BadLine } from "./files/hand-edited.ts"
@@ -24,7 +23,6 @@ import type { LivePolicy } from "./origins/live.ts"
 import type { Origin } from "./origins/origin.ts"
 import type { PipelinePreflight } from "./preflight.ts"
 
-/** Days requested with --from and --to. */
 export interface DayRange {
   readonly from: string
   readonly to: string
@@ -32,63 +30,54 @@ export interface DayRange {
 
 export interface RunContext {
   readonly run_id: string
-  /** When the run began. For a run that is repeated from the archive: when it originally began. */
+  /** For a run that is repeated from the archive: when it originally began. */
   readonly started_at: string
   readonly layout: Layout
   readonly staging: Staging
   readonly days: DayRange | undefined
-  /** The file that was given with `--stores`. */
   readonly stores?: string | undefined
-  /** Whether the operator accepts that a source has lost data. */
   readonly acceptShrinkage: boolean
 }
 
 /** Every row that was read is silent, rejected, or the source of a staged row. */
 export interface ReadResult {
   readonly rows_read: number
-  /** Rows that contain nothing for this data set. */
+  /** Rows without anything for this data set. */
   readonly rows_silent: number
   readonly rows_rejected: number
   /** All feeds to read, including those that were left out. */
   readonly feeds: number
   /** Feeds that were not read, not trusted, or only partly read. The others are published without them. */
   readonly left_out: ReadonlyArray<FeedLeftOut>
-  /** Whether every feed failed: then only the failures are published. */
+  /** If every feed failed, only the failures are published. */
   readonly all_failed?: boolean
   /** For a store list: the number of stores, and how many were skipped because they rarely change. */
   readonly stores?: { readonly listed: number; readonly not_due: number }
 }
 
-export const LeftOut = Schema.Array(
-  Schema.Struct({
-    feed: Schema.String,
-    kind: Schema.Literals(["untrusted", "unreachable", "partial"]),
-    reason: Schema.String
-  })
-)
+export const FeedsLeftOutList = Schema.Array(LeftOut.mapFields(Struct.pick(["feed", "kind", "reason"])))
 
-/** For people: one line per reason, after the feeds that it applies to. */
+/** Formats one line per reason, after the feeds that it applies to. */
 export const reasonLines = (leftOut: ReadonlyArray<Pick<FeedLeftOut, "feed" | "reason">>): ReadonlyArray<string> =>
   [...Map.groupBy(leftOut, ({ reason }) => reason)].map(
-    ([reason, of]) => `${of.map(({ feed }) => feed).join(", ")}: ${reason}`
+    ([reason, feeds]) => `${feeds.map(({ feed }) => feed).join(", ")}: ${reason}`
   )
 
-/** The received data cannot be trusted: the run publishes nothing. */
+const leftOutField = FeedsLeftOutList.pipe(Schema.withConstructorDefault(Effect.succeed([])))
+
 export class ReadFailed extends Schema.TaggedError<ReadFailed>()("ReadFailed", {
   faults: Schema.Array(Schema.String),
   /** The feeds with these faults, if the faults belong to feeds. */
-  left_out: LeftOut.pipe(Schema.withConstructorDefault(Effect.succeed([])))
+  left_out: leftOutField
 }) {
   override get message() {
     return this.faults.join("\n")
   }
 }
 
-/** No feed could be fetched. */
 export class NothingRead extends Schema.TaggedError<NothingRead>()("NothingRead", {
   reasons: Schema.Array(Schema.String),
-  /** The feeds that gave nothing, if known. */
-  left_out: LeftOut.pipe(Schema.withConstructorDefault(Effect.succeed([])))
+  left_out: leftOutField
 }) {
   override get message() {
     return `Nothing could be read, so nothing was published.\n${this.reasons.join("\n")}`
@@ -98,31 +87,28 @@ export class NothingRead extends Schema.TaggedError<NothingRead>()("NothingRead"
 export interface Pipeline {
   readonly name: string
   readonly dataSet: DataSet
-  /** What its rows are, in the plural, for people. */
+  /** Name of its rows in messages, in the plural. */
   readonly holds: string
   readonly checks: ReadonlyArray<Check>
   /** Folder of the bundled samples, laid out like a replay folder. */
   readonly samples: URL
-  /** Hosts that it reads. Folders of a recording with these names belong to it. */
+  /** Folders of a recording with these names belong to it. */
   readonly hosts: ReadonlyArray<string>
-  /** Where requests to its hosts differ from `livePolicy`. */
+  /** Replaces parts of `livePolicy`. */
   readonly requests?: Partial<LivePolicy>
-  /** Whether a run takes over what an interrupted run fetched within the last hours, instead of requesting it again. */
+  /** Whether a run reuses payloads that an interrupted run fetched within the last hours. */
   readonly resumesRuns?: true
   /**
-   * Whether a rebuild also repeats runs without new rows, because later runs are judged by their reads. Branded foods
-   * do not need this: such a run knows its release by name and fetches nothing of it.
+   * Whether a rebuild also repeats runs without new rows, because later runs build on their reads. Branded foods do not
+   * need this: such a run knows its release by name and fetches nothing of it.
    */
   readonly repeatsReads?: true
-  /** Whether its source can be queried for the days of `--from` and `--to`. */
+  /** Whether it accepts `--from` and `--to`, `--file`, and `--stores`. */
   readonly days?: true
-  /** Whether it can read a release given with `--file`. */
   readonly files?: true
-  /** Whether it can read a list of sources given with `--stores`. */
   readonly lists?: true
-  /** Reports what is wrong or missing before anything is fetched. */
   readonly preflight?: PipelinePreflight
-  /** Loads the reading code when it is called: most commands need none of it, and others only that of one pipeline. */
+  /** Loads the reading code when it is called: most commands need none of it, others only one pipeline's. */
   readonly read: (
     context: RunContext
   ) => Effect.Effect<
@@ -138,7 +124,7 @@ export interface Pipeline {
     | PartDamaged
     | NewerDataSet
     | TablesDiffer
-    | IngestionNotWritten
+    | FileOperationFailed
     | DuckDbError
     | OpenError,
     Origin | Archive | FileSystem.FileSystem | Path.Path

@@ -1,15 +1,11 @@
-/**
- * Checks before anything is fetched: invalid settings and inputs, a warehouse that the source must not be mixed into,
- * and what a run has to do without.
- */
+/** Checks before anything is fetched: settings, inputs, and whether the source may be mixed into this warehouse. */
 import type { RunRecord } from "@larder/schemas"
 import { keptSetting, type Layout } from "@larder/warehouse"
 import { Config, Effect, type FileSystem, Option, type Path, Runtime, Schema } from "effect"
-import { mixtureIn } from "./bundled.ts"
+import { findMixture } from "./bundled.ts"
 import { liveSettings } from "./origins/live.ts"
 import type { Pipeline } from "./pipeline.ts"
 
-/** The command was called or configured in a way that cannot work. */
 export class BadUse extends Schema.TaggedError<BadUse>()("BadUse", { problem: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 2
   override get message() {
@@ -28,32 +24,28 @@ const sourcesSetting = Config.schema(Schema.Literals(["sample", "live"]), "LARDE
   Config.withDefault("sample" as const)
 )
 
-/** Where payloads come from: what is given, or else `LARDER_SOURCES`. Stores that the operator names are no samples. */
+/** `LARDER_SOURCES` applies unless a flag names the source. Stores that the operator names are not samples. */
 export const sourceKind = ({ file, replay, stores }: Given): Effect.Effect<RunRecord["origin"], Config.ConfigError> => {
   if (Option.isSome(file) || Option.isSome(replay)) return Effect.succeed("replay")
   return Option.isSome(stores) ? Effect.succeed("live") : Effect.flatMap(sourcesSetting, Effect.succeed)
 }
 
-/** The source that a pipeline checks. */
-export interface Source {
+export interface RunSource {
   readonly kind: RunRecord["origin"]
-  /** The file that was given with `--stores`. */
   readonly stores: string | undefined
 }
 
 interface Preflight {
-  /** What the run has to do without, and how to change that. */
+  /** What is missing from the run, and how to add it. */
   readonly lacks?: string
   /** Why there is nothing to read: an error if this pipeline was requested by name. */
   readonly nothing?: string
 }
 
-/** The checks of the pipeline itself. */
 export type PipelinePreflight = (
-  source: Source
+  source: RunSource
 ) => Effect.Effect<Preflight, BadUse | Config.ConfigError, FileSystem.FileSystem | Path.Path>
 
-/** Checks the settings that every pipeline reads. Fails with a description of an invalid one. */
 export const checkSettings = (kind: RunRecord["origin"]) =>
   Effect.andThen(keptSetting, kind === "live" ? Effect.asVoid(liveSettings) : Effect.void)
 
@@ -61,11 +53,10 @@ export const checkSettings = (kind: RunRecord["origin"]) =>
 export const checkPipeline = Effect.fn("Pipeline.preflight")(function* (
   pipeline: Pipeline,
   layout: Layout,
-  source: Source
+  source: RunSource
 ) {
-  const found: Preflight = pipeline.preflight === undefined ? {} : yield* pipeline.preflight(source)
-  if (found.nothing !== undefined) return found
-  const mixture = yield* mixtureIn(layout, pipeline, source.kind)
-  if (mixture !== undefined) return yield* new BadUse({ problem: mixture })
-  return found
+  const result: Preflight = pipeline.preflight === undefined ? {} : yield* pipeline.preflight(source)
+  if (result.nothing !== undefined) return result
+  const mixture = yield* findMixture(layout, pipeline, source.kind)
+  return mixture === undefined ? result : yield* new BadUse({ problem: mixture })
 })

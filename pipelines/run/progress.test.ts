@@ -3,14 +3,14 @@ import { Console, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { Progress, progressOn, type Screen } from "./progress.ts"
 
-/** What a terminal of some width would have been sent. */
+/** Records the output to a terminal of this width. */
 const capture = (mode: Screen["mode"], columns = 80) => {
   const written: Array<string> = []
   const screen: Screen = { mode, columns: () => columns, write: (text) => void written.push(text) }
   return { written, screen }
 }
 
-/** A run of four feeds that is seen after one of them. */
+/** A run of four feeds, after one of them. */
 const quarter = Effect.gen(function* () {
   const progress = yield* Progress
   yield* progress.start("commodities")
@@ -65,7 +65,7 @@ describe("progress", () => {
       })
   )
 
-  it.effect("shows the control characters in the name of a feed, and sends none of them to the terminal", () =>
+  it.effect("makes control characters in the name of a feed visible, and sends none to the terminal", () =>
     Effect.gen(function* () {
       const { screen, written } = capture("bar", 200)
       const feed = "2993\u001b[2J\nButter"
@@ -78,7 +78,7 @@ describe("progress", () => {
     })
   )
 
-  it.effect.each(["lines", "bar"] as const)("ends with a whole line when the run is interrupted (%s)", (mode) =>
+  it.effect.each(["lines", "bar"] as const)("ends with a complete line if the run is interrupted (%s)", (mode) =>
     Effect.gen(function* () {
       const { screen, written } = capture(mode)
       const run = yield* Effect.forkChild(

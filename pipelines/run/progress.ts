@@ -1,13 +1,12 @@
 /**
- * Progress of a run on stderr: a bar on a terminal, a line every few seconds elsewhere, nothing for machines. Outside
- * of `start` nothing is shown. While feeds are read, it shows rows, rows per second and the time left, as if the
- * remaining feeds took as long as the earlier ones. Afterwards the line names the current phase. However the run ends,
- * the last line is complete.
+ * Progress of a run on stderr: a bar on a terminal, a line every few seconds elsewhere, nothing for machines. The time
+ * left is estimated as if the remaining feeds took as long as the earlier ones. After the feeds, the line names the
+ * current phase. However the run ends, the last line is complete.
  */
 import { visibleInLine } from "@larder/warehouse/cli"
 import { ByteSize, Clock, Console, Context, Effect, Exit, Layer, type Scope } from "effect"
 
-export interface Step {
+interface ProgressUpdate {
   /** Name of a feed that begins. */
   readonly reading?: string
   /** Name of a feed that is done. */
@@ -16,25 +15,24 @@ export interface Step {
   readonly bytes?: number
 }
 
-interface Shows {
-  /** Shows the progress of a run of this pipeline until the scope closes, then one line that says how it ended. */
+interface ProgressReporter {
+  /** Shows the progress of a run of this pipeline until the scope closes, then one line about how it ended. */
   start(pipeline: string): Effect.Effect<void, never, Scope.Scope>
-  /** Sets the number of feeds to read. */
   expect(feeds: number): Effect.Effect<void>
-  advance(step: Step): Effect.Effect<void>
+  advance(update: ProgressUpdate): Effect.Effect<void>
   /** The feeds have been read, and this phase begins. `rows` is the count that the summary also shows. */
   phase(name: string, rows?: number): Effect.Effect<void>
 }
 
-export const silent: Shows = {
-  start: () => Effect.void,
-  expect: () => Effect.void,
-  advance: () => Effect.void,
-  phase: () => Effect.void
-}
-
 /** Silent by default: only the command line shows anything. */
-export const Progress = Context.Reference<Shows>("larder/pipelines/Progress", { defaultValue: () => silent })
+export const Progress = Context.Reference<ProgressReporter>("larder/pipelines/Progress", {
+  defaultValue: () => ({
+    start: () => Effect.void,
+    expect: () => Effect.void,
+    advance: () => Effect.void,
+    phase: () => Effect.void
+  })
+})
 
 export interface Screen {
   readonly mode: "bar" | "lines"
@@ -43,9 +41,9 @@ export interface Screen {
 }
 
 /** The bar moves while bytes arrive; the lines do not flood a log. */
-const redraw = { bar: "200 millis", lines: "5 seconds" } as const
+const redrawInterval = { bar: "200 millis", lines: "5 seconds" } as const
 
-interface Count {
+interface RunProgress {
   readonly pipeline: string
   readonly startedAt: number
   feeds: number
@@ -54,61 +52,47 @@ interface Count {
   bytes: number
   /** The feed that began or ended last. */
   last: string
-  /** The phase after the feeds. */
   phase: string | undefined
 }
 
-const grouped = (n: number) => n.toLocaleString("en-US")
+const formatCount = (n: number) => n.toLocaleString("en-US")
 
-const hoursMinutesSeconds = (ms: number) => {
+const formatDuration = (ms: number) => {
   const seconds = Math.floor(ms / 1000)
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
   return parts.map((part) => String(part).padStart(2, "0")).join(":")
 }
 
-const bytesOf = ({ bytes }: Count) => ByteSize.format(ByteSize.bytes(bytes), { precision: 1, system: "decimal" })
-
-const rateOf = ({ rows }: Count, elapsed: number) =>
-  elapsed >= 1000 ? [`${grouped(Math.round((rows / elapsed) * 1000))} rows/s`] : []
-
-const leftOf = ({ done, feeds }: Count, elapsed: number) =>
-  done > 0 && done < feeds ? [`about ${hoursMinutesSeconds((elapsed / done) * (feeds - done))} left`] : []
-
-const feedsOf = ({ done, feeds }: Count) => (feeds === 0 ? [] : [`${grouped(done)}/${grouped(feeds)} feeds`])
-
-const textOf = (count: Count, now: number) => {
-  const elapsed = now - count.startedAt
-  const rows = `${grouped(count.rows)} rows`
-  if (count.phase !== undefined) return [count.phase, rows, bytesOf(count), hoursMinutesSeconds(elapsed)].join("  ")
-  const parts = [
-    ...feedsOf(count),
-    rows,
-    ...rateOf(count, elapsed),
-    bytesOf(count),
-    hoursMinutesSeconds(elapsed),
-    ...leftOf(count, elapsed),
-    count.last
+const formatFacts = (progress: RunProgress, now: number, hasEnded = false) => {
+  const { bytes, done, feeds, last, phase, rows, startedAt } = progress
+  const elapsed = now - startedAt
+  const isReading = phase === undefined && !hasEnded
+  const isTimeLeftKnown = isReading && done > 0 && done < feeds
+  const facts = [
+    !hasEnded && phase,
+    (isReading || hasEnded) && feeds > 0 && `${formatCount(done)}/${formatCount(feeds)} feeds`,
+    `${formatCount(rows)} rows`,
+    isReading && elapsed >= 1000 && `${formatCount(Math.round((rows / elapsed) * 1000))} rows/s`,
+    ByteSize.format(ByteSize.bytes(bytes), { precision: 1, system: "decimal" }),
+    formatDuration(elapsed),
+    isTimeLeftKnown && `about ${formatDuration((elapsed / done) * (feeds - done))} left`,
+    isReading && last
   ]
-  return parts.filter((part) => part !== "").join("  ")
+  return facts.filter(Boolean).join("  ")
 }
 
-const endOf = (count: Count, now: number) =>
-  [...feedsOf(count), `${grouped(count.rows)} rows`, bytesOf(count), hoursMinutesSeconds(now - count.startedAt)].join(
-    "  "
-  )
-
 /** After the feeds there is no bar: it would look full while work continues. */
-const barOf = (count: Count, now: number, columns: number) => {
+const formatBar = (progress: RunProgress, now: number, columns: number) => {
   const width = 20
-  const full = Math.min(width, Math.floor((count.done / Math.max(1, count.feeds)) * width))
-  const bar = count.phase === undefined ? `[${"#".repeat(full)}${"-".repeat(width - full)}]  ` : ""
-  const line = `${bar}${count.pipeline}  ${textOf(count, now)}`
+  const full = Math.min(width, Math.floor((progress.done / Math.max(1, progress.feeds)) * width))
+  const bar = progress.phase === undefined ? `[${"#".repeat(full)}${"-".repeat(width - full)}]  ` : ""
+  const line = `${bar}${progress.pipeline}  ${formatFacts(progress, now)}`
   return line.slice(0, Math.max(20, columns - 1)) // a full line would wrap
 }
 
 /** Clears with blanks instead of control sequences: this works on every terminal. */
-const makeShows = (screen: Screen) => {
-  let count: Count | undefined
+const makeReporter = (screen: Screen) => {
+  let progress: RunProgress | undefined
   let drawn = 0
 
   const clear = () => {
@@ -117,72 +101,73 @@ const makeShows = (screen: Screen) => {
   }
 
   const draw = Effect.map(Clock.currentTimeMillis, (now) => {
-    if (!count) return
-    if (screen.mode === "lines") return screen.write(`${count.pipeline}  ${textOf(count, now)}\n`)
-    const bar = barOf(count, now, screen.columns())
+    if (!progress) return
+    if (screen.mode === "lines") return screen.write(`${progress.pipeline}  ${formatFacts(progress, now)}\n`)
+    const bar = formatBar(progress, now, screen.columns())
     screen.write(`\r${bar.padEnd(drawn)}`)
     drawn = bar.length
   })
 
-  const end = (isDone: boolean) =>
+  const end = (exit: Exit.Exit<unknown, unknown>) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
       clear()
-      if (count) screen.write(`${count.pipeline}  ${isDone ? "done" : "stopped at"}  ${endOf(count, now)}\n`)
-      count = undefined
+      if (!progress) return
+      const state = Exit.isSuccess(exit) ? "done" : "stopped at"
+      screen.write(`${progress.pipeline}  ${state}  ${formatFacts(progress, now, true)}\n`)
+      progress = undefined
     })
 
-  const start = Effect.fnUntraced(function* (pipeline: string) {
-    const startedAt = yield* Clock.currentTimeMillis
-    count = { pipeline, startedAt, feeds: 0, done: 0, rows: 0, bytes: 0, last: "", phase: undefined }
-    yield* Effect.addFinalizer((exit) => end(Exit.isSuccess(exit)))
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(redraw[screen.mode]), draw)))
-  })
-
-  const expect = (feeds: number) =>
+  const update = (change: (current: RunProgress) => void) =>
     Effect.sync(() => {
-      if (count) count.feeds = feeds
+      if (progress) change(progress)
     })
 
-  const advance = ({ feed, reading = feed, rows = 0, bytes = 0 }: Step) =>
-    Effect.sync(() => {
-      if (!count) return
-      count.rows += rows
-      count.bytes += bytes
-      if (feed !== undefined) count.done += 1
-      if (reading !== undefined) count.last = visibleInLine(reading)
-    })
-
-  const phase = (name: string, rows?: number) =>
-    Effect.sync(() => {
-      if (!count) return
-      count.phase = name
-      count.rows = rows ?? count.rows
-    })
-
-  return { clear, shows: { start, expect, advance, phase } }
+  const reporter: ProgressReporter = {
+    start: Effect.fnUntraced(function* (pipeline) {
+      const startedAt = yield* Clock.currentTimeMillis
+      progress = { pipeline, startedAt, feeds: 0, done: 0, rows: 0, bytes: 0, last: "", phase: undefined }
+      yield* Effect.addFinalizer(end)
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(redrawInterval[screen.mode]), draw)))
+    }),
+    expect: (feeds) =>
+      update((current) => {
+        current.feeds = feeds
+      }),
+    advance: ({ feed, reading = feed, rows = 0, bytes = 0 }) =>
+      update((current) => {
+        current.rows += rows
+        current.bytes += bytes
+        if (feed !== undefined) current.done += 1
+        if (reading !== undefined) current.last = visibleInLine(reading)
+      }),
+    phase: (name, rows) =>
+      update((current) => {
+        current.phase = name
+        current.rows = rows ?? current.rows
+      })
+  }
+  return { clear, reporter }
 }
 
-/** Log lines and output during a bar go above it: the bar is cleared first, and drawn again at its next tick. */
-const aboveTheBar = (console: Console.Console, clear: () => void): Console.Console => {
-  const after =
+/** Log lines and output during a bar appear above it: the bar is cleared first, and drawn again at its next tick. */
+const printAboveBar = (console: Console.Console, clear: () => void): Console.Console => {
+  const clearFirst =
     (print: (...args: ReadonlyArray<unknown>) => void) =>
     (...args: ReadonlyArray<unknown>) => {
       clear()
       print(...args)
     }
   const { debug, error, info, log, warn } = console
-  return { ...console, debug: after(debug), error: after(error), info: after(info), log: after(log), warn: after(warn) }
+  const cleared = { debug: clearFirst(debug), error: clearFirst(error), info: clearFirst(info) }
+  return { ...console, ...cleared, log: clearFirst(log), warn: clearFirst(warn) }
 }
 
 export const progressOn = (screen: Screen): Layer.Layer<never> => {
-  const { clear, shows } = makeShows(screen)
-  const progress = Layer.succeed(Progress, shows)
+  const { clear, reporter } = makeReporter(screen)
+  const progress = Layer.succeed(Progress, reporter)
   if (screen.mode === "lines") return progress
-  const console = Layer.effect(
-    Console.Console,
-    Effect.map(Console.Console, (outer) => aboveTheBar(outer, clear))
-  )
-  return Layer.merge(progress, console)
+  const console = Effect.map(Console.Console, (outer) => printAboveBar(outer, clear))
+  return Layer.merge(progress, Layer.effect(Console.Console, console))
 }
 
 /** Stderr of this process. With `--json` nothing is shown: leave this layer out. */

@@ -59,7 +59,7 @@ interface Asked {
   readonly onFailed?: (ended: Ended) => void
 }
 
-/** A run that finds these lines at its source. */
+/** A run whose source has these lines. */
 const runOf = (layout: Layout, lines: ReadonlyArray<string>, { checks = [], run_id = "own", ...asked }: Asked = {}) =>
   readAndPublish({
     pipeline: pricesOf(checks),
@@ -116,7 +116,7 @@ describe("a run that fails", () => {
       })
     )
   }
-  itWorks("tells ten thousand of its rejects", () =>
+  itWorks("records ten thousand of its rejects", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const lines = ["pear 2", ...Array.from({ length: 10_001 }, (_, at) => `${at}`)]
@@ -132,13 +132,13 @@ describe("a run that fails", () => {
   )
 })
 
-/** Another machine at the same warehouse: no lock of this one holds it up. */
+/** Another machine with the same warehouse: it does not wait for a lock of this one. */
 const elsewhere = (layout: Layout): Layout => ({
   ...layout,
   lockOf: (pipeline) => layout.lockOf(`${pipeline}-elsewhere`)
 })
 
-/** The same warehouse, in which something else is done before the first manifest is made. */
+/** The same warehouse, with an action just before the first manifest is written. */
 const overtakenBy = <E>(
   layout: Layout,
   other: Effect.Effect<unknown, E, FileSystem.FileSystem | Path.Path | Scope.Scope>
@@ -190,7 +190,7 @@ describe("a run whose data set another machine publishes meanwhile", () => {
       })
     )
   }
-  itWorks("is unchanged where the other one brought all that it read", () =>
+  itWorks("is unchanged if the other run published everything that it read", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const winner = publishFound(elsewhere(layout), { prices: [pears] }, { run: { run_id: "winner" } })
@@ -199,7 +199,7 @@ describe("a run whose data set another machine publishes meanwhile", () => {
       assert.deepStrictEqual(yield* items(layout), ["apple", "pear"])
     })
   )
-  itWorks("fails where it was rolled back there, says so, and is recorded once", () =>
+  itWorks("fails if the other run was rolled back, and is recorded once", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "undone" } })
@@ -214,7 +214,7 @@ describe("a run whose data set another machine publishes meanwhile", () => {
 })
 
 describe("a run that is live", () => {
-  itWorks("is reported as it is recorded, with a warning, where it is interrupted behind its manifest", (logs) =>
+  itWorks("is reported as recorded, with a warning, if it is interrupted after writing its manifest", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const reported: Array<unknown> = []
@@ -226,7 +226,7 @@ describe("a run that is live", () => {
       assert.isTrue(logs.some((line) => line.startsWith("Warn: the failure came too late: own was already recorded")))
     })
   )
-  itWorks("succeeds, and is not told as failed, where the archive cannot note that it has published", (logs) =>
+  itWorks("succeeds even if the archive cannot record that it has published", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
@@ -234,7 +234,7 @@ describe("a run that is live", () => {
       const read: Pipeline["read"] = (context) =>
         Effect.tap(pipeline.read(context), () => {
           const list = `${layout.home}/raw/fetches/${context.run_id}.ndjson`
-          return Effect.andThen(fs.remove(list), fs.makeDirectory(list)).pipe(Effect.orDie) // a folder takes no line
+          return Effect.andThen(fs.remove(list), fs.makeDirectory(list)).pipe(Effect.orDie) // nothing can be appended to a folder
         })
       const options = { home: layout.home, days: undefined, dryRun: false }
       const { run } = yield* ingestFromOrigin({ ...pipeline, read }, options).pipe(

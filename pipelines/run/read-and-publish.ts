@@ -1,5 +1,5 @@
 /**
- * A run from its source to the warehouse: it reads into a staging file and publishes what is new. A failed run leaves a
+ * A run from its source to the warehouse: reads into a staging file and publishes what is new. A failed run leaves a
  * record of the reason and of what it had staged. If another machine publishes the same data set meanwhile, the run
  * reads its payloads a second time and compares them with what is live then.
  */
@@ -7,7 +7,6 @@ import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"
 import {
   ChecksFailed,
   catchUp,
-  folderOf,
   type Layout,
   type Manifest,
   newestManifest,
@@ -20,12 +19,14 @@ import {
   requireStillKnown,
   type Staged,
   StagingFailed,
-  stage
+  stage,
+  stagingFolder
 } from "@larder/warehouse"
-import { Cause, Clock, Effect, Exit, Option, Path } from "effect"
+import { Cause, Clock, Effect, Option, Path } from "effect"
 import { Archive } from "./archive/archive.ts"
-import { archiveToRepeat, fetchesOf, repeated, unpackingFolder } from "./archive/archived-runs.ts"
-import { markBundled, mixtureIn } from "./bundled.ts"
+import { makeUnpackingFolder, openArchive, readFetches, repeatRun } from "./archive/archived-runs.ts"
+import { findMixture, markBundled } from "./bundled.ts"
+import { reasonOf } from "./files/causes.ts"
 import { type DayRange, NothingRead, type Pipeline, ReadFailed, type RunContext, reasonLines } from "./pipeline.ts"
 import { BadUse } from "./preflight.ts"
 import { Progress } from "./progress.ts"
@@ -37,25 +38,17 @@ export interface Ended {
 }
 
 export interface RunOptions {
-  /** `LARDER_HOME` of the run. */
   readonly home: string
   readonly days: DayRange | undefined
-  /** Reads, merges and checks, and discards the result. */
   readonly dryRun: boolean
-  /** Also publishes less than the live generation holds. */
   readonly acceptShrinkage?: boolean | undefined
-  /**
-   * A run that is repeated from the archive. It succeeded originally, so having less than the live generation was
-   * accepted, or follows from a rollback.
-   */
+  /** Repeated from the archive. It succeeded originally, so shrinkage was accepted or follows from a rollback. */
   readonly isRepeated?: true
-  /** The file that was given with `--stores`. */
   readonly stores?: string | undefined
-  /** Called with what is known about a run that did not succeed. */
   readonly onFailed?: (ended: Ended) => void
 }
 
-interface Reading {
+interface PipelineRun {
   readonly pipeline: Pipeline
   readonly layout: Layout
   /** The run as it begins. */
@@ -63,31 +56,22 @@ interface Reading {
   readonly options: RunOptions
 }
 
-export const timeOf = (now: number) => new Date(now).toISOString()
+export const formatTime = (now: number) => new Date(now).toISOString()
 export const outcomeOfFailure = (cause: Cause.Cause<unknown>): RunRecord["outcome"] => {
   if (Cause.hasInterruptsOnly(cause)) return "interrupted"
   return Cause.squash(cause) instanceof ChecksFailed ? "checks_failed" : "failed"
 }
-const messageOf = (cause: Cause.Cause<unknown>) => {
-  const error = Cause.squash(cause)
-  return Cause.hasInterruptsOnly(cause) ? "interrupted" : String(error instanceof Error ? error.message : error)
-}
-const leftOutOf = (cause: Cause.Cause<unknown>): ReadonlyArray<FeedLeftOut> => {
-  const error = Cause.squash(cause)
-  return error instanceof ReadFailed || error instanceof NothingRead ? error.left_out : []
-}
 
-/** What is known about a run so far. */
-interface Known {
+interface RunState {
   run: RunRecord
   left_out: ReadonlyArray<FeedLeftOut>
   checks: ReadonlyArray<CheckOutcome>
 }
 
 /** Makes a failed run visible in SQL immediately. If this fails, the run still fails with its original error. */
-const tellFailure = Effect.fnUntraced(function* (
-  { layout, options }: Reading,
-  { checks, left_out, run: known }: Known,
+const recordFailure = Effect.fnUntraced(function* (
+  { layout, options }: PipelineRun,
+  { checks, left_out, run: known }: RunState,
   cause: Cause.Cause<unknown>
 ) {
   const recorded = options.dryRun
@@ -99,29 +83,28 @@ const tellFailure = Effect.fnUntraced(function* (
       `the failure came too late: ${recorded.run_id} was already recorded, and its data is live. npx larder-ingest generations shows it.`
     )
   }
-  const finished_at = timeOf(yield* Clock.currentTimeMillis)
-  const run = { ...known, outcome: outcomeOfFailure(cause), finished_at, message: messageOf(cause) }
-  const leftOut = leftOutOf(cause)
+  const finished_at = formatTime(yield* Clock.currentTimeMillis)
+  const error = Cause.squash(cause)
+  const message = Cause.hasInterruptsOnly(cause) ? "interrupted" : reasonOf(error)
+  const run = { ...known, outcome: outcomeOfFailure(cause), finished_at, message }
+  const leftOut = error instanceof ReadFailed || error instanceof NothingRead ? error.left_out : []
   options.onFailed?.({ run, left_out: leftOut })
   if (options.dryRun) return
-  yield* recordEnd(layout, { run, checks, leftOut }, folderOf(layout, run.run_id)).pipe(
+  yield* recordEnd(layout, { run, checks, leftOut }, stagingFolder(layout, run.run_id)).pipe(
     Effect.catch((error) => Effect.logWarning(`the record of this run is lost: ${error.message}`))
   )
 })
 
-const isOvertaken = (cause: Cause.Cause<unknown>) => Cause.squash(cause) instanceof PublishedMeanwhile
-const orTell =
-  (reading: Reading, known: Known) =>
+/** A run that another machine overtakes has not failed: it tries again. */
+const recordingFailure =
+  (run: PipelineRun, state: RunState) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.onExit(effect, (exit) =>
-      Exit.isSuccess(exit) || isOvertaken(exit.cause) ? Effect.void : tellFailure(reading, known, exit.cause)
+    Effect.onError(effect, (cause) =>
+      Cause.squash(cause) instanceof PublishedMeanwhile ? Effect.void : recordFailure(run, state, cause)
     )
 
-/**
- * Reads the source and checks what was received: bundled samples stay samples wherever they are read from, and must not
- * be mixed with live data.
- */
-const readInto = Effect.fnUntraced(function* (
+/** Reads the source. Bundled samples stay samples wherever they are read from, and must not be mixed with live data. */
+const readSource = Effect.fnUntraced(function* (
   pipeline: Pipeline,
   started: RunRecord,
   context: RunContext,
@@ -131,17 +114,17 @@ const readInto = Effect.fnUntraced(function* (
   if (started.origin === "sample" || !(yield* markBundled(pipeline, context.staging))) {
     return { ...read, origin: started.origin }
   }
-  const mixture = isRepeated ? undefined : yield* mixtureIn(context.layout, pipeline, "sample")
+  const mixture = isRepeated ? undefined : yield* findMixture(context.layout, pipeline, "sample")
   if (mixture !== undefined) return yield* new BadUse({ problem: mixture })
   return { ...read, origin: "sample" as const }
 })
 
-/** Publishes what was read, and updates `known` along the way. */
+/** Publishes what was read, and updates `state` along the way. */
 const publishRead = Effect.fnUntraced(function* (
-  { layout, options, pipeline, started }: Reading,
+  { layout, options, pipeline, started }: PipelineRun,
   since: Manifest | undefined,
-  known: Known,
-  read: Effect.Success<ReturnType<typeof readInto>>,
+  state: RunState,
+  read: Effect.Success<ReturnType<typeof readSource>>,
   staged: Staged
 ) {
   const { acceptShrinkage = false, dryRun, isRepeated = false } = options
@@ -150,15 +133,15 @@ const publishRead = Effect.fnUntraced(function* (
     ...started,
     origin,
     outcome: left_out.length > 0 ? "partial" : "published",
-    finished_at: isRepeated ? started.finished_at : timeOf(yield* Clock.currentTimeMillis),
+    finished_at: isRepeated ? started.finished_at : formatTime(yield* Clock.currentTimeMillis),
     rows_read,
     rows_rejected,
     message: left_out.length > 0 ? reasonLines(left_out).join("\n") : null
   }
-  known.run = run
-  known.left_out = left_out
+  state.run = run
+  state.left_out = left_out
   yield* Progress.use((progress) => progress.phase(dryRun ? "merging and checking" : "publishing", rows_read))
-  if (!dryRun) yield* Archive.use((archive) => archive.settled)
+  if (!dryRun) yield* Archive.use((archive) => archive.flush)
   const published = yield* publish({
     layout,
     dataSet: pipeline.dataSet,
@@ -170,71 +153,69 @@ const publishRead = Effect.fnUntraced(function* (
     checks: pipeline.checks,
     acceptShrinkage: acceptShrinkage || isRepeated,
     onChecked: (checks) => {
-      known.checks = checks
+      state.checks = checks
     },
     dryRun
   })
   return { ...published, feeds, left_out, all_failed, ...(stores === undefined ? {} : { stores }) }
 })
 
-/** `since` is what is live when the attempt begins. */
-const attempt = Effect.fnUntraced(function* (reading: Reading, since: Manifest | undefined, known: Known) {
-  const { layout, options, pipeline, started } = reading
+const attempt = Effect.fnUntraced(function* (runContext: PipelineRun, since: Manifest | undefined, state: RunState) {
+  const { layout, options, pipeline, started } = runContext
   const { acceptShrinkage = false, days, isRepeated = false, stores } = options
   const { run_id, started_at } = started
   yield* requirePublishable(layout, pipeline.dataSet) // before anything is fetched
   yield* Progress.use((progress) => progress.start(pipeline.name))
   const { filled, staged } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
-    readInto(pipeline, started, { run_id, started_at, layout, staging, days, stores, acceptShrinkage }, isRepeated)
+    readSource(pipeline, started, { run_id, started_at, layout, staging, days, stores, acceptShrinkage }, isRepeated)
   ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
-  const published = publishRead(reading, since, known, filled, staged)
+  const published = publishRead(runContext, since, state, filled, staged)
   return yield* Effect.ensuring(published, staged.close) // recording a failure opens the staging file
 })
 export type IngestResult = Effect.Success<ReturnType<typeof attempt>>
 
-/** The files of an attempt exist until its failure has been recorded. */
-const attemptAndTell = (reading: Reading, since: Manifest | undefined) =>
-  Effect.suspend(() => {
-    const known: Known = { run: reading.started, left_out: [], checks: [] }
-    return Effect.scoped(attempt(reading, since, known).pipe(orTell(reading, known)))
-  })
+const initialState = ({ started }: PipelineRun): RunState => ({ run: started, left_out: [], checks: [] })
 
-/** Undefined if another machine published first. */
-const overtakenOr = <A, E, R>(attempt: Effect.Effect<A, E | PublishedMeanwhile, R>) =>
-  Effect.catchIf(
-    attempt,
-    (error): error is PublishedMeanwhile => error instanceof PublishedMeanwhile,
-    () => Effect.succeed(undefined)
+/** Undefined if another machine published first. The files of an attempt exist until its failure has been recorded. */
+const attemptOnce = (runContext: PipelineRun, since: Manifest | undefined) =>
+  Effect.suspend(() => {
+    const state = initialState(runContext)
+    return Effect.scoped(attempt(runContext, since, state).pipe(recordingFailure(runContext, state)))
+  }).pipe(
+    Effect.catchIf(
+      (error): error is PublishedMeanwhile => error instanceof PublishedMeanwhile,
+      () => Effect.succeed(undefined)
+    )
   )
 
-const newest = ({ layout }: Reading) => Effect.map(newestManifest(layout.local), Option.getOrUndefined)
+const readNewest = ({ layout }: PipelineRun) => Effect.map(newestManifest(layout.local), Option.getOrUndefined)
 
 /** Replaces the source by what the run already fetched. Fails if a rollback means that there may be more to read. */
-const whatItGot = Effect.fnUntraced(function* (reading: Reading, since: Manifest | undefined) {
+const reuseFetched = Effect.fnUntraced(function* (runContext: PipelineRun, since: Manifest | undefined) {
   const path = yield* Path.Path
-  const { layout, pipeline, started } = reading
+  const { layout, pipeline, started } = runContext
   yield* catchUp(layout)
-  const now = yield* newest(reading)
+  const now = yield* readNewest(runContext)
   yield* requireStillKnown(pipeline.name, since, now?.data_sets[pipeline.name])
   yield* refreshOpened(layout) // what the other machine read counts as read
   yield* Effect.logInfo(`${pipeline.name} was published by another machine; what was read is compared with that`)
   const folder = path.join(layout.home, "raw")
-  const archive = yield* archiveToRepeat(folder, yield* unpackingFolder(layout))
+  const archive = yield* openArchive(folder, yield* makeUnpackingFolder(layout))
   const { run_id } = started
-  return { now, source: repeated(archive, { run_id, fetches: yield* fetchesOf(folder, run_id) }) }
+  return { now, source: repeatRun(archive, { run_id, fetches: yield* readFetches(folder, run_id) }) }
 })
 
 /** Reads and publishes. An overtaken run tries again: each time, another machine has published. */
-export const readAndPublish = Effect.fnUntraced(function* (reading: Reading) {
-  let since = yield* newest(reading)
-  let published = yield* overtakenOr(attemptAndTell(reading, since))
+export const readAndPublish = Effect.fnUntraced(function* (runContext: PipelineRun) {
+  let since = yield* readNewest(runContext)
+  let published = yield* attemptOnce(runContext, since)
+  const again = { ...runContext, options: { ...runContext.options, stores: undefined } } // the archive has the list, too
   while (published === undefined) {
-    const got = yield* whatItGot(reading, since).pipe(
-      orTell(reading, { run: reading.started, left_out: [], checks: [] })
+    const { now, source } = yield* reuseFetched(runContext, since).pipe(
+      recordingFailure(runContext, initialState(runContext))
     )
-    since = got.now
-    const again: Reading = { ...reading, options: { ...reading.options, stores: undefined } } // the list comes from the archive, too
-    published = yield* overtakenOr(attemptAndTell(again, since)).pipe(Effect.provide(got.source))
+    since = now
+    published = yield* attemptOnce(again, since).pipe(Effect.provide(source))
   }
   return published
 }, Effect.scoped)

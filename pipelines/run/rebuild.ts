@@ -1,7 +1,7 @@
 /**
- * Rebuilds a data set from the raw archive, without the network: repeats every run that read its source, in the order
- * in which the runs were recorded. Ids, times of first sight and histories come out as they were. Runs that were rolled
- * back are left out. What is live stays live until the rebuild is complete.
+ * Rebuilds a data set from the raw archive, without the network: repeats every run that read its source and was not
+ * rolled back, in the order in which the runs were recorded. Ids, times of first sight and histories come out as they
+ * were. The live data stays live until the rebuild is complete.
  */
 import { randomUUID } from "node:crypto"
 import {
@@ -22,39 +22,34 @@ import {
   writableDirectory
 } from "@larder/warehouse"
 import { Effect, Option, Path } from "effect"
-import { type ArchivedRun, archivedRuns } from "./archive/archived-runs.ts"
+import { type ArchivedRun, listArchivedRuns } from "./archive/archived-runs.ts"
 import type { Pipeline } from "./pipeline.ts"
 import { repeatRuns } from "./run.ts"
 
-/**
- * Runs in the order in which they were recorded. Their ids have another order if a clock was wrong. Runs without a
- * record keep their place.
- */
-const inOrder = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<string>) => {
+/** Ids have another order than records if a clock was wrong. Runs without a record keep their place. */
+const sortByRecord = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<string>) => {
   const byId = new Map(runs.map((run) => [run.run_id, run]))
   const known = [...recorded].flatMap((run_id) => byId.get(run_id) ?? [])
   return runs.map((run) => (recorded.has(run.run_id) ? (known.shift() ?? run) : run))
 }
 
 /**
- * Archived runs from which the live data descends: those that published according to their lists, or according to
- * `ingest` if a run was killed after its manifest was written. If the record of a run is lost, its list names the
- * generation that it made, and the manifest says whether that was rolled back.
+ * Runs that published according to their lists, or according to `ingest` if a run was killed after its manifest was
+ * written. If the record of a run is lost, the manifest shows whether the generation in its list was rolled back.
  */
-const runsToRepeat = Effect.fnUntraced(function* (pipeline: Pipeline, layout: Layout, live: DataSetEntry | undefined) {
+const selectRuns = Effect.fnUntraced(function* (pipeline: Pipeline, layout: Layout, live: DataSetEntry | undefined) {
   const path = yield* Path.Path
   const { published, recorded, rolledBack } = yield* countingRuns(layout)
-  const archived = yield* archivedRuns(path.join(layout.home, "raw"), pipeline.name, published)
+  const archived = yield* listArchivedRuns(path.join(layout.home, "raw"), pipeline.name, published)
   const isUndone = ({ generation, run_id }: ArchivedRun) =>
     rolledBack.has(run_id) ||
     (!recorded.has(run_id) &&
       live?.undone.some(({ first, last }) => generation !== null && first <= generation && generation <= last))
-  return inOrder(archived, recorded).filter(
+  return sortByRecord(archived, recorded).filter(
     (run) => (run.has_published || pipeline.repeatsReads === true) && !isUndone(run)
   )
 })
 
-/** Returns the runs that were repeated. If there are none, nothing was changed. */
 export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline: Pipeline, home: string) {
   const layout = yield* openLayout(home)
   yield* writableDirectory(layout.dir)
@@ -66,7 +61,7 @@ export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline:
   const rebuilding = Effect.gen(function* () {
     const since = Option.getOrUndefined(yield* newestManifest(layout.local))?.data_sets[pipeline.name]
     const scratch = yield* ownFolder(layout, `rebuild-${pipeline.name}-${randomUUID()}`)
-    const runs = yield* repeatRuns(pipeline, home, yield* runsToRepeat(pipeline, layout, since), { home: scratch })
+    const runs = yield* repeatRuns(pipeline, home, yield* selectRuns(pipeline, layout, since), { home: scratch })
     if (runs.length === 0) return { runs, generation: null, isLoaded: isLoaded(since) }
     const from = yield* layoutOf(scratch)
     const generation = yield* rebuildFrom({ layout, dataSet: pipeline.dataSet, from, since })

@@ -1,7 +1,4 @@
-/**
- * One run of a pipeline: reads the source into a staging file, publishes what is new, and records how it went, even if
- * nothing was published.
- */
+/** One run of a pipeline from its origin, in its home, with its archive; and the repetition of archived runs. */
 import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import type { RunRecord } from "@larder/schemas"
@@ -18,54 +15,49 @@ import {
 } from "@larder/warehouse"
 import { Clock, Config, Effect, Exit, FileSystem, Layer, Option, Path, Runtime, Schema } from "effect"
 import { Archive } from "./archive/archive.ts"
-import { type ArchivedRun, archiveToRepeat, repeated, unpackingFolder } from "./archive/archived-runs.ts"
+import { type ArchivedRun, makeUnpackingFolder, openArchive, repeatRun } from "./archive/archived-runs.ts"
 import { reasonOf } from "./files/causes.ts"
 import type { BundleUnusable } from "./origins/bundle-files.ts"
 import { type FileUnusable, fileOrigin } from "./origins/file.ts"
 import { liveOrigin } from "./origins/live.ts"
 import { Origin } from "./origins/origin.ts"
 import { type RecordingsMissing, replayOrigin, sampleOrigin } from "./origins/replay.ts"
-import { LeftOut, type Pipeline, reasonLines } from "./pipeline.ts"
+import { FeedsLeftOutList, type Pipeline, reasonLines } from "./pipeline.ts"
 import { type Given, sourceKind } from "./preflight.ts"
 import { Progress } from "./progress.ts"
-import { outcomeOfFailure, type RunOptions, readAndPublish, timeOf } from "./read-and-publish.ts"
+import { formatTime, outcomeOfFailure, type RunOptions, readAndPublish } from "./read-and-publish.ts"
 
-/** Identifies a run. A run that is repeated from the archive keeps its identity. */
+/** A run that is repeated from the archive keeps its identity. */
 interface RunIdentity {
   readonly run_id: string
   readonly started_at: string
-  /** When it had read everything. */
   readonly finished_at?: string
   readonly origin: RunRecord["origin"]
 }
 
-/** Some feeds were left out; the data of the others was published. */
 export class FeedsLeftOut extends Schema.TaggedError<FeedsLeftOut>()("FeedsLeftOut", {
   pipeline: Schema.String,
-  left_out: LeftOut,
+  left_out: FeedsLeftOutList,
   published: Schema.String,
-  /** No feed could be read. */
   all_failed: Schema.Boolean
 }) {
   override readonly [Runtime.errorExitCode] = this.all_failed ? 1 : 4
   override get message() {
     const reasons = reasonLines(this.left_out)
-    const shown = reasons.slice(0, reasonsShown).map((reason) => reason.replaceAll("\n", "\n  ")) // later lines of a reason are indented
+    const shown = reasons.slice(0, maxReasons).map((reason) => reason.replaceAll("\n", "\n  ")) // indents later lines
     const more = reasons.length - shown.length
     const rest = more > 0 ? `\nand ${more} more: ingest.left_out has all of them` : ""
     const partial = this.left_out.filter(({ kind }) => kind === "partial").length
+    const missing = this.left_out.length - partial
+    const noun = (count: number) => `${count} ${count === 1 ? "feed" : "feeds"} of ${this.pipeline}`
     const counts = [
-      { count: this.left_out.length - partial, how: "left out" },
-      { count: partial, how: "read only in part" }
-    ].filter(({ count }) => count > 0)
-    const told = counts.map(({ count, how }, at) =>
-      at === 0 ? `${count} ${count === 1 ? "feed" : "feeds"} of ${this.pipeline} ${how}` : `${count} ${how}`
-    )
-    return `${told.join(", ")}; ${this.published}.\n${shown.join("\n")}${rest}`
+      ...(missing > 0 ? [`${noun(missing)} left out`] : []),
+      ...(partial > 0 ? [`${missing > 0 ? partial : noun(partial)} read only in part`] : [])
+    ]
+    return `${counts.join(", ")}; ${this.published}.\n${shown.join("\n")}${rest}`
   }
 }
 
-/** A dry run has no folder to work in. */
 class ScratchUnwritable extends Schema.TaggedError<ScratchUnwritable>()("ScratchUnwritable", {
   cause: Schema.Defect()
 }) {
@@ -75,13 +67,13 @@ class ScratchUnwritable extends Schema.TaggedError<ScratchUnwritable>()("Scratch
 }
 
 /** A store list may have hundreds of stores that cannot be reached. */
-const reasonsShown = 50
+const maxReasons = 50
 
-export const homeSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
+export const homeFolderSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
 
-/** The warehouse of `LARDER_HOME`. Fails if an earlier version of Larder made it. */
+/** Opens the warehouse of `LARDER_HOME`. Fails if an earlier version of Larder made it. */
 export const openHome = Effect.gen(function* () {
-  const layout = yield* openLayout(yield* homeSetting)
+  const layout = yield* openLayout(yield* homeFolderSetting)
   yield* requirePresentForm(layout)
   return layout
 })
@@ -96,7 +88,7 @@ export type OriginLayer = Layer.Layer<
   FileSystem.FileSystem | Path.Path
 >
 
-const originFor = (pipeline: Pipeline, given: Given): OriginLayer => {
+const selectOrigin = (pipeline: Pipeline, given: Given): OriginLayer => {
   if (Option.isSome(given.file)) return fileOrigin(given.file.value)
   if (Option.isSome(given.replay)) return replayOrigin(given.replay.value)
   const bySetting = Effect.map(sourceKind(given), (kind) =>
@@ -106,7 +98,7 @@ const originFor = (pipeline: Pipeline, given: Given): OriginLayer => {
 }
 
 /** Redirects what a run writes beside the warehouse into another folder, also the notes on verified files. */
-const writingInto = Effect.fnUntraced(function* (layout: Layout, folder: string) {
+const redirectWrites = Effect.fnUntraced(function* (layout: Layout, folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const seen = path.join(folder, "seen")
@@ -115,10 +107,7 @@ const writingInto = Effect.fnUntraced(function* (layout: Layout, folder: string)
   return { ...layout, seen, staging, stagingLock: path.join(folder, ".staging.lock") } satisfies Layout as Layout
 })
 
-/**
- * Runs a pipeline once. Succeeds with the record of the run, even if nothing was new or some feeds were left out.
- * `scratch` is the folder of a dry run, which reads its home and writes nothing there.
- */
+/** Succeeds even if nothing was new or some feeds were left out. `scratch` is the folder of a dry run. */
 const runPipeline = Effect.fn("Pipeline.run")(function* (
   pipeline: Pipeline,
   identity: RunIdentity,
@@ -127,7 +116,7 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
 ) {
   const own = yield* openLayout(options.home)
   if (scratch === undefined) yield* writableDirectory(own.home)
-  const layout = scratch === undefined ? own : yield* writingInto(own, scratch)
+  const layout = scratch === undefined ? own : yield* redirectWrites(own, scratch)
   const started: RunRecord = {
     finished_at: identity.started_at,
     ...identity,
@@ -151,62 +140,53 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
   return yield* readAndPublish({ pipeline, layout, started, options })
 })
 
-/** The outcome of a run that published nothing. Undefined if it published, or if the next run resumes it. */
-const endedHow = (exit: Exit.Exit<{ readonly run: RunRecord }, unknown>) => {
-  if (Exit.isFailure(exit)) {
-    const outcome = outcomeOfFailure(exit.cause)
-    return outcome === "interrupted" ? undefined : outcome
+/** If this fails, the run is still live: a rebuild also learns this from the warehouse. */
+const recordPublished = (generation: string, shrinkageAccepted?: boolean) =>
+  Archive.use((archive) => archive.recordPublished(generation, shrinkageAccepted)).pipe(
+    Effect.catch((error) => Effect.logWarning(`the run is live, but the archive has no record of it: ${error.message}`))
+  )
+
+/** Records in the archive how a run ended, and packs what it fetched. The next run resumes an interrupted one instead. */
+const closeArchive = Effect.fnUntraced(function* (
+  exit: Exit.Exit<{ readonly run: RunRecord }, unknown>,
+  shrinkageAccepted?: boolean
+) {
+  const archive = yield* Archive
+  const outcome = Exit.isFailure(exit) ? outcomeOfFailure(exit.cause) : exit.value.run.outcome
+  if (Exit.isFailure(exit) && outcome === "interrupted") return
+  if (Exit.isFailure(exit) || exit.value.run.generation === null) {
+    yield* Effect.catch(archive.recordEnd(outcome, shrinkageAccepted), (error) =>
+      Effect.logWarning(`the archive has no record of how this run ended: ${error.message}`)
+    )
   }
-  return exit.value.run.generation === null ? exit.value.run.outcome : undefined
-}
+  yield* archive.pack
+})
 
-/** Packs what a run fetched, unless the next run resumes it. */
-const packUp = (exit: Exit.Exit<unknown, unknown>) =>
-  Exit.isFailure(exit) && outcomeOfFailure(exit.cause) === "interrupted"
-    ? Effect.void
-    : Archive.use((archive) => archive.pack)
-
-const noteEnd = (how: string | undefined, shrinkageAccepted?: boolean) =>
-  how === undefined
-    ? Effect.void
-    : Archive.use((archive) => archive.ended(how, shrinkageAccepted)).pipe(
-        Effect.catch((error) => Effect.logWarning(`the archive has no record of how this run ended: ${error.message}`))
-      )
-
-/** Where a dry run writes everything, until it ends. It needs as much room as a run. */
-const scratchFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
+/** Everything that a dry run writes is there until it ends. It needs as much room as a run. */
+const makeScratch = Effect.flatMap(FileSystem.FileSystem, (fs) =>
   Effect.mapError(
     fs.makeTempDirectoryScoped({ prefix: "larder-dry-run-" }),
     (cause) => new ScratchUnwritable({ cause: cause.reason.cause ?? cause })
   )
 )
 
-/** A new run from the provided origin. What it fetches goes into the archive of its home; a dry run discards it. */
+/** Runs a pipeline from the provided origin. Its payloads go into the archive of its home; a dry run discards them. */
 export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline, options: RunOptions) {
   const path = yield* Path.Path
   const { kind } = yield* Origin
   const now = yield* Clock.currentTimeMillis
-  const identity = { run_id: newRunId(pipeline.name, now), started_at: timeOf(now), origin: kind }
+  const identity = { run_id: newRunId(pipeline.name, now), started_at: formatTime(now), origin: kind }
   const home = path.resolve(options.home)
-  const scratch = options.dryRun ? yield* scratchFolder : undefined
+  const scratch = options.dryRun ? yield* makeScratch : undefined
   if (scratch === undefined) {
     yield* writableDirectory(home)
     yield* ownFolder(yield* layoutOf(home), `archiving-${identity.run_id}`) // keeps a prune from starting meanwhile
   }
   return yield* runPipeline(pipeline, identity, options, scratch).pipe(
-    Effect.tap(({ run }) =>
-      run.generation === null
-        ? Effect.void
-        : Archive.use((archive) => archive.published(run.generation ?? "", options.acceptShrinkage)).pipe(
-            // the run is live, and a rebuild also learns this from the warehouse
-            Effect.catch((error) =>
-              Effect.logWarning(`the run is live, but the archive has no record of it: ${error.message}`)
-            )
-          )
+    Effect.tap(({ run: { generation } }) =>
+      generation === null ? Effect.void : recordPublished(generation, options.acceptShrinkage)
     ),
-    Effect.onExit((exit) =>
-      options.dryRun ? Effect.void : Effect.andThen(noteEnd(endedHow(exit), options.acceptShrinkage), packUp(exit))
-    ),
+    Effect.onExit((exit) => (options.dryRun ? Effect.void : closeArchive(exit, options.acceptShrinkage))),
     Effect.provide(
       Archive.layer({
         folder: path.join(home, "raw"),
@@ -221,10 +201,9 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
   )
 }, Effect.scoped)
 
-/** A new run from the given or configured source. */
 export const ingestOnce = (pipeline: Pipeline, given: Given, options: RunOptions) =>
   ingestFromOrigin(pipeline, { ...options, stores: Option.getOrUndefined(given.stores) }).pipe(
-    Effect.provide(originFor(pipeline, given))
+    Effect.provide(selectOrigin(pipeline, given))
   )
 
 /**
@@ -240,12 +219,12 @@ export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   const path = yield* Path.Path
   const folder = path.join(path.resolve(from), "raw")
   yield* writableDirectory(options.home)
-  const archive = yield* archiveToRepeat(folder, yield* unpackingFolder(yield* layoutOf(options.home)))
+  const archive = yield* openArchive(folder, yield* makeUnpackingFolder(yield* layoutOf(options.home)))
   return yield* Effect.forEach(runs, (run) => {
     const { days, finished_at, origin, run_id, shrinkage_accepted: acceptShrinkage, started_at } = run
     const repeating = { ...options, days: days ?? undefined, dryRun: false, acceptShrinkage, isRepeated: true } as const
     return runPipeline(pipeline, { run_id, started_at, finished_at, origin }, repeating).pipe(
-      Effect.provide(repeated(archive, run)),
+      Effect.provide(repeatRun(archive, run)),
       Effect.map((result) => result.run)
     )
   })

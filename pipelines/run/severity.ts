@@ -1,31 +1,33 @@
-/** Checks by severity: an error keeps a run from being published, a warning is only reported. */
+/** Checks by severity: an error prevents the publication of a run, a warning is only reported. */
 import type { Check } from "@larder/warehouse"
 
-const of =
+const makeCheck =
   (severity: Check["severity"]) =>
   (name: string, description: string, sql: string): Check => ({ name, severity, description, sql })
 
-export const error = of("error")
-export const warning = of("warning")
+export const error = makeCheck("error")
+export const warning = makeCheck("warning")
 
-/**
- * Fails if there is less than in the live generation, by more than `percent`. `before` and `now` are SQL that counts;
- * the bad row holds both. A first load has nothing to compare with.
- */
-export const shrinkage = (of: {
+interface ShrinkageLimit {
   readonly name: string
-  /** What is counted, in the plural. */
+  /** The counted things, in the plural. */
   readonly what: string
   readonly before: string
   readonly now: string
   readonly percent: number
-}): Check => ({
-  name: of.name,
+}
+
+/**
+ * Fails if there is less than in the live generation, by more than `percent`. `before` and `now` are SQL that counts;
+ * the bad row contains both. A first load has nothing to compare with.
+ */
+export const shrinkage = ({ before, name, now, percent, what }: ShrinkageLimit): Check => ({
+  name,
   severity: "error",
-  description: `at most ${of.percent} % fewer ${of.what} than are live; with --accept-shrinkage fewer are published`,
+  description: `at most ${percent} % fewer ${what} than are live; with --accept-shrinkage fewer are published`,
   sql: `
-    select '${of.what}' as what, before, now, round(100 * (before - now) / before, 1) as percent_fewer
-    from (select (${of.before})::integer as before, (${of.now})::integer as now)
-    where 100 * (before - now) > ${of.percent} * before`,
+    select '${what}' as what, before, now, round(100 * (before - now) / before, 1) as percent_fewer
+    from (select (${before})::integer as before, (${now})::integer as now)
+    where 100 * (before - now) > ${percent} * before`,
   comparesWithLive: true
 })

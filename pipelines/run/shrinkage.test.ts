@@ -1,11 +1,11 @@
-/** What each pipeline compares with the live generation, over tables of no more than the columns that are compared. */
+/** Shrinkage checks of each pipeline, over tables with only the compared columns. */
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { aRun } from "@larder/test/support/warehouse/pantry.ts"
 import { DuckDb, literal, runChecks, runTable } from "@larder/warehouse"
 import { Effect, FileSystem } from "effect"
 import { brandedFoodChecks as ofFoods } from "../branded-foods/checks.ts"
-import { checks as ofCommodities } from "../commodities/checks.ts"
+import { commodityChecks as ofCommodities } from "../commodities/checks.ts"
 import { checks as ofStores } from "../storefronts/checks.ts"
 
 const comparing = [...ofFoods, ...ofCommodities, ...ofStores].filter((check) => check.comparesWithLive === true)
@@ -23,7 +23,7 @@ const forms = (...loads: ReadonlyArray<readonly [run: string, day: string, rows:
   select 'branded-foods' as pipeline, 'gov-fdc/csv' as feed, run as run_id, 'https://a/csv_' || day || '.zip' as url,
     rows_read, 1 as rows_rejected
   from (values ${loads.map(([run, day, rows]) => `('${run}', '${day}', ${rows + 1})`).join(", ")}) loads(run, day, rows_read)`
-/** A release in a folder, as runs left it: the payloads of its files that they read. */
+/** A release in a folder, as earlier runs read it: the payloads of its files. */
 const folder = (...files: ReadonlyArray<readonly [run: string, name: string, rows: number]>) => `
   create table ingest.raw_file as
   select 'branded-foods' as pipeline, 'gov-fdc/csv' as feed, run as run_id, 'file:csv_2026-04-30/' || name as url,
@@ -49,7 +49,7 @@ const [food, form, price, product] = [
 ] as const
 const before = [food, form, price, product]
 
-/** The checks that find less than in a live generation of `was`, with what they found. */
+/** Returns the checks that find less than in the live generation `was`, with their bad rows. */
 const shrunk = Effect.fnUntraced(function* (changed: ReadonlyArray<string>, acceptShrinkage = false, was = before) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-shrinkage-" })
@@ -68,7 +68,7 @@ const shrunk = Effect.fnUntraced(function* (changed: ReadonlyArray<string>, acce
 
 const error = "error" as const
 
-describe("a generation that holds less than the live one", () => {
+describe("a generation with less than the live one", () => {
   itWorks("fails when it has more than 5 % fewer current labels, with the figures", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* shrunk([foods(950), form, price, product]), [])
@@ -151,7 +151,7 @@ describe("a generation that holds less than the live one", () => {
       ])
     })
   )
-  itWorks("is a warning where the operator accepts it", () =>
+  itWorks("is only a warning if the operator accepts it", () =>
     Effect.gen(function* () {
       const found = yield* shrunk([foods(500), form, points(50), product], true)
       assert.deepStrictEqual(

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aRun } from "@larder/test/support/warehouse/pantry.ts"
 import type { IngestResult } from "./read-and-publish.ts"
-import { jsonOf, leftOutError, summaryOf } from "./summary.ts"
+import { formatJson, formatSummary, leftOutError } from "./summary.ts"
 
 const left = (feed: string, kind: "untrusted" | "unreachable" | "partial" = "unreachable") => ({
   feed,
@@ -26,9 +26,9 @@ const result = (of: Partial<IngestResult>): IngestResult => ({
 })
 
 describe("the summary of a run", () => {
-  it("calls rows that state nothing new neither loaded nor known", () => {
+  it("counts rows without anything new as neither loaded nor known", () => {
     assert.strictEqual(
-      summaryOf(result({}), false),
+      formatSummary(result({}), false),
       "storefronts: published larder-000001\n  5 rows read: 3 new, 1 with nothing new, 1 rejected"
     )
   })
@@ -37,15 +37,15 @@ describe("the summary of a run", () => {
     [true, "dry run: nothing was published; a run would publish a new generation"],
     [false, "dry run: nothing was published; a run would publish nothing, because nothing is new"]
   ])("says that a dry run published nothing (changes: %s)", (changes, line) => {
-    assert.include(summaryOf(result({ changes }), true), `storefronts: ${line}\n`)
+    assert.include(formatSummary(result({ changes }), true), `storefronts: ${line}\n`)
   })
 
-  it("has words of its own with --json for what a dry run would publish", () => {
-    const outcomeOf = (dryRun: boolean): unknown => JSON.parse(jsonOf(result({}), dryRun)).outcome
+  it("has its own outcome with --json for a dry run that would publish", () => {
+    const outcomeOf = (dryRun: boolean): unknown => JSON.parse(formatJson(result({}), dryRun)).outcome
     assert.deepStrictEqual([outcomeOf(false), outcomeOf(true)], ["published", "would_publish"])
   })
 
-  it("tells feeds that were read in part from those that were left out", () => {
+  it("distinguishes partly read feeds from those that were left out", () => {
     const headOf = (...left_out: IngestResult["left_out"]) =>
       leftOutError(result({ feeds: 4, left_out }), false)?.message.split("\n")[0]
     assert.strictEqual(
@@ -81,7 +81,7 @@ describe("the summary of a run", () => {
       false,
       "the others had nothing new"
     ]
-  ])("says what became of the rest: %s", (_, of, dryRun, rest) => {
+  ])("describes the other feeds: %s", (_, of, dryRun, rest) => {
     const error = leftOutError(result(of), dryRun)
     assert.include(error?.message ?? "", `; ${rest}.\n`)
   })

@@ -1,11 +1,11 @@
-/** What a run prints when it has ended: two lines for people, or an object for machines. */
+/** The output of a run that has ended: two lines for people, or an object for machines. */
 import type { RunRecord } from "@larder/schemas"
 import type { Ended, IngestResult } from "./read-and-publish.ts"
 import { FeedsLeftOut } from "./run.ts"
 
-const grouped = (rows: number | null) => (rows ?? 0).toLocaleString("en-US")
+const formatCount = (rows: number | null) => (rows ?? 0).toLocaleString("en-US")
 
-const headlineOf = ({ changes, run }: Pick<IngestResult, "run" | "changes">, dryRun: boolean) => {
+const formatHeadline = ({ changes, run }: Pick<IngestResult, "run" | "changes">, dryRun: boolean) => {
   if (dryRun) {
     const would = changes ? "a new generation" : "nothing, because nothing is new"
     return `dry run: nothing was published; a run would publish ${would}`
@@ -13,21 +13,22 @@ const headlineOf = ({ changes, run }: Pick<IngestResult, "run" | "changes">, dry
   return run.generation === null ? "nothing new, nothing published" : `published ${run.generation}`
 }
 
-/** For a run that did not fail. */
-export const summaryOf = (
+export const formatSummary = (
   result: Pick<IngestResult, "run" | "changes"> & Partial<Pick<IngestResult, "stores">>,
   dryRun: boolean
 ): string => {
   const { run, stores } = result
+  const [read, loaded, unchanged, rejected] = [run.rows_read, run.rows_loaded, run.rows_unchanged, run.rows_rejected]
   return [
-    `${run.pipeline}: ${headlineOf(result, dryRun)}`,
-    `  ${grouped(run.rows_read)} rows read: ${grouped(run.rows_loaded)} new, ${grouped(run.rows_unchanged)} with nothing new, ${grouped(run.rows_rejected)} rejected`,
-    ...(stores?.not_due ? [`  ${grouped(stores.not_due)} of ${grouped(stores.listed)} stores were not due`] : [])
+    `${run.pipeline}: ${formatHeadline(result, dryRun)}`,
+    `  ${formatCount(read)} rows read: ${formatCount(loaded)} new, ${formatCount(unchanged)} with nothing new, ${formatCount(rejected)} rejected`,
+    ...(stores?.not_due
+      ? [`  ${formatCount(stores.not_due)} of ${formatCount(stores.listed)} stores were not due`]
+      : [])
   ].join("\n")
 }
 
-/** What happened to the feeds that were not left out, or to the data of a partial one. */
-const restOf = ({ all_failed, changes, feeds, left_out }: IngestResult, dryRun: boolean) => {
+const describeRest = ({ all_failed, changes, feeds, left_out }: IngestResult, dryRun: boolean) => {
   const others = feeds - left_out.length
   const [was, were] = dryRun ? ["would be", "would be"] : ["was", "were"]
   if (all_failed) return left_out.length === 1 ? "no row of it changes" : "none could be read"
@@ -36,15 +37,14 @@ const restOf = ({ all_failed, changes, feeds, left_out }: IngestResult, dryRun: 
   return changes ? `the others ${were} published` : "the others had nothing new"
 }
 
-/** The error of a run that left something out; undefined for other runs. */
 export const leftOutError = (result: IngestResult, dryRun: boolean): FeedsLeftOut | undefined => {
   const { all_failed, left_out, run } = result
   if (left_out.length === 0) return undefined
-  return new FeedsLeftOut({ pipeline: run.pipeline, left_out, published: restOf(result, dryRun), all_failed })
+  return new FeedsLeftOut({ pipeline: run.pipeline, left_out, published: describeRest(result, dryRun), all_failed })
 }
 
 /** The object of a run, or of a pipeline that did not run: unknown values are null. */
-type Told = { readonly [Key in keyof Omit<RunRecord, "outcome">]: RunRecord[Key] | null } & {
+type RunOutput = { readonly [Key in keyof Omit<RunRecord, "outcome">]: RunRecord[Key] | null } & {
   /** As in the run; `would_publish` for a dry run, `not_run` for a pipeline that a run of several leaves out. */
   readonly outcome: RunRecord["outcome"] | "would_publish" | "not_run"
   readonly left_out: IngestResult["left_out"]
@@ -54,29 +54,22 @@ type Told = { readonly [Key in keyof Omit<RunRecord, "outcome">]: RunRecord[Key]
   readonly problem: string | null
 }
 
-export const jsonOf = ({ left_out, run, stores }: IngestResult, dryRun: boolean): string => {
+export const formatJson = ({ left_out, run, stores }: IngestResult, dryRun: boolean): string => {
   const outcome = dryRun && run.outcome === "published" ? "would_publish" : run.outcome
-  return JSON.stringify({
-    ...run,
-    outcome,
-    left_out,
-    stores: stores ?? null,
-    dry_run: dryRun,
-    problem: null
-  } satisfies Told)
+  const output: RunOutput = { ...run, outcome, left_out, stores: stores ?? null, dry_run: dryRun, problem: null }
+  return JSON.stringify(output)
 }
 
-/** A pipeline that published nothing. */
-interface Unpublished {
+interface UnpublishedPipeline {
   readonly pipeline: string
   readonly outcome: "failed" | "interrupted" | "not_run"
   readonly problem: string
   readonly dryRun: boolean
-  /** What is known about the run, if one had begun: then it gives the outcome. */
+  /** The run, if one had begun: then it determines the outcome. */
   readonly ended?: Ended | undefined
 }
 
-export const jsonOfUnpublished = ({ dryRun, ended, outcome, pipeline, problem }: Unpublished): string => {
+export const formatUnpublishedJson = ({ dryRun, ended, outcome, pipeline, problem }: UnpublishedPipeline): string => {
   const unknown = {
     run_id: null,
     pipeline,
@@ -94,5 +87,6 @@ export const jsonOfUnpublished = ({ dryRun, ended, outcome, pipeline, problem }:
     message: problem
   }
   const known = { ...unknown, ...ended?.run, left_out: ended?.left_out ?? [] }
-  return JSON.stringify({ ...known, stores: null, dry_run: dryRun, problem } satisfies Told)
+  const output: RunOutput = { ...known, stores: null, dry_run: dryRun, problem }
+  return JSON.stringify(output)
 }

@@ -1,6 +1,6 @@
 /** Reads the known stores and their listed products from the live generation. */
 import { readFileSync } from "node:fs"
-import { type DuckDb, fromLive, type Layout, literal, liveDataSetOf, storefront } from "@larder/warehouse"
+import { type DuckDb, fromLive, type Layout, literal, readLiveDataSet, storefront } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 import type { ListedStore } from "./source/store-list.ts"
@@ -52,7 +52,7 @@ export const stageKnownProducts = Effect.fnUntraced(function* (
   stores: LiveStores
 ) {
   yield* db.run("create table feed.known (domain varchar, native_id varchar)")
-  const { file: live } = yield* liveDataSetOf(layout, storefront)
+  const { file: live } = yield* readLiveDataSet(layout, storefront)
   if (stores.size > 0 && live !== undefined) yield* db.run(copyKnownProducts(live))
   return ({ domain, kind }: ListedStore) => {
     if (stores.get(domain)?.kind !== kind) return Effect.succeed<ReadonlySet<string>>(new Set())

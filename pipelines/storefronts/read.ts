@@ -5,7 +5,7 @@
 import { literal, storefront, storeReadTable, storeTable } from "@larder/warehouse"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { Archive } from "../run/archive/archive.ts"
-import { reading } from "../run/files/hand-edited.ts"
+import { readHandEdited } from "../run/files/hand-edited.ts"
 import { Origin } from "../run/origins/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
@@ -92,7 +92,7 @@ const checkCounts = Effect.fnUntraced(function* (
   { staging }: RunContext,
   result: Pick<ReadResult, "rows_read" | "rows_silent" | "rows_rejected">
 ) {
-  const [staged] = yield* staging.db.all(Staged, storefront.countStatedRows)
+  const [staged] = yield* staging.db.all(Staged, storefront.countSourceRows)
   const { rows_read, rows_rejected, rows_silent } = result
   if (rows_read === rows_rejected + rows_silent + (staged?.rows ?? 0)) return
   yield* Effect.die(
@@ -115,7 +115,7 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       const due = yield* pickDueStores({ ...run, mapping: mappingHash }, all, asked_at)
       const stores = { listed: all.length, not_due: all.length - due.length }
       if (due.length === 0) return { results: [], result: nothing, stores }
-      yield* reading(dictionary)
+      yield* readHandEdited(dictionary)
       yield* progress.expect(due.length)
       const folder = path.dirname(run.staging.file)
       const rows = yield* stageRows(run.staging.db, folder)

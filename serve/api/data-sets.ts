@@ -18,9 +18,9 @@ import { storefrontRoutes } from "./routes/storefronts.ts"
 
 /** By pipeline. What a loader opens closes with the data set. */
 export const loaders = (layout: Layout, withheldLicences: ReadonlyArray<Licence>) => ({
-  commodities: { of: commodity, load: ({ db }: LiveData) => loadCommodities(db, withheldLicences) },
-  "branded-foods": { of: brandedFood, load: ({ db, entry }: LiveData) => openServedFoods(layout, entry, db) },
-  storefronts: { of: storefront, load: ({ db }: LiveData) => loadStorefronts(db) }
+  commodities: { definition: commodity, load: ({ db }: LiveData) => loadCommodities(db, withheldLicences) },
+  "branded-foods": { definition: brandedFood, load: ({ db, entry }: LiveData) => openServedFoods(layout, entry, db) },
+  storefronts: { definition: storefront, load: ({ db }: LiveData) => loadStorefronts(db) }
 })
 
 type Loaders = ReturnType<typeof loaders>

@@ -1,6 +1,6 @@
 /** `larder-serve`. Administrative commands work without a server, or through the one that holds the ledger. */
 import { version } from "@larder/schemas"
-import { programOf } from "@larder/warehouse/cli"
+import { makeProgram } from "@larder/warehouse/cli"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { accountsCommand } from "./accounts.ts"
@@ -44,4 +44,4 @@ const root = Command.make("larder-serve").pipe(
   ])
 )
 
-export const program = programOf(root, { version })
+export const program = makeProgram(root, { version })

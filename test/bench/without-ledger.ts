@@ -4,7 +4,7 @@
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { scopes } from "@larder/schemas"
-import { listen, makeApi, makeMeters, makePipeline, makeTurns, makeReadModel, routes } from "@larder/serve/api"
+import { listen, makeApi, makeMeters, makePipeline, makeReadModel, makeTurns, routes } from "@larder/serve/api"
 import { addDocs } from "@larder/serve/docs"
 import type { LedgerAccess } from "@larder/serve/ledger"
 import { makeAssistants } from "@larder/serve/mcp"

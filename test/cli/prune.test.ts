@@ -34,7 +34,7 @@ describe("larder-ingest prune", () => {
     assert.deepStrictEqual(stdout.replace(/[\d,]+ KiB/, "… KiB").split("\n"), [
       "Removed 1 payload of 1 run, … KiB; 2 runs stay:",
       `  ${run_id}  commodities: rolled back`,
-      "Payloads that only these runs fetched are no longer available. A rebuild gives the same rows as before: it repeats no run that failed, was killed or was rolled back.",
+      "Payloads that only these runs fetched are no longer available. A rebuild gives the same rows as before: it does not repeat runs that failed, were killed or were rolled back.",
       ""
     ])
     assert.notInclude(readdirSync(lists), undone)

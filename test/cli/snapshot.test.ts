@@ -53,7 +53,7 @@ describe("larder-ingest snapshot", () => {
     assert.match(refused.stderr, /notes\.txt already exists, and a snapshot does not replace a file\./)
     const nowhere = await call("snapshot", "--to", path.join(folder, "no/such/folder.duckdb"))
     assert.strictEqual(nowhere.code, 1)
-    assert.match(nowhere.stderr, /No snapshot was written to .+Name a file in an existing folder/)
+    assert.match(nowhere.stderr, /No snapshot was written to .+Choose a file in an existing folder/)
     assert.deepStrictEqual(readdirSync(folder), ["notes.txt"])
     assert.strictEqual(readFileSync(there, "utf8"), "mine")
   })

@@ -11,8 +11,8 @@ import {
   recordEnd,
   recordRun,
   refreshOpened,
-  stagedIn,
   stagedIngestTables,
+  stagedRecords,
   watchLive,
   writeRecordsOfRun
 } from "@larder/warehouse"
@@ -108,7 +108,7 @@ const recordsOfUnchanged = (insert: string) => (layout: Layout) =>
       const run = unchanged(pipeline)
       const file = `${folder}/${pipeline}.gz`
       const ofRun = { run, checks: [], leftOut: [], hasChangedData: false }
-      yield* at === 0 ? writeRecordsOfRun(file, ofRun, stagedIn(db)) : writeRecordsOfRun(file, ofRun)
+      yield* at === 0 ? writeRecordsOfRun(file, ofRun, stagedRecords(db)) : writeRecordsOfRun(file, ofRun)
       yield* recordRun(layout, run, file, folder)
     }
     yield* refreshOpened(layout)

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto"
 import { setTimeout } from "node:timers/promises"
 import { assert, describe } from "@effect/vitest"
-import { type Bucket, datedObjects, proven, putObject, s3Depot } from "@larder/warehouse"
+import { type Bucket, datedObjects, proveDepot, putObject, s3Depot } from "@larder/warehouse"
 import { AwsClient } from "aws4fetch"
 import { Effect, FileSystem, Redacted } from "effect"
 import { afterAll, beforeAll } from "vitest"
@@ -73,7 +73,7 @@ export const holdsDepots = (name: string, start: () => Promise<Service>) => {
     itWorks("is proven", () =>
       Effect.gen(function* () {
         const depot = yield* aDepot
-        yield* proven(depot)
+        yield* proveDepot(depot)
         assert.deepStrictEqual(yield* depot.list("proofs/"), [])
       })
     )

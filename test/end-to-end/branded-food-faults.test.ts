@@ -69,7 +69,7 @@ const distrusted = new Set<string>()
 const live = (hangs = false) => {
   const toPath = ({ pathname }: URL) =>
     distrusted.has(pathname) ? `https://127.0.0.1:${secure}${pathname}` : `http://127.0.0.1:${host.port}${pathname}`
-  return hostsMoved(toPath, { ...unpaced, tries: 2, ...(hangs && { head: "1 second" }) })
+  return hostsMoved(toPath, { ...unpaced, maxTries: 2, ...(hangs && { responseTimeout: "1 second" }) })
 }
 
 const ingest = (

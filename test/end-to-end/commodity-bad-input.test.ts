@@ -286,7 +286,9 @@ describe("a run with an unusable LARDER_HOME", () => {
     writeFileSync(file, "a generation in one file")
     const run = await replay(folder, good)
     expect(run.code).toBe(1)
-    expect(run.stderr).toMatch(/holds a warehouse of an earlier form \(larder-000001\.duckdb\).*larder-ingest rebuild/)
+    expect(run.stderr).toMatch(
+      /contains a warehouse of an earlier form \(larder-000001\.duckdb\).*larder-ingest rebuild/
+    )
     expect(readdirSync(path.dirname(file))).toEqual(["larder-000001.duckdb"])
     expect(readFileSync(file, "utf8")).toBe("a generation in one file")
   })

@@ -5,10 +5,10 @@ import {
   brandedFoods,
   catalog,
   commodities,
-  exitCodeOf,
   type FeedVerdict,
+  formatReport,
   liveOrigin,
-  reportOf,
+  probeExitCode,
   storefronts
 } from "@larder/pipelines"
 import { Effect } from "effect"
@@ -71,7 +71,7 @@ describe("a probe of commodities", () => {
         ["gov-mars/1090"]
       )
       assert.lengthOf(verdicts, feeds.length)
-      assert.strictEqual(exitCodeOf(verdicts), 4)
+      assert.strictEqual(probeExitCode(verdicts), 4)
       assert.isTrue(
         services.seen.every(({ url }) => /[?&]q=[a-z_]+%3D/.test(url)),
         "no whole history is asked for"
@@ -84,11 +84,11 @@ describe("a probe of commodities", () => {
       const services = yield* startServices()
       const verdicts = yield* probing(commodities, { origin: at(services), environment: {} })
       assert.match(
-        reportOf(verdicts),
+        formatReport(verdicts),
         /My Market News .*: 0 of 27 ok\n {2}not asked {4}27 feeds, .*: MARS_API_KEY is not set: get a free key/
       )
       assert.isFalse(services.seen.some(({ url }) => url.includes("marsapi")))
-      assert.strictEqual(exitCodeOf(verdicts), 4)
+      assert.strictEqual(probeExitCode(verdicts), 4)
     }).pipe(Effect.scoped)
   )
 
@@ -102,7 +102,7 @@ describe("a probe of commodities", () => {
       assert.deepStrictEqual(of(verdicts, "gov-mars/1602").detail, "the service denied gov-mars/1603")
       const asked = Map.groupBy(services.seen, ({ url }) => url)
       assert.lengthOf(asked, 3)
-      assert.strictEqual(exitCodeOf(verdicts), 1)
+      assert.strictEqual(probeExitCode(verdicts), 1)
       assert.notInclude(JSON.stringify(verdicts), key.MARS_API_KEY)
     }).pipe(Effect.scoped)
   )
@@ -138,7 +138,7 @@ describe("a fault that affects all feeds", () => {
   ] as const)("is told once: %s", ([, answer, line]) =>
     Effect.gen(function* () {
       const services = yield* startServices({ "*": answer })
-      const lines = linesOf(reportOf(yield* probing(commodities, { origin: at(services) })))
+      const lines = linesOf(formatReport(yield* probing(commodities, { origin: at(services) })))
       assert.lengthOf(lines, 2, lines.join("\n"))
       for (const said of lines) assert.match(said, line)
     }).pipe(Effect.scoped)
@@ -151,7 +151,7 @@ describe("a fault that affects all feeds", () => {
       )
       const portal = page.url.replace("127.0.0.1", "localhost")
       const services = yield* startUpstream((response) => response.writeHead(302, { location: portal }).end())
-      const lines = linesOf(reportOf(yield* probing(commodities, { origin: at(services) })))
+      const lines = linesOf(formatReport(yield* probing(commodities, { origin: at(services) })))
       assert.match(lines[0] ?? "", /answers with an HTML page instead of data.*sign in there and run again/)
       assert.match(lines[1] ?? "", /not asked {4}26 feeds/)
       assert.lengthOf(services.seen, 2)
@@ -168,7 +168,7 @@ describe("a fault that affects all feeds", () => {
         response.writeHead(302, { location: "http://portal.example/login" }).end()
       })
       const origin = hostsMoved(({ pathname, search }) => `https://127.0.0.1:${port}${pathname}${search}`, unpaced)
-      const lines = linesOf(reportOf(yield* probing(commodities, { origin })))
+      const lines = linesOf(formatReport(yield* probing(commodities, { origin })))
       assert.match(
         lines[0] ?? "",
         /redirects from https to http, to portal\.example\. If that .* sign in there and run/
@@ -193,10 +193,10 @@ describe("a fault that affects all feeds", () => {
       const { port } = yield* startTls(makeCertificate({ name: "unknown", hosts: ["127.0.0.1"] }))
       const origin = hostsMoved(({ pathname, search }) => `https://127.0.0.1:${port}${pathname}${search}`, unpaced)
       const verdicts = yield* probing(commodities, { origin })
-      const lines = linesOf(reportOf(verdicts))
+      const lines = linesOf(formatReport(verdicts))
       assert.match(lines[0] ?? "", /is not signed by an authority that this machine trusts .* in NODE_EXTRA_CA_CERTS/)
       assert.match(lines[1] ?? "", /not asked {4}26 feeds/)
-      assert.strictEqual(exitCodeOf(verdicts), 1)
+      assert.strictEqual(probeExitCode(verdicts), 1)
     }).pipe(Effect.scoped)
   )
 })
@@ -223,7 +223,7 @@ describe("a probe of branded foods", () => {
         verdicts.map(({ newest_day }) => newest_day),
         [day, day]
       )
-      assert.strictEqual(exitCodeOf(verdicts), 0)
+      assert.strictEqual(probeExitCode(verdicts), 0)
     }).pipe(Effect.scoped)
   )
 
@@ -279,7 +279,7 @@ describe("a probe of stores", () => {
       assert.strictEqual(of(verdicts, "store/closed.example").verdict, "unreachable")
       assert.include(of(verdicts, "store/closed.example").detail, "robots.txt forbids /products.json")
       assert.strictEqual(of(verdicts, "store/page.example").verdict, "differs")
-      assert.strictEqual(exitCodeOf(verdicts), 4)
+      assert.strictEqual(probeExitCode(verdicts), 4)
     }).pipe(Effect.scoped)
   )
 })

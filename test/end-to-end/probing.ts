@@ -1,6 +1,6 @@
 /** Probes of live sources in tests: real requests over real HTTP, of which only the hosts are moved. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { catalog, type Pipeline, type Probed, probePipeline, writeBundle } from "@larder/pipelines"
+import { catalog, type Pipeline, type ProbedPipeline, probePipeline, writeProbeBundle } from "@larder/pipelines"
 import { ConfigProvider, Effect } from "effect"
 import { type Bodies, everyFeed, recordingOf } from "../support/pipelines/commodity-payloads.ts"
 import { hostsMoved, unpaced } from "../support/pipelines/live-runs.ts"
@@ -38,12 +38,12 @@ export const bundling = (
   environment: Readonly<Record<string, string>>
 ) =>
   Effect.gen(function* () {
-    const probed: Array<Probed> = []
+    const probed: Array<ProbedPipeline> = []
     for (const [pipeline, { origin, stores }] of probes) {
       probed.push(yield* probePipeline(pipeline, stores).pipe(Effect.provide(origin)))
     }
     const verdicts = probed.flatMap((one) => one.verdicts)
-    yield* writeBundle(file, probed, verdicts)
+    yield* writeProbeBundle(file, probed, verdicts)
     return verdicts
   }).pipe(Effect.scoped, withSettings(environment))
 

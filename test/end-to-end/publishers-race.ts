@@ -1,7 +1,7 @@
 /** Three programs that publish data sets of their own at the same time, round after round: each generation has one winner. */
 import { mkdirSync } from "node:fs"
 import { assert } from "@effect/vitest"
-import { generationId, keptManifestsOf, type Layout, refreshOpened } from "@larder/warehouse"
+import { generationId, type Layout, readKeptManifests, refreshOpened } from "@larder/warehouse"
 import { Effect, Exit, Fiber } from "effect"
 import { chanceFrom, newSeed } from "../crash/chance.ts"
 import { otherProcess } from "../support/warehouse/other-process.ts"
@@ -18,7 +18,7 @@ const publication = ({ home }: Layout, schema: string, round: number) => ({
 })
 /** Each of the kept generations was made from the one before it. */
 const assertChain = Effect.fnUntraced(function* ({ depot }: Layout) {
-  for (const { number, replaces } of yield* keptManifestsOf(depot)) {
+  for (const { number, replaces } of yield* readKeptManifests(depot)) {
     assert.strictEqual(replaces, number === 1 ? null : number - 1)
   }
 })

@@ -1,5 +1,5 @@
 /** Which report a recorded payload is of: it passes for its own feed and for no other. */
-import { assertReport, catalog, type Feed, PayloadUnreadable, rowsOf } from "@larder/pipelines"
+import { assertReport, catalog, type Feed, PayloadUnreadable, parseRows } from "@larder/pipelines"
 import { expect, it } from "vitest"
 import { marsBody } from "../support/pipelines/commodity-payloads.ts"
 import { describeSamples } from "../support/shared-samples.ts"
@@ -10,7 +10,7 @@ const { feeds } = catalog()
 /** Why the payload is not taken for the feed; undefined where it is. */
 const refusal = (feed: Feed, text: string): string | undefined => {
   try {
-    assertReport(feed, rowsOf(feed, { url: feed.feed, text, content_type: "application/json", recorded: true }))
+    assertReport(feed, parseRows(feed, { url: feed.feed, text, content_type: "application/json", recorded: true }))
     return undefined
   } catch (error) {
     if (!(error instanceof PayloadUnreadable)) throw error

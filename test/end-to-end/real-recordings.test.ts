@@ -6,7 +6,7 @@ import { describeSamples } from "../support/shared-samples.ts"
 import { query, recordOf, removeFolder, replayFolder, temporaryFolder, valuesOf } from "./ingesting.ts"
 import { butterMonths, classIVMonths, powderPrints, recordings, reportTitles, spotCloses } from "./real-recordings.ts"
 
-const { feedOf } = catalog()
+const { feedsByName } = catalog()
 
 type Order = <A>(rows: ReadonlyArray<A>) => ReadonlyArray<A>
 
@@ -147,7 +147,7 @@ const theRealNumbers = () => {
 
   it("have the report titles that the service lists", () => {
     for (const { report_title, slug_id } of reportTitles()) {
-      const feed = feedOf.get(`gov-mars/${slug_id}`)
+      const feed = feedsByName.get(`gov-mars/${slug_id}`)
       if (feed !== undefined) expect(feed.title).toBe(report_title)
     }
   })

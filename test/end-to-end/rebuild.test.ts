@@ -141,7 +141,7 @@ describe("larder-ingest rebuild", () => {
     for (const list of readdirSync(lists)) rmSync(path.join(lists, list))
     const { code, runs, stderr } = await rebuild(copy)
     expect([code, runs]).toEqual([1, []])
-    expect(stderr).toMatch(/has no run of commodities and branded-foods that counts: .* Nothing of .* was changed\.$/m)
+    expect(stderr).toMatch(/has no run of commodities and branded-foods to repeat: .* Nothing of .* was changed\.$/m)
     expect(newestManifest(copy)).toEqual(newestManifest(home))
   })
 

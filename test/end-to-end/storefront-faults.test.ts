@@ -39,10 +39,10 @@ const environment = { LARDER_PRIVATE_HOSTS: "127.0.0.1" }
 const hasty = {
   ...storeRequests,
   ...unpaced,
-  tries: 2,
-  head: "3 seconds",
-  longestPause: "2 millis",
-  patience: "20 millis",
+  maxTries: 2,
+  responseTimeout: "3 seconds",
+  maxPause: "2 millis",
+  maxWait: "20 millis",
   lanes: { [shopifyLane]: 128 }
 } as const
 

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { DuckDb, dataSets, type Parts, type Row, snapshot } from "@larder/warehouse"
+import { DuckDb, dataSets, type Parts, type Row, writeSnapshot } from "@larder/warehouse"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { questions } from "../support/notebook.ts"
@@ -141,7 +141,7 @@ describe("the analyst's notebook over a snapshot, and after a second read", () =
     return Effect.runPromise(
       Effect.scoped(
         Effect.gen(function* () {
-          yield* snapshot({ to: file, ...parts() })
+          yield* writeSnapshot(file, parts())
           yield* Effect.sync(() => chmodSync(file, 0o600))
           const db = yield* DuckDb.readWrite(file)
           for (const [number, sql] of asked) inSnapshot.set(number, yield* db.rows(sql))

@@ -220,14 +220,14 @@ describe("a fourth data set", () => {
     })
   })
 
-  it("is skipped once it is removed, with the scope of its keys, and everything else is served", async () => {
+  it("is not served once it is removed, with the scope of its keys, and everything else is served", async () => {
     removeDataSet(copy)
     await served(async (api, logs) => {
       expect((await ask(api, "/v1/exchange-rates", keys.rates)).body.error.message).toBe("No such endpoint")
       expect((await ask(api, "/v1/commodities", keys.rates)).status).toBe(403)
       const { about, status } = await ask(api, "/v1/commodities", keys.commodities)
       expect([status, ...about]).toEqual([200, "larder-000001", "sample", "10", "4960"])
-      expect(logs()).toContain("exchange-rates is left aside: this version of Larder does not know this data set")
+      expect(logs()).toContain("exchange-rates is not served: this version of Larder does not know this data set")
       expect(logs()).toContain("has scopes that this version of Larder does not know; they allow nothing")
       expect(JSON.parse(await admin("keys", "list", "--account", account))).toMatchObject([
         { scopes: [] },

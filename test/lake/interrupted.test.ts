@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe } from "@effect/vitest"
-import { type Depot, objectIdOf, recordEnd } from "@larder/warehouse"
+import { type Depot, identifyFile, recordEnd } from "@larder/warehouse"
 import { Effect } from "effect"
 import { itWorks } from "../support/it-works.ts"
 import { deltaVersions, snapshotRows, snapshotsOf } from "../support/lake/reading.ts"
@@ -55,7 +55,7 @@ describe("two machines that update the lake at the same time", () => {
       yield* up(layout)
       const lake = lakeOf(layout)
       for (const name of readdirSync(path.join(lake, "catalogues"))) {
-        const { sha256 } = yield* objectIdOf(path.join(lake, "catalogues", name))
+        const { sha256 } = yield* identifyFile(path.join(lake, "catalogues", name))
         assert.strictEqual(name, `${sha256}.ducklake`)
       }
       assert.deepStrictEqual(yield* snapshotsOf(lake), [1, 2, 3, 4, 5])

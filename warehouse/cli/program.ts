@@ -1,6 +1,6 @@
 /**
- * The main program of both binaries. Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 failure,
- * 2 usage error, 130 interrupted; an error with `Runtime.errorExitCode` chooses its own.
+ * Runs the main program of both binaries. Results go to stdout, everything else to stderr. Exit codes: 0 success, 1
+ * failure, 2 usage error, 130 interrupted; an error with `Runtime.errorExitCode` sets its own.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -13,14 +13,11 @@ import { usageToStderr } from "./usage.ts"
 
 const isUsage = (error: unknown) => Predicate.isTagged(error, "ShowHelp")
 
-/**
- * Effect exits with 1 on a usage error, and with 0 if only a subcommand is missing. Larder exits with 2 in both cases,
- * and on an invalid setting.
- */
+/** On a usage error, Effect exits with 1, or with 0 if a subcommand is missing. Larder exits with 2 on all of these. */
 export const exitCodeOf = (exit: Exit.Exit<unknown, unknown>): number => {
   let code = 0
-  Runtime.defaultTeardown(exit, (chosen) => {
-    code = chosen
+  Runtime.defaultTeardown(exit, (exitCode) => {
+    code = exitCode
   })
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return code
   const error = Cause.squash(exit.cause)
@@ -37,51 +34,51 @@ const messageOf = (error: unknown) => {
 }
 
 /** The messages of expected errors. */
-export const messagesOf = (cause: Cause.Cause<unknown>): ReadonlyArray<string> =>
+export const expectedMessages = (cause: Cause.Cause<unknown>): ReadonlyArray<string> =>
   cause.reasons.filter(Cause.isFailReason).map((reason) => messageOf(reason.error))
 
-/** Prints an expected error as its message, without a stack. A defect is a bug in Larder and is logged in full. */
+/** Prints the messages of expected errors, without a stack. A defect is a bug in Larder and is logged completely. */
 export const report = (program: string) => (cause: Cause.Cause<unknown>) => {
   if (Cause.hasInterruptsOnly(cause) || isUsage(Cause.squash(cause))) return Effect.void
-  const expected = messagesOf(cause)
+  const expected = expectedMessages(cause)
   const messages = Effect.forEach(expected, (message) => Console.error(`${program}: ${message}`), { discard: true })
   return Cause.hasDies(cause)
     ? Effect.andThen(messages, Effect.logError(`${program}: a defect in this program`, cause))
     : messages
 }
 
-/** A reader such as `head` may close the pipe early (`larder-serve ledger export … | head`). That is not a failure. */
-const endWithReader = Effect.sync(() => {
+/** Exits normally when a reader such as `head` closes the pipe early (`larder-serve ledger export … | head`). */
+const exitWhenPipeCloses = Effect.sync(() => {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error
     process.exit(0)
   })
 })
 
-export interface Program {
-  /** Runs with the arguments of the process, and ends the process with the exit code. */
+interface Program {
+  /** Runs with the arguments of the process, and exits. */
   readonly main: () => void
-  /** Runs with these arguments and returns the exit code. The process continues. */
+  /** Runs with these arguments and returns the exit code. */
   readonly runWith: (args: ReadonlyArray<string>) => Promise<number>
 }
 
-export const programOf = <const Name extends string, Input, ContextInput, E>(
+export const makeProgram = <const Name extends string, Input, ContextInput, E>(
   command: Command.Command<Name, Input, ContextInput, E, NodeServices.NodeServices>,
   options: { readonly version: string }
 ): Program => {
-  const reported = Effect.tapCause(report(command.name)) // runMain's own report would go to stdout
+  const reportErrors = Effect.tapCause(report(command.name)) // runMain's own report would go to stdout
   const services = Layer.mergeAll(NodeServices.layer, visibleConsole, usageToStderr, logs, sharedDepotFromSettings)
-  const settings = Layer.suspend(() => ConfigProvider.layer(ConfigProvider.fromEnv())) // otherwise those of the first run stay
+  const settings = Layer.suspend(() => ConfigProvider.layer(ConfigProvider.fromEnv())) // otherwise later runs would have the settings of the first
   return {
     main: () =>
-      endWithReader.pipe(
+      exitWhenPipeCloses.pipe(
         Effect.andThen(Command.run(command, options)),
-        reported,
+        reportErrors,
         Effect.provide(services),
         NodeRuntime.runMain({ teardown, disableErrorReporting: true })
       ),
     runWith: async (args) => {
-      const run = Command.runWith(command, options)(args).pipe(reported, Effect.provide(services))
+      const run = Command.runWith(command, options)(args).pipe(reportErrors, Effect.provide(services))
       const exit = await Effect.runPromiseExit(Effect.provide(run, settings))
       return new Promise((resolve) => teardown(exit, resolve))
     }

@@ -6,18 +6,18 @@ const steering = "\u001b]0;title\u0007 \u009b31m \u007f \r \u202eabc\u2066"
 const shown = "\\u001b]0;title\\u0007 \\u009b31m \\u007f \\u000d \\u202eabc\\u2066"
 
 describe("text for a terminal", () => {
-  it("shows control characters and turns of direction as JSON escapes them", () => {
+  it("escapes control characters and changes of direction as JSON does", () => {
     assert.strictEqual(visible(steering), shown)
     assert.strictEqual(visibleInLine(`${steering}\n\t.`), `${shown}\\u000a\\u0009.`)
   })
 
-  it("shows every control character", () => {
+  it("escapes every control character", () => {
     const all = Array.from({ length: 160 }, (_, code) => String.fromCharCode(code)).join("")
     assert.strictEqual(visible(all).replace(/[\n\t -~\u00a0-\uffff]/g, ""), "")
     assert.strictEqual(JSON.parse(`"${visibleInLine(all.replace(/["\\]/g, ""))}"`), all.replace(/["\\]/g, ""))
   })
 
-  it("leaves lines, tabs and all languages as they are", () => {
+  it("does not change line breaks, tabs and letters of any language", () => {
     const text = "Käse\t鲜奶 🧀 שלום\nمرحبا \u200f100\u00a0%"
     assert.strictEqual(visible(text), text)
   })
@@ -35,7 +35,7 @@ describe("text for a terminal", () => {
       )
     })
 
-  it.effect("prints JSON that reads as what was printed", () =>
+  it.effect("prints JSON that is parsed to the same value", () =>
     Effect.gen(function* () {
       const text = yield* printed(Console.log(JSON.stringify({ name: steering })))
       assert.deepStrictEqual([JSON.parse(text), visible(text)], [{ name: steering }, text])

@@ -1,23 +1,23 @@
 /**
- * The output of both programs. Texts from payloads, store lists and other servers may contain control sequences that
- * hide lines, change the title of a terminal or type into it. They are printed as `\u001b`. JSON writes them in the
- * same way, so JSON stays valid. Output to pipes is escaped too, because a log may later be read on a terminal.
+ * Escapes control characters in the output of both programs. Texts from payloads, store lists and other servers may
+ * contain sequences that hide lines, change the title of a terminal or type into it. They are printed as `\u001b`, as in
+ * JSON, so JSON stays valid. Output to pipes is escaped too, because a log may later be read on a terminal.
  */
 import { formatWithOptions } from "node:util"
 import { Console, Effect, Layer } from "effect"
 
-const escaped = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`
+const escapeCharacter = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
 
 /** C0, DEL, C1 and the characters that change the direction of text, except line breaks and tabs. */
-const steering = /(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
+const controls = /(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
 
-export const visible = (text: string): string => text.replace(steering, escaped)
+export const visible = (text: string): string => text.replace(controls, escapeCharacter)
 
 /** For text that must stay on one line. */
-export const visibleInLine = (text: string): string => visible(text).replace(/[\n\t]/g, escaped)
+export const visibleInLine = (text: string): string => visible(text).replace(/[\n\t]/g, escapeCharacter)
 
 /** A console that prints only text, with control characters escaped: no colours, which are control characters, too. */
-const visibly = (console: Console.Console): Console.Console => {
+const makeVisible = (console: Console.Console): Console.Console => {
   const print =
     (write: (text: string) => void) =>
     (...args: ReadonlyArray<unknown>) =>
@@ -26,4 +26,7 @@ const visibly = (console: Console.Console): Console.Console => {
   return { ...console, debug: print(debug), error: print(error), info: print(info), log: print(log), warn: print(warn) }
 }
 
-export const visibleConsole: Layer.Layer<never> = Layer.effect(Console.Console, Effect.map(Console.Console, visibly))
+export const visibleConsole: Layer.Layer<never> = Layer.effect(
+  Console.Console,
+  Effect.map(Console.Console, makeVisible)
+)

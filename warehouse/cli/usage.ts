@@ -1,8 +1,7 @@
 /**
- * The message for an invalid command line: which word is wrong, the nearest known word, and the help for that one. The
- * whole help is printed only on request, or if a command is missing.
+ * Prints the message for an invalid command line: which word is wrong, the most similar known word, and the help for
+ * that one. The whole help is printed only on request, or if a command is missing.
  */
-
 import { suggestName } from "@larder/schemas"
 import { Console, Effect, Option } from "effect"
 import { CliOutput, type HelpDoc } from "effect/cli"
@@ -16,42 +15,40 @@ const flagsOf = ({ flags, globalFlags = [], inheritedFlags = [] }: HelpDoc.HelpD
 ]
 
 /** The help for one flag. */
-const helpOf = (doc: HelpDoc.HelpDoc, option: string | undefined) => {
+const describeFlag = (doc: HelpDoc.HelpDoc, option: string | undefined) => {
   const flag = flagsOf(doc).find(({ name }) => `--${name}` === option)
   if (flag === undefined) return []
   const type = flag.type === "boolean" ? "" : ` ${flag.type}`
   return [`  --${flag.name}${type}  ${Option.getOrElse(flag.description, () => "")}`.trimEnd()]
 }
 
-const unknown = (word: string, meant: string | undefined) =>
-  `there is no ${word}${meant === undefined ? "" : `. Did you mean ${meant}?`}`
+const describeUnknown = (word: string, suggestion: string | undefined) =>
+  `there is no ${word}${suggestion === undefined ? "" : `. Did you mean ${suggestion}?`}`
 
-const linesOf = (doc: HelpDoc.HelpDoc, mistake: Mistake): ReadonlyArray<string> => {
+const describeMistake = (doc: HelpDoc.HelpDoc, mistake: Mistake): ReadonlyArray<string> => {
   const commands = (doc.subcommands ?? []).flatMap((group) => group.commands.map(({ name }) => name))
   switch (mistake._tag) {
     case "UnrecognizedOption": {
-      const meant = suggestName(
-        mistake.option,
-        flagsOf(doc).map(({ name }) => `--${name}`)
-      )
-      return [unknown(mistake.option, meant), ...helpOf(doc, meant)]
+      const flags = flagsOf(doc).map(({ name }) => `--${name}`)
+      const suggestion = suggestName(mistake.option, flags)
+      return [describeUnknown(mistake.option, suggestion), ...describeFlag(doc, suggestion)]
     }
     case "UnknownSubcommand":
-      return [unknown(mistake.subcommand, suggestName(mistake.subcommand, commands))]
+      return [describeUnknown(mistake.subcommand, suggestName(mistake.subcommand, commands))]
     case "UnexpectedArgument": {
       const [word = ""] = mistake.arguments
-      if (commands.length > 0) return [unknown(word, suggestName(word, commands))]
+      if (commands.length > 0) return [describeUnknown(word, suggestName(word, commands))]
       return [`unexpected: ${mistake.arguments.join(" ")}`]
     }
     case "MissingOption":
-      return [`--${mistake.option} is missing`, ...helpOf(doc, `--${mistake.option}`)]
+      return [`--${mistake.option} is missing`, ...describeFlag(doc, `--${mistake.option}`)]
     case "MissingArgument":
       return [`${mistake.argument} is missing`]
     case "InvalidValue": {
       const name = mistake.kind === "flag" ? `--${mistake.option}` : mistake.option
-      const why = mistake.expected.replace(/^Schema validation failed: /, "").replace(/^(?=")/, "expected ")
-      if (mistake.value === "") return [`${name} has no value`, ...helpOf(doc, name)]
-      return [`${name} cannot be ${JSON.stringify(mistake.value)}: ${why}`, ...helpOf(doc, name)]
+      const reason = mistake.expected.replace(/^Schema validation failed: /, "").replace(/^(?=")/, "expected ")
+      if (mistake.value === "") return [`${name} has no value`, ...describeFlag(doc, name)]
+      return [`${name} cannot be ${JSON.stringify(mistake.value)}: ${reason}`, ...describeFlag(doc, name)]
     }
     default:
       return [mistake.message]
@@ -59,21 +56,25 @@ const linesOf = (doc: HelpDoc.HelpDoc, mistake: Mistake): ReadonlyArray<string> 
 }
 
 /** Prints the mistakes. An unknown command is reported alone, because the others follow from it. */
-const tell = ({ commandPath, errors, helpDoc }: Extract<CliOutput.Presenter.Event, { _tag: "InvalidInvocation" }>) => {
+const printMistakes = ({
+  commandPath,
+  errors,
+  helpDoc
+}: Extract<CliOutput.Presenter.Event, { _tag: "InvalidInvocation" }>) => {
   const command = commandPath.join(" ")
   const first = errors.find(({ _tag }) => _tag === "UnknownSubcommand" || _tag === "UnexpectedArgument")
   const mistakes = first === undefined ? errors : [first]
   const lines = mistakes.flatMap((mistake) => {
-    const [line, ...more] = linesOf(helpDoc, mistake)
+    const [line, ...more] = describeMistake(helpDoc, mistake)
     return [`${command}: ${line}`, ...more]
   })
   return Console.error([...lines, `Try: ${command} --help`].join("\n"))
 }
 
-/** Only requested output goes to stdout, so that it stays machine-readable. */
+/** Only requested output goes to stdout, which stays machine-readable. */
 export const usageToStderr = CliOutput.layerPresenter({
   present: (event) => {
-    if (event._tag === "InvalidInvocation") return tell(event)
+    if (event._tag === "InvalidInvocation") return printMistakes(event)
     if (event._tag === "Help" && event.reason === "Implicit") {
       return Console.error(CliOutput.defaultFormatter({ colors: false }).formatHelpDoc(event.helpDoc))
     }

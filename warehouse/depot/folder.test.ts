@@ -6,7 +6,7 @@ import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { isDepot } from "@larder/test/support/warehouse/depot-contract.ts"
 import { Effect, FileSystem } from "effect"
-import { objectIdOf } from "../generation/parts.ts"
+import { identifyFile } from "../generation/parts.ts"
 import { datedObjects, objectName, putObject } from "./depot.ts"
 import { folderDepot } from "./folder.ts"
 
@@ -15,7 +15,7 @@ const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ p
 )
 
 /** What another process says that cannot put a manifest there: `shell` prepares it, and `before` is done in it. */
-const refusedIn = (
+const errorIn = (
   folder: string,
   {
     before = "",
@@ -57,11 +57,11 @@ describe("a depot in a folder", () => {
       ] as const) {
         const file = path.join(from, "file")
         yield* Effect.promise(() => writeFile(file, text))
-        const object = yield* objectIdOf(file)
+        const object = yield* identifyFile(file)
         yield* putObject(depot, object, file)
-        const kept = statSync(path.join(folder, objectName(object.sha256)))
-        assert.strictEqual(kept.mode & 0o777, 0o444)
-        assert.strictEqual(kept.dev === statSync(from).dev && kept.ino === statSync(file).ino, from === folder)
+        const stored = statSync(path.join(folder, objectName(object.sha256)))
+        assert.strictEqual(stored.mode & 0o777, 0o444)
+        assert.strictEqual(stored.dev === statSync(from).dev && stored.ino === statSync(file).ino, from === folder)
       }
     })
   )
@@ -69,41 +69,41 @@ describe("a depot in a folder", () => {
     Effect.gen(function* () {
       const folder = yield* aFolder
       const depot = folderDepot(folder)
-      const [file, kept] = ["made", "kept before"].map((name) => path.join(folder, name)) as [string, string]
+      const [file, other] = ["made", "other"].map((name) => path.join(folder, name)) as [string, string]
       yield* Effect.promise(() => writeFile(file, "a part", { mode: 0o444 }))
-      yield* Effect.promise(() => writeFile(kept, "another", { mode: 0o444 }))
+      yield* Effect.promise(() => writeFile(other, "another", { mode: 0o444 }))
       const isRoot = process.getuid?.() === 0
       const nobody = 65_534
       if (isRoot)
         yield* FileSystem.FileSystem.use((fs) =>
-          Effect.forEach([folder, file, kept], (one) => fs.chown(one, nobody, nobody))
+          Effect.forEach([folder, file, other], (name) => fs.chown(name, nobody, nobody))
         )
       yield* Effect.acquireUseRelease(
         Effect.sync(() => isRoot && process.seteuid?.(nobody)),
         () =>
-          Effect.forEach([file, kept, file], (one) =>
-            Effect.flatMap(objectIdOf(one), (object) => putObject(depot, object, one))
+          Effect.forEach([file, other, file], (source) =>
+            Effect.flatMap(identifyFile(source), (object) => putObject(depot, object, source))
           ),
         () => Effect.sync(() => isRoot && process.seteuid?.(0))
       )
       assert.strictEqual((yield* datedObjects(depot)).size, 2)
     })
   )
-  itWorks("leaves no partial file on a full disk, and reports it", () =>
+  itWorks("leaves no unfinished file on a full disk, and reports it", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
-      const said = refusedIn(folder, { shell: "trap '' XFSZ; ulimit -f 1" })
-      assert.match(said, /EFBIG.*The disk is full: make room, and run again\./)
+      const message = errorIn(folder, { shell: "trap '' XFSZ; ulimit -f 1" })
+      assert.match(message, /EFBIG.*The disk is full: make room, and run again\./)
       assert.deepStrictEqual(readdirSync(path.join(folder, "generations")), [])
     })
   )
-  itWorks("says what to do if this user has no write access, and leaves nothing behind", () =>
+  itWorks("says what to do if this user has no write access, and leaves no files", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
       yield* FileSystem.FileSystem.use((fs) => fs.chmod(folder, 0o555))
-      const said = refusedIn(folder, { before: "if (process.getuid?.() === 0) process.setuid(65534)" })
+      const message = errorIn(folder, { before: "if (process.getuid?.() === 0) process.setuid(65534)" })
       assert.match(
-        said,
+        message,
         /EACCES.*The folder cannot be written: give this user write access, or set LARDER_DEPOT to another folder\./
       )
       assert.deepStrictEqual(readdirSync(folder), [])
@@ -119,7 +119,7 @@ describe("a depot in a folder", () => {
           fs.link = async () => { throw Object.assign(new Error("${code}: no link"), { code: "${code}" }) }
           syncBuiltinESMExports()` // FAT answers the first, some file systems in user space the second
           assert.match(
-            refusedIn(folder, { before, setting: "LARDER_HOME" }),
+            errorIn(folder, { before, setting: "LARDER_HOME" }),
             /no link.*The folder must be on a file system with hard links: set LARDER_HOME to such a folder\./
           )
           assert.deepStrictEqual(readdirSync(path.join(folder, "generations")), [])
@@ -133,7 +133,7 @@ describe("a depot in a folder", () => {
       const error = yield* Effect.flip(folderDepot(file).putText("generations/000000001.json", "{}"))
       assert.match(
         error.message,
-        /^It is impossible to write generations\/000000001\.json in .*\/file: .*ENOTDIR|EEXIST.*Check the folder, and run again\.$/
+        /^Cannot write generations\/000000001\.json in .*\/file: .*ENOTDIR|EEXIST.*Check the folder, and run again\.$/
       )
     })
   )

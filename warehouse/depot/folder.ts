@@ -11,13 +11,20 @@ import { Effect, type FileSystem, Option, type PlatformError, Stream } from "eff
 import { syncFile, syncFolder } from "../disk.ts"
 import { type Depot, DepotUnusable } from "./depot.ts"
 
-const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : "")
+const errorCode = (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : "")
 
-/** The setting that names the folder. */
+/** For a promise that may fail with this code of the system. */
+const ifCode =
+  <A>(code: string, result: A) =>
+  (error: unknown) => {
+    if (errorCode(error) === code) return result
+    throw error
+  }
+
 type Setting = "LARDER_DEPOT" | "LARDER_HOME"
 
 const adviceFor = (cause: unknown, setting: Setting) => {
-  switch (codeOf(cause)) {
+  switch (errorCode(cause)) {
     case "ENOSPC":
     case "EDQUOT":
     case "EFBIG":
@@ -35,8 +42,8 @@ const adviceFor = (cause: unknown, setting: Setting) => {
   }
 }
 
-/** Fails with the error of the system, from which the advice follows. */
-const flushed = (flush: Effect.Effect<void, PlatformError.PlatformError, FileSystem.FileSystem>) =>
+/** Fails with the error of the system, which determines the advice. */
+const runFlush = (flush: Effect.Effect<void, PlatformError.PlatformError, FileSystem.FileSystem>) =>
   Effect.runPromise(
     flush.pipe(
       Effect.mapError(({ reason }) => reason.cause ?? reason),
@@ -44,32 +51,23 @@ const flushed = (flush: Effect.Effect<void, PlatformError.PlatformError, FileSys
     )
   )
 
-/** A hard link, or a copy if the target is on another file system. */
+/** Makes a hard link, or a copy if the target is on another file system. */
 const linkOrCopy = async (file: string, target: string) => {
   try {
     await link(file, target)
   } catch (error) {
-    if (codeOf(error) !== "EXDEV") throw error
+    if (errorCode(error) !== "EXDEV") throw error
     await copyFile(file, target, constants.COPYFILE_EXCL)
   }
 }
 
-const exists = (file: string) =>
-  stat(file).then(
-    () => true,
-    (error) => {
-      if (codeOf(error) === "ENOENT") return false
-      throw error
-    }
-  )
-
 /** Creates a folder that survives a power failure. */
 const makeFolder = async (folder: string) => {
   const first = await mkdir(folder, { recursive: true })
-  if (first !== undefined) await flushed(syncFolder(path.dirname(first)))
+  if (first !== undefined) await runFlush(syncFolder(path.dirname(first)))
 }
 
-/** Lets `write` create a file, then `place` puts it in its place. A full disk leaves no unfinished file. */
+/** Lets `write` create a temporary file, and `place` move it to its target. A full disk leaves no unfinished file. */
 const put = async <A>(
   target: string,
   write: (part: string) => Promise<void>,
@@ -85,27 +83,20 @@ const put = async <A>(
   }
 }
 
-/** False if the name is taken. */
-const linkIfFree = (part: string, target: string) =>
-  link(part, target).then(
-    () => true,
-    (error) => {
-      if (codeOf(error) === "EEXIST") return false
-      throw error
-    }
-  )
+/** False if the name exists already. */
+const linkIfNew = (part: string, target: string) => link(part, target).then(() => true, ifCode("EEXIST", false))
 
 const putOnce = async (target: string, write: (part: string) => Promise<void>) => {
-  const isNew = await put(target, write, linkIfFree)
-  if (isNew) await flushed(syncFolder(path.dirname(target)))
+  const isNew = await put(target, write, linkIfNew)
+  if (isNew) await runFlush(syncFolder(path.dirname(target)))
   return isNew
 }
 
-/** Unfinished files: a program is putting them, or was killed while it did. */
+/** Whether a file is unfinished: a program is putting it, or was killed before it finished. */
 const isPart = (name: string) => name.endsWith(".part")
 
 export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT"): Depot => {
-  const at = (name: string) => path.join(location, name)
+  const fileOf = (name: string) => path.join(location, name)
   const attempt = <A>(what: string, run: () => Promise<A>) =>
     Effect.tryPromise({
       try: run,
@@ -115,45 +106,40 @@ export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT")
 
   const putText: Depot["putText"] = (name, text) =>
     attempt(`write ${name}`, () =>
-      putOnce(at(name), (part) => writeFile(part, text, { flag: "wx", flush: true, mode: 0o444 }))
+      putOnce(fileOf(name), (part) => writeFile(part, text, { flag: "wx", flush: true, mode: 0o444 }))
     )
 
   const putFile: Depot["putFile"] = (name, _, file) =>
-    attempt(`keep ${name}`, async () => {
-      const target = at(name)
-      if (await exists(target)) return
+    attempt(`store ${name}`, async () => {
+      const target = fileOf(name)
+      if (await stat(target).then(() => true, ifCode("ENOENT", false))) return
       await putOnce(target, async (part) => {
         await linkOrCopy(file, part)
-        await flushed(syncFile(part))
+        await runFlush(syncFile(part))
         await chmod(part, 0o444) // a client that forgets to open it read-only cannot change it
       })
     })
 
   const replace = (name: string, write: (part: string) => Promise<void>) =>
-    attempt(`write ${name}`, () => put(at(name), write, rename))
+    attempt(`write ${name}`, () => put(fileOf(name), write, rename))
 
   const putHint: Depot["putHint"] = (name, text) => replace(name, (part) => writeFile(part, text, { flag: "wx" }))
 
   const replaceFile: Depot["replaceFile"] = (name, _, file) =>
     replace(name, async (part) => {
       await copyFile(file, part, constants.COPYFILE_EXCL)
-      await flushed(syncFile(part))
+      await runFlush(syncFile(part))
       await chmod(part, 0o444)
-      await rm(`${at(name)}.wal`, { force: true }) // the write-ahead log of a program that wrote to the old file
+      await rm(`${fileOf(name)}.wal`, { force: true }) // the write-ahead log of a program that wrote to the old file
     })
 
   const text: Depot["text"] = (name) =>
-    attempt(`read ${name}`, () =>
-      readFile(at(name), "utf8").then(Option.some, (error) => {
-        if (codeOf(error) === "ENOENT") return Option.none()
-        throw error
-      })
-    )
+    attempt(`read ${name}`, () => readFile(fileOf(name), "utf8").then(Option.some, ifCode("ENOENT", Option.none())))
 
   const bytes: Depot["bytes"] = (name, from) =>
     Stream.suspend(() =>
       Stream.fromAsyncIterable<Uint8Array, DepotUnusable>(
-        createReadStream(at(name), { start: from }),
+        createReadStream(fileOf(name), { start: from }),
         (cause) =>
           new DepotUnusable({
             attempt: `read ${name} in ${location}`,
@@ -163,55 +149,46 @@ export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT")
       )
     )
 
-  const allNamesIn = async (folder: string) => {
-    try {
-      return (await readdir(folder)).sort()
-    } catch (error) {
-      if (codeOf(error) === "ENOENT") return []
-      throw error
-    }
-  }
-  const namesIn = async (folder: string) => (await allNamesIn(folder)).filter((name) => !isPart(name))
+  const listAll = async (folder: string) => (await readdir(folder).catch(ifCode("ENOENT", []))).sort()
+  const listFinished = async (folder: string) => (await listAll(folder)).filter((name) => !isPart(name))
 
   const list: Depot["list"] = (prefix, after = "") =>
     attempt(`list ${prefix}`, async () => {
       const folder = path.posix.dirname(`${prefix}.`)
-      const names = (await namesIn(at(folder))).map((name) => `${folder}/${name}`)
+      const names = (await listFinished(fileOf(folder))).map((name) => `${folder}/${name}`)
       return names.filter((name) => name.startsWith(prefix) && name > after)
     })
 
   const dated: Depot["dated"] = (folder) =>
     attempt(`list ${folder}`, async () => {
-      const found = new Map<string, number>()
-      const look = async (name: string) => {
-        const entry = await stat(at(name)).catch((error) => {
-          if (codeOf(error) !== "ENOENT") throw error // another process removed it meanwhile
-        })
-        if (entry === undefined) return
-        if (entry.isFile()) found.set(name, entry.mtimeMs)
-        else for (const inside of await namesIn(at(name))) await look(`${name}/${inside}`)
+      const times = new Map<string, number>()
+      const visit = async (name: string) => {
+        const stats = await stat(fileOf(name)).catch(ifCode("ENOENT", undefined)) // another process may have removed it
+        if (stats === undefined) return
+        if (stats.isFile()) times.set(name, stats.mtimeMs)
+        else for (const entry of await listFinished(fileOf(name))) await visit(`${name}/${entry}`)
       }
-      for (const inside of await namesIn(at(folder))) await look(`${folder}${inside}`)
-      return found
+      for (const entry of await listFinished(fileOf(folder))) await visit(`${folder}${entry}`)
+      return times
     })
 
   const remove: Depot["remove"] = (names) =>
-    attempt("remove what is old", async () => {
-      for (const name of names) await rm(at(name), { force: true })
+    attempt("remove outdated files", async () => {
+      for (const name of names) await rm(fileOf(name), { force: true })
     })
 
-  /** Uses the change time, which is that of the link: the file itself may have been written long before. */
+  /** Uses the change time, when it was linked: the file itself may have been written long before. */
   const sweep: Depot["sweep"] = (before) =>
-    attempt("remove what killed runs left", async () => {
-      const look = async (folder: string) => {
-        for (const name of await allNamesIn(folder)) {
+    attempt("remove files of killed runs", async () => {
+      const visit = async (folder: string) => {
+        for (const name of await listAll(folder)) {
           const file = path.join(folder, name)
-          const found = await stat(file).catch(() => undefined) // it may have got its name and been removed meanwhile
-          if (found?.isDirectory()) await look(file)
-          else if (found !== undefined && isPart(name) && found.ctimeMs < before) await rm(file, { force: true })
+          const stats = await stat(file).catch(() => undefined) // it may have been finished meanwhile
+          if (stats?.isDirectory()) await visit(file)
+          else if (stats !== undefined && isPart(name) && stats.ctimeMs < before) await rm(file, { force: true })
         }
       }
-      for (const folder of ["generations", "objects", "lake"]) await look(at(folder))
+      for (const folder of ["generations", "objects", "lake"]) await visit(fileOf(folder))
     })
 
   return { location, putText, putHint, text, putFile, replaceFile, bytes, list, dated, remove, sweep }

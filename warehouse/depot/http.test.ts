@@ -27,16 +27,16 @@ const aHost = (
 ) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
-      const asked: Array<{ readonly url: string; readonly headers: NodeJS.Dict<string | Array<string>> }> = []
+      const requests: Array<{ readonly url: string; readonly headers: NodeJS.Dict<string | Array<string>> }> = []
       const server = createServer(({ headers, url = "" }, response) => {
-        asked.push({ url, headers })
+        requests.push({ url, headers })
         const [status, given, text] = answers[url] ?? [404, {}, ""]
         response.writeHead(status, given).end(text)
       })
       await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
       const address = server.address()
       const port = typeof address === "object" ? address?.port : undefined
-      return { server, asked, address: `http://127.0.0.1:${port}` }
+      return { server, requests, address: `http://127.0.0.1:${port}` }
     }),
     ({ server }) => Effect.sync(() => server.close().closeAllConnections())
   )
@@ -68,7 +68,7 @@ describe("a depot behind a web server", () => {
         assert.deepStrictEqual(yield* depot.list("generations/", nameOf(6)), [nameOf(7)])
       })
   )
-  itWorks("fails if the hint names a removed generation, instead of finding nothing", () =>
+  itWorks("fails if the hint names a removed generation", () =>
     Effect.gen(function* () {
       const { depot, filled } = yield* served
       yield* filled.putText(nameOf(7), "{}")
@@ -76,21 +76,21 @@ describe("a depot behind a web server", () => {
       const { message } = yield* Effect.flip(depot.list("generations/"))
       assert.match(
         message,
-        /: generations\/latest\.json names generations\/000000003\.json, which is not there\. A cache/
+        /: generations\/latest\.json names generations\/000000003\.json, which does not exist\. A cache/
       )
     })
   )
-  itWorks("refuses to write, and says where to write instead", () =>
+  itWorks("rejects writes, and says where to write instead", () =>
     Effect.gen(function* () {
       const { depot } = yield* served
       const { message } = yield* Effect.flip(depot.putText(nameOf(1), "{}"))
       assert.strictEqual(
         message,
-        `It is impossible to write ${nameOf(1)} in ${depot.location}: a depot at a web address is for reading only. ` +
+        `Cannot write ${nameOf(1)} in ${depot.location}: a depot at a web address is read-only. ` +
           "Set LARDER_DEPOT to the bucket or the folder that is served there."
       )
       const others = [depot.putHint(hintName, "{}"), depot.remove([nameOf(1)]), datedObjects(depot), depot.sweep(0)]
-      for (const other of others) assert.match((yield* Effect.flip(other)).message, /for reading only/)
+      for (const other of others) assert.match((yield* Effect.flip(other)).message, /is read-only/)
     })
   )
   itWorks("also reads a public bucket", () =>
@@ -101,18 +101,18 @@ describe("a depot behind a web server", () => {
       assert.deepStrictEqual(yield* depot.list("generations/"), [nameOf(1)])
     })
   )
-  itWorks("has the host confirm texts, and sends a user and a password that no message shows", () =>
+  itWorks("asks the host to confirm texts, and sends a user and a password that no message shows", () =>
     Effect.gen(function* () {
       const host = yield* aHost({ [`/${nameOf(1)}`]: [200, {}, "{}"], [`/${nameOf(2)}`]: [401, {}, "who are you?"] })
       const depot = yield* reading(host.address, { name: "zoë", password: Redacted.make("geheim") })
       assert.deepStrictEqual(yield* depot.text(nameOf(1)), Option.some("{}"))
-      const { authorization, "cache-control": cacheControl, traceparent } = host.asked[0]?.headers ?? {}
+      const { authorization, "cache-control": cacheControl, traceparent } = host.requests[0]?.headers ?? {}
       assert.deepStrictEqual(
         [authorization, cacheControl, traceparent],
         [`Basic ${Buffer.from("zoë:geheim").toString("base64")}`, "no-cache", undefined]
       )
       const { message } = yield* Effect.flip(depot.text(nameOf(2)))
-      assert.match(message, /^It is impossible to read .*: the host answers 401\. Give a user and a password/)
+      assert.match(message, /^Cannot read .*: the host returned 401\. Write a user and a password/)
       assert.notMatch(message, /geheim|Basic/)
     })
   )
@@ -126,14 +126,14 @@ describe("a depot behind a web server", () => {
       )
     })
   )
-  itWorks("refuses a response that the host has compressed against its request", () =>
+  itWorks("rejects a response that the host compressed although it must not", () =>
     Effect.gen(function* () {
       const host = yield* aHost({ [`/${nameOf(1)}`]: [200, { "content-encoding": "gzip" }, "pressed"] })
       const { message } = yield* Effect.flip((yield* reading(host.address)).text(nameOf(1)).pipe(soon))
       assert.match(message, /the text is sent as gzip\. Check the host/)
     })
   )
-  itWorks("says that the host does not answer", () =>
+  itWorks("reports a host that does not answer", () =>
     Effect.gen(function* () {
       const host = yield* Effect.scoped(aHost({})) // already closed
       const { message } = yield* Effect.flip((yield* reading(host.address)).text(nameOf(1)).pipe(soon))

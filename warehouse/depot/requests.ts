@@ -1,7 +1,7 @@
 /**
- * Requests to a depot over the network. A request is given up if nothing moves for a while, and is retried while its
- * fault may pass. The client must send the length of a streamed body: undici's client does, the one of `fetch` does
- * not, and S3 then refuses the request.
+ * Sends requests to a depot over the network. A request fails if no data moves for a while, and is retried while its
+ * fault may be temporary. The client must send the length of a streamed body: undici's client does; the one of `fetch`
+ * does not, and S3 then rejects the request.
  */
 import { createReadStream } from "node:fs"
 import { Clock, Context, Duration, Effect, Schedule, Schema, Stream } from "effect"
@@ -12,18 +12,14 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import { DepotUnusable } from "./depot.ts"
 
-/** How long to wait for a depot. */
-export const Patience = Context.Reference("larder/warehouse/DepotPatience", {
+export const RequestLimits = Context.Reference("larder/warehouse/DepotRequestLimits", {
   defaultValue: () => ({
-    /**
-     * A request is given up if nothing moves in either direction for this long. A service may be busy with gigabytes
-     * that it has just received.
-     */
-    idle: Duration.seconds(30),
-    firstPause: Duration.millis(200),
-    longestPause: Duration.seconds(5),
-    /** Number of tries, including the first. With these pauses they take 11 seconds. */
-    tries: 7
+    /** For no data in either direction. A service may be busy with gigabytes that it has just received. */
+    idleTimeout: Duration.seconds(30),
+    firstRetryInterval: Duration.millis(200),
+    maxRetryInterval: Duration.seconds(5),
+    /** Including the first. With these intervals they take 11 seconds. */
+    maxTries: 7
   })
 })
 
@@ -40,171 +36,190 @@ export class RequestFailed extends Schema.TaggedError<RequestFailed>()("RequestF
   }
 }
 
-export interface Answer {
+/** The object or text is missing, although it was named. */
+export const missingObject = new RequestFailed({
+  problem: "it does not exist",
+  advice: "If its generation has been removed, use a newer one.",
+  may_pass: false
+})
+
+export interface DepotResponse {
   readonly status: number
   readonly headers: Headers.Headers
   readonly text: string
 }
 
-/** A body that is sent from a file. */
 interface Upload {
   readonly file: string
   readonly bytes: number
 }
 
-/** Temporary faults: a service that is busy, restarts, or is behind a proxy that cannot reach it. */
-export const passes = (status: number) => [408, 429, 500, 502, 503, 504].includes(status)
+/** Whether a service is busy, restarts, or is behind a proxy that cannot reach it. */
+export const isTemporary = (status: number) => [408, 429, 500, 502, 503, 504].includes(status)
 
 const checkNetwork = "Check the network and the service, and run again."
 
 /** In bytes. Manifests have some kilobytes, pages of a listing some hundred kilobytes. */
-const longestText = 64 << 20
+const maxTextLength = 64 << 20
 
-/** Uses the cause, not the client's error: that error holds the request with its credentials. */
-const broken = ({ reason }: HttpClientError) => {
+/** Uses the cause, not the client's error, which contains the request with its credentials. */
+const connectionFailed = ({ reason }: HttpClientError) => {
   const cause: { readonly message?: unknown; readonly code?: unknown } = Object(reason.cause)
-  const told = [cause.message, cause.code].find((text) => typeof text === "string" && text !== "") // if several addresses failed: only a code
+  const text = [cause.message, cause.code].find((value) => typeof value === "string" && value !== "") // if several addresses failed: only a code
   return new RequestFailed({
-    problem: `the connection failed (${told ?? reason._tag})`,
+    problem: `the connection failed (${text ?? reason._tag})`,
     advice: checkNetwork,
     may_pass: !String(cause.code).includes("CERT")
   })
 }
 
-const stalled = (idle: Duration.Duration) =>
-  new RequestFailed({ problem: `no data arrived for ${Duration.format(idle)}`, advice: checkNetwork, may_pass: true })
+const stalled = (timeout: Duration.Duration) =>
+  new RequestFailed({
+    problem: `no data arrived for ${Duration.format(timeout)}`,
+    advice: checkNetwork,
+    may_pass: true
+  })
 
-/** Fails if `moved` is not called within the idle time. */
-const whileMoving = <A, E, R>(work: (moved: Effect.Effect<void>) => Effect.Effect<A, E, R>) =>
+/** Fails if `noteProgress` is not called within the idle timeout. */
+const whileActive = <A, E, R>(work: (noteProgress: Effect.Effect<void>) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
-    const { idle } = yield* Patience
+    const { idleTimeout } = yield* RequestLimits
     let last = yield* Clock.currentTimeMillis
-    const moved = Effect.map(Clock.currentTimeMillis, (now) => {
+    const noteProgress = Effect.map(Clock.currentTimeMillis, (now) => {
       last = now
     })
     const watch = Effect.gen(function* () {
       for (;;) {
-        const left = last + Duration.toMillis(idle) - (yield* Clock.currentTimeMillis)
-        if (left <= 0) return yield* stalled(idle)
-        yield* Effect.sleep(left)
+        const remaining = last + Duration.toMillis(idleTimeout) - (yield* Clock.currentTimeMillis)
+        if (remaining <= 0) return yield* stalled(idleTimeout)
+        yield* Effect.sleep(remaining)
       }
     })
-    return yield* Effect.raceFirst(work(moved), watch)
+    return yield* Effect.raceFirst(work(noteProgress), watch)
   })
 
-const pauses = Effect.map(Patience, ({ firstPause, longestPause, tries }) =>
-  Schedule.min([Schedule.exponential(firstPause), Schedule.spaced(longestPause)]).pipe(
+const retrySchedule = Effect.map(RequestLimits, ({ firstRetryInterval, maxRetryInterval, maxTries }) =>
+  Schedule.min([Schedule.exponential(firstRetryInterval), Schedule.spaced(maxRetryInterval)]).pipe(
     Schedule.jittered,
-    Schedule.upTo({ times: tries - 1 }),
+    Schedule.upTo({ times: maxTries - 1 }),
     Schedule.while(({ input }) => input instanceof RequestFailed && input.may_pass)
   )
 )
 
-/** Retries while the fault may pass. */
-export const again = <A, E, R>(attempt: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(pauses, (schedule) => Effect.retry(attempt, schedule))
+export const withRetry = <A, E, R>(attempt: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(retrySchedule, (schedule) => Effect.retry(attempt, schedule))
 
 /** Adds what was attempted, such as "write a name in a place". */
-export const trying = (attempt: string) => (failure: RequestFailed) =>
+export const toDepotError = (attempt: string) => (failure: RequestFailed) =>
   new DepotUnusable({ attempt, cause: new Error(failure.problem), advice: failure.advice })
 
-/** A host must not encode what it sends: ranges count the bytes of the object itself. */
-const isAsItIs = ({ headers }: HttpClientResponse) => (headers["content-encoding"] ?? "identity") === "identity"
+/** A host must not encode an object: ranges count the bytes of the object itself. */
+const isNotEncoded = ({ headers }: HttpClientResponse) => (headers["content-encoding"] ?? "identity") === "identity"
 
-const refuse = (problem: string) =>
+const invalidResponse = (problem: string) =>
   new RequestFailed({ problem, advice: "Check the host, and what is between it and this machine.", may_pass: false })
 
-const withoutFirst = <E, R>(count: number, bytes: Stream.Stream<Uint8Array, E, R>) =>
+const dropBytes = <E, R>(count: number, bytes: Stream.Stream<Uint8Array, E, R>) =>
   Stream.mapAccum(
     bytes,
     () => count,
-    (left, piece) => [Math.max(0, left - piece.length), left < piece.length ? [piece.subarray(left)] : []]
+    (remaining, piece) => [
+      Math.max(0, remaining - piece.length),
+      remaining < piece.length ? [piece.subarray(remaining)] : []
+    ]
   )
 
-/** The bytes of an answer from `from` on, whatever the host made of the range; a failure if that is uncertain. */
-const restOf = (response: HttpClientResponse, from: number) => {
-  const bytes = Stream.mapError(response.stream, broken)
-  if (!isAsItIs(response)) return Stream.fail(refuse(`the object is sent as ${response.headers["content-encoding"]}`))
-  if (response.status === 200) return withoutFirst(from, bytes) // not every host supports ranges
+/** The bytes of a response from `from` on, whether or not the host supports ranges. Fails if the range is not this. */
+const readRest = (response: HttpClientResponse, from: number) => {
+  const bytes = Stream.mapError(response.stream, connectionFailed)
+  if (!isNotEncoded(response)) {
+    return Stream.fail(invalidResponse(`the object is sent as ${response.headers["content-encoding"]}`))
+  }
+  if (response.status === 200) return dropBytes(from, bytes) // not every host supports ranges
   if (response.status === 416) return Stream.empty // there are no bytes from there on
   const range = response.headers["content-range"] ?? ""
   const [, first, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(range) ?? []
   const isRest = Number(first) === from && (total === "*" || Number(last) + 1 === Number(total))
   return isRest
     ? bytes
-    : Stream.fail(refuse(`the bytes from ${from} on were requested, but others were sent (${range})`))
+    : Stream.fail(invalidResponse(`the bytes from ${from} on were requested, but others were sent (${range})`))
 }
 
 type RequestEffect = Effect.Effect<HttpClientRequest.HttpClientRequest>
 
-/**
- * Sends requests. An answer of any status is returned. A failure is a connection that breaks or stalls, or a body that
- * is encoded or too long.
- */
-export const makeRequests = Effect.map(HttpClient.HttpClient, (given) => {
-  const client = HttpClient.withScope(given)
+/** Returns responses of any status. Fails if the connection breaks or stalls, or if the body is encoded or too long. */
+export const makeRequests = Effect.map(HttpClient.HttpClient, (unscoped) => {
+  const client = HttpClient.withScope(unscoped)
   const send = (request: HttpClientRequest.HttpClientRequest) =>
     client
       .execute(request)
-      .pipe(Effect.provideService(HttpClient.TracerPropagationEnabled, false), Effect.mapError(broken))
+      .pipe(Effect.provideService(HttpClient.TracerPropagationEnabled, false), Effect.mapError(connectionFailed))
 
-  const textOf = (response: HttpClientResponse, moved: Effect.Effect<void>) =>
+  const readText = (response: HttpClientResponse, noteProgress: Effect.Effect<void>) =>
     response.stream.pipe(
-      Stream.mapError(broken),
-      Stream.tap(() => moved),
-      Stream.limitBytes(longestText, () => Stream.fail(refuse(`the answer is longer than ${longestText} bytes`))),
+      Stream.mapError(connectionFailed),
+      Stream.tap(() => noteProgress),
+      Stream.limitBytes(maxTextLength, () =>
+        Stream.fail(invalidResponse(`the response is longer than ${maxTextLength} bytes`))
+      ),
       Stream.mkUint8Array,
       Effect.map((bytes) => Buffer.from(bytes).toString("utf8"))
     )
 
-  const ask = (asked: RequestEffect, upload?: Upload): Effect.Effect<Answer, RequestFailed> =>
-    whileMoving((moved) =>
+  const fetchText = (makeRequest: RequestEffect, upload?: Upload): Effect.Effect<DepotResponse, RequestFailed> =>
+    whileActive((noteProgress) =>
       Effect.gen(function* () {
-        const request = yield* asked
-        const response = yield* send(upload === undefined ? request : withFile(request, upload, moved))
-        yield* moved
-        if (!isAsItIs(response)) return yield* refuse(`the text is sent as ${response.headers["content-encoding"]}`)
-        return { status: response.status, headers: response.headers, text: yield* textOf(response, moved) }
+        const request = yield* makeRequest
+        const response = yield* send(upload === undefined ? request : withFile(request, upload, noteProgress))
+        yield* noteProgress
+        const { headers, status } = response
+        if (!isNotEncoded(response)) return yield* invalidResponse(`the text is sent as ${headers["content-encoding"]}`)
+        return { status, headers, text: yield* readText(response, noteProgress) }
       })
     ).pipe(Effect.scoped)
 
   /** The bytes from `from` on. If the connection breaks, the next one resumes from there. */
-  const bytes = (
-    asked: (range: Readonly<Record<string, string>>) => RequestEffect,
+  const fetchBytes = (
+    makeRequest: (range: Readonly<Record<string, string>>) => RequestEffect,
     from: number,
-    refusal: (answer: Answer) => Effect.Effect<never, RequestFailed>
+    fail: (response: DepotResponse) => Effect.Effect<never, RequestFailed>
   ): Stream.Stream<Uint8Array, RequestFailed> =>
     Stream.unwrap(
       Effect.gen(function* () {
-        const { idle } = yield* Patience
-        let at = from
-        const opened = Effect.gen(function* () {
-          const response = yield* send(yield* asked(at === 0 ? {} : { range: `bytes=${at}-` })).pipe(
-            Effect.timeoutOrElse({ duration: idle, orElse: () => Effect.fail(stalled(idle)) })
+        const { idleTimeout: duration } = yield* RequestLimits
+        let offset = from
+        const open = Effect.gen(function* () {
+          const response = yield* send(yield* makeRequest(offset === 0 ? {} : { range: `bytes=${offset}-` })).pipe(
+            Effect.timeoutOrElse({ duration, orElse: () => Effect.fail(stalled(duration)) })
           )
           const { headers, status } = response
-          if (status === 200 || (at > 0 && (status === 206 || status === 416))) return restOf(response, at)
-          return yield* refusal({ status, headers, text: yield* whileMoving((moved) => textOf(response, moved)) })
+          if (status === 200 || (offset > 0 && (status === 206 || status === 416))) return readRest(response, offset)
+          const text = yield* whileActive((noteProgress) => readText(response, noteProgress))
+          return yield* fail({ status, headers, text })
         })
-        return Stream.unwrap(opened).pipe(
-          Stream.timeoutOrElse({ duration: idle, orElse: () => Stream.fail(stalled(idle)) }),
+        return Stream.unwrap(open).pipe(
+          Stream.timeoutOrElse({ duration, orElse: () => Stream.fail(stalled(duration)) }),
           Stream.map((piece) => {
-            at += piece.length
+            offset += piece.length
             return piece
           }),
-          Stream.retry(yield* pauses)
+          Stream.retry(yield* retrySchedule)
         )
       })
     )
 
-  return { ask, bytes }
+  return { fetchText, fetchBytes }
 })
 
-const withFile = (request: HttpClientRequest.HttpClientRequest, { bytes, file }: Upload, moved: Effect.Effect<void>) =>
+const withFile = (
+  request: HttpClientRequest.HttpClientRequest,
+  { bytes, file }: Upload,
+  noteProgress: Effect.Effect<void>
+) =>
   HttpClientRequest.bodyStream(
     request,
     Stream.suspend(() => Stream.fromAsyncIterable<Uint8Array, unknown>(createReadStream(file), (cause) => cause)).pipe(
-      Stream.tap(() => moved)
+      Stream.tap(() => noteProgress)
     ),
     { contentType: "application/octet-stream", contentLength: bytes }
   )

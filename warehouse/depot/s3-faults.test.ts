@@ -42,12 +42,12 @@ describe("a text that is put while responses get lost", () => {
   for (const [what, mishap] of [
     ["the connection is cut before", cut("before")],
     ["the connection is cut after", cut("after")],
-    ["the service answers 500 and has not put it", refuse(500, "InternalError")],
-    ["the service answers 503 and has put it", misreport(503, "SlowDown")],
-    ["the service answers 412 to what is one's own success", misreport(412, "PreconditionFailed")],
-    ["the service answers 409, and nothing was put", refuse(409, "ConditionalRequestConflict")]
+    ["the service returned 500 and has not put it", refuse(500, "InternalError")],
+    ["the service returned 503 and has put it", misreport(503, "SlowDown")],
+    ["the service returned 412 to what is one's own success", misreport(412, "PreconditionFailed")],
+    ["the service returned 409, and nothing was put", refuse(409, "ConditionalRequestConflict")]
   ] as const) {
-    itWorks(`is the first one where ${what}`, () =>
+    itWorks(`is the first one if ${what}`, () =>
       Effect.gen(function* () {
         const { depot, service } = yield* aBucket
         service.plan("PUT", mishap)
@@ -62,7 +62,7 @@ describe("a text that is put while responses get lost", () => {
     ["500", refuse(500, "InternalError")],
     ["nothing", cut("before")]
   ] as const) {
-    itWorks(`is not the first one where another is there and the service answers ${what}`, () =>
+    itWorks(`is not the first one if another exists and the service returned ${what}`, () =>
       Effect.gen(function* () {
         const { depot, service } = yield* aBucket
         yield* depot.putText(name, "another")
@@ -79,7 +79,7 @@ describe("a text that is put while responses get lost", () => {
       const { message } = yield* Effect.flip(depot.putText(name, "mine").pipe(soon))
       assert.strictEqual(
         message,
-        `It is impossible to write ${name} in ${depot.location} at ${service.endpoint}: the service answers 503 SlowDown ` +
+        `Cannot write ${name} in ${depot.location} at ${service.endpoint}: the service returned 503 SlowDown ` +
           "(The service says SlowDown). Check the service, and run again."
       )
       assert.strictEqual(service.seen.filter((request) => request.startsWith("PUT")).length, 4)
@@ -103,10 +103,10 @@ describe("an object that is put", () => {
   for (const [what, mishap] of [
     ["the connection is cut before", cut("before")],
     ["the connection is cut after", cut("after")],
-    ["the service answers 502", refuse(502, "BadGateway")],
+    ["the service returned 502", refuse(502, "BadGateway")],
     ["a byte of it is damaged on its way", { kind: "damage" }]
   ] as const satisfies ReadonlyArray<readonly [string, Mishap]>) {
-    itWorks(`is there as it was, where ${what}`, () =>
+    itWorks(`is stored unchanged if ${what}`, () =>
       Effect.gen(function* () {
         const { depot, service } = yield* aBucket
         const { file, object } = yield* aPart
@@ -141,18 +141,21 @@ describe("an object that is put", () => {
       assert.deepStrictEqual(service.names(), [])
     })
   )
-  itWorks("is refused with more than 5 GB, before anything is sent", () =>
+  itWorks("is rejected with more than 5 GB, before anything is sent", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const { file } = yield* aPart
       const bytes = 5 * 2 ** 30 + 1
       yield* Effect.promise(() => truncate(file, bytes))
       const { message } = yield* Effect.flip(putObject(depot, { sha256: "0".repeat(64), bytes }, file))
-      assert.match(message, /: the file has 5368709121 bytes, and S3 takes 5 GB at once\. Use a depot in a folder, or/)
+      assert.match(
+        message,
+        /: the file has 5368709121 bytes, and S3 accepts 5 GB at once\. Use a depot in a folder, or/
+      )
       assert.deepStrictEqual(service.seen, [])
     })
   )
-  itWorks("says why it is refused, even if the service does not wait for the whole body", () =>
+  itWorks("reports why it was rejected, even if the service does not wait for the whole body", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const { file } = yield* aPart
@@ -163,13 +166,13 @@ describe("an object that is put", () => {
       assert.match(message, /507 XMinioStorageFull .*The bucket is full/)
     })
   )
-  itWorks("says why it is refused, although a response to HEAD has no body", () =>
+  itWorks("reports why it was rejected, although a response to HEAD has no body", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const { file, object } = yield* aPart
       for (const method of ["HEAD", "GET"]) service.plan(method, refuse(400, "ExpiredToken"))
       const { message } = yield* Effect.flip(putObject(depot, object, file))
-      assert.match(message, /^It is impossible to keep objects\/.*: the service answers 400 ExpiredToken/)
+      assert.match(message, /^Cannot store objects\/.*: the service returned 400 ExpiredToken/)
     })
   )
 })
@@ -182,7 +185,7 @@ describe("an object that is read", () => {
     service.seen.length = 0
     return { service, sha256: object.sha256, read: (from: number) => textOf(depot, object.sha256, from).pipe(soon) }
   })
-  itWorks("resumes where the connection broke off, as often as it does", () =>
+  itWorks("resumes after each lost connection", () =>
     Effect.gen(function* () {
       const { read, service, sha256 } = yield* anObject
       service.plan("GET", cut("half-way"), 5) // each try makes progress, so five cuts are not too many for four tries
@@ -211,7 +214,7 @@ describe("an object that is read", () => {
       assert.strictEqual(yield* read(9), text.slice(9))
     })
   )
-  itWorks("fails if other bytes arrive than were requested", () =>
+  itWorks("fails if it receives bytes other than requested", () =>
     Effect.gen(function* () {
       const { read, service } = yield* anObject
       service.plan("GET", { kind: "range", sent: "another" })
@@ -237,14 +240,14 @@ describe("a listing", () => {
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const names = Array.from({ length: 7 }, (_, at) => `generations/00000000${at + 1}.json`)
-      yield* Effect.forEach(names, (one) => depot.putText(one, "{}"))
+      yield* Effect.forEach(names, (name) => depot.putText(name, "{}"))
       service.state.pageLength = 2
       service.plan("GET", refuse(500, "InternalError"), 2)
       assert.deepStrictEqual(yield* depot.list("generations/").pipe(soon), names)
       assert.deepStrictEqual(yield* depot.list("generations/", names[3]), names.slice(4))
     })
   )
-  itWorks("has the names unchanged, even from a service that does not encode them in a listing", () =>
+  itWorks("has unchanged names, even from a service that does not encode them in a listing", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.state.listsEncoded = false
@@ -261,14 +264,14 @@ describe("a listing", () => {
         const { message } = yield* Effect.flip(depot.list("generations/").pipe(soon))
         assert.match(
           message,
-          /list generations\/ in .*: the answer is not a page of ListObjectsV2\. Check that the address is/
+          /list generations\/ in .*: the response is not a page of ListObjectsV2\. Check that the address belongs/
         )
       }
     })
   )
 })
 
-describe("a service that refuses", () => {
+describe("a service that rejects requests", () => {
   const token = `session${"x".repeat(300)}`
   const refused = Effect.fnUntraced(function* (changed: Partial<Bucket>, mishap?: Mishap) {
     const service = yield* s3Service
@@ -300,10 +303,10 @@ describe("a service that refuses", () => {
       "region eu-test-1: set AWS_REGION=eu-test-1."
     ]
   ] as const) {
-    itWorks(`${what}, says what to set`, () =>
+    itWorks(`${what}, names the setting to change`, () =>
       Effect.gen(function* () {
         const message = yield* refused(changed)
-        assert.include(message, `: the service answers ${problem} (`)
+        assert.include(message, `: the service returned ${problem} (`)
         assert.include(message, advice)
       })
     )
@@ -328,14 +331,14 @@ describe("a service that refuses", () => {
     ],
     [501, "NotImplemented", "A depot needs a service that knows If-None-Match, Range and ListObjectsV2, such as"]
   ] as const) {
-    itWorks(`with ${code}, is not asked again, and its refusal says what to do`, () =>
+    itWorks(`with ${code}, is not requested again, and the message says what to do`, () =>
       Effect.gen(function* () {
         const message = yield* refused({}, refuse(status, code))
-        assert.include(message, `: the service answers ${status} ${code} (The service says ${code}). ${advice}`)
+        assert.include(message, `: the service returned ${status} ${code} (The service says ${code}). ${advice}`)
       })
     )
   }
-  itWorks("with 404 because of its user is not mistaken for one that has no such object", () =>
+  itWorks("with 404 because of its user is not treated as one that has no such object", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.plan("GET", refuse(404, "XAdminUserNotFound"))
@@ -343,7 +346,7 @@ describe("a service that refuses", () => {
       assert.match(message, /404 XAdminUserNotFound .*Check AWS_ACCESS_KEY_ID/)
     })
   )
-  it.effect("a wrong clock quotes the time of that clock", () =>
+  it.effect("with a wrong clock, quotes the time of that clock", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.now() + 86_400_000)
       const message = yield* refused({})

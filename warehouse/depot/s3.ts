@@ -1,20 +1,19 @@
 /**
- * A depot in a bucket of an S3 service. `If-None-Match: *` decides which program is first, but its answer is not final.
- * If the answer is lost, the retry is told that the name is taken. So the text is read back, and a program that finds
- * its own text was first. Texts that can race must differ, as manifests do by their ids. `proven.ts` detects services
- * that ignore the condition.
+ * A depot in a bucket of an S3 service. `If-None-Match: *` decides which program is first. If the response is lost, the
+ * retry is told that the name exists. So the text is read back, and a program that finds its own text was first. Texts
+ * that can race must differ, as manifests do by their ids. `prove-depot.ts` detects services that ignore the condition.
  */
 import { createHash } from "node:crypto"
 import { AwsV4Signer } from "aws4fetch"
 import { Clock, Effect, Option, Redacted, Stream } from "effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { Depot, ObjectId } from "./depot.ts"
-import { type Answer, again, makeRequests, RequestFailed, trying } from "./requests.ts"
-import { codeOf, pageOf, refusalOf } from "./s3-answers.ts"
+import { type DepotResponse, makeRequests, missingObject, RequestFailed, toDepotError, withRetry } from "./requests.ts"
+import { isMissingObject, parseListing, toRequestFailed } from "./s3-responses.ts"
 
 export interface Bucket {
   readonly bucket: string
-  /** In front of every name; may be empty. */
+  /** Before every name; may be empty. */
   readonly prefix: string
   readonly region: string
   /** Address of a service other than AWS. */
@@ -24,13 +23,13 @@ export interface Bucket {
   readonly sessionToken: Redacted.Redacted | undefined
 }
 
-/** The largest object that S3 takes in one PUT. */
-const largestObject = 5 * 2 ** 30
+/** In bytes: what S3 accepts in one PUT. */
+const maxObjectSize = 5 * 2 ** 30
 
-const sha256Of = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex")
-const ofNothing = sha256Of("")
+const hashText = (text: string) => createHash("sha256").update(text).digest("hex")
+const emptyHash = hashText("")
 
-/** Other services address a bucket by path. So does AWS for one with a dot, which its certificate does not cover. */
+/** Other services address a bucket by path. So does AWS for a name with a dot, which its certificate does not cover. */
 const addressOf = ({ bucket, endpoint, region }: Bucket) => {
   if (endpoint !== undefined) return `${endpoint.replace(/\/+$/, "")}/${bucket}`
   return bucket.includes(".")
@@ -40,34 +39,27 @@ const addressOf = ({ bucket, endpoint, region }: Bucket) => {
 
 const isOk = (status: number) => status >= 200 && status < 300
 
-const absent = new RequestFailed({
-  problem: "it does not exist",
-  advice: "If its generation has been removed, use a newer one.",
-  may_pass: false
-})
-
-const noPage = new RequestFailed({
-  problem: "the answer is not a page of ListObjectsV2",
-  advice: "Check that the address is that of an S3 service.",
+const notAPage = new RequestFailed({
+  problem: "the response is not a page of ListObjectsV2",
+  advice: "Check that the address belongs to an S3 service.",
   may_pass: true
 })
 
-export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
-  const { bucket, prefix, region } = given
-  const { ask, bytes: bytesOf } = yield* makeRequests
-  const address = addressOf(given)
+export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
+  const { bucket, endpoint, prefix, region } = settings
+  const { fetchBytes, fetchText } = yield* makeRequests
+  const address = addressOf(settings)
   const keyOf = (name: string) => (prefix === "" ? name : `${prefix}/${name}`)
-  const at = (name: string) => `${address}/${keyOf(name).split("/").map(encodeURIComponent).join("/")}`
+  const urlOf = (name: string) => `${address}/${keyOf(name).split("/").map(encodeURIComponent).join("/")}`
   const location = `s3://${[bucket, prefix].filter((part) => part !== "").join("/")}`
-  const where = given.endpoint === undefined ? location : `${location} at ${given.endpoint}`
+  const where = endpoint === undefined ? location : `${location} at ${endpoint}`
   const cache = new Map<string, ArrayBuffer>() // signing keys, each derived for a day and a region
 
-  type Method = "GET" | "HEAD" | "PUT" | "DELETE"
-  const signed = (
-    method: Method,
+  const signRequest = (
+    method: "GET" | "HEAD" | "PUT" | "DELETE",
     url: string,
     headers: Readonly<Record<string, string>> = {},
-    sha256 = ofNothing
+    sha256 = emptyHash
   ): Effect.Effect<HttpClientRequest.HttpClientRequest> =>
     Effect.gen(function* () {
       const now = new Date(yield* Clock.currentTimeMillis).toISOString()
@@ -75,9 +67,9 @@ export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
         method,
         url,
         headers: { ...headers, "x-amz-content-sha256": sha256 },
-        accessKeyId: given.accessKeyId,
-        secretAccessKey: Redacted.value(given.secretAccessKey),
-        ...(given.sessionToken === undefined ? {} : { sessionToken: Redacted.value(given.sessionToken) }),
+        accessKeyId: settings.accessKeyId,
+        secretAccessKey: Redacted.value(settings.secretAccessKey),
+        ...(settings.sessionToken === undefined ? {} : { sessionToken: Redacted.value(settings.sessionToken) }),
         service: "s3",
         region,
         cache,
@@ -87,162 +79,148 @@ export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
       return HttpClientRequest.make(method)(url, { headers: Object.fromEntries(all) })
     })
 
-  const refused = (answer: Answer) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(refusalOf(answer, { bucket, region, now })))
-  const ifOk = (answer: Answer) => (isOk(answer.status) ? Effect.succeed(answer) : refused(answer))
-  /** Without this code, the bucket or the user may be missing instead. */
-  const isAbsent = (answer: Answer) => answer.status === 404 && codeOf(answer) === "NoSuchKey"
-  const failed = (what: string) => Effect.mapError(trying(`${what} in ${where}`))
+  const fail = (response: DepotResponse) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(toRequestFailed(response, { bucket, region, now })))
+  const requireOk = (response: DepotResponse) => (isOk(response.status) ? Effect.succeed(response) : fail(response))
+  const mapError = (what: string) => Effect.mapError(toDepotError(`${what} in ${where}`))
 
   const get = (name: string) =>
-    Effect.flatMap(ask(signed("GET", at(name))), (answer) =>
-      isAbsent(answer) ? Effect.succeedNone : Effect.asSome(Effect.map(ifOk(answer), ({ text }) => text))
+    Effect.flatMap(fetchText(signRequest("GET", urlOf(name))), (response) =>
+      isMissingObject(response)
+        ? Effect.succeedNone
+        : Effect.asSome(Effect.map(requireOk(response), ({ text }) => text))
     )
 
   const put = (name: string, text: string, headers: Readonly<Record<string, string>>) => {
-    const request = signed("PUT", at(name), headers, sha256Of(text))
-    return Effect.flatMap(ask(Effect.map(request, HttpClientRequest.bodyText(text, "application/json"))), ifOk)
+    const request = signRequest("PUT", urlOf(name), headers, hashText(text))
+    return Effect.flatMap(
+      fetchText(Effect.map(request, HttpClientRequest.bodyText(text, "application/json"))),
+      requireOk
+    )
   }
 
-  /**
-   * Whether the stored text is `text`, after an answer that does not decide it. If nothing is stored, the failure
-   * stands.
-   */
+  /** After an inconclusive response: whether `text` is stored. If nothing is stored, the failure remains. */
   const isOwn = (name: string, text: string) => (failure: RequestFailed) =>
     Effect.flatMap(
       get(name),
-      Option.match({ onNone: () => Effect.fail(failure), onSome: (kept) => Effect.succeed(kept === text) })
+      Option.match({ onNone: () => Effect.fail(failure), onSome: (stored) => Effect.succeed(stored === text) })
     )
 
   const putText: Depot["putText"] = (name, text) =>
     put(name, text, { "if-none-match": "*" }).pipe(
       Effect.as(true),
       Effect.catchIf(({ may_pass }) => may_pass, isOwn(name, text)),
-      again,
-      failed(`write ${name}`)
+      withRetry,
+      mapError(`write ${name}`)
     )
 
   const putHint: Depot["putHint"] = (name, text) =>
-    put(name, text, {}).pipe(again, Effect.asVoid, failed(`write ${name}`))
+    put(name, text, {}).pipe(withRetry, Effect.asVoid, mapError(`write ${name}`))
 
-  const text: Depot["text"] = (name) => get(name).pipe(again, failed(`read ${name}`))
+  const text: Depot["text"] = (name) => get(name).pipe(withRetry, mapError(`read ${name}`))
 
-  /**
-   * The length of the stored object; undefined if there is none. The answer to HEAD has no body, so a GET finds out why
-   * it is refused.
-   */
-  const lengthOf = Effect.fnUntraced(function* (name: string) {
-    const answer = yield* ask(signed("HEAD", at(name)))
-    if (answer.status === 404) return undefined
-    if (isOk(answer.status)) return Number(answer.headers["content-length"])
-    yield* Effect.flatMap(ask(signed("GET", at(name), { range: "bytes=0-0" })), ifOk)
-    return yield* refused(answer)
+  /** Undefined if there is no such object. The response to HEAD has no body, so a GET gets the reason of an error. */
+  const readLength = Effect.fnUntraced(function* (name: string) {
+    const response = yield* fetchText(signRequest("HEAD", urlOf(name)))
+    if (response.status === 404) return undefined
+    if (isOk(response.status)) return Number(response.headers["content-length"])
+    yield* Effect.flatMap(fetchText(signRequest("GET", urlOf(name), { range: "bytes=0-0" })), requireOk)
+    return yield* fail(response)
   })
 
-  const requireSendable = ({ bytes }: ObjectId) =>
-    bytes <= largestObject
+  const requireMaxSize = ({ bytes }: ObjectId) =>
+    bytes <= maxObjectSize
       ? Effect.void
       : Effect.fail(
           new RequestFailed({
-            problem: `the file has ${bytes} bytes, and S3 takes 5 GB at once`,
+            problem: `the file has ${bytes} bytes, and S3 accepts 5 GB at once`,
             advice: "Use a depot in a folder, or publish less in one data set.",
             may_pass: false
           })
         )
   /** The service compares the SHA-256 with the bytes that arrive. */
   const send = (name: string, { bytes, sha256 }: ObjectId, file: string, headers: Readonly<Record<string, string>>) =>
-    Effect.flatMap(ask(signed("PUT", at(name), headers, sha256), { file, bytes }), ifOk)
+    Effect.flatMap(fetchText(signRequest("PUT", urlOf(name), headers, sha256), { file, bytes }), requireOk)
 
   const putFile: Depot["putFile"] = (name, object, file) =>
     Effect.gen(function* () {
-      yield* requireSendable(object)
-      const kept = yield* lengthOf(name)
-      if (kept === object.bytes) return
-      yield* send(name, object, file, kept === undefined ? { "if-none-match": "*" } : {}) // an incomplete object is replaced
-    }).pipe(again, failed(`keep ${name}`))
+      yield* requireMaxSize(object)
+      const length = yield* readLength(name)
+      if (length === object.bytes) return
+      yield* send(name, object, file, length === undefined ? { "if-none-match": "*" } : {}) // an incomplete object is replaced
+    }).pipe(withRetry, mapError(`store ${name}`))
 
   const replaceFile: Depot["replaceFile"] = (name, object, file) =>
-    requireSendable(object).pipe(
+    requireMaxSize(object).pipe(
       Effect.andThen(send(name, object, file, {})),
-      again,
+      withRetry,
       Effect.asVoid,
-      failed(`write ${name}`)
+      mapError(`write ${name}`)
     )
 
   const bytes: Depot["bytes"] = (name, from) => {
-    const refusal = (answer: Answer) => (isAbsent(answer) ? Effect.fail(absent) : refused(answer))
+    const failRead = (response: DepotResponse) =>
+      isMissingObject(response) ? Effect.fail(missingObject) : fail(response)
     return Stream.mapError(
-      bytesOf((range) => signed("GET", at(name), range), from, refusal),
-      trying(`read ${name} in ${where}`)
+      fetchBytes((range) => signRequest("GET", urlOf(name), range), from, failRead),
+      toDepotError(`read ${name} in ${where}`)
     )
   }
 
-  const page = (query: Readonly<Record<string, string>>) => {
+  const fetchPage = (query: Readonly<Record<string, string>>) => {
     const parameters = Object.entries({ "list-type": "2", "encoding-type": "url", ...query })
     const search = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&")
-    return Effect.flatMap(ask(signed("GET", `${address}?${search}`)), ifOk).pipe(
-      Effect.flatMap((answer) =>
-        Option.match(pageOf(answer), { onNone: () => Effect.fail(noPage), onSome: Effect.succeed })
+    return Effect.flatMap(fetchText(signRequest("GET", `${address}?${search}`)), requireOk).pipe(
+      Effect.map(parseListing),
+      Effect.filterOrFail(
+        (page) => page !== undefined,
+        () => notAPage
       ),
-      again
+      withRetry
     )
   }
 
   /** Sorted by name. */
-  const entriesOf = Effect.fnUntraced(function* (names: string, after: string) {
+  const fetchEntries = Effect.fnUntraced(function* (names: string, after: string) {
     const query = { prefix: keyOf(names), ...(after === "" ? {} : { "start-after": keyOf(after) }) }
-    const found: Array<{ readonly name: string; readonly modified: number }> = []
-    let next: string | undefined
+    const all: Array<{ readonly name: string; readonly modified: number }> = []
+    let token: string | undefined
     do {
-      const { entries, next: token } = yield* page(
-        next === undefined ? query : { ...query, "continuation-token": next }
+      const { entries, next } = yield* fetchPage(
+        token === undefined ? query : { ...query, "continuation-token": token }
       )
-      for (const { key, modified } of entries) found.push({ name: key.slice(keyOf("").length), modified })
-      if (token !== undefined && token === next) return yield* noPage
-      next = token
-    } while (next !== undefined)
-    return found.sort((a, b) => (a.name < b.name ? -1 : 1))
+      for (const { key, modified } of entries) all.push({ name: key.slice(keyOf("").length), modified })
+      if (next !== undefined && next === token) return yield* notAPage
+      token = next
+    } while (token !== undefined)
+    return all.sort((a, b) => (a.name < b.name ? -1 : 1))
   })
 
   const list: Depot["list"] = (names, after = "") =>
-    entriesOf(names, after).pipe(
+    fetchEntries(names, after).pipe(
       Effect.map((entries) => entries.map(({ name }) => name).filter((name) => name > after)),
-      failed(`list ${names}`)
+      mapError(`list ${names}`)
     )
 
   const dated: Depot["dated"] = (folder) =>
-    entriesOf(folder, "").pipe(
+    fetchEntries(folder, "").pipe(
       Effect.map((entries) => new Map(entries.map(({ modified, name }) => [name, modified]))),
-      failed(`list ${folder}`)
+      mapError(`list ${folder}`)
     )
 
   const remove: Depot["remove"] = (names) =>
     Effect.forEach(
       names,
       (name) =>
-        again(
-          Effect.flatMap(ask(signed("DELETE", at(name))), (answer) =>
-            isAbsent(answer) ? Effect.void : Effect.asVoid(ifOk(answer))
+        withRetry(
+          Effect.flatMap(fetchText(signRequest("DELETE", urlOf(name))), (response) =>
+            isMissingObject(response) ? Effect.void : Effect.asVoid(requireOk(response))
           )
         ),
       { concurrency: 8, discard: true }
-    ).pipe(failed("remove what is old"))
+    ).pipe(mapError("remove outdated files"))
 
-  /** A PUT that is cut off leaves nothing behind. */
-  const sweep: Depot["sweep"] = () => Effect.void
-
-  const depot: Depot = {
-    location,
-    putText,
-    putHint,
-    text,
-    putFile,
-    replaceFile,
-    bytes,
-    list,
-    dated,
-    remove,
-    sweep
-  }
+  const sweep = () => Effect.void // an interrupted PUT leaves nothing
+  const depot: Depot = { location, putText, putHint, text, putFile, replaceFile, bytes, list, dated, remove, sweep }
   return depot
 })

@@ -27,7 +27,7 @@ describe("LARDER_DEPOT", () => {
       })
     )
   }
-  itWorks("is undefined if it is not set", () =>
+  itWorks("is undefined if LARDER_DEPOT is not set", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* depotBy({}), undefined)
     })
@@ -36,12 +36,12 @@ describe("LARDER_DEPOT", () => {
     [
       "another kind of place",
       { LARDER_DEPOT: "gs://bucket" },
-      "a depot is s3://bucket/prefix, https://… or a folder, and nothing at gs://"
+      "gs:// is not supported: a depot is s3://bucket/prefix, https://… or a folder"
     ],
     [
       "no bucket",
       { LARDER_DEPOT: "s3:///larder", ...keys },
-      "s3:///larder names no bucket: a depot in one is s3://bucket or s3://bucket/prefix"
+      "s3:///larder names no bucket: write s3://bucket or s3://bucket/prefix"
     ],
     [
       "an empty part",
@@ -61,7 +61,7 @@ describe("LARDER_DEPOT", () => {
     [
       "http elsewhere",
       { LARDER_DEPOT: "http://user:geheim@example.com/larder" },
-      "http://example.com/larder must be https://…: anyone on the way of http could change what is read"
+      "http://example.com/larder must be https://…: anyone between could change what is read over http"
     ],
     [
       "a query",
@@ -76,10 +76,10 @@ describe("LARDER_DEPOT", () => {
     [
       "no address",
       { LARDER_DEPOT: "https://user:geheim@:1/" },
-      "the depot is no address; in a user and a password % is written %25"
+      "the depot is not a valid address; in a user and a password % is written %25"
     ]
   ] as const) {
-    itWorks(`with ${what}, is refused in one sentence`, () =>
+    itWorks(`with ${what}, is rejected in one sentence`, () =>
       Effect.gen(function* () {
         assert.include((yield* Effect.flip(depotBy(variables))).message, message)
       })

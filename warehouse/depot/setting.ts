@@ -10,7 +10,8 @@ import type { HttpClient } from "effect/http/HttpClient"
 import type { Depot } from "./depot.ts"
 import { folderDepot } from "./folder.ts"
 
-const wrong = (message: string) => Effect.fail(new Config.ConfigError(new ConfigProvider.SourceError({ message })))
+const failSetting = (message: string) =>
+  Effect.fail(new Config.ConfigError(new ConfigProvider.SourceError({ message })))
 
 const isLoopback = ({ hostname }: URL) => /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname)
 
@@ -18,72 +19,77 @@ const isLoopback = ({ hostname }: URL) => /^(127\.\d+\.\d+\.\d+|localhost|\[::1\
 const variable = (...names: ReadonlyArray<string>) =>
   Config.all(names.map((name) => Config.option(Config.Redacted(name)))).pipe(
     Config.map((values) => {
-      const given = values.filter(Option.isSome).map(({ value }) => value)
-      return given.find((value) => Redacted.value(value) !== "")
+      const present = values.filter(Option.isSome).map(({ value }) => value)
+      return present.find((value) => Redacted.value(value) !== "")
     })
   )
-const plain = (...names: ReadonlyArray<string>) =>
+const plainVariable = (...names: ReadonlyArray<string>) =>
   Config.map(variable(...names), (value) => (value === undefined ? undefined : Redacted.value(value)))
 
 const bucketSettings = Config.all({
-  accessKeyId: plain("AWS_ACCESS_KEY_ID"),
+  accessKeyId: plainVariable("AWS_ACCESS_KEY_ID"),
   secretAccessKey: variable("AWS_SECRET_ACCESS_KEY"),
   sessionToken: variable("AWS_SESSION_TOKEN"),
-  region: Config.map(plain("AWS_REGION", "AWS_DEFAULT_REGION"), (region) => region ?? "us-east-1"),
-  endpoint: plain("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+  region: Config.map(plainVariable("AWS_REGION", "AWS_DEFAULT_REGION"), (region) => region ?? "us-east-1"),
+  endpoint: plainVariable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 })
 
-const inBucket = Effect.fnUntraced(function* (place: string) {
+const openBucket = Effect.fnUntraced(function* (place: string) {
   const [, bucket, rest = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]+)(?:\/(.*))?$/.exec(place) ?? []
   const prefix = rest.replace(/\/+$/, "")
   if (bucket === undefined)
-    return yield* wrong(`${place} names no bucket: a depot in one is s3://bucket or s3://bucket/prefix`)
+    return yield* failSetting(`${place} names no bucket: write s3://bucket or s3://bucket/prefix`)
   if (prefix.split("/").some((part) => /^\.{0,2}$/.test(part)) && prefix !== "") {
-    return yield* wrong(`${place} has an empty part or dots in its prefix: use names such as s3://${bucket}/larder`)
+    return yield* failSetting(
+      `${place} has an empty part or dots in its prefix: use names such as s3://${bucket}/larder`
+    )
   }
   const { accessKeyId, endpoint, region, secretAccessKey, sessionToken } = yield* bucketSettings
   if (accessKeyId === undefined || secretAccessKey === undefined) {
-    return yield* wrong(`${place} needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`)
+    return yield* failSetting(`${place} needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`)
   }
   if (endpoint !== undefined && !/^https?:\/\/[^/@?#][^@?#]*$/.test(endpoint)) {
-    return yield* wrong("AWS_ENDPOINT_URL_S3 must be the address of a service, such as https://s3.example.com")
+    return yield* failSetting("AWS_ENDPOINT_URL_S3 must be the address of a service, such as https://s3.example.com")
   }
   const { s3Depot } = yield* Effect.promise(() => import("./s3.ts")) // signing and the XML parser are loaded only for a bucket
   return yield* s3Depot({ bucket, prefix, region, endpoint, accessKeyId, secretAccessKey, sessionToken })
 })
 
-/** An address may contain a password: messages quote it without. */
-const atAddress = Effect.fnUntraced(function* (place: string) {
+/** An address may contain a password: messages quote the address without it. */
+const openAddress = Effect.fnUntraced(function* (place: string) {
   const url = URL.parse(place)
-  if (url === null) return yield* wrong("the depot is no address; in a user and a password % is written %25")
+  if (url === null)
+    return yield* failSetting("the depot is not a valid address; in a user and a password % is written %25")
   const address = `${url.origin}${url.pathname}`.replace(/\/+$/, "")
   if (url.search !== "" || url.hash !== "")
-    return yield* wrong(`${address} is followed by ? or #, which a depot cannot have`)
+    return yield* failSetting(`${address} is followed by ? or #, which a depot cannot have`)
   if (url.protocol !== "https:" && !isLoopback(url)) {
-    return yield* wrong(`${address} must be https://…: anyone on the way of http could change what is read`)
+    return yield* failSetting(`${address} must be https://…: anyone between could change what is read over http`)
   }
   const { httpDepot } = yield* Effect.promise(() => import("./http.ts"))
   const user = yield* Effect.try({
     try: () => ({ name: decodeURIComponent(url.username), password: Redacted.make(decodeURIComponent(url.password)) }),
     catch: () => undefined
-  }).pipe(Effect.catch(() => wrong(`the user or the password of ${address} is not percent-encoded: % is written %25`)))
+  }).pipe(
+    Effect.catch(() => failSetting(`the user or the password of ${address} is not percent-encoded: % is written %25`))
+  )
   return yield* httpDepot({ address, user: url.username === "" ? undefined : user })
 })
 
-/** The depot of this name. Makes no request yet. The client must be undici's, see `requests.ts`. */
-const depotAt = (place: string): Effect.Effect<Depot, Config.ConfigError, HttpClient> => {
-  if (place.startsWith("s3://")) return inBucket(place)
-  if (/^https?:\/\//.test(place)) return atAddress(place)
+/** Makes no request yet. The client must be undici's, see `requests.ts`. */
+const openDepot = (place: string): Effect.Effect<Depot, Config.ConfigError, HttpClient> => {
+  if (place.startsWith("s3://")) return openBucket(place)
+  if (/^https?:\/\//.test(place)) return openAddress(place)
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(place)?.[1]
   return scheme === undefined
     ? Effect.succeed(folderDepot(path.resolve(place)))
-    : wrong(`a depot is s3://bucket/prefix, https://… or a folder, and nothing at ${scheme}://`)
+    : failSetting(`${scheme}:// is not supported: a depot is s3://bucket/prefix, https://… or a folder`)
 }
 
-/** The depot in LARDER_DEPOT, with its own HTTP client until the scope ends; undefined if the setting is not set. */
+/** The depot in LARDER_DEPOT, with an HTTP client until the scope ends; undefined if LARDER_DEPOT is not set. */
 export const configuredDepot = Effect.gen(function* () {
-  const place = yield* plain("LARDER_DEPOT")
+  const place = yield* plainVariable("LARDER_DEPOT")
   if (place === undefined) return undefined
   const client = yield* Layer.build(NodeHttpClient.layerUndici)
-  return yield* Effect.provide(depotAt(place), client)
+  return yield* Effect.provide(openDepot(place), client)
 })

@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { Effect, FileSystem, Option } from "effect"
 import { folderDepot } from "./folder.ts"
-import { newKey, privateKeyFrom, publicHalfOf, publicKeyFrom, signingDepot, trustedDepot } from "./signed.ts"
+import { encodePublicKey, makeKeyPair, parsePrivateKey, parsePublicKey, signingDepot, trustedDepot } from "./signed.ts"
 
 const name = "generations/000000001.json"
 const text = `{"number":1,"note":"},\\"signature\\":\\"no\\"}"}`
@@ -13,45 +13,45 @@ const aDepot = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ pr
 describe("a depot with signatures", () => {
   itWorks("returns a manifest that is signed with the key: the same JSON with one more field", () =>
     Effect.gen(function* () {
-      const { privateKey, publicKey } = newKey()
-      assert.strictEqual(publicHalfOf(privateKeyFrom(privateKey)), publicKey)
+      const { privateKey, publicKey } = makeKeyPair()
+      assert.strictEqual(encodePublicKey(parsePrivateKey(privateKey)), publicKey)
       const depot = yield* aDepot
-      assert.isTrue(yield* signingDepot(depot, privateKeyFrom(privateKey)).putText(name, text))
-      const given = Option.getOrThrow(yield* trustedDepot(depot, publicKeyFrom(publicKey)).text(name))
-      const { signature, ...rest } = JSON.parse(given)
+      assert.isTrue(yield* signingDepot(depot, parsePrivateKey(privateKey)).putText(name, text))
+      const stored = Option.getOrThrow(yield* trustedDepot(depot, parsePublicKey(publicKey)).text(name))
+      const { signature, ...rest } = JSON.parse(stored)
       assert.lengthOf(signature, 88)
       assert.deepStrictEqual(rest, JSON.parse(text))
     })
   )
-  itWorks("returns no manifest that is unsigned, signed with another key, or changed since", () =>
+  itWorks("rejects a manifest that is unsigned, signed with another key, or changed afterwards", () =>
     Effect.gen(function* () {
-      const [ours, theirs] = [newKey(), newKey()]
+      const [ours, theirs] = [makeKeyPair(), makeKeyPair()]
       const depot = yield* aDepot
-      const trusted = trustedDepot(depot, publicKeyFrom(ours.publicKey))
+      const trusted = trustedDepot(depot, parsePublicKey(ours.publicKey))
       const names = [1, 2, 3].map((number) => `generations/00000000${number}.json`) as [string, string, string]
       yield* depot.putText(names[0], text)
-      yield* signingDepot(depot, privateKeyFrom(theirs.privateKey)).putText(names[1], text)
+      yield* signingDepot(depot, parsePrivateKey(theirs.privateKey)).putText(names[1], text)
       const elsewhere = yield* aDepot
-      yield* signingDepot(elsewhere, privateKeyFrom(ours.privateKey)).putText(name, text)
+      yield* signingDepot(elsewhere, parsePrivateKey(ours.privateKey)).putText(name, text)
       const changed = Option.getOrThrow(yield* elsewhere.text(name)).replace('"number":1', '"number":3')
       yield* depot.putText(names[2], changed)
-      const faults = yield* Effect.forEach(names, (one) => Effect.flip(trusted.text(one)))
+      const faults = yield* Effect.forEach(names, (name) => Effect.flip(trusted.text(name)))
       assert.match(
         faults[0]?.message ?? "",
-        /^It is impossible to trust generations\/000000001\.json in .*: it has no signature\. It was not used\./
+        /^Cannot trust generations\/000000001\.json in .*: it has no signature\. It was not used\./
       )
       for (const fault of faults.slice(1)) {
         assert.match(
           fault.message,
-          /: its signature was not made with the key in LARDER_DEPOT_PUBLIC_KEY, or it was changed since\./
+          /: its signature was not made with the key in LARDER_DEPOT_PUBLIC_KEY, or it was changed afterwards\./
         )
       }
     })
   )
   itWorks("rejects a key of another kind", () =>
     Effect.sync(() => {
-      assert.throws(() => publicKeyFrom("AAAA"))
-      assert.throws(() => privateKeyFrom("-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n"))
+      assert.throws(() => parsePublicKey("AAAA"))
+      assert.throws(() => parsePrivateKey("-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n"))
     })
   )
 })

@@ -1,50 +1,16 @@
 /**
- * The places of the warehouse on this machine. `warehouse/` holds generations: `generations/` and `objects/`. The files
- * that people open are beside them under their own names, and are made from them: see `opened-files.ts`. If several
- * machines share a depot, `warehouse/` holds what this machine has pulled.
+ * The paths of the warehouse on this machine. `warehouse/` contains generations, in `generations/` and `objects/`; if
+ * several machines share a depot, those that this machine has pulled. Beside them are the files that people open, which
+ * are made from them: see `opened-files.ts`.
  */
 import { Effect, FileSystem, Path, type PlatformError, Schema } from "effect"
 import { type Depot, objectName } from "../depot/depot.ts"
 import { folderDepot } from "../depot/folder.ts"
-
-export interface Layout {
-  readonly home: string
-  readonly dir: string
-  /** Where generations are published. */
-  readonly depot: Depot
-  /** The generations that are complete on this machine: the same depot, unless machines share one. */
-  readonly local: Depot
-  /** Objects that are being pulled, named by their SHA-256. */
-  readonly incoming: string
-  /** Held while a generation is pulled. */
-  readonly pullLock: string
-  /** The file of an object. */
-  readonly objectFile: (sha256: string) => string
-  /** Notes on files that were verified against their SHA-256. */
-  readonly seen: string
-  /** Folders with the sidecar files of branded foods, one for each of their databases. */
-  readonly sidecars: string
-  /** Held while such a folder is created. */
-  readonly sidecarsLock: string
-  /** The catalogue over all data sets. */
-  readonly catalogue: string
-  /** The records of all runs, made from the parts of `ingest`. */
-  readonly ingestion: string
-  /** The file of a data set, by the name of its pipeline. */
-  readonly dataSetFile: (pipeline: string) => string
-  /** Held while a run of this pipeline publishes, or a rollback changes its data set. */
-  readonly lockOf: (pipeline: string) => string
-  /** Held while the files that people open are made. */
-  readonly openedLock: string
-  /** Held while the lake is updated. */
-  readonly lakeLock: string
-  readonly staging: string
-  /** Held while a run looks for what killed runs left, and while it creates its own folder. */
-  readonly stagingLock: string
-}
+import { causeText } from "../disk.ts"
+import { WarehouseProblem } from "../problem.ts"
 
 /** `shared` is the depot that several machines share. */
-export const layoutOf = (home: string, shared?: Depot): Effect.Effect<Layout, never, Path.Path> =>
+export const layoutOf = (home: string, shared?: Depot) =>
   Effect.map(Path.Path, (path) => {
     const absolute = path.resolve(home)
     const dir = path.join(absolute, "warehouse")
@@ -53,23 +19,36 @@ export const layoutOf = (home: string, shared?: Depot): Effect.Effect<Layout, ne
       home: absolute,
       dir,
       depot: shared ?? local,
+      /** The generations that are complete on this machine: equal to `depot`, unless machines share one. */
       local,
+      /** Objects that are being pulled, named by their SHA-256. */
       incoming: path.join(dir, "incoming"),
+      /** Locked while a generation is pulled. */
       pullLock: path.join(dir, ".pull.lock"),
-      objectFile: (sha256) => path.join(dir, objectName(sha256)),
+      objectFile: (sha256: string) => path.join(dir, objectName(sha256)),
+      /** Notes on files that were verified against their SHA-256. */
       seen: path.join(dir, "seen"),
+      /** Folders with the sidecar files of branded foods, one for each of their databases. */
       sidecars: path.join(dir, "beside"),
+      /** Locked while such a folder is created. */
       sidecarsLock: path.join(dir, ".beside.lock"),
       catalogue: path.join(dir, "larder.duckdb"),
+      /** The records of all runs, made from the parts of `ingest`. */
       ingestion: path.join(dir, "ingestion.duckdb"),
-      dataSetFile: (pipeline) => path.join(dir, `${pipeline}.duckdb`),
-      lockOf: (pipeline) => path.join(dir, `.${pipeline}.lock`),
+      dataSetFile: (pipeline: string) => path.join(dir, `${pipeline}.duckdb`),
+      /** Locked while a run of this pipeline publishes, or a rollback changes its data set. */
+      lockOf: (pipeline: string) => path.join(dir, `.${pipeline}.lock`),
+      /** Locked while the files that people open are made. */
       openedLock: path.join(dir, ".opened.lock"),
+      /** Locked while the lake is updated. */
       lakeLock: path.join(dir, ".lake.lock"),
       staging: path.join(absolute, "staging"),
+      /** Locked while a run looks for files of killed runs, and while it creates its own folder. */
       stagingLock: path.join(absolute, ".staging.lock")
     }
   })
+
+export type Layout = Readonly<Effect.Success<ReturnType<typeof layoutOf>>>
 
 export class NoWarehouse extends Schema.TaggedError<NoWarehouse>()("NoWarehouse", { dir: Schema.String }) {
   override get message() {
@@ -82,7 +61,7 @@ export class HomeUnwritable extends Schema.TaggedError<HomeUnwritable>()("HomeUn
   cause: Schema.Defect()
 }) {
   override get message() {
-    return `${this.path} cannot be created or written: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}. Set LARDER_HOME to a folder that this user can write.`
+    return `${this.path} cannot be created or written: ${causeText(this.cause)}. Set LARDER_HOME to a folder that this user can write.`
   }
 }
 
@@ -95,29 +74,13 @@ export const writableDirectory = Effect.fnUntraced(function* (dir: string) {
   )
 })
 
-/** Returns `otherwise` if the file does not exist; any other failure remains. */
+/** Returns `fallback` if the file does not exist; any other failure remains. */
 export const ifMissing =
-  <B>(otherwise: B) =>
+  <B>(fallback: B) =>
   <A, R>(read: Effect.Effect<A, PlatformError.PlatformError, R>) =>
-    Effect.catchIf(
-      read,
-      (error) => error.reason._tag === "NotFound",
-      () => Effect.succeed(otherwise)
-    )
+    Effect.catchReason(read, "PlatformError", "NotFound", () => Effect.succeed(fallback))
 
-/** The warehouse was made by a version of Larder that kept each generation in one file. */
-class EarlierForm extends Schema.TaggedError<EarlierForm>()("EarlierForm", {
-  dir: Schema.String,
-  file: Schema.String
-}) {
-  override get message() {
-    return `${this.dir} holds a warehouse of an earlier form (${this.file}). Nothing was changed. Move this folder aside, and rebuild it from the raw archive with: npx larder-ingest rebuild`
-  }
-}
-
-const earlierGeneration = /^larder-\d{6,}\.duckdb$/
-
-/** Refuses a folder with generations of the earlier form. */
+/** Rejects a warehouse of a version of Larder that kept each generation in one file. */
 export const requirePresentForm = Effect.fnUntraced(function* ({ dir }: Layout) {
   const fs = yield* FileSystem.FileSystem
   const names = yield* fs.readDirectory(dir).pipe(
@@ -125,8 +88,11 @@ export const requirePresentForm = Effect.fnUntraced(function* ({ dir }: Layout) 
     Effect.mapError((cause) => new HomeUnwritable({ path: dir, cause: cause.reason.cause ?? cause }))
   )
   const file = names
-    .filter((name) => earlierGeneration.test(name))
-    .sort()
+    .filter((name) => /^larder-\d{6,}\.duckdb$/.test(name))
+    .toSorted()
     .at(-1)
-  if (file !== undefined) return yield* new EarlierForm({ dir, file })
+  if (file === undefined) return
+  return yield* new WarehouseProblem({
+    problem: `${dir} contains a warehouse of an earlier form (${file}). Nothing was changed. Move this folder aside, and rebuild it from the raw archive with: npx larder-ingest rebuild`
+  })
 })

@@ -36,7 +36,7 @@ describe("a lock", () => {
         assert.isTrue(entered)
       })
   )
-  itWorks("keeps other processes out while it is held, and lets them in afterwards", () =>
+  itWorks("makes other processes wait until it is released", () =>
     Effect.gen(function* () {
       const file = yield* aLock
       const { order } = yield* otherProcess({ do: "obey" })
@@ -62,7 +62,10 @@ describe("a lock", () => {
       yield* fs.writeFileString(file, "not a lock")
       const error = yield* Effect.flip(withLock(file, Effect.void))
       assert.instanceOf(error, LockUnusable)
-      assert.match(error.message, /^The lock \S+ cannot be used: .*It holds no data: remove it when no run is alive/)
+      assert.match(
+        error.message,
+        /^The lock \S+ cannot be used: .*It contains no data: delete it while no run is active/
+      )
     })
   )
 })

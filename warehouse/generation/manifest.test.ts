@@ -45,7 +45,7 @@ const nothing: Change = {
 }
 
 describe("a generation", () => {
-  itWorks("takes the next number if another program was faster, and loses the data and records of neither", () =>
+  itWorks("gets the next number if another program was faster, and loses the data and records of neither", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
@@ -86,28 +86,28 @@ describe("a generation", () => {
         ])
       })
   )
-  itWorks("is made once if the response to its maker got lost", () =>
+  itWorks("is made once if the response is lost", () =>
     Effect.gen(function* () {
       const { depot } = yield* aLayout
-      const deaf: Depot = { ...depot, putText: (name, text) => Effect.as(depot.putText(name, text), false) }
-      const made = yield* makeGeneration(deaf, () => Effect.succeed(nothing))
-      assert.strictEqual(made.number, 1)
-      assert.deepStrictEqual(yield* newestManifest(depot), Option.some(made))
+      const lossy: Depot = { ...depot, putText: (name, text) => Effect.as(depot.putText(name, text), false) }
+      const manifest = yield* makeGeneration(lossy, () => Effect.succeed(nothing))
+      assert.strictEqual(manifest.number, 1)
+      assert.deepStrictEqual(yield* newestManifest(depot), Option.some(manifest))
     })
   )
-  itWorks("has a unique number if thirty are made at the same time", () =>
+  itWorks("has a unique number if thirty are made concurrently", () =>
     Effect.gen(function* () {
       const { depot } = yield* aLayout
-      const made = yield* Effect.forEach(
+      const manifests = yield* Effect.forEach(
         Array.from({ length: 30 }, () => randomUUID()),
         (run_id) => makeGeneration(depot, () => Effect.succeed({ ...nothing, event: { ...nothing.event, run_id } })),
         { concurrency: "unbounded" }
       )
       assert.deepStrictEqual(
-        made.map(({ number }) => number).sort((a, b) => a - b),
+        manifests.map(({ number }) => number).sort((a, b) => a - b),
         Array.from({ length: 30 }, (_, index) => index + 1)
       )
-      for (const { event, number } of made) {
+      for (const { event, number } of manifests) {
         assert.deepStrictEqual(Option.getOrThrow(yield* readManifest(depot, number)).event, event)
       }
     })
@@ -124,7 +124,7 @@ describe("a manifest that cannot be used", () => {
     ["that was cut off", '{"format": 1, "num', /is damaged\. Restore it from a backup; nothing was changed\./],
     ["of another number", JSON.stringify({ format: 1, number: 7 }), /is damaged/]
   ] as const) {
-    itWorks(`stops runs and says what to do: one ${what}`, () =>
+    itWorks(`stops runs and says what to do: ${what}`, () =>
       Effect.gen(function* () {
         const layout = yield* aLayout
         yield* layout.depot.putText(manifestName(1), text)

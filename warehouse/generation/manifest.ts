@@ -1,7 +1,7 @@
 /**
- * A generation is a numbered manifest: it says which parts each data set consists of, and what happened. Every run
- * makes one, also a failed run, and so does every rollback. Manifests and parts never change. The highest number is
- * live.
+ * Reads and makes generations. A generation is a numbered manifest, which names the parts of each data set and says what
+ * happened. Every run makes one, also a failed run, and so do rollbacks and rebuilds. Manifests and parts never change.
+ * The highest number is live.
  */
 import { randomUUID } from "node:crypto"
 import { hostname, userInfo } from "node:os"
@@ -15,69 +15,62 @@ const format = 1
 /** These names become file names, and a manifest may come from another machine. */
 const FileName = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][\w.-]*$/))
 
-export const Part = Schema.Struct({ name: FileName, ...ObjectId.fields })
-export type Part = typeof Part.Type
-
-const Origin = Run.fields.origin
+const DataSetPart = Schema.Struct({ name: FileName, ...ObjectId.fields })
+export type DataSetPart = typeof DataSetPart.Type
 
 /** A data set in a generation. Numbers are numbers of generations. */
-export const DataSetEntry = Schema.Struct({
-  /** Version of the tables in the parts. Increases whenever a version of Larder changes their definition. */
+const DataSetEntry = Schema.Struct({
+  /** Version of the tables in the parts. */
   schema: Schema.Int,
-  /**
-   * Hash of the tables, views and comments in the database. If this version's hash differs, the next publication with
-   * new rows brings this version's definition.
-   */
+  /** Hash of its tables, views and comments. If it differs, the next publication with new rows updates them. */
   definition: Schema.optionalKey(Schema.String),
   /** The generation that published these parts. */
   published_in: Schema.Int,
-  /** The generation that made them live: the same, or a rollback to it. */
+  /** The generation that made them live: the one that published them, or a rollback. */
   changed_in: Schema.Int,
   /** The generation that published the parts that these were built from; null for the first. */
   built_on: Schema.NullOr(Schema.Int),
-  /** Where the rows in the parts came from. */
-  origins: Schema.Array(Origin),
-  /** Newest day that the data states; null if it has none, or if the reads of stores tell it. */
+  origins: Schema.Array(Run.fields.origin),
+  /** Newest day in the data; null if it has none, or if it depends on the reads of stores. */
   newest_on: Schema.NullOr(Schema.String),
   /** Generations whose runs were rolled back: the parts are not built on them. */
   undone: Schema.Array(Schema.Struct({ first: Schema.Int, last: Schema.Int, by: Schema.Int })),
   /** The database first, then its sidecar files. Empty if the data set was rolled back to before its first run. */
-  parts: Schema.Array(Part)
+  parts: Schema.Array(DataSetPart)
 })
 export type DataSetEntry = typeof DataSetEntry.Type
 
-/** Whether there is anything to serve. */
 export const isLoaded = (entry: DataSetEntry | undefined): entry is DataSetEntry =>
   entry !== undefined && entry.parts.length > 0
 
 /** The records of the generations from `first` to `last`. */
-export const IngestPart = Schema.Struct({ ...ObjectId.fields, first: Schema.Int, last: Schema.Int })
+const IngestPart = Schema.Struct({ ...ObjectId.fields, first: Schema.Int, last: Schema.Int })
 export type IngestPart = typeof IngestPart.Type
 
 /** Why the generation was made. Fields that do not apply are null. */
-const Event = Schema.Struct({
+const GenerationEvent = Schema.Struct({
   kind: Schema.Literals(["run", "rollback", "rebuild"]),
   pipeline: Schema.NullOr(Schema.String),
   run_id: Schema.NullOr(Schema.String),
   outcome: Schema.NullOr(Run.fields.outcome),
   rows_loaded: Schema.NullOr(Schema.Int),
-  /** For a rollback: the generation that it went back to. */
+  /** For a rollback: the generation that it returned to. */
   went_back_to: Schema.NullOr(Schema.Int),
   note: Schema.NullOr(Schema.String)
 })
-export type Event = typeof Event.Type
+export type GenerationEvent = typeof GenerationEvent.Type
 
-export const Manifest = Schema.Struct({
+const Manifest = Schema.Struct({
   format: Schema.Literal(format),
   number: Schema.Int,
-  /** Random. It tells a program whether the stored manifest is its own or that of a faster program. */
+  /** Random. A program that reads its own id back has put the manifest itself. */
   id: Schema.String,
   made_at: Schema.String,
   /** Person, machine and version. */
   made_by: Schema.String,
   /** Number of the generation that it was made from; null for the first. */
   replaces: Schema.NullOr(Schema.Int),
-  event: Event,
+  event: GenerationEvent,
   /** Keyed by pipeline. */
   data_sets: Schema.Record(FileName, DataSetEntry),
   ingest: Schema.Struct({ schema: Schema.Int, parts: Schema.Array(IngestPart) })
@@ -91,7 +84,6 @@ const folder = "generations/"
 export const manifestName = (number: number) => `${folder}${String(number).padStart(9, "0")}.json`
 const numberIn = (name: string) => Number(/^generations\/(\d+)\.json$/.exec(name)?.[1] ?? Number.NaN)
 
-/** A manifest that this version cannot use. */
 export class ManifestUnusable extends Schema.TaggedError<ManifestUnusable>()("ManifestUnusable", {
   location: Schema.String,
   name: Schema.String,
@@ -108,11 +100,10 @@ const decodeFormat = Schema.decodeUnknownOption(AnyFormat)
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Manifest))
 const encode = Schema.encodeSync(Schema.fromJsonString(Manifest))
 
-const decoded = (depot: Depot, name: string, text: string) => {
+const parse = (depot: Depot, name: string, text: string) => {
   const manifest = decode(text)
   if (Option.isSome(manifest) && manifest.value.number === numberIn(name)) return Effect.succeed(manifest.value)
-  const written = decodeFormat(text)
-  const isNewer = Option.isSome(written) && written.value.format > format
+  const isNewer = Option.exists(decodeFormat(text), (written) => written.format > format)
   return Effect.fail(
     new ManifestUnusable({
       location: depot.location,
@@ -129,7 +120,7 @@ const decoded = (depot: Depot, name: string, text: string) => {
 export const readManifest = Effect.fnUntraced(function* (depot: Depot, number: number) {
   const name = manifestName(number)
   const text = yield* depot.text(name)
-  return Option.isSome(text) ? Option.some(yield* decoded(depot, name, text.value)) : Option.none<Manifest>()
+  return Option.isSome(text) ? Option.some(yield* parse(depot, name, text.value)) : Option.none<Manifest>()
 })
 
 /** Numbers of the kept generations, in ascending order. */
@@ -148,15 +139,14 @@ export const newestManifest = Effect.fnUntraced(function* (
 })
 
 /** All kept generations, in ascending order. */
-export const keptManifestsOf = Effect.fnUntraced(function* (depot: Depot) {
-  const read = yield* Effect.forEach(yield* listNumbers(depot), (number) => readManifest(depot, number), {
-    concurrency: 8
-  })
-  return read.flatMap((manifest) => (Option.isSome(manifest) ? [manifest.value] : []))
+export const readKeptManifests = Effect.fnUntraced(function* (depot: Depot) {
+  const numbers = yield* listNumbers(depot)
+  const manifests = yield* Effect.forEach(numbers, (number) => readManifest(depot, number), { concurrency: 8 })
+  return manifests.flatMap(Option.toArray)
 })
 
-/** The person, machine and version that make a generation. */
-export const madeBy = () => {
+/** The person, machine and version that make a generation now. */
+export const currentMaker = () => {
   let person = "somebody"
   try {
     person = userInfo().username
@@ -166,13 +156,11 @@ export const madeBy = () => {
   return `${person}@${hostname()}, Larder ${version}`
 }
 
-/** What a generation changes in the generation that it is made from. */
 export type Change = Pick<Manifest, "event" | "data_sets" | "ingest">
 
 /**
- * Makes the next generation. If another program was faster, `change` is called again for the newest generation, and
- * decides what happens to what it has prepared. A lost answer does not lead to a second generation: the id tells whose
- * manifest was stored.
+ * Makes the next generation. If another program was faster, `change` is called again for the newest generation. A lost
+ * response does not lead to a second generation: the id shows whose manifest was stored.
  */
 export const makeGeneration = Effect.fn("Generation.make")(function* <E, R>(
   depot: Depot,
@@ -182,13 +170,12 @@ export const makeGeneration = Effect.fn("Generation.make")(function* <E, R>(
   for (;;) {
     const base = Option.getOrUndefined(yield* newestManifest(depot))
     const number = (base?.number ?? 0) + 1
-    const made_at = new Date(yield* Clock.currentTimeMillis).toISOString()
     const manifest: Manifest = {
       format,
       number,
       id,
-      made_at,
-      made_by: madeBy(),
+      made_at: new Date(yield* Clock.currentTimeMillis).toISOString(),
+      made_by: currentMaker(),
       replaces: base?.number ?? null,
       ...(yield* change(base, number))
     }

@@ -8,7 +8,7 @@ import { Effect, Fiber, FileSystem, Option } from "effect"
 import { putObject } from "../depot/depot.ts"
 import type { Layout } from "./layout.ts"
 import { newestManifest } from "./manifest.ts"
-import { faultOf, objectIdOf } from "./parts.ts"
+import { findFault, identifyFile } from "./parts.ts"
 
 const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
 const databaseOf = Effect.fnUntraced(function* (layout: Layout) {
@@ -25,18 +25,18 @@ describe("a part", () => {
       const { file, part } = yield* databaseOf(layout)
       const published = new Date("2026-01-05T10:00:00Z")
       yield* Effect.promise(() => utimes(file, published, published))
-      assert.isUndefined(yield* faultOf(layout, part))
+      assert.isUndefined(yield* findFault(layout, part))
       yield* Effect.promise(() => link(file, path.join(layout.dir, "another name"))) // sets its change time
       const bytes = yield* fs.readFile(file)
       yield* fs.chmod(file, 0o644)
       yield* fs.writeFile(file, bytes.fill(7, bytes.length - 8))
       yield* Effect.promise(() => utimes(file, published, published))
-      assert.isUndefined(yield* faultOf(layout, part)) // only a forger restores the modification time
+      assert.isUndefined(yield* findFault(layout, part)) // only a forger restores the modification time
       yield* Effect.promise(() => utimes(file, new Date(), new Date()))
-      assert.strictEqual(yield* faultOf(layout, part), "was changed after it was published: it has another SHA-256")
+      assert.strictEqual(yield* findFault(layout, part), "was changed after it was published: it has another SHA-256")
     })
   )
-  itWorks("is not built on by a run after somebody wrote to it, and the run says what to do", () =>
+  itWorks("is not used by a run after it was changed, and the run says what to do", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const { file } = yield* databaseOf(layout)
@@ -49,7 +49,7 @@ describe("a part", () => {
       assert.strictEqual(Option.getOrThrow(yield* newestManifest(layout.depot)).number, 1)
     })
   )
-  itWorks("is reported as missing by a run, and by nothing before it", () =>
+  itWorks("is reported as missing by a run, but not before", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* withApples
@@ -60,31 +60,31 @@ describe("a part", () => {
       assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price"), [{ item: "apple" }])
     })
   )
-  itWorks("that is changed while it is read is read again the next time", () =>
+  itWorks("is read again the next time if it changed while it was read", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
       const folder = yield* fs.makeTempDirectoryScoped()
       const file = path.join(folder, "large")
       yield* fs.writeFile(file, new Uint8Array(64 << 20))
-      const object = yield* objectIdOf(file)
+      const object = yield* identifyFile(file)
       yield* putObject(layout.depot, object, file)
       yield* fs.chmod(file, 0o644)
-      const reading = yield* Effect.forkChild(faultOf(layout, object), { startImmediately: true })
+      const reading = yield* Effect.forkChild(findFault(layout, object), { startImmediately: true })
       const opened = yield* fs.open(file, { flag: "r+" })
       yield* opened.write(new Uint8Array([1]))
       yield* Fiber.join(reading)
-      assert.strictEqual(yield* faultOf(layout, object), "was changed after it was published: it has another SHA-256")
+      assert.strictEqual(yield* findFault(layout, object), "was changed after it was published: it has another SHA-256")
     })
   )
-  itWorks("that the system does not let us read is not reported as missing, but with the system's reason", () =>
+  itWorks("is reported with the system's reason, not as missing, if it cannot be read", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* withApples
       const { file, part } = yield* databaseOf(layout)
       yield* fs.remove(file)
       yield* fs.symlink(file, file)
-      assert.match((yield* faultOf(layout, part)) ?? "", /^cannot be read: ELOOP: too many symbolic links/)
+      assert.match((yield* findFault(layout, part)) ?? "", /^cannot be read: ELOOP: too many symbolic links/)
     })
   )
 })

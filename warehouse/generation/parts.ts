@@ -1,23 +1,22 @@
 /**
- * Parts on this machine. A part is verified against its SHA-256 before a server serves it and before a run builds on it,
- * so a modified part is never used. Files that were verified before are recognised by size,
- * inode and modification time, which is quick. The change time is not used, because every new hard link sets it.
+ * Verifies parts on this machine against their SHA-256, before a server serves them or a run builds on them. Files that
+ * were verified before are recognised by size, inode and modification time, which is quick. The change time is not used,
+ * because every new hard link sets it.
  */
 import { createReadStream } from "node:fs"
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { Effect, Schema } from "effect"
 import type { ObjectId } from "../depot/depot.ts"
-import { makeDigest } from "../disk.ts"
+import { causeText, makeDigest } from "../disk.ts"
 import type { Layout } from "./layout.ts"
-import type { DataSetEntry, Part } from "./manifest.ts"
+import type { DataSetEntry, DataSetPart } from "./manifest.ts"
 
-/** A part differs from what was published. */
 export class PartDamaged extends Schema.TaggedError<PartDamaged>()("PartDamaged", {
   pipeline: Schema.String,
   part: Schema.String,
   file: Schema.String,
-  /** What is wrong with it, worded to follow its name. */
+  /** What is wrong with the part, worded to follow its name. */
   fault: Schema.String,
   /** Whether a shared depot may have the part. */
   isShared: Schema.Boolean
@@ -29,8 +28,8 @@ export class PartDamaged extends Schema.TaggedError<PartDamaged>()("PartDamaged"
   }
 }
 
-/** SHA-256 and size of a file, in constant memory. */
-export const objectIdOf = (file: string) =>
+/** Computes the SHA-256 and size of a file, in constant memory. */
+export const identifyFile = (file: string) =>
   Effect.tryPromise(async (): Promise<ObjectId> => {
     const digest = makeDigest()
     const { size } = await stat(file)
@@ -39,28 +38,21 @@ export const objectIdOf = (file: string) =>
     return digest.end()
   })
 
-/** A stamp that changes when a file is written to. */
-export const stampOf = async (file: string) => {
+export const readStamp = async (file: string) => {
   const { ino, mtimeNs, size } = await stat(file, { bigint: true })
   return `${size} ${ino} ${mtimeNs}`
 }
 
 const seenFile = ({ seen }: Layout, sha256: string) => path.join(seen, sha256)
 
-/**
- * SHA-256 and size of a file, and its stamp from before it was read: a file that changes meanwhile has another stamp
- * afterwards.
- */
-export const stampedId = Effect.fnUntraced(function* (file: string) {
-  const stamp = yield* Effect.tryPromise(() => stampOf(file))
-  return { stamp, id: yield* objectIdOf(file) }
+/** Reads the stamp first: a file that changes while it is read has another stamp afterwards. */
+export const identifyWithStamp = Effect.fnUntraced(function* (file: string) {
+  const stamp = yield* Effect.tryPromise(() => readStamp(file))
+  return { stamp, id: yield* identifyFile(file) }
 })
 
-/**
- * Notes that the file with this stamp has this SHA-256. If the note is not written, or only in part, the file is read
- * again next time.
- */
-export const noteSeen = (layout: Layout, sha256: string, stamp: string) =>
+/** Notes that the file with this stamp has this SHA-256. Without a complete note, the file is read again next time. */
+export const noteVerified = (layout: Layout, sha256: string, stamp: string) =>
   Effect.promise(async () => {
     try {
       await mkdir(layout.seen, { recursive: true })
@@ -70,43 +62,43 @@ export const noteSeen = (layout: Layout, sha256: string, stamp: string) =>
     }
   })
 
-const wasSeen = async (layout: Layout, sha256: string, file: string) => {
-  const noted = await readFile(seenFile(layout, sha256), "utf8").catch(() => undefined)
-  return noted !== undefined && noted === `${await stampOf(file)}\n`
+const wasVerified = async (layout: Layout, sha256: string, file: string) => {
+  const note = await readFile(seenFile(layout, sha256), "utf8").catch(() => undefined)
+  return note !== undefined && note === `${await readStamp(file)}\n`
 }
 
-const unreadable = (cause: unknown) =>
+const describeReadError = (cause: unknown) =>
   cause instanceof Error && "code" in cause && cause.code === "ENOENT"
     ? "is missing"
-    : `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`
+    : `cannot be read: ${causeText(cause)}`
 
 /** What is wrong with the file of an object, worded to follow its name; undefined if it is what was put. */
-export const faultOf = Effect.fnUntraced(function* (
+export const findFault = Effect.fnUntraced(function* (
   layout: Layout,
   { bytes, sha256 }: ObjectId,
   file = layout.objectFile(sha256)
 ) {
-  const found = yield* Effect.result(Effect.tryPromise(() => stat(file)))
-  if (found._tag === "Failure") return unreadable(found.failure.cause)
-  const { size } = found.success
+  const stats = yield* Effect.result(Effect.tryPromise(() => stat(file)))
+  if (stats._tag === "Failure") return describeReadError(stats.failure.cause)
+  const { size } = stats.success
   if (size !== bytes) return `has ${size} bytes, but was published with ${bytes}`
-  if (yield* Effect.promise(() => wasSeen(layout, sha256, file).catch(() => false))) return undefined
-  const read = yield* Effect.result(stampedId(file))
-  if (read._tag === "Failure") return unreadable(read.failure.cause)
+  if (yield* Effect.promise(() => wasVerified(layout, sha256, file).catch(() => false))) return undefined
+  const read = yield* Effect.result(identifyWithStamp(file))
+  if (read._tag === "Failure") return describeReadError(read.failure.cause)
   if (read.success.id.sha256 !== sha256) return "was changed after it was published: it has another SHA-256"
-  yield* noteSeen(layout, sha256, read.success.stamp)
+  yield* noteVerified(layout, sha256, read.success.stamp)
   return undefined
 })
 
-/** The file of a part, verified to be what was published. */
-export const verifiedPart = Effect.fnUntraced(function* (layout: Layout, pipeline: string, part: Part) {
-  const fault = yield* faultOf(layout, part)
+/** Returns the file of a part, verified to be what was published. */
+export const verifyPart = Effect.fnUntraced(function* (layout: Layout, pipeline: string, part: DataSetPart) {
+  const fault = yield* findFault(layout, part)
   const file = layout.objectFile(part.sha256)
   const isShared = layout.depot !== layout.local
   if (fault !== undefined) return yield* new PartDamaged({ pipeline, part: part.name, file, fault, isShared })
   return file
 })
 
-/** The database of a loaded data set, verified to be what was published. */
-export const verifiedDatabase = (layout: Layout, pipeline: string, { parts: [database] }: DataSetEntry) =>
-  database === undefined ? Effect.die(new Error(`${pipeline} has no parts`)) : verifiedPart(layout, pipeline, database)
+/** Returns the database of a loaded data set, verified to be what was published. */
+export const verifyDataSet = (layout: Layout, pipeline: string, { parts: [database] }: DataSetEntry) =>
+  database === undefined ? Effect.die(new Error(`${pipeline} has no parts`)) : verifyPart(layout, pipeline, database)

@@ -8,8 +8,8 @@ import { pullGeneration } from "./pull.ts"
 
 const encodeHint = Schema.encodeSync(Schema.fromJsonString(Hint))
 
-/** Pulls a generation that was published to a shared depot to this machine. */
-const follow = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) {
+/** Pulls a generation that this machine published to a shared depot. */
+const pullOwn = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) {
   const { depot, pullLock } = layout
   // if this fails, the next generation puts a newer hint
   yield* Effect.ignore(depot.putHint(hintName, encodeHint({ newest: manifestName(manifest.number) })))
@@ -28,6 +28,6 @@ export const promote = Effect.fn("Generation.promote")(function* <E, R>(
   change: (base: Manifest | undefined, number: number) => Effect.Effect<Change, E, R>
 ) {
   const manifest = yield* makeGeneration(layout.depot, change)
-  if (layout.depot !== layout.local) yield* follow(layout, manifest)
+  if (layout.depot !== layout.local) yield* pullOwn(layout, manifest)
   return manifest
 })

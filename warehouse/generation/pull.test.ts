@@ -12,7 +12,7 @@ import { refreshOpened } from "../opened/opened-files.ts"
 import { rollback } from "../publishing/rollback.ts"
 import { type Layout, layoutOf } from "./layout.ts"
 import { type DataSetEntry, listNumbers, type Manifest, makeGeneration, newestManifest } from "./manifest.ts"
-import { objectIdOf } from "./parts.ts"
+import { identifyFile } from "./parts.ts"
 import { pull } from "./pull.ts"
 
 const cellar = pantryIn("cellar")
@@ -56,7 +56,7 @@ const sizeOf = (machine: Layout, pipeline: string) =>
   )
 
 describe("machines that share a depot", () => {
-  itWorks("have what the others published, and transfer only new parts", () =>
+  itWorks("get what the others published, and transfer only new parts", () =>
     Effect.gen(function* () {
       const { depot, travelled } = yield* aDepot
       const [first, second, server] = [yield* aMachine(depot), yield* aMachine(depot), yield* aMachine(depot)]
@@ -101,7 +101,7 @@ describe("machines that share a depot", () => {
       }
     })
   )
-  itWorks("roll back to a generation of which they have no part, and the others follow", () =>
+  itWorks("roll back to a generation whose parts they do not have, and the others follow", () =>
     Effect.gen(function* () {
       const { depot } = yield* aDepot
       const [first, second] = [yield* aMachine(depot), yield* aMachine(depot)]
@@ -114,7 +114,7 @@ describe("machines that share a depot", () => {
       assert.deepStrictEqual(yield* items(first, "pantry.price"), ["apple"])
     })
   )
-  itWorks("pull a requested generation, and nothing older after that", () =>
+  itWorks("pull a requested generation, and then no older one", () =>
     Effect.gen(function* () {
       const { depot } = yield* aDepot
       const [publisher, laptop] = [yield* aMachine(depot), yield* aMachine(depot)]
@@ -165,7 +165,7 @@ describe("a pull", () => {
     const [part] = data_sets.pantry?.parts ?? []
     return { ...made, part: part as NonNullable<typeof part> }
   })
-  itWorks("resumes where an earlier one was cut off", () =>
+  itWorks("resumes where an earlier one was interrupted", () =>
     Effect.gen(function* () {
       const { depot, part, travelled } = yield* published
       const server = yield* aMachine(depot)
@@ -244,7 +244,7 @@ describe("a pull", () => {
       const put = Effect.fnUntraced(function* (name: string, bytes: Uint8Array) {
         const file = path.join(folder, name)
         writeFileSync(file, bytes)
-        const object = yield* objectIdOf(file)
+        const object = yield* identifyFile(file)
         yield* putObject(depot, object, file)
         return { name, ...object }
       })
@@ -268,7 +268,7 @@ describe("a pull", () => {
       )
     })
   )
-  itWorks("refuses a depot that is behind this machine, or has another generation under the same number", () =>
+  itWorks("rejects a depot that is behind this machine, or has another generation under the same number", () =>
     Effect.gen(function* () {
       const { depot } = yield* published
       const server = yield* aMachine(depot)

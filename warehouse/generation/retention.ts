@@ -1,93 +1,76 @@
 /**
- * What is kept. Of each data set, the newest parts that were ever live are kept, however often the other data sets were
- * published since. The records of all runs are kept. Parts of these records that a kept manifest names stay even after
- * they were merged, because a copy or a reader of that manifest needs them. Parts that no kept generation names are
- * removed.
+ * Removes what is no longer kept. Of each data set, the newest parts that were ever live are kept, however often the
+ * other data sets were published since. The records of all runs are kept. Parts of records that a kept manifest names
+ * stay even after they were merged, because a copy or a reader of that manifest needs them.
  */
 import { Clock, Config, Effect, FileSystem, Option, Path, Schema } from "effect"
-import { type Depot, datedObjects, objectName } from "../depot/depot.ts"
+import { type Depot, datedObjects, type ObjectId, objectName } from "../depot/depot.ts"
 import { ifMissing, type Layout } from "./layout.ts"
-import {
-  type DataSetEntry,
-  isLoaded,
-  keptManifestsOf,
-  type Manifest,
-  manifestName,
-  newestManifest
-} from "./manifest.ts"
+import { isLoaded, type Manifest, manifestName, newestManifest, readKeptManifests } from "./manifest.ts"
+import { objectsInManifest } from "./pull-parts.ts"
 
 const Count = Schema.FiniteFromString.check(
   Schema.makeFilter((n) => (Number.isInteger(n) && n >= 1) || "expected a whole number of at least 1")
 )
-/** How many states of each data set are kept, including the live one. A run checks it before it fetches anything. */
+/** Number of kept states of each data set, including the live one. A run checks it before it fetches anything. */
 export const keptSetting = Config.schema(Count, "LARDER_KEPT_GENERATIONS").pipe(Config.withDefault(5))
 
-/** The newest manifests are kept even without changes, because a reader may still step through them one by one. */
-const keptManifests = 100
+/** The newest manifests are kept even without changes, because a reader may still read them one by one. */
+const minKeptManifests = 100
 
-/** The kept states of a data set: the generations that published them, newest first, and the live one. */
+/** The generations that published the kept states of a data set, and the live one. `all` is in ascending order. */
 const keptStates = (all: ReadonlyArray<Manifest>, newest: Manifest, pipeline: string, count: number) => {
-  const published = all.filter(
-    ({ data_sets: { [pipeline]: entry }, number }) => entry?.published_in === number && isLoaded(entry)
-  )
-  const states = published
+  const published = all
+    .filter(({ data_sets: { [pipeline]: entry }, number }) => entry?.published_in === number && isLoaded(entry))
     .map(({ number }) => number)
-    .sort((a, b) => b - a)
-    .slice(0, count)
   const live = newest.data_sets[pipeline]?.published_in
-  return new Set(live === undefined ? states : [...states, live])
+  return new Set([...published.slice(-count), ...(live === undefined ? [] : [live])])
 }
 
-const partsOf = (entry: DataSetEntry | undefined) => entry?.parts.map(({ sha256 }) => sha256) ?? []
+const hashesOf = (objects: ReadonlyArray<ObjectId> = []) => objects.map(({ sha256 }) => sha256)
 
-/** One day in milliseconds. A younger object without a manifest is kept: it may belong to a generation in progress. */
-const spared = 86_400_000
+/** In milliseconds. A younger object without a manifest is kept: it may belong to a generation in progress. */
+const minUnnamedAge = 86_400_000
 
-/** Removes files of a folder that were last modified before a given time. */
-const removeOld = Effect.fnUntraced(function* (folder: string, isOne: (name: string) => boolean, before: number) {
+const removeOld = Effect.fnUntraced(function* (folder: string, isCandidate: (name: string) => boolean, before: number) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const names = yield* fs.readDirectory(folder).pipe(ifMissing<ReadonlyArray<string>>([]))
-  for (const file of names.filter(isOne).map((name) => path.join(folder, name))) {
+  for (const file of names.filter(isCandidate).map((name) => path.join(folder, name))) {
     const mtime = yield* fs.stat(file).pipe(
-      Effect.map((found) => found.mtime),
+      Effect.map((stats) => stats.mtime),
       ifMissing(Option.none<Date>())
     )
     if (Option.isSome(mtime) && mtime.value.getTime() < before) yield* fs.remove(file, { force: true })
   }
 })
 
-/**
- * Removes from a depot what is no longer kept. Returns the removed objects, and the time since which objects without a
- * manifest are spared.
- */
+/** Returns the removed objects, and the time from which on objects without a manifest are kept. */
 const pruneDepot = Effect.fnUntraced(function* (depot: Depot) {
   const newest = Option.getOrUndefined(yield* newestManifest(depot))
   if (newest === undefined) return undefined
   const count = yield* keptSetting
-  const all = yield* keptManifestsOf(depot)
+  const all = yield* readKeptManifests(depot)
   const pipelines = Object.keys(newest.data_sets)
   const kept = new Map(pipelines.map((pipeline) => [pipeline, keptStates(all, newest, pipeline, count)]))
   const isNeeded = ({ number }: Manifest) =>
-    number > newest.number - keptManifests || [...kept.values()].some((states) => states.has(number))
-  const named = ({ data_sets, ingest }: Manifest) => [
-    ...Object.values(data_sets).flatMap(partsOf),
-    ...ingest.parts.map(({ sha256 }) => sha256)
-  ]
+    number > newest.number - minKeptManifests || [...kept.values()].some((states) => states.has(number))
   const needed = new Set([
-    ...named(newest),
+    ...hashesOf(objectsInManifest(newest)),
     ...all
       .filter(isNeeded)
       .flatMap(({ data_sets, ingest, number }) => [
-        ...ingest.parts.map(({ sha256 }) => sha256),
-        ...pipelines.flatMap((pipeline) => (kept.get(pipeline)?.has(number) ? partsOf(data_sets[pipeline]) : []))
+        ...hashesOf(ingest.parts),
+        ...pipelines.flatMap((pipeline) =>
+          kept.get(pipeline)?.has(number) ? hashesOf(data_sets[pipeline]?.parts) : []
+        )
       ])
   ])
-  const known = new Set(all.flatMap(named))
+  const known = new Set(all.flatMap((manifest) => hashesOf(objectsInManifest(manifest))))
   const objects = yield* datedObjects(depot)
   // The newest object was just put and dated by the depot's clock: this machine's clock may be far ahead of it.
   const now = Math.min(yield* Clock.currentTimeMillis, Math.max(...objects.values()))
-  const earliest = now - spared
+  const earliest = now - minUnnamedAge
   const old = [...objects]
     .filter(([sha256, put]) => !needed.has(sha256) && (known.has(sha256) || put < earliest))
     .map(([sha256]) => sha256)
@@ -97,7 +80,6 @@ const pruneDepot = Effect.fnUntraced(function* (depot: Depot) {
   return { old, earliest }
 })
 
-/** Removes what is no longer kept on this machine. */
 export const pruneLocal = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -109,12 +91,11 @@ export const pruneLocal = Effect.fnUntraced(function* (layout: Layout) {
       yield* fs.remove(path.join(layout.sidecars, name), { recursive: true, force: true })
     }
   }
-  // left by programs that were killed while they created a lock
+  // of programs that were killed while they created a lock
   yield* removeOld(layout.dir, (name) => /\.[0-9a-f-]{36}\.part$/.test(name), pruned.earliest)
   yield* removeOld(layout.incoming, () => true, pruned.earliest) // a killed pull can be resumed for that long
 })
 
-/** Removes what is no longer kept, from the depot and from this machine. */
 export const prune = Effect.fn("Generation.prune")(function* (layout: Layout) {
   if (layout.depot !== layout.local) yield* pruneDepot(layout.depot)
   yield* pruneLocal(layout)

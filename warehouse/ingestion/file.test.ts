@@ -51,7 +51,7 @@ const runs = (layout: Layout) =>
   )
 
 describe("ingestion.duckdb", () => {
-  itWorks("has a run that failed at once: its error, its checks and what it left out", () =>
+  itWorks("immediately has a failed run, with its error, its checks and the feeds that it left out", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* fail(layout, "one")
@@ -77,7 +77,7 @@ describe("ingestion.duckdb", () => {
       ])
     })
   )
-  itWorks("is two files in turn, so a run adds only its own records", () =>
+  itWorks("alternates between two files, so a run adds only its own records", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const inodes: Array<number> = []

@@ -1,71 +1,54 @@
 /**
- * `ingestion.duckdb`: the records of all runs, as tables that users query, built from the parts of `ingest`. Each
- * generation adds its part to a second file, which is one generation behind, and the two files change places. So a run
- * costs the same however long the history is, and a reader that has the file open keeps its state. Both files can be
- * made again from the parts at any time.
+ * Writes and opens `ingestion.duckdb`: the records of all runs, as tables that users query, made from the parts of
+ * `ingest`. Each generation adds its part to a spare file, which is one generation behind, and the two files change
+ * places. So a run costs the same however long the history is, and a reader that has the file open keeps its state. Both
+ * files can be made again from the parts at any time.
  */
 import { existsSync, statSync } from "node:fs"
 import { chmod, copyFile, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
-import { Effect, Exit, Option, Schema, Scope } from "effect"
-import { isDiskFull } from "../disk.ts"
-import { DuckDb, type DuckDbError, literal, type OpenError, openError } from "../duckdb.ts"
+import { Effect, Exit, Option, Scope } from "effect"
+import { FileOperationFailed, fileOperation } from "../disk.ts"
+import { DuckDb, literal, openError } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { generationId, type Manifest, readManifest } from "../generation/manifest.ts"
-import { faultOf, type PartDamaged, stampOf } from "../generation/parts.ts"
+import { findFault, readStamp } from "../generation/parts.ts"
 import { define, definitionHash } from "../tables/dictionary.ts"
 import { dataSetTable, ingestTables, ingestViews } from "../tables/ingest-tables.ts"
-import { cellsOf } from "../tables/tables.ts"
-import { type DataSetFacts, dataSetRows } from "./data-set-rows.ts"
+import { type DataSet, toCells } from "../tables/tables.ts"
 import type { IngestPartFile } from "./part.ts"
-import { addRecords, areOfAnotherRebuild, markRolledBack, showUndone } from "./rows.ts"
+import { addRecords, createUndoneTable, dataSetRows, hasRebuildChanged, markRolledBack } from "./rows.ts"
 
 const defined = { tables: ingestTables, views: ingestViews }
 const hash = definitionHash(defined)
 
-/** `ingestion.duckdb` could not be written. */
-export class IngestionNotWritten extends Schema.TaggedError<IngestionNotWritten>()("IngestionNotWritten", {
-  file: Schema.String,
-  cause: Schema.Defect()
-}) {
-  override get message() {
-    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    const full = isDiskFull(reason)
-    const hint = full ? " The disk is full: make room, and run again." : ""
-    return `${this.file} could not be updated: ${reason}.${hint} The next run updates it; nothing is lost.`
-  }
-}
+const problem = "could not be updated"
+const consequence = "The next run updates it; nothing is lost."
+const operation = fileOperation(problem, consequence)
+const attempt = <A>(file: string, run: () => Promise<A>) => Effect.uninterruptible(operation(file, run))
 
-const attempt = <A>(file: string, run: () => Promise<A>) =>
-  Effect.tryPromise({ try: run, catch: (cause) => new IngestionNotWritten({ file, cause }) }).pipe(
-    Effect.uninterruptible
-  )
+const spareFile = ({ dir }: Layout) => path.join(dir, ".ingestion.duckdb.next")
+/** Has the stamp of a file when this version last wrote it, and the generation up to which the file has records. */
+const noteFile = ({ seen }: Layout, file: string) => path.join(seen, path.basename(file))
 
-/** The file that is one generation behind. */
-const spareOf = ({ dir }: Layout) => path.join(dir, ".ingestion.duckdb.next")
-/** Notes the stamp of a file when this version last wrote it, and the generation up to which it has the records. */
-const noteOf = ({ seen }: Layout, file: string) => path.join(seen, path.basename(file))
+/** A generation. If a manifest was lost, its number may be used again; its id is not. */
+type GenerationRef = Pick<Manifest, "number" | "id">
 
-/** A generation. If a manifest was lost, its number may be given again; its id is not. */
-type Id = Pick<Manifest, "number" | "id">
+const writeNote = async (layout: Layout, file: string, { id, number }: GenerationRef) =>
+  writeFile(noteFile(layout, file), `${await readStamp(file)} ${hash} ${number} ${id}\n`)
 
-const note = async (layout: Layout, file: string, { id, number }: Id) =>
-  writeFile(noteOf(layout, file), `${await stampOf(file)} ${hash} ${number} ${id}\n`)
-
-const noted = (layout: Layout, file: string) =>
-  attempt(file, async (): Promise<Id | undefined> => {
-    const [, stamp, number, id = ""] = /^(.*) (\d+) (\S+)\n$/.exec(await readFile(noteOf(layout, file), "utf8")) ?? []
-    const isOurs = stamp === `${await stampOf(file)} ${hash}` && !existsSync(`${file}.wal`)
+const readNote = (layout: Layout, file: string) =>
+  attempt(file, async (): Promise<GenerationRef | undefined> => {
+    const note = await readFile(noteFile(layout, file), "utf8")
+    const [, stamp, number, id = ""] = /^(.*) (\d+) (\S+)\n$/.exec(note) ?? []
+    const isOurs = stamp === `${await readStamp(file)} ${hash}` && !existsSync(`${file}.wal`)
     return isOurs ? { number: Number(number), id } : undefined
   })
 
-/**
- * The generation up to which a file has the records. Undefined if the file is not as this version wrote it, or if that
- * generation no longer exists.
- */
+/** The generation up to which a file has records; undefined if it is not as this version wrote it, or that is gone. */
 export const recordsUpTo = Effect.fnUntraced(
   function* (layout: Layout, file: string) {
-    const upTo = yield* noted(layout, file)
+    const upTo = yield* readNote(layout, file)
     if (upTo === undefined) return undefined
     const manifest = Option.getOrUndefined(yield* readManifest(layout.local, upTo.number))
     return manifest?.id === upTo.id ? upTo : undefined
@@ -73,44 +56,42 @@ export const recordsUpTo = Effect.fnUntraced(
   Effect.orElseSucceed(() => undefined)
 )
 
-/** Inodes that this process has open: a file lock does not exclude the process that holds it. */
-const openHere = new Map<bigint, number>()
+/** Number of readers in this process, by inode: a file lock does not exclude the process that has it. */
+const readerCounts = new Map<bigint, number>()
 const inodeOf = (file: string) => statSync(file, { bigint: true }).ino
 
-const noteReading = ({ ingestion }: Layout) =>
+const countReader = ({ ingestion }: Layout) =>
   Effect.acquireRelease(
     attempt(ingestion, async () => {
       const inode = inodeOf(ingestion)
-      openHere.set(inode, (openHere.get(inode) ?? 0) + 1)
+      readerCounts.set(inode, (readerCounts.get(inode) ?? 0) + 1)
       return inode
     }),
     (inode) =>
       Effect.sync(() => {
-        const readers = (openHere.get(inode) ?? 1) - 1
-        if (readers === 0) openHere.delete(inode)
-        else openHere.set(inode, readers)
+        const readers = (readerCounts.get(inode) ?? 1) - 1
+        if (readers === 0) readerCounts.delete(inode)
+        else readerCounts.set(inode, readers)
       })
   )
 
 /** Opens `ingestion.duckdb` until the scope ends, and keeps this process from writing to that file meanwhile. */
-const reading = Effect.fnUntraced(function* <A, E, R>(layout: Layout, open: Effect.Effect<A, E, R>) {
-  const all = yield* Effect.scope
+const openAndCount = Effect.fnUntraced(function* <A, E, R>(layout: Layout, open: Effect.Effect<A, E, R>) {
+  const parent = yield* Effect.scope
   while (true) {
-    const scope = yield* Scope.fork(all)
-    const inode = yield* noteReading(layout).pipe(Scope.provide(scope))
+    const scope = yield* Scope.fork(parent)
+    const inode = yield* countReader(layout).pipe(Scope.provide(scope))
     const opened = yield* open.pipe(Scope.provide(scope))
     if ((yield* attempt(layout.ingestion, async () => inodeOf(layout.ingestion))) === inode) return { inode, opened }
     yield* Scope.close(scope, Exit.void) // the file was exchanged meanwhile, so it is unknown which one was opened
   }
 })
 
-/** `ingestion.duckdb`, open until the scope ends. */
 export const openIngestion = (layout: Layout) =>
-  Effect.map(reading(layout, DuckDb.readOnly(layout.ingestion)), ({ inode, opened: db }) => ({ inode, db }))
+  Effect.map(openAndCount(layout, DuckDb.readOnly(layout.ingestion)), ({ inode, opened: db }) => ({ inode, db }))
 
-/** The same, attached to a session under the given name. */
 export const attachIngestion = (layout: Layout, session: DuckDb["Service"], name: string) =>
-  reading(
+  openAndCount(
     layout,
     Effect.acquireRelease(
       session
@@ -120,15 +101,14 @@ export const attachIngestion = (layout: Layout, session: DuckDb["Service"], name
     )
   )
 
-/** Whether this is still the inode of `ingestion.duckdb`. */
 export const isPresent = ({ ingestion }: Layout, inode: bigint) =>
   attempt(ingestion, async () => inodeOf(ingestion) === inode)
 
 /** The parts that are intact. Damaged ones are logged. */
-const whole = Effect.fnUntraced(function* (layout: Layout, parts: Manifest["ingest"]["parts"]) {
+const findIntact = Effect.fnUntraced(function* (layout: Layout, parts: Manifest["ingest"]["parts"]) {
   const files: Array<IngestPartFile> = []
   for (const { bytes, first, last, sha256 } of parts) {
-    const fault = yield* faultOf(layout, { sha256, bytes })
+    const fault = yield* findFault(layout, { sha256, bytes })
     const file = layout.objectFile(sha256)
     if (fault === undefined) {
       files.push({ file, first, last })
@@ -149,37 +129,35 @@ const partsPerQuery = 10
  * Adds the records of the generations after `after`, up to this one, to the spare file. `after` is 0 for a new file.
  * Returns false if the file has to be made again from all parts.
  */
-const bringUp = Effect.fnUntraced(function* (
+const updateSpare = Effect.fnUntraced(function* (
   layout: Layout,
   manifest: Manifest,
-  facts: ReadonlyArray<DataSetFacts>,
+  dataSets: ReadonlyArray<DataSet>,
   after: number
 ) {
-  const db = yield* DuckDb.readWrite(spareOf(layout))
+  const db = yield* DuckDb.readWrite(spareFile(layout))
   if (after === 0) yield* define(db, defined)
-  yield* db.run(showUndone(manifest))
-  if (yield* areOfAnotherRebuild(db)) return false
-  const parts = yield* whole(
-    layout,
-    manifest.ingest.parts.filter(({ last }) => last > after)
-  )
-  for (let at = 0; at < parts.length; at += partsPerQuery) {
-    yield* addRecords(db, parts.slice(at, at + partsPerQuery), after)
+  yield* db.run(createUndoneTable(manifest))
+  if (yield* hasRebuildChanged(db)) return false
+  const newParts = manifest.ingest.parts.filter(({ last }) => last > after)
+  const parts = yield* findIntact(layout, newParts)
+  for (let index = 0; index < parts.length; index += partsPerQuery) {
+    yield* addRecords(db, parts.slice(index, index + partsPerQuery), after)
   }
   yield* db.run(["begin", ...markRolledBack, "delete from ingest.data_set", "commit"].join(";\n"))
-  const rows = yield* dataSetRows(db, manifest, facts)
-  yield* db.append("ingest", dataSetTable.name, cellsOf(dataSetTable, rows))
+  const rows = yield* dataSetRows(db, manifest, dataSets)
+  yield* db.append("ingest", dataSetTable.name, toCells(dataSetTable, rows))
   yield* db.run("checkpoint") // no .wal is left after this and the close
   return true
 }, Effect.scoped)
 
 /**
- * Prepares a file to add to: the spare file if no reader has it open, otherwise a copy of `ingestion.duckdb`, otherwise
- * a new file. Returns the generation up to which it has the records.
+ * Prepares the spare file: the present one if no reader has it open, otherwise a copy of `ingestion.duckdb`, otherwise
+ * no file. Returns the generation up to which it has the records.
  */
-const begin = Effect.fnUntraced(function* (layout: Layout, upTo: Id | undefined) {
-  const spare = spareOf(layout)
-  const fresh = attempt(spare, async () => {
+const prepareSpare = Effect.fnUntraced(function* (layout: Layout, upTo: GenerationRef | undefined) {
+  const spare = spareFile(layout)
+  const replace = attempt(spare, async () => {
     await rm(`${spare}.wal`, { force: true })
     await rm(spare, { force: true })
     if (upTo === undefined) return 0
@@ -188,18 +166,18 @@ const begin = Effect.fnUntraced(function* (layout: Layout, upTo: Id | undefined)
     return upTo.number
   })
   const spareUpTo = yield* recordsUpTo(layout, spare)
-  if (upTo === undefined || spareUpTo === undefined || openHere.has(inodeOf(spare))) return yield* fresh
+  if (upTo === undefined || spareUpTo === undefined || readerCounts.has(inodeOf(spare))) return yield* replace
   yield* attempt(spare, () => chmod(spare, 0o644))
-  const isFree = Effect.as(DuckDb.hold(spare), true).pipe(
+  const isFree = Effect.as(DuckDb.lockFile(spare), true).pipe(
     Effect.scoped,
     Effect.orElseSucceed(() => false)
   )
-  return (yield* isFree) ? spareUpTo.number : yield* fresh // another process still reads the spare file
+  return (yield* isFree) ? spareUpTo.number : yield* replace // another process still reads the spare file
 })
 
-const exchange = (layout: Layout, manifest: Manifest, upTo: Id | undefined) =>
+const exchange = (layout: Layout, manifest: Manifest, upTo: GenerationRef | undefined) =>
   attempt(layout.ingestion, async () => {
-    const spare = spareOf(layout)
+    const spare = spareFile(layout)
     const before = `${spare}.before`
     await mkdir(layout.seen, { recursive: true })
     await rm(before, { force: true })
@@ -207,57 +185,41 @@ const exchange = (layout: Layout, manifest: Manifest, upTo: Id | undefined) =>
     if (upTo !== undefined) await link(layout.ingestion, before)
     await chmod(spare, 0o444)
     await rename(spare, layout.ingestion)
-    await note(layout, layout.ingestion, manifest)
+    await writeNote(layout, layout.ingestion, manifest)
     if (upTo === undefined) return
     await rename(before, spare)
-    await note(layout, spare, upTo)
+    await writeNote(layout, spare, upTo)
   })
 
 /** Removes a half-written file, which is useless. */
-const discard = (layout: Layout) =>
-  attempt(spareOf(layout), async () => {
-    for (const file of [spareOf(layout), `${spareOf(layout)}.wal`]) await rm(file, { force: true })
+const discardSpare = (layout: Layout) =>
+  attempt(spareFile(layout), async () => {
+    for (const file of [spareFile(layout), `${spareFile(layout)}.wal`]) await rm(file, { force: true })
   }).pipe(Effect.ignore)
 
-const notWritten =
-  ({ ingestion }: Layout) =>
-  (cause: DuckDbError | OpenError) =>
-    Effect.fail(new IngestionNotWritten({ file: ingestion, cause }))
-
-/**
- * Brings the spare file up to this generation. Returns the generation of the present file, which becomes the spare;
- * undefined if nothing can be added to that file.
- */
-const makeNext = Effect.fnUntraced(function* (
-  layout: Layout,
-  manifest: Manifest,
-  facts: ReadonlyArray<DataSetFacts>,
-  upTo: Id | undefined
-) {
-  if (yield* bringUp(layout, manifest, facts, yield* begin(layout, upTo))) return upTo
-  yield* bringUp(layout, manifest, facts, yield* begin(layout, undefined))
-  return undefined
-})
-
-/** Brings `ingestion.duckdb` up to this generation. The caller holds the lock of the files that users open. */
+/** Brings `ingestion.duckdb` up to this generation. The caller has the lock of the files that users open. */
 export const refreshIngestion = Effect.fn("Ingestion.refresh")(function* (
   layout: Layout,
   manifest: Manifest,
-  facts: ReadonlyArray<DataSetFacts>
-): Effect.fn.Return<void, IngestionNotWritten | PartDamaged> {
-  const upTo = yield* recordsUpTo(layout, layout.ingestion)
+  dataSets: ReadonlyArray<DataSet>
+) {
+  const file = layout.ingestion
+  const upTo = yield* recordsUpTo(layout, file)
   if (upTo !== undefined && upTo.number >= manifest.number) return
-  const spareUpTo = yield* makeNext(layout, manifest, facts, upTo).pipe(
-    Effect.catchTags({
-      DuckDbError: notWritten(layout),
-      FileInUse: notWritten(layout),
-      NotADatabase: notWritten(layout)
-    }),
-    Effect.onError(() => discard(layout))
+  /** Returns the generation of the present file, which becomes the spare; undefined if nothing can be added to it. */
+  const updating = Effect.gen(function* () {
+    if (yield* updateSpare(layout, manifest, dataSets, yield* prepareSpare(layout, upTo))) return upTo
+    yield* updateSpare(layout, manifest, dataSets, yield* prepareSpare(layout, undefined))
+    return undefined
+  })
+  const spareUpTo = yield* updating.pipe(
+    Effect.catchTag(["DuckDbError", "FileInUse", "NotADatabase"], (cause) =>
+      Effect.fail(new FileOperationFailed({ file, problem, cause, consequence }))
+    ),
+    Effect.onError(() => discardSpare(layout))
   )
   yield* exchange(layout, manifest, spareUpTo)
 })
 
-/** Whether `ingestion.duckdb` already has the records of this generation. */
 export const isUpTo = (layout: Layout, number: number) =>
   Effect.map(recordsUpTo(layout, layout.ingestion), (upTo) => upTo !== undefined && upTo.number >= number)

@@ -1,20 +1,22 @@
 /**
- * The rows of `ingestion.duckdb`: the records of all parts of `ingest`, in the order of their generations. The records
- * of a rebuild replace those of earlier runs that read the same payloads, and add runs that have no other records. If
- * the rebuild was rolled back, its records do not count.
+ * Fills the tables of `ingestion.duckdb` with the records of all parts of `ingest`, in the order of their generations.
+ * The records of a rebuild replace those of earlier runs that read the same payloads, and add runs that have no other
+ * records. If the rebuild was rolled back, its records do not count.
  */
+import { DataSetRow } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
-import { generationId, type Manifest } from "../generation/manifest.ts"
+import { generationId, isLoaded, type Manifest } from "../generation/manifest.ts"
 import { generationTable, recordTables, runTable, stagedIngestTables } from "../tables/ingest-tables.ts"
-import type { Table } from "../tables/tables.ts"
+import { sampleTexts } from "../tables/sample-marks.ts"
+import type { DataSet, Table } from "../tables/tables.ts"
 import type { IngestPartFile } from "./part.ts"
 import { rebuiltRun } from "./records.ts"
 
 type Db = DuckDb["Service"]
 
-/** Creates a table `undone` with the ranges of generations that were rolled back. The other statements here read it. */
-export const showUndone = ({ data_sets }: Manifest) => {
+/** Creates a table with the ranges of generations that were rolled back. The other statements here read it. */
+export const createUndoneTable = ({ data_sets }: Manifest) => {
   const spans = Object.entries(data_sets).flatMap(([pipeline, entry]) =>
     entry.undone.map(({ by, first, last }) => `(${literal(pipeline)}, ${first}, ${last}, ${literal(generationId(by))})`)
   )
@@ -31,18 +33,16 @@ const undoneBy = (pipeline: string, number: string) => `(
   where undone.pipeline = ${pipeline} and ${number} between from_number and to_number)`
 const numberOf = "substr(generation, length('larder-') + 1)::integer"
 
-const rebuildsOtherwise = `
+const selectChangedRebuilds = `
   select generation from ingest.generation
   where kind = 'rebuild' and (rolled_back_by is null) <> (${undoneBy("generation.pipeline", numberOf)} is null) limit 1`
 
-/**
- * Whether a rebuild was rolled back, or became live again, since the rows were added. Then these rows are not the ones
- * that count, and only the parts have those.
- */
-export const areOfAnotherRebuild = (db: Db) => Effect.map(db.rows(rebuildsOtherwise), (rebuilds) => rebuilds.length > 0)
+/** Whether a rebuild was rolled back, or became live again, since the rows were added. Then they are made again. */
+export const hasRebuildChanged = (db: Db) =>
+  Effect.map(db.rows(selectChangedRebuilds), (rebuilds) => rebuilds.length > 0)
 
-/** How a column of a table is read from a line. A row has the generation of its line. */
-const cellOf = (table: Table, column: string) => {
+/** Reads a column of a table from a line. A row has the generation of its line. */
+const columnExpression = (table: Table, column: string) => {
   const id = "printf('larder-%06d', generation)"
   if (table === generationTable && column === "generation") return id
   if (table === runTable && column === "generation") return `if((row->>'has_changed_data') = 'true', ${id}, null)`
@@ -53,13 +53,13 @@ const cellOf = (table: Table, column: string) => {
 const addRows = (table: Table) => {
   const columns = Object.keys(table.record.fields)
   return `insert into ingest.${identifier(table.name)} (${columns.map(identifier).join(", ")})
-    select ${columns.map((column) => cellOf(table, column)).join(", ")} from line where "table" = ${literal(table.name)}`
+    select ${columns.map((column) => columnExpression(table, column)).join(", ")} from line where "table" = ${literal(table.name)}`
 }
 
-/** Maximum line length in bytes: a row of a payload may be very long. */
-const longestLine = 128 * 2 ** 20
+/** In bytes: a row of a payload may be very long. */
+const maxLineLength = 128 * 2 ** 20
 
-/** Reads the lines, in the order of the parts and of the lines in each. */
+/** Creates a table of the lines, in the order of the parts and of the lines in each. */
 const readParts = (parts: ReadonlyArray<IngestPartFile>, after: number) => {
   const files = parts.map(({ file }) => literal(file)).join(", ")
   const firsts = `map {${parts.map(({ file, first }) => `${literal(file)}: ${first}`).join(", ")}}`
@@ -67,13 +67,13 @@ const readParts = (parts: ReadonlyArray<IngestPartFile>, after: number) => {
   return `
    create or replace temp table line as
    select ${generation} as generation, "table", row
-   from read_json([${files}], format = 'newline_delimited', compression = 'gzip', maximum_object_size = ${longestLine},
+   from read_json([${files}], format = 'newline_delimited', compression = 'gzip', maximum_object_size = ${maxLineLength},
      filename = true, hive_partitioning = false, columns = {generation: 'INTEGER', "table": 'VARCHAR', row: 'JSON'})
    where ${generation} > ${after}`
 }
 
 /** Removes the lines of rebuilds that were rolled back, except the record of the generation itself. */
-const leaveOutUndone = `
+const removeUndoneRebuilds = `
   delete from line using line rebuild
   where rebuild."table" = '${generationTable.name}' and (rebuild.row->>'kind') = 'rebuild'
     and ${undoneBy("(rebuild.row->>'pipeline')", "rebuild.generation")} is not null
@@ -95,8 +95,7 @@ const noteRebuilt = `
   ) rebuilt
   where rebuilt.run_id = run.run_id`
 
-const Named = Schema.Struct({ table: Schema.String })
-const tablesOfLines = 'select distinct "table" from line'
+const Filled = Schema.Struct({ table: Schema.String })
 
 /**
  * Adds the records of the parts that belong to generations after `after`, in the order of the parts. Runs statements
@@ -104,11 +103,11 @@ const tablesOfLines = 'select distinct "table" from line'
  */
 export const addRecords = Effect.fnUntraced(function* (db: Db, parts: ReadonlyArray<IngestPartFile>, after: number) {
   yield* db.run(readParts(parts, after))
-  const named = new Set((yield* db.all(Named, tablesOfLines)).map(({ table }) => table))
-  const hasRebuilt = named.has(rebuiltRun)
+  const filled = new Set((yield* db.all(Filled, 'select distinct "table" from line')).map(({ table }) => table))
+  const hasRebuilt = filled.has(rebuiltRun)
   const statements = [
-    ...(hasRebuilt ? [leaveOutUndone, ...replaceRebuilt] : []),
-    ...recordTables.filter(({ name }) => named.has(name)).map(addRows),
+    ...(hasRebuilt ? [removeUndoneRebuilds, ...replaceRebuilt] : []),
+    ...recordTables.filter(({ name }) => filled.has(name)).map(addRows),
     ...(hasRebuilt ? [noteRebuilt] : [])
   ]
   yield* db.run(["begin", ...statements, "drop table line", "commit"].join(";\n"))
@@ -122,3 +121,45 @@ export const markRolledBack = [
   `update ingest.run set rolled_back_by = g.rolled_back_by from ingest.generation g
    where g.generation = run.recorded_in and g.rolled_back_by is distinct from run.rolled_back_by`
 ]
+
+/** `sample` if any row is a sample, otherwise `live` if any row is from the network. */
+const combineOrigins = (origins: ReadonlyArray<(typeof DataSetRow.Type)["origin"]>) =>
+  (["sample", "live", "replay"] as const).find((origin) => origins.includes(origin)) ?? "replay"
+
+const Newest = Schema.Struct({ newest_on: DataSetRow.fields.newest_on })
+
+/** Rows of `ingest.data_set`, one for each live data set. Some newest days come from the reads in `db`. */
+export const dataSetRows = Effect.fnUntraced(function* (
+  db: Db,
+  { data_sets }: Manifest,
+  dataSets: ReadonlyArray<DataSet>
+) {
+  const rows: Array<typeof DataSetRow.Type> = []
+  for (const { about, schema } of dataSets) {
+    const { attribution, description, licence, newest, pipeline, source_url, title } = about
+    const entry = data_sets[pipeline]
+    if (!isLoaded(entry)) continue
+    const origin = combineOrigins(entry.origins)
+    const is_sample = origin === "sample"
+    const sampleAbout = {
+      attribution: `${sampleTexts.attribution} ${attribution}`,
+      description: `${description} ${sampleTexts.description}`,
+      licence: `${sampleTexts.licence} ${licence}`
+    }
+    const [read] = newest.table.startsWith("ingest.")
+      ? yield* db.all(Newest, `select (${newest.day})::varchar as newest_on from ${newest.table}`)
+      : []
+    rows.push({
+      pipeline,
+      schema_name: schema,
+      title,
+      ...(is_sample ? sampleAbout : { attribution, description, licence }),
+      origin,
+      is_sample,
+      source_url,
+      newest_on: read?.newest_on ?? entry.newest_on,
+      generation: generationId(entry.changed_in)
+    })
+  }
+  return rows
+})

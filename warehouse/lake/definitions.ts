@@ -1,14 +1,11 @@
-/**
- * The definitions that a generation has for its readers: the tables, views and macros of a session, with their
- * comments.
- */
+/** Reads the definitions of a session for the lake: tables, views and macros, with their comments. */
 import { Effect, Schema } from "effect"
 import type { DuckDb } from "../duckdb.ts"
-import { type Shape, shapeOf } from "./types.ts"
+import { type LakeType, parseType } from "./types.ts"
 
 export interface ColumnDefinition {
   readonly name: string
-  readonly shape: Shape
+  readonly lakeType: LakeType
   readonly is_nullable: boolean
   readonly comment: string | null
 }
@@ -20,31 +17,7 @@ export interface TableDefinition {
   readonly columns: ReadonlyArray<ColumnDefinition>
 }
 
-interface ViewDefinition {
-  readonly schema: string
-  readonly name: string
-  readonly comment: string | null
-  /** The query, as DuckDB prints it. */
-  readonly sql: string
-}
-
-interface MacroDefinition {
-  readonly schema: string
-  readonly name: string
-  readonly kind: "scalar" | "table"
-  readonly parameters: ReadonlyArray<string>
-  readonly sql: string
-}
-
-export interface Definitions {
-  readonly tables: ReadonlyArray<TableDefinition>
-  readonly views: ReadonlyArray<ViewDefinition>
-  readonly macros: ReadonlyArray<MacroDefinition>
-  /** Schemas of data sets that this version cannot read: the lake keeps what it has of them. */
-  readonly untouched: ReadonlySet<string>
-}
-
-const Column = Schema.Struct({
+const ColumnRow = Schema.Struct({
   schema: Schema.String,
   table: Schema.String,
   table_comment: Schema.NullOr(Schema.String),
@@ -53,8 +26,7 @@ const Column = Schema.Struct({
   is_nullable: Schema.Boolean,
   comment: Schema.NullOr(Schema.String)
 })
-
-const columns = `
+const selectColumns = `
   select schema_name as "schema", table_name as "table", t.comment as table_comment, column_name as name, data_type as type,
     is_nullable, c.comment
   from duckdb_columns() c
@@ -62,6 +34,7 @@ const columns = `
   where database_name = current_database()
   order by schema_name, table_name, column_index`
 
+/** `sql` is the query, as DuckDB prints it. */
 const View = Schema.Struct({
   schema: Schema.String,
   name: Schema.String,
@@ -69,7 +42,7 @@ const View = Schema.Struct({
   sql: Schema.String
 })
 /** In the order of their creation, because a view may read earlier ones. */
-const views = `
+const selectViews = `
   select schema_name as "schema", view_name as name, comment, rtrim(regexp_replace(sql, '^CREATE VIEW .*? AS ', '', 's'), e';\\n') as sql
   from duckdb_views()
   where not internal and database_name = current_database()
@@ -82,26 +55,33 @@ const Macro = Schema.Struct({
   parameters: Schema.Array(Schema.String),
   sql: Schema.String
 })
-const macros = `
+const selectMacros = `
   select schema_name as "schema", function_name as name, if(function_type = 'macro', 'scalar', 'table') as kind, parameters,
     macro_definition as sql
   from duckdb_functions()
   where function_type in ('macro', 'table_macro') and not internal and database_name = current_database()
   order by function_oid`
 
-/** All tables, views and macros in the database of the session. */
-export const definitionsIn = Effect.fnUntraced(function* (db: DuckDb["Service"], untouched: ReadonlySet<string>) {
+export interface Definitions {
+  readonly tables: ReadonlyArray<TableDefinition>
+  readonly views: ReadonlyArray<typeof View.Type>
+  readonly macros: ReadonlyArray<typeof Macro.Type>
+  /** Schemas of data sets that this version cannot read: the lake keeps what it has of them. */
+  readonly untouched: ReadonlySet<string>
+}
+
+export const readDefinitions = Effect.fnUntraced(function* (db: DuckDb["Service"], untouched: ReadonlySet<string>) {
   const tables = new Map<string, TableDefinition & { readonly columns: Array<ColumnDefinition> }>()
-  for (const { comment, is_nullable, name, schema, table, table_comment, type } of yield* db.all(Column, columns)) {
+  for (const { comment, is_nullable, name, schema, table, table_comment, type } of yield* db.all(
+    ColumnRow,
+    selectColumns
+  )) {
     const key = `${schema}.${table}`
-    const known = tables.get(key) ?? { schema, name: table, comment: table_comment, columns: [] }
-    known.columns.push({ name, shape: shapeOf(type), is_nullable, comment })
-    tables.set(key, known)
+    const definition = tables.get(key) ?? { schema, name: table, comment: table_comment, columns: [] }
+    definition.columns.push({ name, lakeType: parseType(type), is_nullable, comment })
+    tables.set(key, definition)
   }
-  return {
-    tables: [...tables.values()],
-    views: yield* db.all(View, views),
-    macros: yield* db.all(Macro, macros),
-    untouched
-  } satisfies Definitions as Definitions
+  const views = yield* db.all(View, selectViews)
+  const macros = yield* db.all(Macro, selectMacros)
+  return { tables: [...tables.values()], views, macros, untouched } satisfies Definitions
 })

@@ -1,13 +1,20 @@
 /**
- * The Delta logs of the lake: one for each table, with a version for each generation that changed it. A commit is
- * derived from the catalogue alone, so another process that finishes the snapshot of a killed one writes the same
- * commit.
+ * Derives the Delta logs of the lake from its catalogue: one for each table, with a version for each generation that
+ * changed it. So a process that finishes the snapshot of a killed one writes the same commit.
  */
 import { Effect, Option, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
 import { generationId } from "../generation/manifest.ts"
-import { ChangedTable, type Column, catalogue, changedTables, columnsByTable, newestSnapshot } from "./ducklake.ts"
-import { deltaType, type Node } from "./types.ts"
+import {
+  ChangedTable,
+  catalogue,
+  columnsByTable,
+  type LakeColumn,
+  newestSnapshot,
+  selectChangedTables,
+  tableKey
+} from "./ducklake.ts"
+import { deltaStruct, type LakeField } from "./types.ts"
 
 type Db = DuckDb["Service"]
 
@@ -19,17 +26,17 @@ export interface Commit {
   readonly table: string
   readonly version: number
   readonly text: string
-  /** At some versions: the whole state of the table, so that readers can skip earlier commits. */
+  /** The whole state of the table, with which readers skip earlier commits; undefined at most versions. */
   readonly checkpoint: ReadonlyArray<Action> | undefined
 }
 
-/** Number of versions from one checkpoint to the next. */
-export const checkpointEvery = 10
+/** In versions. */
+export const checkpointInterval = 10
 
-export const linesOf = (actions: ReadonlyArray<Action>) =>
+export const toJsonLines = (actions: ReadonlyArray<Action>) =>
   `${actions.map((action) => JSON.stringify(action)).join("\n")}\n`
 
-const File = Schema.Struct({
+const FileRow = Schema.Struct({
   id: Schema.BigInt,
   table: Schema.BigInt,
   path: Schema.String,
@@ -40,12 +47,12 @@ const File = Schema.Struct({
   /** Null if that snapshot has expired. */
   put_at: Schema.NullOr(Schema.BigInt)
 })
-const files = `
+const selectFiles = `
   select data_file_id as id, table_id as "table", path, record_count as rows, file_size_bytes as bytes, begin_snapshot as began,
     end_snapshot as ended, epoch_ms(snapshot_time) as put_at
   from ${catalogue}.ducklake_data_file left join ${catalogue}.ducklake_snapshot on snapshot_id = begin_snapshot`
 
-const Stated = Schema.Struct({
+const StatisticsRow = Schema.Struct({
   file: Schema.BigInt,
   column: Schema.BigInt,
   nulls: Schema.NullOr(Schema.BigInt),
@@ -53,112 +60,97 @@ const Stated = Schema.Struct({
   max: Schema.NullOr(Schema.String),
   has_nan: Schema.NullOr(Schema.Boolean)
 })
-const statistics = `
+const selectStatistics = `
   select data_file_id as file, column_id as "column", null_count as nulls, min_value as min, max_value as max, contains_nan as has_nan
   from ${catalogue}.ducklake_file_column_stats`
 
 /** Longer texts are left out: no reader skips a file because of them. */
-const longestText = 64
+const maxTextLength = 64
 
-/**
- * A timestamp in whole milliseconds, as Delta has them: a maximum with a finer fraction is rounded up. Undefined for
- * years that a JavaScript date cannot hold.
- */
-const moment = (text: string, isMax: boolean) => {
+/** In whole milliseconds, as in Delta: a finer maximum is rounded up. Undefined for years beyond a JavaScript date. */
+const jsonTimestamp = (text: string, isMax: boolean) => {
   const [seconds = "", fraction = ""] = text.split(".")
-  const at = Date.parse(`${seconds.replace(" ", "T")}.${fraction.slice(0, 3).padEnd(3, "0")}Z`)
-  if (Number.isNaN(at)) return undefined
-  const later = isMax && Number(fraction.slice(3)) > 0 ? 1 : 0
-  return JSON.stringify(new Date(at + later).toISOString().replace("Z", ""))
+  const time = Date.parse(`${seconds.replace(" ", "T")}.${fraction.slice(0, 3).padEnd(3, "0")}Z`)
+  if (Number.isNaN(time)) return undefined
+  const roundedUp = isMax && Number(fraction.slice(3)) > 0 ? 1 : 0
+  return JSON.stringify(new Date(time + roundedUp).toISOString().replace("Z", ""))
 }
 
-/**
- * A value as JSON; undefined if readers get none. The digits are copied as they are, because a double has too few of
- * them.
- */
+/** Undefined if the value is left out. Digits are copied as they are, because a double has too few of them. */
 const jsonValue = (type: string, text: string, isMax: boolean) => {
   if (/^(int|decimal)/.test(type)) return text
   if (type === "float64") return Number.isFinite(Number(text)) ? text : undefined
   if (type === "date") return JSON.stringify(text)
-  if (type === "timestamp") return moment(text, isMax)
-  return type === "varchar" && text.length <= longestText ? JSON.stringify(text) : undefined
+  if (type === "timestamp") return jsonTimestamp(text, isMax)
+  return type === "varchar" && text.length <= maxTextLength ? JSON.stringify(text) : undefined
 }
 
-const statisticsText = (rows: bigint, columns: ReadonlyArray<Node>, stated: ReadonlyArray<typeof Stated.Type>) => {
-  const [least, most, nulls]: [Array<string>, Array<string>, Array<string>] = [[], [], []]
-  for (const { id, name, type } of columns) {
-    const found = stated.find(({ column }) => Number(column) === id)
-    if (found === undefined) continue
+const statisticsText = (
+  rows: bigint,
+  fields: ReadonlyArray<LakeField>,
+  all: ReadonlyArray<typeof StatisticsRow.Type>
+) => {
+  const [minimums, maximums, nulls]: [Array<string>, Array<string>, Array<string>] = [[], [], []]
+  for (const { id, name, type } of fields) {
+    const statistics = all.find(({ column }) => Number(column) === id)
+    if (statistics === undefined) continue
     const key = JSON.stringify(name)
-    if (found.nulls !== null) nulls.push(`${key}:${found.nulls}`)
-    if (found.min === null || found.max === null || found.has_nan === true) continue
-    const [min, max] = [jsonValue(type, found.min, false), jsonValue(type, found.max, true)]
+    if (statistics.nulls !== null) nulls.push(`${key}:${statistics.nulls}`)
+    if (statistics.min === null || statistics.max === null || statistics.has_nan === true) continue
+    const [min, max] = [jsonValue(type, statistics.min, false), jsonValue(type, statistics.max, true)]
     if (min === undefined || max === undefined) continue
-    least.push(`${key}:${min}`)
-    most.push(`${key}:${max}`)
+    minimums.push(`${key}:${min}`)
+    maximums.push(`${key}:${max}`)
   }
-  return `{"numRecords":${rows},"minValues":{${least.join(",")}},"maxValues":{${most.join(",")}},"nullCount":{${nulls.join(",")}}}`
+  return `{"numRecords":${rows},"minValues":{${minimums.join(",")}},"maxValues":{${maximums.join(",")}},"nullCount":{${nulls.join(",")}}}`
 }
 
-const hasTimestamp = ({ children, type }: Node): boolean => type === "timestamp" || children.some(hasTimestamp)
+const hasTimestamp = ({ children, type }: LakeField): boolean => type === "timestamp" || children.some(hasTimestamp)
 
-const protocolOf = (columns: ReadonlyArray<Node>) =>
-  columns.some(hasTimestamp)
+const protocolOf = (fields: ReadonlyArray<LakeField>) =>
+  fields.some(hasTimestamp)
     ? { minReaderVersion: 3, minWriterVersion: 7, readerFeatures: ["timestampNtz"], writerFeatures: ["timestampNtz"] }
     : { minReaderVersion: 1, minWriterVersion: 2 }
 
-const metadataOf = ({ comment, name, schema, uuid }: typeof ChangedTable.Type, columns: ReadonlyArray<Column>) => ({
+const metadataOf = ({ comment, name, schema, uuid }: typeof ChangedTable.Type, columns: ReadonlyArray<LakeColumn>) => ({
   id: uuid,
   name: `${schema}.${name}`,
   ...(comment === null ? {} : { description: comment }),
   format: { provider: "parquet", options: {} },
-  schemaString: JSON.stringify({
-    type: "struct",
-    fields: columns.map((column) => ({
-      name: column.node.name,
-      type: deltaType(column.node),
-      nullable: true,
-      metadata: column.comment === null ? {} : { comment: column.comment }
-    }))
-  }),
+  schemaString: JSON.stringify(deltaStruct(columns)),
   partitionColumns: [],
   configuration: {}
 })
 
 const Made = Schema.Struct({ made_at: Schema.BigInt })
 
-const madeAt = (number: number) =>
-  `select epoch_ms(snapshot_time) as made_at from ${catalogue}.ducklake_snapshot where snapshot_id = ${number}`
-
-/** Statistics of the files of some tables, by file id. */
-const statisticsOf = Effect.fnUntraced(function* (db: Db, tables: ReadonlyArray<bigint>) {
-  const found = yield* db.all(Stated, `${statistics} where table_id in (${[-1, ...tables].join(", ")})`)
-  return Map.groupBy(found, ({ file }) => file)
-})
-
 /** The commits of the newest snapshot of the catalogue. */
-export const commitsOfNewest = Effect.fnUntraced(function* (db: Db) {
+export const readNewestCommits = Effect.fnUntraced(function* (db: Db) {
   const newest = yield* newestSnapshot(db)
   if (newest === undefined) return []
   const number = Number(newest.snapshot_id)
-  const [made] = yield* db.all(Made, madeAt(number))
+  const [made] = yield* db.all(
+    Made,
+    `select epoch_ms(snapshot_time) as made_at from ${catalogue}.ducklake_snapshot where snapshot_id = ${number}`
+  )
   const timestamp = Number(made?.made_at ?? 0)
-  const tables = yield* db.all(ChangedTable, changedTables(number))
-  const columns = yield* columnsByTable(db)
-  const ids = tables.map(({ id }) => id)
-  const ofTables = yield* db.all(File, `${files} where table_id in (${[-1, ...ids].join(", ")}) order by id`)
-  const stated = yield* statisticsOf(db, ids)
-  const adding = (nodes: ReadonlyArray<Node>, dataChange: boolean) => (file: typeof File.Type) => ({
+  const tables = yield* db.all(ChangedTable, selectChangedTables(number))
+  const columnsById = yield* columnsByTable(db)
+  const isInTables = `table_id in (${[-1, ...tables.map(({ id }) => id)].join(", ")})`
+  const allFiles = yield* db.all(FileRow, `${selectFiles} where ${isInTables} order by id`)
+  const statistics = yield* db.all(StatisticsRow, `${selectStatistics} where ${isInTables}`)
+  const statisticsByFile = Map.groupBy(statistics, ({ file }) => file)
+  const add = (fields: ReadonlyArray<LakeField>, dataChange: boolean) => (file: typeof FileRow.Type) => ({
     add: {
       path: file.path,
       partitionValues: {},
       size: Number(file.bytes),
       modificationTime: Number(file.put_at ?? timestamp),
       dataChange,
-      stats: statisticsText(file.rows, nodes, stated.get(file.id) ?? [])
+      stats: statisticsText(file.rows, fields, statisticsByFile.get(file.id) ?? [])
     }
   })
-  const removing = ({ bytes, path }: typeof File.Type) => ({
+  const remove = ({ bytes, path }: typeof FileRow.Type) => ({
     remove: {
       path,
       deletionTimestamp: timestamp,
@@ -169,12 +161,13 @@ export const commitsOfNewest = Effect.fnUntraced(function* (db: Db) {
     }
   })
   return tables.map((table): Commit => {
-    const its = columns.get(Number(table.id)) ?? []
-    const nodes = its.map(({ node }) => node)
-    const version = newest.extra.delta_versions[`${table.schema}.${table.name}`] ?? 0
-    const ofTable = ofTables.filter((file) => file.table === table.id)
-    const live = ofTable.filter(({ ended }) => ended === null)
-    const defined = its.length === 0 ? [] : [{ protocol: protocolOf(nodes) }, { metaData: metadataOf(table, its) }]
+    const columns = columnsById.get(Number(table.id)) ?? []
+    const fields = columns.map(({ field }) => field)
+    const version = newest.extra.delta_versions[tableKey(table)] ?? 0
+    const files = allFiles.filter((file) => file.table === table.id)
+    const live = files.filter(({ ended }) => ended === null)
+    const isDropped = columns.length === 0
+    const definition = isDropped ? [] : [{ protocol: protocolOf(fields) }, { metaData: metadataOf(table, columns) }]
     const commitInfo = {
       timestamp,
       operation: "WRITE",
@@ -184,39 +177,39 @@ export const commitsOfNewest = Effect.fnUntraced(function* (db: Db) {
     }
     const actions = [
       { commitInfo },
-      ...(table.is_defined ? defined : []),
-      ...ofTable.filter(({ ended }) => Number(ended ?? 0) === number).map(removing),
-      ...live.filter(({ began }) => Number(began) === number).map(adding(nodes, true))
+      ...(table.is_defined ? definition : []),
+      ...files.filter(({ ended }) => Number(ended ?? 0) === number).map(remove),
+      ...live.filter(({ began }) => Number(began) === number).map(add(fields, true))
     ]
-    const isDue = version > 0 && version % checkpointEvery === 0 && its.length > 0
+    const needsCheckpoint = version > 0 && version % checkpointInterval === 0 && !isDropped
     return {
       schema: table.schema,
       table: table.name,
       version,
-      text: linesOf(actions),
-      checkpoint: isDue ? [...defined, ...live.map(adding(nodes, false))] : undefined
+      text: toJsonLines(actions),
+      checkpoint: needsCheckpoint ? [...definition, ...live.map(add(fields, false))] : undefined
     }
   })
 })
 
-const Said = Schema.Struct({
+const CommitAction = Schema.Struct({
   commitInfo: Schema.optionalKey(Schema.Struct({ userMetadata: Schema.optionalKey(Schema.String) })),
   add: Schema.optionalKey(Schema.Struct({ path: Schema.String })),
   remove: Schema.optionalKey(Schema.Struct({ path: Schema.String }))
 })
-const decodeSaid = Schema.decodeUnknownOption(Schema.fromJsonString(Said))
+const decodeAction = Schema.decodeUnknownOption(Schema.fromJsonString(CommitAction))
 
-const saidIn = (text: string) =>
+const comparableText = (text: string) =>
   text
     .trim()
     .split("\n")
-    .map((line) => JSON.stringify(Option.getOrUndefined(decodeSaid(line)) ?? line))
-    .filter((said) => said !== "{}") // protocol and metadata, which another version of Larder may write differently
+    .map((line) => JSON.stringify(Option.getOrUndefined(decodeAction(line)) ?? line))
+    .filter((action) => action !== "{}") // protocol and metadata, which another version of Larder may write differently
     .sort()
     .join("\n")
 
-/** Whether two commits are of the same generation, and add and remove the same files. */
-export const isSameCommit = (a: string, b: string) => saidIn(a) === saidIn(b)
+/** Whether two commits belong to the same generation, and add and remove the same files. */
+export const isSameCommit = (a: string, b: string) => comparableText(a) === comparableText(b)
 
 const checkpointColumns = {
   protocol:
@@ -229,8 +222,8 @@ const checkpointColumns = {
   txn: "struct(appId varchar, version bigint, lastUpdated bigint)"
 }
 
-/** A query that turns the lines of a checkpoint into the columns that readers expect. */
-export const checkpointRows = (file: string) => {
+/** Selects the lines of a checkpoint as the columns that readers expect. */
+export const selectCheckpoint = (file: string) => {
   const columns = Object.entries(checkpointColumns).map(([name, type]) => `${name}: ${literal(type)}`)
   return `from read_json(${literal(file)}, format = 'newline_delimited', columns = {${columns.join(", ")}})`
 }

@@ -1,17 +1,17 @@
 /**
- * The catalogue of the lake: a DuckLake 1.0 catalogue in a DuckDB file, with a snapshot for each generation, under the
- * same number. Only Larder writes it; other engines only read it. Rows that a snapshot drops are ended, not deleted, so
- * that older snapshots stay readable.
+ * Reads and writes the catalogue of the lake: a DuckLake 1.0 catalogue in a DuckDB file, with a snapshot for each
+ * generation, under the same number. Only Larder writes it; other engines only read it. Rows that a snapshot drops are
+ * ended, not deleted, so that older snapshots stay readable.
  */
 import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { Effect, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
-import type { Node } from "./types.ts"
+import type { LakeField } from "./types.ts"
 
 type Db = DuckDb["Service"]
 
-/** The name under which the catalogue is attached. */
+/** The catalogue is attached under this name. */
 export const catalogue = "lake"
 /** In bytes. A catalogue of 27 tables has a fifth of the size that it has with DuckDB's default blocks. */
 const blockSize = 16_384
@@ -19,15 +19,17 @@ const blockSize = 16_384
 const ddl = readFileSync(new URL("./ducklake.sql", import.meta.url), "utf8")
 
 export type Value = string | number | boolean | null
-const sqlOf = (value: Value) => (typeof value === "string" ? literal(value) : String(value))
+const toSql = (value: Value) => (typeof value === "string" ? literal(value) : String(value))
 
 /** Inserts rows into a table of the catalogue. Values are in the order of its columns. */
-export const inserting = (table: string, rows: ReadonlyArray<ReadonlyArray<Value>>) =>
-  rows.length === 0
-    ? []
-    : [
-        `insert into ${catalogue}.ducklake_${table} values ${rows.map((row) => `(${row.map(sqlOf).join(", ")})`).join(", ")}`
-      ]
+export const insertRows = (table: string, rows: ReadonlyArray<ReadonlyArray<Value>>) => {
+  const values = rows.map((row) => `(${row.map(toSql).join(", ")})`).join(", ")
+  return rows.length === 0 ? [] : [`insert into ${catalogue}.ducklake_${table} values ${values}`]
+}
+
+/** Ends rows with a snapshot. Older snapshots still have them. */
+export const endRows = (table: string, number: number, condition: string) =>
+  `update ${catalogue}.ducklake_${table} set end_snapshot = ${number} where ${condition} and ${isLive}`
 
 /** Attaches the catalogue in a file, and creates it if `isNew`. */
 export const attachCatalogue = Effect.fnUntraced(function* (db: Db, file: string, isNew: boolean) {
@@ -38,20 +40,20 @@ export const attachCatalogue = Effect.fnUntraced(function* (db: Db, file: string
     [
       "begin",
       tables.trim().replace(/;$/, ""),
-      ...inserting("metadata", [
+      ...insertRows("metadata", [
         ["version", "1.0", null, null],
         ["created_by", "Larder", null, null],
         ["data_path", "", null, null],
         ["encrypted", "false", null, null]
       ]),
-      ...inserting("schema", [[0, randomUUID(), 0, null, "main", "main/", true]]),
+      ...insertRows("schema", [[0, randomUUID(), 0, null, "main", "main/", true]]),
       "commit"
     ].join(";\n")
   )
 })
 
-/** What Larder stores about a snapshot, in addition to DuckLake's columns. */
-export const Extra = Schema.Struct({
+/** What Larder records about a snapshot, in addition to DuckLake's columns. */
+const Extra = Schema.Struct({
   /** The id of the manifest. */
   id: Schema.String,
   /** The SHA-256 of each data set's database, by schema. */
@@ -63,26 +65,23 @@ export type Extra = typeof Extra.Type
 const extraText = Schema.fromJsonString(Extra)
 export const encodeExtra = Schema.encodeSync(extraText)
 
-export const Newest = Schema.Struct({
+const NewestSnapshot = Schema.Struct({
   snapshot_id: Schema.BigInt,
   schema_version: Schema.BigInt,
   next_catalog_id: Schema.BigInt,
   next_file_id: Schema.BigInt,
   extra: extraText
 })
-const newest = `
+const selectNewest = `
   select snapshot_id, schema_version, next_catalog_id, next_file_id, commit_extra_info as extra
   from ${catalogue}.ducklake_snapshot join ${catalogue}.ducklake_snapshot_changes using (snapshot_id)
   order by snapshot_id desc
   limit 1`
 
 /** The newest snapshot; undefined in a new catalogue. */
-export const newestSnapshot = Effect.fnUntraced(function* (db: Db) {
-  const [found] = yield* db.all(Newest, newest)
-  return found
-})
+export const newestSnapshot = (db: Db) => Effect.map(db.all(NewestSnapshot, selectNewest), ([newest]) => newest)
 
-const LiveColumn = Schema.Struct({
+const ColumnRow = Schema.Struct({
   table: Schema.BigInt,
   id: Schema.BigInt,
   name: Schema.String,
@@ -97,7 +96,7 @@ export const commentOf = (id: string) =>
   `(select "value" from ${catalogue}.ducklake_tag where object_id = ${id} and "key" = 'comment' and ${isLive})`
 
 /** Parents come before their children. */
-const liveColumns = `
+const selectColumns = `
   select table_id as "table", column_id as id, column_name as name, column_type as type, nulls_allowed as is_nullable,
     parent_column as parent, (
       select "value" from ${catalogue}.ducklake_column_tag tag
@@ -107,27 +106,27 @@ const liveColumns = `
   where ${isLive}
   order by table_id, column_order`
 
-export interface Column {
-  readonly node: Node
+export interface LakeColumn {
+  readonly field: LakeField
   readonly is_nullable: boolean
   readonly comment: string | null
 }
 
 export interface LakeTable {
   readonly id: number
-  readonly columns: ReadonlyArray<Column>
+  readonly columns: ReadonlyArray<LakeColumn>
 }
 
 /** The columns of each table, by its id. */
 export const columnsByTable = Effect.fnUntraced(function* (db: Db) {
-  const tables = new Map<number, Array<Column>>()
-  const inside = new Map<string, Array<Node>>()
-  for (const { comment, id, is_nullable, name, parent, table, type } of yield* db.all(LiveColumn, liveColumns)) {
-    const children: Array<Node> = []
-    const node = { id: Number(id), name, type, children }
-    inside.set(`${table}.${id}`, children)
-    if (parent !== null) inside.get(`${table}.${parent}`)?.push(node)
-    else tables.set(Number(table), [...(tables.get(Number(table)) ?? []), { node, is_nullable, comment }])
+  const tables = new Map<number, Array<LakeColumn>>()
+  const childrenById = new Map<string, Array<LakeField>>()
+  for (const { comment, id, is_nullable, name, parent, table, type } of yield* db.all(ColumnRow, selectColumns)) {
+    const children: Array<LakeField> = []
+    const field = { id: Number(id), name, type, children }
+    childrenById.set(`${table}.${id}`, children)
+    if (parent !== null) childrenById.get(`${table}.${parent}`)?.push(field)
+    else tables.set(Number(table), [...(tables.get(Number(table)) ?? []), { field, is_nullable, comment }])
   }
   return tables
 })
@@ -142,8 +141,8 @@ export const ChangedTable = Schema.Struct({
   is_defined: Schema.Boolean
 })
 
-/** The tables that the newest snapshot changed. */
-export const changedTables = (number: number) => {
+/** Selects the tables that the newest snapshot changed. */
+export const selectChangedTables = (number: number) => {
   const hasChanged = (table: string, id: string) =>
     `exists (from ${catalogue}.ducklake_${table} part where part.${id} = t.table_id and ${number} in (part.begin_snapshot, part.end_snapshot))`
   const definedIn = [
@@ -161,21 +160,19 @@ export const changedTables = (number: number) => {
     order by "schema", name`
 }
 
-const Kept = Schema.Struct({ number: Schema.BigInt, extra: extraText })
+const SnapshotRow = Schema.Struct({ number: Schema.Int, extra: extraText })
 
 /** All snapshots, newest first. */
-export const snapshots = (db: Db) =>
-  Effect.map(
-    db.all(
-      Kept,
-      `select snapshot_id as number, commit_extra_info as extra from ${catalogue}.ducklake_snapshot_changes order by snapshot_id desc`
-    ),
-    (found) => found.map(({ extra, number }) => ({ number: Number(number), extra }))
+export const listSnapshots = (db: Db) =>
+  db.all(
+    SnapshotRow,
+    `select snapshot_id::integer as number, commit_extra_info as extra
+     from ${catalogue}.ducklake_snapshot_changes order by snapshot_id desc`
   )
 
 /** The oldest version of each table's Delta log that belongs to a snapshot. */
-export const oldestVersions = (db: Db) =>
-  Effect.map(snapshots(db), (all) => {
+export const readOldestVersions = (db: Db) =>
+  Effect.map(listSnapshots(db), (all) => {
     const oldest = new Map<string, number>()
     for (const { extra } of all) {
       for (const [table, version] of Object.entries(extra.delta_versions)) oldest.set(table, version) // the oldest comes last
@@ -183,12 +180,12 @@ export const oldestVersions = (db: Db) =>
     return oldest
   })
 
-const Path = Schema.Struct({ schema: Schema.String, table: Schema.String, path: Schema.String })
+const FileRow = Schema.Struct({ schema: Schema.String, table: Schema.String, path: Schema.String })
 
 /** Every file that a snapshot names, or that is scheduled for deletion. */
-export const filesIn = (db: Db) =>
+export const listFiles = (db: Db) =>
   db.all(
-    Path,
+    FileRow,
     `select distinct schema_name as "schema", table_name as "table", f.path
      from ${catalogue}.ducklake_data_file f
      join ${catalogue}.ducklake_table using (table_id)
@@ -198,12 +195,7 @@ export const filesIn = (db: Db) =>
      from ${catalogue}.ducklake_files_scheduled_for_deletion`
   )
 
-export const keyOf = ({ name, schema }: { readonly schema: string; readonly name: string }) => `${schema}.${name}`
-export const quoted = ({ name, schema }: { readonly schema: string; readonly name: string }) => `"${schema}"."${name}"`
-
-/** Ends rows with a snapshot. Older snapshots still have them. */
-export const ending = (table: string, number: number, where: string) =>
-  `update ${catalogue}.ducklake_${table} set end_snapshot = ${number} where ${where} and ${isLive}`
+export const tableKey = ({ name, schema }: { readonly schema: string; readonly name: string }) => `${schema}.${name}`
 
 /** The changes of a snapshot in progress, and the ids that it assigns. */
 export class Changes {
@@ -211,18 +203,18 @@ export class Changes {
   /** DuckLake's names for the changes. */
   names: ReadonlyArray<string> = []
   /** Whether the snapshot changes tables, views or macros. */
-  areDefinitionsOther = false
+  hasNewDefinitions = false
   /** The number of the snapshot. */
   readonly number: number
   nextId: number
-  nextFile: number
-  constructor(number: number, nextId: number, nextFile: number) {
+  nextFileId: number
+  constructor(number: number, nextId: number, nextFileId: number) {
     this.number = number
     this.nextId = nextId
-    this.nextFile = nextFile
+    this.nextFileId = nextFileId
   }
   define(name: string, ...statements: ReadonlyArray<string>) {
-    this.areDefinitionsOther = true
+    this.hasNewDefinitions = true
     if (!this.names.includes(name)) this.names = [...this.names, name]
     this.statements.push(...statements)
   }

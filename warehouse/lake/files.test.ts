@@ -5,17 +5,17 @@ import { Effect, FileSystem, Schema } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Table } from "../tables/tables.ts"
 import { type LakeFile, writeFiles } from "./files.ts"
-import type { Node } from "./types.ts"
+import type { LakeField } from "./types.ts"
 
 const table: Table = {
   schema: "shop",
   name: "price_change",
   record: Schema.Struct({}),
   ddl: "",
-  merge: { by: "adding", key: ["id"] },
-  history: "seen_at"
+  merge: { by: "append", key: ["id"] },
+  dateColumn: "seen_at"
 }
-const column = (id: number, name: string, type: string): Node => ({ id, name, type, children: [] })
+const column = (id: number, name: string, type: string): LakeField => ({ id, name, type, children: [] })
 const columns = [column(1, "id", "int64"), column(2, "seen_at", "timestamp")]
 
 /** Changes from January on, 300,000 in each month. */
@@ -31,14 +31,20 @@ const written = Effect.fnUntraced(function* (rows: string) {
 const ids = (files: ReadonlyArray<LakeFile>) => files.map(({ object }) => object.sha256)
 
 describe("the files of a table", () => {
-  itWorks("are none for no rows, and one for few", () =>
+  itWorks("are none for no rows, and one for few rows", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* written(changes(0)), [])
       const [one, ...others] = yield* written(`${changes(3)} order by i desc`)
       assert.lengthOf(others, 0)
       assert.strictEqual(one?.rows, 3)
-      const stated = one?.statistics.map(({ max, min, nulls, path: of, values }) => [of, values, nulls, min, max])
-      assert.deepStrictEqual(stated, [
+      const statistics = one?.statistics.map(({ max, min, nulls, path: field, values }) => [
+        field,
+        values,
+        nulls,
+        min,
+        max
+      ])
+      assert.deepStrictEqual(statistics, [
         ["id", "3", "0", "0", "2"],
         ["seen_at", "3", "0", "2026-01-01 00:00:00", "2026-01-01 00:00:00"]
       ])

@@ -14,12 +14,13 @@ import type { Layout } from "../generation/layout.ts"
 import { prune } from "../generation/retention.ts"
 import { recordEnd } from "../publishing/record.ts"
 import { rollback } from "../publishing/rollback.ts"
-import { followWithLake } from "./follow.ts"
 import { updateLake } from "./lake.ts"
+import { followWithLake } from "./setting.ts"
 
-const settings = (given: Readonly<Record<string, string>>) =>
-  Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({ LARDER_LAKE: "yes", ...given }))
-const up = (layout: Layout, given: Readonly<Record<string, string>> = {}) => updateLake(layout).pipe(settings(given))
+const settings = (variables: Readonly<Record<string, string>>) =>
+  Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({ LARDER_LAKE: "yes", ...variables }))
+const update = (layout: Layout, variables: Readonly<Record<string, string>> = {}) =>
+  updateLake(layout).pipe(settings(variables))
 
 const goBack = (layout: Layout, to: number) =>
   rollback(layout, { to: Option.some(to), only: Option.some("commodities"), note: Option.some("a wrong unit") })
@@ -28,15 +29,15 @@ const lakeOf = ({ dir }: Layout) => path.join(dir, "lake")
 
 /** Generation 1 has milk. */
 const withMilk = copied(Effect.tap(aLayout, (layout) => publishPrices(layout, "milk")))
-/** Generation 1 has milk, 2 also has butter, and 3 has only milk again. The lake is up to it. */
+/** Generation 1 has milk, 2 also has butter, and 3 has only milk again. The lake has all of them. */
 const withHistory = copied(
   Effect.gen(function* () {
     const layout = yield* aLayout
     yield* publishPrices(layout, "milk")
     yield* publishPrices(layout, "butter")
-    yield* up(layout)
+    yield* update(layout)
     yield* goBack(layout, 1)
-    yield* up(layout)
+    yield* update(layout)
     return layout
   })
 )
@@ -49,14 +50,14 @@ describe("the lake", () => {
     Effect.gen(function* () {
       const layout = yield* withMilk
       yield* updateLake(layout)
-      yield* up(layout, { LARDER_LAKE: "no" })
+      yield* update(layout, { LARDER_LAKE: "no" })
       assert.isFalse(existsSync(lakeOf(layout)))
     })
   )
   itWorks("has the rows of every table, in the DuckLake and in the Delta logs", () =>
     Effect.gen(function* () {
       const { layout } = yield* everyDataSet
-      yield* up(layout)
+      yield* update(layout)
       const lake = lakeOf(layout)
       const read = yield* snapshotRows(lake)
       assert.deepStrictEqual(
@@ -122,17 +123,17 @@ describe("the lake", () => {
       assert.strictEqual(lakeFiles(lake, "commodity.price_version").length, 2)
     })
   )
-  itWorks("has no new data of a failed run, but has its record", () =>
+  itWorks("has the record of a failed run, and no data of it", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
-      yield* up(layout)
+      yield* update(layout)
       const before = lakeFiles(lakeOf(layout), "commodity.price_version")
       yield* recordEnd(layout, {
         run: aRun({ pipeline: "commodities", outcome: "failed", message: "no answer" }),
         checks: [],
         leftOut: []
       })
-      yield* up(layout)
+      yield* update(layout)
       assert.deepStrictEqual(lakeFiles(lakeOf(layout), "commodity.price_version"), before)
       const runs = yield* rowsIn(lakeOf(layout), "ingest.run")
       assert.deepStrictEqual(runs.map(({ message }) => message).sort(), ["no answer", null])
@@ -142,17 +143,17 @@ describe("the lake", () => {
 
 const price = "commodity.price_version"
 
-describe("what the lake keeps", () => {
-  itWorks("are the generations whose data is kept, and a file is removed a day after the last one that names it", () =>
+describe("retention in the lake", () => {
+  itWorks("keeps the generations whose data is kept, and removes a file a day after the last one that names it", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
-      yield* up(layout)
+      yield* update(layout)
       const [oldest = ""] = lakeFiles(lakeOf(layout), price)
       yield* publishPrices(layout, "butter")
-      yield* up(layout)
+      yield* update(layout)
       yield* prune(layout).pipe(settings({ LARDER_KEPT_GENERATIONS: "1" }))
       yield* publishPrices(layout, "cheese")
-      yield* up(layout)
+      yield* update(layout)
       const lake = lakeOf(layout)
       assert.deepStrictEqual(yield* snapshotsOf(lake), [2, 3])
       assert.include(lakeFiles(lake, price), oldest)
@@ -162,7 +163,7 @@ describe("what the lake keeps", () => {
           await utimes(path.join(lake, "data/commodity/price_version", name), tomorrow, tomorrow)
       })
       yield* publishPrices(layout, "cream").pipe(later("25 hours"))
-      yield* up(layout).pipe(later("25 hours"))
+      yield* update(layout).pipe(later("25 hours"))
       assert.notInclude(lakeFiles(lake, price), oldest)
       assert.strictEqual((yield* snapshotRows(lake, 2)).get(price), 2)
       assert.deepStrictEqual(metrics(yield* rowsIn(lake, price)), ["butter", "cheese", "cream", "milk"])
@@ -172,10 +173,10 @@ describe("what the lake keeps", () => {
 })
 
 describe("a lake that cannot be updated", () => {
-  const told = (layout: Layout, given?: Readonly<Record<string, string>>) =>
-    Effect.map(Effect.flip(up(layout, given)), ({ message }) => message.replaceAll(layout.dir, "DEPOT"))
+  const errorMessage = (layout: Layout, variables?: Readonly<Record<string, string>>) =>
+    Effect.map(Effect.flip(update(layout, variables)), ({ message }) => message.replaceAll(layout.dir, "DEPOT"))
 
-  itWorks("is refused if another program's lake is there, and nothing is written", () =>
+  itWorks("is an error if another program's lake is there, and nothing is written", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       const log = path.join(lakeOf(layout), "data/mine/table/_delta_log/00000000000000000000.json")
@@ -184,37 +185,37 @@ describe("a lake that cannot be updated", () => {
         await writeFile(log, "{}")
       })
       assert.strictEqual(
-        yield* told(layout),
-        "DEPOT/lake has files that Larder did not write, such as lake/data/mine/table/_delta_log/00000000000000000000.json. " +
+        yield* errorMessage(layout),
+        "DEPOT/lake contains files that Larder did not write, such as lake/data/mine/table/_delta_log/00000000000000000000.json. " +
           "It was not changed. Move that folder aside so that the next run writes a new lake, or set LARDER_DEPOT to another depot."
       )
       assert.isFalse(existsSync(path.join(lakeOf(layout), "larder.ducklake")))
     })
   )
-  itWorks("is refused if it belongs to another warehouse", () =>
+  itWorks("is an error if it belongs to another warehouse", () =>
     Effect.gen(function* () {
       const [mine, other] = [yield* withHistory, yield* aLayout]
       yield* publishPrices(other, "wool")
       yield* Effect.promise(() => cp(lakeOf(mine), lakeOf(other), { recursive: true }))
       for (const metric of ["silk", "flax", "hemp"]) yield* publishPrices(other, metric)
       assert.match(
-        yield* told(other),
+        yield* errorMessage(other),
         /^DEPOT\/lake belongs to another warehouse: its larder-000003 differs from this warehouse's\. It was not changed/
       )
     })
   )
-  itWorks("says what form its address must have", () =>
+  itWorks("names the forms of an address if it has another one", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       for (const address of ["lake", "host/lake", "s3:lake"]) {
         assert.match(
-          yield* told(layout, { LARDER_LAKE_URL: address }),
+          yield* errorMessage(layout, { LARDER_LAKE_URL: address }),
           /LARDER_LAKE_URL is .*: it must be the full address at which readers find the lake, such as https:/
         )
       }
     })
   )
-  itWorks("leaves the publication as it is, and is reported in one line", (logs) =>
+  itWorks("does not fail the publication, and is reported in one line", (logs) =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       const unwritable = Effect.fail(
@@ -223,11 +224,9 @@ describe("a lake that cannot be updated", () => {
       yield* followWithLake({ ...layout, depot: { ...layout.depot, putFile: () => unwritable } }).pipe(settings({}))
       assert.deepStrictEqual(
         logs.filter((line) => line.startsWith("Warn")),
-        [
-          "Warn: the lake is not up to date, and the next run tries again: It is impossible to write: no room. Make some."
-        ]
+        ["Warn: the lake is not up to date, and the next run tries again: Cannot write: no room. Make some."]
       )
-      yield* up(layout)
+      yield* update(layout)
       assert.strictEqual((yield* snapshotRows(lakeOf(layout))).get(price), 1)
     })
   )

@@ -1,8 +1,8 @@
 /**
- * The lake: every generation also as Parquet files, described by two catalogues that other engines read, a DuckLake for
- * all tables and a Delta log for each. It is stored in the depot, beside the parts. Files are put before a catalogue
- * names them. The first writer to put the next state of the lake decides its catalogue, and everything else follows
- * from that catalogue. So a killed process leaves a readable lake, and the next one continues from there.
+ * Updates the lake: every generation also as Parquet files, described by two catalogues that other engines read, a
+ * DuckLake for all tables and a Delta log for each. It is stored in the depot, beside the parts. Files are put before a
+ * catalogue names them. The first writer to put the next state of the lake decides its catalogue, and everything else
+ * follows from that catalogue. So a killed process leaves a readable lake, and the next one continues from there.
  */
 import { randomUUID } from "node:crypto"
 import { chmod, copyFile, mkdir, readFile, writeFile } from "node:fs/promises"
@@ -12,19 +12,13 @@ import { type Depot, datedObjects } from "../depot/depot.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
-import { generationId, listNumbers, madeBy, newestManifest, readManifest } from "../generation/manifest.ts"
-import { objectIdOf } from "../generation/parts.ts"
+import { currentMaker, generationId, listNumbers, newestManifest, readManifest } from "../generation/manifest.ts"
+import { identifyFile } from "../generation/parts.ts"
 import { ownFolder } from "../publishing/staging.ts"
-import { newerIn } from "../tables/newer-versions.ts"
-import {
-  addGeneration,
-  type GenerationParts,
-  type NamedFile,
-  type ReadCatalogue,
-  readCatalogueIn
-} from "./add-generation.ts"
-import { type Commit, checkpointRows, isSameCommit, linesOf } from "./delta.ts"
-import { generationPartsOf } from "./generation-parts.ts"
+import { findNewer } from "../tables/newer-versions.ts"
+import { addGeneration, type NamedFile, type ReadCatalogue, readCatalogueFile } from "./add-generation.ts"
+import { type Commit, isSameCommit, selectCheckpoint, toJsonLines } from "./delta.ts"
+import { type GenerationParts, pullGenerationParts } from "./generation-parts.ts"
 import {
   catalogueName,
   checkpointName,
@@ -40,18 +34,17 @@ import { lakeSetting } from "./setting.ts"
 import {
   attempt,
   encodeState,
-  ForeignLake,
   fetchCatalogue,
+  foreignLake,
+  type LakeState,
   newestState,
-  readState,
-  requireNone,
-  requireSame,
-  type State
+  readLakeState,
+  requireNoOtherFiles,
+  requireOwnHistory
 } from "./states.ts"
 
-/** A state of the lake, with its catalogue on this machine. */
 interface LocalState {
-  readonly state: State
+  readonly state: LakeState
   readonly file: string
   readonly read: ReadCatalogue
 }
@@ -65,10 +58,10 @@ const putCheckpoint = Effect.fnUntraced(function* (
 ) {
   const lines = path.join(folder, `${schema}.${table}.json`)
   const file = path.join(folder, `${schema}.${table}.checkpoint.parquet`)
-  yield* attempt(lines, () => writeFile(lines, linesOf(actions)))
+  yield* attempt(lines, () => writeFile(lines, toJsonLines(actions)))
   const db = yield* DuckDb.memory
-  yield* db.run(`copy (${checkpointRows(lines)}) to ${literal(file)} (format parquet)`)
-  yield* depot.putFile(checkpointName(schema, table, version), yield* objectIdOf(file), file)
+  yield* db.run(`copy (${selectCheckpoint(lines)}) to ${literal(file)} (format parquet)`)
+  yield* depot.putFile(checkpointName(schema, table, version), yield* identifyFile(file), file)
   yield* depot.putHint(lastCheckpointName(schema, table), JSON.stringify({ version, size: actions.length }))
 }, Effect.scoped)
 
@@ -78,9 +71,9 @@ const putCommits = Effect.fnUntraced(function* (depot: Depot, { file, read: { co
     const { checkpoint, schema, table, text, version } = commit
     const name = commitName(schema, table, version)
     if (!(yield* depot.putText(name, text))) {
-      const there = yield* depot.text(name)
-      if (Option.isSome(there) && !isSameCommit(there.value, text)) {
-        return yield* new ForeignLake({ location: depot.location, fault: `has ${name}, which Larder did not write` })
+      const stored = yield* depot.text(name)
+      if (Option.isSome(stored) && !isSameCommit(stored.value, text)) {
+        return yield* foreignLake(depot, `contains ${name}, which Larder did not write`)
       }
     }
     if (checkpoint !== undefined) yield* putCheckpoint(depot, commit, checkpoint, path.dirname(file))
@@ -113,30 +106,25 @@ const putGeneration = Effect.fnUntraced(function* (
       await chmod(file, 0o644)
     })
   }
-  const { added, read } = yield* addGeneration(generation, {
-    ...target,
-    folder,
-    file,
-    isNew: before === undefined,
-    objects
-  })
+  const isNew = before === undefined
+  const { added, read } = yield* addGeneration(generation, { ...target, folder, file, isNew, objects })
   yield* putFiles(depot, added)
-  const catalogue = yield* objectIdOf(file)
+  const catalogue = yield* identifyFile(file)
   yield* depot.putFile(catalogueName(catalogue.sha256), catalogue, file)
   const place = (before?.state.place ?? 0) + 1
-  const state: State = { place, number, id, catalogue, written_by: madeBy(), nonce: randomUUID() }
+  const state: LakeState = { place, number, id, catalogue, written_by: currentMaker(), nonce: randomUUID() }
   if (!(yield* depot.putText(stateName(place), encodeState(state)))) {
     const faster = yield* newestState(depot)
     return faster === undefined ? undefined : yield* fetchState(layout, faster, target.folder)
   }
   yield* putFiles(depot, added) // again: an existing file may have been removed before it was named
-  const put: LocalState = { state, file, read }
-  yield* putCommits(depot, put)
+  const local: LocalState = { state, file, read }
+  yield* putCommits(depot, local)
   const bytes = added.reduce((sum, { object }) => sum + object.bytes, 0)
   yield* Effect.logInfo(
     `the lake has ${generationId(number)}: ${added.length} new files, ${Math.ceil(bytes / 1024).toLocaleString("en-US")} KiB`
   )
-  return put
+  return local
 })
 
 /**
@@ -149,92 +137,80 @@ const show = Effect.fnUntraced(function* (depot: Depot, own: LocalState, folder:
     const newest = yield* newestState(depot)
     if (newest !== undefined && newest.place > shown.state.place) {
       const file = yield* fetchCatalogue(depot, newest.catalogue, folder)
-      shown = { state: newest, file, read: yield* readCatalogueIn(file) }
+      shown = { state: newest, file, read: yield* readCatalogueFile(file) }
     } else if (isShown) return shown
     yield* depot.replaceFile(openedCatalogue, shown.state.catalogue, shown.file)
     isShown = true
   }
 })
 
-/** Notes the state that this machine has finished, so that the next run need not check whether everything is there. */
-const noteOf = ({ seen }: Layout) => path.join(seen, "lake")
-const noted = ({ nonce, place }: State) => `${place} ${nonce}\n`
-const isFinished = (layout: Layout, state: State) =>
-  Effect.promise(() =>
-    readFile(noteOf(layout), "utf8").then(
-      (text) => text === noted(state),
-      () => false
-    )
+/** Names the state that this machine has finished, so that the next run need not check whether everything was put. */
+const noteFile = ({ seen }: Layout) => path.join(seen, "lake")
+const noteText = ({ nonce, place }: LakeState) => `${place} ${nonce}\n`
+const isFinished = (layout: Layout, state: LakeState) =>
+  Effect.promise(() => readFile(noteFile(layout), "utf8").catch(() => undefined)).pipe(
+    Effect.map((text) => text === noteText(state))
   )
-const noteFinished = (layout: Layout, state: State) =>
+const noteFinished = (layout: Layout, state: LakeState) =>
   Effect.promise(
     () =>
       mkdir(layout.seen, { recursive: true })
-        .then(() => writeFile(noteOf(layout), noted(state)))
+        .then(() => writeFile(noteFile(layout), noteText(state)))
         .catch(() => undefined) // the next run checks again
   )
 
-/** The newest states are kept, because another machine may be reading one of them. */
-const keptStates = 10
+/** Another machine may be reading one of the newest states. */
+const maxStates = 10
 
 const sweep = Effect.fnUntraced(function* (depot: Depot, { read: { files, versions }, state }: LocalState) {
-  const names = files.map(({ path: of, schema, table }) => fileName(schema, table, of))
-  const states = (yield* depot.list(statesFolder)).slice(-keptStates)
-  if (states.at(-1) !== stateName(state.place)) return // another machine put a newer state, and knows what is needed
-  const kept = yield* Effect.forEach(states, (name) => readState(depot, name))
-  const catalogues = kept.flatMap((one) => (one === undefined ? [] : [catalogueName(one.catalogue.sha256)]))
-  yield* sweepLake(depot, new Set([...names, ...states, ...catalogues]), versions)
+  const names = files.map(({ path: file, schema, table }) => fileName(schema, table, file))
+  const stateNames = (yield* depot.list(statesFolder)).slice(-maxStates)
+  if (stateNames.at(-1) !== stateName(state.place)) return // another machine put a newer state, and knows what is needed
+  const states = yield* Effect.forEach(stateNames, (name) => readLakeState(depot, name))
+  const catalogues = states.flatMap((kept) => (kept === undefined ? [] : [catalogueName(kept.catalogue.sha256)]))
+  yield* sweepLake(depot, new Set([...names, ...stateNames, ...catalogues]), versions)
 })
 
 /** Fetches a state of the lake to this machine, and finishes it. */
-const fetchState = Effect.fnUntraced(function* (layout: Layout, state: State, folder: string) {
+const fetchState = Effect.fnUntraced(function* (layout: Layout, state: LakeState, folder: string) {
   const { depot } = layout
-  yield* requireSame(depot, state)
+  yield* requireOwnHistory(depot, state)
   const file = yield* fetchCatalogue(depot, state.catalogue, folder)
-  const found: LocalState = { state, file, read: yield* readCatalogueIn(file) }
-  if (!(yield* isFinished(layout, state))) yield* putCommits(depot, found)
-  return found
-})
-
-/**
- * The parts that the lake takes from a generation; undefined, with a reason in the log, if the generation is left out.
- */
-const takenOf = Effect.fnUntraced(function* (
-  layout: Layout,
-  number: number,
-  objects: ReadonlyMap<string, number>,
-  folder: string
-) {
-  const manifest = Option.getOrUndefined(yield* readManifest(layout.depot, number))
-  const taken = manifest && (yield* generationPartsOf(layout, manifest, objects, folder))
-  if (taken === undefined) yield* Effect.logInfo(`the lake is without ${generationId(number)}, whose data was removed`)
-  return taken
+  const local: LocalState = { state, file, read: yield* readCatalogueFile(file) }
+  if (!(yield* isFinished(layout, state))) yield* putCommits(depot, local)
+  return local
 })
 
 const update = Effect.fnUntraced(function* (layout: Layout, address: string) {
   const { depot } = layout
   const newest = Option.getOrUndefined(yield* newestManifest(layout.local))
   if (newest === undefined) return
-  const [newer] = newerIn(newest)
+  const [newer] = findNewer(newest)
   if (newer !== undefined) return yield* newer
   const state = yield* newestState(depot)
   if (state !== undefined && state.number >= newest.number && (yield* isFinished(layout, state))) return
   const folder = yield* ownFolder(layout, `lake-${randomUUID()}`)
-  if (state === undefined) yield* requireNone(depot)
+  if (state === undefined) yield* requireNoOtherFiles(depot)
   let lake = state === undefined ? undefined : yield* fetchState(layout, state, folder)
-  for (const number of (yield* listNumbers(depot, state?.number)).filter((one) => one <= newest.number)) {
+  const numbers = (yield* listNumbers(depot, state?.number)).filter((number) => number <= newest.number)
+  for (const number of numbers) {
     const objects = yield* datedObjects(depot)
-    const taking = takenOf(layout, number, objects, folder)
-    // Older generations are only history: an error in one of them is logged, and the generation is left out.
-    const taken = yield* number === newest.number
-      ? taking
-      : taking.pipe(
+    const pulling = Effect.gen(function* () {
+      const manifest = Option.getOrUndefined(yield* readManifest(depot, number))
+      const parts = manifest && (yield* pullGenerationParts(layout, manifest, objects, folder))
+      if (parts === undefined) yield* Effect.logInfo(`the lake skips ${generationId(number)}, whose data was removed`)
+      return parts
+    })
+    // Older generations are only history: an error in one of them is logged, and the generation is skipped.
+    const parts = yield* number === newest.number
+      ? pulling
+      : pulling.pipe(
           Effect.catch(({ message }) =>
-            Effect.as(Effect.logWarning(`the lake is without ${generationId(number)}: ${message}`), undefined)
+            Effect.as(Effect.logWarning(`the lake skips ${generationId(number)}: ${message}`), undefined)
           )
         )
-    while (taken !== undefined && (lake?.state.number ?? 0) < number) {
-      lake = yield* putGeneration(layout, taken, lake, objects, { folder, address })
+    while (parts !== undefined && (lake?.state.number ?? 0) < number) {
+      lake = yield* putGeneration(layout, parts, lake, objects, { folder, address })
     }
   }
   if (lake === undefined) return

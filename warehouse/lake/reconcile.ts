@@ -1,50 +1,114 @@
-/** Reconciles the definitions in the catalogue from one snapshot to the next: schemas, tables, views and macros. */
+/**
+ * Updates the definitions in the catalogue to those of a generation: schemas, tables with their columns, views and
+ * macros. Only what differs gets new rows, and the old rows end.
+ */
 import { randomUUID } from "node:crypto"
 import { Effect, Schema } from "effect"
 import type { DuckDb } from "../duckdb.ts"
-import { Free, freeColumns, reconcileColumns } from "./columns.ts"
-import type { Definitions } from "./definitions.ts"
+import { qualifiedName } from "../tables/dictionary.ts"
+import type { ColumnDefinition, Definitions, TableDefinition } from "./definitions.ts"
 import {
   type Changes,
   catalogue,
   columnsByTable,
   commentOf,
-  ending,
-  inserting,
+  endRows,
+  insertRows,
   isLive,
-  keyOf,
+  type LakeColumn,
   type LakeTable,
-  quoted
+  tableKey,
+  type Value
 } from "./ducklake.ts"
+import { hasType, type LakeField, type LakeType } from "./types.ts"
 
 type Db = DuckDb["Service"]
 
-const LiveSchema = Schema.Struct({ id: Schema.BigInt, name: Schema.String })
-const LiveTable = Schema.Struct({ id: Schema.BigInt, schema: Schema.String, name: Schema.String })
-const LiveObject = Schema.Struct({
-  id: Schema.BigInt,
-  schema: Schema.String,
-  name: Schema.String,
-  definition: Schema.String
-})
-
 export const reconcileSchemas = Effect.fnUntraced(function* (db: Db, changes: Changes, names: Iterable<string>) {
-  const { number } = changes
-  const found = yield* db.all(
-    LiveSchema,
+  const live = yield* db.all(
+    Schema.Struct({ id: Schema.BigInt, name: Schema.String }),
     `select schema_id as id, schema_name as name from ${catalogue}.ducklake_schema where ${isLive}`
   )
-  const schemas = new Map(found.map(({ id, name }) => [name, Number(id)]))
+  const schemas = new Map(live.map(({ id, name }) => [name, Number(id)]))
   for (const name of new Set(names)) {
     if (schemas.has(name)) continue
     const id = changes.nextId++
     schemas.set(name, id)
     changes.define(
       `created_schema:"${name}"`,
-      ...inserting("schema", [[id, randomUUID(), number, null, name, `${name}/`, true]])
+      ...insertRows("schema", [[id, randomUUID(), changes.number, null, name, `${name}/`, true]])
     )
   }
   return (name: string) => schemas.get(name) ?? 0
+})
+
+/** Rows of `ducklake_column` for a column and its nested fields. Ids of a table are never reused. */
+const columnRows = (
+  table: number,
+  number: number,
+  { comment, is_nullable, lakeType, name }: ColumnDefinition,
+  nextId: () => number
+) => {
+  const rows: Array<ReadonlyArray<Value>> = []
+  const add = (
+    fieldName: string,
+    { children, type }: LakeType,
+    isNullable: boolean,
+    parent: number | null
+  ): LakeField => {
+    const id = nextId()
+    const kind = children.length === 0 ? "literal" : ""
+    rows.push([id, number, null, table, id, fieldName, type, null, "NULL", isNullable, parent, kind, "duckdb"])
+    return { id, name: fieldName, type, children: children.map(([child, type]) => add(child, type, true, id)) }
+  }
+  const column: LakeColumn = { field: add(name, lakeType, is_nullable, null), is_nullable, comment }
+  return { column, rows }
+}
+
+const fieldIds = ({ children, id }: LakeField): ReadonlyArray<number> => [id, ...children.flatMap(fieldIds)]
+
+const insertComment = (table: number, number: number, column: number, comment: string | null) =>
+  comment === null ? [] : insertRows("column_tag", [[table, column, number, null, "comment", comment]])
+
+/** A changed column gets a new id, and is placed after the others. */
+const reconcileColumns = (
+  changes: Changes,
+  { id, columns }: LakeTable,
+  definition: TableDefinition,
+  firstFreeId: number
+): LakeTable => {
+  const { number } = changes
+  let nextId = firstFreeId
+  const change = `altered_table:${id}`
+  const reconciled = definition.columns.map((wanted) => {
+    const live = columns.find(
+      ({ field, is_nullable }) =>
+        field.name === wanted.name && is_nullable === wanted.is_nullable && hasType(field, wanted.lakeType)
+    )
+    if (live !== undefined && live.comment === wanted.comment) return live
+    if (live !== undefined) {
+      const condition = `table_id = ${id} and column_id = ${live.field.id} and "key" = 'comment'`
+      changes.define(change, endRows("column_tag", number, condition))
+      changes.statements.push(...insertComment(id, number, live.field.id, wanted.comment))
+      return { ...live, comment: wanted.comment }
+    }
+    const { column, rows } = columnRows(id, number, wanted, () => nextId++)
+    changes.define(change, ...insertRows("column", rows), ...insertComment(id, number, column.field.id, wanted.comment))
+    return column
+  })
+  for (const { field } of columns.filter(({ field }) => !reconciled.some((column) => column.field.id === field.id))) {
+    const condition = `table_id = ${id} and column_id in (${fieldIds(field).join(", ")})`
+    changes.define(change, endRows("column", number, condition), endRows("column_tag", number, condition))
+  }
+  return { id, columns: reconciled }
+}
+
+const FirstFreeId = Schema.Struct({ id: Schema.BigInt, free: Schema.BigInt })
+const TableRow = Schema.Struct({
+  id: Schema.BigInt,
+  schema: Schema.String,
+  name: Schema.String,
+  comment: Schema.NullOr(Schema.String)
 })
 
 export const reconcileTables = Effect.fnUntraced(function* (
@@ -55,64 +119,75 @@ export const reconcileTables = Effect.fnUntraced(function* (
 ) {
   const { number } = changes
   const columns = yield* columnsByTable(db)
-  const free = new Map((yield* db.all(Free, freeColumns)).map(({ free: next, id }) => [Number(id), Number(next)]))
-  const Commented = Schema.Struct({ ...LiveTable.fields, comment: Schema.NullOr(Schema.String) })
-  const found = yield* db.all(
-    Commented,
+  const firstFreeIds = yield* db.all(
+    FirstFreeId,
+    `select table_id as id, max(column_id) + 1 as free from ${catalogue}.ducklake_column group by table_id`
+  )
+  const free = new Map(firstFreeIds.map(({ free, id }) => [Number(id), Number(free)]))
+  const liveTables = yield* db.all(
+    TableRow,
     `select table_id as id, schema_name as "schema", table_name as name, ${commentOf("table_id")} as comment
      from ${catalogue}.ducklake_table t join ${catalogue}.ducklake_schema using (schema_id) where t.${isLive}`
   )
-  const known = new Map(found.map((table) => [keyOf(table), table]))
+  const liveByKey = new Map(liveTables.map((table) => [tableKey(table), table]))
   const tables = new Map<string, LakeTable>()
   for (const table of wanted) {
-    const live = known.get(keyOf(table))
+    const live = liveByKey.get(tableKey(table))
     const id = live === undefined ? changes.nextId++ : Number(live.id)
     if (live === undefined) {
       changes.define(
-        `created_table:${quoted(table)}`,
-        ...inserting("table", [
+        `created_table:${qualifiedName(table)}`,
+        ...insertRows("table", [
           [id, randomUUID(), number, null, schemaId(table.schema), table.name, `${table.name}/`, true]
         ])
       )
     }
     if (live?.comment !== table.comment) {
-      if (live !== undefined) changes.define(`altered_table:${id}`, ending("tag", number, `object_id = ${id}`))
+      if (live !== undefined) changes.define(`altered_table:${id}`, endRows("tag", number, `object_id = ${id}`))
       if (table.comment !== null) {
-        changes.statements.push(...inserting("tag", [[id, number, null, "comment", table.comment]]))
+        changes.statements.push(...insertRows("tag", [[id, number, null, "comment", table.comment]]))
       }
     }
     const before = { id, columns: columns.get(id) ?? [] }
-    tables.set(keyOf(table), reconcileColumns(changes, before, table, free.get(id) ?? 1))
+    tables.set(tableKey(table), reconcileColumns(changes, before, table, free.get(id) ?? 1))
     // the first columns and comments of a new table are not a change of it
     if (live === undefined) changes.names = changes.names.filter((name) => name !== `altered_table:${id}`)
   }
-  for (const { id, ...table } of found) {
-    if (tables.has(keyOf(table)) || untouched.has(table.schema)) continue
+  for (const { id, ...table } of liveTables) {
+    if (tables.has(tableKey(table)) || untouched.has(table.schema)) continue
     changes.define(
       `dropped_table:${id}`,
-      ...["table", "column", "data_file"].map((of) => ending(of, number, `table_id = ${id}`)),
-      ending("tag", number, `object_id = ${id}`),
-      ending("column_tag", number, `table_id = ${id}`)
+      ...["table", "column", "data_file", "column_tag"].map((rows) => endRows(rows, number, `table_id = ${id}`)),
+      endRows("tag", number, `object_id = ${id}`)
     )
   }
   return tables
 })
 
+const DefinitionRow = Schema.Struct({
+  id: Schema.BigInt,
+  schema: Schema.String,
+  name: Schema.String,
+  definition: Schema.String
+})
+
 /** Reconciles views or macros: if a definition differs, the old one ends and a new one begins. */
-const reconcileOthers = <A extends { readonly schema: string; readonly name: string }>(
-  found: ReadonlyArray<typeof LiveObject.Type>,
+const reconcileDefinitions = <A extends { readonly schema: string; readonly name: string }>(
+  live: ReadonlyArray<typeof DefinitionRow.Type>,
   wanted: ReadonlyArray<A>,
   untouched: ReadonlySet<string>,
-  definitionOf: (one: A) => string,
-  drop: (id: number, one: A | undefined) => void,
-  make: (one: A) => void
+  definitionOf: (definition: A) => string,
+  drop: (id: number, replacement: A | undefined) => void,
+  create: (definition: A) => void
 ) => {
-  for (const { id, definition: before, ...name } of found) {
-    const now = wanted.find((one) => keyOf(one) === keyOf(name))
-    if (!untouched.has(name.schema) && (now === undefined || definitionOf(now) !== before)) drop(Number(id), now)
+  const isSame = (row: typeof DefinitionRow.Type, other: A) => tableKey(row) === tableKey(other)
+  for (const row of live) {
+    const replacement = wanted.find((definition) => isSame(row, definition))
+    const isUnchanged = replacement !== undefined && definitionOf(replacement) === row.definition
+    if (!untouched.has(row.schema) && !isUnchanged) drop(Number(row.id), replacement)
   }
-  for (const one of wanted) {
-    if (!found.some((known) => keyOf(known) === keyOf(one) && known.definition === definitionOf(one))) make(one)
+  for (const definition of wanted) {
+    if (!live.some((row) => isSame(row, definition) && row.definition === definitionOf(definition))) create(definition)
   }
 }
 
@@ -123,31 +198,31 @@ export const reconcileViews = Effect.fnUntraced(function* (
   schemaId: (name: string) => number
 ) {
   const { number } = changes
-  const found = yield* db.all(
-    LiveObject,
+  const live = yield* db.all(
+    DefinitionRow,
     `select view_id as id, schema_name as "schema", view_name as name, "sql" || chr(0) || coalesce(${commentOf("view_id")}, '') as definition
      from ${catalogue}.ducklake_view v join ${catalogue}.ducklake_schema using (schema_id) where v.${isLive}`
   )
-  reconcileOthers(
-    found,
+  reconcileDefinitions(
+    live,
     views,
     untouched,
     ({ comment, sql }) => `${sql}\0${comment ?? ""}`,
     (id) =>
       changes.define(
         `dropped_view:${id}`,
-        ending("view", number, `view_id = ${id}`),
-        ending("tag", number, `object_id = ${id}`)
+        endRows("view", number, `view_id = ${id}`),
+        endRows("tag", number, `object_id = ${id}`)
       ),
     (view) => {
       const id = changes.nextId++
       changes.define(
-        `created_view:${quoted(view)}`,
+        `created_view:${qualifiedName(view)}`,
         // '' means no aliases: with null, `snapshots()` fails in DuckDB 1.5.5
-        ...inserting("view", [
+        ...insertRows("view", [
           [id, randomUUID(), number, null, schemaId(view.schema), view.name, "duckdb", view.sql, ""]
         ]),
-        ...(view.comment === null ? [] : inserting("tag", [[id, number, null, "comment", view.comment]]))
+        ...(view.comment === null ? [] : insertRows("tag", [[id, number, null, "comment", view.comment]]))
       )
     }
   )
@@ -160,8 +235,8 @@ export const reconcileMacros = Effect.fnUntraced(function* (
   schemaId: (name: string) => number
 ) {
   const { number } = changes
-  const found = yield* db.all(
-    LiveObject,
+  const live = yield* db.all(
+    DefinitionRow,
     `select macro_id as id, schema_name as "schema", macro_name as name, "type" || chr(0) || "sql" || chr(0) || coalesce((
        select string_agg(parameter_name, ',' order by column_id)
        from ${catalogue}.ducklake_macro_parameters p where p.macro_id = m.macro_id
@@ -171,22 +246,25 @@ export const reconcileMacros = Effect.fnUntraced(function* (
      join ${catalogue}.ducklake_schema using (schema_id)
      where m.${isLive}`
   )
-  reconcileOthers(
-    found,
+  reconcileDefinitions(
+    live,
     macros,
     untouched,
     ({ kind, parameters, sql }) => `${kind}\0${sql}\0${parameters.join(",")}`,
-    (id, one) =>
-      changes.define(`dropped_${one?.kind ?? "scalar"}_macro:${id}`, ending("macro", number, `macro_id = ${id}`)),
+    (id, replacement) =>
+      changes.define(
+        `dropped_${replacement?.kind ?? "scalar"}_macro:${id}`,
+        endRows("macro", number, `macro_id = ${id}`)
+      ),
     (macro) => {
       const id = changes.nextId++
       changes.define(
-        `created_${macro.kind}_macro:${quoted(macro)}`,
-        ...inserting("macro", [[schemaId(macro.schema), id, macro.name, number, null]]),
-        ...inserting("macro_impl", [[id, 0, "duckdb", macro.sql, macro.kind]]),
-        ...inserting(
+        `created_${macro.kind}_macro:${qualifiedName(macro)}`,
+        ...insertRows("macro", [[schemaId(macro.schema), id, macro.name, number, null]]),
+        ...insertRows("macro_impl", [[id, 0, "duckdb", macro.sql, macro.kind]]),
+        ...insertRows(
           "macro_parameters",
-          macro.parameters.map((name, at) => [id, 0, at, name, "unknown", "NULL", "unknown"])
+          macro.parameters.map((name, index) => [id, 0, index, name, "unknown", "NULL", "unknown"])
         )
       )
     }

@@ -8,7 +8,7 @@ import type { Definitions } from "./definitions.ts"
 import { attachCatalogue, columnsByTable } from "./ducklake.ts"
 import { expireSnapshots } from "./retention.ts"
 import { beginSnapshot, endSnapshot } from "./snapshot.ts"
-import { shapeOf } from "./types.ts"
+import { parseType } from "./types.ts"
 
 /** Columns by their names, with their types. */
 type Columns = Readonly<Record<string, string>>
@@ -21,7 +21,7 @@ const definitions = (columns: Columns): Definitions => ({
       comment: "Prices.",
       columns: Object.entries(columns).map(([name, type]) => ({
         name,
-        shape: shapeOf(type),
+        lakeType: parseType(type),
         is_nullable: true,
         comment: `The ${name}.`
       }))
@@ -47,27 +47,27 @@ const generation = (number: number): Manifest => ({
   ingest: { schema: 1, parts: [] }
 })
 
-/** The columns of a catalogue whose generations had these columns in turn, and which keeps only the newest. */
-const after = Effect.fnUntraced(function* (...all: ReadonlyArray<Columns>) {
+/** The columns of a catalogue after generations with these columns. Only the newest snapshot is kept. */
+const columnsAfter = Effect.fnUntraced(function* (...all: ReadonlyArray<Columns>) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-lake-" })
   const db = yield* DuckDb.memory
   yield* attachCatalogue(db, path.join(folder, "larder.ducklake"), true)
-  for (const [at, columns] of all.entries()) {
-    const snapshot = yield* beginSnapshot(db, generation(at + 1), definitions(columns))
-    yield* endSnapshot(db, snapshot, { databases: { shop: `sha ${at}` }, address: "/lake", message: "" })
+  for (const [index, columns] of all.entries()) {
+    const snapshot = yield* beginSnapshot(db, generation(index + 1), definitions(columns))
+    yield* endSnapshot(db, snapshot, { shop: `sha ${index}` }, "/lake", "")
     yield* expireSnapshots(db, new Map())
   }
-  const [its = []] = [...(yield* columnsByTable(db)).values()]
-  return its.map(({ comment, node: { id, name, type } }) => [id, name, type, comment])
+  const [columns = []] = [...(yield* columnsByTable(db)).values()]
+  return columns.map(({ comment, field: { id, name, type } }) => [id, name, type, comment])
 })
 
 describe("the columns of a table in the catalogue", () => {
-  itWorks("keep their ids, and ids of dropped columns are never reused", () =>
+  itWorks("keep their ids, and do not reuse ids of dropped columns", () =>
     Effect.gen(function* () {
       const first = { item: "VARCHAR", price: "DECIMAL(18,4)" }
       assert.deepStrictEqual(
-        yield* after(
+        yield* columnsAfter(
           first,
           { item: "VARCHAR" },
           { item: "VARCHAR" },
@@ -84,7 +84,7 @@ describe("the columns of a table in the catalogue", () => {
   itWorks("get another id with another type, even of a nested field", () =>
     Effect.gen(function* () {
       const before = { item: "INTEGER", sizes: "STRUCT(width INTEGER, height INTEGER)[]" }
-      assert.deepStrictEqual(yield* after(before, { item: "BIGINT", sizes: "STRUCT(width INTEGER)[]" }), [
+      assert.deepStrictEqual(yield* columnsAfter(before, { item: "BIGINT", sizes: "STRUCT(width INTEGER)[]" }), [
         [6, "item", "int64", "The item."],
         [7, "sizes", "list", "The sizes."]
       ])

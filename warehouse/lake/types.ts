@@ -1,21 +1,18 @@
-/**
- * Maps the types of DuckDB's columns to their names in the catalogues of the lake. Every column, field and element has
- * a permanent id, by which DuckLake finds it in a file.
- */
+/** Maps the types of DuckDB's columns to those of DuckLake and Delta. */
 
-/** A column, or a field or element of one. */
-export interface Node {
+/** A column, or a field or element inside one. DuckLake finds it in a file by its permanent id. */
+export interface LakeField {
   readonly id: number
   readonly name: string
   /** DuckLake's name of the type: `int32`, `decimal(18,6)`, `list`, `struct`. */
   readonly type: string
-  readonly children: ReadonlyArray<Node>
+  readonly children: ReadonlyArray<LakeField>
 }
 
-/** A node that has no id yet. */
-export interface Shape {
+/** The type of a field that has no id yet. */
+export interface LakeType {
   readonly type: string
-  readonly children: ReadonlyArray<readonly [name: string, shape: Shape]>
+  readonly children: ReadonlyArray<readonly [name: string, lakeType: LakeType]>
 }
 
 /** JSON is written as text: readers of Delta would see the JSON type of Parquet as bytes. */
@@ -43,60 +40,63 @@ const deltaTypes: Readonly<Record<string, string>> = {
 }
 
 /** The fields of `a INTEGER, "b c" VARCHAR[]`, split at the commas outside parentheses and quotes. */
-const fieldsIn = (text: string) => {
+const splitFields = (text: string) => {
   const fields: Array<string> = []
   let [depth, isQuoted, start] = [0, false, 0]
-  for (const [at, sign] of [...text].entries()) {
-    if (sign === '"') isQuoted = !isQuoted
+  for (const [index, character] of [...text].entries()) {
+    if (character === '"') isQuoted = !isQuoted
     if (isQuoted) continue
-    if (sign === "(") depth++
-    if (sign === ")") depth--
-    if (sign === "," && depth === 0) {
-      fields.push(text.slice(start, at).trim())
-      start = at + 1
+    if (character === "(") depth++
+    if (character === ")") depth--
+    if (character === "," && depth === 0) {
+      fields.push(text.slice(start, index).trim())
+      start = index + 1
     }
   }
   return [...fields, text.slice(start).trim()]
 }
 
 /** Parses a type as DuckDB prints it: `STRUCT("name" VARCHAR, amount DECIMAL(18,6))[]`. */
-export const shapeOf = (type: string): Shape => {
-  if (type.endsWith("[]")) return { type: "list", children: [["element", shapeOf(type.slice(0, -2))]] }
+export const parseType = (type: string): LakeType => {
+  if (type.endsWith("[]")) return { type: "list", children: [["element", parseType(type.slice(0, -2))]] }
   if (type.startsWith("DECIMAL(")) return { type: type.toLowerCase(), children: [] }
   if (type.startsWith("STRUCT(")) {
-    const children = fieldsIn(type.slice("STRUCT(".length, -1)).map((field) => {
+    const children = splitFields(type.slice("STRUCT(".length, -1)).map((field) => {
       const [, name = "", rest = ""] = /^("(?:[^"]|"")*"|\S+)\s+(.*)$/s.exec(field) ?? []
-      return [name.replace(/^"|"$/g, "").replaceAll('""', '"'), shapeOf(rest)] as const
+      return [name.replace(/^"|"$/g, "").replaceAll('""', '"'), parseType(rest)] as const
     })
     return { type: "struct", children }
   }
-  const named = ducklakeTypes[type]
-  if (named === undefined) throw new Error(`the lake has no name for columns of the type ${type}`)
-  return { type: named, children: [] }
+  const name = ducklakeTypes[type]
+  if (name === undefined) throw new Error(`the lake does not support columns of the type ${type}`)
+  return { type: name, children: [] }
 }
 
-/** The Delta type for a type that DuckLake names. Structs and lists are described by their fields. */
-export const deltaType = (node: Node): unknown => {
-  const [element] = node.children
-  if (node.type === "list" && element !== undefined) {
+const deltaType = ({ children, type }: LakeField): unknown => {
+  const [element] = children
+  if (type === "list" && element !== undefined) {
     return { type: "array", elementType: deltaType(element), containsNull: true }
   }
-  if (node.type === "struct") {
-    const fields = node.children.map((child) => ({
-      name: child.name,
-      type: deltaType(child),
-      nullable: true,
-      metadata: {}
-    }))
-    return { type: "struct", fields }
-  }
-  return deltaTypes[node.type] ?? node.type
+  if (type === "struct") return deltaStruct(children.map((field) => ({ field })))
+  return deltaTypes[type] ?? type
 }
 
-export const isSameShape = (node: Node, shape: Shape): boolean =>
-  node.type === shape.type &&
-  node.children.length === shape.children.length &&
-  node.children.every((child, at) => {
-    const [name, inside] = shape.children[at] ?? ["", undefined]
-    return inside !== undefined && child.name === name && isSameShape(child, inside)
+export const deltaStruct = (
+  fields: ReadonlyArray<{ readonly field: LakeField; readonly comment?: string | null }>
+) => ({
+  type: "struct",
+  fields: fields.map(({ comment = null, field }) => ({
+    name: field.name,
+    type: deltaType(field),
+    nullable: true,
+    metadata: comment === null ? {} : { comment }
+  }))
+})
+
+export const hasType = (field: LakeField, lakeType: LakeType): boolean =>
+  field.type === lakeType.type &&
+  field.children.length === lakeType.children.length &&
+  field.children.every((child, index) => {
+    const [name, type] = lakeType.children[index] ?? []
+    return type !== undefined && child.name === name && hasType(child, type)
   })

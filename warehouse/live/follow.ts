@@ -1,7 +1,4 @@
-/**
- * Lets a server follow a depot that several machines share: generations published there are pulled, and served like
- * local ones.
- */
+/** Lets a server follow a shared depot: generations published there are pulled, and served like local ones. */
 import { type Cause, Config, Duration, Effect, Schedule } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { listNumbers } from "../generation/manifest.ts"
@@ -10,40 +7,34 @@ import { pruneLocal } from "../generation/retention.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { makeUnserved } from "./unserved.ts"
 
-/** Pause between two checks of the depot. */
-const pollSetting = Config.Duration("LARDER_DEPOT_POLL").pipe(Config.withDefault(Duration.seconds(2)))
-
-/** A depot that a server follows. */
-export interface Followed {
-  /** Why no newer generation arrives; undefined if all is well. */
-  readonly fault: () => string | undefined
-}
+const pollInterval = Config.Duration("LARDER_DEPOT_POLL").pipe(Config.withDefault(Duration.seconds(2)))
 
 /**
  * Pulls the newest generation, and then each one that follows, until the scope ends. If the depot is unreachable, the
- * server keeps serving what it has. Fails only if this machine has no generation yet.
+ * server keeps serving what it has. Fails only if this machine has no generation yet. `fault` returns why no newer
+ * generation arrives; undefined if all is well.
  */
 export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout) {
   let fault: string | undefined
-  const followed: Followed = { fault: () => fault }
+  const followed = { fault: () => fault }
   if (layout.depot === layout.local) return followed
-  const poll = yield* pollSetting
+  const poll = yield* pollInterval
   const reports = makeUnserved()
-  const away = `no newer generation arrives from ${layout.depot.location}`
-  let mends = true // only once: later damage is reported where the file is opened
+  const unreachable = `no newer generation arrives from ${layout.depot.location}`
+  let repairs = true // only once: later damage is reported where the file is opened
   const pullNewest = Effect.gen(function* () {
-    const pulled = yield* pull(layout, "server", { mends }).pipe(
+    const pulled = yield* pull(layout, "server", { repairs }).pipe(
       Effect.catchTag("WarehouseBusy", () => Effect.undefined) // another program is pulling
     )
-    mends = false
+    repairs = false
     fault = undefined
     if (pulled === undefined) return
     yield* refreshOpened(layout, "server")
     yield* pruneLocal(layout)
   })
   const report = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
-    fault = away
-    yield* reports.report("depot", 0, Effect.logWarning(away, cause))
+    fault = unreachable
+    yield* reports.report("depot", 0, Effect.logWarning(unreachable, cause))
   })
   if ((yield* listNumbers(layout.local)).length === 0) yield* pullNewest // otherwise there is something to serve meanwhile
   yield* Effect.forkScoped(Effect.repeat(Effect.catchCause(pullNewest, report), Schedule.spaced(poll)))

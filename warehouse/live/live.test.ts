@@ -143,7 +143,7 @@ describe("the live data", () => {
       assert.instanceOf(yield* Effect.flip(watch(layout)), NoWarehouse)
     })
   )
-  itWorks("is not served at the start if it was changed since it was published, and the message says what to do", () =>
+  itWorks("is not served at the start if it was changed after it was published, and the message says what to do", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* oneDay
@@ -161,7 +161,7 @@ describe("the live data", () => {
 })
 
 describe("reads during several swaps", () => {
-  itWorks("never fail and never mix generations, and the old data is closed", () =>
+  itWorks("never fail or mix generations, and the old data is closed", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watch(layout)

@@ -8,32 +8,28 @@ import { refreshOpened } from "../opened/opened-files.ts"
 import { requireKnownIngest } from "../tables/newer-versions.ts"
 import type { Unserved } from "./unserved.ts"
 
-/** A resource that closes with its last user. */
 export interface RefCounted {
   readonly scope: Scope.Closeable
   users: number
 }
 
-export const release = (held: RefCounted) =>
-  Effect.suspend(() => (--held.users === 0 ? Scope.close(held.scope, Exit.void) : Effect.void))
+export const releaseReference = (resource: RefCounted) =>
+  Effect.suspend(() => (--resource.users === 0 ? Scope.close(resource.scope, Exit.void) : Effect.void))
 
 export interface OpenRecords extends RefCounted {
   readonly db: DuckDb["Service"]
   readonly inode: bigint
   /** Whether it has the records of the generation with which it is served. */
-  isWhole: boolean
+  isComplete: boolean
 }
 
-/**
- * Two kinds of failure are tracked apart: records that cannot be written may still be opened once another process has
- * written them.
- */
+/** Tracked separately: records that cannot be written may still be opened once another process has written them. */
 const writing = "write ingestion.duckdb"
 const opening = "open ingestion.duckdb"
 
-const open = Effect.fnUntraced(function* (layout: Layout, isWhole: boolean, before: OpenRecords | undefined) {
+const open = Effect.fnUntraced(function* (layout: Layout, isComplete: boolean, before: OpenRecords | undefined) {
   if (before !== undefined && (yield* isPresent(layout, before.inode))) {
-    before.isWhole = isWhole
+    before.isComplete = isComplete
     return before
   }
   const scope = yield* Scope.make()
@@ -41,14 +37,13 @@ const open = Effect.fnUntraced(function* (layout: Layout, isWhole: boolean, befo
     Scope.provide(scope),
     Effect.onError(() => Scope.close(scope, Exit.void))
   )
-  return { ...opened, isWhole, scope, users: 0 } satisfies OpenRecords as OpenRecords
+  return { ...opened, isComplete, scope, users: 0 } satisfies OpenRecords
 })
 
 /**
- * Opens it for a generation. The run that made the generation brings the file up to it; if that run was interrupted,
- * this does so, if possible. A file that is already open stays open: opening it again and closing that second handle
- * would release its lock, and a run would write to it. It also stays open if the file that replaced it cannot be
- * opened.
+ * Opens the records for a generation, and updates them if the run that made it could not. A file that is already open
+ * stays open: opening it again and closing that second handle would release its lock, and a run would write to it. It
+ * also stays open if the file that replaced it cannot be opened.
  */
 export const openRecords = Effect.fnUntraced(function* (
   layout: Layout,
@@ -63,27 +58,27 @@ export const openRecords = Effect.fnUntraced(function* (
       unserved.report(
         writing,
         number,
-        Effect.logWarning(`the files that people open may be of an earlier generation: ${message}`)
+        Effect.logWarning(`the files that people open may show an earlier generation: ${message}`)
       )
     )
   )
   return yield* open(layout, yield* isUpTo(layout, number), before).pipe(
-    Effect.catchCause((why) => {
-      if (before === undefined) return Effect.failCause(why)
-      before.isWhole = false
-      const told = `the records of ${generationId(number)} cannot be opened; those of an earlier generation stay`
-      return Effect.as(unserved.report(opening, number, Effect.logWarning(told, why)), before)
+    Effect.catchCause((cause) => {
+      if (before === undefined) return Effect.failCause(cause)
+      before.isComplete = false
+      const warning = `the records of ${generationId(number)} cannot be opened; those of an earlier generation stay`
+      return Effect.as(unserved.report(opening, number, Effect.logWarning(warning, cause)), before)
     })
   )
 })
 
-/** Whether incomplete records may be complete by now, or may be completed. */
-export const hasMoreRecords = Effect.fnUntraced(function* (
+/** Whether the file of incomplete records may be complete now, or may be updated. */
+export const mayHaveMoreRecords = Effect.fnUntraced(function* (
   layout: Layout,
   number: number,
   unserved: Unserved,
-  { isWhole }: OpenRecords
+  { isComplete }: OpenRecords
 ) {
-  if (isWhole || (yield* unserved.isRecent(opening, number))) return false
+  if (isComplete || (yield* unserved.isRecent(opening, number))) return false
   return (yield* isUpTo(layout, number)) || !(yield* unserved.isRecent(writing, number))
 })

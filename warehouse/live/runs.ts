@@ -1,15 +1,11 @@
-/**
- * The newest runs of each pipeline, and whether its data is late. `ingestion.duckdb` has all runs, including failed
- * ones.
- */
-
+/** Reads runs from `ingestion.duckdb`, which has all of them, including failed ones. Decides whether data is late. */
 import { Run, RunRecord } from "@larder/schemas"
 import { Effect, FileSystem, Schema } from "effect"
 import { dataSets } from "../data-sets.ts"
 import { datedObjects } from "../depot/depot.ts"
-import type { DuckDb } from "../duckdb.ts"
+import type { DuckDb, Params } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
-import { isLoaded, keptManifestsOf } from "../generation/manifest.ts"
+import { isLoaded, readKeptManifests } from "../generation/manifest.ts"
 import { openIngestion } from "../ingestion/file.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { timeToText } from "../read-models/json-in-sql.ts"
@@ -25,25 +21,19 @@ export const runColumns = `
   rows_loaded::integer as rows_loaded, rows_unchanged::integer as rows_unchanged,
   rows_rejected::integer as rows_rejected, message, recorded_in, rebuilt_in, rolled_back_by`
 
-/**
- * Newest first. The generation that recorded a run gives its place in time; the id of a run only gives the clock of its
- * machine.
- */
+/** By the generation that recorded a run, because the id of a run depends on the clock of its machine. */
 export const newestFirst = "recorded_in desc, run_id desc"
 
-/**
- * The newest run for each pipeline, outcome, and whether rows were read. These include the pipeline's last run and the
- * last one that read its source.
- */
-const newest = `
+/** The newest run of each pipeline for each outcome, with and without rows: these include the last run and last read. */
+const selectNewest = `
   select ${runColumns}
   from ingest.run
   qualify row_number() over (partition by pipeline, outcome, rows_read > 0 order by ${newestFirst}) = 1
   order by ${newestFirst}`
 
 /**
- * Whether a run read its source and is not rolled back. A run that left feeds out did not read it, except a run of
- * stores: in a long list some stores are always unreachable, and each store has its own status.
+ * Whether a run read its source and is not rolled back. A run that left feeds out did not, except a run of stores: in a
+ * long list some stores are always unreachable, and each store has its own status.
  */
 const hasRead = ({ outcome, pipeline, rolled_back_by, rows_read }: Row) =>
   rolled_back_by === null &&
@@ -55,49 +45,45 @@ const hasRead = ({ outcome, pipeline, rolled_back_by, rows_read }: Row) =>
 export const hasFailed = ({ outcome, rows_read }: Row): boolean =>
   outcome === "failed" || outcome === "checks_failed" || (outcome === "partial" && rows_read === 0)
 
-export interface PipelineState {
-  readonly pipeline: string
-  readonly title: string
-  /** Days after which a read of its source is late. */
-  readonly late_after_days: number
-  /**
-   * The newest run that was not interrupted, because an interrupted run says nothing about the source; otherwise the
-   * newest run.
-   */
-  readonly last_run: Row | undefined
-  /** The newest run that read its source, new rows or not. */
-  readonly last_read: Row | undefined
-}
-
-const statesOf = (runs: ReadonlyArray<Row>) =>
-  dataSets.map(({ about: { late_after_days, pipeline, title } }): PipelineState => {
-    const own = runs.filter((run) => run.pipeline === pipeline)
-    const last_run = own.find(({ outcome }) => outcome !== "interrupted") ?? own[0]
-    return { pipeline, title, late_after_days, last_run, last_read: own.find(hasRead) }
+const toStates = (runs: ReadonlyArray<Row>) =>
+  dataSets.map(({ about: { late_after_days, pipeline, title } }) => {
+    const runsOfPipeline = runs.filter((run) => run.pipeline === pipeline)
+    return {
+      pipeline,
+      title,
+      /** Days after which a read of its source is late. */
+      late_after_days,
+      /** The newest run that was not interrupted, because that says nothing about the source; otherwise the newest. */
+      last_run: runsOfPipeline.find(({ outcome }) => outcome !== "interrupted") ?? runsOfPipeline[0],
+      /** The newest run that read its source, new rows or not. */
+      last_read: runsOfPipeline.find(hasRead)
+    }
   })
 
-/** The state of every pipeline. `ingest` has the tables of schema `ingest`. */
-export const pipelineStates = (ingest: DuckDb["Service"]) => Effect.map(ingest.all(Run, newest), statesOf)
+export type PipelineState = Readonly<ReturnType<typeof toStates>[number]>
 
-/** Reads from `ingestion.duckdb`; returns `otherwise` if it does not exist yet. */
-const fromIngestion = Effect.fnUntraced(function* <A, E, R>(
+/** The state of every pipeline. `ingest` has the tables of schema `ingest`. */
+export const pipelineStates = (ingest: DuckDb["Service"]) => Effect.map(ingest.all(Run, selectNewest), toStates)
+
+/** Selects from `ingestion.duckdb`; no rows if it does not exist yet. */
+const selectFromIngestion = Effect.fnUntraced(function* <S extends Schema.Constraint>(
   layout: Layout,
-  otherwise: A,
-  read: (db: DuckDb["Service"]) => Effect.Effect<A, E, R>
+  row: S,
+  sql: string,
+  params?: Params
 ) {
   const fs = yield* FileSystem.FileSystem
-  if (!(yield* fs.exists(layout.ingestion))) return otherwise
+  if (!(yield* fs.exists(layout.ingestion))) return []
   const { db } = yield* openIngestion(layout)
-  return yield* read(db)
+  return yield* db.all(row, sql, params)
 }, Effect.scoped)
 
-/** The current state of every pipeline, after bringing `ingestion.duckdb` up to date. */
+/** The current state of every pipeline. Updates `ingestion.duckdb`, because a run may have been killed before it did. */
 export const liveStates = Effect.fnUntraced(function* (layout: Layout) {
-  // a run may have been killed before it did so
   yield* refreshOpened(layout).pipe(
     Effect.catch((error) => Effect.logWarning(`the newest runs may be missing here: ${error.message}`))
   )
-  return yield* fromIngestion(layout, statesOf([]), pipelineStates)
+  return toStates(yield* selectFromIngestion(layout, Run, selectNewest))
 })
 
 const Counting = Schema.Struct({
@@ -106,21 +92,16 @@ const Counting = Schema.Struct({
   is_rolled_back: Schema.Boolean
 })
 
-/**
- * Ids of the runs that changed their data set, of those that were rolled back, and of all runs in the order of their
- * records.
- */
+/** Ids of runs: those whose data is live or was replaced, those that were rolled back, and all, oldest first. */
 export const countingRuns = Effect.fnUntraced(function* (layout: Layout) {
   yield* refreshOpened(layout)
-  const none: ReadonlyArray<typeof Counting.Type> = []
-  const runs = yield* fromIngestion(layout, none, (db) =>
-    db.all(
-      Counting,
-      `select run_id, generation is not null as has_published, rolled_back_by is not null as is_rolled_back
-       from ingest.run order by recorded_in, run_id`
-    )
+  const runs = yield* selectFromIngestion(
+    layout,
+    Counting,
+    `select run_id, generation is not null as has_published, rolled_back_by is not null as is_rolled_back
+     from ingest.run order by recorded_in, run_id`
   )
-  const ids = (of: typeof runs) => new Set(of.map(({ run_id }) => run_id))
+  const ids = (selected: typeof runs) => new Set(selected.map(({ run_id }) => run_id))
   return {
     published: ids(runs.filter(({ has_published, is_rolled_back }) => has_published && !is_rolled_back)),
     rolledBack: ids(runs.filter(({ is_rolled_back }) => is_rolled_back)),
@@ -138,14 +119,14 @@ const PastRun = Schema.Struct({
 
 /** A run that has ended. */
 export interface PastRun extends Omit<typeof PastRun.Type, "rolled_back_by"> {
-  /** Rolled back, and no data that descends from it is kept: no rollback can return to it. */
+  /** Whether it was rolled back, and no rollback can return to it, because no data that descends from it is kept. */
   readonly is_undone: boolean
 }
 
 /** The oldest generation of each data set to which a rollback is possible. */
 const oldestKept = Effect.fnUntraced(function* ({ depot }: Layout) {
   const objects = yield* datedObjects(depot)
-  const kept = (yield* keptManifestsOf(depot)).flatMap(({ data_sets, number }) =>
+  const kept = (yield* readKeptManifests(depot)).flatMap(({ data_sets, number }) =>
     Object.entries(data_sets)
       .filter(([, entry]) => isLoaded(entry) && entry.parts.every(({ sha256 }) => objects.has(sha256)))
       .map(([pipeline]) => [pipeline, number] as const)
@@ -156,33 +137,28 @@ const oldestKept = Effect.fnUntraced(function* ({ depot }: Layout) {
 /** All runs that have ended, newest first. */
 export const pastRuns = Effect.fnUntraced(function* (layout: Layout) {
   yield* refreshOpened(layout)
-  const none: ReadonlyArray<typeof PastRun.Type> = []
-  const runs = yield* fromIngestion(layout, none, (db) =>
-    db.all(
-      PastRun,
-      `select run_id, pipeline, outcome, ${timestampColumn("started_at")},
-         regexp_extract(rolled_back_by, '\\d+')::integer as rolled_back_by
-       from ingest.run order by ${newestFirst}`
-    )
+  const runs = yield* selectFromIngestion(
+    layout,
+    PastRun,
+    `select run_id, pipeline, outcome, ${timestampColumn("started_at")},
+       regexp_extract(rolled_back_by, '\\d+')::integer as rolled_back_by
+     from ingest.run order by ${newestFirst}`
   )
-  const oldest = yield* oldestKept(layout)
+  const oldestGenerations = yield* oldestKept(layout)
   return runs.map(({ rolled_back_by, ...run }): PastRun => {
-    const from = oldest.get(run.pipeline)
-    return { ...run, is_undone: rolled_back_by !== null && (from === undefined || rolled_back_by <= from) }
+    const oldest = oldestGenerations.get(run.pipeline)
+    return { ...run, is_undone: rolled_back_by !== null && (oldest === undefined || rolled_back_by <= oldest) }
   })
 })
 
-/** The row of a run in `ingest.run`; undefined if there is none. */
 export const recordedRun = Effect.fnUntraced(function* (layout: Layout, run_id: string) {
   yield* refreshOpened(layout)
-  const none: ReadonlyArray<RunRecord> = []
-  const [run] = yield* fromIngestion(layout, none, (db) =>
-    db.all(RunRecord, `select ${runColumns} from ingest.run where run_id = $run_id`, { run_id })
-  )
+  const sql = `select ${runColumns} from ingest.run where run_id = $run_id`
+  const [run] = yield* selectFromIngestion(layout, RunRecord, sql, { run_id })
   return run
 })
 
-/** Bundled samples end where they were recorded: no newer data follows, and they are never late. */
+/** Bundled samples get no newer data, so they are never late. */
 export const isOfSamples = ({ last_read, last_run }: PipelineState): boolean =>
   (last_read ?? last_run)?.origin === "sample"
 

@@ -1,7 +1,7 @@
 /**
- * The branded foods of a published data set. The sidecar files of its database are parts, too; a folder of hard links
- * gives them their names. If they are missing, changed or written by another version of Larder, they are made again
- * from the database: a data set can be served as long as its database is intact.
+ * Opens the sidecar files of the branded foods, which are parts beside their database, in a folder of hard links with
+ * their names. If they are missing, changed or written by another version of Larder, they are made again from the
+ * database: a data set can be served as long as its database is intact.
  */
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
@@ -10,7 +10,7 @@ import type { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import type { DataSetEntry } from "../generation/manifest.ts"
-import { faultOf, stampOf } from "../generation/parts.ts"
+import { findFault, readStamp } from "../generation/parts.ts"
 import { buildFoods, readNewestRun } from "../search/build/build.ts"
 import { FoodFilesDamaged } from "../search/files.ts"
 import { openFoods } from "../search/open.ts"
@@ -26,16 +26,13 @@ const replace = Effect.fnUntraced(function* (building: string, folder: string) {
 
 const buildingOf = (folder: string) => `${folder}.building`
 
-/**
- * Files that were made again on this machine are not parts: stamps beside their folder show that they were not written
- * to since.
- */
-const madeOf = (folder: string) => `${folder}.made`
-const stampsIn = (folder: string) =>
+/** Files that were made again on this machine are not parts: these stamps show that nothing wrote to them since. */
+const stampsFile = (folder: string) => `${folder}.made`
+const readStamps = (folder: string) =>
   Effect.tryPromise(async () => {
     const names = (await readdir(folder)).sort()
-    const stamps = await Promise.all(names.map((name) => stampOf(join(folder, name))))
-    return names.map((name, at) => `${name} ${stamps[at]}\n`).join("")
+    const stamps = await Promise.all(names.map((name) => readStamp(join(folder, name))))
+    return names.map((name, index) => `${name} ${stamps[index]}\n`).join("")
   })
 
 /** Fails if a file is neither the part of its name nor unchanged since it was made again on this machine. */
@@ -45,16 +42,20 @@ const requireUnchanged = Effect.fnUntraced(function* (
   folder: string
 ) {
   const fs = yield* FileSystem.FileSystem
-  const [made, found] = yield* Effect.all([fs.readFileString(madeOf(folder)), stampsIn(folder)]).pipe(
-    Effect.orElseSucceed(() => [undefined, undefined] as const)
+  const isMadeHere = Effect.zipWith(
+    fs.readFileString(stampsFile(folder)),
+    readStamps(folder),
+    (noted, present) => noted === present
   )
-  if (made !== undefined && made === found) return
+  if (yield* Effect.orElseSucceed(isMadeHere, () => false)) return
   for (const part of sidecars) {
-    const fault = yield* faultOf(layout, part, join(folder, part.name))
+    const fault = yield* findFault(layout, part, join(folder, part.name))
     if (fault !== undefined) return yield* new FoodFilesDamaged({ file: part.name, reason: fault })
   }
 })
-const emptied = Effect.fnUntraced(function* (building: string) {
+
+/** Prepares a path at which a folder can be created. */
+const clear = Effect.fnUntraced(function* (building: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   yield* fs.remove(building, { recursive: true, force: true })
@@ -62,20 +63,19 @@ const emptied = Effect.fnUntraced(function* (building: string) {
 })
 
 /**
- * Runs in the process that serves the files. It takes as long as this step of a publication: minutes at 2 M
- * label versions, with all cores busy. DuckDB and two more threads do the work. Only the checksums and the opening at
- * its end block the event loop, for about as long as any opening does.
+ * Runs in the process that serves the files. It takes minutes at 2 M label versions, with all cores busy. DuckDB and two
+ * more threads do the work. Only the checksums and the opening at its end block the event loop, as any opening does.
  */
 const buildAgain = Effect.fnUntraced(function* (file: string, folder: string, entry: DataSetEntry) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const building = buildingOf(folder)
   const db = yield* openForFiles(file, brandedFood, entry)
-  yield* emptied(building)
+  yield* clear(building)
   yield* buildFoods(db, building, { requestsWait: true })
   for (const name of yield* fs.readDirectory(building)) yield* fs.chmod(path.join(building, name), 0o444) // as published
   yield* replace(building, folder)
-  yield* fs.writeFileString(madeOf(folder), yield* stampsIn(folder))
+  yield* fs.writeFileString(stampsFile(folder), yield* readStamps(folder))
 }, Effect.scoped)
 
 /** Hard-links the parts under their names. */
@@ -87,7 +87,7 @@ const linkParts = Effect.fnUntraced(function* (
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const building = buildingOf(folder)
-  yield* emptied(building)
+  yield* clear(building)
   yield* fs.makeDirectory(building)
   for (const { name, sha256 } of sidecars) {
     yield* fs
@@ -101,12 +101,12 @@ const linkParts = Effect.fnUntraced(function* (
   yield* replace(building, folder)
 })
 
-/** Files that are whole may still belong to other foods: these are closed immediately. */
+/** Intact files may still belong to other foods: these are closed immediately. */
 const openOwn = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string, scope: Scope.Scope) {
-  const own = yield* Scope.fork(scope)
-  const foods = yield* Scope.provide(openFoods(folder), own)
+  const child = yield* Scope.fork(scope)
+  const foods = yield* Scope.provide(openFoods(folder), child)
   if (foods.run_id === (yield* readNewestRun(db))) return foods
-  yield* Scope.close(own, Exit.void)
+  yield* Scope.close(child, Exit.void)
   return yield* new FoodFilesDamaged({ file: "manifest.json", reason: "belongs to other foods" })
 })
 
@@ -121,23 +121,23 @@ export const openServedFoods = Effect.fn("Foods.openServed")(function* (
   const file = layout.objectFile(sha256)
   const folder = path.join(layout.sidecars, sha256)
   const own = openOwn(db, folder, yield* Effect.scope) // not in the scope of the lock
-  const opened = Effect.andThen(requireUnchanged(layout, entry, folder), own)
-  const linked = Effect.andThen(linkParts(layout, entry, folder), opened)
-  const built = (damage: FoodFilesDamaged) =>
+  const open = Effect.andThen(requireUnchanged(layout, entry, folder), own)
+  const linkAndOpen = Effect.andThen(linkParts(layout, entry, folder), open)
+  const buildAndOpen = (damage: FoodFilesDamaged) =>
     Effect.logWarning(`${damage.message} They are written again from ${file}.`).pipe(
       Effect.andThen(buildAgain(file, folder, entry)),
-      Effect.andThen(opened)
+      Effect.andThen(open)
     )
   /** Tries to open first: another server may have made the files while this one waited for the lock. */
-  const again = opened.pipe(
+  const repairAndOpen = open.pipe(
     Effect.catchTag("FoodFilesDamaged", () =>
-      linked.pipe(
+      linkAndOpen.pipe(
         Effect.catchTag("PlatformError", ({ message }) =>
           Effect.fail(new FoodFilesDamaged({ file: folder, reason: message }))
         ),
-        Effect.catchTag("FoodFilesDamaged", built)
+        Effect.catchTag("FoodFilesDamaged", buildAndOpen)
       )
     )
   )
-  return yield* Effect.catchTag(opened, "FoodFilesDamaged", () => withLock(layout.sidecarsLock, again))
+  return yield* Effect.catchTag(open, "FoodFilesDamaged", () => withLock(layout.sidecarsLock, repairAndOpen))
 })

@@ -37,34 +37,34 @@ interface Model {
 const serve = (layout: Layout, dataSet: DataSet = pantry.dataSet) =>
   watchLive(layout, {
     dataSets: {
-      pantry: { of: dataSet, load: (data: LiveData) => itemsOf(data, "pantry") },
-      cellar: { of: cellar.dataSet, load: (data: LiveData) => itemsOf(data, "cellar") }
+      pantry: { definition: dataSet, load: (data: LiveData) => itemsOf(data, "pantry") },
+      cellar: { definition: cellar.dataSet, load: (data: LiveData) => itemsOf(data, "cellar") }
     },
     assemble: (loaded: Model) => Effect.succeed(loaded)
   })
 type Server = Effect.Success<ReturnType<typeof serve>>
 
-const until = (holds: () => boolean) =>
+const waitUntil = (isDone: () => boolean) =>
   Effect.gen(function* () {
-    while (!holds()) yield* Effect.sleep("10 millis")
+    while (!isDone()) yield* Effect.sleep("10 millis")
   })
 
-/** Asks a server again and again. Returns all the different answers. */
-const asking = Effect.fnUntraced(function* (server: Server) {
-  const answers = new Set<string>()
-  const ask = server.use(({ dataSet, model }) =>
+/** Reads from a server repeatedly. Returns all distinct results. */
+const readRepeatedly = Effect.fnUntraced(function* (server: Server) {
+  const results = new Set<string>()
+  const read = server.use(({ dataSet, model }) =>
     Effect.gen(function* () {
       const db = dataSet("pantry")
-      const read = db === undefined ? "nothing" : yield* itemsOf({ db }, "pantry")
-      answers.add(`${model.pantry} ${read} ${model.cellar}`)
+      const items = db === undefined ? "nothing" : yield* itemsOf({ db }, "pantry")
+      results.add(`${model.pantry} ${items} ${model.cellar}`)
       yield* Effect.sleep("5 millis")
     })
   )
   let isOver = false
-  const readers = yield* Effect.forkChild(Effect.repeat(ask, { while: () => !isOver }))
+  const readers = yield* Effect.forkChild(Effect.repeat(read, { while: () => !isOver }))
   return Effect.suspend(() => {
     isOver = true
-    return Effect.as(Fiber.join(readers), [...answers])
+    return Effect.as(Fiber.join(readers), [...results])
   })
 })
 
@@ -82,7 +82,7 @@ describe("an upgrade with an added column, under a running server", () => {
     Effect.gen(function* () {
       const layout = yield* before
       const old = yield* serve(layout)
-      const over = yield* asking(old)
+      const over = yield* readRepeatedly(old)
       const server = yield* serve(layout, coloured.dataSet)
       const prices = server.use(({ dataSet }) =>
         (dataSet("pantry") ?? assert.fail()).rows(
@@ -95,7 +95,7 @@ describe("an upgrade with an added column, under a running server", () => {
         { item: "apple", quantity: 1 }
       ])
       yield* publishFound(layout, { prices: [{ ...pears, colour: "green" }] }, { of: coloured })
-      yield* until(() => server.swaps() === 1 && old.fault() !== undefined)
+      yield* waitUntil(() => server.swaps() === 1 && old.fault() !== undefined)
       assert.deepStrictEqual(yield* prices, [
         { item: "apple", price: "1.2500", colour: null, row: 0 },
         { item: "pear", price: "2.0000", colour: "green", row: 1 }
@@ -104,7 +104,7 @@ describe("an upgrade with an added column, under a running server", () => {
       assert.deepStrictEqual(yield* over, ["apple apple wine"])
     })
   )
-  itWorks("is opened without the right to read other files, as all data is", () =>
+  itWorks("is opened without access to other files, like all data", () =>
     Effect.gen(function* () {
       const server = yield* serve(yield* before, coloured.dataSet)
       const db = (yield* server.use(({ dataSet }) => Effect.succeed(dataSet("pantry")))) ?? assert.fail()
@@ -127,16 +127,16 @@ describe("an upgrade that cannot be read by name, under a running server", () =>
       {
         ...withoutTable(pantry.dataSet, "delivery"),
         views: [],
-        countStatedRows: "select count(*)::integer as rows from pantry.price"
+        countSourceRows: "select count(*)::integer as rows from pantry.price"
       },
       "column pantry.delivery.item is 1: VARCHAR not null there, and missing here"
     ]
   ] as const) {
-    itWorks(`leaves that data set aside and serves the others, until it is rebuilt: ${what}`, (logs) =>
+    itWorks(`does not serve that data set until it is rebuilt, and serves the others: ${what}`, (logs) =>
       Effect.gen(function* () {
         const layout = yield* before
         const old = yield* serve(layout)
-        const over = yield* asking(old)
+        const over = yield* readRepeatedly(old)
         const server = yield* serve(layout, dataSet)
         assert.deepStrictEqual([server.current().model, server.fault()], [{ cellar: "wine" }, fault(1)])
         assert.deepStrictEqual([...server.unserved()], ["pantry"])
@@ -149,7 +149,7 @@ describe("an upgrade that cannot be read by name, under a running server", () =>
         yield* publishFound(again, { prices: [apples, pears] }, { of: newer(dataSet) })
         const since = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets.pantry
         yield* rebuildFrom({ layout, dataSet, from: again, since })
-        yield* until(() => server.swaps() === 1 && old.fault() !== undefined)
+        yield* waitUntil(() => server.swaps() === 1 && old.fault() !== undefined)
         assert.deepStrictEqual(
           [server.current().model, server.fault()],
           [{ pantry: "apple,pear", cellar: "wine" }, undefined]
@@ -187,11 +187,11 @@ describe("a start on a data set that cannot be served", () => {
       assert.isTrue(logs.some((line) => line.includes(`${fault(1)}; nothing is served instead`)))
       yield* fs.rename(`${file}.away`, file)
       passed = 61_000_000_000n
-      yield* until(() => server.swaps() === 1)
+      yield* waitUntil(() => server.swaps() === 1)
       assert.deepStrictEqual([server.current().model, server.fault()], [{ pantry: "apple", cellar: "wine" }, undefined])
     })
   )
-  itWorks("is refused if nothing else can be served, with the data set's own message", () =>
+  itWorks("fails if nothing else can be served, with the data set's own message", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] }, { of: newer(withColumn(pantry.dataSet, "price", "colour")) })

@@ -16,7 +16,7 @@ const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ p
 
 const written = Effect.fnUntraced(function* (parts: Parts) {
   const file = `${yield* aFolder}/larder.duckdb`
-  yield* writeCatalogue({ file, ...parts })
+  yield* writeCatalogue(file, parts)
   return file
 })
 
@@ -48,7 +48,7 @@ describe("the catalogue", () => {
       assert.isTrue(seen.comments.some(({ comment }) => String(comment).includes("Bundled samples")))
     })
   )
-  itWorks("shows pictures and the label's own amounts, and the values derived from them", () =>
+  itWorks("shows pictures, the label's own amounts, and values derived from them", () =>
     Effect.gen(function* () {
       const db = yield* analysing(yield* written((yield* published).parts))
       const listed = "select image_src, image_width, image_height from storefront"
@@ -113,7 +113,7 @@ describe("the catalogue", () => {
       const other = yield* copied(`${folder}/pipeline=none/it's 50%25 größe a other`)
       yield* change(other.ingestion, "delete from ingest.run")
       const file = `${odd}/larder.duckdb`
-      yield* writeCatalogue({ file, ...parts })
+      yield* writeCatalogue(file, parts)
       const db = yield* analysing(file)
       assert.deepStrictEqual(yield* db.rows("select pipeline from ingest.run order by all"), [
         { pipeline: "branded-foods" },
@@ -139,7 +139,7 @@ describe("the catalogue", () => {
 })
 
 describe("a file that an older version wrote", () => {
-  itWorks("has null in columns that it lacks, and no rows of tables that it lacks", () =>
+  itWorks("has null in missing columns, and no rows in missing tables", () =>
     Effect.gen(function* () {
       const parts = yield* copied(yield* aFolder)
       yield* change(fileOf(parts, "commodity"), "drop table commodity.metric") // readers see an empty table
@@ -154,7 +154,7 @@ describe("a file that an older version wrote", () => {
       ])
     })
   )
-  itWorks("is not shown if its tables differ otherwise, and the message says to rebuild", () =>
+  itWorks("is not shown if its tables differ otherwise, and the message advises to rebuild", () =>
     Effect.gen(function* () {
       const parts = yield* copied(yield* aFolder)
       yield* change(
@@ -171,15 +171,15 @@ describe("a file that an older version wrote", () => {
 })
 
 describe("a catalogue that is written over another", () => {
-  itWorks("leaves no other file behind, and is read-only", () =>
+  itWorks("leaves no other file, and is read-only", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* aFolder
       const file = `${folder}/larder.duckdb`
       const { parts } = yield* published
-      yield* writeCatalogue({ file, ...parts })
+      yield* writeCatalogue(file, parts)
       const open = yield* analysing(file)
-      yield* writeCatalogue({ file, ...parts, parts: [] })
+      yield* writeCatalogue(file, { ...parts, parts: [] })
       assert.deepStrictEqual(yield* open.rows("select count(*)::integer as prices from commodity.price"), [
         { prices: 2 }
       ])
@@ -193,11 +193,11 @@ describe("a catalogue that is written over another", () => {
       const folder = yield* aFolder
       const file = `${folder}/larder.duckdb`
       const { parts } = yield* published
-      yield* writeCatalogue({ file, ...parts })
+      yield* writeCatalogue(file, parts)
       const before = yield* fs.readFile(file)
       const broken = `${yield* aFolder}/broken.duckdb`
       yield* fs.writeFileString(broken, "no database at all, but long enough to have been one".repeat(1000))
-      const error = yield* Effect.flip(writeCatalogue({ file, parts: parts.parts, ingestion: broken }))
+      const error = yield* Effect.flip(writeCatalogue(file, { ...parts, ingestion: broken }))
       assert.strictEqual(error._tag, "NotADatabase")
       assert.deepStrictEqual(yield* files(folder), ["larder.duckdb"])
       assert.deepStrictEqual(yield* fs.readFile(file), before)

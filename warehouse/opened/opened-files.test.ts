@@ -17,7 +17,7 @@ const everything = Effect.tap(copied(Effect.map(everyDataSet, ({ layout }) => la
 )
 
 describe("the files that people open", () => {
-  itWorks("lead to their own folder after it was moved", () =>
+  itWorks("refer to their own folder after it was moved", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* everything

@@ -1,39 +1,30 @@
 /**
- * The files that users open, under permanent names: a file for each data set, which is a hard link to its part;
+ * Updates the files that users open, under permanent names: a file for each data set, which is a hard link to its part;
  * `ingestion.duckdb`, made from the parts of `ingest`; and `larder.duckdb`, the catalogue over all of them. The run
- * that makes a generation brings them up to it. If the run was killed before it could, a starting server does so.
+ * that makes a generation does this. If the run was killed before it could, a starting server does it.
  */
 import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
 import { link, mkdir, readdir, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
-import { Effect, Schema } from "effect"
+import { Effect, Option } from "effect"
 import { dataSets } from "../data-sets.ts"
+import { fileOperation } from "../disk.ts"
 import type { Layout } from "../generation/layout.ts"
-import { patience, withLock } from "../generation/lock.ts"
+import { type waitLimits, withLock } from "../generation/lock.ts"
 import { type DataSetEntry, isLoaded, type Manifest, newestManifest } from "../generation/manifest.ts"
-import { verifiedDatabase } from "../generation/parts.ts"
+import { verifyDataSet } from "../generation/parts.ts"
 import { isUpTo, refreshIngestion } from "../ingestion/file.ts"
 import { ingestVersion } from "../tables/ingest-tables.ts"
-import { newerIn } from "../tables/newer-versions.ts"
+import { findNewer } from "../tables/newer-versions.ts"
 import { isCatalogueOf, isCatalogueOfAnyVersion, refreshCatalogue } from "./catalogue.ts"
-import { readableOf } from "./parts.ts"
+import { findReadable } from "./parts.ts"
 
-/** A file that users open could not be brought up to what is live. */
-class OpenedFileUnwritable extends Schema.TaggedError<OpenedFileUnwritable>()("OpenedFileUnwritable", {
-  file: Schema.String,
-  cause: Schema.Defect()
-}) {
-  override get message() {
-    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `${this.file} could not be updated to the live data: ${reason}. It keeps its present state until the next run updates it; nothing is lost.`
-  }
-}
-
-const attempt = <A>(file: string, run: () => Promise<A>) =>
-  Effect.tryPromise({ try: run, catch: (cause) => new OpenedFileUnwritable({ file, cause }) }).pipe(
-    Effect.uninterruptible
-  )
+const operation = fileOperation(
+  "could not be updated to the live data",
+  "It keeps its present state until the next run updates it; nothing is lost."
+)
+const attempt = <A>(file: string, run: () => Promise<A>) => Effect.uninterruptible(operation(file, run))
 
 const inodeOf = (file: string) =>
   stat(file, { bigint: true }).then(
@@ -41,7 +32,7 @@ const inodeOf = (file: string) =>
     () => undefined
   )
 
-/** Gives an object another name. The name is replaced in one step, so it always leads to a whole file. */
+/** Gives an object another name. The name is replaced atomically, so it always refers to a complete file. */
 const showAs = (object: string, file: string) =>
   attempt(file, async () => {
     if ((await inodeOf(file)) === (await inodeOf(object))) return
@@ -51,41 +42,29 @@ const showAs = (object: string, file: string) =>
     await rename(next, file)
   })
 
-/** Whether a newer version maintains `ingestion.duckdb`: this version would write it without what it does not know. */
+/** Whether a newer version maintains `ingestion.duckdb`: this version would leave out what it does not know. */
 const isKeptByNewerVersion = ({ ingestion }: Layout, { ingest }: Manifest) =>
   ingest.schema > ingestVersion && existsSync(ingestion)
 
-/** Whether the files are up to this generation, as far as can be seen without a lock. */
+/** Whether the files show this generation, as far as this is known without a lock. */
 const isShown = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) {
   const { data_sets, number } = manifest
+  const isPartShown = async ([pipeline, { parts }]: readonly [string, DataSetEntry]) => {
+    const [database] = parts
+    const shown = await inodeOf(layout.dataSetFile(pipeline))
+    return shown === (database && (await inodeOf(layout.objectFile(database.sha256))))
+  }
   if (!isKeptByNewerVersion(layout, manifest) && !(yield* isUpTo(layout, number))) return false
-  const isCatalogue = newerIn(manifest).length > 0 ? isCatalogueOfAnyVersion : isCatalogueOf
+  const isCatalogue = findNewer(manifest).length > 0 ? isCatalogueOfAnyVersion : isCatalogueOf
   if (!(yield* isCatalogue(layout, data_sets))) return false
-  const inodes = yield* attempt(layout.dir, () =>
-    Promise.all(
-      Object.entries(data_sets).map(
-        async ([
-          pipeline,
-          {
-            parts: [database]
-          }
-        ]) => {
-          const shown = await inodeOf(layout.dataSetFile(pipeline))
-          return shown === (database && (await inodeOf(layout.objectFile(database.sha256))))
-        }
-      )
-    )
-  )
-  return inodes.every(Boolean)
+  const shown = yield* attempt(layout.dir, () => Promise.all(Object.entries(data_sets).map(isPartShown)))
+  return shown.every(Boolean)
 })
 
 const isUnfinished = (name: string) =>
   /^[\w.-]+\.duckdb(\.next)?\.[0-9a-f-]{36}\.(part|building)(\.wal|\.tmp)?$/.test(name)
 
-/**
- * Removes what killed processes left of these files. Only the holder of their lock makes any, so no living process uses
- * one.
- */
+/** Removes what killed processes left. Only the holder of the lock makes such files, so no process uses one. */
 const sweep = (layout: Layout) =>
   attempt(layout.dir, async () => {
     for (const name of (await readdir(layout.dir)).filter(isUnfinished)) {
@@ -93,10 +72,7 @@ const sweep = (layout: Layout) =>
     }
   })
 
-/**
- * Links the sidecar files of a database under their names, so that a server need not write anything. If that fails, the
- * server reports it.
- */
+/** Links the sidecar files of a database, so that a server need not write anything. A server reports a failure. */
 const linkSidecars = (layout: Layout, [database, ...sidecars]: DataSetEntry["parts"]) =>
   Effect.promise(async () => {
     const folder = join(layout.sidecars, database?.sha256 ?? "")
@@ -111,24 +87,23 @@ const linkSidecars = (layout: Layout, [database, ...sidecars]: DataSetEntry["par
     }
   })
 
-/** Shows a part of a data set that was pulled alone. */
 export const showAlone = (layout: Layout, part: string, file: string) =>
-  withLock(layout.openedLock, Effect.andThen(sweep(layout), showAs(part, file)), patience.run)
+  withLock(layout.openedLock, Effect.andThen(sweep(layout), showAs(part, file)))
 
-/** The data sets whose database is intact. A damaged one does not keep the others from being shown. */
-const withoutDamaged = Effect.fnUntraced(function* (layout: Layout, { data_sets }: Manifest) {
-  const whole: Record<string, DataSetEntry> = {}
+/** The data sets whose database is intact. A damaged one is logged, and the others are shown. */
+const findIntact = Effect.fnUntraced(function* (layout: Layout, { data_sets }: Manifest) {
+  const intact: Record<string, DataSetEntry> = {}
   for (const [pipeline, entry] of Object.entries(data_sets)) {
-    const found = yield* Effect.result(isLoaded(entry) ? verifiedDatabase(layout, pipeline, entry) : Effect.void)
-    if (found._tag === "Success") whole[pipeline] = entry
-    else yield* Effect.logWarning(`larder.duckdb is written without ${pipeline}: ${found.failure.message}`)
+    const result = yield* Effect.result(isLoaded(entry) ? verifyDataSet(layout, pipeline, entry) : Effect.void)
+    if (result._tag === "Success") intact[pipeline] = entry
+    else yield* Effect.logWarning(`larder.duckdb is written without ${pipeline}: ${result.failure.message}`)
   }
-  return whole
+  return intact
 })
 
 const refresh = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) {
   yield* sweep(layout)
-  const data_sets = yield* withoutDamaged(layout, manifest)
+  const data_sets = yield* findIntact(layout, manifest)
   for (const [pipeline, { parts }] of Object.entries(data_sets)) {
     const [database] = parts
     const file = layout.dataSetFile(pipeline)
@@ -138,26 +113,22 @@ const refresh = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
     yield* linkSidecars(layout, parts)
   }
   if (!isKeptByNewerVersion(layout, manifest)) yield* refreshIngestion(layout, manifest, dataSets)
-  const { others, readable } = yield* readableOf(layout, data_sets)
+  const { others, readable } = yield* findReadable(layout, data_sets)
   // a version that can read all of them may have written it
   if (others.length > 0 && (yield* isCatalogueOfAnyVersion(layout, data_sets))) return
   for (const { message } of others) yield* Effect.logWarning(`larder.duckdb is written without a data set: ${message}`)
   yield* refreshCatalogue(layout, data_sets, readable)
 })
 
-/** Brings the files that users open up to the newest generation. */
 export const refreshOpened = Effect.fn("OpenedFiles.refresh")(function* (
   layout: Layout,
-  by: keyof typeof patience = "run"
+  waitLimit: keyof typeof waitLimits = "run"
 ) {
-  const newest = yield* newestManifest(layout.local)
-  if (newest._tag === "None" || (yield* isShown(layout, newest.value))) return
-  yield* withLock(
-    layout.openedLock,
-    Effect.gen(function* () {
-      const manifest = yield* newestManifest(layout.local) // another process may have made a newer one meanwhile
-      yield* refresh(layout, manifest._tag === "Some" ? manifest.value : newest.value)
-    }),
-    patience[by]
-  )
+  const newest = Option.getOrUndefined(yield* newestManifest(layout.local))
+  if (newest === undefined || (yield* isShown(layout, newest))) return
+  const refreshing = Effect.gen(function* () {
+    const manifest = Option.getOrUndefined(yield* newestManifest(layout.local)) // another process may have made a newer one
+    yield* refresh(layout, manifest ?? newest)
+  })
+  yield* withLock(layout.openedLock, refreshing, waitLimit)
 })

@@ -8,11 +8,10 @@ import { aLayout, apples, ask, pantryIn, pears, publishFound } from "@larder/tes
 import { analysing } from "@larder/test/support/warehouse/seen.ts"
 import { Effect, Fiber, FileSystem } from "effect"
 import { folderDepot } from "../depot/folder.ts"
-import { newKey, publicKeyFrom, trustedDepot } from "../depot/signed.ts"
-import { catchUp } from "../generation/catch-up.ts"
+import { makeKeyPair, parsePublicKey, trustedDepot } from "../depot/signed.ts"
 import { type Layout, layoutOf } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
-import { pull } from "../generation/pull.ts"
+import { catchUp, pull } from "../generation/pull.ts"
 import { refreshOpened } from "./opened-files.ts"
 import { pullAlone } from "./pull-alone.ts"
 
@@ -69,9 +68,9 @@ describe("a data set that is pulled alone", () => {
       yield* publishIn(folder, { prices: [pears] })
       yield* pullAlone(laptop, "pantry")
       assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple", "pear"])
-      const kept = path.join(laptop.dir, "alone/pantry/warehouse")
-      assert.deepStrictEqual(readdirSync(path.join(kept, "generations")), ["000000003.json"])
-      const objects = readdirSync(path.join(kept, "objects"), { recursive: true, withFileTypes: true })
+      const alone = path.join(laptop.dir, "alone/pantry/warehouse")
+      assert.deepStrictEqual(readdirSync(path.join(alone, "generations")), ["000000003.json"])
+      const objects = readdirSync(path.join(alone, "objects"), { recursive: true, withFileTypes: true })
       assert.lengthOf(
         objects.filter((entry) => entry.isFile()),
         1
@@ -154,15 +153,15 @@ describe("a data set that is pulled alone", () => {
       assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple", "pear"])
     })
   )
-  itWorks("leaves nothing of an interrupted pull, and ignores unrelated files", () =>
+  itWorks("removes the files of an interrupted pull, and ignores unrelated files", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
-      const kept = path.join(laptop.dir, "alone/pantry/warehouse")
-      mkdirSync(path.join(kept, "incoming"), { recursive: true })
-      writeFileSync(path.join(kept, "incoming", "0".repeat(64)), "half")
+      const alone = path.join(laptop.dir, "alone/pantry/warehouse")
+      mkdirSync(path.join(alone, "incoming"), { recursive: true })
+      writeFileSync(path.join(alone, "incoming", "0".repeat(64)), "half")
       writeFileSync(path.join(laptop.dir, "alone/.DS_Store"), "of a desktop")
       yield* pullAlone(laptop, "pantry")
-      assert.deepStrictEqual(readdirSync(kept).sort(), ["generations", "objects", "seen"])
+      assert.deepStrictEqual(readdirSync(alone).sort(), ["generations", "objects", "seen"])
       const bytes = yield* Effect.map(pull(laptop), (pulled) => pulled?.bytes ?? 0)
       assert.isBelow(
         bytes,
@@ -172,7 +171,7 @@ describe("a data set that is pulled alone", () => {
       assert.isFalse(existsSync(path.join(laptop.dir, "alone")))
     })
   )
-  itWorks("is not mixed with what a machine publishes for itself", () =>
+  itWorks("is not mixed with what a machine without a shared depot publishes", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
       yield* pullAlone(laptop, "pantry")
@@ -185,13 +184,13 @@ describe("a data set that is pulled alone", () => {
   itWorks("is accepted only if its generation is signed with the given key", () =>
     Effect.gen(function* () {
       const { folder, laptop } = yield* published
-      const { publicKey } = newKey()
-      const trusting = yield* layoutOf(laptop.home, trustedDepot(folderDepot(folder), publicKeyFrom(publicKey)))
+      const { publicKey } = makeKeyPair()
+      const trusting = yield* layoutOf(laptop.home, trustedDepot(folderDepot(folder), parsePublicKey(publicKey)))
       assert.include(yield* message(pullAlone(trusting, "pantry")), "it has no signature. It was not used.")
       assert.isFalse(existsSync(laptop.dataSetFile("pantry")))
     })
   )
-  itWorks("must be in the generation", () =>
+  itWorks("fails if the generation does not have it", () =>
     Effect.gen(function* () {
       const { folder, laptop } = yield* published
       assert.strictEqual(

@@ -6,7 +6,7 @@ import { files } from "@larder/test/support/warehouse/pantry.ts"
 import { analysing, seenIn } from "@larder/test/support/warehouse/seen.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
-import { SnapshotFailed, snapshot } from "./snapshot.ts"
+import { SnapshotFailed, writeSnapshot } from "./snapshot.ts"
 
 const published = onceForFile(everyDataSet)
 const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-snapshot-" }))
@@ -19,7 +19,7 @@ describe("a snapshot", () => {
       const { layout, parts: original } = yield* published
       const parts = yield* copiedParts(original, `${folder}/parts`)
       const to = `${folder}/all of it.duckdb`
-      yield* snapshot({ to, ...parts })
+      yield* writeSnapshot(to, parts)
       yield* fs.remove(`${folder}/parts`, { recursive: true })
       assert.deepStrictEqual(yield* seenIn(to), yield* seenIn(layout.catalogue))
       assert.deepStrictEqual(yield* files(folder), ["all of it.duckdb"])
@@ -43,7 +43,7 @@ describe("a snapshot", () => {
         )
       )
       const to = `${folder}/snapshot.duckdb`
-      yield* snapshot({ to, ...parts })
+      yield* writeSnapshot(to, parts)
       const db = yield* analysing(to)
       const [row] = yield* db.rows(`
         select count(*)::integer as rows, count(*) filter (product_count < before)::integer as out_of_order
@@ -57,26 +57,26 @@ describe("a snapshot", () => {
       const fs = yield* FileSystem.FileSystem
       const to = `${yield* aFolder}/mine.duckdb`
       yield* fs.writeFileString(to, "mine")
-      const error = yield* Effect.flip(snapshot({ to, ...(yield* published).parts }))
+      const error = yield* Effect.flip(writeSnapshot(to, (yield* published).parts))
       assert.strictEqual(
         error.message,
-        `${to} already exists, and a snapshot does not replace a file. Remove it, or name another file.`
+        `${to} already exists, and a snapshot does not replace a file. Remove it, or choose another file name.`
       )
       assert.strictEqual(yield* fs.readFileString(to), "mine")
     })
   )
-  itWorks("says that it cannot be written if the folder does not exist", () =>
+  itWorks("fails with advice if the folder does not exist", () =>
     Effect.gen(function* () {
       const to = `${yield* aFolder}/no/folder.duckdb`
-      const error = yield* Effect.flip(snapshot({ to, ...(yield* published).parts }))
+      const error = yield* Effect.flip(writeSnapshot(to, (yield* published).parts))
       assert.instanceOf(error, SnapshotFailed)
       assert.match(
         error.message,
-        /^No snapshot was written to .*no\/folder\.duckdb: .*Name a file in an existing folder/
+        /^No snapshot was written to .*no\/folder\.duckdb: .*Choose a file in an existing folder/
       )
     })
   )
-  itWorks("leaves nothing behind when it fails", () =>
+  itWorks("leaves no files if it fails", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
       const parts = yield* copiedParts((yield* published).parts, `${folder}/parts`)
@@ -85,7 +85,7 @@ describe("a snapshot", () => {
           db.run("alter table ingest.run alter column origin drop not null; update ingest.run set origin = null")
         )
       )
-      const error = yield* Effect.flip(snapshot({ to: `${folder}/snapshot.duckdb`, ...parts }))
+      const error = yield* Effect.flip(writeSnapshot(`${folder}/snapshot.duckdb`, parts))
       assert.match(error.message, /NOT NULL constraint failed: run\.origin/)
       assert.deepStrictEqual(yield* files(folder), ["parts"])
     })

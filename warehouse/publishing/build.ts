@@ -8,43 +8,48 @@ import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { DuckDb, identifier, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
-import { stagedIn, writeRecordsOfRun } from "../ingestion/records.ts"
-import { attachLiveData, showLive } from "../live/live-tables.ts"
+import type { Manifest } from "../generation/manifest.ts"
+import { stagedRecords, writeRecordsOfRun } from "../ingestion/records.ts"
+import { attachLiveData, showLive } from "../live/live-data-set.ts"
 import { define } from "../tables/dictionary.ts"
 import { stagedIngestTables } from "../tables/ingest-tables.ts"
 import { markSamples } from "../tables/sample-marks.ts"
 import type { DataSet } from "../tables/tables.ts"
 import { type Check, ChecksFailed, runChecks } from "./check.ts"
-import { derive, moveTable, type Reduced } from "./merge.ts"
+import { deriveTables, moveTable, type Reduced } from "./merge.ts"
 import { during } from "./publish-failed.ts"
 import { builtFileIn, type Staged } from "./staging.ts"
 
 type Db = DuckDb["Service"]
 
-/** The input of a build. All its files are in one folder, which is removed with the run. */
-export interface Building {
+/** What a run publishes: its staged rows, and how they are checked and recorded. */
+export interface Publication {
   readonly layout: Layout
   readonly dataSet: DataSet
   readonly staged: Staged
+  /** The live generation when the run began to read; undefined if there was none. */
+  readonly since?: Manifest | undefined
+  /** The run so far. Publishing sets its outcome, its generation, and its loaded and unchanged rows. */
+  readonly run: RunRecord
+  readonly leftOut: ReadonlyArray<FeedLeftOut>
+  /** Payload rows that add nothing to this data set: they have no value, or are about nothing in the catalog. */
+  readonly silentRows: number
+  readonly checks: ReadonlyArray<Check>
+  /** Whether a data set that is smaller than the live one may be published. */
+  readonly acceptShrinkage?: boolean | undefined
+  /** Called with the results of all checks, before a failed one ends the run. */
+  readonly onChecked?: ((checks: ReadonlyArray<CheckOutcome>) => void) | undefined
+  /** Does everything except make the generation. All files are removed with the staging file. */
+  readonly dryRun: boolean
+}
+
+interface Building extends Publication {
+  /** For all files of the build. It is removed with the run. */
   readonly folder: string
   /** The live database of the data set; undefined before the first load. */
   readonly live: string | undefined
-  readonly leftOut: ReadonlyArray<FeedLeftOut>
-  readonly checks: ReadonlyArray<Check>
-  readonly acceptShrinkage: boolean
   /** Whether any row of the data set will be from the bundled samples. */
   readonly isSample: boolean
-  /** Called with the results of all checks, before a failed one ends the run. */
-  readonly onChecked?: ((checks: ReadonlyArray<CheckOutcome>) => void) | undefined
-}
-
-export interface Built {
-  /** The database first, then its sidecar files, under their names among the parts. */
-  readonly files: ReadonlyArray<{ readonly name: string; readonly file: string }>
-  readonly checks: ReadonlyArray<CheckOutcome>
-  readonly newest_on: string | null
-  /** The file of the run's records. */
-  readonly records: string
 }
 
 /** On file systems that support it, the copy shares its blocks with the original until they change. */
@@ -54,10 +59,7 @@ const copy = (from: string, to: string) =>
     Effect.uninterruptible // the copy would continue after the interrupt, and leave its file behind
   )
 
-/**
- * The database to build in: the staging file itself for a first load, otherwise a copy of the live database. The
- * staging file is then attached beside the copy, so it is written and closed first.
- */
+/** Opens the staging file for a first load, otherwise a copy of the live database. Then the staging file is closed. */
 const open = Effect.fnUntraced(function* ({ folder, live, staged }: Building) {
   if (live === undefined) return staged
   const file = builtFileIn(folder)
@@ -73,15 +75,15 @@ const merge = Effect.fnUntraced(function* (db: Db, { dataSet, live, staged }: Bu
       `alter table ${identifier(dataSet.schema)}.${identifier(table)} add column ${identifier(column)} ${type}`
     )
   }
-  if (live === undefined || reduced.redefined) yield* define(db, dataSet) // takes longer than moving a few rows
+  if (live === undefined || reduced.isRedefined) yield* define(db, dataSet) // takes longer than moving a few rows
   if (live !== undefined) {
     yield* db.run(`attach ${literal(staged.file)} as staged (read_only)`)
-    yield* Effect.forEach(reduced.changed.flatMap(moveTable), (sql) => db.run(sql), { discard: true })
+    for (const sql of reduced.changed.flatMap(moveTable)) yield* db.run(sql)
   }
-  yield* Effect.forEach(derive(dataSet), (sql) => db.run(sql), { discard: true })
+  for (const sql of deriveTables(dataSet)) yield* db.run(sql)
 })
 
-/** Lets checks find `ingest.…` beside the data set: the known records, and those that this run staged. */
+/** Shows checks `ingest.…` beside the data set: the known records, and those that this run staged. */
 const showRecords = (db: Db) =>
   db.run(
     [
@@ -96,7 +98,7 @@ const showRecords = (db: Db) =>
   )
 
 const check = Effect.fnUntraced(function* (db: Db, building: Building, run: RunRecord, reduced: Reduced) {
-  const { acceptShrinkage, checks, dataSet, layout, live, onChecked } = building
+  const { acceptShrinkage = false, checks, dataSet, layout, live, onChecked } = building
   if (live !== undefined) {
     yield* attachLiveData(db, live)
     yield* showLive(db, layout, dataSet, reduced.added)
@@ -112,13 +114,12 @@ const check = Effect.fnUntraced(function* (db: Db, building: Building, run: RunR
 
 const Newest = Schema.Struct({ newest_on: Schema.NullOr(Schema.String) })
 /** Null if the newest day comes from reads, which are not in the data. */
-const newestIn = Effect.fnUntraced(function* (db: Db, { about: { newest } }: DataSet) {
+const selectNewest = Effect.fnUntraced(function* (db: Db, { about: { newest } }: DataSet) {
   if (newest.table.startsWith("ingest.")) return null
   const [row] = yield* db.all(Newest, `select (${newest.day})::varchar as newest_on from ${newest.table}`)
   return row?.newest_on ?? null
 })
 
-/** Writes the sidecar files of the database, and names them as the parts that they become. */
 const buildSidecars = Effect.fnUntraced(function* (db: Db, { files }: DataSet, folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -128,7 +129,10 @@ const buildSidecars = Effect.fnUntraced(function* (db: Db, { files }: DataSet, f
   return (yield* fs.readDirectory(sidecars)).sort().map((name) => ({ name, file: path.join(sidecars, name) }))
 })
 
-/** Builds the database, runs the checks, writes the records of the run, and closes the files. */
+/**
+ * Builds the database, runs the checks, writes the records of the run, and closes the files. In `files`, the database
+ * comes first, then its sidecar files.
+ */
 export const build = Effect.fn("Generation.build")(function* (building: Building, run: RunRecord, reduced: Reduced) {
   const path = yield* Path.Path
   const { dataSet, folder, isSample, leftOut, live, staged } = building
@@ -138,15 +142,17 @@ export const build = Effect.fn("Generation.build")(function* (building: Building
   const finished = yield* Effect.gen(function* () {
     if (isSample) yield* markSamples(db, dataSet.schema)
     const checks = yield* check(db, building, run, reduced)
-    const stagedRecords = stagedIn(db, live === undefined ? undefined : "staged")
-    yield* writeRecordsOfRun(records, { run, checks, leftOut, hasChangedData: true }, stagedRecords)
+    const queried = stagedRecords(db, live === undefined ? undefined : "staged")
+    yield* writeRecordsOfRun(records, { run, checks, leftOut, hasChangedData: true }, queried)
     yield* db.run(live === undefined ? "drop schema ingest cascade" : "detach staged")
-    const newest_on = yield* newestIn(db, dataSet)
-    yield* db.run("checkpoint").pipe(during("writing it")) // nothing writes after it: a WAL would not go with the file
+    const newest_on = yield* selectNewest(db, dataSet)
+    yield* db.run("checkpoint").pipe(during("writing it")) // nothing writes after it: a write-ahead log would not be published
     return { checks, newest_on }
   }).pipe(during("checking it and recording the run"))
   const sidecars = yield* buildSidecars(db, dataSet, folder).pipe(during("writing the files beside it"))
   yield* staged.close
   const database = { name: `${dataSet.about.pipeline}.duckdb`, file }
-  return { ...finished, records, files: [database, ...sidecars] } satisfies Built as Built
+  return { ...finished, records, files: [database, ...sidecars] }
 }, Effect.scoped)
+
+export type Built = Effect.Success<ReturnType<typeof build>>

@@ -1,6 +1,4 @@
-/**
- * Checks: queries that return the bad rows. No row means passed. They run on the generation that is about to go live.
- */
+/** Runs checks on the generation that is about to go live: queries that return the bad rows. None means passed. */
 import type { CheckOutcome, RunRecord } from "@larder/schemas"
 import { Effect, Runtime, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
@@ -10,10 +8,9 @@ export interface Check {
   /** A failed `error` prevents publication; a failed `warning` is recorded and logged. */
   readonly severity: "error" | "warning"
   readonly description: string
-  /** Returns the bad rows. */
   readonly sql: string
   /**
-   * Compares with the live generation, which is attached as `live`; `getvariable('run_id')` is the run. The check is
+   * The check compares with the live generation, which is attached as `live`; `getvariable('run_id')` is the run. It is
    * skipped if nothing of the data set is live, and is a warning if the operator accepts that the data set shrinks.
    */
   readonly comparesWithLive?: true
@@ -29,14 +26,14 @@ export class ChecksFailed extends Schema.TaggedError<ChecksFailed>()("ChecksFail
   override get message() {
     const lines = this.failed.map(
       (check) =>
-        `  ${check.name}: ${check.bad_rows} bad rows, such as ${check.examples}\n    (holds when: ${check.description})`
+        `  ${check.name}: ${check.bad_rows} bad rows, such as ${check.examples}\n    (passes if: ${check.description})`
     )
     return `Checks failed; nothing was published, and the previous generation stays live.\n${lines.join("\n")}`
   }
 }
 
-/** Holds for every pipeline: each payload row is accounted for exactly once. */
-const accountingOf = ({ rows_loaded, rows_read, rows_rejected, rows_unchanged, run_id }: RunRecord): Check => ({
+/** For every pipeline: each payload row is accounted for exactly once. */
+const accountingCheck = ({ rows_loaded, rows_read, rows_rejected, rows_unchanged, run_id }: RunRecord): Check => ({
   name: "rows_accounted_for",
   severity: "error",
   description: "rows read = new + unchanged + rejected in every run",
@@ -48,52 +45,40 @@ const accountingOf = ({ rows_loaded, rows_read, rows_rejected, rows_unchanged, r
     where rows_read <> rows_loaded + rows_unchanged + rows_rejected`
 })
 
-const Bad = Schema.Struct({ bad_rows: Schema.Int, examples: Schema.String })
+const BadRows = Schema.Struct({ bad_rows: Schema.Int, examples: Schema.String })
 
 /** Counts in DuckDB: a failing check may return every row of the warehouse. */
 const runCheck = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
-  { comparesWithLive: _comparesWithLive, sql, ...told }: Check
+  { comparesWithLive: _comparesWithLive, sql, ...check }: Check
 ) {
   const [bad] = yield* db.all(
-    Bad,
-    `-- check ${told.name}
+    BadRows,
+    `-- check ${check.name}
      with bad as materialized (${sql})
      select
        (select count(*)::integer from bad) as bad_rows,
        coalesce((select to_json(list(few))::varchar from (from bad limit 5) as few), '[]') as examples`
   )
-  return { ...told, bad_rows: bad?.bad_rows ?? 0, examples: bad?.examples ?? "[]" } satisfies CheckOutcome
+  return { ...check, bad_rows: bad?.bad_rows ?? 0, examples: bad?.examples ?? "[]" } satisfies CheckOutcome
 })
 
-/** What checks can compare with. */
-export interface Before {
-  /** Whether the data set is live: then it is attached as `live`. */
-  readonly hasLive: boolean
-  readonly acceptShrinkage: boolean
-}
-
-const runAll = (db: DuckDb["Service"], checks: ReadonlyArray<Check>) =>
-  Effect.forEach(checks, (check) => runCheck(db, check))
-
-/** Runs all checks, so that one run shows everything that is wrong. */
+/** Runs all checks, so that one run shows all that is wrong. If `hasLive`, the live data is attached as `live`. */
 export const runChecks = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   checks: ReadonlyArray<Check>,
   run: RunRecord,
-  { acceptShrinkage, hasLive }: Before
+  { acceptShrinkage, hasLive }: { readonly acceptShrinkage: boolean; readonly hasLive: boolean }
 ) {
-  const comparing = checks.filter(({ comparesWithLive }) => comparesWithLive === true)
-  const others = checks.filter((check) => !comparing.includes(check))
-  const accepted = { severity: "warning" } as const
-  const compared = acceptShrinkage ? comparing.map((check) => ({ ...check, ...accepted })) : comparing
+  const others = checks.filter(({ comparesWithLive }) => !comparesWithLive)
+  const comparing = hasLive ? checks.filter(({ comparesWithLive }) => comparesWithLive) : []
+  const accepted = acceptShrinkage ? { severity: "warning" as const } : {}
   yield* db.run(`set variable run_id = ${literal(run.run_id)}`)
-  const outcomes = yield* runAll(db, [accountingOf(run), ...others, ...(hasLive ? compared : [])])
-  const failed = outcomes.filter((outcome) => outcome.bad_rows > 0)
-  yield* Effect.forEach(
-    failed.filter((outcome) => outcome.severity === "warning"),
-    ({ bad_rows, examples, name }) => Effect.annotateLogs(Effect.logWarning(`check ${name}`), { bad_rows, examples }),
-    { discard: true }
-  )
+  const all = [accountingCheck(run), ...others, ...comparing.map((check) => ({ ...check, ...accepted }))]
+  const outcomes = yield* Effect.forEach(all, (check) => runCheck(db, check))
+  for (const { bad_rows, examples, name, severity } of outcomes) {
+    if (bad_rows === 0 || severity !== "warning") continue
+    yield* Effect.annotateLogs(Effect.logWarning(`check ${name}`), { bad_rows, examples })
+  }
   return outcomes
 })

@@ -13,7 +13,7 @@ import { aLayout, aRun, ask } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Option } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { newestManifest } from "../generation/manifest.ts"
-import { attachLiveData, showLive } from "../live/live-tables.ts"
+import { attachLiveData, showLive } from "../live/live-data-set.ts"
 import { openServedFoods } from "../live/sidecar-files.ts"
 import { foodTable } from "../tables/branded_food/data-set.ts"
 import { completeFromLive } from "./complete.ts"
@@ -35,7 +35,7 @@ const published = onceForFile(
 const askPublished = (sql: string) => Effect.flatMap(published, ({ layout }) => ask(layout, sql))
 
 let lastId = 1000
-/** A label that each publication in turn states in this way. Returns a query for columns of the result. */
+/** A label with these values in each publication. Returns a query for columns of the result. */
 const label = (...states: ReadonlyArray<Readonly<Record<string, string>>>) => {
   const fdc_id = ++lastId
   states.forEach((set, publication) => {
@@ -48,12 +48,12 @@ const later = { release_on: "date '2025-12-18'", run_id: "'second'" }
 const earlier = { release_on: "date '2020-04-01'", run_id: "'second'" }
 const columns = "brand_name, footnote, category, run_id, release_on::varchar as release_on"
 
-describe("merging by completing", () => {
+describe("merging: a row is completed from the live row of its key", () => {
   const restated = label(
     { brand_name: "'Old'", footnote: "'kept'", category: "'Candy'" },
     { brand_name: "'New'", form: "'csv'", ...later }
   )
-  itWorks("takes what a later release states, nulls included, and keeps what its form cannot state", () =>
+  itWorks("uses the values of a later release, nulls included, and keeps those that its form cannot have", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* restated(columns), [
         { brand_name: "New", footnote: "kept", category: null, run_id: "second", release_on: "2025-12-18" }
@@ -64,7 +64,7 @@ describe("merging by completing", () => {
     { brand_name: "'Now'", form: "'csv'" },
     { brand_name: "'Then'", category: "'Candy'", footnote: "'found'", ...earlier }
   )
-  itWorks("takes from an earlier release only what the form of the later one cannot state", () =>
+  itWorks("uses from an earlier release only values that the form of the later one cannot have", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* stated(columns), [
         { brand_name: "Now", footnote: "found", category: null, run_id: "second", release_on: "2024-04-18" }
@@ -80,17 +80,17 @@ describe("merging by completing", () => {
     { label_calories: "110", label_fat: "5" },
     { label_calories: "90", label_sodium: "7", ...unknownDay }
   )
-  const found = label({ category: "'Candy'" }, { label_fat: "3", ...unknownDay })
+  const added = label({ category: "'Candy'" }, { label_fat: "3", ...unknownDay })
   const replaced = label({ label_calories: "110", label_fat: "5" }, { label_sodium: "7", ...later })
   const cleared = label({ label_calories: "110" }, later)
-  const kept = label({ label_calories: "110" }, { brand_name: "'New'", form: "'csv'", ...later })
-  itWorks("takes all of the label's own amounts from one release, even if it is unknown which is later", () =>
+  const unchanged = label({ label_calories: "110" }, { brand_name: "'New'", form: "'csv'", ...later })
+  itWorks("uses all of the label's own amounts from one release, even if it is unknown which is later", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* mixed(ownAmounts), amounts("110.000000", "5.000000", null))
-      assert.deepStrictEqual(yield* found(ownAmounts), amounts(null, "3.000000", null))
+      assert.deepStrictEqual(yield* added(ownAmounts), amounts(null, "3.000000", null))
       assert.deepStrictEqual(yield* replaced(ownAmounts), amounts(null, null, "7.000000"))
       assert.deepStrictEqual(yield* cleared(ownAmounts), amounts(null, null, null))
-      assert.deepStrictEqual(yield* kept(ownAmounts), amounts("110.000000", null, null))
+      assert.deepStrictEqual(yield* unchanged(ownAmounts), amounts("110.000000", null, null))
     })
   )
   const json = { brand_name: "'JSON'", nutrients: "[]", quality_flags: "['no_nutrients', 'gtin_check_digit']" }
@@ -120,7 +120,7 @@ describe("merging by completing", () => {
     { brand_name: "'Now'", ...lists },
     { brand_name: "'Now'", source_rows: "19", trade_channels: "['GROCERY']", ...later }
   )
-  itWorks("finds nothing new in a release that states the same or less, and counts its rows as unchanged", () =>
+  itWorks("finds nothing new in a release with the same or fewer values, and counts its rows as unchanged", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* same("run_id"), [{ run_id: "first" }])
       const { runs } = yield* published
@@ -140,7 +140,7 @@ describe("merging by completing", () => {
     },
     { category: "'Gum'", trade_channels: "[]", nutrients: "[]", quality_flags: "['no_nutrients']" }
   )
-  itWorks("clears what a form no longer states when the same form of the same release is read again", () =>
+  itWorks("clears removed values when the same form of the same release is read again", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* corrected(
@@ -167,13 +167,13 @@ describe("merging by completing", () => {
   const twoForms = label(...forms.slice(0, 2))
   const jsonAgain = label(...forms)
   const bothAgain = label(...forms, { form: "'both'", not_a_significant_source_of: "'FIBER'" })
-  itWorks("clears only what each form can state when forms of a release in both are read again", () =>
+  itWorks("clears only values that a form can have when both forms of a release are read again", () =>
     Effect.gen(function* () {
-      const found = "brand_name, footnote, not_a_significant_source_of as other, form"
+      const columnsOfForms = "brand_name, footnote, not_a_significant_source_of as other, form"
       const fiber = { other: "FIBER", form: "both" }
-      assert.deepStrictEqual(yield* twoForms(found), [{ brand_name: "Acme", footnote: "Wrong", ...fiber }])
-      assert.deepStrictEqual(yield* jsonAgain(found), [{ brand_name: "Acme", footnote: null, ...fiber }])
-      assert.deepStrictEqual(yield* bothAgain(found), [{ brand_name: null, footnote: null, ...fiber }])
+      assert.deepStrictEqual(yield* twoForms(columnsOfForms), [{ brand_name: "Acme", footnote: "Wrong", ...fiber }])
+      assert.deepStrictEqual(yield* jsonAgain(columnsOfForms), [{ brand_name: "Acme", footnote: null, ...fiber }])
+      assert.deepStrictEqual(yield* bothAgain(columnsOfForms), [{ brand_name: null, footnote: null, ...fiber }])
     })
   )
   const older = label(
@@ -181,7 +181,7 @@ describe("merging by completing", () => {
     { brand_name: "'Wrong'" },
     { brand_name: "'Acme'" }
   )
-  itWorks("keeps what an older release of the other form stated when a later one is read again", () =>
+  itWorks("keeps values of an older release in the other form when a later release is read again", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* older("brand_name, not_a_significant_source_of as other"), [
         { brand_name: "Acme", other: "FIBER" }
@@ -192,7 +192,7 @@ describe("merging by completing", () => {
     { form: "'csv'", brand_name: "'Acme'" },
     { form: "'csv'", description: "'GUM'", quality_flags: "['label_row_missing']" }
   )
-  itWorks("keeps a label of which only the name is read again", () =>
+  itWorks("keeps the other values of a label if only its name is read again", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* named("description, brand_name, quality_flags"), [
         { description: "GUM", brand_name: "Acme", quality_flags: [] }
@@ -204,7 +204,7 @@ describe("merging by completing", () => {
     Effect.gen(function* () {
       const { layout } = yield* published
       const { merge } = foodTable
-      if (merge.by !== "completing") return assert.fail("labels are completed")
+      if (merge.by !== "complete") return assert.fail("labels are completed")
       const { filled } = yield* stage(layout, aRun({ run_id: "run" }), labelsAlone, (staging) =>
         Effect.gen(function* () {
           yield* insertLabels(staging, [
@@ -212,7 +212,7 @@ describe("merging by completing", () => {
             { fdc_id: 20, set: { ...later, footnote: "'x'" } }
           ])
           yield* attachLiveData(staging.db, layout.dataSetFile("branded-foods"))
-          yield* showLive(staging.db, layout, labelsAlone)
+          yield* showLive(staging.db, layout, labelsAlone, [])
           yield* completeFromLive(staging.db, "branded_food.food", Object.keys(foodTable.record.fields), merge, 7)
           return yield* staging.db.rows("select fdc_id, footnote from branded_food.food")
         })
@@ -323,12 +323,12 @@ describe("derived tables", () => {
       const entry = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets["branded-foods"]
       if (entry === undefined) return assert.fail("labels were published")
       const foods = yield* openServedFoods(layout, entry, yield* DuckDb.readOnly(layout.dataSetFile("branded-foods")))
-      const found: Array<Readonly<Record<string, unknown>>> = []
+      const searched: Array<Readonly<Record<string, unknown>>> = []
       for (const { category } of counts) {
         const { records } = yield* foods.search({ category: String(category) }, undefined, 9)
-        found.push({ category, product_count: records.length })
+        searched.push({ category, product_count: records.length })
       }
-      assert.deepStrictEqual(counts, found)
+      assert.deepStrictEqual(counts, searched)
       assert.strictEqual(counts.length, 5)
     })
   )

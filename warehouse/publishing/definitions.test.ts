@@ -12,7 +12,7 @@ import {
   publishStaged
 } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Schema } from "effect"
-import { fromLive, requirePublishable } from "../live/previous.ts"
+import { fromLive, requirePublishable } from "../live/live-data-set.ts"
 import type { DataSet, Table } from "../tables/tables.ts"
 import { stage } from "./staging.ts"
 
@@ -39,7 +39,7 @@ const coloured = withPrice(
 )
 
 describe("a version with another column", () => {
-  itWorks("adds it with its next publication, where it comes last and may be null", () =>
+  itWorks("adds it with its next publication if it comes last and may be null", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const seen = yield* fromLive(layout, pantry.dataSet, [], (db) => db.rows("select item from pantry.price"))
@@ -60,7 +60,7 @@ describe("a version with another column", () => {
 })
 
 describe("a version whose tables differ otherwise", () => {
-  for (const [what, of, difference] of [
+  for (const [what, other, difference] of [
     [
       "another type",
       withPrice(priceOf(columns.replace("decimal(18, 4)", "double"))),
@@ -77,26 +77,26 @@ describe("a version whose tables differ otherwise", () => {
       "column pantry.price.colour is missing there, and 1: VARCHAR here"
     ],
     [
-      "a table less",
+      "a missing table",
       {
         ...pantry,
         dataSet: {
           ...pantry.dataSet,
           views: [],
           tables: pantry.dataSet.tables.filter((table) => table !== pantry.delivery),
-          countStatedRows: "select count(*)::integer as rows from pantry.price"
+          countSourceRows: "select count(*)::integer as rows from pantry.price"
         }
       },
       "column pantry.delivery.item is 1: VARCHAR not null there, and missing here"
     ]
   ] as const) {
-    itWorks(`publishes nothing, and says to rebuild: ${what}`, () =>
+    itWorks(`publishes nothing, and advises to rebuild: ${what}`, () =>
       Effect.gen(function* () {
         const layout = yield* withApples
-        const early = yield* Effect.flip(requirePublishable(layout, of.dataSet))
+        const early = yield* Effect.flip(requirePublishable(layout, other.dataSet))
         const run = aRun()
-        const { staged } = yield* stage(layout, run, of.dataSet, () => Effect.void)
-        const error = yield* Effect.flip(publishStaged(layout, of.dataSet, staged, run))
+        const { staged } = yield* stage(layout, run, other.dataSet, () => Effect.void)
+        const error = yield* Effect.flip(publishStaged(layout, other.dataSet, staged, run))
         assert.include(error.message, "The live data of pantry was published by another version of Larder: ")
         assert.include(error.message, difference)
         assert.strictEqual(early.message, error.message) // known before anything is fetched

@@ -5,7 +5,7 @@ import { Effect, FileSystem } from "effect"
 import { recordKilledRuns } from "./record.ts"
 
 describe("a killed run", () => {
-  itWorks("that cannot be recorded loses its rows at once, and is recorded once by a later run", (logs) =>
+  itWorks("loses its rows immediately if it cannot be recorded, and is recorded once by a later run", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
@@ -14,8 +14,8 @@ describe("a killed run", () => {
       yield* fs.makeDirectory(folder)
       yield* fs.writeFileString(`${folder}/rows.duckdb`, "many rows")
       yield* fs.writeFileString(`${folder}/.lock`, "half a lock")
-      const said = JSON.stringify(aRun({ run_id: "killed" }))
-      yield* fs.writeFileString(`${folder}/run.json`, said)
+      const runText = JSON.stringify(aRun({ run_id: "killed" }))
+      yield* fs.writeFileString(`${folder}/run.json`, runText)
       const objects = `${layout.dir}/objects`
       yield* fs.rename(objects, `${objects}-away`)
       yield* fs.writeFileString(objects, "a file where the folder should be")
@@ -27,7 +27,7 @@ describe("a killed run", () => {
       yield* recordKilledRuns(layout)
       assert.deepStrictEqual(yield* files(layout.staging), [])
       yield* fs.makeDirectory(folder) // as if the run that recorded it was killed before it removed this
-      yield* fs.writeFileString(`${folder}/run.json`, said)
+      yield* fs.writeFileString(`${folder}/run.json`, runText)
       yield* recordKilledRuns(layout)
       assert.deepStrictEqual(yield* files(layout.staging), [])
       assert.deepStrictEqual(yield* ask(layout, "select run_id, outcome from ingest.run order by recorded_in"), [

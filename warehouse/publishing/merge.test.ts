@@ -16,7 +16,7 @@ import {
 } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Schema } from "effect"
 import type { Layout } from "../generation/layout.ts"
-import { keptManifestsOf } from "../generation/manifest.ts"
+import { readKeptManifests } from "../generation/manifest.ts"
 import { rawFileTable, rejectTable } from "../tables/ingest-tables.ts"
 import type { DataSet } from "../tables/tables.ts"
 import { stage } from "./staging.ts"
@@ -56,7 +56,7 @@ const threeRuns = onceForFile(
 const rows = (sql: string) => Effect.flatMap(threeRuns, ({ layout }) => ask(layout, sql))
 
 describe("merging", () => {
-  itWorks("counts what is new and what is unchanged, and finds nothing new in ignored columns", () =>
+  itWorks("counts new and unchanged rows, and finds nothing new in ignored columns", () =>
     Effect.gen(function* () {
       const { runs } = yield* threeRuns
       assert.deepStrictEqual(
@@ -74,7 +74,7 @@ describe("merging", () => {
       )
     })
   )
-  itWorks("by adding keeps the first row, also of several staged rows with one key", () =>
+  itWorks("append: keeps the first row, also of several staged rows with one key", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* rows("select item, quantity, note, run_id from pantry.delivery order by all"), [
         { item: "apple", quantity: 2, note: "again", run_id: "second" },
@@ -84,7 +84,7 @@ describe("merging", () => {
       ])
     })
   )
-  itWorks("by replacing takes rows that differ and the last of several staged ones, and keeps the others", () =>
+  itWorks("replace: uses rows that differ, and the last of several staged ones, and keeps the others", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* rows("select item, price, seen_on, run_id from pantry.price order by item"), [
         { item: "apple", price: "1.2500", seen_on: "2026-01-05", run_id: "first" },
@@ -94,7 +94,7 @@ describe("merging", () => {
       ])
     })
   )
-  itWorks("by replacing all leaves exactly the staged rows", () =>
+  itWorks("replace all: keeps exactly the staged rows", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* rows("from pantry.shelf"), [{ shelf: "kitchen", position: 1 }])
     })
@@ -111,11 +111,11 @@ const words: DataSet = {
       name: "word",
       record: Word,
       ddl: "create table if not exists pantry.word (word varchar, meanings varchar[])",
-      merge: { by: "replacing", key: ["word"] }
+      merge: { by: "replace", key: ["word"] }
     }
   ],
   views: [],
-  countStatedRows: "select count(*)::integer as rows from pantry.word"
+  countSourceRows: "select count(*)::integer as rows from pantry.word"
 }
 
 const publishMeanings = Effect.fnUntraced(function* (layout: Layout, meanings: ReadonlyArray<string>) {
@@ -219,7 +219,7 @@ describe("merging rejects", () => {
   )
 })
 
-describe("merging rows with lists by replacing", () => {
+describe("merging: rows with lists that replace others", () => {
   itWorks("distinguishes lists that look alike, and finds nothing new in equal ones", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
@@ -239,7 +239,7 @@ describe("merging rows with lists by replacing", () => {
 
 describe("a run with nothing new", () => {
   const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
-  itWorks("leaves its records, but no new part of its data set: the file that people open stays", () =>
+  itWorks("adds its records, but no new part of its data set: the file that people open stays", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const found = {
@@ -262,7 +262,7 @@ describe("a run with nothing new", () => {
         rows_rejected: 1
       })
       assert.strictEqual(statSync(layout.dataSetFile("pantry")).ino, before)
-      const [first, second] = yield* keptManifestsOf(layout.depot)
+      const [first, second] = yield* readKeptManifests(layout.depot)
       assert.deepStrictEqual(second?.data_sets, first?.data_sets)
       assert.strictEqual(second?.ingest.parts.length, 2)
       assert.strictEqual((yield* ask(layout, "from ingest.run")).length, 2)
@@ -299,7 +299,7 @@ describe("a run with nothing new", () => {
       assert.strictEqual((yield* publishFound(layout, { prices: [apples] }, { of })).run.outcome, "unchanged")
     })
   )
-  itWorks("stays partial when some feeds were missing", () =>
+  itWorks("stays partial if some feeds were missing", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const { run } = yield* publishFound(layout, { prices: [apples] }, { run: { outcome: "partial" } })

@@ -7,7 +7,7 @@ import { analysing } from "@larder/test/support/warehouse/seen.ts"
 import { Effect, FileSystem, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { makeGeneration, newestManifest } from "../generation/manifest.ts"
-import { fromLive, requirePublishable } from "../live/previous.ts"
+import { fromLive, requirePublishable } from "../live/live-data-set.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { commodity } from "../tables/commodity/data-set.ts"
 import type { DataSet } from "../tables/tables.ts"
@@ -55,7 +55,7 @@ const messageOf = <A, E extends { readonly message: string }, R>(effect: Effect.
 const liveOf = (layout: Layout) => Effect.map(newestManifest(layout.depot), Option.getOrThrow)
 const back = (to: number) => ({ to: Option.some(to), only: Option.none(), note: Option.none() })
 describe("a program that is older than the live data", () => {
-  itWorks("is refused before it fetches anything, and again when it publishes", () =>
+  itWorks("fails before it fetches anything, and again when it publishes", () =>
     Effect.gen(function* () {
       const layout = yield* upgraded
       const sentence = sentenceOf("commodities")
@@ -66,7 +66,7 @@ describe("a program that is older than the live data", () => {
       yield* requirePublishable(layout, newer)
     })
   )
-  itWorks("does not rebuild it", () =>
+  itWorks("does not rebuild data of a newer version", () =>
     Effect.gen(function* () {
       const layout = yield* upgraded
       const again = yield* aLayout
@@ -90,10 +90,10 @@ describe("a program that is older than the live data", () => {
     Effect.gen(function* () {
       const layout = yield* withNewerIngest
       const sentence = sentenceOf("schema ingest")
-      const told = { run: aRun({ pipeline: "commodities", outcome: "failed" }), checks: [], leftOut: [] }
+      const failedRun = { run: aRun({ pipeline: "commodities", outcome: "failed" }), checks: [], leftOut: [] }
       assert.strictEqual(yield* messageOf(requirePublishable(layout, commodity)), sentence)
       assert.strictEqual(yield* messageOf(publishSeries(layout, commodity, "milk")), sentence)
-      assert.strictEqual(yield* messageOf(recordEnd(layout, told)), sentence)
+      assert.strictEqual(yield* messageOf(recordEnd(layout, failedRun)), sentence)
       assert.strictEqual(yield* messageOf(rollback(layout, back(1))), sentence)
       assert.strictEqual((yield* liveOf(layout)).number, 2)
     })

@@ -16,8 +16,8 @@ import {
 } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Fiber, FileSystem, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
-import { keptManifestsOf } from "../generation/manifest.ts"
-import { objectIdOf } from "../generation/parts.ts"
+import { readKeptManifests } from "../generation/manifest.ts"
+import { identifyFile } from "../generation/parts.ts"
 import type { Check } from "./check.ts"
 import { publish } from "./publish.ts"
 import { rollback } from "./rollback.ts"
@@ -33,7 +33,7 @@ const filesBelow = (folder: string) =>
 /** A warehouse whose only generation has the price of apples. */
 const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
 
-const manifests = ({ depot }: Layout) => keptManifestsOf(depot)
+const manifests = ({ depot }: Layout) => readKeptManifests(depot)
 const newest = (layout: Layout) => Effect.map(manifests(layout), (all) => all.at(-1))
 
 describe("a published generation", () => {
@@ -52,7 +52,7 @@ describe("a published generation", () => {
       for (const { bytes, sha256 } of [...parts, ...(manifest?.ingest.parts ?? [])]) {
         const file = layout.objectFile(sha256)
         assert.strictEqual(statSync(file).mode & 0o777, 0o444)
-        assert.deepStrictEqual(yield* objectIdOf(file), { sha256, bytes })
+        assert.deepStrictEqual(yield* identifyFile(file), { sha256, bytes })
       }
       assert.deepStrictEqual(yield* files(layout.dir), [
         ".opened.lock",
@@ -139,20 +139,20 @@ describe("checks", () => {
     sql: "select item, price from pantry.price where price > 1 order by item"
   })
 
-  itWorks("publish nothing when one of severity error fails, and show the bad rows", () =>
+  itWorks("publish nothing if one of severity error fails, and show the bad rows", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const error = yield* Effect.flip(publishFound(layout, found, { checks: [expensive("error")] }))
       assert.strictEqual(
         error.message,
-        'Checks failed; nothing was published, and the previous generation stays live.\n  cheap: 2 bad rows, such as [{"item":"apple","price":1.2500},{"item":"pear","price":2.0000}]\n    (holds when: nothing costs more than a dollar)'
+        'Checks failed; nothing was published, and the previous generation stays live.\n  cheap: 2 bad rows, such as [{"item":"apple","price":1.2500},{"item":"pear","price":2.0000}]\n    (passes if: nothing costs more than a dollar)'
       )
       assert.strictEqual((yield* newest(layout))?.number, 1)
       assert.deepStrictEqual(yield* files(layout.staging), [])
       assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price"), [{ item: "apple" }])
     })
   )
-  itWorks("are recorded and logged when one of severity warning fails, and the run is published", (logs) =>
+  itWorks("are recorded and logged if one of severity warning fails, and the run is published", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, found, { checks: [expensive("warning")] })
@@ -186,7 +186,7 @@ describe("checks", () => {
       )
     })
   )
-  itWorks("publish nothing when DuckDB cannot run one, and name it", () =>
+  itWorks("publish nothing if DuckDB cannot run one, and name it", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const error = yield* Effect.flip(
@@ -239,22 +239,24 @@ describe("checks", () => {
 })
 
 describe("a run during which its data set was rolled back", () => {
-  itWorks("publishes nothing, because data that it skipped as known is no longer known, and says to run again", () =>
-    Effect.gen(function* () {
-      const layout = yield* withApples
-      yield* publishFound(layout, { prices: [pears] })
-      const since = yield* newest(layout)
-      const run = aRun()
-      const { staged } = yield* stage(layout, run, pantry.dataSet, () => Effect.void)
-      yield* rollback(layout, { to: Option.none(), only: Option.none(), note: Option.none() })
-      const publication = { layout, dataSet: pantry.dataSet, staged, since, run, leftOut: [], silentRows: 0 }
-      const error = yield* Effect.flip(publish({ ...publication, checks: [], dryRun: false }))
-      assert.match(
-        error.message,
-        /^pantry was rolled back \(larder-000003\) while this run was reading or publishing: .*run again\.$/
-      )
-      assert.strictEqual((yield* newest(layout))?.number, 3)
-    })
+  itWorks(
+    "publishes nothing, because data that it skipped as known is not known any more, and advises to run again",
+    () =>
+      Effect.gen(function* () {
+        const layout = yield* withApples
+        yield* publishFound(layout, { prices: [pears] })
+        const since = yield* newest(layout)
+        const run = aRun()
+        const { staged } = yield* stage(layout, run, pantry.dataSet, () => Effect.void)
+        yield* rollback(layout, { to: Option.none(), only: Option.none(), note: Option.none() })
+        const publication = { layout, dataSet: pantry.dataSet, staged, since, run, leftOut: [], silentRows: 0 }
+        const error = yield* Effect.flip(publish({ ...publication, checks: [], dryRun: false }))
+        assert.match(
+          error.message,
+          /^pantry was rolled back \(larder-000003\) while this run was reading or publishing: .*run again\.$/
+        )
+        assert.strictEqual((yield* newest(layout))?.number, 3)
+      })
   )
 })
 
@@ -294,7 +296,7 @@ describe("an interrupted publication", () => {
 })
 
 describe("a folder that cannot be used", () => {
-  itWorks("fails the publication, and the message says what to do", () =>
+  itWorks("fails the publication, with advice", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout

@@ -1,49 +1,22 @@
 /**
  * Publishes what a run staged. New rows go into a new database of the data set, which is built beside the staging file,
  * checked, closed and put into the depot. Then a manifest names it, and it is live. A failure before that leaves the
- * live data unchanged. A run without new rows leaves only its records.
+ * live data unchanged. A run without new rows only adds its records.
  */
-import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"
+import type { CheckOutcome, RunRecord } from "@larder/schemas"
 import { Effect, Path } from "effect"
 import { type Layout, writableDirectory } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
-import { type DataSetEntry, generationId, isLoaded, type Manifest, type Part } from "../generation/manifest.ts"
+import { type DataSetEntry, type DataSetPart, generationId, isLoaded } from "../generation/manifest.ts"
 import { prune } from "../generation/retention.ts"
-import { stagedIn, writeRecordsOfRun } from "../ingestion/records.ts"
-import { type LiveDataSet, liveDataSetOf } from "../live/previous.ts"
+import { stagedRecords, writeRecordsOfRun } from "../ingestion/records.ts"
+import { type LiveDataSet, readLiveDataSet } from "../live/live-data-set.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { definitionHash } from "../tables/dictionary.ts"
-import type { DataSet } from "../tables/tables.ts"
-import { type Built, build } from "./build.ts"
-import type { Check } from "./check.ts"
+import { type Built, build, type Publication } from "./build.ts"
 import { type Reduced, reduceToNew } from "./merge.ts"
 import { during } from "./publish-failed.ts"
 import { putFile, recordRun, requireStillKnown } from "./record.ts"
-import type { Staged } from "./staging.ts"
-
-interface Publication {
-  readonly layout: Layout
-  readonly dataSet: DataSet
-  readonly staged: Staged
-  /** The live generation when the run began to read; undefined if there was none. */
-  readonly since?: Manifest | undefined
-  /** The run so far. Publishing sets its outcome, its generation, and its loaded and unchanged rows. */
-  readonly run: RunRecord
-  /** Feeds that the run left out. */
-  readonly leftOut: ReadonlyArray<FeedLeftOut>
-  /** Payload rows that state nothing for this data set: they have no value, or are about nothing in the catalog. */
-  readonly silentRows: number
-  readonly checks: ReadonlyArray<Check>
-  /** Whether a data set that is smaller than the live one may be published. */
-  readonly acceptShrinkage?: boolean | undefined
-  /** Called with the results of all checks, before a failed one ends the run. */
-  readonly onChecked?: ((checks: ReadonlyArray<CheckOutcome>) => void) | undefined
-  /**
-   * Does everything except make the generation. All files are removed with the staging file, and the warehouse is
-   * unchanged.
-   */
-  readonly dryRun: boolean
-}
 
 export interface Published {
   readonly run: RunRecord
@@ -52,40 +25,26 @@ export interface Published {
   readonly changes: boolean
 }
 
-const withRows = (publication: Publication, { loaded_rows, stated_rows }: Reduced): RunRecord => ({
-  ...publication.run,
-  rows_loaded: loaded_rows,
-  rows_unchanged: publication.silentRows + stated_rows - loaded_rows
-})
-
-/** Writes the records of a run without new rows. It leaves nothing else. */
-const recordUnchanged = Effect.fnUntraced(function* ({ leftOut, staged }: Publication, counted: RunRecord) {
-  const path = yield* Path.Path
-  const outcome = counted.outcome === "partial" ? ("partial" as const) : ("unchanged" as const)
-  const run: RunRecord = { ...counted, outcome }
-  const records = path.join(path.dirname(staged.file), "records.gz")
-  yield* writeRecordsOfRun(records, { run, checks: [], leftOut, hasChangedData: false }, stagedIn(staged.db))
-  return { run, records }
-})
-
-interface Compared {
-  readonly reduced: Reduced
-  /** The run with its rows counted. */
-  readonly run: RunRecord
-  /** The file of its records, if no row was new. */
-  readonly records: string | undefined
-}
-
-/** Reduces the staging file to what is new compared with the live data set. */
+/**
+ * Reduces the staging file to what is new compared with the live data set, and counts the rows of the run. If nothing is
+ * new, `records` is the file of its records.
+ */
 const compare = Effect.fnUntraced(function* (publication: Publication, live: LiveDataSet) {
-  const { dataSet, layout, staged } = publication
+  const path = yield* Path.Path
+  const { dataSet, layout, leftOut, silentRows, staged } = publication
   const reduced = yield* reduceToNew(staged.db, layout, dataSet, live)
-  const counted = withRows(publication, reduced)
-  const hasOldTables = isLoaded(live.entry) && live.entry.schema < dataSet.version
-  if (reduced.changed.length > 0 || hasOldTables) {
-    return { reduced, run: counted, records: undefined } satisfies Compared as Compared
+  const { newRows, sourceRows } = reduced
+  const counted: RunRecord = {
+    ...publication.run,
+    rows_loaded: newRows,
+    rows_unchanged: silentRows + sourceRows - newRows
   }
-  return { reduced, ...(yield* recordUnchanged(publication, counted)) } satisfies Compared as Compared
+  const hasOldTables = isLoaded(live.entry) && live.entry.schema < dataSet.version
+  if (reduced.changed.length > 0 || hasOldTables) return { reduced, run: counted, records: undefined }
+  const run: RunRecord = { ...counted, outcome: counted.outcome === "partial" ? "partial" : "unchanged" }
+  const records = path.join(path.dirname(staged.file), "records.gz")
+  yield* writeRecordsOfRun(records, { run, checks: [], leftOut, hasChangedData: false }, stagedRecords(staged.db))
+  return { reduced, run, records }
 })
 
 const putParts = (layout: Layout, { files }: Built) =>
@@ -93,12 +52,11 @@ const putParts = (layout: Layout, { files }: Built) =>
     concurrency: 4
   })
 
-/** The entry of the data set with new parts, built on the live one. */
 const entryOf = (
   { dataSet, run }: Publication,
   { entry }: LiveDataSet,
   { newest_on }: Built,
-  parts: ReadonlyArray<Part>,
+  parts: ReadonlyArray<DataSetPart>,
   number: number,
   hasNewRows: boolean
 ): DataSetEntry => {
@@ -117,10 +75,7 @@ const entryOf = (
   }
 }
 
-/**
- * After the manifest is put, nothing fails the run: an error in refreshing or pruning is logged, and the next run does
- * that work.
- */
+/** After the manifest is put, nothing fails the run: errors here are logged, and the next run does this work. */
 const finish = (layout: Layout) =>
   refreshOpened(layout).pipe(
     Effect.andThen(prune(layout)),
@@ -134,14 +89,13 @@ const publishNew = Effect.fnUntraced(function* (
   live: LiveDataSet
 ) {
   const path = yield* Path.Path
-  const { acceptShrinkage = false, dryRun, layout, staged } = publication
+  const { dryRun, layout, staged } = publication
   const folder = path.dirname(staged.file)
-  const hasNewRows = reduced.loaded_rows > 0
+  const hasNewRows = reduced.newRows > 0
   const wasSample = live.entry?.origins.includes("sample") ?? false
   const isSample = wasSample || counted.origin === "sample"
-  const building = { ...publication, folder, live: live.file, acceptShrinkage, isSample }
-  const built = yield* build(building, counted, reduced)
-  if (dryRun) return { run: counted, checks: built.checks, changes: true } satisfies Published as Published
+  const built = yield* build({ ...publication, folder, live: live.file, isSample }, counted, reduced)
+  if (dryRun) return { run: counted, checks: built.checks, changes: true } satisfies Published
   const parts = yield* putParts(layout, built).pipe(during("promoting it"))
   const promoting = Effect.gen(function* () {
     const { number } = yield* recordRun(layout, counted, built.records, folder, {
@@ -156,13 +110,13 @@ const publishNew = Effect.fnUntraced(function* (
     Effect.tap(() => finish(layout)),
     Effect.uninterruptible // a run that is live is never reported as interrupted
   )
-  return { run, checks: built.checks, changes: true } satisfies Published as Published
+  return { run, checks: built.checks, changes: true } satisfies Published
 })
 
 const publishWith = Effect.fnUntraced(function* (publication: Publication) {
   const path = yield* Path.Path
   const { dataSet, dryRun, layout, since, staged } = publication
-  const live = yield* liveDataSetOf(layout, dataSet).pipe(during("finding what is live"))
+  const live = yield* readLiveDataSet(layout, dataSet).pipe(during("finding what is live"))
   yield* requireStillKnown(dataSet.about.pipeline, since, live.entry)
   const comparing = during(`comparing with ${live.file ?? "an empty warehouse"}`)
   const { records, reduced, run } = yield* compare(publication, live).pipe(comparing)
@@ -174,13 +128,12 @@ const publishWith = Effect.fnUntraced(function* (publication: Publication) {
     Effect.uninterruptible
   )
   if (!dryRun) yield* recording
-  return { run, checks: [], changes: false } satisfies Published as Published
+  return { run, checks: [], changes: false } satisfies Published
 })
 
 /**
  * Publishes a run's staged rows as a new generation, or records that no row is new. Fails with `PublishedMeanwhile` if
- * another machine, which has its own locks, was faster: then the caller stages the rows again, compared with what is
- * live now.
+ * another machine, which has its own locks, was faster: then the caller stages the rows again.
  */
 export const publish = Effect.fn("Generation.publish")(function* (publication: Publication) {
   const { dataSet, dryRun, layout } = publication

@@ -82,7 +82,7 @@ describe("a rebuild", () => {
         assert.deepStrictEqual(yield* runs(layout), [...before, ["two", "4", "4", null, "5"]])
       })
   )
-  itWorks("that is interrupted after its manifest is shown to people, and reported as live", (logs) =>
+  itWorks("is shown to people, and reported as live, if it is interrupted after its manifest was put", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] }, { run: { run_id: "one" } })

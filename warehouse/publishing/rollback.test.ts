@@ -8,21 +8,21 @@ import { vi } from "vitest"
 import { type Layout, NoWarehouse } from "../generation/layout.ts"
 import { listGenerations } from "../generation/listing.ts"
 import { withLock } from "../generation/lock.ts"
-import { keptManifestsOf, readManifest } from "../generation/manifest.ts"
+import { readKeptManifests, readManifest } from "../generation/manifest.ts"
 import { recordEnd } from "./record.ts"
 import { rollback } from "./rollback.ts"
 
-const back = (layout: Layout, asked: { readonly to?: number; readonly only?: string; readonly note?: string } = {}) =>
+const back = (layout: Layout, options: { readonly to?: number; readonly only?: string; readonly note?: string } = {}) =>
   rollback(layout, {
-    to: Option.fromNullishOr(asked.to),
-    only: Option.fromNullishOr(asked.only),
-    note: Option.fromNullishOr(asked.note)
+    to: Option.fromNullishOr(options.to),
+    only: Option.fromNullishOr(options.only),
+    note: Option.fromNullishOr(options.note)
   })
 const publishDay = (layout: Layout, day: number) => publishFound(layout, { deliveries: [{ item: `day ${day}` }] })
 const items = (layout: Layout) =>
   Effect.map(ask(layout, "select item from pantry.delivery order by item"), (rows) => rows.map(({ item }) => item))
 /** Numbers of the generations to which a rollback is possible; a star means live, parentheses mean rolled back. */
-const kept = (layout: Layout) =>
+const listKept = (layout: Layout) =>
   Effect.map(listGenerations(layout), ({ generations }) =>
     generations
       .filter((listed) => listed.kept)
@@ -43,7 +43,7 @@ const cellar = pantryIn("cellar")
 const aFailure = { run: aRun({ outcome: "failed" }), checks: [], leftOut: [] }
 
 describe("rollback", () => {
-  itWorks("returns step by step to the data from which the newest was built, until nothing precedes it", () =>
+  itWorks("returns step by step to the data from which the newest was built, until there is no earlier data", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       assert.deepStrictEqual(yield* back(layout), {
@@ -56,7 +56,7 @@ describe("rollback", () => {
         data_sets: { pantry: "larder-000001" }
       })
       assert.deepStrictEqual(yield* items(layout), ["day 1"])
-      assert.deepStrictEqual(yield* kept(layout), ["1*", "(2)", "(3)"])
+      assert.deepStrictEqual(yield* listKept(layout), ["1*", "(2)", "(3)"])
       assert.strictEqual(
         (yield* Effect.flip(back(layout))).message,
         "larder-000001 is the first generation of pantry, and there is no other data set, so there is nothing to go back to."
@@ -70,7 +70,7 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* items(layout), ["day 1"])
       yield* back(layout, { to: 3 })
       assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2", "day 3"])
-      assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3*"])
+      assert.deepStrictEqual(yield* listKept(layout), ["1", "2", "3*"])
       yield* back(layout, { to: 4 }) // itself a rollback: its data
       assert.deepStrictEqual(yield* items(layout), ["day 1"])
     })
@@ -126,7 +126,7 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* price, [{ price: "11.0000" }])
     })
   )
-  itWorks("of one data set does not wait for a program that publishes another", () =>
+  itWorks("does not wait, for one data set, for a program that publishes another", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* publishFound(layout, { prices: [{ item: "wine", price: "9" }] }, { of: cellar })
@@ -151,16 +151,18 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* ask(layout, "select price from cellar.price"), [{ price: "9.0000" }])
     })
   )
-  itWorks("and the record of a failed run need no temporary folder, which nobody would sweep", () =>
-    Effect.gen(function* () {
-      const layout = yield* threeDays
-      vi.stubEnv("TMPDIR", "/not/there")
-      yield* Effect.ensuring(
-        Effect.andThen(back(layout), recordEnd(layout, aFailure)),
-        Effect.sync(() => vi.unstubAllEnvs())
-      )
-      assert.deepStrictEqual(yield* files(layout.staging), [])
-    })
+  itWorks(
+    "uses no temporary folder outside staging, which would not be removed, and neither does a failed run's record",
+    () =>
+      Effect.gen(function* () {
+        const layout = yield* threeDays
+        vi.stubEnv("TMPDIR", "/not/there")
+        yield* Effect.ensuring(
+          Effect.andThen(back(layout), recordEnd(layout, aFailure)),
+          Effect.sync(() => vi.unstubAllEnvs())
+        )
+        assert.deepStrictEqual(yield* files(layout.staging), [])
+      })
   )
   itWorks("changes nothing for an unknown generation or data set, or for one that is already live", () =>
     Effect.gen(function* () {
@@ -177,10 +179,10 @@ describe("rollback", () => {
         (yield* Effect.flip(back(layout, { to: 3 }))).message,
         "The live data is already that of larder-000003."
       )
-      assert.strictEqual((yield* keptManifestsOf(layout.depot)).length, 3)
+      assert.strictEqual((yield* readKeptManifests(layout.depot)).length, 3)
     })
   )
-  itWorks("that is interrupted after its manifest is shown to people, and reported as live", (logs) =>
+  itWorks("is shown to people, and reported as live, if it is interrupted after its manifest was put", (logs) =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* interruptedAtManifest(layout, back)
@@ -208,11 +210,11 @@ describe("publishing after a rollback", () => {
       const { run } = yield* publishDay(layout, 4)
       assert.strictEqual(run.generation, "larder-000005")
       assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2", "day 4"])
-      assert.deepStrictEqual(yield* kept(layout), ["1", "2", "(3)", "5*"])
+      assert.deepStrictEqual(yield* listKept(layout), ["1", "2", "(3)", "5*"])
       assert.deepStrictEqual((yield* back(layout)).data_sets, { pantry: "larder-000002" })
     })
   )
-  itWorks("finds again what the rolled-back runs had read", () =>
+  itWorks("reads again what the rolled-back runs had read", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       const again = yield* publishDay(layout, 3)
@@ -245,30 +247,30 @@ describe("a data set that was rolled back to before its first run", () => {
       assert.strictEqual((yield* publishFound(layout, wine, { of: cellar })).run.rows_loaded, 1)
     })
   )
-  itWorks("does not take the place of one of its kept states", () =>
+  itWorks("does not count as one of its kept states", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       const publishWine = (price: string) => publishFound(layout, { prices: [{ item: "wine", price }] }, { of: cellar })
       yield* publishWine("1")
       yield* back(layout, { only: "cellar" })
       for (const price of ["2", "3", "4", "5"]) yield* publishWine(price)
-      assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3*", "(4)", "6", "7", "8", "9*"])
+      assert.deepStrictEqual(yield* listKept(layout), ["1", "2", "3*", "(4)", "6", "7", "8", "9*"])
       yield* back(layout, { to: 4, only: "cellar" })
     })
   )
 })
 
-describe("what is kept", () => {
-  itWorks("is the five newest states of each data set and the live one, however often the others publish", () =>
+describe("retention", () => {
+  itWorks("keeps the five newest states of each data set and the live one, however often the others publish", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       for (const price of ["1", "2", "3", "4", "5", "6"]) {
         yield* publishFound(layout, { prices: [{ item: "wine", price }] }, { of: cellar })
       }
-      assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3*", "5", "6", "7", "8", "9*"])
+      assert.deepStrictEqual(yield* listKept(layout), ["1", "2", "3*", "5", "6", "7", "8", "9*"])
       yield* back(layout, { to: 1, only: "pantry" })
       for (const day of [4, 5, 6, 7, 8]) yield* publishDay(layout, day)
-      assert.deepStrictEqual(yield* kept(layout), ["5", "6", "7", "8", "9*", "11", "12", "13", "14", "15*"])
+      assert.deepStrictEqual(yield* listKept(layout), ["5", "6", "7", "8", "9*", "11", "12", "13", "14", "15*"])
       const error = yield* Effect.flip(back(layout, { to: 1, only: "pantry" }))
       assert.match(error.message, /^The data of pantry in larder-000001 is no longer kept\./)
     })

@@ -4,57 +4,30 @@
  * and reads the payloads of the undone runs again.
  */
 import { randomUUID } from "node:crypto"
-import { Effect, Option, Path, Schema } from "effect"
+import { Effect, Option, Path } from "effect"
 import { dataSets } from "../data-sets.ts"
 import { datedObjects } from "../depot/depot.ts"
-import { catchUp } from "../generation/catch-up.ts"
 import { type Layout, NoWarehouse } from "../generation/layout.ts"
 import { type LockUnusable, type WarehouseBusy, withLock } from "../generation/lock.ts"
 import {
   type Change,
   type DataSetEntry,
-  type Event,
   generationId,
   isLoaded,
-  keptManifestsOf,
   type Manifest,
   newestManifest,
+  readKeptManifests,
   readManifest
 } from "../generation/manifest.ts"
-import { verifiedPart } from "../generation/parts.ts"
+import { verifyPart } from "../generation/parts.ts"
+import { catchUp } from "../generation/pull.ts"
 import { pullParts } from "../generation/pull-parts.ts"
-import { writeRecordsOfEvent } from "../ingestion/records.ts"
+import { eventWithoutRun, writeRecordsOfEvent } from "../ingestion/records.ts"
+import { WarehouseProblem } from "../problem.ts"
 import { requireKnown, requireKnownIngest } from "../tables/newer-versions.ts"
 import { addPart, promoteChange, putFile } from "./record.ts"
 import { ownFolder } from "./staging.ts"
 
-class NoSuchGeneration extends Schema.TaggedError<NoSuchGeneration>()("NoSuchGeneration", {
-  wanted: Schema.String,
-  kept: Schema.Array(Schema.String)
-}) {
-  override get message() {
-    return `There is no generation ${this.wanted}. These are kept: ${this.kept.join(", ") || "none"}.`
-  }
-}
-
-/** The rollback would change nothing, or is impossible. */
-class NothingToGoBackTo extends Schema.TaggedError<NothingToGoBackTo>()("NothingToGoBackTo", {
-  problem: Schema.String
-}) {
-  override get message() {
-    return this.problem
-  }
-}
-
-interface RollbackOptions {
-  /** The number of a generation; without it, the one that the newest data was built from. */
-  readonly to: Option.Option<number>
-  /** The pipeline of the only data set to roll back. */
-  readonly only: Option.Option<string>
-  readonly note: Option.Option<string>
-}
-
-/** The data sets to roll back, and their targets. */
 interface Plan {
   /** Null if a data set is rolled back to before its first run. */
   readonly went_back_to: number | null
@@ -65,65 +38,66 @@ interface Plan {
 }
 
 const unknownDataSet = (only: string, base: Manifest) =>
-  new NothingToGoBackTo({
+  new WarehouseProblem({
     problem: `There is no data set ${only}. The data sets are: ${Object.keys(base.data_sets).join(", ") || "none"}.`
   })
 
+const noSuchGeneration = Effect.fnUntraced(function* ({ depot }: Layout, number: number) {
+  const kept = (yield* readKeptManifests(depot)).map((manifest) => generationId(manifest.number))
+  return yield* new WarehouseProblem({
+    problem: `There is no generation ${generationId(number)}. These are kept: ${kept.join(", ") || "none"}.`
+  })
+})
+
 /** Plans to return a data set, by default the one published last, to its state before that publication. */
 const planBefore = Effect.fnUntraced(function* (layout: Layout, base: Manifest, only: string | undefined) {
-  const loaded = Object.entries(base.data_sets).filter(
-    ([pipeline, entry]) => isLoaded(entry) && (only === undefined || pipeline === only)
-  )
-  const [newest] = loaded.sort(([, a], [, b]) => b.published_in - a.published_in)
+  const loaded = Object.entries(base.data_sets).filter(([, entry]) => isLoaded(entry))
+  const [newest] = loaded
+    .filter(([pipeline]) => only === undefined || pipeline === only)
+    .sort(([, a], [, b]) => b.published_in - a.published_in)
   if (newest === undefined) {
     return yield* only === undefined ? new NoWarehouse({ dir: layout.dir }) : unknownDataSet(only, base)
   }
-  const [pipeline, entry] = newest
-  const { built_on, published_in } = entry
-  if (built_on === null && Object.values(base.data_sets).filter(isLoaded).length === 1) {
-    return yield* new NothingToGoBackTo({
+  const [pipeline, { built_on, published_in, undone }] = newest
+  if (built_on === null && loaded.length === 1) {
+    return yield* new WarehouseProblem({
       problem: `${generationId(published_in)} is the first generation of ${pipeline}, and there is no other data set, so there is nothing to go back to.`
     })
   }
-  const before = built_on === null ? Option.none<Manifest>() : yield* readManifest(layout.depot, built_on)
-  const wanted = Option.getOrUndefined(before)?.data_sets[pipeline]
-  if (built_on !== null && !isLoaded(wanted)) {
-    return yield* new NoSuchGeneration({ wanted: generationId(built_on), kept: yield* keptIds(layout) })
+  let wanted: DataSetEntry | undefined
+  if (built_on !== null) {
+    const manifest = Option.getOrUndefined(yield* readManifest(layout.depot, built_on))
+    const entry = manifest?.data_sets[pipeline]
+    if (!isLoaded(entry)) return yield* noSuchGeneration(layout, built_on)
+    wanted = { ...entry, undone }
   }
-  const kept = wanted && { ...wanted, undone: entry.undone }
-  const plan: Plan = {
-    went_back_to: built_on,
-    pipeline,
-    entries: new Map([[pipeline, { wanted: kept, from: published_in }]])
-  }
-  return plan
+  const entries = new Map([[pipeline, { wanted, from: published_in }]])
+  return { went_back_to: built_on, pipeline, entries } satisfies Plan
 })
-
-const keptIds = (layout: Layout) =>
-  Effect.map(keptManifestsOf(layout.depot), (all) => all.map(({ number }) => generationId(number)))
 
 /** Plans to return the data sets to their state in a generation. */
 const planTo = Effect.fnUntraced(function* (layout: Layout, base: Manifest, number: number, only: string | undefined) {
-  const found = yield* readManifest(layout.depot, number)
-  if (Option.isNone(found)) {
-    return yield* new NoSuchGeneration({ wanted: generationId(number), kept: yield* keptIds(layout) })
-  }
+  const target = Option.getOrUndefined(yield* readManifest(layout.depot, number))
+  if (target === undefined) return yield* noSuchGeneration(layout, number)
   if (only !== undefined && base.data_sets[only] === undefined) return yield* unknownDataSet(only, base)
-  const { data_sets } = found.value
-  const asked = Object.keys(base.data_sets).filter((pipeline) => only === undefined || pipeline === only)
-  const differing = asked.filter(
-    (pipeline) => data_sets[pipeline]?.published_in !== base.data_sets[pipeline]?.published_in
+  const differing = Object.keys(base.data_sets).filter(
+    (pipeline) =>
+      (only === undefined || pipeline === only) &&
+      target.data_sets[pipeline]?.published_in !== base.data_sets[pipeline]?.published_in
   )
-  const plan: Plan = {
-    went_back_to: number,
-    pipeline: only ?? null,
-    entries: new Map(differing.map((pipeline) => [pipeline, { wanted: data_sets[pipeline], from: number + 1 }]))
+  if (differing.length === 0) {
+    return yield* new WarehouseProblem({
+      problem: `The live data${only === undefined ? "" : ` of ${only}`} is already that of ${generationId(number)}.`
+    })
   }
-  return plan
+  const entries = differing.map(
+    (pipeline) => [pipeline, { wanted: target.data_sets[pipeline], from: number + 1 }] as const
+  )
+  return { went_back_to: number, pipeline: only ?? null, entries: new Map(entries) } satisfies Plan
 })
 
 /** The entry of a data set that did not exist yet. It keeps which runs were rolled back before. */
-const absent = (base: DataSetEntry): DataSetEntry => ({
+const emptyEntry = (base: DataSetEntry): DataSetEntry => ({
   ...base,
   built_on: null,
   origins: [],
@@ -131,23 +105,31 @@ const absent = (base: DataSetEntry): DataSetEntry => ({
   parts: []
 })
 
-const entriesOf = ({ entries }: Plan, base: Manifest, number: number) => {
+const applyPlan = ({ entries }: Plan, base: Manifest, number: number) => {
   const changed = [...entries].map(([pipeline, { from, wanted }]): readonly [string, DataSetEntry] => {
-    const entry = wanted ?? absent(base.data_sets[pipeline] as DataSetEntry)
+    const entry = wanted ?? emptyEntry(base.data_sets[pipeline] as DataSetEntry)
     const undone = [...entry.undone, { first: from, last: number - 1, by: number }]
-    return [
-      pipeline,
-      { ...entry, changed_in: number, undone, ...(wanted === undefined ? { published_in: number } : {}) }
-    ]
+    const published_in = wanted === undefined ? number : entry.published_in
+    return [pipeline, { ...entry, changed_in: number, undone, published_in }]
   })
   return { ...base.data_sets, ...Object.fromEntries(changed) }
 }
 
-/** Manifests are kept longer than the parts that they name. */
-const noLongerKept = (pipeline: string, wanted: DataSetEntry | undefined) =>
-  new NothingToGoBackTo({
-    problem: `The data of ${pipeline} in ${generationId(wanted?.published_in ?? 0)} is no longer kept. Kept data is listed with its size by: npx larder-ingest generations`
-  })
+/** Pulls and verifies the parts of a plan: manifests are kept longer than the parts that they name. */
+const requireParts = Effect.fnUntraced(function* (layout: Layout, { entries }: Plan) {
+  for (const [pipeline, { wanted }] of entries) {
+    const [database] = wanted?.parts ?? [] // servers make its sidecar files again if they are damaged
+    if (wanted === undefined || database === undefined) continue
+    const generation = generationId(wanted.published_in)
+    if (!(yield* datedObjects(layout.depot)).has(database.sha256)) {
+      return yield* new WarehouseProblem({
+        problem: `The data of ${pipeline} in ${generation} is no longer kept. Kept data is listed with its size by: npx larder-ingest generations`
+      })
+    }
+    yield* pullParts(layout, generation, wanted.parts)
+    yield* verifyPart(layout, pipeline, database)
+  }
+})
 
 /** Runs an effect while no run publishes these data sets. Several locks are always taken in the same order. */
 const whileNobodyPublishes = <A, E, R>(
@@ -160,75 +142,59 @@ const whileNobodyPublishes = <A, E, R>(
   return locked
 }
 
-interface WentBack {
-  /** The generation that is live now. */
-  readonly generation: string
-  /** By pipeline: the generation that published the data that is live now; null if the data set is no longer loaded. */
-  readonly data_sets: Readonly<Record<string, string | null>>
+interface RollbackOptions {
+  /** The number of a generation; without it, the one that the newest data was built from. */
+  readonly to: Option.Option<number>
+  /** The pipeline of the only data set to roll back. */
+  readonly only: Option.Option<string>
+  readonly note: Option.Option<string>
 }
 
-/** Returns all data sets, or one, to an earlier generation, and records that in a new generation. */
+/**
+ * Returns all data sets, or one, to an earlier generation, and records that in a new generation. The result names the
+ * live generation and, by pipeline, the one that published the data; null if the data set is no longer loaded.
+ */
 export const rollback = Effect.fn("Generation.rollback")(function* (
   layout: Layout,
   { note, only, to }: RollbackOptions
 ) {
   const path = yield* Path.Path
   const pipeline = Option.getOrUndefined(only)
-  const planFor = Effect.fnUntraced(function* (base: Manifest) {
-    const plan = yield* Option.isSome(to)
+  const makePlan = Effect.fnUntraced(function* (base: Manifest) {
+    yield* requireKnownIngest(base)
+    const plan: Plan = yield* Option.isSome(to)
       ? planTo(layout, base, to.value, pipeline)
       : planBefore(layout, base, pipeline)
     for (const dataSet of dataSets) yield* requireKnown(dataSet, plan.entries.get(dataSet.about.pipeline)?.wanted)
-    yield* requireKnownIngest(base)
     return plan
   })
   yield* catchUp(layout)
   const newest = Option.getOrUndefined(yield* newestManifest(layout.depot))
   if (newest === undefined) return yield* new NoWarehouse({ dir: layout.dir })
-  yield* planFor(newest) // fails early, before other runs have to wait
+  yield* makePlan(newest) // fails early, before other runs have to wait
   const folder = yield* ownFolder(layout, `records-${randomUUID()}`)
   const records = path.join(folder, "records.gz")
   let changed: ReadonlyArray<string> = []
-  const change = Effect.fnUntraced(function* (found: Manifest | undefined, number: number) {
-    const base = found ?? newest
-    const plan = yield* planFor(base)
-    if (plan.entries.size === 0) {
-      return yield* new NothingToGoBackTo({
-        problem: `The live data${pipeline === undefined ? "" : ` of ${pipeline}`} is already that of ${plan.went_back_to === null ? "before the first run" : generationId(plan.went_back_to)}.`
-      })
-    }
-    for (const [name, { wanted }] of plan.entries) {
-      const [database] = wanted?.parts ?? [] // servers make its sidecar files again if they are damaged
-      if (database === undefined) continue
-      const isKept = yield* Effect.map(datedObjects(layout.depot), (objects) => objects.has(database.sha256))
-      if (!isKept) return yield* noLongerKept(name, wanted)
-      yield* pullParts(layout, generationId(wanted?.published_in ?? 0), wanted?.parts ?? [])
-      yield* verifiedPart(layout, name, database)
-    }
+  const change = Effect.fnUntraced(function* (base = newest, number: number) {
+    const plan = yield* makePlan(base)
+    yield* requireParts(layout, plan)
     changed = [...plan.entries.keys()]
-    const event: Event = {
-      kind: "rollback",
-      pipeline: plan.pipeline,
-      run_id: null,
-      outcome: null,
-      rows_loaded: null,
-      went_back_to: plan.went_back_to,
-      note: Option.getOrNull(note)
-    }
+    const { pipeline: planned, went_back_to } = plan
+    const event = eventWithoutRun({ kind: "rollback", pipeline: planned, went_back_to, note: Option.getOrNull(note) })
     yield* writeRecordsOfEvent(records, event)
     const ingest = yield* addPart(base, yield* putFile(layout, records), number)
-    return { event, data_sets: entriesOf(plan, base, number), ingest } satisfies Change as Change
+    return { event, data_sets: applyPlan(plan, base, number), ingest } satisfies Change
   })
   const manifest = yield* whileNobodyPublishes(
     layout,
     pipeline === undefined ? Object.keys(newest.data_sets) : [pipeline],
     promoteChange(layout, "the rollback is done", change)
   )
-  const data_sets = Object.fromEntries(
+  const data_sets: Readonly<Record<string, string | null>> = Object.fromEntries(
     changed.map((name) => {
       const entry = manifest.data_sets[name]
       return [name, isLoaded(entry) ? generationId(entry.published_in) : null]
     })
   )
-  return { generation: generationId(manifest.number), data_sets } satisfies WentBack as WentBack
+  return { generation: generationId(manifest.number), data_sets }
 }, Effect.scoped)

@@ -90,7 +90,7 @@ describe("files of killed runs", () => {
       assert.deepStrictEqual((yield* Effect.scoped(staged)).filled, ["run"])
     })
   )
-  itWorks("do not include files of a run of this process that waits to publish", () =>
+  itWorks("are kept while their run in this process waits to publish", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const { staged } = yield* stage(layout, aRun({ run_id: "first" }), pantry.dataSet, (staging) =>

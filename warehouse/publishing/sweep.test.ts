@@ -17,14 +17,14 @@ const underLock = () => [
   `larder.duckdb.${randomUUID()}.building.wal`
 ]
 /** Files that another process may still be writing. */
-const unsure = () => [
+const possiblyActive = () => [
   `generations/.000000002.json.${randomUUID()}.part`,
   `objects/ab/.${sha256}.${randomUUID()}.part`,
   objectName(sha256),
   `.pantry.lock.${randomUUID()}.part`
 ]
 
-const leave = Effect.fnUntraced(function* ({ dir }: Layout, names: ReadonlyArray<string>) {
+const createFiles = Effect.fnUntraced(function* ({ dir }: Layout, names: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   for (const name of names) {
@@ -33,7 +33,7 @@ const leave = Effect.fnUntraced(function* ({ dir }: Layout, names: ReadonlyArray
   }
 })
 /** Runs as if it were later, also by the clock of the depot, which dates what a run puts. */
-const muchLater = Effect.fnUntraced(function* <A, E, R>(
+const runLater = Effect.fnUntraced(function* <A, E, R>(
   layout: Layout,
   ahead: Duration.Input,
   run: Effect.Effect<A, E, R>
@@ -41,12 +41,12 @@ const muchLater = Effect.fnUntraced(function* <A, E, R>(
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const put = objectName("cd".repeat(32))
-  yield* leave(layout, [put])
+  yield* createFiles(layout, [put])
   const moment = new Date(Date.now() + Duration.toMillis(ahead))
   yield* fs.utimes(path.join(layout.dir, put), moment, moment)
   return yield* later(ahead)(run)
 })
-const presentOf = Effect.fnUntraced(function* ({ dir }: Layout, names: ReadonlyArray<string>) {
+const findExisting = Effect.fnUntraced(function* ({ dir }: Layout, names: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   return yield* Effect.filter(names, (name) => fs.exists(path.join(dir, name)))
@@ -57,34 +57,34 @@ describe("files that killed runs left", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
-      const [nobodys, young] = [underLock(), unsure()]
-      yield* leave(layout, [...nobodys, ...young])
+      const [nobodys, young] = [underLock(), possiblyActive()]
+      yield* createFiles(layout, [...nobodys, ...young])
       yield* publishFound(layout, { prices: [pears] })
-      assert.deepStrictEqual(yield* presentOf(layout, nobodys), [])
-      assert.deepStrictEqual(yield* presentOf(layout, young), young)
-      yield* muchLater(layout, "23 hours", publishFound(layout, { prices: [pears] }))
-      assert.deepStrictEqual(yield* presentOf(layout, young), young)
-      yield* muchLater(layout, "25 hours", publishFound(layout, { prices: [pears] }))
-      assert.deepStrictEqual(yield* presentOf(layout, young), [])
+      assert.deepStrictEqual(yield* findExisting(layout, nobodys), [])
+      assert.deepStrictEqual(yield* findExisting(layout, young), young)
+      yield* runLater(layout, "23 hours", publishFound(layout, { prices: [pears] }))
+      assert.deepStrictEqual(yield* findExisting(layout, young), young)
+      yield* runLater(layout, "25 hours", publishFound(layout, { prices: [pears] }))
+      assert.deepStrictEqual(yield* findExisting(layout, young), [])
     })
   )
-  itWorks("do not include files that another program is writing, however far the clock of a run is ahead", () =>
+  itWorks("are kept if another program may be writing them, however far the clock of a run is ahead", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
-      const young = unsure()
-      yield* leave(layout, young)
+      const young = possiblyActive()
+      yield* createFiles(layout, young)
       yield* publishFound(layout, { prices: [pears] }).pipe(later("365 days"))
-      assert.deepStrictEqual(yield* presentOf(layout, young), young)
+      assert.deepStrictEqual(yield* findExisting(layout, young), young)
     })
   )
-  itWorks("do not include files that people put there themselves", () =>
+  itWorks("are only files that Larder wrote: files of users are kept", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const own = ["notes.duckdb", "half.duckdb.part", "building", "generations/readme.txt"]
-      yield* leave(layout, own)
-      yield* muchLater(layout, "25 hours", publishFound(layout, { prices: [apples] }))
-      assert.deepStrictEqual(yield* presentOf(layout, own), own)
+      yield* createFiles(layout, own)
+      yield* runLater(layout, "25 hours", publishFound(layout, { prices: [apples] }))
+      assert.deepStrictEqual(yield* findExisting(layout, own), own)
     })
   )
 })

@@ -25,16 +25,16 @@ const serve = (layout: Layout) =>
   watchLive(layout, {
     dataSets: {
       pantry: {
-        of: pantry.dataSet,
+        definition: pantry.dataSet,
         load: ({ db }: LiveData) => db.all(Price, "select price::integer as price from pantry.price")
       }
     },
     assemble: (loaded: { readonly pantry?: ReadonlyArray<typeof Price.Type> }) =>
       Effect.succeed(loaded.pantry?.[0]?.price)
   })
-const until = (holds: () => boolean) =>
+const waitUntil = (isDone: () => boolean) =>
   Effect.gen(function* () {
-    while (!holds()) yield* Effect.sleep("10 millis")
+    while (!isDone()) yield* Effect.sleep("10 millis")
   })
 
 describe("a clock that is set forward and back", () => {
@@ -50,7 +50,7 @@ describe("a clock that is set forward and back", () => {
         yield* publishDated(0)
         const server = yield* serve(layout)
         for (const [index, days] of wrongBy.entries()) yield* later(`${days} days`)(publishDated(index + 1))
-        yield* until(() => server.current().model === 7)
+        yield* waitUntil(() => server.current().model === 7)
         const { generations } = yield* listGenerations(layout)
         assert.deepStrictEqual(
           generations.filter(({ kept }) => kept).map(({ generation }) => generation),
@@ -62,10 +62,10 @@ describe("a clock that is set forward and back", () => {
         )
         const none = { to: Option.none(), only: Option.none(), note: Option.none() }
         yield* later("-800 days")(rollback(layout, none))
-        yield* until(() => server.current().model === 6)
+        yield* waitUntil(() => server.current().model === 6)
       })
   )
-  itWorks("does not change which run is the newest, nor the order in which a rebuild repeats the runs", () =>
+  itWorks("does not change which run is the newest, or the order in which a rebuild repeats the runs", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const ids: Array<string> = []

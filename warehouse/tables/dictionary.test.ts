@@ -19,12 +19,12 @@ const published = onceForFile(Effect.map(everyDataSet, ({ layout }) => layout))
 describe("a published warehouse", () => {
   itWorks("has the schemas of the data sets and of the runs, and no other", () =>
     Effect.gen(function* () {
-      const found = yield* ask(
+      const schemas = yield* ask(
         yield* published,
         "select distinct schema_name from (select schema_name from duckdb_tables() union select schema_name from duckdb_views() where not internal) order by all"
       )
       assert.deepStrictEqual(
-        found.map(({ schema_name }) => schema_name),
+        schemas.map(({ schema_name }) => schema_name),
         [...dataSets.map(({ schema }) => schema), "ingest"].sort()
       )
     })
@@ -57,7 +57,7 @@ describe("a published warehouse", () => {
       )
     })
   )
-  itWorks("keeps all times in UTC, and says so, except for a report's own clock", () =>
+  itWorks("keeps all times in UTC, and says so, except times of a report's own clock", () =>
     Effect.gen(function* () {
       const times = yield* ask(
         yield* published,
@@ -106,7 +106,7 @@ describe("a published warehouse", () => {
       )
     })
   )
-  itWorks("lets a column be null exactly when the record does", () =>
+  itWorks("has nullable columns exactly where the record does", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       for (const table of allTables) {

@@ -1,20 +1,24 @@
 /**
- * The data dictionary: `COMMENT ON` statements from the descriptions of the records, so that `duckdb_tables()` and
- * `duckdb_columns()` say what each table and column means. Each description is written only once.
+ * Creates tables and views, with `COMMENT ON` statements from the descriptions of the records: `duckdb_tables()` and
+ * `duckdb_columns()` say what each table and column means, and each description is written only once.
  */
 import { createHash } from "node:crypto"
 import { Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
 import type { Table, View } from "./tables.ts"
 
+/** A table or view in SQL, whatever database it is in. */
+export const qualifiedName = ({ name, schema }: Pick<Table, "schema" | "name">) =>
+  `${identifier(schema)}.${identifier(name)}`
+
 const descriptionOf = (schema: Schema.Constraint): string => Schema.resolveAnnotations(schema)?.description ?? ""
 
-export const commentsOf = (of: Table | View, kind: "table" | "view"): ReadonlyArray<string> => {
-  if (of.record === undefined) return []
-  const name = `${identifier(of.schema)}.${identifier(of.name)}`
+export const commentStatements = (subject: Table | View, kind: "table" | "view"): ReadonlyArray<string> => {
+  if (subject.record === undefined) return []
+  const name = qualifiedName(subject)
   return [
-    `comment on ${kind} ${name} is ${literal(descriptionOf(of.record))}`,
-    ...Object.entries(of.record.fields).map(
+    `comment on ${kind} ${name} is ${literal(descriptionOf(subject.record))}`,
+    ...Object.entries(subject.record.fields).map(
       ([column, field]) => `comment on column ${name}.${identifier(column)} is ${literal(descriptionOf(field))}`
     )
   ]
@@ -26,28 +30,28 @@ export interface Defined {
   readonly views: ReadonlyArray<View>
 }
 
-const together = (statements: ReadonlyArray<string>) => ["begin", ...statements, "commit"].join("\n;\n")
+const inTransaction = (statements: ReadonlyArray<string>) => ["begin", ...statements, "commit"].join("\n;\n")
 
-const creating = (all: ReadonlyArray<Table | View>) => {
+const createStatements = (all: ReadonlyArray<Table | View>) => {
   const schemas = new Set(all.map(({ schema }) => schema))
   const schemaDdls = [...schemas].map((schema) => `create schema if not exists ${identifier(schema)}`)
   return [...schemaDdls, ...all.map(({ ddl }) => ddl)]
 }
 
-/** Statements that create what does not exist yet, and comment on it. */
-const definitionOf = ({ tables, views }: Defined): string =>
-  together([
-    ...creating([...tables, ...views]),
-    ...tables.flatMap((table) => commentsOf(table, "table")),
-    ...views.flatMap((view) => commentsOf(view, "view"))
+const definitionSql = ({ tables, views }: Defined): string =>
+  inTransaction([
+    ...createStatements([...tables, ...views]),
+    ...tables.flatMap((table) => commentStatements(table, "table")),
+    ...views.flatMap((view) => commentStatements(view, "view"))
   ])
 
 /** Identifies a definition: different definitions have different hashes. */
 export const definitionHash = (defined: Defined): string =>
-  createHash("sha256").update(definitionOf(defined)).digest("hex")
+  createHash("sha256").update(definitionSql(defined)).digest("hex")
 
 /** Creates what does not exist yet, and comments on it: all or nothing, one fsync. */
-export const define = (db: DuckDb["Service"], defined: Defined) => db.run(definitionOf(defined))
+export const define = (db: DuckDb["Service"], defined: Defined) => db.run(definitionSql(defined))
 
 /** Creates tables that only this program opens, without comments: these would take most of the time. */
-export const createTables = (db: DuckDb["Service"], tables: ReadonlyArray<Table>) => db.run(together(creating(tables)))
+export const createUncommentedTables = (db: DuckDb["Service"], tables: ReadonlyArray<Table>) =>
+  db.run(inTransaction(createStatements(tables)))

@@ -1,12 +1,12 @@
 /**
  * Reads what an earlier version of Larder published, by the names of its columns: a missing column is null in every
- * row, and a missing table is empty. This holds for servers, for runs and for the files that people open. If tables
- * differ in any other way, the meaning of their rows is not known, and the data set is rebuilt from the raw archive.
+ * row, and a missing table is empty. If tables differ in any other way, the meaning of their rows is not known, and the
+ * data set must be rebuilt from the raw archive.
  */
 import { Effect, Schema } from "effect"
 import { DuckDb, identifier, literal, openError } from "../duckdb.ts"
 import type { DataSetEntry } from "../generation/manifest.ts"
-import { createTables, definitionHash } from "./dictionary.ts"
+import { createUncommentedTables, definitionHash, qualifiedName } from "./dictionary.ts"
 import type { DataSet, Table } from "./tables.ts"
 
 type Db = DuckDb["Service"]
@@ -29,9 +29,7 @@ export class TablesDiffer extends Schema.TaggedError<TablesDiffer>()("TablesDiff
   }
 }
 
-export const nameOf = ({ name, schema }: Pick<Table, "schema" | "name">) => `${identifier(schema)}.${identifier(name)}`
-
-const columnsOf = (database: string, schema: string) => `
+const selectColumns = (database: string, schema: string) => `
   select table_name as "table", column_name, column_index, data_type, is_nullable
   from duckdb_columns() semi join duckdb_tables() using (database_name, schema_name, table_name)
   where database_name = ${database} and schema_name = ${literal(schema)}`
@@ -44,11 +42,11 @@ const Difference = Schema.Struct({
   /** The column comes after the existing ones and may be null, so the next publication adds it. */
   is_addable: Schema.Boolean
 })
-type Difference = typeof Difference.Type
 
 /** A table that the published database lacks is not a difference: the next publication creates it. */
-const differences = (schema: string, published: string) => `
-  with wanted as (${columnsOf("current_database()", schema)}), found as (${columnsOf(literal(published), schema)}),
+const selectDifferences = (schema: string, published: string) => `
+  with wanted as (${selectColumns("current_database()", schema)}),
+  found as (${selectColumns(literal(published), schema)}),
   counted as (select "table", count(*) as columns from found group by "table")
   select "table", column_name,
     wanted.column_index || ': ' || wanted.data_type || if(wanted.is_nullable, '', ' not null') as wanted,
@@ -59,18 +57,19 @@ const differences = (schema: string, published: string) => `
     is distinct from (found.column_index, found.data_type, found.is_nullable)
   order by "table", coalesce(wanted.column_index, found.column_index)`
 
-const textOf = ({ column_name, found, table, wanted }: Difference, schema: string) =>
-  `column ${schema}.${table}.${column_name} is ${found ?? "missing"} there, and ${wanted ?? "missing"} here`
-
 /**
  * Columns that published tables lack. Fails if the tables differ in any other way. This version's tables are in the
  * session's own database, the published ones in the attached database `published`.
  */
 export const columnsToAdd = Effect.fnUntraced(function* (db: Db, { about, schema }: DataSet, published: string) {
-  const all = yield* db.all(Difference, differences(schema, published))
+  const all = yield* db.all(Difference, selectDifferences(schema, published))
   const others = all.filter(({ is_addable }) => !is_addable)
   if (others.length > 0) {
-    return yield* new TablesDiffer({ pipeline: about.pipeline, differences: others.map((one) => textOf(one, schema)) })
+    const differences = others.map(
+      ({ column_name, found, table, wanted }) =>
+        `column ${schema}.${table}.${column_name} is ${found ?? "missing"} there, and ${wanted ?? "missing"} here`
+    )
+    return yield* new TablesDiffer({ pipeline: about.pipeline, differences })
   }
   return all.map(({ column_name, table, wanted }): AddedColumn => {
     return { table, column: column_name, type: wanted?.replace(/^\d+: /, "") ?? "varchar" }
@@ -80,68 +79,67 @@ export const columnsToAdd = Effect.fnUntraced(function* (db: Db, { about, schema
 const Name = Schema.Struct({ name: Schema.String })
 
 /** Names of the tables of a schema in an attached database. */
-export const tablesIn = (db: Db, database: string, schema: string) =>
-  Effect.map(
-    db.all(
-      Name,
-      `select table_name as name from duckdb_tables()
-       where database_name = ${literal(database)} and schema_name = ${literal(schema)}`
-    ),
-    (tables) => new Set(tables.map(({ name }) => name))
+export const listTables = Effect.fnUntraced(function* (db: Db, database: string, schema: string) {
+  const tables = yield* db.all(
+    Name,
+    `select table_name as name from duckdb_tables()
+     where database_name = ${literal(database)} and schema_name = ${literal(schema)}`
   )
+  return new Set(tables.map(({ name }) => name))
+})
 
 const Own = Schema.Struct({ column: Schema.String, type: Schema.String })
 
 /** All columns of a table that is not published yet. */
-export const columnsOfOwn = (db: Db, { name, schema }: Table) =>
-  Effect.map(
-    db.all(
-      Own,
-      `select column_name as "column", data_type as type from duckdb_columns()
-       where database_name = current_database() and (schema_name, table_name) = (${literal(schema)}, ${literal(name)})`
-    ),
-    (columns) => columns.map((column): AddedColumn => ({ table: name, ...column }))
+export const listOwnColumns = Effect.fnUntraced(function* (db: Db, { name, schema }: Table) {
+  const columns = yield* db.all(
+    Own,
+    `select column_name as "column", data_type as type from duckdb_columns()
+     where database_name = current_database() and (schema_name, table_name) = (${literal(schema)}, ${literal(name)})`
   )
+  return columns.map((column): AddedColumn => ({ table: name, ...column }))
+})
 
 /** The select list for a published table: this version's columns, in their order. */
-export const selectedOf = ({ name, record }: Pick<Table, "name" | "record">, added: ReadonlyArray<AddedColumn>) =>
+export const selectList = ({ name, record }: Table, added: ReadonlyArray<AddedColumn>) =>
   Object.keys(record.fields)
     .map((column) => {
-      const lacking = added.find((one) => one.table === name && one.column === column)
-      return lacking === undefined ? identifier(column) : `null::${lacking.type} as ${identifier(column)}`
+      const missing = added.find((addition) => addition.table === name && addition.column === column)
+      return missing === undefined ? identifier(column) : `null::${missing.type} as ${identifier(column)}`
     })
     .join(", ")
 
+const published = "published"
+
 /** Readers find rows by their `rowid`, which a view does not have by itself. */
-const viewOf = (table: Table, added: ReadonlyArray<AddedColumn>, published: string) => [
-  `drop table ${nameOf(table)}`,
-  `create view ${nameOf(table)} as select rowid, ${selectedOf(table, added)} from ${identifier(published)}.${nameOf(table)}`
+const replaceWithView = (table: Table, added: ReadonlyArray<AddedColumn>) => [
+  `drop table ${qualifiedName(table)}`,
+  `create view ${qualifiedName(table)} as select rowid, ${selectList(table, added)} from ${published}.${qualifiedName(table)}`
 ]
 
 /** Presents a database of an earlier version in a session with this version's definitions. */
 const showAsOurs = Effect.fnUntraced(function* (db: Db, file: string, dataSet: DataSet) {
-  const published = "published"
   yield* db.run(`set temp_directory = ${literal(`${file}.tmp`)}`) // DuckDB's own choice for a database file that it opens
   yield* db.run(`attach ${literal(file)} as ${published} (read_only)`).pipe(Effect.mapError(openError(file)))
-  yield* createTables(db, dataSet.tables)
+  yield* createUncommentedTables(db, dataSet.tables)
   const added = yield* columnsToAdd(db, dataSet, published)
-  const there = yield* tablesIn(db, published, dataSet.schema)
-  const views = dataSet.tables.filter(({ name }) => there.has(name)).flatMap((table) => viewOf(table, added, published))
+  const names = yield* listTables(db, published, dataSet.schema)
+  const views = dataSet.tables.filter(({ name }) => names.has(name)).flatMap((table) => replaceWithView(table, added))
   yield* db.run(["begin", ...views, ...dataSet.views.map(({ ddl }) => ddl), "commit"].join(";\n"))
 })
 
 type Published = Pick<DataSetEntry, "definition">
 
 /** Whether a published database has other tables, views or comments than this version defines. */
-export const isDefinedOtherwise = (dataSet: DataSet, { definition }: Published) =>
+export const hasOtherDefinition = (dataSet: DataSet, { definition }: Published) =>
   definition !== definitionHash(dataSet)
 
 /** Opens a published database of this or an earlier version for reading. Files, network and settings are locked. */
 export const openPublished = (file: string, dataSet: DataSet, entry: Published) =>
-  isDefinedOtherwise(dataSet, entry) ? DuckDb.views((db) => showAsOurs(db, file, dataSet)) : DuckDb.readOnly(file)
+  hasOtherDefinition(dataSet, entry) ? DuckDb.views((db) => showAsOurs(db, file, dataSet)) : DuckDb.readOnly(file)
 
-/** Opens a published database of this or an earlier version for making files from it. */
+/** Opens a published database of this or an earlier version to make files from it. */
 export const openForFiles = (file: string, dataSet: DataSet, entry: Published) =>
-  isDefinedOtherwise(dataSet, entry)
+  hasOtherDefinition(dataSet, entry)
     ? Effect.tap(DuckDb.memory, (db) => showAsOurs(db, file, dataSet))
-    : DuckDb.readingAndWritingFiles(file)
+    : DuckDb.readOnlyWithFiles(file)

@@ -11,58 +11,56 @@ import {
   StoreReadRow,
   UnknownField
 } from "@larder/schemas"
-import { type Table, table, type View, view } from "./tables.ts"
+import { defineTable, defineView, type Table, type View } from "./tables.ts"
 
 /** Version of the tables of `ingest`. Increases whenever their definition changes. */
 export const ingestVersion = 1
 
-/** Written by the publisher itself: the records of the run. */
-export const generationTable = table("ingest", "generation", GenerationRow, { by: "adding", key: ["generation"] })
-export const runTable = table("ingest", "run", Run, { by: "adding", key: ["run_id"] })
-export const checkResultTable = table("ingest", "check_result", CheckResult, { by: "adding", key: ["run_id", "name"] })
-export const leftOutTable = table("ingest", "left_out", LeftOut, { by: "adding", key: ["run_id", "feed"] })
-/** One row for each live data set, rewritten with each generation. */
-export const dataSetTable = table("ingest", "data_set", DataSetRow, { by: "replacing", key: ["pipeline"] })
+/** Written when a generation is published. */
+export const generationTable = defineTable("ingest", "generation", GenerationRow, { by: "append", key: ["generation"] })
+export const runTable = defineTable("ingest", "run", Run, { by: "append", key: ["run_id"] })
+export const checkResultTable = defineTable("ingest", "check_result", CheckResult, {
+  by: "append",
+  key: ["run_id", "name"]
+})
+export const leftOutTable = defineTable("ingest", "left_out", LeftOut, { by: "append", key: ["run_id", "feed"] })
+/** One row for each live data set, written again with each generation. */
+export const dataSetTable = defineTable("ingest", "data_set", DataSetRow, { by: "replace", key: ["pipeline"] })
 
 /** Tables that every pipeline adds to. */
-export const rejectTable = table("ingest", "reject", Reject, {
-  by: "adding",
+export const rejectTable = defineTable("ingest", "reject", Reject, {
+  by: "append",
   key: ["raw_sha256", "feed", "position", "reason"]
 })
-/**
- * A payload that is read again, with another mapping or with other payloads, keeps only the rejects of that reading.
- */
-export const rawFileTable = table(
+/** If a payload is read again, with another mapping or with other payloads, only the new rejects are kept. */
+export const rawFileTable = defineTable(
   "ingest",
   "raw_file",
   RawFile,
   {
-    by: "replacing",
+    by: "replace",
     key: ["raw_sha256", "url", "feed"],
-    ignoring: ["fetched_at", "origin"],
-    owning: {
+    ignoredColumns: ["fetched_at", "origin"],
+    ownedTable: {
       table: rejectTable,
       // a release also owns the rejects of its files
-      of: "o.raw_sha256 = t.raw_sha256 and (o.feed = t.feed or starts_with(o.feed, t.feed || '/'))"
+      joinCondition: "o.raw_sha256 = t.raw_sha256 and (o.feed = t.feed or starts_with(o.feed, t.feed || '/'))"
     }
   },
   "fetched_at"
 )
-export const cursorTable = table("ingest", "cursor", Cursor, { by: "replacing", key: ["pipeline", "feed"] })
-export const unknownFieldTable = table("ingest", "unknown_field", UnknownField, {
-  by: "adding",
+export const cursorTable = defineTable("ingest", "cursor", Cursor, { by: "replace", key: ["pipeline", "feed"] })
+export const unknownFieldTable = defineTable("ingest", "unknown_field", UnknownField, {
+  by: "append",
   key: ["pipeline", "feed", "field"]
 })
 
-/**
- * What changes with every read of a store. It is not in the table of stores, which a read without news leaves
- * unchanged.
- */
-export const storeReadTable = table(
+/** Values that change with every read of a store. The table of stores stays unchanged if a read brings nothing new. */
+export const storeReadTable = defineTable(
   "ingest",
   "store_read",
   StoreReadRow,
-  { by: "adding", key: ["run_id", "store_id"] },
+  { by: "append", key: ["run_id", "store_id"] },
   "read_at"
 )
 
@@ -78,14 +76,14 @@ export const recordTables: ReadonlyArray<Table> = [
   ...stagedIngestTables
 ]
 
-/** Views of the records of runs that count for the live data. */
+/** Records of the runs from which the live data descends. */
 export const ingestViews: ReadonlyArray<View> = [
-  view("ingest", "live_run", Run),
-  view("ingest", "live_raw_file", RawFile),
-  view("ingest", "live_reject", Reject),
-  view("ingest", "live_cursor", Cursor),
-  view("ingest", "live_unknown_field", UnknownField),
-  view("ingest", "live_store_read", StoreReadRow)
+  defineView("ingest", "live_run", Run),
+  defineView("ingest", "live_raw_file", RawFile),
+  defineView("ingest", "live_reject", Reject),
+  defineView("ingest", "live_cursor", Cursor),
+  defineView("ingest", "live_unknown_field", UnknownField),
+  defineView("ingest", "live_store_read", StoreReadRow)
 ]
 
 /** All tables of the schema. */

@@ -1,6 +1,6 @@
 /**
- * Data that a newer version of Larder published. A program that does not know its tables neither reads nor replaces it,
- * because replacing it would lose what the program does not know.
+ * Detects data that a newer version of Larder published. A program that does not know its tables neither reads nor
+ * replaces it: replacing it would lose what the program does not know.
  */
 import { Effect, Schema } from "effect"
 import { dataSets } from "../data-sets.ts"
@@ -20,29 +20,28 @@ export class NewerDataSet extends Schema.TaggedError<NewerDataSet>()("NewerDataS
   }
 }
 
-type Versioned = Pick<DataSet, "about" | "version">
-
-const newer = ({ about, version }: Versioned, entry: DataSetEntry | undefined) =>
+const findNewerDataSet = ({ about, version }: Pick<DataSet, "about" | "version">, entry: DataSetEntry | undefined) =>
   isLoaded(entry) && entry.schema > version
-    ? [new NewerDataSet({ what: about.pipeline, found: entry.schema, known: version })]
-    : []
+    ? new NewerDataSet({ what: about.pipeline, found: entry.schema, known: version })
+    : undefined
 
-const newerIngest = ({ ingest }: Manifest) =>
-  ingest.schema > ingestVersion
-    ? [new NewerDataSet({ what: "schema ingest", found: ingest.schema, known: ingestVersion })]
-    : []
+const findNewerIngest = (manifest: Manifest | undefined) =>
+  manifest !== undefined && manifest.ingest.schema > ingestVersion
+    ? new NewerDataSet({ what: "schema ingest", found: manifest.ingest.schema, known: ingestVersion })
+    : undefined
 
 /** The parts of a generation that this version does not know: data sets, and the schema `ingest`. */
-export const newerIn = (manifest: Manifest): ReadonlyArray<NewerDataSet> => [
-  ...dataSets.flatMap((dataSet) => newer(dataSet, manifest.data_sets[dataSet.about.pipeline])),
-  ...newerIngest(manifest)
-]
+export const findNewer = (manifest: Manifest): ReadonlyArray<NewerDataSet> =>
+  [
+    ...dataSets.map((dataSet) => findNewerDataSet(dataSet, manifest.data_sets[dataSet.about.pipeline])),
+    findNewerIngest(manifest)
+  ].filter((newer) => newer !== undefined)
 
-const failWith = ([first]: ReadonlyArray<NewerDataSet>) => (first === undefined ? Effect.void : Effect.fail(first))
+const failWith = (newer: NewerDataSet | undefined) => (newer === undefined ? Effect.void : Effect.fail(newer))
 
 /** Fails if a newer version published this data set. */
-export const requireKnown = (dataSet: Versioned, entry: DataSetEntry | undefined) => failWith(newer(dataSet, entry))
+export const requireKnown = (...published: Parameters<typeof findNewerDataSet>) =>
+  failWith(findNewerDataSet(...published))
 
 /** Fails if a newer version wrote records: those of this version must not replace them. */
-export const requireKnownIngest = (manifest: Manifest | undefined) =>
-  manifest === undefined ? Effect.void : failWith(newerIngest(manifest))
+export const requireKnownIngest = (manifest: Manifest | undefined) => failWith(findNewerIngest(manifest))

@@ -80,7 +80,7 @@ const expected = {
 
 describe("prices as of a moment, in sessions of any time zone", () => {
   for (const [what, moments] of Object.entries(expected)) {
-    itWorks(`answer what had been published by then: ${what}`, () =>
+    itWorks(`return what had been published by then: ${what}`, () =>
       Effect.gen(function* () {
         const db = yield* analyst
         const known: Record<string, string> = {}
@@ -89,7 +89,7 @@ describe("prices as of a moment, in sessions of any time zone", () => {
       })
     )
   }
-  itWorks("show a value without a time from when its payload was fetched, and no earlier", () =>
+  itWorks("show a value without a time from the time its payload was fetched", () =>
     Effect.gen(function* () {
       const db = yield* analyst
       yield* db.run(`
@@ -116,7 +116,7 @@ describe("prices as of a moment, in sessions of any time zone", () => {
       })
     })
   )
-  itWorks("hide nothing as of now", () =>
+  itWorks("show everything as of now", () =>
     Effect.gen(function* () {
       const db = yield* analyst
       for (const moment of ["now()", "current_timestamp", "now() at time zone 'UTC'"]) {

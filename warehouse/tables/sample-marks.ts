@@ -1,45 +1,43 @@
-/**
- * Marks bundled samples in the comments of a data set's tables, views and macros: DuckDB has no comments on schemas.
- */
+/** Marks bundled samples in the comments of a data set's tables, views and macros: DuckDB has no comments on schemas. */
 import { Effect, Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
-import { aboutSamples } from "./about.ts"
 
-/** Added to the comment of everything in a schema of samples that can be read from. */
-const sampleMark = ` ${aboutSamples.description}`
+/** Texts for a data set with samples. They precede those of the source, which then apply to values not generated. */
+export const sampleTexts = {
+  description: "Bundled samples: most values are generated. Use none as market data.",
+  licence: "Generated values: MIT. All others:",
+  attribution: "Generated values: Larder's bundled samples, in the format of the source. All others:"
+}
+
+const mark = ` ${sampleTexts.description}`
 
 const Unmarked = Schema.Struct({
   kind: Schema.Literals(["table", "view", "macro table"]),
   name: Schema.String,
   comment: Schema.String
 })
-/** Tables, views and table macros of samples whose comments do not have the mark yet. */
-const unmarkedIn = (schema: string) => `
-  with found as (
+const selectUnmarked = (schema: string) => `
+  with commented as (
     select 'table' as kind, database_name, schema_name, table_name as name, comment from duckdb_tables()
     union all select 'view', database_name, schema_name, view_name, comment from duckdb_views()
     union all select 'macro table', database_name, schema_name, function_name, comment
       from duckdb_functions() where function_type = 'table_macro'
   )
   select kind, name, comment
-  from found
+  from commented
   where schema_name = ${literal(schema)} and database_name = current_database()
-    and not ends_with(comment, ${literal(sampleMark)})`
+    and not ends_with(comment, ${literal(mark)})`
 
-/** Adds the mark to the comments of this schema. */
 export const markSamples = Effect.fnUntraced(function* (db: DuckDb["Service"], schema: string) {
-  const found = yield* db.all(Unmarked, unmarkedIn(schema))
-  const comments = found.map(
-    ({ comment, kind, name }) =>
-      `comment on ${kind} ${identifier(schema)}.${identifier(name)} is ${literal(comment + sampleMark)}`
-  )
-  yield* Effect.forEach(comments, (sql) => db.run(sql), { discard: true })
+  for (const { comment, kind, name } of yield* db.all(Unmarked, selectUnmarked(schema))) {
+    yield* db.run(`comment on ${kind} ${identifier(schema)}.${identifier(name)} is ${literal(comment + mark)}`)
+  }
 })
 
 const SampleSchema = Schema.Struct({ schema_name: Schema.String })
 
-/** Marks every data set of samples. `ingest.data_set` must exist, because it says which data sets these are. */
+/** Marks every data set that `ingest.data_set`, which must exist, lists as samples. */
 export const markAllSamples = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
   const samples = yield* db.all(SampleSchema, "select schema_name from ingest.data_set where is_sample")
-  yield* Effect.forEach(samples, ({ schema_name }) => markSamples(db, schema_name), { discard: true })
+  for (const { schema_name } of samples) yield* markSamples(db, schema_name)
 })

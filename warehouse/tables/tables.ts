@@ -1,78 +1,82 @@
 /**
- * The tables of the warehouse. Each has an SQL file, a record that describes its columns, and a rule for merging a
- * run's rows into it. A data set is one schema; a pipeline publishes exactly one. Those of a data set are defined in
- * the folder of its schema, those of `ingest`, which all data sets share, in `ingest-tables.ts`.
+ * The types of a table, a view and a data set, and the functions that define them. Each table has an SQL file, a record
+ * that describes its columns, and a rule for merging a run's rows into it. A data set is one schema, published by one
+ * pipeline, and is defined in the folder of its schema. `ingest-tables.ts` has the schema `ingest`, which all share.
  */
 import { readFileSync } from "node:fs"
 import type { Effect, FileSystem, Path, Schema } from "effect"
 import type { Cell, DuckDb } from "../duckdb.ts"
 import type { KnownStores } from "../storefronts/last-seen.ts"
-import type { About } from "./about.ts"
 
-/**
- * A table whose rows belong to rows of another table. It is merged by adding, directly after its owner. `of` is the SQL
- * condition under which a row `o` belongs to the owner's row `t`.
- */
-export interface Owned {
+type RowRecord = Schema.Struct<Schema.Struct.Fields>
+
+/** A table whose rows belong to rows of another table. Its rows are only appended, directly after those of its owner. */
+export interface OwnedTable {
   readonly table: Table
-  readonly of: string
+  /** The SQL condition under which a row `o` of this table belongs to the owner's row `t`. */
+  readonly joinCondition: string
 }
 
 /** How the rows that a run staged are merged. */
 export type Merge =
-  /** Rows are only added. A row whose key exists already is not new. */
-  | { readonly by: "adding"; readonly key: ReadonlyArray<string> }
+  /** A row is added, unless its key exists. */
+  | { readonly by: "append"; readonly key: ReadonlyArray<string> }
   /**
-   * A row replaces the row with the same key. It is new if it differs in any column except `run_id` and the `ignoring`
-   * ones, or in the rows that it owns. The owned rows that are staged with it replace the earlier ones.
+   * A row replaces the row with the same key. It is new if its owned rows differ, or any column except `run_id` and the
+   * `ignoredColumns`. The owned rows that are staged with it replace the earlier ones.
    */
   | {
-      readonly by: "replacing"
+      readonly by: "replace"
       readonly key: ReadonlyArray<string>
-      readonly ignoring?: ReadonlyArray<string>
-      readonly owning?: Owned
+      readonly ignoredColumns?: ReadonlyArray<string>
+      readonly ownedTable?: OwnedTable
     }
   /** The staged rows are the whole table. */
-  | { readonly by: "replacing all" }
+  | { readonly by: "replace all" }
   /**
-   * A row is combined with the live row of the same key. `completed` gives the value of a column, as SQL over the
-   * staged row `s` and the live row `l`; without it, the staged value is used. The result is new if it differs from the
-   * live row in any column except the `ignoring` ones. `key` is one whole number.
+   * A row is combined with the live row of the same key. `expressionFor` returns the SQL expression of a column, over
+   * the staged row `s` and the live row `l`; if it returns none, the staged value is used. The result is new if any
+   * column except the `ignoredColumns` differs from the live row. `key` is one whole number.
    */
   | {
-      readonly by: "completing"
+      readonly by: "complete"
       readonly key: string
-      readonly ignoring: ReadonlyArray<string>
-      readonly completed: (column: string) => string | undefined
+      readonly ignoredColumns: ReadonlyArray<string>
+      readonly expressionFor: (column: string) => string | undefined
     }
   /** Never staged: rebuilt from the other tables whenever one of them has changed. */
-  | { readonly by: "deriving"; readonly from: string }
+  | { readonly by: "derive"; readonly from: string }
 
 export interface Table {
   readonly schema: string
   readonly name: string
-  readonly record: Schema.Struct<Schema.Struct.Fields>
+  readonly record: RowRecord
   readonly ddl: string
   readonly merge: Merge
-  /** For tables whose rows stay: the column that dates a row. The lake splits large tables by its months. */
-  readonly history?: string
+  /** For tables whose rows are never removed: their date. The lake partitions large tables by month of this column. */
+  readonly dateColumn?: string
 }
 
-export interface View {
-  readonly schema: string
-  readonly name: string
+export interface View extends Pick<Table, "schema" | "name" | "ddl"> {
   /** Absent for macros, which have no columns of their own to describe. */
-  readonly record?: Schema.Struct<Schema.Struct.Fields>
-  readonly ddl: string
+  readonly record?: RowRecord
 }
 
-/** Sidecar files of a data set's database: published with it, and never changed. */
-interface SidecarFiles {
-  /** Writes them into a folder that does not exist yet. Nothing else uses the database meanwhile. */
-  readonly build: (
-    db: DuckDb["Service"],
-    folder: string
-  ) => Effect.Effect<void, Error, FileSystem.FileSystem | Path.Path>
+/** What `ingest.data_set` says about a data set, in addition to what comes from its runs and rows. */
+export interface About {
+  /** Pipeline that publishes the data set. */
+  readonly pipeline: string
+  readonly title: string
+  readonly description: string
+  /** Licence of rows from the source itself. */
+  readonly licence: string
+  readonly attribution: string
+  /** Null if there are several, which are then in the data set's own tables. */
+  readonly source_url: string | null
+  /** The table with the newest day of the data set, and that day as an SQL expression. */
+  readonly newest: { readonly table: string; readonly day: string }
+  /** Days after which a read of the source is late: twice the interval between its runs, so that one run may fail. */
+  readonly late_after_days: number
 }
 
 export interface DataSet {
@@ -85,55 +89,59 @@ export interface DataSet {
   readonly views: ReadonlyArray<View>
   /** Views that also read `ingest`, because they depend on runs. Defined after the other views, in this order. */
   readonly viewsOverIngest?: ReadonlyArray<View>
-  /** Sidecar files, made only from its database. */
-  readonly files?: SidecarFiles
+  /** Sidecar files, made only from its database, published with it, and never changed. */
+  readonly files?: {
+    /** Writes them into a folder that does not exist yet. Nothing else uses the database meanwhile. */
+    readonly build: (
+      db: DuckDb["Service"],
+      folder: string
+    ) => Effect.Effect<void, Error, FileSystem.FileSystem | Path.Path>
+  }
   /**
    * Statements for the staging file before its tables are merged, for a data set whose reads must be reconciled with
    * the live rows. No other run of the pipeline publishes meanwhile.
    */
   readonly reconcile?: (stores: KnownStores) => ReadonlyArray<string>
-  /** Counts the payload rows behind the staged rows: all that were stated or, after the reduction, the new ones. */
-  readonly countStatedRows: string
+  /** Counts the source rows of the staged rows. Once known rows were removed, it counts those of the new rows. */
+  readonly countSourceRows: string
 }
 
-export const sqlOf = (schema: string, name: string) =>
+export const readSql = (schema: string, name: string) =>
   readFileSync(new URL(`./${schema}/${name}.sql`, import.meta.url), "utf8").trim()
 
-export const table = (
+export const defineTable = (
   schema: string,
   name: string,
-  record: Schema.Struct<Schema.Struct.Fields>,
+  record: RowRecord,
   merge: Merge,
-  history?: string
+  dateColumn?: string
 ): Table => ({
   schema,
   name,
   record,
-  ddl: sqlOf(schema, name),
+  ddl: readSql(schema, name),
   merge,
-  ...(history === undefined ? {} : { history })
+  ...(dateColumn === undefined ? {} : { dateColumn })
 })
-export const view = (schema: string, name: string, record?: Schema.Struct<Schema.Struct.Fields>): View => ({
+
+export const defineView = (schema: string, name: string, record?: RowRecord): View => ({
   schema,
   name,
-  ddl: sqlOf(schema, name),
+  ddl: readSql(schema, name),
   ...(record === undefined ? {} : { record })
 })
 
 /** All views of a data set, in the order in which they are defined. */
 export const viewsOf = ({ views, viewsOverIngest = [] }: DataSet): ReadonlyArray<View> => [...views, ...viewsOverIngest]
 
-export type Records = ReadonlyArray<Readonly<Record<string, Cell>>>
+export type RowValues = Readonly<Record<string, Cell>>
 
-/**
- * Cells for the appender, in the order of the table's columns. A column that a record omits takes its value from
- * `otherwise`, or null.
- */
-export const cellsOf = (
-  table: Table,
-  records: Records,
-  otherwise: Records[number] = {}
+/** Cells for the appender, in the order of the table's columns. A column that a row omits gets its default, or null. */
+export const toCells = (
+  { record }: Table,
+  rows: ReadonlyArray<RowValues>,
+  defaults: RowValues = {}
 ): ReadonlyArray<ReadonlyArray<Cell>> => {
-  const columns = Object.keys(table.record.fields)
-  return records.map((record) => columns.map((column) => record[column] ?? otherwise[column] ?? null))
+  const columns = Object.keys(record.fields)
+  return rows.map((row) => columns.map((column) => row[column] ?? defaults[column] ?? null))
 }

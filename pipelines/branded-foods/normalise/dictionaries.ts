@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs"
 import { Effect, Exit, Schema } from "effect"
-import { assertUnique, linesOf, reading } from "../../run/files/hand-edited.ts"
+import { parseTable, readHandEdited } from "../../run/files/hand-edited.ts"
 
 const Id = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThan(0))
 const NutrientLine = Schema.Struct({
@@ -23,11 +23,10 @@ const DerivationLine = Schema.Struct({
 /** Parses the dictionaries. Throws `BadLine`. */
 export const parseDictionaries = (textOf: (name: "nutrients" | "derivations") => string) => {
   const fileOf = (name: string) => `pipelines/branded-foods/dictionaries/${name}.tsv`
-  const nutrients = linesOf(fileOf("nutrients"), textOf("nutrients"), NutrientLine)
-  const derivations = linesOf(fileOf("derivations"), textOf("derivations"), DerivationLine)
-  assertUnique(fileOf("nutrients"), nutrients, "nutrient_id")
-  assertUnique(fileOf("derivations"), derivations, "derivation_id")
-  assertUnique(fileOf("derivations"), derivations, "derivation")
+  const nutrients = parseTable(fileOf("nutrients"), textOf("nutrients"), NutrientLine, "nutrient_id")
+  const derivationsFile = fileOf("derivations")
+  const uniqueColumns = ["derivation_id", "derivation"] as const
+  const derivations = parseTable(derivationsFile, textOf("derivations"), DerivationLine, ...uniqueColumns)
   return {
     nutrients: nutrients.map(({ row }) => ({
       ...row,
@@ -43,7 +42,7 @@ export const parseDictionaries = (textOf: (name: "nutrients" | "derivations") =>
 const orNull = (text: string) => (text === "" ? null : text)
 
 const read = Effect.runSyncExit(
-  reading(() =>
+  readHandEdited(() =>
     parseDictionaries((name) => readFileSync(new URL(`../dictionaries/${name}.tsv`, import.meta.url), "utf8"))
   )
 )

@@ -2,7 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem, Layer, Path } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
-import { archiveToRepeat, repeated } from "../../run/archive/archived-runs.ts"
+import { openArchive, repeatRun } from "../../run/archive/archived-runs.ts"
 import { fileOrigin } from "../../run/origins/file.ts"
 import { Origin, RefusedByUpstream } from "../../run/origins/origin.ts"
 import { replayOrigin } from "../../run/origins/replay.ts"
@@ -154,8 +154,8 @@ layer(NodeServices.layer)("the newest release", (it) => {
         generation: null,
         shrinkage_accepted: false
       } as const
-      const archive = yield* archiveToRepeat("nowhere", "nowhere")
-      const { csv, json } = yield* newestRelease().pipe(Effect.provide(repeated(archive, run)))
+      const archive = yield* openArchive("nowhere", "nowhere")
+      const { csv, json } = yield* newestRelease().pipe(Effect.provide(repeatRun(archive, run)))
       assert.deepStrictEqual([json, csv], [zip("json", "2026-04-30"), zip("csv", "2026-04-30")])
     })
   )

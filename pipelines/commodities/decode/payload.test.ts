@@ -12,17 +12,17 @@ import {
   n,
   sectionsBody
 } from "@larder/test/support/pipelines/commodity-payloads.ts"
-import { fieldsOf, findField, isScalar, normalisedKey, rowsOf, textFrom, textOf } from "./payload.ts"
+import { cellText, decodeText, findField, isScalar, listFields, normaliseKey, parseRows } from "./payload.ts"
 
 const closes = feedNamed("gov-mars/1603")
 const months = feedNamed("gov-mars/1623")
 const url = "https://example.test/report"
 const read = (feed: typeof blocks, text: string, content_type: string | null = null, recorded = false) =>
-  rowsOf(feed, { url, text, content_type, recorded })
+  parseRows(feed, { url, text, content_type, recorded })
 const rows = (count: number) => Array.from({ length: count }, () => ({ slug_id: "2993" }))
 
-describe("an answer", () => {
-  it("gives its rows with numbers as printed", () => {
+describe("a response", () => {
+  it("has rows with numbers as printed", () => {
     const [row] = read(closes, marsBody([aClose({ close_price: n("1.6140") })]), "application/json").rows
     const price = typeof row === "object" && row !== null ? Reflect.get(row, "close_price") : undefined
     assert.deepStrictEqual(price, new PublishedNumber("1.6140"))
@@ -41,7 +41,7 @@ describe("an answer", () => {
     )
   })
 
-  it("fails at the row cap when it states no counts, too", () => {
+  it("fails at the row cap even if it states no counts", () => {
     assert.throws(() => read(closes, JSON.stringify({ results: rows(100_000) })), /cut at the row cap/)
     assert.throws(() => read(blocks, JSON.stringify({ results: rows(99_999) })), /cut at the row cap/)
     assert.strictEqual(read(blocks, JSON.stringify({ results: rows(99_998) })).rows.length, 99_998)
@@ -53,7 +53,7 @@ describe("an answer", () => {
     assert.throws(() => read(blocks, mprBody(blocks.section, [], counts)), /was cut: 3000 of 3785 rows returned/)
   })
 
-  it("fails when it holds fewer rows than it states, unless it is a recording", () => {
+  it("fails if it contains fewer rows than it states, unless it is a recording", () => {
     const body = mprBody(blocks.section, [aBlockRow()], { "totalRows:": 3785, "returnedRows:": 3785 })
     assert.throws(() => read(blocks, body), /states 3785 rows and holds 1/)
     const recorded = read(blocks, body, null, true)
@@ -63,24 +63,24 @@ describe("an answer", () => {
   })
 })
 
-describe("the bytes of an answer", () => {
+describe("the bytes of a response", () => {
   it("are read as UTF-8, with or without a byte order mark, and fail in another encoding", () => {
-    assert.strictEqual(textFrom(url, Buffer.from('\ufeff{"a":"é"}')), '{"a":"é"}')
-    assert.throws(() => textFrom(url, Buffer.from('{"a":"é"}', "latin1")), /report is not valid UTF-8/)
+    assert.strictEqual(decodeText(url, Buffer.from('\ufeff{"a":"é"}')), '{"a":"é"}')
+    assert.throws(() => decodeText(url, Buffer.from('{"a":"é"}', "latin1")), /report is not valid UTF-8/)
   })
 })
 
-describe("an answer without rows", () => {
+describe("a response without rows", () => {
   it.each([
     ["empty results", closes, '{"stats":{"returnedRows":0,"userAllowedRows":100000,"totalRows":0},"results":[]}'],
     ["a message and null results", blocks, '{"message":"No Results Found","results":null}'],
     ["a message alone", blocks, '{"message":"No Results Found for the query"}'],
     ["null results and a count of 0", blocks, '{"stats":{"returnedRows:":0},"results":null}'],
     ["a section with a message", months, '[{"reportSection":"CME Monthly Averages","message":"No Results Found"},null]']
-  ])("gives no rows and does not fail: %s", (_, feed, text) => assert.deepStrictEqual(read(feed, text).rows, []))
+  ])("returns no rows and does not fail: %s", (_, feed, text) => assert.deepStrictEqual(read(feed, text).rows, []))
 })
 
-describe("an answer that cannot be trusted", () => {
+describe("a response that cannot be trusted", () => {
   it.each([
     ["is empty", "", null, /^The payload of https:\/\/example\.test\/report is empty\.$/],
     ["is blank", " \n", null, /is empty/],
@@ -115,7 +115,7 @@ describe("an answer that cannot be trusted", () => {
       "is the first section of several, where the report has none",
       JSON.stringify({ reportSections: ["Report Header", "Report Details"], ...JSON.parse(marsBody([])) }),
       null,
-      /has several sections, where the report has none: "Report Header", "Report Details"/
+      /has several sections, but the report has none: "Report Header", "Report Details"/
     ],
     [
       "is a refusal with status 200",
@@ -136,7 +136,7 @@ describe("a section", () => {
     assert.strictEqual(read(months, body).rows.length, 1)
   })
 
-  it("fails when it is missing, and names the sections that are there", () => {
+  it("fails if it is missing, and names the existing sections", () => {
     const body = sectionsBody({ "Report Header": [], "Report Details": [average] })
     assert.throws(
       () => read(months, body),
@@ -144,12 +144,12 @@ describe("a section", () => {
     )
   })
 
-  it("is read when it comes alone, with or without its name", () => {
+  it("is read if it is the only one, with or without its name", () => {
     assert.strictEqual(read(months, marsBody([average])).rows.length, 1)
     assert.strictEqual(read(months, sectionsBody({ "CME Monthly Averages": [average] })).rows.length, 1)
   })
 
-  it("fails when a rolling section comes instead of the final one", () => {
+  it("fails if a rolling section replaces the final one", () => {
     const rolling = mprBody(blocks.section, [aBlockRow()])
     assert.throws(() => read(finalBlocks, rolling), /lacks the section "Final 40 Pound Block/)
     assert.strictEqual(read(blocks, rolling).rows.length, 1)
@@ -183,9 +183,9 @@ describe("a field", () => {
     ["published_Date", "published_date"],
     ["lot_Desc", "lot_desc"],
     ["Week Ending Date", "week_ending_date"]
-  ])("%s is looked up as %s", (key, expected) => assert.strictEqual(normalisedKey(key), expected))
+  ])("%s is looked up as %s", (key, expected) => assert.strictEqual(normaliseKey(key), expected))
 
-  it("is found in another case or with blanks, and is undefined when no key fits", () => {
+  it("is found in another case or with blanks, and is undefined if no key matches", () => {
     assert.deepStrictEqual(findField(["slug_id", "published_Date"], "published_date"), { field: "published_Date" })
     assert.deepStrictEqual(findField(["weekly Av"], "weekly_av"), { field: "weekly Av" })
     assert.isUndefined(findField(["slug_id"], "published_date"))
@@ -203,19 +203,19 @@ describe("a field", () => {
   })
 
   it("is listed if any row has it, in order of appearance", () => {
-    assert.deepStrictEqual(fieldsOf([{ a: 1 }, { b: 2, a: 1 }, { c: null }]), ["a", "b", "c"])
+    assert.deepStrictEqual(listFields([{ a: 1 }, { b: 2, a: 1 }, { c: null }]), ["a", "b", "c"])
   })
 })
 
 describe("a cell", () => {
   it.each([[null], [undefined], [""], ["  "], ["N/A"], ["n/a"], [" N/A "]])("has no text when it is %j", (cell) => {
-    assert.isUndefined(textOf(cell))
+    assert.isUndefined(cellText(cell))
   })
 
   it("keeps the digits of a number as printed", () => {
-    assert.strictEqual(textOf(new PublishedNumber("1.6140")), "1.6140")
-    assert.strictEqual(textOf(" 13,594,473 "), "13,594,473")
-    assert.strictEqual(textOf(new PublishedNumber("0")), "0")
+    assert.strictEqual(cellText(new PublishedNumber("1.6140")), "1.6140")
+    assert.strictEqual(cellText(" 13,594,473 "), "13,594,473")
+    assert.strictEqual(cellText(new PublishedNumber("0")), "0")
   })
 
   it.each([
@@ -224,7 +224,7 @@ describe("a cell", () => {
     [{}, "{}"],
     [false, "false"]
   ])("has its JSON as text when it is %j", (cell, text) => {
-    assert.strictEqual(textOf(cell), text)
+    assert.strictEqual(cellText(cell), text)
   })
 
   it.each([[[1]], [{ a: 1 }], [true]])("is not a scalar when it is %j", (cell) => {

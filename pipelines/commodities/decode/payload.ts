@@ -1,6 +1,6 @@
 /**
- * Payloads of My Market News (MARS) and Datamart (MPR): what an answer must look like before its rows are trusted, and
- * how fields and cells of its rows are read. Both answer `{ stats, results }`. MARS also answers an array of such
+ * Payloads of My Market News (MARS) and Datamart (MPR): the format that a response must have before its rows are
+ * trusted, and how its fields and cells are read. Both return `{ stats, results }`. MARS also returns an array of such
  * objects, one per section. MPR spells the names in `stats` with a trailing colon.
  */
 import { PublishedNumber, parseJsonKeepingNumbers } from "@larder/schemas"
@@ -9,7 +9,6 @@ import type { Feed } from "../catalog.ts"
 
 export type PayloadRow = Readonly<Record<string, unknown>>
 
-/** The answer does not have the format that the service documents. */
 export class PayloadUnreadable extends Schema.TaggedError<PayloadUnreadable>()("PayloadUnreadable", {
   url: Schema.String,
   problem: Schema.String
@@ -32,42 +31,38 @@ const decodeSection = Schema.decodeUnknownResult(Section)
 
 type Fail = (problem: string) => never
 
-/** A count of the stats, with or without the colon that MPR adds to its name; undefined if it is not a count. */
-const countOf = (section: Section, name: string): number | undefined => {
+/** Reads a count of the stats, with or without the colon that MPR adds to its name; undefined if it is not a count. */
+const readCount = (section: Section, name: string): number | undefined => {
   const text = String(section.stats?.[name] ?? section.stats?.[`${name}:`] ?? "").replaceAll(",", "")
   return /^\d+$/.test(text) ? Number(text) : undefined
 }
 
-/** The `userAllowedRows` that the services state, for answers that do not state it. */
+/** The `userAllowedRows` that the services state, for responses that do not state it. */
 const rowCap = { "gov-mars": 100_000, "gov-mpr": 99_999 }
 
-/**
- * Why an answer is incomplete: both services truncate at their row cap, silently and with status 200. MPR returns one
- * row more than its cap.
- */
-const truncation = (section: Section, rows: number, cap: number): string | undefined => {
-  const returned = Math.max(countOf(section, "returnedRows") ?? 0, rows)
-  const allowed = countOf(section, "userAllowedRows") ?? cap
-  const total = countOf(section, "totalRows") ?? 0
+/** Both services truncate at their row cap, silently and with status 200. MPR returns one row more than its cap. */
+const findTruncation = (section: Section, rows: number, cap: number): string | undefined => {
+  const returned = Math.max(readCount(section, "returnedRows") ?? 0, rows)
+  const allowed = readCount(section, "userAllowedRows") ?? cap
+  const total = readCount(section, "totalRows") ?? 0
   if (returned >= allowed) {
     return `was cut at the row cap: ${returned} rows returned, ${allowed} allowed. Read it in parts with --from and --to`
   }
   return total > returned ? `was cut: ${returned} of ${total} rows returned` : undefined
 }
 
-/** "No Results Found" has status 200, a message, and null or no results. Some answers show it only by a count of 0. */
-const saysNothingFound = (section: Section) =>
-  /no results/i.test(String(section.message ?? "")) || countOf(section, "returnedRows") === 0
+/** "No Results Found" has status 200, a message, and null or no results. Some responses have only a count of 0. */
+const statesNoResults = (section: Section) =>
+  /no results/i.test(String(section.message ?? "")) || readCount(section, "returnedRows") === 0
 
-/** The problem with an answer that has no rows and does not say that nothing was found. */
-const withoutRows = ({ message, results }: Section) => {
+const explainMissingRows = ({ message, results }: Section) => {
   if (message !== undefined) return `holds a message instead of rows: ${JSON.stringify(message)}`
   return Array.isArray(results)
     ? "holds no row, and does not say that nothing was found"
     : "has neither results nor a message"
 }
 
-const jsonOf = (text: string, fail: Fail): unknown => {
+const parseJson = (text: string, fail: Fail): unknown => {
   try {
     return parseJsonKeepingNumbers(text)
   } catch (cause) {
@@ -75,32 +70,26 @@ const jsonOf = (text: string, fail: Fail): unknown => {
   }
 }
 
-const same = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase()
+const isSameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase()
 
-/**
- * The section of a feed, by its name if the answer states one: rolling and final sections have the same columns. A
- * report without sections answers with one.
- */
-const pick = (feed: Feed, sections: readonly [Section, ...ReadonlyArray<Section>], fail: Fail): Section => {
+/** By its name if the response states one, because rolling and final sections have the same columns. */
+const selectSection = (feed: Feed, sections: readonly [Section, ...ReadonlyArray<Section>], fail: Fail): Section => {
   const [first] = sections
-  const nameOf = (section: Section) => section.reportSection ?? ""
-  const listed = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`).join(", ")
-  if (feed.section === "") {
-    const found = sections.length > 1 ? sections.map(nameOf) : (first.reportSections ?? [])
-    return found.length > 1 ? fail(`has several sections, where the report has none: ${listed(found)}`) : first
-  }
-  const named = sections.find((section) => same(nameOf(section), feed.section))
+  const names = sections.map((section) => section.reportSection ?? "")
   const reported = first.reportSections ?? []
-  const isReported = reported.length === 0 || reported.some((name) => same(name, feed.section))
-  if (named !== undefined || (sections.length === 1 && nameOf(first) === "")) {
-    return isReported
-      ? (named ?? first)
-      : fail(`is of a report without the section "${feed.section}"; it has: ${listed(reported)}`)
+  const quoteNames = (list: ReadonlyArray<string>) => list.map((name) => `"${name}"`).join(", ")
+  if (feed.section === "") {
+    const found = sections.length > 1 ? names : reported
+    return found.length > 1 ? fail(`has several sections, but the report has none: ${quoteNames(found)}`) : first
   }
-  return fail(`lacks the section "${feed.section}"; it has: ${listed(sections.map(nameOf))}`)
+  const named = sections.find((_, index) => isSameName(names[index] ?? "", feed.section))
+  const section = named ?? (sections.length === 1 && names[0] === "" ? first : undefined)
+  if (section === undefined) return fail(`lacks the section "${feed.section}"; it has: ${quoteNames(names)}`)
+  if (reported.length === 0 || reported.some((name) => isSameName(name, feed.section))) return section
+  return fail(`is of a report without the section "${feed.section}"; it has: ${quoteNames(reported)}`)
 }
 
-export interface Answered {
+interface ReceivedPayload {
   readonly url: string
   readonly text: string
   readonly content_type: string | null
@@ -112,12 +101,11 @@ export interface Payload {
   readonly url: string
   /** As in the payload, with numbers as printed. */
   readonly rows: ReadonlyArray<unknown>
-  /** A fault of a payload that is still readable: it states another number of rows than it holds. */
+  /** A fault of a payload that is still readable: it states another number of rows than it contains. */
   readonly remark: string | undefined
 }
 
-/** The text of a payload. Throws `PayloadUnreadable`. */
-export const textFrom = (url: string, bytes: Uint8Array): string => {
+export const decodeText = (url: string, bytes: Uint8Array): string => {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
   } catch {
@@ -125,8 +113,8 @@ export const textFrom = (url: string, bytes: Uint8Array): string => {
   }
 }
 
-/** The rows of a feed's payload. Throws `PayloadUnreadable`. */
-export const rowsOf = (feed: Feed, { url, text, content_type, recorded }: Answered): Payload => {
+/** Parses the rows of a feed's payload. Throws `PayloadUnreadable`. */
+export const parseRows = (feed: Feed, { url, text, content_type, recorded }: ReceivedPayload): Payload => {
   const fail: Fail = (problem) => {
     throw new PayloadUnreadable({ url, problem })
   }
@@ -137,24 +125,23 @@ export const rowsOf = (feed: Feed, { url, text, content_type, recorded }: Answer
     )
   if (content_type !== null && !/json/i.test(content_type))
     return fail(`has the content type ${content_type}, not JSON`)
-  const value = jsonOf(text, fail)
-  const answers = (Array.isArray(value) ? value : [value]).filter((section) => section !== null)
-  const [first, ...others] = answers.map((section) =>
+  const value = parseJson(text, fail)
+  const objects = (Array.isArray(value) ? value : [value]).filter((section) => section !== null)
+  const [first, ...others] = objects.map((section) =>
     Result.getOrElse(decodeSection(section), (error) =>
       fail(`does not have the shape {stats, results}: ${error.message}`)
     )
   )
   if (first === undefined) return fail(`holds no section: it is ${text.trim().slice(0, 40)}`)
-  const section = pick(feed, [first, ...others], fail)
+  const section = selectSection(feed, [first, ...others], fail)
   const rows = section.results ?? []
-  const cut = truncation(section, rows.length, rowCap[feed.source])
-  if (cut !== undefined) return fail(cut)
-  const stated = countOf(section, "returnedRows") ?? rows.length
+  const truncation = findTruncation(section, rows.length, rowCap[feed.source])
+  if (truncation !== undefined) return fail(truncation)
+  const stated = readCount(section, "returnedRows") ?? rows.length
   const remark = stated === rows.length ? undefined : `states ${stated} rows and holds ${rows.length}`
-  // Recordings that were cut down by hand keep their counts. A service that sends fewer rows than it counts has lost
-  // some.
+  // Recordings that were cut by hand keep their counts. A service that sends fewer rows than it counts has lost some.
   if (remark !== undefined && !recorded && rows.length < stated) return fail(remark)
-  if (rows.length === 0 && !saysNothingFound(section)) return fail(withoutRows(section))
+  if (rows.length === 0 && !statesNoResults(section)) return fail(explainMissingRows(section))
   return { url, rows, remark }
 }
 
@@ -162,49 +149,47 @@ export const isRow = (row: unknown): row is PayloadRow =>
   typeof row === "object" && row !== null && !Array.isArray(row) && !(row instanceof PublishedNumber)
 
 /** Upstream spells keys with spaces and in mixed case: `"weekly Av"`, `lot_Desc`, `published_Date`. */
-export const normalisedKey = (key: string) => key.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_")
+export const normaliseKey = (key: string) => key.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_")
 
-/** Names of the fields that occur in any row, in order of appearance. */
-export const fieldsOf = (rows: ReadonlyArray<PayloadRow>): ReadonlyArray<string> => {
+export const listFields = (rows: ReadonlyArray<PayloadRow>): ReadonlyArray<string> => {
   const names = new Set<string>()
   for (const row of rows) for (const name of Object.keys(row)) names.add(name)
   return [...names]
 }
 
-type Found = { readonly field: string } | { readonly ambiguous: ReadonlyArray<string> } | undefined
+type FieldMatch = { readonly field: string } | { readonly ambiguous: ReadonlyArray<string> } | undefined
 
 /**
- * The field for a name: the exact match, or otherwise the only field that normalises to the same name. Two such fields,
- * like `"Week Ending Date"` and `week_ending_date`, mean different things.
+ * Finds the field for a name: the exact match, or otherwise the only field that normalises to the same name. Two such
+ * fields, like `"Week Ending Date"` and `week_ending_date`, mean different things.
  */
-export const findField = (fields: ReadonlyArray<string>, name: string): Found => {
+export const findField = (fields: ReadonlyArray<string>, name: string): FieldMatch => {
   if (fields.includes(name)) return { field: name }
-  const alike = fields.filter((field) => normalisedKey(field) === normalisedKey(name))
+  const alike = fields.filter((field) => normaliseKey(field) === normaliseKey(name))
   if (alike.length > 1) return { ambiguous: alike }
   return alike[0] === undefined ? undefined : { field: alike[0] }
 }
 
-/** The field for a name; undefined if there is none or more than one. */
 export const onlyField = (fields: ReadonlyArray<string>, name: string): string | undefined => {
-  const found = findField(fields, name)
-  return found !== undefined && "field" in found ? found.field : undefined
+  const match = findField(fields, name)
+  return match !== undefined && "field" in match ? match.field : undefined
 }
 
 /** A cell as text; undefined if it is absent, null, empty or "N/A". Other types than text and number become JSON. */
-export const textOf = (cell: unknown): string | undefined => {
+export const cellText = (cell: unknown): string | undefined => {
   if (cell === null || cell === undefined) return undefined
   if (!isScalar(cell)) return JSON.stringify(cell)
   const text = (cell instanceof PublishedNumber ? cell.token : String(cell)).trim()
   return text === "" || /^n\/a$/i.test(text) ? undefined : text
 }
 
-/** A cell for messages: its JSON, at most 60 characters. */
-export const quoted = (cell: unknown): string => {
+/** Formats a cell for messages: its JSON, at most 60 characters. */
+export const quoteCell = (cell: unknown): string => {
   const text = JSON.stringify(cell ?? null)
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
 
-export const isStated = (cell: unknown) => textOf(cell) !== undefined
+export const isStated = (cell: unknown) => cellText(cell) !== undefined
 
 /** Whether a cell can hold a number or a text: objects, arrays and booleans cannot. */
 export const isScalar = (cell: unknown) =>

@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { dayOf } from "@larder/schemas"
 import fc from "fast-check"
 import { parsePeriod } from "../catalog.ts"
-import { fieldsOf, type PayloadRow } from "../decode/payload.ts"
-import { parseDay, parseMoment, parseMonth, periodReader, publicationReader } from "./dates.ts"
+import { listFields, type PayloadRow } from "../decode/payload.ts"
+import { makePeriodReader, makePublicationReader, parseDay, parseMoment, parseMonth } from "./dates.ts"
 
-const read = (period: string, row: PayloadRow) => periodReader(parsePeriod(period), fieldsOf([row]))(row)
+const read = (period: string, row: PayloadRow) => makePeriodReader(parsePeriod(period), listFields([row]))(row)
 
 describe("a printed day", () => {
   it.each([
@@ -69,7 +69,7 @@ describe("a month", () => {
     ["December", 12]
   ])("reads %s as %i", (text, month) => assert.strictEqual(parseMonth(text), month))
 
-  it.each(["", "Ju", "J", "13", "0", "Q3", "Julie", "1.5"])("reads no month from %j", (text) =>
+  it.each(["", "Ju", "J", "13", "0", "Q3", "Julie", "1.5"])("rejects %j", (text) =>
     assert.isUndefined(parseMonth(text))
   )
 })
@@ -124,7 +124,7 @@ describe("the period of a row", () => {
   })
 })
 
-const published = (row: PayloadRow) => publicationReader(fieldsOf([row]), [])(row, "2026-08-29")
+const published = (row: PayloadRow) => makePublicationReader(listFields([row]), [])(row, "2026-08-29")
 
 describe("the publication of a row", () => {
   it("is the row's own timestamp, in either spelling of the key", () => {

@@ -4,7 +4,7 @@
  */
 import { dayOf } from "@larder/schemas"
 import type { Feed, PeriodKey } from "../catalog.ts"
-import { findField, isStated, type PayloadRow, quoted, textOf } from "../decode/payload.ts"
+import { cellText, findField, isStated, type PayloadRow, quoteCell } from "../decode/payload.ts"
 import { assertTypes, drift } from "./drift.ts"
 
 /** The day of `MM/DD/YYYY` or `YYYY-MM-DD`, with or without a time after it; undefined if the text is not a date. */
@@ -30,22 +30,9 @@ export const parseMoment = (text: string): string | undefined => {
     : `${day} ${hours.padStart(2, "0")}:${minutes}:${seconds}`
 }
 
-const months = [
-  "january",
-  "february",
-  "march",
-  "april",
-  "may",
-  "june",
-  "july",
-  "august",
-  "september",
-  "october",
-  "november",
-  "december"
-]
+const months = "january february march april may june july august september october november december".split(" ")
 
-/** The number of a month: `Jul`, `Sept.`, `July`, `7` or `07`. */
+/** Parses the number of a month: `Jul`, `Sept.`, `July`, `7` or `07`. */
 export const parseMonth = (text: string): number | undefined => {
   const name = text.toLowerCase().replace(/\.$/, "")
   const index = name.length < 3 ? -1 : months.findIndex((month) => month.startsWith(name))
@@ -54,39 +41,36 @@ export const parseMonth = (text: string): number | undefined => {
   return number >= 1 && number <= 12 ? number : undefined
 }
 
-/** `stated` is false if the row has no date at all. */
-type Reader = (row: PayloadRow) => { readonly day: string } | { readonly fault: string; readonly stated: boolean }
+export type PeriodReader = (
+  row: PayloadRow
+) => { readonly day: string } | { readonly fault: string; readonly stated: boolean }
 
-const required = (fields: ReadonlyArray<string>, name: string, exactly: boolean): string => {
-  const found = exactly && !fields.includes(name) ? undefined : findField(fields, name)
-  if (found !== undefined && "field" in found) return found.field
-  const problem =
-    found === undefined
-      ? `the date field ${name} is missing`
-      : `the date field ${name} could be ${found.ambiguous.join(" or ")}`
-  throw drift(problem, fields)
+const requireField = (fields: ReadonlyArray<string>, name: string, exactly: boolean): string => {
+  const match = exactly && !fields.includes(name) ? undefined : findField(fields, name)
+  if (match !== undefined && "field" in match) return match.field
+  const fault = match === undefined ? "is missing" : `could be ${match.ambiguous.join(" or ")}`
+  throw drift(`the date field ${name} ${fault}`, fields)
 }
 
-/** Finds the period fields of a payload once, and reads them row by row. Throws `DriftFound` if one is missing. */
-export const periodReader = (key: PeriodKey, fields: ReadonlyArray<string>): Reader => {
-  const dayIn = (row: PayloadRow, field: string) => parseDay(textOf(row[field]) ?? "")
+export const makePeriodReader = (key: PeriodKey, fields: ReadonlyArray<string>): PeriodReader => {
+  const readDay = (row: PayloadRow, field: string) => parseDay(cellText(row[field]) ?? "")
   const fault = (row: PayloadRow, field: string, wanted: string) => ({
-    fault: `${field} is ${quoted(row[field])}, which is not a ${wanted}`,
+    fault: `${field} is ${quoteCell(row[field])}, which is not a ${wanted}`,
     stated: isStated(row[field])
   })
   if (key.kind === "day") {
-    const field = required(fields, key.field, key.exactly)
+    const field = requireField(fields, key.field, key.exactly)
     return (row) => {
-      const day = dayIn(row, field)
+      const day = readDay(row, field)
       return day === undefined ? fault(row, field, "date") : { day }
     }
   }
-  const monthField = required(fields, key.month, false)
-  const yearField = required(fields, key.year, false)
+  const monthField = requireField(fields, key.month, false)
+  const yearField = requireField(fields, key.year, false)
   return (row) => {
-    const month = parseMonth(textOf(row[monthField]) ?? "")
+    const month = parseMonth(cellText(row[monthField]) ?? "")
     if (month === undefined) return fault(row, monthField, "month")
-    const text = (key.yearOfDay ? dayIn(row, yearField)?.slice(0, 4) : textOf(row[yearField])) ?? ""
+    const text = (key.yearOfDay ? readDay(row, yearField)?.slice(0, 4) : cellText(row[yearField])) ?? ""
     const day = /^\d{4}$/.test(text) ? dayOf(Number(text), month, 1) : undefined
     return day === undefined ? fault(row, yearField, key.yearOfDay ? "date" : "year") : { day }
   }
@@ -101,35 +85,31 @@ const unstamped = "23:59:59.999999"
 /** Days that a row states about its report. A row without a timestamp counts as published at the end of the newest. */
 const reportDays = ["created_date", "week_ending_date", "report_end_date", "report_date"]
 
-/**
- * Reads the timestamp of each row, `YYYY-MM-DD HH:MM:SS`. Throws `DriftFound` if two fields could be the timestamp, or
- * if every stated value in these rows is invalid.
- */
-export const publicationReader = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
-  const found = findField(fields, "published_date")
-  if (found !== undefined && "ambiguous" in found) {
-    throw drift(`published_date could be ${found.ambiguous.join(" or ")}`, fields)
+/** Throws `DriftFound` if two fields could be the timestamp, or if every stated timestamp in these rows is invalid. */
+export const makePublicationReader = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
+  const match = findField(fields, "published_date")
+  if (match !== undefined && "ambiguous" in match) {
+    throw drift(`published_date could be ${match.ambiguous.join(" or ")}`, fields)
   }
-  if (found !== undefined) {
-    const fits = (cell: unknown) => parseMoment(textOf(cell) ?? "") !== undefined
-    assertTypes([{ field: found.field, fits }], rows)
-  }
-  const standIn = (row: PayloadRow, day: string) => {
-    const days = reportDays.flatMap((field) => parseDay(textOf(row[field]) ?? "") ?? [])
-    return `${days.sort().at(-1) ?? day} ${unstamped}`
+  const field = match?.field
+  if (field !== undefined) {
+    assertTypes([{ field, fits: (cell) => parseMoment(cellText(cell) ?? "") !== undefined }], rows)
   }
   return (row: PayloadRow, day: string): { readonly moment: string } | { readonly fault: string } => {
-    const stamp = found === undefined ? undefined : textOf(row[found.field])
-    if (stamp === undefined) return { moment: standIn(row, day) }
+    const stamp = field === undefined ? undefined : cellText(row[field])
+    if (stamp === undefined) {
+      const days = reportDays.flatMap((name) => parseDay(cellText(row[name]) ?? "") ?? [])
+      return { moment: `${days.sort().at(-1) ?? day} ${unstamped}` }
+    }
     const moment = parseMoment(stamp)
     return moment === undefined
-      ? { fault: `${found?.field} is ${quoted(stamp)}, which is not a date and time` }
+      ? { fault: `${field} is ${quoteCell(stamp)}, which is not a date and time` }
       : { moment }
   }
 }
 
 /** Only announcements within this many days of their month count, not a history that was published again later. */
-const nearMonth = 31
+const maxDaysFromMonth = 31
 
 /**
  * Throws `DriftFound` if most months of a feed whose prices are announced ahead were announced after they began: the
@@ -144,7 +124,7 @@ export const assertAnnouncedAhead = (
   for (const { observed_on, published_at } of readings) {
     const before = announced.get(observed_on)
     const days = (Date.parse(published_at.slice(0, 10)) - Date.parse(observed_on)) / 86_400_000
-    if (published_at.endsWith(unstamped) || Math.abs(days) > nearMonth) continue
+    if (published_at.endsWith(unstamped) || Math.abs(days) > maxDaysFromMonth) continue
     if (before === undefined || published_at < before) announced.set(observed_on, published_at)
   }
   const late = [...announced].filter(([month, at]) => at.slice(0, 10) >= month)

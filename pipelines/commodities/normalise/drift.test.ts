@@ -20,16 +20,16 @@ const { feeds } = catalog()
 const [closes, months] = [feedNamed("gov-mars/1603"), feedNamed("gov-mars/1623")]
 const [west, east] = [feedNamed("gov-mars/1046"), feedNamed("gov-mars/1047")]
 
-describe("a payload that states its report", () => {
-  it("is refused when it is of another report with the same columns", () => {
+describe("the report that a payload states", () => {
+  it("is rejected if it is another report with the same columns", () => {
     assert.throws(
       () => readRows(east, [aRange(1046)]),
-      /is not the requested report: row 1 states slug_id 1046, where 1047 was requested/
+      /is not the requested report: row 1 states slug_id 1046, but 1047 was requested/
     )
     assert.strictEqual(readRows(west, [aRange(1046)]).readings.length, 4)
   })
 
-  it("is refused for every other feed of the catalog", () => {
+  it("is rejected for every other feed of the catalog", () => {
     const bodies = everyFeed()
     const report = (feed: string) => feed.split("/").slice(0, 2).join("/")
     for (const asked of feeds) {
@@ -44,15 +44,15 @@ describe("a payload that states its report", () => {
   })
 
   it.each<[string, Row, RegExp]>([
-    ["the name of the report", { slug_name: "AMS_1046" }, /slug_name "AMS_1046", where AMS_1047 was requested/],
+    ["the name of the report", { slug_name: "AMS_1046" }, /slug_name "AMS_1046", but AMS_1047 was requested/],
     [
       "its title",
       { report_title: "Dry Whey - West U.S." },
-      /report_title "Dry Whey - West U\.S\.", where Dry Whey - East U\.S\. was/
+      /report_title "Dry Whey - West U\.S\.", but Dry Whey - East U\.S\. was/
     ],
-    ["the region", { region: "West" }, /region "West", where East or Eastern was requested/],
-    ["the commodity", { commodity: "Butter" }, /commodity "Butter", where Dry Whey was requested/]
-  ])("is refused for one row that differs in %s alone", (_, row, message) => {
+    ["the region", { region: "West" }, /region "West", but East or Eastern was requested/],
+    ["the commodity", { commodity: "Butter" }, /commodity "Butter", but Dry Whey was requested/]
+  ])("is rejected if one row differs only in %s", (_, row, message) => {
     assert.throws(() => readRows(east, [aRange(1047), aRange(1047, row)]), message)
   })
 
@@ -61,7 +61,7 @@ describe("a payload that states its report", () => {
   it.each<[string, Row]>([
     ["nothing", { ...nameless, region: null, commodity: null }],
     ["its region and commodity alone", nameless]
-  ])("is refused when every row states %s, and read when one row states more", (_, row) => {
+  ])("is rejected if every row states %s, and accepted if one row states more", (_, row) => {
     assert.throws(
       () => readRows(east, [aRange(1047, row)]),
       /is not the requested report: no row states the number, the name or the title of its report/
@@ -75,7 +75,7 @@ describe("a payload that states its report", () => {
     ["its number as a text", { slug_id: "1047" }],
     ["its title with a remark", { report_title: "DRY WHEY - EAST US (AMS_1047)" }],
     ["its region in other words", { region: "Eastern United States" }]
-  ])("is read when it states %s", (_, row) => {
+  ])("is accepted if it states %s", (_, row) => {
     assert.strictEqual(readRows(east, [aRange(1047, row)]).readings.length, 4)
   })
 
@@ -87,11 +87,11 @@ describe("a payload that states its report", () => {
   })
 
   it("is compared with the catalog for Datamart, too", () => {
-    assert.throws(() => readRows(blocks, [aBlockRow({ slug_id: "2991" })]), /slug_id "2991", where 2993 was requested/)
+    assert.throws(() => readRows(blocks, [aBlockRow({ slug_id: "2991" })]), /slug_id "2991", but 2993 was requested/)
     assert.throws(() => readRows(blocks, [aBlockRow({ slug_name: "DYMCLASSPRICES" })]), /slug_name "DYMCLASSPRICES"/)
   })
 
-  it("is refused even if it also lacks a column", () => {
+  it("is rejected even if the payload also lacks a column", () => {
     const { close_price: _, ...row } = aClose({ slug_id: 1602 })
     assert.throws(() => readRows(closes, [row]), /slug_id 1602/)
   })
@@ -111,7 +111,7 @@ describe("two rows of one metric, day and publication", () => {
     assert.deepStrictEqual(stated("10", n("10.0")), { readings: 2, rejects: [] })
   })
 
-  it("make the payload untrusted when their values differ, because nothing tells which is right", () => {
+  it("make the payload untrusted if their values differ, because either may be right", () => {
     assert.throws(
       () => stated("1.39", "1.39", "13.9"),
       /row 3 contradicts row 1: butter_exch_spot_close_daily of 2026-09-29 is 1\.39 there and 13\.9 here/
@@ -169,7 +169,7 @@ describe("reading a report that has changed", () => {
       "whose stamps are printed differently",
       closes,
       [aClose({ published_date: 1_790_000_000 })],
-      /the column published_date holds only values of another type, such as 1790000000/
+      /the column published_date contains only values of another type, such as 1790000000/
     ],
     ["whose rows are not objects", closes, [1, 2], /2 of 2 rows cannot be read/]
   ])("fails for a payload %s", (_, feed, rows, message) => {
@@ -184,7 +184,7 @@ describe("reading a report that has changed", () => {
     const rows = [aClose({ [field]: value }), aClose({ [field]: null, report_date: "09/28/2026" })]
     const feed = field === "region" ? feedNamed("gov-mars/1046") : closes
     const read = field === "region" ? [aRange(1046, { region: value })] : rows
-    assert.throws(() => readRows(feed, read), new RegExp(`the column ${field} holds only values of another type`))
+    assert.throws(() => readRows(feed, read), new RegExp(`the column ${field} contains only values of another type`))
   })
 
   it("fails when an optional column that has had values is missing, and not before it had any", () => {
@@ -237,7 +237,7 @@ describe("reading a report that has changed", () => {
     assert.strictEqual(readRows(closes, rows, { valued, days }).rows_silent, 1, "a backfill may find none")
   })
 
-  it("fails although rows of other markets can be read", () => {
+  it("fails even if rows of other markets can be read", () => {
     const other = aMonthlyAverage({ region: "Oceania", commodity: "Butter" })
     assert.throws(
       () => readRows(months, [other, aMonthlyAverage({ report_end_date: "August 2026" })]),

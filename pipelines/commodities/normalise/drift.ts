@@ -6,17 +6,17 @@ import { PublishedNumber } from "@larder/schemas"
 import { Schema } from "effect"
 import type { Feed } from "../catalog.ts"
 import {
-  fieldsOf,
+  cellText,
   isRow,
   isStated,
+  listFields,
   onlyField,
   type Payload,
   type PayloadRow,
   PayloadUnreadable,
-  quoted,
-  textOf
+  quoteCell
 } from "../decode/payload.ts"
-import type { Reading } from "./normalise.ts"
+import type { PriceReading } from "./normalise.ts"
 
 /** The payload does not have what the mapping needs: upstream has changed. */
 export class DriftFound extends Schema.TaggedError<DriftFound>()("DriftFound", {
@@ -30,18 +30,14 @@ export class DriftFound extends Schema.TaggedError<DriftFound>()("DriftFound", {
 }
 
 /** `found`: the fields of the payload, if the message must name them. */
-export const drift = (problem: string, found: ReadonlyArray<string> = []) =>
-  new DriftFound({ problem, found: [...found] })
-
-/** A field whose cells must be of one type. */
+export const drift = (problem: string, found: ReadonlyArray<string> = []) => new DriftFound({ problem, found })
 
 export interface TypedField {
   readonly field: string
   readonly fits: (cell: unknown) => boolean
 }
 
-/** The first field whose cell states a value of another type. */
-export const misfitIn = (typed: ReadonlyArray<TypedField>, row: PayloadRow): string | undefined =>
+export const findMisfit = (typed: ReadonlyArray<TypedField>, row: PayloadRow): string | undefined =>
   typed.find(({ field, fits }) => isStated(row[field]) && !fits(row[field]))?.field
 
 /** Throws `DriftFound` if every stated value of a column is of another type. */
@@ -49,31 +45,26 @@ export const assertTypes = (typed: ReadonlyArray<TypedField>, rows: ReadonlyArra
   for (const { field, fits } of typed) {
     const stated = rows.filter((row) => isStated(row[field]))
     if (stated.length === 0 || stated.some((row) => fits(row[field]))) continue
-    throw drift(`the column ${field} holds only values of another type, such as ${quoted(stated[0]?.[field])}`)
+    throw drift(`the column ${field} contains only values of another type, such as ${quoteCell(stated[0]?.[field])}`)
   }
 }
 
 /** Words that may be left out of the name of a place or a title. */
-const filling = new Set(["and", "of", "the", "u", "s", "us", "united", "states"])
+const optionalWords = new Set(["and", "of", "the", "u", "s", "us", "united", "states"])
 
 /** `East and Central U.S.` and `Central/East US` are one region: the words in any order, without text in brackets. */
-const wordsOf = (text: string) =>
-  [
-    ...new Set(
-      text
-        .toLowerCase()
-        .replaceAll(/\([^)]*\)/g, " ")
-        .match(/[a-z0-9]+/g)
-    )
-  ]
-    .filter((word) => !filling.has(word))
+const normaliseName = (text: string) => {
+  const words = text
+    .toLowerCase()
+    .replaceAll(/\([^)]*\)/g, " ")
+    .match(/[a-z0-9]+/g)
+  return [...new Set(words)]
+    .filter((word) => !optionalWords.has(word))
     .sort()
     .join(" ")
+}
 
-/**
- * The fields of a payload by which it identifies its report, with their accepted values and types. A report number may
- * be a text, too.
- */
+/** Returns the fields that identify the report, with their accepted values and types. Its number may also be text. */
 export const identityFields = (feed: Feed, fields: ReadonlyArray<string>) =>
   feed.states.flatMap(({ field: name, values }) => {
     const field = onlyField(fields, name)
@@ -83,13 +74,7 @@ export const identityFields = (feed: Feed, fields: ReadonlyArray<string>) =>
   })
 
 /** Each of these identifies a report; many reports share a region or a commodity. */
-const names = ["slug_id", "slug_name", "report_title"]
-
-const isNamed = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) =>
-  names.some((name) => {
-    const field = onlyField(fields, name)
-    return field !== undefined && rows.some((row) => isStated(row[field]))
-  })
+const reportFields = ["slug_id", "slug_name", "report_title"]
 
 /**
  * Everything that the rows state about their report must be in `states` of the catalog. A single row may state nothing,
@@ -97,39 +82,37 @@ const isNamed = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>)
  */
 export const assertReport = (feed: Feed, { url, ...payload }: Payload) => {
   const rows = payload.rows.filter(isRow)
-  const fields = fieldsOf(rows)
+  const fields = listFields(rows)
   const unlike = (reason: string) => new PayloadUnreadable({ url, problem: `is not the requested report: ${reason}` })
-  if (rows.length > 0 && !isNamed(fields, rows)) {
-    throw unlike(`no row states the number, the name or the title of its report (${names.join(", ")})`)
+  const named = reportFields.flatMap((name) => onlyField(fields, name) ?? [])
+  if (rows.length > 0 && !named.some((field) => rows.some((row) => isStated(row[field])))) {
+    throw unlike(`no row states the number, the name or the title of its report (${reportFields.join(", ")})`)
   }
   for (const { field, fits, values } of identityFields(feed, fields)) {
-    const accepted = new Set(values.map(wordsOf))
+    const accepted = new Set(values.map(normaliseName))
     const seen = new Set<string>() // most rows state the same value
     for (const [index, row] of rows.entries()) {
-      const text = fits(row[field]) ? textOf(row[field]) : undefined
+      const text = fits(row[field]) ? cellText(row[field]) : undefined
       if (text === undefined || seen.has(text)) continue
       seen.add(text)
-      if (accepted.has(wordsOf(text))) continue
+      if (accepted.has(normaliseName(text))) continue
       const expected = values.join(" or ")
-      throw unlike(`row ${index + 1} states ${field} ${quoted(row[field])}, where ${expected} was requested`)
+      throw unlike(`row ${index + 1} states ${field} ${quoteCell(row[field])}, but ${expected} was requested`)
     }
   }
 }
 
 /** `1.40` and `1.4` are one value. */
-const withoutPadding = (token: string) => (token.includes(".") ? token.replace(/\.?0+$/, "") : token)
+const trimZeros = (token: string) => (token.includes(".") ? token.replace(/\.?0+$/, "") : token)
 
-/**
- * A payload states one value for a metric, a day and a publication. If two rows state different values, a row selector
- * is too wide, and nothing tells which row it was meant for. Throws `DriftFound`.
- */
-export const assertOneValue = (readings: ReadonlyArray<Reading>) => {
-  const said = new Map<string, Reading>()
+/** Throws `DriftFound` if two rows state different values for a metric, day and publication: either may be right. */
+export const assertOneValue = (readings: ReadonlyArray<PriceReading>) => {
+  const known = new Map<string, PriceReading>()
   for (const reading of readings) {
     const key = `${reading.metric_name} ${reading.observed_on} ${reading.published_at}`
-    const before = said.get(key) ?? reading
-    said.set(key, before)
-    if (withoutPadding(before.value_text) === withoutPadding(reading.value_text)) continue
+    const before = known.get(key) ?? reading
+    known.set(key, before)
+    if (trimZeros(before.value_text) === trimZeros(reading.value_text)) continue
     const problem = `row ${reading.source_row} contradicts row ${before.source_row}: ${reading.metric_name} of ${reading.observed_on} is ${before.value_text} there and ${reading.value_text} here, in one publication`
     throw drift(problem)
   }

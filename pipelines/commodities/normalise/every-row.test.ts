@@ -17,7 +17,7 @@ const { feeds } = catalog()
 const stampOf = (row: Row | number) => (typeof row === "number" ? row : row.published_date)
 
 describe("every row", () => {
-  it("ends in exactly one place: read = stated + silent + rejected", () => {
+  it("has exactly one result: read = stated + silent + rejected", () => {
     const cell = fc.constantFrom<unknown>("1.6140", null, "", "N/A", "see note", 0, "2")
     const day = fc.constantFrom<unknown>("08/29/2026", "09/05/2026", null, "someday")
     const row = fc.oneof(

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { n } from "@larder/test/support/pipelines/commodity-payloads.ts"
 import { parseColumn } from "../catalog.ts"
-import { fieldsOf, type PayloadRow } from "../decode/payload.ts"
+import { listFields, type PayloadRow } from "../decode/payload.ts"
 import { resolveColumn } from "./mapping.ts"
 
 const resolve = (rule: string, rows: ReadonlyArray<PayloadRow>, selected = rows) =>
-  resolveColumn(parseColumn(rule), fieldsOf(rows), selected)
+  resolveColumn(parseColumn(rule), listFields(rows), selected)
 
 describe("a column by name", () => {
   it("is found in the spelling of the payload", () => {
@@ -62,7 +62,7 @@ describe("a column by the words in its name", () => {
     )
   })
 
-  it("fails when no column fits, and names those of the payload", () => {
+  it("fails if no column matches, and names the columns of the payload", () => {
     assert.throws(
       () => resolve(rule, [{ average: n("1.39") }]),
       /contains weekly and av is missing\. The payload has: average\./

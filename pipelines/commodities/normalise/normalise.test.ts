@@ -15,7 +15,7 @@ import {
 const [closes, classes] = [feedNamed("gov-mars/1603"), feedNamed("gov-mpr/2991/Detail")]
 
 describe("a cell without a number", () => {
-  it.each([[null], [""], ["N/A"], [undefined]])("gives no reading, and never 0, for %j", (close_price) => {
+  it.each([[null], [""], ["N/A"], [undefined]])("has no reading, and never 0, for %j", (close_price) => {
     const { readings, rejects, rows_silent } = readRows(closes, [
       aClose(),
       aClose({ report_date: "09/28/2026", close_price })
@@ -130,7 +130,7 @@ describe("a row that cannot be read", () => {
     const [pounds, tons] = ["Dollars per Pound", "Dollars per Metric Ton"]
     const row = aClose({ price_unit: tons, report_date: "09/28/2026" })
     const { rejects } = readRows(closes, [aClose({ price_unit: pounds }), row])
-    assert.strictEqual(rejects[0]?.reason, 'its unit is "Dollars per Metric Ton", where usd_per_lb was expected')
+    assert.strictEqual(rejects[0]?.reason, 'its unit is "Dollars per Metric Ton", but usd_per_lb was expected')
     assert.throws(() => readRows(closes, [row]), /1 of 1 rows cannot be read/)
   })
 
@@ -149,7 +149,7 @@ describe("a row that cannot be read", () => {
     )
   })
 
-  it("is rejected as a whole when only one of its numbers is odd", () => {
+  it("is rejected as a whole even if only one of its numbers is invalid", () => {
     const row = aClassRow({ report_month: "Jun", class_3_Price: "see note" })
     const { readings, rejects } = readRows(classes, [aClassRow(), row])
     assert.deepStrictEqual([...new Set(readings.map(({ observed_on }) => observed_on))], ["2026-07-01"])
@@ -190,7 +190,7 @@ describe("a window of days", () => {
   const august = { from: "2026-08-01", to: "2026-08-31" }
   const rows = [aBlockRow(), aBlockRow({ "Week Ending Date": "09/05/2026" })]
 
-  it("keeps the readings of its days and leaves out the others", () => {
+  it("returns readings of its days and leaves out the others", () => {
     const { readings, rejects, rows_silent } = readRows(blocks, rows, { days: august })
     assert.deepStrictEqual(
       [readings.map(({ observed_on }) => observed_on), rejects.length, rows_silent],
@@ -200,15 +200,18 @@ describe("a window of days", () => {
 
   it("fails when the service ignored it and sent a row of another day", () => {
     assert.throws(
-      () => readRows(blocks, rows, { asked: august }),
+      () => readRows(blocks, rows, { requested: august }),
       /week_ending_date was requested from 2026-08-01 to 2026-08-31, and a row of 2026-09-26 came: the service ignored the filter/
     )
-    assert.strictEqual(readRows(blocks, rows, { asked: { from: "2026-09-20", to: "2026-09-30" } }).readings.length, 2)
+    assert.strictEqual(
+      readRows(blocks, rows, { requested: { from: "2026-09-20", to: "2026-09-30" } }).readings.length,
+      2
+    )
   })
 })
 
 describe("an unknown field", () => {
-  it("is reported with an example, and is not a failure", () => {
+  it("is reported with an example, and does not fail the payload", () => {
     const { readings, unknown_fields } = readRows(closes, [
       aClose({ last_trade: null }),
       aClose({ last_trade: "09:59" })

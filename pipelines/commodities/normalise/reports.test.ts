@@ -1,4 +1,4 @@
-/** What is particular about each report, from payload text to readings. */
+/** The peculiarities of each report, from payload text to readings. */
 import { assert, describe, it } from "@effect/vitest"
 import {
   aBarrelRow,
@@ -63,7 +63,7 @@ describe("barrels", () => {
     ])
   })
 
-  it("give no reading and no reject when they are null", () => {
+  it("have neither a reading nor a reject if they are null", () => {
     const { readings, rejects, rows_silent } = readRows(barrels, [
       aBarrelRow("05/31/2025", null),
       aBarrelRow("05/24/2025", null)
@@ -135,7 +135,7 @@ describe("an average whose column is not documented", () => {
     )
   })
 
-  it("gives no reading for a product without numbers, and finds its column by the other rows", () => {
+  it("has no reading for a product without numbers, and finds its column by the other rows", () => {
     const barrel = aMonthlyAverage({ commodity: "Cheese", package: "Barrels", "monthly Av": null })
     const { measures, readings, rows_silent } = readRows(months, [barrel, aMonthlyAverage()])
     assert.deepStrictEqual([readings.length, rows_silent], [1, 1])

@@ -2,16 +2,15 @@
 import { daysBefore } from "@larder/schemas"
 import { Effect, type Redacted } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
-import { type Ask, NotRecorded, Origin, RefusedByUpstream } from "../../run/origins/origin.ts"
+import { NotRecorded, Origin, RefusedByUpstream, type SourceRequest } from "../../run/origins/origin.ts"
 import type { RunContext } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
-import type { Previous } from "../previous.ts"
-import { asksOf, windowAround } from "./requests.ts"
+import type { PreviousFeeds } from "../previous.ts"
+import { feedRequests, widenWindow } from "./requests.ts"
 
-/** What all feeds of a run share. */
 export interface FeedContext {
   readonly run: RunContext
-  readonly previous: Previous
+  readonly previous: PreviousFeeds
   readonly marsKey: Redacted.Redacted | undefined
   readonly today: string
 }
@@ -20,28 +19,28 @@ export interface FeedContext {
 export const daysAhead = 14
 
 /**
- * The window of days to request: around the days given, or back from the end of the last live run. Undefined means the
+ * Selects the days to request: around the given days, or back from the end of the last live run. Undefined means the
  * whole history: on the first run, after a change of the mapping, and if the origin is not live. A reading of a future
  * day, such as Class I of the next month, does not move the window past today.
  */
-const windowOf = (feed: Feed, { run, previous, today }: FeedContext, isLive: boolean) => {
-  if (run.days !== undefined) return windowAround(run.days, feed)
+const selectWindow = (feed: Feed, { run, previous, today }: FeedContext, isLive: boolean) => {
+  if (run.days !== undefined) return widenWindow(run.days, feed)
   const cursor = previous.cursors.find((known) => known.feed === feed.feed)
   if (!isLive || cursor?.mapping_sha256 !== feed.mapping_sha256) return undefined
   const read_to = cursor.read_to < today ? cursor.read_to : today
   return { from: daysBefore(read_to, feed.lookBackDays), to: daysBefore(today, -daysAhead) }
 }
 
-/** The address has no payload: a recording is missing, or the service answered 404. */
+/** Whether the address has no payload: a recording is missing, or the service returned 404. */
 const isAbsent = (error: unknown): error is NotRecorded | RefusedByUpstream =>
   error instanceof NotRecorded || (error instanceof RefusedByUpstream && error.status === 404)
 
 /** Fetches the first address that exists. Otherwise fails with the first error, which names all missing recordings. */
-export const fetchFirst = Effect.fnUntraced(function* (asks: ReadonlyArray<Ask>) {
+export const fetchFirst = Effect.fnUntraced(function* (requests: ReadonlyArray<SourceRequest>) {
   const archive = yield* Archive
   const absent: Array<NotRecorded | RefusedByUpstream> = []
-  for (const ask of asks) {
-    const fetched = yield* archive.fetch(ask).pipe(
+  for (const request of requests) {
+    const fetched = yield* archive.fetch(request).pipe(
       Effect.catchIf(isAbsent, (error) => {
         absent.push(error)
         return Effect.succeed(undefined)
@@ -56,10 +55,9 @@ export const fetchFirst = Effect.fnUntraced(function* (asks: ReadonlyArray<Ask>)
   return yield* new NotRecorded({ ...first, looked_for })
 })
 
-/** The archived payload, the requested window, and whether the payload comes from a recording or a sample. */
 export const fetchFeed = Effect.fnUntraced(function* (context: FeedContext, feed: Feed) {
   const { kind } = yield* Origin
-  const window = windowOf(feed, context, kind === "live")
-  const raw = yield* fetchFirst(asksOf(feed, window, context.marsKey))
+  const window = selectWindow(feed, context, kind === "live")
+  const raw = yield* fetchFirst(feedRequests(feed, window, context.marsKey))
   return { raw, window, recorded: kind !== "live" }
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { barrels, feedNamed } from "@larder/test/support/pipelines/commodity-payloads.ts"
 import { Redacted } from "effect"
 import { catalog } from "../catalog.ts"
-import { asksOf, windowAround } from "./requests.ts"
+import { feedRequests, widenWindow } from "./requests.ts"
 
 const { feeds } = catalog()
 
@@ -12,26 +12,26 @@ const september = { from: "2026-09-01", to: "2026-09-30" }
 describe("the address of a feed", () => {
   it("keeps blanks and commas of a section percent-encoded", () => {
     const section = "500%20Pound%20Barrel%20Cheddar%20Cheese%20Prices%2C%20Sales%2C%20and%20Moisture%20Content"
-    assert.deepStrictEqual(asksOf(barrels, undefined, key), [
+    assert.deepStrictEqual(feedRequests(barrels, undefined, key), [
       { url: `https://mpr.datamart.ams.usda.gov/services/v1.1/reports/2993/${section}`, accept: "application/json" }
     ])
   })
 
   it("selects a window by the report's own field, with American dates", () => {
-    const [ask] = asksOf(feedNamed("gov-mars/1603"), september, undefined)
+    const [ask] = feedRequests(feedNamed("gov-mars/1603"), september, undefined)
     assert.isDefined(ask)
     assert.strictEqual(
       ask.url,
       "https://marsapi.ams.usda.gov/services/v1.2/reports/1603?q=report_begin_date%3D09%2F01%2F2026%3A09%2F30%2F2026"
     )
     assert.strictEqual(new URL(ask.url).searchParams.get("q"), "report_begin_date=09/01/2026:09/30/2026")
-    const [sections] = asksOf(feedNamed("gov-mars/1623"), september, undefined)
+    const [sections] = feedRequests(feedNamed("gov-mars/1623"), september, undefined)
     assert.strictEqual(new URL(sections?.url ?? "").search.split("&")[0], "?allSections=true")
   })
 
   it("sends the key to My Market News only, and never in the address", () => {
     for (const feed of feeds) {
-      for (const ask of asksOf(feed, september, key)) {
+      for (const ask of feedRequests(feed, september, key)) {
         assert.notInclude(ask.url, "secret-key")
         assert.strictEqual(ask.basicUser, feed.source === "gov-mars" ? key : undefined)
         assert.strictEqual(ask.keyVariable, feed.source === "gov-mars" ? "MARS_API_KEY" : undefined)
@@ -40,7 +40,7 @@ describe("the address of a feed", () => {
   })
 
   it("names the variable of the key when no key is set", () => {
-    const [ask] = asksOf(feedNamed("gov-mars/1603"), undefined, undefined)
+    const [ask] = feedRequests(feedNamed("gov-mars/1603"), undefined, undefined)
     assert.strictEqual(ask?.keyVariable, "MARS_API_KEY")
     assert.isFalse(ask !== undefined && "basicUser" in ask)
   })
@@ -54,11 +54,11 @@ describe("the window around the requested days", () => {
     ["gov-mpr/2989/Detail", "2026-08-01", "2026-10-31", "Class I is announced before its month"],
     ["gov-mpr/2993/Final Butter Prices and Sales", "2026-09-01", "2026-09-30", "a final week is printed once"]
   ])("extends for %s from %s to %s, because %s", (feed, from, to) => {
-    assert.deepStrictEqual(windowAround(september, feedNamed(feed)), { from, to })
+    assert.deepStrictEqual(widenWindow(september, feedNamed(feed)), { from, to })
   })
 
   it("stays within years of four digits", () => {
     const ends = { from: "0001-01-01", to: "9999-12-31" }
-    assert.deepStrictEqual(windowAround(ends, feedNamed("gov-mars/1623")), ends)
+    assert.deepStrictEqual(widenWindow(ends, feedNamed("gov-mars/1623")), ends)
   })
 })

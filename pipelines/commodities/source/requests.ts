@@ -1,7 +1,7 @@
 /** Requests to the two services: the addresses of the reports, the query for a window of days, the key. */
 import { daysBefore, isDay } from "@larder/schemas"
 import { Config, Option, Redacted } from "effect"
-import type { Ask } from "../../run/origins/origin.ts"
+import type { SourceRequest } from "../../run/origins/origin.ts"
 import type { DayRange } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
 
@@ -11,59 +11,54 @@ const base = {
 }
 
 /** `2026-09-01` → `09/01/2026`, as both services require. */
-const american = (day: string) => `${day.slice(5, 7)}/${day.slice(8, 10)}/${day.slice(0, 4)}`
+const formatAmerican = (day: string) => `${day.slice(5, 7)}/${day.slice(8, 10)}/${day.slice(0, 4)}`
 
-const withWindow = (url: string, feed: Feed, window: DayRange) => {
-  const condition = `${feed.windowField}=${american(window.from)}:${american(window.to)}`
+const addWindow = (url: string, feed: Feed, window: DayRange) => {
+  const condition = `${feed.windowField}=${formatAmerican(window.from)}:${formatAmerican(window.to)}`
   return `${url}${url.includes("?") ? "&" : "?"}q=${encodeURIComponent(condition)}`
 }
 
-/** The day shifted by some days, or the same day if the result is outside the calendar. */
-const shifted = (day: string, days: number) => {
-  const other = daysBefore(day, -days)
-  return isDay(other) ? other : day
+const shiftDay = (day: string, days: number) => {
+  const shifted = daysBefore(day, -days)
+  return isDay(shifted) ? shifted : day
 }
 
 /**
- * The window to request from a feed so that no reading of these days is missed. The service finds reports by other
- * days, such as the beginning of a year-to-date report or the week of the report that restates the reading.
+ * Returns the window to request from a feed so that no reading of these days is missed. The service finds reports by
+ * other days, such as the beginning of a year-to-date report or the week of the report that restates the reading.
  */
-export const windowAround = ({ from, to }: DayRange, { windowReachDays }: Feed): DayRange => ({
-  from: shifted(from, -windowReachDays),
-  to: shifted(to, windowReachDays)
+export const widenWindow = ({ from, to }: DayRange, { windowReachDays }: Feed): DayRange => ({
+  from: shiftDay(from, -windowReachDays),
+  to: shiftDay(to, windowReachDays)
 })
 
 /**
- * Whether all feeds of a service have no rows, although they were asked for days that are known to have rows: then the
- * service no longer knows the field by which days are requested. One or two feeds may really have no rows.
+ * Whether all feeds of a service have no rows for days that are known to have rows: then the service no longer knows
+ * the field by which days are requested. One or two feeds may really have no rows.
  */
-export const knowsNoDays = (rows: ReadonlyArray<number>) => rows.length >= 3 && rows.every((count) => count === 0)
+export const areAllEmpty = (rows: ReadonlyArray<number>) => rows.length >= 3 && rows.every((count) => count === 0)
 
-export const aboutNoDays =
+export const emptyLikeOthers =
   "like every other report of this service: it may no longer know the field by which days are requested"
 
 /** The key of My Market News. Whitespace around it comes from copying; an empty key counts as missing. */
 export const marsKey = Config.option(Config.Redacted("MARS_API_KEY")).pipe(
-  Config.map((key) => Option.getOrUndefined(key)),
   Config.map((key) => {
-    const text = key === undefined ? "" : Redacted.value(key).trim()
+    const text = Option.match(key, { onNone: () => "", onSome: (set) => Redacted.value(set).trim() })
     return text === "" ? undefined : Redacted.make(text)
   })
 )
 
-/**
- * What to request for a feed, in order of preference. The My Market News key is the user name of HTTP Basic, with an
- * empty password; Datamart needs no key.
- */
-export const asksOf = (
+/** In order of preference. The My Market News key is the user name of HTTP Basic; Datamart needs no key. */
+export const feedRequests = (
   feed: Feed,
   window: DayRange | undefined,
   key: Redacted.Redacted | undefined
-): ReadonlyArray<Ask> =>
+): ReadonlyArray<SourceRequest> =>
   feed.paths.map((path) => {
     const url = base[feed.source] + path
     return {
-      url: window === undefined ? url : withWindow(url, feed, window),
+      url: window === undefined ? url : addWindow(url, feed, window),
       accept: "application/json",
       ...(feed.source === "gov-mars" ? { keyVariable: "MARS_API_KEY" } : {}),
       ...(feed.source === "gov-mars" && key !== undefined ? { basicUser: key } : {})

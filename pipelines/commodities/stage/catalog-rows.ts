@@ -13,13 +13,13 @@ const productRows = ({ products }: Catalog) =>
 const seriesRows = ({ series }: Catalog) => series.map((line, index) => ({ ...line, position: index + 1 }))
 
 /** `measures`: the columns that metrics were actually read from. Before the first read, the documented name is used. */
-const metricRows = ({ feedOf, metrics }: Catalog, measures: ReadonlyMap<string, string>) =>
+const metricRows = ({ feedsByName, metrics }: Catalog, measures: ReadonlyMap<string, string>) =>
   metrics.flatMap(({ column, feeds, freight, licence, market_level, metric_name, product_slug, region, unit }) => {
-    const feed = feedOf.get(feeds[0] ?? "")
+    const feed = feedsByName.get(feeds[0] ?? "")
     if (feed === undefined) return []
     const measure = measures.get(metric_name) ?? column.name
-    const told = { frequency: feed.frequency, source: feed.source, report: feed.title, feed: feed.feed, licence }
-    return [{ metric_name, measure, unit, region, market_level, freight, product_slug, ...told }]
+    const report = { frequency: feed.frequency, source: feed.source, report: feed.title, feed: feed.feed, licence }
+    return [{ metric_name, measure, unit, region, market_level, freight, product_slug, ...report }]
   })
 
 export const catalogRows = (catalog: Catalog, measures: ReadonlyMap<string, string>) =>

@@ -1,31 +1,26 @@
-/** Stages what was read from one feed: prices, rejects, unknown fields, its payload and its cursor. Logs what is odd. */
-
+/** Stages what was read from one feed: prices, rejects, unknown fields, its payload and its cursor. Logs oddities. */
 import { cursorTable, priceVersionTable, rawFileTable, rejectTable, unknownFieldTable } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { RawFile } from "../../run/archive/fetch-list.ts"
 import type { RunContext } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
 import type { Normalised } from "../normalise/normalise.ts"
-import type { Previous } from "../previous.ts"
+import type { PreviousFeeds } from "../previous.ts"
 
-const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, previous: Previous) {
+const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, previous: PreviousFeeds) {
   const known = previous.unknownFields.flatMap((unknown) => (unknown.feed === feed.feed ? [unknown.field] : []))
   const fields = read.unknown_fields.map(({ field }) => field).filter((field) => !known.includes(field))
-  if (fields.length > 0)
-    yield* Effect.logWarning("upstream has fields that no mapping knows").pipe(Effect.annotateLogs({ fields }))
-  if (read.absent.length > 0)
-    yield* Effect.logWarning("no row of these metrics").pipe(Effect.annotateLogs({ metrics: read.absent }))
+  if (fields.length > 0) yield* Effect.logWarning("upstream has fields that no mapping knows", { fields })
+  if (read.absent.length > 0) yield* Effect.logWarning("no row of these metrics", { metrics: read.absent })
   const [reject] = read.rejects
   if (reject !== undefined) {
-    yield* Effect.logWarning("rows rejected").pipe(
-      Effect.annotateLogs({ rows: read.rejects.length, first: reject.reason })
-    )
+    yield* Effect.logWarning("rows rejected", { rows: read.rejects.length, first: reject.reason })
   }
 })
 
-/** `payload_mapping`: the mapping by which a later run knows that it has read this payload. */
+/** `payload_mapping`: identifies the mapping, so that a later run recognises a payload that it need not read again. */
 export const stageFeed = Effect.fnUntraced(function* (
-  { run, previous }: { readonly run: RunContext; readonly previous: Previous },
+  { run, previous }: { readonly run: RunContext; readonly previous: PreviousFeeds },
   feed: Feed,
   raw: RawFile,
   read: Normalised,

@@ -5,8 +5,7 @@ import { assert, layer } from "@effect/vitest"
 import { startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, type Duration, Effect, Fiber, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import { liveOrigin } from "../origins/live.ts"
-import { AccessDenied, AnswerTooLarge, GivenUp, NotRecorded } from "../origins/origin.ts"
-import { Refused } from "../origins/recorded-refusals.ts"
+import { AccessDenied, AnswerTooLarge, GivenUp, NotRecorded, RefusedRequest } from "../origins/origin.ts"
 import { replayOrigin } from "../origins/replay.ts"
 import { Archive } from "./archive.ts"
 import { ArchiveUnwritable, Fetch } from "./fetch-list.ts"
@@ -16,7 +15,7 @@ const live = liveOrigin({ interval: 0, firstPause: "1 millis", firstBackOff: "1 
 )
 const sha256Of = (text: string) => createHash("sha256").update(text).digest("hex")
 const decodeLine = Schema.decodeUnknownSync(Schema.fromJsonString(Fetch), { onExcessProperty: "error" })
-const decodeRefused = Schema.decodeUnknownSync(Schema.fromJsonString(Refused), { onExcessProperty: "error" })
+const decodeRefused = Schema.decodeUnknownSync(Schema.fromJsonString(RefusedRequest), { onExcessProperty: "error" })
 
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
 const archiveIn = (folder: string, more: Partial<Parameters<typeof Archive.layer>[0]> = {}) =>
@@ -88,12 +87,14 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("keeps the response headers that were asked for", () =>
+  it.effect("stores the requested response headers", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) => response.writeHead(200, { "x-wp-total": "151" }).end("[]"))
-      const ask = { url: upstream.url, accept: "*/*", wants: ["x-wp-total", "x-wp-totalpages"] }
-      const raw = yield* Archive.use((archive) => archive.fetch(ask)).pipe(Effect.provide([archiveIn(folder), live]))
+      const request = { url: upstream.url, accept: "*/*", wants: ["x-wp-total", "x-wp-totalpages"] }
+      const raw = yield* Archive.use((archive) => archive.fetch(request)).pipe(
+        Effect.provide([archiveIn(folder), live])
+      )
       const [line = ""] = yield* linesOf(folder)
       assert.deepStrictEqual([raw.told, decodeLine(line).told], [{ "x-wp-total": "151" }, { "x-wp-total": "151" }])
     })
@@ -103,12 +104,12 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     ["announces more bytes than are wanted", { "content-length": "1001" }, Buffer.alloc(1001)],
     ["sends more bytes than are wanted", {}, Buffer.alloc(1001)],
     ["unpacks to more bytes than are wanted", { "content-encoding": "gzip" }, gzipSync(Buffer.alloc(1001))]
-  ] as const)("keeps nothing of an answer that %s, and does not ask again", ([, headers, body]) =>
+  ] as const)("discards a response that %s, and does not retry", ([, headers, body]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) => response.writeHead(200, headers).end(body))
-      const ask = { url: upstream.url, accept: "*/*", longest: 1000 }
-      const fetching = Archive.use((archive) => archive.fetch(ask)).pipe(Effect.provide([archiveIn(folder), live]))
+      const request = { url: upstream.url, accept: "*/*", maxBytes: 1000 }
+      const fetching = Archive.use((archive) => archive.fetch(request)).pipe(Effect.provide([archiveIn(folder), live]))
       const error = yield* Effect.flip(fetching)
       assert.instanceOf(error, AnswerTooLarge)
       assert.strictEqual(error.message, `GET ${upstream.url} was given up: the answer is longer than 1,000 bytes.`)
@@ -153,7 +154,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("gives up when the time budget is used up, and records that", () =>
+  it.effect("gives up when the time budget is used up, and records it", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) => response.write("the beginning"))
@@ -171,12 +172,14 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("keeps an answer of exactly the allowed number of bytes", () =>
+  it.effect("accepts a response of exactly the maximum size", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) => response.end(Buffer.alloc(1000)))
-      const ask = { url: upstream.url, accept: "*/*", longest: 1000 }
-      const raw = yield* Archive.use((archive) => archive.fetch(ask)).pipe(Effect.provide([archiveIn(folder), live]))
+      const request = { url: upstream.url, accept: "*/*", maxBytes: 1000 }
+      const raw = yield* Archive.use((archive) => archive.fetch(request)).pipe(
+        Effect.provide([archiveIn(folder), live])
+      )
       assert.strictEqual(raw.bytes, 1000)
     })
   )
@@ -204,7 +207,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("rewrites a stored file that was cut short", () =>
+  it.effect("rewrites a truncated file", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -217,7 +220,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("flushes a payload that a killed run left, with its folders, before it is settled", () =>
+  it.effect("flushes a payload that a killed run left, and its folders", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -236,13 +239,13 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       })
       yield* Effect.andThen(
         fetch(upstream.url),
-        Archive.use(({ settled }) => settled)
+        Archive.use(({ flush }) => flush)
       ).pipe(Effect.provide([archiveIn(folder), live]), Effect.provideService(FileSystem.FileSystem, watched))
       assert.includeMembers(flushed, [left, `${folder}/${sha256.slice(0, 2)}`, folder])
     })
   )
 
-  it.effect("keeps the whole payload when the first try broke off in the middle", () =>
+  it.effect("stores the whole payload if the first try broke off in the middle", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response, n) => {
@@ -258,7 +261,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("keeps nothing of a fetch that is interrupted", () =>
+  it.effect("discards an interrupted fetch", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -276,14 +279,14 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("keeps no body of a 403 answer, and no key", () =>
+  it.effect("stores neither the body of a 403 response nor the key", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      const upstream = yield* startUpstream((response, n) => response.writeHead(n === 1 ? 200 : 403).end("an answer"))
+      const upstream = yield* startUpstream((response, n) => response.writeHead(n === 1 ? 200 : 403).end("a response"))
       const basicUser = Redacted.make("s3cret-mars-key")
-      const ask = { url: upstream.url, accept: "*/*", basicUser, keyVariable: "MARS_API_KEY" }
+      const request = { url: upstream.url, accept: "*/*", basicUser, keyVariable: "MARS_API_KEY" }
       const error = yield* Archive.use((archive) =>
-        Effect.andThen(archive.fetch(ask), Effect.flip(archive.fetch({ ...ask, url: `${upstream.url}/2` })))
+        Effect.andThen(archive.fetch(request), Effect.flip(archive.fetch({ ...request, url: `${upstream.url}/2` })))
       ).pipe(Effect.provide([archiveIn(folder), live]))
       assert.instanceOf(error, AccessDenied)
       const lines = yield* linesOf(folder)
@@ -294,7 +297,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("archives recordings like network answers, and marks a recording of another query as not exact", () =>
+  it.effect("archives recordings like network responses, and marks a recording of another query as not exact", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const recordings = yield* makeFolder
@@ -324,7 +327,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("fails with its folder and the reason when it cannot be written", () =>
+  it.effect("fails with its folder and the reason if it cannot be written", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = `${yield* makeFolder}/raw`

@@ -1,15 +1,11 @@
-/**
- * Lines of `fetches/<run_id>.ndjson`: what a run fetched and was refused, in order of the responses, and its end. Also
- * a payload as a run reads it, and the errors of the archive.
- */
+/** Lines of `fetches/<run_id>.ndjson`: the fetches and refusals of a run, in order, and its end. Errors of the archive. */
 import { Effect, Option, Schema } from "effect"
 import { reasonOf } from "../files/causes.ts"
-import { Refused } from "../origins/recorded-refusals.ts"
+import { RefusedRequest } from "../origins/origin.ts"
 
 export const Fetch = Schema.Struct({
   run_id: Schema.String,
   pipeline: Schema.String,
-  /** Days that the run was limited to; null if it was not. */
   days: Schema.NullOr(Schema.Struct({ from: Schema.String, to: Schema.String })),
   origin: Schema.Literals(["live", "replay", "sample"]),
   url: Schema.String,
@@ -22,7 +18,6 @@ export const Fetch = Schema.Struct({
   last_modified: Schema.NullOr(Schema.String),
   /** False if a recording without a query answered for an address that has one. */
   exact: Schema.Boolean,
-  /** Further values of the response that the request asked for. */
   told: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   /** When the response began, UTC, with milliseconds. */
   fetched_at: Schema.String,
@@ -32,7 +27,7 @@ export const Fetch = Schema.Struct({
   bytes: Schema.Int,
   /** Path while the payload is loose, relative to the archive, with `/`. */
   file: Schema.String,
-  /** The interrupted run that fetched the payload, if this run took it over. */
+  /** The interrupted run that fetched the payload, if this run reused it. */
   taken_from: Schema.optionalKey(Schema.String)
 })
 export type Fetch = typeof Fetch.Type
@@ -51,7 +46,6 @@ export class ArchiveUnwritable extends Schema.TaggedError<ArchiveUnwritable>()("
   }
 }
 
-/** A payload in the archive is not the one that was fetched. */
 export class RawFileDamaged extends Schema.TaggedError<RawFileDamaged>()("RawFileDamaged", {
   file: Schema.String,
   problem: Schema.String
@@ -64,7 +58,6 @@ export class RawFileDamaged extends Schema.TaggedError<RawFileDamaged>()("RawFil
 /** Whether the run accepted a large loss, with `--accept-shrinkage`. */
 const shrinkage_accepted = Schema.optionalKey(Schema.Boolean)
 
-/** The last line of a run that published. */
 const Published = Schema.Struct({ run_id: Schema.String, published: Schema.String, shrinkage_accepted })
 
 /** The last line of a run that published nothing, with its outcome. A killed or interrupted run has no such line. */
@@ -76,15 +69,19 @@ export const hasRead = (
 ): line is typeof Published.Type | typeof Ended.Type =>
   "published" in line || ("ended" in line && ["unchanged", "partial"].includes(line.ended))
 
-export type Line = typeof Fetch.Encoded | typeof Refused.Encoded | typeof Published.Encoded | typeof Ended.Encoded
+export type FetchListLine =
+  | typeof Fetch.Encoded
+  | typeof RefusedRequest.Encoded
+  | typeof Published.Encoded
+  | typeof Ended.Encoded
 
 export const decodeLine = Schema.decodeUnknownEffect(
-  Schema.fromJsonString(Schema.Union([Fetch, Refused, Published, Ended]))
+  Schema.fromJsonString(Schema.Union([Fetch, RefusedRequest, Published, Ended]))
 )
 
-/** A line as a killed run may have left it; undefined if it is cut. */
-export const parsedLine = (text: string) => Effect.map(Effect.option(decodeLine(text)), Option.getOrUndefined)
+/** Undefined if the line is cut, as a killed run may have left it. */
+export const parseLine = (text: string) => Effect.map(Effect.option(decodeLine(text)), Option.getOrUndefined)
 
-export const lastLineOf = (list: string) => parsedLine(list.trimEnd().split("\n").at(-1) ?? "")
+export const parseLastLine = (list: string) => parseLine(list.trimEnd().split("\n").at(-1) ?? "")
 
 export const hasPayload = (line: Effect.Success<ReturnType<typeof decodeLine>>): line is Fetch => "sha256" in line

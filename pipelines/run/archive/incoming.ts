@@ -1,8 +1,8 @@
 /**
  * Working files of runs, in a folder of the archive, on the same disk as their final place.
  * `<machine>.<process>.<random>.part` is a file that is being received or a pack that is being written, and `….run` is
- * the folder with the payloads that a run reads. Nothing outlives its scope. The next run removes what a killed run left. Downloads that a later run resumes have folders of their own, see
- * `resumable.ts`.
+ * the folder with the payloads that a run reads. Nothing outlives its scope; the next run removes what a killed run
+ * left. `resumable.ts` has the downloads that a later run resumes.
  */
 import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
@@ -20,7 +20,6 @@ const workName = /^(.+)\.(\d+)\.[0-9a-f-]{36}\.(part|run)$/
 /** Folders of the runs of this process. A process of an earlier container may have had the same process id. */
 const ours = new Set<string>()
 
-/** A name that identifies the machine and process of its owner. */
 export const newWorkName = (kind: "part" | "run") => `${hostname()}.${process.pid}.${randomUUID()}.${kind}`
 
 export const isAlive = (pid: number) => {
@@ -32,8 +31,8 @@ export const isAlive = (pid: number) => {
   }
 }
 
-/** The name of a folder for this run alone. The caller that makes the folder removes it before the scope closes. */
-export const runFolder = Effect.fnUntraced(function* (folder: string) {
+/** Returns a path for this run alone. The caller that makes the folder removes it before the scope closes. */
+export const reserveRunFolder = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
   const name = newWorkName("run")
   yield* Effect.acquireRelease(
@@ -43,7 +42,7 @@ export const runFolder = Effect.fnUntraced(function* (folder: string) {
   return path.join(folder, name)
 })
 
-/** Removes what dead processes of this machine left, and what is old from any: machines may share the folder. */
+/** Removes files of dead processes of this machine, and old files of any machine: machines may share the folder. */
 export const clearAbandoned = Effect.fn("Incoming.clearAbandoned")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

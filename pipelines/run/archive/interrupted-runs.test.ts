@@ -58,7 +58,7 @@ const linesOf = Effect.fnUntraced(function* (folder: string, n: number) {
   return (yield* fs.readFileString(listOf(folder, n))).trimEnd().split("\n")
 })
 
-/** Answers with the path and how often it was asked until then. */
+/** Responds with the path and the number of requests for it so far. */
 const counting = Effect.gen(function* () {
   const asked = new Map<string, number>()
   return yield* startUpstream((response, _, { url }) => {
@@ -69,7 +69,7 @@ const counting = Effect.gen(function* () {
 
 // on the real clock: the servers are real, too
 layer(NodeServices.layer, { excludeTestServices: true })("a run after an interrupted one", (it) => {
-  it.effect("takes each of its payloads once, in order, and asks for the others", () =>
+  it.effect("reuses each of its payloads once, in order, and requests the others", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const { seen, url } = yield* counting
@@ -83,7 +83,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
     })
   )
 
-  it.effect("lists taken payloads as its own, with their time and the run that fetched them", () =>
+  it.effect("lists reused payloads as its own, with their time and the run that fetched them", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const { url } = yield* counting
@@ -97,7 +97,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
     })
   )
 
-  it.effect("takes a payload only once, even if two earlier runs list it", () =>
+  it.effect("reuses a payload only once, even if two earlier runs list it", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const { url } = yield* counting
@@ -118,7 +118,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
     })
   )
 
-  it.effect("asks again for a payload that is not whole", () =>
+  it.effect("requests a damaged payload again", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -130,7 +130,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
     })
   )
 
-  it.effect("takes nothing that is older than six hours, or that a clock dated in the future", () =>
+  it.effect("does not reuse payloads that are older than six hours or dated in the future", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -146,10 +146,10 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
   )
 
   it.effect.each([
-    ["ended without publishing", { end: (archive: Archive["Service"]) => archive.ended("failed") }],
-    ["published", { end: (archive: Archive["Service"]) => archive.published("larder-000001") }],
+    ["ended without publishing", { end: (archive: Archive["Service"]) => archive.recordEnd("failed") }],
+    ["published", { end: (archive: Archive["Service"]) => archive.recordPublished("larder-000001") }],
     ["is of another pipeline", { pipeline: "prices" }]
-  ] as const)("takes nothing from a run that %s", ([, about]) =>
+  ] as const)("reuses nothing of a run that %s", ([, about]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const { url } = yield* counting
@@ -158,19 +158,19 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
     })
   )
 
-  it.effect("takes nothing from runs that are older than one that published", () =>
+  it.effect("reuses nothing of runs before one that published", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const { url } = yield* counting
       yield* runOf(folder, 1, [`${url}/a`])
-      yield* runOf(folder, 2, [`${url}/b`], { end: (archive) => archive.published("larder-000001") })
+      yield* runOf(folder, 2, [`${url}/b`], { end: (archive) => archive.recordPublished("larder-000001") })
       yield* runOf(folder, 3, [`${url}/c`])
       const bodies = yield* runOf(folder, 4, [`${url}/a`, `${url}/b`, `${url}/c`])
       assert.deepStrictEqual(bodies, ["/a 2", "/b 2", "/c 1"])
     })
   )
 
-  it.effect("takes nothing from or for recordings, and nothing when its pipeline does not resume", () =>
+  it.effect("does not reuse recordings, nor payloads of a pipeline that does not resume", () =>
     Effect.gen(function* () {
       const [folder, recordings] = [yield* makeFolder, yield* makeFolder]
       const fs = yield* FileSystem.FileSystem

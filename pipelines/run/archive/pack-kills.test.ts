@@ -1,4 +1,4 @@
-/** Processes that are killed with -9 at each step of packing, as another process finds what they left. */
+/** Kills processes with -9 at each step of packing, and checks the archive from another process. */
 import { spawnSync } from "node:child_process"
 import { readdirSync, truncateSync } from "node:fs"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -6,8 +6,8 @@ import { assert, layer } from "@effect/vitest"
 import { later } from "@larder/test/support/later.ts"
 import { addressed, filesIn, membersOf, packedRun, sha256Of } from "@larder/test/support/pipelines/raw-archive.ts"
 import { Effect, FileSystem } from "effect"
-import { archiveToRepeat } from "./archived-runs.ts"
-import { runPayloads } from "./run-payloads.ts"
+import { openArchive } from "./archived-runs.ts"
+import { openRunPayloads } from "./run-payloads.ts"
 
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
   fs.makeTempDirectoryScoped({ prefix: "larder-kills-" })
@@ -15,7 +15,7 @@ const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
 const payloads = addressed(Array.from({ length: 5 }, (_, n) => `page ${n} `.repeat(20_000)))
 const hashes = Object.values(payloads).map(sha256Of).sort()
 
-/** Runs and packs in a process that kills itself the `nth` time that a call of its file system is such a one. */
+/** Runs and packs in a process that kills itself at the `nth` matching call of its file system. */
 const killedAt = (folder: string, method: string, pattern: string, nth: number, after: boolean) => {
   const script = `
     import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -45,8 +45,8 @@ const readable = (folder: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const scratch = yield* makeFolder
-    const { packed } = yield* archiveToRepeat(folder, scratch)
-    const { provide } = yield* runPayloads({ root: folder, own: `${scratch}/own`, packed })
+    const { packed } = yield* openArchive(folder, scratch)
+    const { provide } = yield* openRunPayloads({ root: folder, own: `${scratch}/own`, packed })
     return yield* Effect.forEach(hashes, (sha256) =>
       Effect.gen(function* () {
         const found = yield* provide(sha256)
@@ -87,7 +87,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a process that is kill
     })
   )
 
-  it.effect("in the middle of the zip leaves a part that the next run removes", () =>
+  it.effect("in the middle of the zip leaves a part, which the next run removes", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const { signal } = killedAt(folder, "open", part, 6, false)

@@ -53,7 +53,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
     })
   )
 
-  it.effect("a payload is deflated where that helps, and else stored", () =>
+  it.effect("a payload is deflated if that makes it smaller, and stored otherwise", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const [text, packed] = ["a line\n".repeat(1000), gzipSync(randomBytes(200_000))]
@@ -63,7 +63,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
     })
   )
 
-  it.effect("a large payload that is compressed already stays loose, also in later runs", () =>
+  it.effect("a large payload that is already compressed stays loose, also in later runs", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const large = randomBytes(17 << 20)
@@ -74,7 +74,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
     })
   )
 
-  it.effect("payloads that are in a pack already are not kept again", () =>
+  it.effect("payloads that are already in a pack are not stored again", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       yield* packedRun(folder, "run-1", some)
@@ -88,18 +88,18 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
     })
   )
 
-  it.effect("payloads of a run that failed are packed, too", () =>
+  it.effect("payloads of a failed run are packed, too", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       yield* Effect.gen(function* () {
         yield* fetchAll(some)
-        yield* Archive.use((archive) => Effect.andThen(archive.ended("failed"), archive.pack))
+        yield* Archive.use((archive) => Effect.andThen(archive.recordEnd("failed"), archive.pack))
       }).pipe(Effect.provide([runNamed(folder, "run-1"), answering(some)]))
       assert.deepStrictEqual(filesIn(folder), ["packs/run-1.zip"])
     })
   )
 
-  it.effect("what an interrupted run left is packed by the run that takes it up", () =>
+  it.effect("payloads of an interrupted run are packed by the run that resumes it", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const run = (n: number, then: (archive: Archive["Service"]) => Effect.Effect<void, unknown>) =>
@@ -109,13 +109,13 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
         }).pipe(Effect.provide([runNamed(folder, `2026-${n}-shops-run`, { resumesRuns: true }), answering(some)]))
       yield* run(1, () => Effect.void)
       assert.lengthOf(filesIn(folder), 4)
-      yield* run(2, (archive) => Effect.andThen(archive.published("larder-1"), archive.pack))
+      yield* run(2, (archive) => Effect.andThen(archive.recordPublished("larder-1"), archive.pack))
       assert.deepStrictEqual(filesIn(folder), ["packs/2026-2-shops-run.zip"])
       assert.deepStrictEqual(yield* membersOf(folder, "2026-2-shops-run"), hashesOf(some))
     })
   )
 
-  it.effect("what a killed run left stays loose for six hours, and is packed by a later run", () =>
+  it.effect("payloads of a killed run stay loose for six hours, and a later run packs them", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       yield* fetchAll(some).pipe(Effect.provide([runNamed(folder, "run-1"), answering(some)]))
@@ -127,7 +127,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
     })
   )
 
-  it.effect("a damaged payload is named, stays where it is, and keeps no other from being packed", () =>
+  it.effect("a damaged payload is reported and stays loose, and the others are packed", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -141,7 +141,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
     })
   )
 
-  it.effect("payloads stay loose where they cannot be packed, and the run is as good as any", () =>
+  it.effect("payloads stay loose if they cannot be packed, and the run succeeds", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -153,7 +153,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
     })
   )
 
-  it.effect("no pack of an earlier run is overwritten", () =>
+  it.effect("the pack of an earlier run is not overwritten", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       yield* packedRun(folder, "run-1", some)
@@ -164,8 +164,8 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
   )
 })
 
-layer(NodeServices.layer, { excludeTestServices: true })("runs side by side", (it) => {
-  it.effect("keep what both fetched, and each reads on while the other packs it", () =>
+layer(NodeServices.layer, { excludeTestServices: true })("concurrent runs", (it) => {
+  it.effect("keep payloads that both fetched, and each can read them while the other packs them", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -182,14 +182,14 @@ layer(NodeServices.layer, { excludeTestServices: true })("runs side by side", (i
           ["packs/run-2.zip"]
         )
         for (const { path, sha256 } of slow.raw) assert.strictEqual(sha256Of(yield* fs.readFile(path)), sha256)
-        yield* slow.archive.published("larder-1") // flushes what is no longer loose
+        yield* slow.archive.recordPublished("larder-1") // flushes what is no longer loose
         yield* slow.archive.pack
       }).pipe(Effect.provide([runNamed(folder, "run-1"), answering(some)]))
       assert.deepStrictEqual(filesIn(folder), ["packs/run-2.zip"])
     })
   )
 
-  it.effect("that pack at the same moment lose nothing", () =>
+  it.effect("lose nothing if they pack at the same moment", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const many = addressed(Array.from({ length: 60 }, (_, n) => `page ${n} `.repeat(500)))

@@ -1,22 +1,19 @@
 /**
- * Packs loose payloads when a run ends: those of the run, and those that killed runs left. The pack appears complete or
- * not at all, and a loose file is removed only when it can be read from a pack that is durable on disk. A kill at any
- * moment loses nothing: the next run removes the half-written zip, and packs what is still loose.
+ * Packs loose payloads when a run ends: its own, and those that killed runs left. A loose file is removed only when it
+ * can be read from a pack that is durable on disk. A kill at any moment loses nothing: the next run removes the
+ * half-written zip, and packs the remaining loose files.
  */
 import { ifMissing, syncFile, syncFolder } from "@larder/warehouse"
 import { Clock, Effect, FileSystem, Option, Path, type PlatformError, Schema } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { RawFileDamaged } from "./fetch-list.ts"
 import { newWorkName } from "./incoming.ts"
-import { takenFor } from "./interrupted-runs.ts"
+import { maxReuseAge } from "./interrupted-runs.ts"
 import { isCompressible, type LoosePayload, verifyPack, writePack } from "./packs/pack-file.ts"
 import type { PackedPayloads } from "./packs/packed-payloads.ts"
 import { looseName, type RunPayloads, removeIfEmpty } from "./run-payloads.ts"
 
-/**
- * From this size on, a payload that is already compressed stays loose permanently: packing a release of branded foods
- * would copy 450 MB and save nothing.
- */
+/** A larger compressed payload stays loose: packing a release of branded foods would copy 450 MB and save nothing. */
 const largeFrom = 16 * 1024 * 1024
 
 class PackingFailed extends Schema.TaggedError<PackingFailed>()("PackingFailed", {
@@ -32,29 +29,31 @@ interface Loose extends LoosePayload {
   readonly bytes: number
 }
 
-/** Undefined if it is not loose, or no longer loose. */
-export const looseOf = Effect.fnUntraced(function* (root: string, sha256: string) {
+export const findLoose = Effect.fnUntraced(function* (root: string, hashes: Iterable<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const file = path.join(root, looseName(sha256))
-  const info = yield* fs.stat(file).pipe(ifMissing(undefined))
-  if (info === undefined) return undefined
-  const written_at = Option.getOrElse(info.mtime, () => new Date(0))
-  return { sha256, file, written_at, bytes: Number(info.size) } satisfies Loose
+  const found: Array<Loose> = []
+  for (const sha256 of hashes) {
+    const file = path.join(root, looseName(sha256))
+    const info = yield* fs.stat(file).pipe(ifMissing(undefined))
+    if (info === undefined) continue
+    const written_at = Option.getOrElse(info.mtime, () => new Date(0))
+    found.push({ sha256, file, written_at, bytes: Number(info.size) })
+  }
+  return found
 })
 
-/** All loose payloads that no later run takes over, see `interrupted-runs.ts`. */
-const leftBehind = Effect.fnUntraced(function* (root: string) {
+/** Finds all loose payloads that no later run reuses, see `interrupted-runs.ts`. */
+const findAbandoned = Effect.fnUntraced(function* (root: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const earliest = (yield* Clock.currentTimeMillis) - takenFor
+  const earliest = (yield* Clock.currentTimeMillis) - maxReuseAge
   const folders = (yield* fs.readDirectory(root)).filter((name) => /^[0-9a-f]{2}$/.test(name))
   const names = yield* Effect.forEach(folders, (name) =>
     fs.readDirectory(path.join(root, name)).pipe(ifMissing<ReadonlyArray<string>>([]))
   )
   const hashes = names.flat().filter((name) => /^[0-9a-f]{64}$/.test(name))
-  const found = yield* Effect.forEach(hashes, (sha256) => looseOf(root, sha256))
-  return found.filter((one) => one !== undefined).filter(({ written_at }) => written_at.getTime() <= earliest)
+  return (yield* findLoose(root, hashes)).filter(({ written_at }) => written_at.getTime() <= earliest)
 })
 
 /** Whether a payload is large and already compressed. False if another run has packed it meanwhile. */
@@ -82,7 +81,6 @@ export const putPack = Effect.fnUntraced(function* (
 }, Effect.scoped)
 
 interface Packing {
-  /** The archive. */
   readonly root: string
   readonly run_id: string
   readonly payloads: RunPayloads
@@ -92,21 +90,19 @@ interface Packing {
 const pack = Effect.fnUntraced(function* ({ packed, payloads, root }: Packing, target: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const own = (yield* Effect.forEach(payloads.used, (sha256) => looseOf(root, sha256))).filter(
-    (one) => one !== undefined
-  )
-  const candidates = new Map([...own, ...(yield* leftBehind(root))].map((one) => [one.sha256, one]))
+  const loosePayloads = [...(yield* findLoose(root, payloads.used)), ...(yield* findAbandoned(root))]
+  const candidates = new Map(loosePayloads.map((loose) => [loose.sha256, loose]))
   const toPack: Array<Loose> = []
   const done: Array<Loose> = []
   for (const loose of candidates.values()) {
-    if (yield* packed.isWhole(loose.sha256)) {
+    if (yield* packed.isIntact(loose.sha256)) {
       done.push(loose) // packed by a run that was killed before it could remove it, or by a concurrent run
       continue
     }
     if (yield* staysLoose(loose)) continue
-    const found = yield* payloads.provide(loose.sha256)
-    if ("path" in found) toPack.push({ ...loose, file: found.path })
-    else yield* Effect.logWarning(new RawFileDamaged(found).message)
+    const payload = yield* payloads.provide(loose.sha256)
+    if ("path" in payload) toPack.push({ ...loose, file: payload.path })
+    else yield* Effect.logWarning(new RawFileDamaged(payload).message)
   }
   if (toPack.length > 0) {
     const isFirst = !(yield* fs.exists(path.dirname(target)))
@@ -122,7 +118,6 @@ const pack = Effect.fnUntraced(function* ({ packed, payloads, root }: Packing, t
   for (const folder of new Set(files.map((file) => path.dirname(file)))) yield* removeIfEmpty(folder)
 })
 
-/** A run packs once: the pack has the name of the run. */
 export const packLoose = Effect.fn("Packs.packLoose")(function* (packing: Packing) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -1,4 +1,4 @@
-/** What pruning takes from the archive of a shop, also where it is killed or runs go on. */
+/** Prunes the archive of a shop, also killed, on a full disk, and beside runs. */
 import { randomBytes } from "node:crypto"
 import { readdirSync, statSync, truncateSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
@@ -32,21 +32,21 @@ const bytesOf = (layout: Layout) =>
     .concat(listsOf(layout).map((name) => `fetches/${name}`))
     .reduce((sum, name) => sum + statSync(`${rawOf(layout)}/${name}`).size, 0)
 
-/** Prunes when no run is young any more. Without `keep`, no run is kept that need not be. */
-const pruned = (layout: Layout, { dryRun = false, keep = { runs: 0 } }: { dryRun?: boolean; keep?: Keep } = {}) =>
+/** Prunes when no run is recent any more. By default, it removes every run that a rebuild does not need. */
+const pruneHome = (layout: Layout, { dryRun = false, keep = { runs: 0 } }: { dryRun?: boolean; keep?: Keep } = {}) =>
   pruneArchive(layout, { keep, dryRun }).pipe(later("7 hours"))
 
 const withFailures = archiveWithFailures()
 
 describe("pruning the raw archive", () => {
-  itWorks("removes what only failed runs fetched, and a rebuild gives the same rows, ids included", () =>
+  itWorks("removes payloads that only failed runs fetched, and a rebuild gives the same rows and ids", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       const [before, untouched] = [bytesOf(layout), filesIn(rawOf(layout))]
-      const told = yield* pruned(layout, { dryRun: true })
+      const preview = yield* pruneHome(layout, { dryRun: true })
       assert.deepStrictEqual(filesIn(rawOf(layout)), untouched)
-      const done = yield* pruned(layout)
-      assert.deepStrictEqual(done, { ...told, dry_run: false })
+      const done = yield* pruneHome(layout)
+      assert.deepStrictEqual(done, { ...preview, dry_run: false })
       assert.deepStrictEqual(
         done.runs.map(({ outcome, rolled_back }) => [outcome, rolled_back]),
         [
@@ -58,21 +58,21 @@ describe("pruning the raw archive", () => {
       assert.deepStrictEqual(yield* packsOf(layout), neededPacks)
       assert.isAtMost(done.bytes, before - bytesOf(layout))
       assert.isAbove(done.bytes, 500)
-      assert.deepInclude(yield* pruned(layout), { runs: [], payloads: 0, bytes: 0, kept: 3 })
+      assert.deepInclude(yield* pruneHome(layout), { runs: [], payloads: 0, bytes: 0, kept: 3 })
       yield* isWhole(layout)
     })
   )
-  itWorks("keeps a rolled-back run as long as one can go back to what it made", () =>
+  itWorks("keeps a rolled-back run as long as its generation can be restored", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* ran(layout, "apples", "pears")
       yield* ran(layout, "apples", "figs")
       yield* rollback(layout, { to: Option.none(), only: Option.none(), note: Option.none() })
-      assert.deepStrictEqual((yield* pruned(layout)).runs, [])
+      assert.deepStrictEqual((yield* pruneHome(layout)).runs, [])
       const keepingOne = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ LARDER_KEPT_GENERATIONS: "1" }))
       yield* Effect.provide(ran(layout, "apples", "plums"), keepingOne)
       const [first, , third] = listsOf(layout)
-      const { runs } = yield* pruned(layout)
+      const { runs } = yield* pruneHome(layout)
       assert.deepStrictEqual(
         runs.map(({ outcome, rolled_back }) => [outcome, rolled_back]),
         [["published", true]]
@@ -92,15 +92,15 @@ describe("pruning the raw archive", () => {
       const layout = yield* aLayout
       for (const eggs of ["1", "2", "3"]) yield* ran(layout, `spoiled eggs ${eggs}`, "pears")
       const lists = listsOf(layout)
-      assert.deepStrictEqual((yield* pruned(layout, { keep: { days: 1 } })).runs, [])
-      yield* pruned(layout, { keep: { runs: 2 } })
+      assert.deepStrictEqual((yield* pruneHome(layout, { keep: { days: 1 } })).runs, [])
+      yield* pruneHome(layout, { keep: { runs: 2 } })
       assert.deepStrictEqual(listsOf(layout), lists.slice(1))
-      yield* pruned(layout, { keep: { days: 1 } }).pipe(later("18 hours"))
+      yield* pruneHome(layout, { keep: { days: 1 } }).pipe(later("18 hours"))
       assert.deepStrictEqual(listsOf(layout), [])
       assert.deepStrictEqual(filesIn(rawOf(layout)), [])
     })
   )
-  itWorks("keeps what the next run takes up of one that was killed less than six hours ago", () =>
+  itWorks("keeps payloads that the next run reuses, of a run that was killed less than six hours ago", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       yield* ran(layout, "apples", "pears") // records the killed one
@@ -109,7 +109,7 @@ describe("pruning the raw archive", () => {
       assert.deepStrictEqual(listsOf(layout), young)
     })
   )
-  itWorks("keeps a run whose list says that it published, though a later repetition of it failed", () =>
+  itWorks("keeps a run that published according to its list, even if a later repetition failed", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       const fs = yield* FileSystem.FileSystem
@@ -118,18 +118,18 @@ describe("pruning the raw archive", () => {
       const [end = ""] = (yield* fs.readFileString(list(published))).trimEnd().split("\n").slice(-1)
       yield* fs.writeFileString(list(failed), `${end}\n`, { flag: "a" })
       assert.deepStrictEqual(
-        (yield* pruned(layout)).runs.map(({ run_id }) => `${run_id}.ndjson`),
+        (yield* pruneHome(layout)).runs.map(({ run_id }) => `${run_id}.ndjson`),
         [listsOf(yield* withFailures)[2]]
       )
     })
   )
-  itWorks("leaves a damaged pack as it is, and says so", (logs) =>
+  itWorks("leaves a damaged pack as it is, and logs it", (logs) =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       const [, damaged = ""] = zipsOf(layout)
       const file = `${rawOf(layout)}/packs/${damaged}`
       truncateSync(file, 100)
-      assert.deepInclude(yield* pruned(layout), { payloads: 1 })
+      assert.deepInclude(yield* pruneHome(layout), { payloads: 1 })
       assert.strictEqual(statSync(file).size, 100)
       assert.match(logs.join("\n"), /Warn: .*\.zip is left as it is: it cannot be read/)
     })
@@ -137,35 +137,35 @@ describe("pruning the raw archive", () => {
   itWorks("leaves a home without an archive as it is", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      assert.deepStrictEqual(yield* pruned(layout), { dry_run: false, runs: [], payloads: 0, bytes: 0, kept: 0 })
+      assert.deepStrictEqual(yield* pruneHome(layout), { dry_run: false, runs: [], payloads: 0, bytes: 0, kept: 0 })
       assert.deepStrictEqual(readdirSync(layout.home), [])
     })
   )
 })
 
 /** At each of its calls of the file system: `test/long/pruning-kills.test.ts`. */
-describe("a pruning that is killed", () => {
-  itWorks("when a smaller pack is written and has no name loses nothing that is needed, and the next one ends it", () =>
+describe("a prune that is killed", () => {
+  itWorks("before a smaller pack gets its name loses nothing that is needed, and the next prune completes it", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       age(layout)
       const { signal, stderr } = killedAt(layout, { methods: ["rename"], pattern: "packs/.*\\.zip$", nth: 1 })
       assert.strictEqual(signal, "SIGKILL", stderr)
       yield* isWhole(layout)
-      yield* pruned(layout)
+      yield* pruneHome(layout)
       assert.deepStrictEqual(yield* packsOf(layout), neededPacks)
       assert.lengthOf(listsOf(layout), 3)
     })
   )
 })
 
-describe("a pruning on a full disk", () => {
+describe("a prune on a full disk", () => {
   const figs = randomBytes(100_000).toString("hex")
   const withLargePayload = archiveWithFailures(figs)
-  itWorks("leaves each pack as it was, says so, and the next one ends it", () =>
+  itWorks("leaves each pack as it was and reports it, and the next prune completes it", () =>
     Effect.gen(function* () {
       const layout = yield* withLargePayload
-      yield* refreshOpened(layout) // of a copy it is made again
+      yield* refreshOpened(layout) // a copied home needs a new one
       age(layout)
       const before = zipsOf(layout).map((name) => statSync(`${rawOf(layout)}/packs/${name}`).size)
       const { status, stderr } = prunedWithin(layout, 120)
@@ -177,7 +177,7 @@ describe("a pruning on a full disk", () => {
       )
       assert.deepStrictEqual(readdirSync(`${rawOf(layout)}/incoming`), [])
       yield* isWhole(layout)
-      yield* pruned(layout)
+      yield* pruneHome(layout)
       assert.deepStrictEqual(yield* packsOf(layout), [hashes("apples", "pears"), hashes(figs), hashes("plums")])
     })
   )
@@ -199,27 +199,27 @@ const whenPacking = <E>(doing: Effect.Effect<unknown, E, FileSystem.FileSystem |
     return watched
   })
 
-describe("a pruning beside runs", () => {
-  itWorks("is refused while one is alive, until it has packed what it fetched", () =>
+describe("a prune and concurrent runs", () => {
+  itWorks("fails while a run is alive, until it has packed its payloads", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       let refused = ""
-      const pruning = Effect.map(Effect.flip(pruned(layout)), ({ message }) => {
+      const pruning = Effect.map(Effect.flip(pruneHome(layout)), ({ message }) => {
         refused = message
       })
       yield* Effect.provideServiceEffect(ran(layout, "spoiled", "kiwis"), FileSystem.FileSystem, whenPacking(pruning))
-      assert.match(refused, /^A run is active: it holds .*\. Nothing was changed; try again when the run has ended\.$/)
+      assert.match(refused, /^A run is active: it uses .*\. Nothing was changed; try again when the run has ended\.$/)
       assert.lengthOf(listsOf(layout), 6)
     })
   )
-  itWorks("holds the lock that a run takes when it begins, and the run after it fetches again what is gone", () =>
+  itWorks("holds the lock of a starting run, which then fetches removed payloads again", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       let lock = ""
       const trying = Effect.gen(function* () {
         lock = yield* (yield* otherProcess({ do: "try", file: layout.stagingLock })).nextLine
       })
-      yield* Effect.provideServiceEffect(pruned(layout), FileSystem.FileSystem, whenPacking(Effect.scoped(trying)))
+      yield* Effect.provideServiceEffect(pruneHome(layout), FileSystem.FileSystem, whenPacking(Effect.scoped(trying)))
       assert.strictEqual(lock, "in use")
       yield* ran(layout, "spoiled eggs", "kiwis")
       assert.deepStrictEqual(yield* packsOf(layout), [...neededPacks, hashes("spoiled eggs", "kiwis")])

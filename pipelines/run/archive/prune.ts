@@ -1,27 +1,26 @@
 /**
  * Prunes the raw archive: removes runs that a rebuild does not repeat, and the payloads that only they fetched. These
- * are runs that failed or were killed, and runs that were rolled back if no kept data descends from them. Payloads are
- * removed first and the lists that name them last, so that a kill loses nothing that is needed, and the next prune
+ * are runs that failed or were killed, and runs that were rolled back if no remaining data descends from them. Payloads
+ * are removed first and the lists that name them last: a kill loses nothing that is needed, and the next prune
  * completes this one.
  */
 import { ifMissing, type Layout, type PastRun, pastRuns, whileNobodyRuns } from "@larder/warehouse"
 import { Clock, Effect, FileSystem, Option, Path } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { FileUnwritable } from "../files/write-all.ts"
-import { ArchiveUnwritable, hasRead, lastLineOf } from "./fetch-list.ts"
-import { runFolder } from "./incoming.ts"
-import { takenFor } from "./interrupted-runs.ts"
-import { looseOf, putPack } from "./pack-loose.ts"
-import { openPack, readMember } from "./packs/pack-file.ts"
+import { ArchiveUnwritable, hasRead, parseLastLine } from "./fetch-list.ts"
+import { reserveRunFolder } from "./incoming.ts"
+import { maxReuseAge } from "./interrupted-runs.ts"
+import { findLoose, putPack } from "./pack-loose.ts"
+import { readMember, withPack } from "./packs/pack-file.ts"
 import { packName } from "./packs/pack-index.ts"
 import { removeIfEmpty } from "./run-payloads.ts"
 
-/** What always stays: the runs of the last days, or the newest runs of each data set. */
+/** The runs of the last days, or the newest runs of each data set. */
 export type Keep = { readonly days: number } | { readonly runs: number }
 
-interface Asked {
+interface PruneOptions {
   readonly keep: Keep
-  /** Only reports what would be removed. */
   readonly dryRun: boolean
 }
 
@@ -32,101 +31,97 @@ export interface Pruned {
   readonly payloads: number
   /** Their size on disk, with the lists of the runs. */
   readonly bytes: number
-  /** Runs of the archive that stay. */
   readonly kept: number
 }
 
-const dayInMs = 86_400_000
-
-const recentOf = (runs: ReadonlyArray<PastRun>, keep: Keep, now: number) => {
-  if ("days" in keep) return runs.filter(({ started_at }) => Date.parse(started_at) > now - keep.days * dayInMs)
-  return [...Map.groupBy(runs, ({ pipeline }) => pipeline).values()].flatMap((some) => some.slice(0, keep.runs))
+const selectRecent = (runs: ReadonlyArray<PastRun>, keep: Keep, now: number) => {
+  if ("days" in keep) return runs.filter(({ started_at }) => Date.parse(started_at) > now - keep.days * 86_400_000)
+  return [...Map.groupBy(runs, ({ pipeline }) => pipeline).values()].flatMap((group) => group.slice(0, keep.runs))
 }
 
-/**
- * Whether a rebuild repeats the run. The end of its list counts as well: a run that was repeated and failed then is
- * recorded as failed.
- */
+/** The end of its list counts as well as its record: a run that was repeated and failed then is recorded as failed. */
 const isRepeated = Effect.fnUntraced(function* ({ is_undone, outcome }: PastRun, list: string) {
   if (is_undone) return false
   if (["published", "unchanged", "partial"].includes(outcome)) return true
-  const last = yield* lastLineOf(list)
+  const last = yield* parseLastLine(list)
   return last !== undefined && hasRead(last)
 })
 
-const hashesIn = (list: string) => [...list.matchAll(/"sha256":"([0-9a-f]{64})"/g)].map(([, sha256 = ""]) => sha256)
-
-/** The runs to remove, and the payloads that no remaining run names. A run that is not in `ingest.run` stays. */
+/** Finds the runs to remove, and the payloads that no remaining run names. A run that is not in `ingest.run` stays. */
 const findUnneeded = Effect.fnUntraced(function* (layout: Layout, lists: string, keep: Keep) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const now = yield* Clock.currentTimeMillis
   const past = yield* pastRuns(layout)
-  const recent = new Set(recentOf(past, keep, now))
-  const found = new Map(past.filter((run) => !recent.has(run)).map((run) => [`${run.run_id}.ndjson`, run]))
+  const recent = new Set(selectRecent(past, keep, now))
+  const old = new Map(past.filter((run) => !recent.has(run)).map((run) => [`${run.run_id}.ndjson`, run]))
   const runs: Array<PastRun & { readonly list: string; readonly bytes: number }> = []
   const candidates = new Set<string>()
   const needed = new Set<string>()
   let kept = 0
-  for (const name of (yield* fs.readDirectory(lists)).filter((one) => one.endsWith(".ndjson")).sort()) {
+  for (const name of (yield* fs.readDirectory(lists)).filter((file) => file.endsWith(".ndjson")).sort()) {
     const list = path.join(lists, name)
     const { mtime, size } = yield* fs.stat(list)
-    const isYoung = Option.exists(mtime, (at) => at.getTime() > now - takenFor) // the next run may resume it
+    const isReusable = Option.exists(mtime, (at) => at.getTime() > now - maxReuseAge)
     const text = yield* fs.readFileString(list)
-    const run = found.get(name)
-    const goes = run !== undefined && !isYoung && !(yield* isRepeated(run, text))
-    if (goes) runs.push({ ...run, list, bytes: Number(size) })
+    const run = old.get(name)
+    const isUnneeded = run !== undefined && !isReusable && !(yield* isRepeated(run, text))
+    if (isUnneeded) runs.push({ ...run, list, bytes: Number(size) })
     else kept++
-    for (const sha256 of hashesIn(text)) (goes ? candidates : needed).add(sha256)
+    const hashes = isUnneeded ? candidates : needed
+    for (const [, sha256 = ""] of text.matchAll(/"sha256":"([0-9a-f]{64})"/g)) hashes.add(sha256)
   }
   return { runs, kept, payloads: new Set([...candidates].filter((sha256) => !needed.has(sha256))) }
 })
 
-/** The packs with some of these payloads, those with nothing else first. An unreadable pack is left as it is. */
-const packsWith = Effect.fnUntraced(function* (packs: string, payloads: ReadonlySet<string>) {
+interface PackMember {
+  readonly sha256: string
+  readonly bytes: number
+  readonly written_at: Date
+}
+
+interface AffectedPack {
+  readonly file: string
+  readonly gone: ReadonlyArray<PackMember>
+  readonly kept: ReadonlyArray<PackMember>
+}
+
+/** Finds the packs with some of these payloads, those with nothing else first. An unreadable pack is left as it is. */
+const findPacks = Effect.fnUntraced(function* (packs: string, payloads: ReadonlySet<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const names = (yield* fs.readDirectory(packs).pipe(ifMissing<ReadonlyArray<string>>([]))).filter((name) =>
-    packName.test(name)
-  )
-  const opened = yield* Effect.forEach(names.sort(), (name) => {
+  const files = yield* fs.readDirectory(packs).pipe(ifMissing<ReadonlyArray<string>>([]))
+  const names = files.filter((name) => packName.test(name))
+  const affected: Array<AffectedPack> = []
+  for (const name of names.sort()) {
     const file = path.join(packs, name)
-    return Effect.tryPromise(async () => {
-      const pack = await openPack(file)
-      pack.close()
-      const members = [...pack.members].map(([sha256, about]) => ({ sha256, ...about }))
-      return { file, ...Object.groupBy(members, ({ sha256 }) => (payloads.has(sha256) ? "gone" : "kept")) }
-    }).pipe(
-      Effect.catch(({ cause }) =>
-        Effect.as(Effect.logWarning(`${file} is left as it is: it cannot be read (${reasonOf(cause)})`), undefined)
-      )
+    const reading = Effect.tryPromise(() =>
+      withPack(file, (pack) => [...pack.members].map(([sha256, about]) => ({ sha256, ...about })))
     )
-  })
-  return opened
-    .flatMap((pack) => (pack?.gone === undefined ? [] : [{ file: pack.file, gone: pack.gone, kept: pack.kept ?? [] }]))
-    .sort((a, b) => a.kept.length - b.kept.length)
+    const members = yield* Effect.catch(reading, ({ cause }) =>
+      Effect.as(Effect.logWarning(`${file} is left as it is: it cannot be read (${reasonOf(cause)})`), [])
+    )
+    const { gone, kept = [] } = Object.groupBy(members, ({ sha256 }) => (payloads.has(sha256) ? "gone" : "kept"))
+    if (gone !== undefined) affected.push({ file, gone, kept })
+  }
+  return affected.sort((a, b) => a.kept.length - b.kept.length)
 })
-type PackWith = Effect.Success<ReturnType<typeof packsWith>>[number]
 
 /** Replaces a pack by one with the remaining payloads. A pack whose remaining members are damaged is left as it is. */
-const shrink = Effect.fnUntraced(function* (root: string, { file, kept }: PackWith) {
+const shrinkPack = Effect.fnUntraced(function* (root: string, { file, kept }: AffectedPack) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   if (kept.length === 0) return yield* fs.remove(file)
-  const folder = yield* runFolder(path.join(root, "incoming"))
+  const folder = yield* reserveRunFolder(path.join(root, "incoming"))
   const payloads = kept.map(({ sha256, written_at }) => ({ sha256, written_at, file: path.join(folder, sha256) }))
   yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(folder, { recursive: true, force: true })))
   yield* fs.makeDirectory(folder, { recursive: true })
-  const unpacked = yield* Effect.result(
-    Effect.tryPromise(async () => {
-      const pack = await openPack(file)
-      try {
-        for (const payload of payloads) await readMember(pack, payload.sha256, payload.file)
-      } finally {
-        pack.close()
-      }
+  const unpacking = Effect.tryPromise(() =>
+    withPack(file, async (pack) => {
+      for (const payload of payloads) await readMember(pack, payload.sha256, payload.file)
     })
   )
+  const unpacked = yield* Effect.result(unpacking)
   if (unpacked._tag === "Failure") {
     const { cause } = unpacked.failure
     if (cause instanceof FileUnwritable) return yield* new ArchiveUnwritable({ folder: root, cause: cause.cause })
@@ -137,26 +132,25 @@ const shrink = Effect.fnUntraced(function* (root: string, { file, kept }: PackWi
   )
 }, Effect.scoped)
 
-const prune = Effect.fnUntraced(function* (layout: Layout, root: string, { dryRun, keep }: Asked) {
+const prune = Effect.fnUntraced(function* (layout: Layout, root: string, { dryRun, keep }: PruneOptions) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { kept, payloads, runs } = yield* findUnneeded(layout, path.join(root, "fetches"), keep)
-  const all = yield* Effect.forEach(payloads, (sha256) => looseOf(root, sha256))
-  const loose = all.filter((one) => one !== undefined)
-  const packs = payloads.size === 0 ? [] : yield* packsWith(path.join(root, "packs"), payloads)
+  const loose = yield* findLoose(root, payloads)
+  const packs = payloads.size === 0 ? [] : yield* findPacks(path.join(root, "packs"), payloads)
   if (!dryRun) {
     for (const { file } of loose) yield* Effect.andThen(fs.remove(file), removeIfEmpty(path.dirname(file)))
-    for (const pack of packs) yield* shrink(root, pack)
+    for (const pack of packs) yield* shrinkPack(root, pack)
     for (const { list } of runs) yield* fs.remove(list)
   }
   const gone = [...loose, ...packs.flatMap((pack) => pack.gone)]
   const pruned: Pruned = {
     dry_run: dryRun,
-    runs: runs.map(({ is_undone, outcome, pipeline, run_id }) => ({
+    runs: runs.map(({ is_undone: rolled_back, outcome, pipeline, run_id }) => ({
       run_id,
       pipeline,
       outcome,
-      rolled_back: is_undone
+      rolled_back
     })),
     payloads: new Set(gone.map(({ sha256 }) => sha256)).size,
     bytes: [...gone, ...runs].reduce((sum, { bytes }) => sum + bytes, 0),
@@ -166,15 +160,15 @@ const prune = Effect.fnUntraced(function* (layout: Layout, root: string, { dryRu
 })
 
 /** Prunes the archive of a home. Fails while a run is alive, except for a dry run. */
-export const pruneArchive = Effect.fn("Packs.prune")(function* (layout: Layout, asked: Asked) {
+export const pruneArchive = Effect.fn("Packs.prune")(function* (layout: Layout, options: PruneOptions) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const root = path.join(layout.home, "raw")
-  const nothing: Pruned = { dry_run: asked.dryRun, runs: [], payloads: 0, bytes: 0, kept: 0 }
+  const nothing: Pruned = { dry_run: options.dryRun, runs: [], payloads: 0, bytes: 0, kept: 0 }
   const pruning = Effect.gen(function* () {
     if (!(yield* fs.exists(path.join(root, "fetches")))) return nothing
-    const pruned = prune(layout, root, asked)
-    return yield* asked.dryRun ? pruned : whileNobodyRuns(layout, pruned)
+    const pruned = prune(layout, root, options)
+    return yield* options.dryRun ? pruned : whileNobodyRuns(layout, pruned)
   })
   return yield* Effect.catchTag(pruning, "PlatformError", (error) =>
     Effect.fail(new ArchiveUnwritable({ folder: root, cause: error.reason.cause ?? error }))

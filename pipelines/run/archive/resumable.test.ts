@@ -16,33 +16,33 @@ const sha256 = createHash("sha256").update(payload).digest("hex")
 
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
 
-const run = (folder: string, url: string, longest = 1 << 20) =>
-  Archive.use((archive) => archive.fetch({ url, accept: "*/*", resumable: true, longest })).pipe(
+const run = (folder: string, url: string, maxBytes = 1 << 20) =>
+  Archive.use((archive) => archive.fetch({ url, accept: "*/*", resumable: true, maxBytes })).pipe(
     Effect.provide([
       Archive.layer({ folder, run_id: "run-1", pipeline: "branded-foods", days: null }),
-      liveOrigin({ ...quick, tries: 2 }).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({}))))
+      liveOrigin({ ...quick, maxTries: 2 }).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({}))))
     ])
   )
 
 const incoming = (folder: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readDirectory(`${folder}/incoming`))
 
-const rangeOf = ({ headers }: Pick<Seen, "headers">) => /^bytes=(\d+)-$/.exec(headers.range ?? "")?.[1]
+const findPrivateRange = ({ headers }: Pick<Seen, "headers">) => /^bytes=(\d+)-$/.exec(headers.range ?? "")?.[1]
 
 interface Served {
   readonly body?: Buffer
   readonly validators?: Readonly<Record<string, string>>
-  /** Breaks the connection after so many bytes of this answer. */
+  /** Breaks the connection after this many bytes of the response. */
   readonly upTo?: number
 }
 
-/** Answers ranges as the rules of HTTP say. */
+/** Serves ranges by the rules of HTTP. */
 const serve = (
   response: ServerResponse,
   request: Seen,
   { body = payload, validators = { etag: '"v1"' }, upTo }: Served = {}
 ) => {
-  const from = Number(rangeOf(request) ?? 0)
+  const from = Number(findPrivateRange(request) ?? 0)
   const isSame = Object.values(validators).includes(String(request.headers["if-range"]))
   const rest = body.subarray(isSame ? from : 0)
   const range = { "content-range": `bytes ${from}-${body.length - 1}/${body.length}` }
@@ -53,7 +53,7 @@ const serve = (
 
 // on the real clock: the servers are real, too
 layer(NodeServices.layer, { excludeTestServices: true })("a download that broke off", (it) => {
-  it.effect("resumes in the same run, and its hash is of the whole payload", () =>
+  it.effect("resumes in the same run, with the hash of the whole payload", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -71,7 +71,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
     })
   )
 
-  it.effect("resumes in a later run, by its date when it has no strong tag", () =>
+  it.effect("resumes in a later run, by its date if it has no strong tag", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const modified = "Thu, 30 Apr 2026 12:00:00 GMT"
@@ -82,7 +82,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       assert.instanceOf(yield* Effect.flip(run(folder, upstream.url)), UpstreamUnavailable)
       assert.lengthOf(yield* incoming(folder), 1)
       assert.strictEqual((yield* run(folder, upstream.url)).sha256, sha256)
-      assert.deepStrictEqual(upstream.seen.map(rangeOf), [undefined, "100000", "200000"])
+      assert.deepStrictEqual(upstream.seen.map(findPrivateRange), [undefined, "100000", "200000"])
       assert.strictEqual(upstream.seen[2]?.headers["if-range"], modified)
       assert.deepStrictEqual(yield* incoming(folder), [])
     })
@@ -119,12 +119,12 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       child.kill("SIGKILL")
       assert.strictEqual(yield* Effect.promise(() => ended), "SIGKILL")
       assert.strictEqual((yield* run(folder, upstream.url)).sha256, sha256)
-      assert.strictEqual(rangeOf(upstream.seen[1] ?? { headers: {} }), String(half))
+      assert.strictEqual(findPrivateRange(upstream.seen[1] ?? { headers: {} }), String(half))
       assert.deepStrictEqual(yield* incoming(folder), [])
     })
   )
 
-  it.effect("is not kept when it is longer than allowed", () =>
+  it.effect("is discarded if it is oversized", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) => {
@@ -137,7 +137,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
     })
   )
 
-  it.effect("asks for its last byte when all of it had come", () =>
+  it.effect("requests its last byte if it was complete", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -148,7 +148,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       const [part] = yield* incoming(folder)
       yield* fs.writeFile(`${folder}/incoming/${part}/body`, payload)
       assert.strictEqual((yield* run(folder, upstream.url)).sha256, sha256)
-      assert.strictEqual(rangeOf(upstream.seen[2] ?? { headers: {} }), String(payload.length - 1))
+      assert.strictEqual(findPrivateRange(upstream.seen[2] ?? { headers: {} }), String(payload.length - 1))
     })
   )
 
@@ -179,7 +179,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       payload,
       3
     ]
-  ] as const)("begins again when the rest is %s", ([, answer, expected, requests]) =>
+  ] as const)("starts again if the rest is %s", ([, answer, expected, requests]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -195,7 +195,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
     })
   )
 
-  it.effect("begins again, and is not kept, when it has no strong tag and no date", () =>
+  it.effect("starts again, and is discarded, if it has neither a strong tag nor a date", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response, n, request) =>
@@ -204,11 +204,11 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       yield* Effect.flip(run(folder, upstream.url))
       assert.deepStrictEqual(yield* incoming(folder), [])
       assert.strictEqual((yield* run(folder, upstream.url)).sha256, sha256)
-      assert.deepStrictEqual(upstream.seen.map(rangeOf), [undefined, undefined, undefined, undefined])
+      assert.deepStrictEqual(upstream.seen.map(findPrivateRange), [undefined, undefined, undefined, undefined])
     })
   )
 
-  it.effect("is not resumed by another run while it is written to", () =>
+  it.effect("is not resumed by another run while it is being written", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response, _, request) => {
@@ -220,7 +220,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
         raws.map((raw) => raw.sha256),
         [sha256, sha256]
       )
-      assert.deepStrictEqual(upstream.seen.map(rangeOf), [undefined, undefined])
+      assert.deepStrictEqual(upstream.seen.map(findPrivateRange), [undefined, undefined])
       assert.deepStrictEqual(yield* incoming(folder), [])
     })
   )
@@ -251,16 +251,16 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
 })
 
 layer(NodeServices.layer, { excludeTestServices: true })("the announced length", (it) => {
-  it.effect("fails a resumed download that ends before it is reached", () =>
+  it.effect("fails a resumed download that ends too early", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response, _, request) => {
-        if (rangeOf(request) === undefined) return serve(response, request, { upTo: half })
+        if (findPrivateRange(request) === undefined) return serve(response, request, { upTo: half })
         response.writeHead(206, {
           etag: '"v1"',
           "content-range": `bytes ${half}-${payload.length - 1}/${payload.length}`
         })
-        response.end(payload.subarray(half, half + 10)) // in chunks, so the connection does not tell
+        response.end(payload.subarray(half, half + 10)) // in chunks, so the length is not known from the connection
       })
       const error = yield* Effect.flip(run(folder, upstream.url))
       assert.instanceOf(error, UpstreamUnavailable)

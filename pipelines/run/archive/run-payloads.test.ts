@@ -11,8 +11,8 @@ import {
 } from "@larder/test/support/pipelines/raw-archive.ts"
 import { Effect, FileSystem, PlatformError, Stream } from "effect"
 import { Archive } from "./archive.ts"
-import { archivedRuns, archiveToRepeat, repeated } from "./archived-runs.ts"
-import { looseName, receive, runPayloads } from "./run-payloads.ts"
+import { listArchivedRuns, openArchive, repeatRun } from "./archived-runs.ts"
+import { looseName, openRunPayloads, receivePart } from "./run-payloads.ts"
 
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
 const some = addressed(["first", "second"])
@@ -27,16 +27,16 @@ const everything = (folder: string) =>
     )
   })
 
-/** Repeats the first run of an archive: what it reads for the first address, or why it cannot. */
+/** Repeats the first run of an archive, and returns the text of its first payload, or the error. */
 const repeatFirst = (folder: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    const [run] = yield* archivedRuns(folder, "shops")
+    const [run] = yield* listArchivedRuns(folder, "shops")
     assert.isDefined(run)
-    const archive = yield* archiveToRepeat(folder, yield* makeFolder)
+    const archive = yield* openArchive(folder, yield* makeFolder)
     return yield* Archive.use(({ fetch }) => fetch({ url: "https://source.test/0", accept: "*/*" })).pipe(
       Effect.flatMap(({ path }) => fs.readFileString(path)),
-      Effect.provide(repeated(archive, run))
+      Effect.provide(repeatRun(archive, run))
     )
   })
 
@@ -50,7 +50,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
       const onBytes = (bytes: number) => Effect.sync(() => void counted.push(bytes))
       const text = yield* Effect.scoped(
         Effect.gen(function* () {
-          const { part, sha256, bytes } = yield* receive(
+          const { part, sha256, bytes } = yield* receivePart(
             folder,
             "https://source.test/0",
             { body: Stream.fromIterable(pieces), total: 7 },
@@ -89,7 +89,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
     })
   )
 
-  it.effect("that an earlier run fetched are undefined where their pack is gone", () =>
+  it.effect("of an earlier run are undefined if their pack is gone", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -102,7 +102,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
     })
   )
 
-  it.effect("are copied where the file system has no hard links", () =>
+  it.effect("are copied if the file system has no hard links", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -123,8 +123,8 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
       const fs = yield* FileSystem.FileSystem
       const texts = Array.from({ length: 40 }, (_, n) => `payload ${n}`)
       for (const [n, text] of texts.entries()) yield* packedRun(folder, `run-${n}`, addressed([text]))
-      const { packed } = yield* archiveToRepeat(folder, yield* makeFolder)
-      const { provide } = yield* runPayloads({ root: folder, own: `${yield* makeFolder}/own`, packed })
+      const { packed } = yield* openArchive(folder, yield* makeFolder)
+      const { provide } = yield* openRunPayloads({ root: folder, own: `${yield* makeFolder}/own`, packed })
       const read = Effect.flatMap(
         Effect.forEach([...texts, ...texts], (text) => provide(sha256Of(text)), { concurrency: 30 }),
         (all) =>
@@ -136,7 +136,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
     })
   )
 
-  it.effect("of a repeated run come from the newest pack that is whole", () =>
+  it.effect("of a repeated run come from the newest intact pack", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -154,7 +154,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
       "cannot be read (its bytes are not those that were fetched)"
     ],
     ["is cut", (bytes: Uint8Array) => bytes.subarray(0, 150), "is missing, and no pack holds it"]
-  ] as const)("name the pack that %s, and what to do", ([, damage, problem]) =>
+  ] as const)("report the pack that %s, and what to do", ([, damage, problem]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem

@@ -5,14 +5,14 @@ import { later } from "@larder/test/support/later.ts"
 import { quick, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { liveOrigin } from "../origins/live.ts"
-import type { Ask } from "../origins/origin.ts"
+import type { SourceRequest } from "../origins/origin.ts"
 import { Archive } from "./archive.ts"
-import { archivedRuns, archiveToRepeat, repeated } from "./archived-runs.ts"
+import { listArchivedRuns, openArchive, repeatRun } from "./archived-runs.ts"
 
 const origin = liveOrigin(quick).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({}))))
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
 
-/** A server whose payload may change, and which knows the tag of each version. */
+/** A server whose payload may change, with a tag for each version. */
 const startTagged = Effect.gen(function* () {
   const served = { text: "the first version" }
   const tag = () => `"${createHash("sha1").update(served.text).digest("hex")}"`
@@ -26,24 +26,24 @@ const startTagged = Effect.gen(function* () {
   return { ...upstream, served, statuses }
 })
 
-/** One run that publishes and packs: asks for these, by what runs before it fetched, and tells what it read. */
+/** A run that publishes and packs: sends these requests, conditional on the payloads of earlier runs. */
 const run = (
   folder: string,
   n: number,
-  asks: ReadonlyArray<Partial<Ask> & Pick<Ask, "url">>,
+  requests: ReadonlyArray<Partial<SourceRequest> & Pick<SourceRequest, "url">>,
   after: ReadonlyArray<number>,
   packs = true
 ) =>
   Effect.gen(function* () {
     const archive = yield* Archive
     yield* archive.revalidate(after.map((earlier) => `run-${earlier}`))
-    const all = yield* Effect.forEach(asks, (ask) =>
+    const all = yield* Effect.forEach(requests, (request) =>
       Effect.gen(function* () {
-        const { path, ...line } = yield* archive.fetch({ accept: "*/*", wants: ["x-wp-total"], ...ask })
+        const { path, ...line } = yield* archive.fetch({ accept: "*/*", wants: ["x-wp-total"], ...request })
         return { ...line, text: yield* textOf(path) }
       })
     )
-    yield* archive.published(`larder-${n}`)
+    yield* archive.recordPublished(`larder-${n}`)
     if (packs) yield* archive.pack
     return all
   }).pipe(Effect.provide([Archive.layer({ folder, run_id: `run-${n}`, pipeline: "storefronts", days: null }), origin]))
@@ -105,7 +105,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
       const [first] = yield* run(folder, 1, [upstream], [], isPacked)
       const file = `${folder}/${isPacked ? "packs/run-1.zip" : first?.file}`
       const bytes = yield* fs.readFile(file)
-      const damaged = bytes.with(isPacked ? 100 : 0, 1) // in a pack behind the head and the name of its only member
+      const damaged = bytes.with(isPacked ? 100 : 0, 1) // in a pack: after the header and the name of its only member
       yield* fault === "missing" ? fs.remove(file) : fs.writeFile(file, damaged)
       const [second] = yield* run(folder, 2, [upstream], [1])
       const [third] = yield* run(folder, 3, [upstream], [2, 1])
@@ -131,9 +131,9 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
       const upstream = yield* startTagged
-      const ask = { url: upstream.url, resumable: true as const }
-      yield* run(folder, 1, [ask], [])
-      const [second] = yield* run(folder, 2, [ask], [1])
+      const request = { url: upstream.url, resumable: true as const }
+      yield* run(folder, 1, [request], [])
+      const [second] = yield* run(folder, 2, [request], [1])
       assert.deepStrictEqual(upstream.statuses(), ["in full", "conditional"])
       assert.strictEqual(second?.text, "the first version")
       assert.deepStrictEqual(yield* fs.readDirectory(`${folder}/incoming`), [])
@@ -147,13 +147,13 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
       const [first] = yield* run(folder, 1, [upstream], [])
       const [second] = yield* run(folder, 2, [upstream], [1])
       yield* upstream.close
-      const runs = yield* archivedRuns(folder, "storefronts")
-      const archive = yield* archiveToRepeat(folder, yield* makeFolder)
+      const runs = yield* listArchivedRuns(folder, "storefronts")
+      const archive = yield* openArchive(folder, yield* makeFolder)
       const again = yield* Effect.forEach(runs, (archived) =>
         Effect.gen(function* () {
           const { path, ...line } = yield* (yield* Archive).fetch({ url: upstream.url, accept: "*/*" })
           return { ...line, text: yield* textOf(path) }
-        }).pipe(Effect.provide(repeated(archive, archived)))
+        }).pipe(Effect.provide(repeatRun(archive, archived)))
       )
       assert.deepStrictEqual(again, [first, second] as typeof again)
     })

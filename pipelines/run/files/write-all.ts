@@ -18,7 +18,6 @@ export const writeAll = async (file: FileHandle, bytes: Buffer) => {
   for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
 }
 
-/** Writes a file, replacing an existing one. */
 export const writePieces = (file: string, pieces: ReadonlyArray<Buffer>) =>
   Effect.tryPromise({
     try: async () => {

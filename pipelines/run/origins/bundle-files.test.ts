@@ -4,20 +4,20 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { type Part, zipOf } from "@larder/test/support/pipelines/handmade-zips.ts"
 import { Effect, FileSystem } from "effect"
-import { BundleUnusable, unpackedBundle } from "./bundle-files.ts"
+import { BundleUnusable, unpackBundle } from "./bundle-files.ts"
 
 const unpacking = Effect.fnUntraced(function* (...parts: ReadonlyArray<Part>) {
   const fs = yield* FileSystem.FileSystem
   const file = `${yield* fs.makeTempDirectoryScoped({ prefix: "larder-hostile-" })}/bundle.zip`
   writeFileSync(file, zipOf(...parts))
-  return yield* unpackedBundle(file)
+  return yield* unpackBundle(file)
 })
 
-/** 640 MB of nothing. */
+/** 640 MB of zeros. */
 const bomb = Buffer.concat(Array.from({ length: 10 }, () => gzipSync(Buffer.alloc(64 << 20), { level: 1 })))
 
-layer(NodeServices.layer)("a bundle of a stranger", (it) => {
-  it.effect("is unpacked into a folder of its own, with a name that every file system knows", () =>
+layer(NodeServices.layer)("a bundle from an untrusted sender", (it) => {
+  it.effect("is unpacked into a folder of its own, with names that every file system allows", () =>
     Effect.gen(function* () {
       const folder = yield* unpacking({ path: "host/reports?q=1", content: "[]" })
       assert.deepStrictEqual(readdirSync(folder), ["host"])
@@ -25,7 +25,7 @@ layer(NodeServices.layer)("a bundle of a stranger", (it) => {
     })
   )
 
-  it.effect("may hold a feed that is called compressed, and is cut or is not", () =>
+  it.effect("may contain a .gz feed that is truncated or not compressed", () =>
     Effect.gen(function* () {
       const cut = gzipSync("whole").subarray(0, 12)
       const folder = yield* unpacking({ path: "a.gz", content: "plain" }, { path: "b.gz", content: cut })
@@ -43,7 +43,7 @@ layer(NodeServices.layer)("a bundle of a stranger", (it) => {
     ["that holds more than it declares", { path: "host", content: "x".repeat(9000), bytes: 10 }, /too many bytes/],
     ["that is compressed twice, and large", { path: "host.gz", content: bomb, method: 0 }, /more than any bundle/]
   ]
-  it.effect.each(hostile)("is refused where it holds a file %s", ([, part, problem]) =>
+  it.effect.each(hostile)("is rejected if it contains a file %s", ([, part, problem]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(unpacking(part))
       assert.instanceOf(error, BundleUnusable)
@@ -55,7 +55,7 @@ layer(NodeServices.layer)("a bundle of a stranger", (it) => {
     ["two of its files have one name", "host", "host"],
     ["a file stands where a folder is needed", "host", "host/reports"],
     ["a folder stands where a file is needed", "host/reports", "host"]
-  ] as const)("is refused where %s, by the name within", ([, first, second]) =>
+  ] as const)("is rejected if %s, and the message names the member", ([, first, second]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(unpacking({ path: first, content: "1" }, { path: second, content: "2" }))
       assert.instanceOf(error, BundleUnusable)
@@ -63,12 +63,12 @@ layer(NodeServices.layer)("a bundle of a stranger", (it) => {
     })
   )
 
-  it.effect("is refused in sentences of one full stop where it is no zip", () =>
+  it.effect("is rejected with one full stop per sentence if it is not a zip", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const file = `${yield* fs.makeTempDirectoryScoped({ prefix: "larder-hostile-" })}/bundle.zip`
       writeFileSync(file, "no zip at all, but long enough to look for the end of one")
-      const { message } = yield* Effect.flip(unpackedBundle(file))
+      const { message } = yield* Effect.flip(unpackBundle(file))
       assert.match(message, /truncated\. --replay takes/)
     })
   )

@@ -1,6 +1,6 @@
 /**
- * A bundle that `larder-ingest probe --bundle` wrote: a zip with recordings, laid out like a folder of them. It may
- * come from an untrusted sender, so its names must not lead out of the folder, and its unpacked size has a limit.
+ * Unpacks a bundle of `larder-ingest probe --bundle`: a zip laid out like a folder of recordings. It may come from an
+ * untrusted sender, so its names must not lead out of the folder, and its unpacked size has a limit.
  */
 import { createReadStream, createWriteStream } from "node:fs"
 import { mkdir } from "node:fs/promises"
@@ -20,26 +20,26 @@ export class BundleUnusable extends Schema.TaggedError<BundleUnusable>()("Bundle
   }
 }
 
-/** Bundles hold the first rows of feeds: a few megabytes. */
-const mostBytes = 512 << 20
-const mostFiles = 50_000
+/** Bundles contain the first rows of feeds: a few megabytes. */
+const maxBytes = 512 << 20
+const maxFiles = 50_000
 
-/** The high bits of the attributes hold the file mode if the zip was made on Unix (APPNOTE.TXT, 4.4.15). */
+/** The high bits of the attributes contain the file mode if the zip was made on Unix (APPNOTE.TXT, 4.4.15). */
 const isLink = ({ externalFileAttributes }: Entry) => ((externalFileAttributes >>> 16) & 0o170000) === 0o120000
 
 const tooMuch = () => new Error("it holds more than any bundle")
 
-/** Decompressed size of a `.gz` recording, as far as it decompresses: it may be cut off, or not be gzip. */
-const bytesWithin = async (file: string, most: number) => {
+/** Returns the decompressed size of a `.gz` recording, as far as it decompresses: it may be cut off, or not be gzip. */
+const measureGzip = async (file: string, limit: number) => {
   let bytes = 0
   const count = async (pieces: AsyncIterable<Buffer>) => {
     for await (const piece of pieces) {
       bytes += piece.length
-      if (bytes > most) return
+      if (bytes > limit) return
     }
   }
   await pipeline(createReadStream(file), createGunzip(), count).catch(() => {}) // the reader reports the error
-  if (bytes > most) throw tooMuch()
+  if (bytes > limit) throw tooMuch()
   return bytes
 }
 
@@ -52,7 +52,7 @@ const unpack = async (file: string, folder: string) => {
     bytes += entry.uncompressedSize // yauzl enforces the size that a member declares
     files += 1
     if (isLink(entry)) throw new Error(`${entry.fileName} is a link`)
-    if (bytes > mostBytes || files > mostFiles) throw tooMuch()
+    if (bytes > maxBytes || files > maxFiles) throw tooMuch()
     const target = path.join(folder, entry.fileName.replaceAll("?", "%3F")) // Windows allows no question mark in a name
     try {
       await mkdir(path.dirname(target), { recursive: true })
@@ -61,25 +61,26 @@ const unpack = async (file: string, folder: string) => {
       if (!isTaken(cause)) throw cause
       throw new Error(`${entry.fileName} has the name of another file or folder in it`)
     }
-    if (target.endsWith(".gz")) bytes += await bytesWithin(target, mostBytes - bytes)
+    if (target.endsWith(".gz")) bytes += await measureGzip(target, maxBytes - bytes)
   }
 }
 
 /** Errors for a name that is already taken. Their messages contain local paths, which are not shown. */
 const isTaken = (cause: unknown) => ["EEXIST", "EISDIR", "ENOTDIR"].includes(codeOf(cause))
 
-const problemOf = (cause: unknown) =>
-  reasonOf(cause)
-    .replace(/, \w+ '.*$/s, "")
-    .replace(/\.$/, "")
-
-/** A folder with the contents of the bundle, until the scope closes. */
-export const unpackedBundle = Effect.fnUntraced(function* (file: string) {
+/** Unpacks the bundle into a folder that exists until the scope closes. */
+export const unpackBundle = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-bundle-" }))
   yield* Effect.tryPromise({
     try: () => unpack(file, folder),
-    catch: (cause) => new BundleUnusable({ file, problem: problemOf(cause) })
+    catch: (cause) =>
+      new BundleUnusable({
+        file,
+        problem: reasonOf(cause)
+          .replace(/, \w+ '.*$/s, "")
+          .replace(/\.$/, "")
+      })
   })
   return folder
 })

@@ -1,32 +1,32 @@
 import { assert, describe, it } from "@effect/vitest"
 import { live, readText, startUpstream, type Upstream } from "@larder/test/support/pipelines/upstream.ts"
 import { Effect } from "effect"
-import { heldOf } from "../archive/validators.ts"
+import { selectValidators } from "../archive/validators.ts"
 import { RefusedByUpstream } from "./origin.ts"
 
 const nothing = { etag: null, last_modified: null, fetched_at: "2026-09-30T17:10:00.000Z" }
 const modified = "Wed, 30 Sep 2026 17:04:36 GMT"
 
-/** A server whose payload has this tag, and which knows whether it was asked for another one. */
+/** A server whose payload has this tag, and which records the conditions of its requests. */
 const startTagged = (etag: string, headers: Readonly<Record<string, string>> = {}) =>
   startUpstream((response, _, { headers: asked }) => {
     const isSame = asked["if-none-match"] === etag
     response.writeHead(isSame ? 304 : 200, { etag, ...headers }).end(isSame ? undefined : "a payload")
   })
 
-const held = ({ url }: Upstream, known: Partial<Parameters<typeof heldOf>[0]>) => {
-  const found = heldOf({ ...nothing, final_url: url, ...known })
-  return found === undefined ? { url } : { url, held: found }
+const makeRequest = ({ url }: Upstream, known: Partial<Parameters<typeof selectValidators>[0]>) => {
+  const validators = selectValidators({ ...nothing, final_url: url, ...known })
+  return validators === undefined ? { url } : { url, validators }
 }
 const conditions = ({ seen }: Upstream) =>
   seen.map(({ headers }) => [headers["if-none-match"], headers["if-modified-since"]])
 
 describe("a request for a payload that is already in the archive", () => {
-  it.live("is conditional, and a 304 is an answer without a body", () =>
+  it.live("is conditional, and a 304 has no body", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startTagged('W/"v1"')
-        const { answer, text } = yield* readText(held(upstream, { etag: 'W/"v1"', last_modified: modified }))
+        const { answer, text } = yield* readText(makeRequest(upstream, { etag: 'W/"v1"', last_modified: modified }))
         assert.deepStrictEqual([answer.status, text], [304, ""])
         assert.deepStrictEqual(conditions(upstream), [['W/"v1"', modified]])
       })
@@ -37,7 +37,7 @@ describe("a request for a payload that is already in the archive", () => {
     live(
       Effect.gen(function* () {
         const upstream = yield* startTagged('"v2"')
-        const { answer, text } = yield* readText(held(upstream, { etag: '"v1"' }))
+        const { answer, text } = yield* readText(makeRequest(upstream, { etag: '"v1"' }))
         assert.deepStrictEqual([answer.status, answer.etag, text], [200, '"v2"', "a payload"])
       })
     )
@@ -50,7 +50,7 @@ describe("a request for a payload that is already in the archive", () => {
         Effect.gen(function* () {
           const upstream = yield* startUpstream((response) => response.end("a payload"))
           for (const fetched_at of ["2026-09-30T17:10:00.000Z", "2026-09-30T17:05:30.000Z"]) {
-            yield* readText(held(upstream, { last_modified: modified, fetched_at }))
+            yield* readText(makeRequest(upstream, { last_modified: modified, fetched_at }))
           }
           assert.deepStrictEqual(conditions(upstream), [
             [undefined, modified],
@@ -70,7 +70,7 @@ describe("a request for a payload that is already in the archive", () => {
           const isSame = asked["if-none-match"] !== undefined
           response.writeHead(isSame ? 304 : 200, headers).end(isSame ? undefined : "a payload")
         })
-        const ask = held(upstream, { etag: '"v1"', told: { "x-wp-total": "7" } })
+        const ask = makeRequest(upstream, { etag: '"v1"', told: { "x-wp-total": "7" } })
         const { answer, text } = yield* readText({ ...ask, wants: ["x-wp-total"] })
         assert.deepStrictEqual([answer.status, text], [200, "a payload"])
         assert.deepStrictEqual(conditions(upstream), [
@@ -85,7 +85,7 @@ describe("a request for a payload that is already in the archive", () => {
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response, n) => response.writeHead(n === 1 ? 412 : 200).end("a payload"))
-        assert.strictEqual((yield* readText(held(upstream, { etag: '"v1"' }))).text, "a payload")
+        assert.strictEqual((yield* readText(makeRequest(upstream, { etag: '"v1"' }))).text, "a payload")
       })
     )
   )
@@ -97,7 +97,7 @@ describe("a request for a payload that is already in the archive", () => {
         const upstream = yield* startUpstream((response) =>
           response.writeHead(302, { location: `${target.url}/feed?signature=2` }).end()
         )
-        const ask = held(upstream, { etag: '"v1"', final_url: `${target.url}/feed` })
+        const ask = makeRequest(upstream, { etag: '"v1"', final_url: `${target.url}/feed` })
         assert.strictEqual((yield* readText(ask)).answer.status, 304)
         assert.deepStrictEqual(conditions(upstream), [[undefined, undefined]])
         assert.deepStrictEqual(conditions(target), [['"v1"', undefined]])
@@ -112,7 +112,7 @@ describe("a request for a payload that is already in the archive", () => {
         const upstream = yield* startUpstream((response) =>
           response.writeHead(302, { location: `${target.url}/other` }).end()
         )
-        const { text } = yield* readText(held(upstream, { etag: '"v1"', final_url: `${target.url}/feed` }))
+        const { text } = yield* readText(makeRequest(upstream, { etag: '"v1"', final_url: `${target.url}/feed` }))
         assert.strictEqual(text, "a payload")
         assert.deepStrictEqual(conditions(target), [[undefined, undefined]])
       })

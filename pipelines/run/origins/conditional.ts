@@ -1,15 +1,14 @@
 /**
- * Conditional requests: a payload in the archive is requested with its validators, and the source may answer 304
+ * Conditional requests: a payload in the archive is requested with its validators, and the source may return 304
  * without a body. A 304 is accepted only if everything it reports matches the payload; otherwise the request is
  * repeated in full. The key is the full address. Weak tags are fine, because the source itself compares them.
  */
 import { Option } from "effect"
 import * as Cookies from "effect/http/Cookies"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
-import type { Ask } from "./origin.ts"
+import type { SourceRequest } from "./origin.ts"
 
-/** What is known about a payload that was fetched before. */
-export interface Held {
+export interface Validators {
   readonly etag: string | null
   readonly last_modified: string | null
   /** The address that returned the payload. Only requests to this address get the condition. */
@@ -17,49 +16,50 @@ export interface Held {
   readonly told: Readonly<Record<string, string>>
 }
 
-/** The header fields of the condition; undefined for an address that did not return the payload. */
-export const conditionOf = ({ held, url }: Ask, at: URL, isRedirected: boolean) => {
-  if (held === undefined) return undefined
-  const isHome = held.final_url === url ? !isRedirected : isRedirected && held.final_url === at.origin + at.pathname
-  if (!isHome) return undefined
+/** Makes the header fields of the condition; undefined for an address that did not return the payload. */
+export const makeCondition = ({ url, validators }: SourceRequest, at: URL, isRedirected: boolean) => {
+  if (validators === undefined) return undefined
+  const { etag, final_url, last_modified } = validators
+  const isSource = final_url === url ? !isRedirected : isRedirected && final_url === at.origin + at.pathname
+  if (!isSource) return undefined
   return {
-    ...(held.etag === null ? {} : { "if-none-match": held.etag }),
-    ...(held.last_modified === null ? {} : { "if-modified-since": held.last_modified })
+    ...(etag === null ? {} : { "if-none-match": etag }),
+    ...(last_modified === null ? {} : { "if-modified-since": last_modified })
   }
 }
 
-/** Statuses that answer only requests with a condition. */
-export const isOfCondition = (status: number) => status === 304 || status === 412
+/** Statuses that only conditional requests receive. */
+export const isConditional = (status: number) => status === 304 || status === 412
 
 const cookie = "set-cookie:"
 
-/** The values that the request asks for. Values of more than 200 characters are ignored. */
-export const toldBy = (
-  { wants = [] }: Ask,
+/** Returns the values that the request wants. Values of more than 200 characters are ignored. */
+export const wantedValues = (
+  { wants = [] }: SourceRequest,
   { cookies, headers }: HttpClientResponse.HttpClientResponse
 ): Readonly<Record<string, string>> => {
-  const said = (name: string) =>
-    name.startsWith(cookie)
+  const values = wants.flatMap((name) => {
+    const value = name.startsWith(cookie)
       ? Option.getOrUndefined(Cookies.getValue(cookies, name.slice(cookie.length)))
       : headers[name]
-  const told = wants.flatMap((name) => {
-    const value = said(name)
     return value === undefined || value.length > 200 ? [] : [[name, value] as const]
   })
-  return Object.fromEntries(told)
+  return Object.fromEntries(values)
 }
 
-const weak = (etag: string) => etag.replace(/^W\//, "")
+const weaken = (etag: string) => etag.replace(/^W\//, "")
 
-/** Both are present, and they differ. */
 const differ = (now: string | undefined, then: string | null) => now !== undefined && then !== null && now !== then
 
-/** Whether this response confirms the held payload. */
-export const confirms = (ask: Ask, response: HttpClientResponse.HttpClientResponse) => {
-  const { held } = ask
-  if (held === undefined || response.status !== 304) return false
+/** Whether this response confirms the payload in the archive. */
+export const confirms = (request: SourceRequest, response: HttpClientResponse.HttpClientResponse) => {
+  const { validators } = request
+  if (validators === undefined || response.status !== 304) return false
   const { etag, "last-modified": modified } = response.headers
   const isOther =
-    held.etag === null ? differ(modified, held.last_modified) : differ(etag && weak(etag), weak(held.etag))
-  return !isOther && Object.entries(toldBy(ask, response)).every(([name, value]) => held.told[name] === value)
+    validators.etag === null
+      ? differ(modified, validators.last_modified)
+      : differ(etag && weaken(etag), weaken(validators.etag))
+  const values = Object.entries(wantedValues(request, response))
+  return !isOther && values.every(([name, value]) => validators.told[name] === value)
 }

@@ -26,13 +26,13 @@ describe("a certificate that cannot be trusted", () => {
     [
       "has expired",
       authority.issue(hosts, { from: daysFromNow(-9), to: daysFromNow(-2) }),
-      "has expired, or the clock of this machine is ahead: it says 2",
+      "has expired, or the clock of this machine is ahead: it shows 2",
       "Correct the clock"
     ],
     [
       "begins later",
       authority.issue(hosts, { from: daysFromNow(1), to: daysFromNow(9) }),
-      "is not valid yet, or the clock of this machine is behind: it says 2",
+      "is not valid yet, or the clock of this machine is behind: it shows 2",
       "Correct the clock"
     ],
     [
@@ -41,7 +41,7 @@ describe("a certificate that cannot be trusted", () => {
       "belongs to another host",
       "sign in to the network with a browser"
     ]
-  ] as const)("because it %s is asked for once, and told with what to do", ([, certificate, problem, advice]) =>
+  ] as const)("because it %s is not retried, and the message says what to do", ([, certificate, problem, advice]) =>
     live(
       Effect.gen(function* () {
         yield* trusting(authority)
@@ -56,7 +56,7 @@ describe("a certificate that cannot be trusted", () => {
     )
   )
 
-  it.live("is trusted where this process trusts its authority", () =>
+  it.live("is trusted if this process trusts its authority", () =>
     live(
       Effect.gen(function* () {
         yield* trusting(authority)
@@ -67,8 +67,8 @@ describe("a certificate that cannot be trusted", () => {
   )
 })
 
-describe("a network that stands in the way", () => {
-  it.live("is told where a name is not known", () =>
+describe("a network that intercepts requests", () => {
+  it.live("is reported if a name is not known", () =>
     live(
       Effect.gen(function* () {
         const error = yield* Effect.flip(readText({ url: "http://no-such-host.invalid/" }))
@@ -77,11 +77,11 @@ describe("a network that stands in the way", () => {
           /the host name (is not known|could not be looked up)\. Check the network and the name servers/
         )
       }),
-      { ...quick, tries: 1 }
+      { ...quick, maxTries: 1 }
     )
   )
 
-  it.live("is told where something speaks plain text in place of TLS", () =>
+  it.live("is reported if something responds in plain text instead of TLS", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.end("<html>"))
@@ -89,14 +89,14 @@ describe("a network that stands in the way", () => {
         assert.include(error.message, "the host does not answer with TLS")
         assert.include(error.message, "A captive portal or a proxy may answer in its place")
       }),
-      { ...quick, tries: 1 }
+      { ...quick, maxTries: 1 }
     )
   )
 
   it.live.each([
     [407, "HTTP 407 Proxy Authentication Required", "HTTPS_PROXY=http://user:password@host:port"],
     [511, "HTTP 511 Network Authentication Required", "Sign in to the network with a browser"]
-  ] as const)("is asked once after status %i, and told with what to do", ([status, problem, advice]) =>
+  ] as const)("is not retried after status %i, and the message says what to do", ([status, problem, advice]) =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.writeHead(status).end())
@@ -109,7 +109,7 @@ describe("a network that stands in the way", () => {
     )
   )
 
-  it.live("is told where data is redirected to a page of another host, and a page is not taken for data", () =>
+  it.live("is reported if data is redirected to a page of another host, which is not accepted as data", () =>
     live(
       Effect.gen(function* () {
         const portal = yield* startUpstream((response) =>
@@ -129,7 +129,7 @@ describe("a network that stands in the way", () => {
     )
   )
 
-  it.live("is not the fault of the key where a source has moved to another host", () =>
+  it.live("is not blamed on the key if a source has moved to another host", () =>
     live(
       Effect.gen(function* () {
         const other = yield* startUpstream((response) => response.writeHead(403).end())

@@ -1,10 +1,8 @@
-/** Explains for people why there was no answer: what happened, and what to do if a retry later does not help. */
-
+/** Explains why there was no response: what happened, and what to do if a later retry does not help. */
 import { codeOf, reasonOf } from "../files/causes.ts"
 import { ProxyUnreachable } from "./proxies.ts"
 
 interface ConnectionFault {
-  /** Without a full stop. */
   readonly problem: string
   /** One sentence. Absent if waiting is the only remedy. */
   readonly advice?: string
@@ -13,7 +11,7 @@ interface ConnectionFault {
 
 const checkNetwork = "Check the network and the name servers of this machine."
 
-const words: Readonly<Record<string, ConnectionFault>> = {
+const faults: Readonly<Record<string, ConnectionFault>> = {
   ECONNREFUSED: { problem: "the host refused the connection" },
   ECONNRESET: { problem: "the connection broke off" },
   ENOTFOUND: {
@@ -31,56 +29,46 @@ const words: Readonly<Record<string, ConnectionFault>> = {
   Z_DATA_ERROR: { problem: "the compressed body is damaged" }
 }
 
-/** A host that answers in plain text, or with a certificate for another host, is usually not the source. */
-const somethingBetween =
+/** A host that responds in plain text, or with a certificate for another host, is usually not the source. */
+const portalAdvice =
   "A captive portal or a proxy may answer in its place: sign in to the network with a browser, or name the proxy in HTTPS_PROXY."
 
 /** Error codes of OpenSSL and Node, https://nodejs.org/api/tls.html#x509-certificate-error-codes. */
-const certificateFault = (host: string, code: string, clock: string): ConnectionFault | undefined => {
+const untrusted = new Set([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "CERT_UNTRUSTED",
+  "CERT_SIGNATURE_FAILURE"
+])
+
+const describeCertificateFault = (host: string, code: string, clock: string): ConnectionFault | undefined => {
   const certificate = `the certificate of ${host}`
-  switch (code) {
-    case "DEPTH_ZERO_SELF_SIGNED_CERT":
-    case "SELF_SIGNED_CERT_IN_CHAIN":
-    case "UNABLE_TO_GET_ISSUER_CERT":
-    case "UNABLE_TO_GET_ISSUER_CERT_LOCALLY":
-    case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":
-    case "CERT_UNTRUSTED":
-    case "CERT_SIGNATURE_FAILURE":
-      return {
-        problem: `${certificate} is not signed by an authority that this machine trusts (${code})`,
-        advice: "If a proxy of the network inspects TLS, name the PEM file of its authority in NODE_EXTRA_CA_CERTS.",
-        may_pass: false
-      }
-    case "CERT_HAS_EXPIRED":
-      return {
-        problem: `${certificate} has expired, or the clock of this machine is ahead${clock}`,
-        advice: "Correct the clock; if it is correct, wait until the certificate is renewed.",
-        may_pass: false
-      }
-    case "CERT_NOT_YET_VALID":
-      return {
-        problem: `${certificate} is not valid yet, or the clock of this machine is behind${clock}`,
-        advice: "Correct the clock.",
-        may_pass: false
-      }
-    case "ERR_TLS_CERT_ALTNAME_INVALID":
-      return {
-        problem: `the certificate received for ${host} belongs to another host`,
-        advice: somethingBetween,
-        may_pass: false
-      }
+  const fault = (problem: string, advice: string) => ({ problem, advice, may_pass: false }) as const
+  if (untrusted.has(code)) {
+    return fault(
+      `${certificate} is not signed by an authority that this machine trusts (${code})`,
+      "If a proxy of the network inspects TLS, name the PEM file of its authority in NODE_EXTRA_CA_CERTS."
+    )
   }
-  if (/^CERT_|_CERT(_|$)|CERTIFICATE/.test(code)) {
-    return {
-      problem: `${certificate} was refused (${code}: an invalid certificate)`,
-      advice: somethingBetween,
-      may_pass: false
-    }
+  if (code === "CERT_HAS_EXPIRED") {
+    const advice = "Correct the clock; if it is correct, wait until the certificate is renewed."
+    return fault(`${certificate} has expired, or the clock of this machine is ahead${clock}`, advice)
   }
-  return undefined
+  if (code === "CERT_NOT_YET_VALID") {
+    const problem = `${certificate} is not valid yet, or the clock of this machine is behind${clock}`
+    return fault(problem, "Correct the clock.")
+  }
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
+    return fault(`the certificate received for ${host} belongs to another host`, portalAdvice)
+  }
+  if (!/^CERT_|_CERT(_|$)|CERTIFICATE/.test(code)) return undefined
+  return fault(`${certificate} was refused (${code}: an invalid certificate)`, portalAdvice)
 }
 
-const proxyFault = (host: string, variable: string, status: number): ConnectionFault => {
+const describeProxyFault = (host: string, variable: string, status: number): ConnectionFault => {
   if (status === 407) {
     return {
       problem: `the proxy of ${variable} requires a user and a password, or refused those given (HTTP 407)`,
@@ -96,19 +84,18 @@ const proxyFault = (host: string, variable: string, status: number): ConnectionF
 }
 
 interface Circumstances {
-  /** The time on the clock of this machine. */
   readonly now?: number
   /** The variable that names the proxy of the address, if there is a proxy. */
   readonly variable?: string | undefined
 }
 
-export const faultOf = (
+export const describeFault = (
   cause: unknown,
   url: string,
   { now, variable = "HTTPS_PROXY" }: Circumstances = {}
 ): ConnectionFault => {
   if (cause instanceof ProxyUnreachable) {
-    const { problem } = faultOf(cause.cause, url)
+    const { problem } = describeFault(cause.cause, url)
     return { problem: `the proxy of ${variable} cannot be reached: ${problem}`, advice: `Check ${variable}.` }
   }
   const { hostname: host } = new URL(url)
@@ -116,13 +103,13 @@ export const faultOf = (
   const text = reasonOf(cause)
   // undici reports the response of a proxy only as text
   const refused = /^Proxy response \((\d{3})\)/.exec(text)?.[1]
-  if (refused !== undefined) return proxyFault(host, variable, Number(refused))
-  if (/^Proxy Authentication Required/.test(text)) return proxyFault(host, variable, 407)
-  const known =
-    words[code] ?? certificateFault(host, code, now === undefined ? "" : `: it says ${new Date(now).toISOString()}`)
+  if (refused !== undefined) return describeProxyFault(host, variable, Number(refused))
+  if (/^Proxy Authentication Required/.test(text)) return describeProxyFault(host, variable, 407)
+  const clock = now === undefined ? "" : `: it shows ${new Date(now).toISOString()}`
+  const known = faults[code] ?? describeCertificateFault(host, code, clock)
   if (known !== undefined) return known
   if (code === "EPROTO" || code.startsWith("ERR_SSL_")) {
-    return { problem: `the host does not answer with TLS (${code})`, advice: somethingBetween }
+    return { problem: `the host does not answer with TLS (${code})`, advice: portalAdvice }
   }
   return { problem: `the connection failed (${[code, text].filter(Boolean).join(": ")})` }
 }

@@ -54,7 +54,7 @@ layer(NodeServices.layer)("a local file, passed with --file", (it) => {
     ["notes.txt", "notes.txt is not a release: it is neither of these."],
     ["empty", "empty is not a release: the folder has no .csv file."],
     ["food.csv", "food.csv is not a release: it is neither of these."]
-  ] as const)("is rejected when it is not a release: %s", ([name, message]) =>
+  ] as const)("is rejected if it is not a release: %s", ([name, message]) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* makeFolder

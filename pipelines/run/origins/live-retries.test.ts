@@ -4,12 +4,18 @@ import { live, quick, readText, startUpstream, whileTimePasses } from "@larder/t
 import { Effect, Redacted } from "effect"
 import { AccessDenied, RefusedByUpstream, UpstreamUnavailable } from "./origin.ts"
 
-/** On the clock of the test: no answer of this machine takes as long. */
-const twice = { ...quick, tries: 2, head: "10000 days", idle: "10000 days", body: "10000 days" } as const
+/** On the test clock: no response of this machine takes as long. */
+const twice = {
+  ...quick,
+  maxTries: 2,
+  responseTimeout: "10000 days",
+  idleTimeout: "10000 days",
+  bodyTimeout: "10000 days"
+} as const
 const key = Redacted.make("s3cret-mars-key")
 
-describe("a failure that may pass", () => {
-  it.live("is retried after 503 twice, until the answer comes", () =>
+describe("a temporary failure", () => {
+  it.live("is retried after 503 twice, until the response arrives", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response, n) => response.writeHead(n < 3 ? 503 : 200).end("fine"))
@@ -32,7 +38,7 @@ describe("a failure that may pass", () => {
     )
   )
 
-  it.live("fails after five answers of 500, and says how many tries there were", () =>
+  it.live("fails after five responses of 500, and reports the number of tries", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.writeHead(500).end('{"message":"no such report"}'))
@@ -86,12 +92,12 @@ describe("a failure that may pass", () => {
   )
 
   it.effect.each([
-    ["no answer", "no answer came within 1h", (): void => undefined, { head: "1 hour" }],
+    ["no answer", "no answer came within 1h", (): void => undefined, { responseTimeout: "1 hour" }],
     [
       "a body that stalls",
       "the body stalled: nothing came within 1h",
       (write: (text: string) => void) => write("a"),
-      { idle: "1 hour" }
+      { idleTimeout: "1 hour" }
     ]
   ] as const)("is retried after %s for too long", ([, problem, begin, limit]) =>
     live(
@@ -104,7 +110,7 @@ describe("a failure that may pass", () => {
     )
   )
 
-  it.effect("ends with an error when a body never ends", () =>
+  it.effect("ends with an error if a body never ends", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => {
@@ -114,11 +120,11 @@ describe("a failure that may pass", () => {
         const error = yield* whileTimePasses(() => "1 hour", Effect.flip(readText({ url: upstream.url })))
         assert.include(error.message, "failed after 2 tries: the body did not end within 3h")
       }),
-      { ...twice, body: "3 hours" }
+      { ...twice, bodyTimeout: "3 hours" }
     )
   )
 
-  it.live("fails after 5 tries when the host refuses connections", () =>
+  it.live("fails after 5 tries if the host refuses connections", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.end())
@@ -130,8 +136,8 @@ describe("a failure that may pass", () => {
   )
 })
 
-describe("a failure that will not pass", () => {
-  it.live("does not ask a host again that wants a longer pause than a run waits", () =>
+describe("a permanent failure", () => {
+  it.live("is a pause that is longer than a run waits", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.writeHead(503, { "retry-after": "7200" }).end())
@@ -148,7 +154,7 @@ describe("a failure that will not pass", () => {
     ["a JSON body", '{"status":"403 - Forbidden","errorCode":403,"message":"Access is denied"}', '"Access is denied"'],
     ["a page", "<!DOCTYPE html><html><title>Sign in</title>…", 'an HTML page titled "Sign in"'],
     ["nothing to read", "", undefined]
-  ] as const)("asks once after 403 with %s, and names the variable of the key", ([, body, quoted]) =>
+  ] as const)("is a 403 with %s, and the message names the variable of the key", ([, body, quoted]) =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.writeHead(403).end(body))
@@ -162,7 +168,7 @@ describe("a failure that will not pass", () => {
     )
   )
 
-  it.live("does not show a rejected key, even when the answer repeats it", () =>
+  it.live("does not show a rejected key, even if the response repeats it", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response, _, { headers }) =>
@@ -176,7 +182,7 @@ describe("a failure that will not pass", () => {
     )
   )
 
-  it.live.each([404, 410, 501, 204])("asks once after status %i", (status) =>
+  it.live.each([404, 410, 501, 204])("is status %i", (status) =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.writeHead(status).end())
@@ -188,7 +194,7 @@ describe("a failure that will not pass", () => {
     )
   )
 
-  it.live("asks once after a body in an encoding that was not requested", () =>
+  it.live("is a body in an encoding that was not requested", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) =>

@@ -56,7 +56,7 @@ describe("a request to the network", () => {
     )
   )
 
-  it.live("unpacks a compressed body, and keeps its validators", () =>
+  it.live("unpacks a compressed body, and returns its validators", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response, _, { headers }) => {
@@ -216,7 +216,7 @@ describe("concurrency per host", () => {
     )
   )
 
-  it.live("an interrupted request releases the host and closes its connection", () =>
+  it.live("releases the host and closes the connection of an interrupted request", () =>
     live(
       Effect.gen(function* () {
         const arrived = Promise.withResolvers<void>()
@@ -240,7 +240,7 @@ describe("concurrency per host", () => {
 })
 
 describe("the headers of a response", () => {
-  it.live("only requested headers are returned, including single cookies", () =>
+  it.live("are returned if requested, including single cookies", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => {
@@ -254,7 +254,7 @@ describe("the headers of a response", () => {
     )
   )
 
-  it.live("are left out when they have 500 characters", () =>
+  it.live("are left out if they have 500 characters", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) =>

@@ -1,16 +1,15 @@
 /**
- * Where upstream bytes come from: the network, recordings, a given file, or the bundled samples. A pipeline requests
+ * Sources of upstream bytes: the network, recordings, a given file, or the bundled samples. A pipeline requests
  * addresses and never knows which. One `open` is one try. `retrying` is the origin's own policy, and covers opening
  * *and* reading the body, because a body that breaks off has to be requested again.
  */
 import { Context, type Duration, Effect, type Redacted, Schema, type Scope, type Stream } from "effect"
-import { reasonOf } from "../files/causes.ts"
-import type { Held } from "./conditional.ts"
+import { codeOf, reasonOf } from "../files/causes.ts"
+import type { Validators } from "./conditional.ts"
 
-export interface Ask {
-  /** Full address with its query. It is logged and archived unchanged, so it never holds a secret. */
+export interface SourceRequest {
+  /** Full address with its query. It is logged and archived unchanged, so it never contains a secret. */
   readonly url: string
-  /** Media types for the `Accept` header. */
   readonly accept: string
   /** User name of HTTP Basic with an empty password. Sent only to the origin of `url`, never along a redirect. */
   readonly basicUser?: Redacted.Redacted
@@ -22,29 +21,27 @@ export interface Ask {
   readonly interval?: Duration.Input
   /** The file is so large that a broken download is resumed, in this run or in a later one. */
   readonly resumable?: true
-  /** More bytes than this after decompression are an error: a decompression bomb, or a body without an end. */
-  readonly longest?: number
-  /** Time limit for the whole body, if different from the usual one. */
-  readonly within?: Duration.Input
+  /** More bytes than this after decompression are an error: a decompression bomb, or an endless body. */
+  readonly maxBytes?: number
+  /** For the whole body, if different from the usual one. */
+  readonly bodyTimeout?: Duration.Input
   /** Further values to return: header fields in lower case, and values of cookies as `set-cookie:<name>`. */
   readonly wants?: ReadonlyArray<string>
   /** Checks the target of a redirect before it is requested, and returns its interval. If absent, all are followed. */
-  readonly mayFollow?: (to: URL) => Effect.Effect<Pick<Ask, "interval">, GivenUp>
+  readonly mayFollow?: (to: URL) => Effect.Effect<Pick<SourceRequest, "interval">, GivenUp>
   /** A payload that is already in the archive: the response may be 304, which confirms it. */
-  readonly held?: Held
+  readonly validators?: Validators
   /** Time limit for all tries together, and the error for exceeding it. */
   readonly patience?: { readonly left: Duration.Input; readonly over: GivenUp }
 }
 
-/** The part of a payload that exists already. */
 export interface Resume {
-  /** Offset at which to resume. */
   readonly from: number
   /** Strong `ETag` or `Last-Modified` of this part: a different one means a different payload. */
   readonly validator: string
 }
 
-export interface Answer {
+export interface SourceResponse {
   readonly status: number
   /** The address that finally responded, without its query if a redirect led there: the query may be signed. */
   readonly final_url: string
@@ -55,28 +52,24 @@ export interface Answer {
   readonly exact: boolean
   /** Offset of the body in the payload: more than 0 only if the request was to resume there. */
   readonly from: number
-  /** Length of the whole payload; null if unknown. */
   readonly total: number | null
   /** The values of `wants` that it has, by the same names. Absent if it has none. */
   readonly told?: Readonly<Record<string, string>>
   /** The payload without content encoding. It is read once, inside the scope of `open`. */
   readonly body: Stream.Stream<Uint8Array, UpstreamUnavailable | RecordingUnreadable | AnswerTooLarge>
-  /** Set if the payload is a local file: copying it takes a third of the time of its `body`. */
+  /** Set if the payload is a local file: copying it is three times as fast as reading `body`. */
   readonly file?: string
 }
 
-/** The source did not answer, or not completely. */
 export class UpstreamUnavailable extends Schema.TaggedError<UpstreamUnavailable>()("UpstreamUnavailable", {
   url: Schema.String,
   problem: Schema.String,
   status: Schema.NullOr(Schema.Int).pipe(Schema.withConstructorDefault(Effect.succeed(null))),
-  /** Number of tries in this run. */
   tries: Schema.Int.pipe(Schema.withConstructorDefault(Effect.succeed(1))),
-  /** Whether another try in this run may help. */
   may_pass: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(true))),
   /** Set if the host is paused for all requests: the next `open` waits by itself. */
   pause_ms: Schema.NullOr(Schema.Int).pipe(Schema.withConstructorDefault(Effect.succeed(null))),
-  /** What to do about it, as a sentence. Absent if waiting is the only remedy. */
+  /** One sentence. Absent if waiting is the only remedy. */
   advice: Schema.optionalKey(Schema.String),
   cause: Schema.optionalKey(Schema.Defect())
 }) {
@@ -116,7 +109,6 @@ export class RefusedByUpstream extends Schema.TaggedError<RefusedByUpstream>()("
   }
 }
 
-/** The answer is longer than the request allows. */
 export class AnswerTooLarge extends Schema.TaggedError<AnswerTooLarge>()("AnswerTooLarge", {
   url: Schema.String,
   longest: Schema.Int
@@ -129,7 +121,7 @@ export class AnswerTooLarge extends Schema.TaggedError<AnswerTooLarge>()("Answer
 /** The caller gave up: its time is over, or it does not follow a redirect. */
 export class GivenUp extends Schema.TaggedError<GivenUp>()("GivenUp", {
   url: Schema.String,
-  /** The caller's own code for the reason, by which it distinguishes its reasons. */
+  /** The caller's own code for the reason. */
   reason: Schema.String,
   problem: Schema.String
 }) {
@@ -148,7 +140,6 @@ export class ForbiddenAddress extends Schema.TaggedError<ForbiddenAddress>()("Fo
   }
 }
 
-/** The folder of recordings has no file for this address. */
 export class NotRecorded extends Schema.TaggedError<NotRecorded>()("NotRecorded", {
   url: Schema.String,
   kind: Schema.Literals(["replay", "sample"]),
@@ -172,27 +163,58 @@ export class RecordingUnreadable extends Schema.TaggedError<RecordingUnreadable>
   }
 }
 
-export type OriginError =
-  | UpstreamUnavailable
-  | AccessDenied
-  | RefusedByUpstream
-  | AnswerTooLarge
-  | GivenUp
-  | ForbiddenAddress
-  | NotRecorded
-  | RecordingUnreadable
+const RecordedRefusal = Schema.Union([
+  UpstreamUnavailable,
+  AccessDenied,
+  RefusedByUpstream,
+  AnswerTooLarge,
+  GivenUp,
+  ForbiddenAddress,
+  RecordingUnreadable
+])
+type RecordedRefusal = typeof RecordedRefusal.Type
 
-interface Opens {
+export type OriginError = RecordedRefusal | NotRecorded
+
+const isRecordedRefusal = Schema.is(RecordedRefusal)
+const encodeRecordedRefusal = Schema.encodeSync(RecordedRefusal)
+/** Decodes the JSON of a refusal from `encodeRefusal`. */
+export const decodeRefusal = Schema.decodeUnknownEffect(Schema.fromJsonString(RecordedRefusal))
+
+/**
+ * The line of an address without a payload, in the list of fetches: a run that is repeated from the archive ends the
+ * same way. An address without a recording has no line: it will be missing the next time, too.
+ */
+export const RefusedRequest = Schema.Struct({
+  run_id: Schema.String,
+  pipeline: Schema.String,
+  url: Schema.String,
+  refused_at: Schema.String,
+  refusal: RecordedRefusal
+})
+export type RefusedRequest = typeof RefusedRequest.Type
+
+/** Removes details of this machine: local paths, and causes, which a spread leaves out. */
+const removeLocalDetails = (url: string, error: RecordedRefusal) => {
+  if (error._tag === "UpstreamUnavailable") return new UpstreamUnavailable({ ...error })
+  if (error._tag !== "RecordingUnreadable") return error
+  return new RecordingUnreadable({ file: url, cause: codeOf(error.cause) || "it could not then" })
+}
+
+export const encodeRefusal = (url: string, error: unknown) =>
+  isRecordedRefusal(error) ? encodeRecordedRefusal(removeLocalDetails(url, error)) : undefined
+
+interface OriginService {
   readonly kind: "live" | "replay" | "sample"
   /**
-   * One try. Holds the host's turn until the scope closes. Succeeds with 200, 206 for a resumed download, or 304 for a
-   * held payload; anything else is an error.
+   * One try. Occupies the host's turn until the scope closes. Succeeds with 200, 206 for a resumed download, or 304 for
+   * a payload in the archive; anything else is an error.
    */
-  open(ask: Ask, resume?: Resume): Effect.Effect<Answer, OriginError, Scope.Scope>
+  open(request: SourceRequest, resume?: Resume): Effect.Effect<SourceResponse, OriginError, Scope.Scope>
   /** The available addresses with this prefix, sorted. Undefined if they cannot be listed, as for the network. */
   listing(prefix: string): Effect.Effect<ReadonlyArray<string> | undefined, RecordingUnreadable>
   /** Repeats a whole attempt, opening and body, while `UpstreamUnavailable` says that this may help. */
   retrying<A, E, R>(attempt: Effect.Effect<A, E | UpstreamUnavailable, R>): Effect.Effect<A, E | UpstreamUnavailable, R>
 }
 
-export class Origin extends Context.Service<Origin, Opens>()("larder/pipelines/Origin") {}
+export class Origin extends Context.Service<Origin, OriginService>()("larder/pipelines/Origin") {}

@@ -1,20 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { makePacing, type PacingPolicy, sharedLane } from "./pacing.ts"
+import { makePacing, nameSharedLane, type PacingPolicy } from "./pacing.ts"
 
 const policy: PacingPolicy = {
   interval: "1 second",
   firstPause: "15 seconds",
-  longestPause: "90 seconds",
-  patience: "5 minutes",
-  endurance: "8 minutes",
-  slowed: "3 seconds",
+  maxPause: "90 seconds",
+  maxWait: "5 minutes",
+  maxTotalPause: "8 minutes",
+  slowedInterval: "3 seconds",
   lanes: { shops: 4 }
 }
 type Pacing = ReturnType<typeof makePacing>
 
-/** Takes a turn, notes when it began, and gives it back after some time. */
+/** Takes a turn, records when it began, and releases it after some time. */
 const visit = (pacing: Pacing, log: Array<string>, name: string, host: string, takes = 0) =>
   Effect.gen(function* () {
     yield* pacing.take(host)
@@ -22,8 +22,8 @@ const visit = (pacing: Pacing, log: Array<string>, name: string, host: string, t
     yield* Effect.sleep(takes)
   }).pipe(Effect.scoped)
 
-describe("turns", () => {
-  it.effect("begin a second apart on one host, in the order of asking", () =>
+describe("pacing", () => {
+  it.effect("starts requests to one host a second apart, in the order of the calls", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
       const all = ["a", "b", "c"].map((name) => visit(pacing, log, name, "x.test"))
@@ -34,7 +34,7 @@ describe("turns", () => {
     })
   )
 
-  it.effect("follow at once after one that lasts longer than the interval, and never overlap", () =>
+  it.effect("starts the next request at once after a long one, and never two at a time", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
       const all = ["a", "b"].map((name) => visit(pacing, log, name, "x.test", 4000))
@@ -45,7 +45,7 @@ describe("turns", () => {
     })
   )
 
-  it.effect("do not wait for each other on different hosts", () =>
+  it.effect("does not delay requests to different hosts", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
       const all = ["x.test", "y.test"].map((host) => visit(pacing, log, host, host, 4000))
@@ -56,7 +56,7 @@ describe("turns", () => {
     })
   )
 
-  it.effect("can have a longer interval than the usual one, but no shorter one", () =>
+  it.effect("accepts a longer interval than the usual one, but not a shorter one", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
       const running = yield* Effect.forkChild(
@@ -76,7 +76,7 @@ describe("turns", () => {
 })
 
 describe("a host that throttles", () => {
-  it.effect("gets no request of another task before its Retry-After has passed", () =>
+  it.effect("receives no request of another task before its Retry-After has passed", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
       yield* pacing.pause("x.test", 20_000)
@@ -87,12 +87,12 @@ describe("a host that throttles", () => {
     })
   )
 
-  it.effect("is paused for 15, 30, 60 and at most 90 seconds when it names no time, until it answers", () =>
+  it.effect("is paused for 15, 30, 60 and at most 90 seconds if it states no time, until it responds", () =>
     Effect.gen(function* () {
       const pacing = makePacing(policy)
       const pauses = []
       for (let n = 0; n < 5; n++) pauses.push((yield* pacing.pause("x.test", undefined)).wait)
-      pacing.answered("x.test")
+      pacing.resetPause("x.test")
       pauses.push((yield* pacing.pause("x.test", undefined)).wait)
       for (const [n, around] of [15, 30, 60, 90, 90, 15].entries()) {
         assert.isAtLeast(pauses[n] ?? 0, around * 750)
@@ -101,22 +101,22 @@ describe("a host that throttles", () => {
     })
   )
 
-  it.effect("is not asked at all when it wants a longer pause than a run has", () =>
+  it.effect("receives no request if it requires a longer pause than a run waits", () =>
     Effect.gen(function* () {
       const pacing = makePacing(policy)
       yield* pacing.pause("x.test", 3_600_000)
       const error = yield* Effect.flip(Effect.scoped(pacing.take("x.test")))
       assert.strictEqual(error.message, "x.test asked for a pause until 1970-01-01T01:00:00.000Z")
-      const again = yield* Effect.flip(Effect.scoped(pacing.take("x.test"))) // the turn was given back
+      const again = yield* Effect.flip(Effect.scoped(pacing.take("x.test"))) // the turn was released
       assert.strictEqual(again._tag, "LanePaused")
     })
   )
 
-  it.effect("is asked every three seconds from then on", () =>
+  it.effect("receives a request every three seconds from then on", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
       yield* pacing.pause("x.test", 0)
-      pacing.answered("x.test")
+      pacing.resetPause("x.test")
       const all = ["a", "b"].map((name) => visit(pacing, log, name, "x.test"))
       const running = yield* Effect.forkChild(Effect.all(all, { concurrency: 2 }))
       yield* TestClock.adjust("10 seconds")
@@ -125,18 +125,19 @@ describe("a host that throttles", () => {
     })
   )
 
-  it.effect("has used up its time after pauses of eight minutes in all", () =>
+  it.effect("is not waited for after pauses of eight minutes in total", () =>
     Effect.gen(function* () {
       const pacing = makePacing(policy)
-      const patience = []
-      for (const asked of [240_000, 180_000, 90_000]) patience.push((yield* pacing.pause("x.test", asked)).patience)
-      assert.deepStrictEqual(patience, [300_000, 240_000, 60_000])
+      const limits = []
+      for (const requested of [240_000, 180_000, 90_000])
+        limits.push((yield* pacing.pause("x.test", requested)).maxWait)
+      assert.deepStrictEqual(limits, [300_000, 240_000, 60_000])
     })
   )
 })
 
 describe("a lane that several hosts share", () => {
-  const shops = sharedLane("shops")
+  const shops = nameSharedLane("shops")
 
   it.effect("serves four requests at once, and starts one every 250 ms", () =>
     Effect.gen(function* () {
@@ -166,7 +167,7 @@ describe("a lane that several hosts share", () => {
     })
   )
 
-  it.effect("pauses for all, including requests that wait for their start", () =>
+  it.effect("pauses all requests, including those that wait for their start", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
       const all = ["a", "b"].map((name) => visit(pacing, log, name, shops, 4000))
@@ -179,14 +180,14 @@ describe("a lane that several hosts share", () => {
     })
   )
 
-  it.effect("waits at most 90 seconds, however long a pause one host asks for", () =>
+  it.effect("waits at most 90 seconds, even if one host requires a longer pause", () =>
     Effect.gen(function* () {
       const pacing = makePacing(policy)
       assert.strictEqual((yield* pacing.pause(shops, 86_400_000, "x.test")).wait, 90_000)
     })
   )
 
-  it.effect("counts throttled answers to simultaneous requests as one", () =>
+  it.effect("counts throttling responses to simultaneous requests as one", () =>
     Effect.gen(function* () {
       const pacing = makePacing(policy)
       for (const host of ["x.test", "y.test", "z.test"]) {
@@ -197,7 +198,7 @@ describe("a lane that several hosts share", () => {
 
   it.effect("names the host that caused the pause", () =>
     Effect.gen(function* () {
-      const pacing = makePacing({ ...policy, patience: "1 minute" })
+      const pacing = makePacing({ ...policy, maxWait: "1 minute" })
       yield* pacing.pause(shops, undefined, "x.test")
       yield* TestClock.adjust("30 seconds")
       yield* pacing.pause(shops, 90_000, "y.test")

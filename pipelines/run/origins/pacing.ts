@@ -1,29 +1,29 @@
 /**
- * Turns. A host serves one request at a time, with an interval from the start of one request to the start of the next.
- * Hosts of one platform may also share a lane, which may serve several requests at once. If a host throttles, all
- * requests to it and to its lane are paused, not only the one that was throttled.
+ * Pacing of requests. A host serves one at a time, with an interval between their starts. Hosts of one platform may also
+ * share a lane, which may serve several at once. If a host throttles, all requests to it and to its lane are paused.
+ * Retries have a delay that doubles, and `Retry-After` of a source takes precedence.
  */
 import { Clock, Duration, Effect, Random, Schema, Semaphore } from "effect"
+import { UpstreamUnavailable } from "./origin.ts"
 
 export interface PacingPolicy {
   readonly interval: Duration.Input
-  /** Pause after a throttling response that does not say how long; doubles with each consecutive one. */
+  /** Pause after a throttling response without a duration; doubles with each consecutive one. */
   readonly firstPause: Duration.Input
-  readonly longestPause: Duration.Input
-  /** The longest pause that a run waits out. For a longer one, a request fails immediately. */
-  readonly patience: Duration.Input
-  /** Limit for the sum of all pauses of one host that a run waits out. */
-  readonly endurance: Duration.Input
+  readonly maxPause: Duration.Input
+  /** For a longer pause, a request fails immediately. */
+  readonly maxWait: Duration.Input
+  /** For the sum of all pauses of one host. */
+  readonly maxTotalPause: Duration.Input
   /** Interval of a host from its first throttling response to the end of the run, if longer than usual. */
-  readonly slowed: Duration.Input
-  /** Number of requests that a lane serves at once, by the name of the lane in `Ask`. */
+  readonly slowedInterval: Duration.Input
+  /** Number of requests that a lane serves at once, by the name of the lane in `SourceRequest`. */
   readonly lanes: Readonly<Record<string, number>>
 }
 
 export class LanePaused extends Schema.TaggedError<LanePaused>()("LanePaused", {
   lane: Schema.String,
   until: Schema.Int,
-  /** The host that throttled, if the lane is not a host. */
   because_of: Schema.NullOr(Schema.String)
 }) {
   override get message() {
@@ -34,7 +34,7 @@ export class LanePaused extends Schema.TaggedError<LanePaused>()("LanePaused", {
 }
 
 /** The name of a lane that hosts share. It cannot be the name of a host. */
-export const sharedLane = (name: string) => `lane ${name}`
+export const nameSharedLane = (name: string) => `lane ${name}`
 
 interface Lane {
   readonly turn: Semaphore.Semaphore
@@ -42,28 +42,25 @@ interface Lane {
   nextAt: number
   pausedUntil: number
   because_of: string | null
-  /** Consecutive throttling responses. */
   throttled: number
-  /** Sum of all pauses so far, in milliseconds. */
   paused: number
-  /** Throttled at least once in this run. */
   isSlowed: boolean
 }
 
-/** A delay of about `first * 2^(n - 1)`, limited to `longest`, then varied by up to a quarter in either direction. */
-export const backOff = (n: number, first: Duration.Input, longest: Duration.Input) => {
-  const delay = Math.min(Duration.toMillis(longest), Duration.toMillis(first) * 2 ** (n - 1))
+/** A delay of about `first * 2^(n - 1)`, limited to `max`, then varied by up to a quarter in either direction. */
+const backOff = (n: number, first: Duration.Input, max: Duration.Input) => {
+  const delay = Math.min(Duration.toMillis(max), Duration.toMillis(first) * 2 ** (n - 1))
   return Effect.map(Random.nextBetween(0.75, 1.25), (jitter) => Math.round(delay * jitter))
 }
 
 export const makePacing = (policy: PacingPolicy) => {
-  const turnsOf = new Map(Object.entries(policy.lanes).map(([name, turns]) => [sharedLane(name), turns]))
-  const patience = Duration.toMillis(policy.patience)
+  const laneTurns = new Map(Object.entries(policy.lanes).map(([name, turns]) => [nameSharedLane(name), turns]))
+  const maxWait = Duration.toMillis(policy.maxWait)
   const lanes = new Map<string, Lane>()
-  const laneOf = (name: string): Lane => {
+  const findLane = (name: string): Lane => {
     const known = lanes.get(name)
     if (known) return known
-    const turns = turnsOf.get(name) ?? 1
+    const turns = laneTurns.get(name) ?? 1
     const turn = Semaphore.makeUnsafe(turns)
     const lane = { turn, turns, nextAt: 0, pausedUntil: 0, because_of: null, throttled: 0, paused: 0, isSlowed: false }
     lanes.set(name, lane)
@@ -71,24 +68,24 @@ export const makePacing = (policy: PacingPolicy) => {
   }
 
   /** A lane with several turns starts requests that many times as often, even if a host needs a longer interval. */
-  const gapOf = ({ isSlowed, turns }: Lane, interval: Duration.Input) => {
+  const chooseInterval = ({ isSlowed, turns }: Lane, interval: Duration.Input) => {
     const usual = Duration.toMillis(policy.interval)
     if (turns > 1) return usual / turns
-    return Math.max(usual, Duration.toMillis(interval), isSlowed ? Duration.toMillis(policy.slowed) : 0)
+    return Math.max(usual, Duration.toMillis(interval), isSlowed ? Duration.toMillis(policy.slowedInterval) : 0)
   }
 
-  /** Waits for the lane and holds it until the scope closes. Take a host before the lane that it shares with others. */
+  /** Waits for the lane and occupies it until the scope closes. Take a host before the lane that it shares. */
   const take = Effect.fnUntraced(function* (name: string, interval: Duration.Input = 0) {
-    const lane = laneOf(name)
+    const lane = findLane(name)
     yield* Effect.acquireRelease(lane.turn.take(1), () => lane.turn.release(1), { interruptible: true })
     for (;;) {
       const now = yield* Clock.currentTimeMillis
       const start = Math.max(now, lane.nextAt, lane.pausedUntil)
-      if (start - now > patience) {
+      if (start - now > maxWait) {
         return yield* new LanePaused({ lane: name, until: Math.ceil(start), because_of: lane.because_of })
       }
       if (start === now) {
-        lane.nextAt = now + gapOf(lane, interval)
+        lane.nextAt = now + chooseInterval(lane, interval)
         return
       }
       yield* Effect.sleep(start - now) // then checks again: others may have used or paused the lane
@@ -96,30 +93,68 @@ export const makePacing = (policy: PacingPolicy) => {
   })
 
   /**
-   * Pauses a lane after a throttling response of this host. Returns the pause, and the longest one that is still waited
-   * out, in milliseconds. If the lane serves several requests at once, it waits at most `longestPause`, even if the
-   * host asks for more.
+   * Pauses a lane after a throttling response of this host. Returns the pause, and the longest acceptable one, in
+   * milliseconds. If the lane serves several requests at once, the pause is at most `maxPause`, even if the host
+   * requests more.
    */
-  const pause = Effect.fnUntraced(function* (name: string, asked: number | undefined, host = name) {
-    const lane = laneOf(name)
+  const pause = Effect.fnUntraced(function* (name: string, requested: number | undefined, host = name) {
+    const lane = findLane(name)
     const now = yield* Clock.currentTimeMillis
     const isShared = lane.turns > 1
     if (!isShared || lane.pausedUntil <= now) lane.throttled += 1 // responses to parallel requests count as one
-    const own = yield* backOff(lane.throttled, policy.firstPause, policy.longestPause)
-    const longest = isShared ? Duration.toMillis(policy.longestPause) : Number.POSITIVE_INFINITY
-    const wait = Math.min(asked ?? own, longest)
-    const endures = isShared ? patience : Duration.toMillis(policy.endurance) - lane.paused
+    const own = yield* backOff(lane.throttled, policy.firstPause, policy.maxPause)
+    const max = isShared ? Duration.toMillis(policy.maxPause) : Number.POSITIVE_INFINITY
+    const wait = Math.min(requested ?? own, max)
+    const remaining = isShared ? maxWait : Duration.toMillis(policy.maxTotalPause) - lane.paused
     lane.pausedUntil = Math.max(lane.pausedUntil, now + wait)
     lane.because_of = name === host ? null : host
     lane.paused += wait
     lane.isSlowed = true
-    return { wait, patience: Math.max(0, Math.min(patience, endures)) }
+    return { wait, maxWait: Math.max(0, Math.min(maxWait, remaining)) }
   })
 
   /** After a good response, the next throttling starts again from `firstPause`. */
-  const answered = (name: string) => {
-    laneOf(name).throttled = 0
+  const resetPause = (name: string) => {
+    findLane(name).throttled = 0
   }
 
-  return { take, pause, answered }
+  return { take, pause, resetPause }
+}
+
+export interface RetryPolicy {
+  /** Number of tries, including the first. */
+  readonly maxTries: number
+  readonly firstBackOff: Duration.Input
+  readonly maxBackOff: Duration.Input
+}
+
+const isUnavailable = (error: unknown) => error instanceof UpstreamUnavailable
+
+export const makeRetrying = (policy: RetryPolicy) => {
+  const retrying = <A, E, R>(attempt: Effect.Effect<A, E | UpstreamUnavailable, R>, tries = 1): typeof attempt =>
+    Effect.catchIf(attempt, isUnavailable, (failure) =>
+      Effect.gen(function* () {
+        const { url, problem, pause_ms, cause } = failure
+        // a spread does not copy the cause of an error
+        if (!failure.may_pass || tries >= policy.maxTries) {
+          return yield* new UpstreamUnavailable({ ...failure, ...(cause === undefined ? {} : { cause }), tries })
+        }
+        const wait = pause_ms ?? (yield* backOff(tries, policy.firstBackOff, policy.maxBackOff))
+        yield* Effect.logWarning(`retrying: ${problem}`, { url, tries, of: policy.maxTries, wait_ms: wait })
+        if (pause_ms === null) yield* Effect.sleep(wait) // the next `open` waits for the pause of the host
+        return yield* retrying(attempt, tries + 1)
+      })
+    )
+  return retrying
+}
+
+/** Longer waits make no difference, and a date past the end of the calendar cannot be shown. */
+const oneYear = 365 * 86_400_000
+
+/** Parses a `Retry-After` header, in seconds or as an HTTP date, to milliseconds; undefined if it is neither. */
+export const parseRetryAfter = (header: string | undefined, now: number): number | undefined => {
+  const text = header?.trim() ?? ""
+  if (/^\d+$/.test(text)) return Math.min(oneYear, Number(text) * 1000)
+  const at = / GMT$/.test(text) ? Date.parse(text) : Number.NaN // Date.parse alone reads "-5" as a year
+  return Number.isNaN(at) ? undefined : Math.min(oneYear, Math.max(0, at - now))
 }

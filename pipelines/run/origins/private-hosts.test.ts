@@ -3,9 +3,9 @@ import { quick, readText, startUpstream } from "@larder/test/support/pipelines/u
 import { ConfigProvider, Effect } from "effect"
 import { liveOrigin } from "./live.ts"
 import { ForbiddenAddress, UpstreamUnavailable } from "./origin.ts"
-import { rangeOf } from "./private-hosts.ts"
+import { findPrivateRange } from "./private-hosts.ts"
 
-const policy = { ...quick, tries: 1, publicOnly: true }
+const policy = { ...quick, maxTries: 1, publicOnly: true }
 
 const read = (url: string, LARDER_PRIVATE_HOSTS = "") =>
   readText({ url }).pipe(
@@ -15,7 +15,7 @@ const read = (url: string, LARDER_PRIVATE_HOSTS = "") =>
 
 describe("the range of an address", () => {
   it.each(["1.1.1.1", "172.15.0.1", "192.169.0.1", "2606:4700::1111", "::ffff:8.8.8.8"])("%s is public", (address) => {
-    assert.isUndefined(rangeOf(address))
+    assert.isUndefined(findPrivateRange(address))
   })
 
   it.each([
@@ -39,7 +39,7 @@ describe("the range of an address", () => {
     ["64:ff9b::7f00:1", "rfc6052"],
     ["2002:7f00:1::", "6to4"]
   ])("%s is %s", (address, range) => {
-    assert.strictEqual(rangeOf(address), range)
+    assert.strictEqual(findPrivateRange(address), range)
   })
 })
 
@@ -60,14 +60,14 @@ describe("a private address", () => {
     ["127.0.0.1", "127.0.0.1"],
     ["localhost", " example.test, LocalHost "],
     ["[::ffff:127.0.0.1]", "[::ffff:7f00:1]"]
-  ] as const)("is requested as %s when the operator allows %s", ([host, allowed]) =>
+  ] as const)("is requested as %s if the operator allows %s", ([host, allowed]) =>
     Effect.gen(function* () {
       const upstream = yield* startUpstream((response) => response.end("inside"))
       assert.strictEqual((yield* read(`http://${host}:${upstream.port}/`, allowed)).text, "inside")
     })
   )
 
-  it.live("is not requested when an allowed host redirects to it", () =>
+  it.live("is not requested if an allowed host redirects to it", () =>
     Effect.gen(function* () {
       const upstream = yield* startUpstream((response, _, { url }) =>
         url === "/inside"
@@ -91,7 +91,7 @@ describe("other addresses", () => {
     })
   )
 
-  it.live("fail as unavailable when their name does not resolve", () =>
+  it.live("fail as unavailable if their name does not resolve", () =>
     Effect.gen(function* () {
       assert.instanceOf(yield* Effect.flip(read("http://nobody.invalid/")), UpstreamUnavailable)
     })

@@ -1,6 +1,6 @@
 /**
- * Addresses that an untrusted list must not lead to: this machine, its networks, and reserved ranges. A name is checked
- * by every address that it resolves to at the moment of connecting, so that DNS rebinding cannot bypass the check.
+ * Checks that an untrusted list does not lead to this machine, its networks, or reserved ranges. A name is checked by
+ * every address that it resolves to at the moment of connecting, so that DNS rebinding cannot bypass the check.
  * Hosts of `LARDER_PRIVATE_HOSTS` (names or addresses without port, separated by commas) are the operator's own choice.
  */
 import { lookup } from "node:dns"
@@ -21,21 +21,20 @@ function withoutBrackets(host: string) {
   return host.replace(/^\[(.*)\]$/, "$1")
 }
 
-/** The range of an address that is not public; undefined for a public one. IPv4 inside IPv6 counts as IPv4. */
-export const rangeOf = (address: string): string | undefined => {
+/** Returns the range of an address that is not public; undefined for a public one. IPv4 inside IPv6 counts as IPv4. */
+export const findPrivateRange = (address: string): string | undefined => {
   const range = ipaddr.process(address).range()
   return range === "unicast" ? undefined : range
 }
 
-const problemOf = (host: string, address: string, range: string) => {
-  const where = host === address ? host : `${host} is ${address}, which`
-  return `${where} is not a public address (${range}); to allow it, add ${host} to LARDER_PRIVATE_HOSTS`
+const describeAddress = (host: string, address: string, range: string) => {
+  const subject = host === address ? host : `${host} is ${address}, which`
+  return `${subject} is not a public address (${range}); to allow it, add ${host} to LARDER_PRIVATE_HOSTS`
 }
 
-/** The error with which a lookup fails. */
 class PrivateAddress extends Error {}
 
-/** The message of a failed connection, if a private address was the reason. */
+/** Returns the message of a failed connection, if a private address was the reason. */
 export const privateAddressIn = (cause: unknown) => (cause instanceof PrivateAddress ? cause.message : undefined)
 
 /** Checks what needs no lookup: the scheme, and hosts that are addresses. */
@@ -43,11 +42,10 @@ export const checkAddress = (url: string, at: URL, allowed: ReadonlySet<string>)
   const forbid = (problem: string) => Effect.fail(new ForbiddenAddress({ url, problem }))
   if (at.protocol !== "https:" && at.protocol !== "http:") return forbid(`${at.protocol} is neither http: nor https:`)
   const host = withoutBrackets(at.hostname)
-  const range = isIP(host) === 0 || allowed.has(host) ? undefined : rangeOf(host)
-  return range === undefined ? Effect.void : forbid(problemOf(host, host, range))
+  const range = isIP(host) === 0 || allowed.has(host) ? undefined : findPrivateRange(host)
+  return range === undefined ? Effect.void : forbid(describeAddress(host, host, range))
 }
 
-/** Replaces the lookup of the system. */
 export const publicLookup =
   (allowed: ReadonlySet<string>): LookupFunction =>
   (host, options, done) =>
@@ -55,8 +53,8 @@ export const publicLookup =
       const [first] = addresses ?? []
       if (error || first === undefined) return done(error ?? new Error(`${host} has no address`), [])
       for (const { address } of allowed.has(host.toLowerCase()) ? [] : addresses) {
-        const range = rangeOf(address)
-        if (range !== undefined) return done(new PrivateAddress(problemOf(host, address, range)), [])
+        const range = findPrivateRange(address)
+        if (range !== undefined) return done(new PrivateAddress(describeAddress(host, address, range)), [])
       }
       if (options.all) return done(null, addresses)
       return done(null, first.address, first.family)

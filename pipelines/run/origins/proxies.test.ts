@@ -6,7 +6,7 @@ import { quick, readText, startUpstream } from "@larder/test/support/pipelines/u
 import { ConfigProvider, Effect } from "effect"
 import { type LivePolicy, liveOrigin } from "./live.ts"
 
-const once = { ...quick, tries: 1 }
+const once = { ...quick, maxTries: 1 }
 
 const asking = (url: string, environment: Readonly<Record<string, string>>, policy: Partial<LivePolicy> = once) =>
   readText({ url }).pipe(
@@ -87,7 +87,7 @@ describe("a proxy named in the environment", () => {
   it.live.each([
     [407, "the proxy of HTTPS_PROXY requires a user and a password, or refused those given (HTTP 407)"],
     [403, "the proxy of HTTPS_PROXY does not connect to marsapi.ams.usda.gov (HTTP 403)"]
-  ] as const)("that refuses with %i is told as such, and is asked once", ([status, problem]) =>
+  ] as const)("that refuses with %i is reported as such, and is not retried", ([status, problem]) =>
     Effect.gen(function* () {
       const proxy = yield* startProxy({ refuses: status })
       const error = yield* failing(mars, { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }, quick)
@@ -96,7 +96,7 @@ describe("a proxy named in the environment", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that wants a password for plain http is told as such", () =>
+  it.live("that requires a password for plain http is reported as such", () =>
     Effect.gen(function* () {
       const proxy = yield* startProxy({ refuses: 407 })
       const error = yield* failing("http://api.example.test/", { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` }, quick)
@@ -108,7 +108,7 @@ describe("a proxy named in the environment", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that is not there is told apart from a source that is not there", () =>
+  it.live("that cannot be reached is distinguished from a source that cannot be reached", () =>
     Effect.gen(function* () {
       const gone = yield* startUpstream((response) => response.end())
       yield* gone.close

@@ -1,18 +1,17 @@
 /**
  * Proxies from the environment: `HTTPS_PROXY` for https addresses, `HTTP_PROXY` for http ones, and `NO_PROXY` for hosts
- * that are connected to directly. The same names in lower case take precedence. A proxy resolves names and connects by
- * itself, so `private-hosts.ts` cannot check where it connects to: addresses of a store list go through one only with
- * `LARDER_PROXY_FOR_STORES=yes`. The address of a proxy may contain a password and is never quoted.
+ * without a proxy. The same names in lower case take precedence. A proxy resolves names itself, so `private-hosts.ts`
+ * cannot check them: addresses of a store list go through one only with `LARDER_PROXY_FOR_STORES=yes`. The address of a
+ * proxy may contain a password and is never quoted.
  */
 import type { LookupFunction } from "node:net"
 import type { Dispatcher } from "@effect/platform-node/Undici"
 import { Config, ConfigProvider, Effect, Option, Schema } from "effect"
 
-/** Addresses; empty if there is none. */
 export interface Proxies {
   readonly http: string
   readonly https: string
-  /** Hosts that are connected to directly, as `NO_PROXY` lists them. */
+  /** Hosts without a proxy, as `NO_PROXY` lists them. */
   readonly exceptions: string
 }
 
@@ -22,7 +21,7 @@ const setting = (name: string) =>
   )
 
 /** `proxy.example.com:3128` is also accepted, as in other programs. */
-const addressIn = (name: string) =>
+const proxySetting = (name: string) =>
   setting(name).pipe(
     Config.mapEffect((text) => {
       if (text === "") return Effect.succeed("")
@@ -36,8 +35,8 @@ const addressIn = (name: string) =>
 export const noProxies: Proxies = { http: "", https: "", exceptions: "" }
 
 export const proxies = Config.all({
-  http: addressIn("HTTP_PROXY"),
-  https: addressIn("HTTPS_PROXY"),
+  http: proxySetting("HTTP_PROXY"),
+  https: proxySetting("HTTPS_PROXY"),
   exceptions: setting("NO_PROXY")
 })
 
@@ -53,21 +52,20 @@ export class ProxyUnreachable extends Error {
   }
 }
 
-/** The variable that names the proxy of an address, if any is set. `NO_PROXY` is not considered. */
+/** Returns the variable that names the proxy of an address, if any is set. Ignores `NO_PROXY`. */
 export const proxyVariable = (proxies: Proxies, url: string) => {
   if (url.startsWith("https:")) return proxies.https === "" ? undefined : "HTTPS_PROXY"
   return proxies.http === "" ? undefined : "HTTP_PROXY"
 }
 
-interface Connect {
-  /** For each connection, in milliseconds. */
+interface ConnectOptions {
   readonly timeout: number
   /** Replaces the lookup of the system, if no proxy resolves the name. */
   readonly lookup?: LookupFunction
 }
 
-/** Sends requests through these proxies. Closed with the scope. */
-export const dispatcherThrough = (given: Proxies, connect: Connect) =>
+/** Makes a dispatcher that sends requests through these proxies. Closed with the scope. */
+export const makeDispatcher = (given: Proxies, connect: ConnectOptions) =>
   Effect.acquireRelease(
     Effect.promise(async (): Promise<{ send: Dispatcher; all: ReadonlyArray<Dispatcher> }> => {
       const { Agent, buildConnector, EnvHttpProxyAgent, Pool } = await import("@effect/platform-node/Undici")

@@ -10,7 +10,7 @@ import { RecordingsMissing, replayOrigin, sampleOrigin } from "./replay.ts"
 const reports = "mars.test/services/v1.2/reports"
 const url = `https://${reports}`
 
-/** A folder with these recordings, each holding its own name; those that end in `.gz` hold the name without it, compressed. */
+/** A folder of recordings that contain their own names; those that end in `.gz` are compressed and contain the name without it. */
 const recorded = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -31,7 +31,7 @@ const ask = (folder: string, address: string) =>
   )
 
 layer(NodeServices.layer)("a recording", (it) => {
-  it.effect("answers its address with its bytes, and has no headers", () =>
+  it.effect("is returned for its address with its bytes, without headers", () =>
     Effect.gen(function* () {
       const folder = yield* recorded(`${reports}/1603`)
       const { answer, text } = yield* readText({ url: `${url}/1603` }).pipe(Effect.provide(replayOrigin(folder)))
@@ -59,7 +59,7 @@ layer(NodeServices.layer)("a recording", (it) => {
     ["a path with encoded blanks and commas", "2993/40%20Pound%2C%20Sales", "2993/40%20Pound%2C%20Sales", true],
     ["a list whose entries are recorded too, as empty query", "reports", "reports?", true],
     ["a path that ends in a slash, with its query", "feed/?page=2", "feed/?page=2", true]
-  ] as const)("answers %s", ([, asked, name, exact]) =>
+  ] as const)("is returned for %s", ([, asked, name, exact]) =>
     Effect.gen(function* () {
       for (const [suffix, others] of [
         ["", [`${reports}/1603?q=other`]],
@@ -103,14 +103,14 @@ layer(NodeServices.layer)("a recording", (it) => {
     })
   )
 
-  it.effect("does not answer a query with fewer, more or other parameters", () =>
+  it.effect("is not returned for a query with fewer, more or other parameters", () =>
     Effect.gen(function* () {
       const folder = yield* recorded(`${reports}/1?a=1`, `${reports}/1?a=1&a=1&b=2`, `${reports}/1?a=1&b=3`)
       assert.instanceOf(yield* Effect.flip(ask(folder, `${url}/1?a=1&b=2`)), NotRecorded)
     })
   )
 
-  it.effect("is the compressed file itself when its .gz name is asked for", () =>
+  it.effect("is the compressed file itself if its .gz name is requested", () =>
     Effect.gen(function* () {
       const folder = yield* recorded(`${reports}/feed.csv.gz`)
       const { text } = yield* ask(folder, `${url}/feed.csv.gz`)
@@ -119,7 +119,7 @@ layer(NodeServices.layer)("a recording", (it) => {
     })
   )
 
-  it.effect("fails and names the file when its gzip is damaged", () =>
+  it.effect("fails and names the file if its gzip is damaged", () =>
     Effect.gen(function* () {
       const folder = yield* recorded(`${reports}/1.gz`)
       const fs = yield* FileSystem.FileSystem
@@ -166,7 +166,7 @@ layer(NodeServices.layer)("an address without a recording", (it) => {
     })
   )
 
-  it.effect("fails in the samples, and says how to ask the network", () =>
+  it.effect("fails in the samples, and says how to use the network", () =>
     Effect.gen(function* () {
       const folder = yield* recorded(`${reports}/1603`)
       const error = yield* Effect.flip(readText({ url: `${url}/1` }).pipe(Effect.provide(sampleOrigin(folder))))
@@ -177,7 +177,7 @@ layer(NodeServices.layer)("an address without a recording", (it) => {
 })
 
 layer(NodeServices.layer)("a folder of recordings", (it) => {
-  it.effect("fails before any request when it is not there", () =>
+  it.effect("fails before any request if it does not exist", () =>
     Effect.gen(function* () {
       const folder = `${yield* recorded("file")}/missing`
       const error = yield* Effect.flip(Origin.pipe(Effect.provide(replayOrigin(folder))))
@@ -187,7 +187,7 @@ layer(NodeServices.layer)("a folder of recordings", (it) => {
     })
   )
 
-  it.effect("fails before any request when it is a file, but no bundle of probe", () =>
+  it.effect("fails before any request if it is a file that is not a bundle of probe", () =>
     Effect.gen(function* () {
       const file = `${yield* recorded("file")}/file`
       const error = yield* Effect.flip(Origin.pipe(Effect.provide(replayOrigin(file))))
@@ -209,14 +209,14 @@ layer(NodeServices.layer)("the .told.json file beside a recording", (it) => {
     return yield* readText({ url: `${url}/1?page=1`, wants }).pipe(Effect.provide(replayOrigin(folder)))
   })
 
-  it.effect.each(["1?page=1", "1?page=1.gz"])("gives the headers that were asked for with %s", (name) =>
+  it.effect.each(["1?page=1", "1?page=1.gz"])("contains the headers that are returned if requested with %s", (name) =>
     Effect.gen(function* () {
       const { answer } = yield* readWith('{"x-wp-total":"151","x-wp-totalpages":"2"}', `${reports}/${name}`)
       assert.deepStrictEqual(answer.told, { "x-wp-total": "151" })
     })
   )
 
-  it.effect("fails when it is not an object of texts", () =>
+  it.effect("fails if it is not an object of strings", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(readWith('{"x-wp-total":151}', `${reports}/1?page=1`))
       assert.instanceOf(error, RecordingUnreadable)

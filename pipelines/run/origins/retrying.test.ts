@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { UpstreamUnavailable } from "./origin.ts"
-import { makeRetrying, parseRetryAfter } from "./retrying.ts"
+import { makeRetrying, parseRetryAfter } from "./pacing.ts"
 
 const url = "https://x.test/"
-const retrying = makeRetrying({ tries: 5, firstBackOff: "2 seconds", longestBackOff: "10 seconds" })
+const retrying = makeRetrying({ maxTries: 5, firstBackOff: "2 seconds", maxBackOff: "10 seconds" })
 
-/** Fails as told, and notes when it was tried. */
+/** Fails with this error, and records the times of its tries. */
 const failing = (failure: Partial<UpstreamUnavailable>) => {
   const triedAt: Array<number> = []
   const attempt = Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -41,7 +41,7 @@ describe("retrying", () => {
     })
   )
 
-  it.effect("does not repeat a failure that cannot pass, nor other errors", () =>
+  it.effect("does not retry permanent failures, nor other errors", () =>
     Effect.gen(function* () {
       const { attempt, triedAt } = failing({ may_pass: false })
       yield* Effect.flip(retrying(attempt))

@@ -3,31 +3,31 @@ import { createGunzip } from "node:zlib"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Duration, Effect, Stream } from "effect"
 import type { HttpClientResponse } from "effect/http"
-import { faultOf } from "./connection-faults.ts"
-import { type Answer, AnswerTooLarge, type Ask, UpstreamUnavailable } from "./origin.ts"
+import { describeFault } from "./connection-faults.ts"
+import { AnswerTooLarge, type SourceRequest, type SourceResponse, UpstreamUnavailable } from "./origin.ts"
 
-/** Takes the cause, not the client's error: that error holds the request, and with it the key. */
-export const broken = (url: string, cause: unknown, fault = faultOf(cause, url)) =>
+/** Takes the cause, not the client's error: that error contains the request, and with it the key. */
+export const connectionError = (url: string, cause: unknown, fault = describeFault(cause, url)) =>
   new UpstreamUnavailable({ url, ...fault, cause })
 
-export const late = (url: string, what: string, limit: Duration.Input) => {
-  const problem = `${what} within ${Duration.format(Duration.fromInputUnsafe(limit))}`
+export const timeoutError = (url: string, event: string, limit: Duration.Input) => {
+  const problem = `${event} within ${Duration.format(Duration.fromInputUnsafe(limit))}`
   return new UpstreamUnavailable({ url, problem })
 }
 
 export interface BodyLimits {
-  /** Longest time between two chunks of a body. */
-  readonly idle: Duration.Input
-  /** Longest time for a whole body: a source that sends a trickle for hours counts as down. */
-  readonly body: Duration.Input
+  /** Between two chunks of a body. */
+  readonly idleTimeout: Duration.Input
+  /** For a whole body: a source that sends a trickle for hours counts as down. */
+  readonly bodyTimeout: Duration.Input
 }
 
-/** JSON and XML of real sources shrink to a 60th at most; zeros to a 1,000th. Up to `alwaysFine` there is no limit. */
-const mostGrowth = 250
-const alwaysFine = 16 << 20
+/** JSON and XML of real sources shrink to a 60th at most; zeros to a 1,000th. No limit applies below `minBombBytes`. */
+const maxGrowth = 250
+const minBombBytes = 16 << 20
 
-/** Fails if a compressed body grows as only a decompression bomb does: nothing of it is kept. */
-const withoutBombs = <E, R>(
+/** Fails if a compressed body grows as only a decompression bomb does. */
+const refuseBombs = <E, R>(
   url: string,
   wire: Stream.Stream<Uint8Array, E, R>,
   unpack: (wire: Stream.Stream<Uint8Array, E, R>) => Stream.Stream<Uint8Array, E | UpstreamUnavailable, R>
@@ -41,28 +41,29 @@ const withoutBombs = <E, R>(
     )
     return Stream.tap(unpack(counted), ({ length }) => {
       unpacked += length
-      const longest = Math.max(alwaysFine, packed * mostGrowth)
+      const longest = Math.max(minBombBytes, packed * maxGrowth)
       return unpacked > longest ? Effect.fail(new AnswerTooLarge({ url, longest })) : Effect.void
     })
   })
 
-/** The payload without its content encoding. Requests ask only for gzip. */
-export const bodyOf = (url: string, response: HttpClientResponse.HttpClientResponse, limits: BodyLimits) => {
+/** Returns the payload without its content encoding. Requests accept only gzip. */
+export const decodeBody = (url: string, response: HttpClientResponse.HttpClientResponse, limits: BodyLimits) => {
+  const { bodyTimeout, idleTimeout } = limits
   const wire = response.stream.pipe(
-    Stream.mapError((error) => broken(url, error.reason.cause)),
+    Stream.mapError((error) => connectionError(url, error.reason.cause)),
     Stream.timeoutOrElse({
-      duration: limits.idle,
-      orElse: () => Stream.fail(late(url, "the body stalled: nothing came", limits.idle))
+      duration: idleTimeout,
+      orElse: () => Stream.fail(timeoutError(url, "the body stalled: nothing came", idleTimeout))
     }),
-    Stream.interruptWhen(Effect.delay(Effect.fail(late(url, "the body did not end", limits.body)), limits.body))
+    Stream.interruptWhen(Effect.delay(Effect.fail(timeoutError(url, "the body did not end", bodyTimeout)), bodyTimeout))
   )
   const encoding = response.headers["content-encoding"]?.trim().toLowerCase() || "identity"
   if (encoding === "identity") return wire
   if (encoding === "gzip" || encoding === "x-gzip") {
-    return withoutBombs(url, wire, (packed) =>
+    return refuseBombs(url, wire, (packed) =>
       NodeStream.pipeThroughDuplex(packed, {
         evaluate: () => createGunzip(),
-        onError: (cause) => broken(url, cause)
+        onError: (cause) => connectionError(url, cause)
       })
     )
   }
@@ -70,33 +71,30 @@ export const bodyOf = (url: string, response: HttpClientResponse.HttpClientRespo
   return Stream.fail(new UpstreamUnavailable({ url, problem, status: response.status, may_pass: false }))
 }
 
-/** The same answer, with a body that fails if it gets longer than the request allows. */
-export const atMost = ({ longest, url }: Ask, whole: Answer): Answer => {
-  if (longest === undefined) return whole
-  const { file: _file, ...answer } = whole // a file may grow while it is copied
-  const tooLarge = Effect.suspend(() => new AnswerTooLarge({ url, longest }))
-  if (answer.total !== null && answer.total > longest) return { ...answer, body: Stream.fromEffect(tooLarge) }
-  const body = Stream.limitBytes(answer.body, longest - answer.from, () => Stream.fromEffect(tooLarge))
-  return { ...answer, body }
+export const limitBody = ({ maxBytes, url }: SourceRequest, whole: SourceResponse): SourceResponse => {
+  if (maxBytes === undefined) return whole
+  const { file: _file, ...response } = whole // a file may grow while it is copied
+  const tooLarge = Stream.fromEffect(Effect.suspend(() => new AnswerTooLarge({ url, longest: maxBytes })))
+  if (response.total !== null && response.total > maxBytes) return { ...response, body: tooLarge }
+  return { ...response, body: Stream.limitBytes(response.body, maxBytes - response.from, () => tooLarge) }
 }
 
-/** Fails if a payload is not as long as announced. */
-export const requireWhole = <A extends { readonly bytes: number }>(url: string, total: number | null, received: A) =>
+export const requireComplete = <A extends { readonly bytes: number }>(
+  url: string,
+  total: number | null,
+  received: A
+) =>
   total === null || received.bytes === total
     ? Effect.succeed(received)
     : Effect.fail(
-        new UpstreamUnavailable({
-          url,
-          problem: `the body has ${received.bytes} bytes, and ${total} were announced`
-        })
+        new UpstreamUnavailable({ url, problem: `the body has ${received.bytes} bytes, and ${total} were announced` })
       )
 
-/** Limits for reading an error response, in bytes and time. */
 const excerptBytes = 8192
-const excerptPatience = "10 seconds"
+const excerptTimeout = "10 seconds"
 
-/** The start of an error response as text. It is empty if the body cannot be read: the status says enough. */
-export const startOf = (body: Stream.Stream<Uint8Array, UpstreamUnavailable | AnswerTooLarge>) =>
+/** Reads the start of an error response as text. Empty if the body cannot be read: the status is enough. */
+export const readExcerpt = (body: Stream.Stream<Uint8Array, UpstreamUnavailable | AnswerTooLarge>) =>
   body.pipe(
     Stream.mapAccum(
       () => 0,
@@ -105,6 +103,6 @@ export const startOf = (body: Stream.Stream<Uint8Array, UpstreamUnavailable | An
     Stream.takeUntil(({ total }) => total >= excerptBytes),
     Stream.runCollect,
     Effect.map((parts) => Buffer.concat(parts.map(({ bytes }) => bytes)).toString("utf8", 0, excerptBytes)),
-    Effect.timeout(excerptPatience),
+    Effect.timeout(excerptTimeout),
     Effect.orElseSucceed(() => "")
   )

@@ -6,8 +6,8 @@
  */
 import { realpath } from "node:fs/promises"
 import { Config, Effect, FileSystem, Option, Path } from "effect"
-import { answerOf } from "../../run/origins/file.ts"
-import { type Ask, Origin, RecordingUnreadable, RefusedByUpstream } from "../../run/origins/origin.ts"
+import { openLocalFile } from "../../run/origins/file.ts"
+import { Origin, RecordingUnreadable, RefusedByUpstream, type SourceRequest } from "../../run/origins/origin.ts"
 
 const scheme = "file:"
 export const listAddress = `${scheme}stores.json`
@@ -90,7 +90,7 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
     return yield* refuse(url, `there is no such file beside the store list${alsoIn}`)
   })
 
-  const open = Effect.fnUntraced(function* ({ url }: Ask) {
+  const open = Effect.fnUntraced(function* ({ url }: SourceRequest) {
     const file = yield* findFile(url)
     const type = yield* Effect.orElseSucceed(
       Effect.map(fs.stat(file), ({ type }) => type),
@@ -99,10 +99,12 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
     if (type !== "File") {
       return yield* refuse(url, `it is ${fileKinds[type] ?? "a device"}, and only regular files are read`)
     }
-    return yield* answerOf(fs, url, file, url)
+    return yield* openLocalFile(fs, url, file, url)
   })
-  const isOurs = ({ url }: Ask) => (isLive ? url.startsWith(scheme) : url === listAddress && given !== undefined)
-  const isOnlyHere = ({ url }: Ask) => !isLive && roots.length > 0 && url.startsWith(scheme) && url !== waitingAddress
+  const isOurs = ({ url }: SourceRequest) =>
+    isLive ? url.startsWith(scheme) : url === listAddress && given !== undefined
+  const isOnlyHere = ({ url }: SourceRequest) =>
+    !isLive && roots.length > 0 && url.startsWith(scheme) && url !== waitingAddress
   return Origin.of({
     ...origin,
     open: (ask, resume) => {

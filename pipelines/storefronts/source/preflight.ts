@@ -2,7 +2,7 @@
  * Checks the store list and the settings of stores before a run begins. The run reads the list again, into the archive.
  */
 import { Effect, FileSystem, Option } from "effect"
-import { BadUse, type Source } from "../../run/preflight.ts"
+import { BadUse, type RunSource } from "../../run/preflight.ts"
 import { operatorList, storeFolder } from "./operator-files.ts"
 import { badIntervals, intervalSettings } from "./schedule.ts"
 import { maxListLength, parseStoreList, StoreListUnusable } from "./store-list.ts"
@@ -36,7 +36,7 @@ const checkFolder = Effect.gen(function* () {
   })
 })
 
-export const preflight = Effect.fnUntraced(function* ({ kind, stores }: Source) {
+export const preflight = Effect.fnUntraced(function* ({ kind, stores }: RunSource) {
   const list = stores ?? (kind === "live" ? Option.getOrUndefined(yield* operatorList) : undefined)
   if (kind === "live") {
     yield* Effect.mapError(intervalSettings, () => new BadUse({ problem: badIntervals }))

@@ -3,7 +3,7 @@ import { createReadStream, existsSync, mkdtempSync, readFileSync, renameSync, rm
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { pipeline } from "node:stream/promises"
-import { commentsOf, DuckDb, literal } from "@larder/warehouse"
+import { commentStatements, DuckDb, literal } from "@larder/warehouse"
 import { visible } from "@larder/warehouse/cli"
 import { Effect, Schema, Stdio, Stream } from "effect"
 import { Account, type AccountSummary, Entry, flushFile, flushFolder } from "../../ledger/index.ts"
@@ -30,7 +30,7 @@ export const writeCsv = Effect.fnUntraced(function* <E, R>(entries: Stream.Strea
 /** The statements that create a table, with comments from the record's descriptions. */
 const createTable = (name: string, record: Schema.Struct<Schema.Struct.Fields>): ReadonlyArray<string> => {
   const ddl = readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
-  return [ddl, ...commentsOf({ schema: "main", name, record, ddl }, "table")]
+  return [ddl, ...commentStatements({ schema: "main", name, record, ddl }, "table")]
 }
 const createTables = [...createTable("account", Account), ...createTable("entry", Entry)].join(";\n")
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aRun } from "@larder/test/support/warehouse/pantry.ts"
-import { cellsOf, DuckDb, define, ingestTables, ingestViews, rejectTable, runTable } from "@larder/warehouse"
+import { DuckDb, define, ingestTables, ingestViews, rejectTable, runTable, toCells } from "@larder/warehouse"
 import { Effect } from "effect"
 import { cursorFormat, readRejects } from "./rejects-read.ts"
 
@@ -21,8 +21,8 @@ const withRejects = Effect.gen(function* () {
   yield* define(db, { tables: ingestTables, views: ingestViews })
   for (const [index, run_id] of ["2026-first", "2025-second"].entries()) {
     const run = { ...aRun({ run_id }), recorded_in: `larder-00000${index + 1}`, rolled_back_by: null }
-    yield* db.append("ingest", runTable.name, cellsOf(runTable, [run]))
-    yield* db.append("ingest", rejectTable.name, cellsOf(rejectTable, makeRejects(run_id)))
+    yield* db.append("ingest", runTable.name, toCells(runTable, [run]))
+    yield* db.append("ingest", rejectTable.name, toCells(rejectTable, makeRejects(run_id)))
   }
   return db
 })
@@ -41,7 +41,7 @@ describe("pages of rejects", () => {
       assert.match(first.last, cursorFormat)
       assert.deepStrictEqual(first.rows, ["2025-second 3", "2025-second 2"])
       yield* db.run("delete from ingest.reject where run_id = '2026-first'")
-      yield* db.append("ingest", rejectTable.name, cellsOf(rejectTable, makeRejects("2026-first")))
+      yield* db.append("ingest", rejectTable.name, toCells(rejectTable, makeRejects("2026-first")))
       const second = yield* readPage(db, first.last)
       assert.deepStrictEqual(second.rows, ["2025-second 1", "2026-first 3"])
       assert.deepStrictEqual((yield* readPage(db, second.last)).rows, ["2026-first 2", "2026-first 1"])

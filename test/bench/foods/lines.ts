@@ -6,7 +6,7 @@ const oneLine = (column: string) => `translate(${column}, chr(9) || chr(10) || c
 
 /** Nothing is quoted. What is not stated is empty. */
 export const writeLines = (database: string, file: string) =>
-  DuckDb.readingAndWritingFiles(database).pipe(
+  DuckDb.readOnlyWithFiles(database).pipe(
     Effect.flatMap((db) =>
       db.run(
         `copy (

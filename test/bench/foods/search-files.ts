@@ -6,7 +6,7 @@ const { database, folder } = JSON.parse(process.argv[2] ?? "{}") as {
   readonly database: string
   readonly folder: string
 }
-await DuckDb.readingAndWritingFiles(database).pipe(
+await DuckDb.readOnlyWithFiles(database).pipe(
   Effect.flatMap((db) => buildFoods(db, folder)),
   Effect.scoped,
   Effect.runPromise

@@ -1,6 +1,6 @@
 /** Depots over the network, as programs open them. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Patience, s3Depot } from "@larder/warehouse"
+import { RequestLimits, s3Depot } from "@larder/warehouse"
 import { Duration, Effect, Layer } from "effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import { s3Service } from "./s3-service.ts"
@@ -10,11 +10,11 @@ export const withClient = <A, E, R>(work: Effect.Effect<A, E, R | HttpClient>) =
   Effect.flatMap(Layer.build(NodeHttpClient.layerUndici), (client) => Effect.provide(work, client))
 
 /** Waits no longer than a test needs to. */
-export const soon = Effect.provideService(Patience, {
-  idle: Duration.seconds(30),
-  firstPause: Duration.millis(1),
-  longestPause: Duration.millis(1),
-  tries: 4
+export const soon = Effect.provideService(RequestLimits, {
+  idleTimeout: Duration.seconds(30),
+  firstRetryInterval: Duration.millis(1),
+  maxRetryInterval: Duration.millis(1),
+  maxTries: 4
 })
 
 /** A bucket, and the depot in it. */

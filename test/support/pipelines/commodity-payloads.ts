@@ -4,10 +4,10 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { asksOf, catalog, type Feed, type Limits, normalise, rowsOf } from "@larder/pipelines"
+import { catalog, type Feed, feedRequests, type Limits, normalise, parseRows } from "@larder/pipelines"
 import { PublishedNumber } from "@larder/schemas"
 
-const { feedOf, feeds } = catalog()
+const { feedsByName, feeds } = catalog()
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -15,7 +15,7 @@ export type Row = Readonly<Record<string, unknown>>
 export const n = (digits: string) => new PublishedNumber(digits)
 
 export const feedNamed = (name: string): Feed => {
-  const feed = feedOf.get(name)
+  const feed = feedsByName.get(name)
   if (feed === undefined) throw new Error(`the catalog has no feed ${name}`)
   return feed
 }
@@ -182,7 +182,7 @@ export const bodyOf = (feed: Feed, rows: ReadonlyArray<unknown>, counts: Row = {
 /** From the text of a payload to readings. */
 export const readBody = (feed: Feed, text: string, limits?: Limits) => {
   const answered = { url: "https://example.test", text, content_type: null, recorded: false }
-  return normalise(feed, rowsOf(feed, answered), limits)
+  return normalise(feed, parseRows(feed, answered), limits)
 }
 
 export const readRows = (feed: Feed, rows: ReadonlyArray<unknown>, limits?: Limits) =>
@@ -244,7 +244,7 @@ const rowsFor = (feed: Feed): ReadonlyArray<Row> => {
 
 /** Where the recording of a feed lies below the folder. */
 export const recordingOf = (feed: Feed): string => {
-  const { host, pathname } = new URL(asksOf(feed, undefined, undefined)[0]?.url ?? "")
+  const { host, pathname } = new URL(feedRequests(feed, undefined, undefined)[0]?.url ?? "")
   return path.join(host, pathname)
 }
 

@@ -65,8 +65,8 @@ export const runCommodities = ({ home, selfSigned, upstream }: Place, { faults, 
     Effect.provide(
       hostsMoved(toPath, {
         ...unpaced,
-        tries: 2,
-        ...(faults.some(({ isSilent }) => isSilent) ? { head: "1 second" } : {})
+        maxTries: 2,
+        ...(faults.some(({ isSilent }) => isSilent) ? { responseTimeout: "1 second" } : {})
       })
     ),
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment))),

@@ -4,7 +4,15 @@
  */
 import type { ServerResponse } from "node:http"
 import path from "node:path"
-import { Archive, catalog, checks, type DayRange, liveOrigin, Origin, readCommodities } from "@larder/pipelines"
+import {
+  Archive,
+  catalog,
+  commodityChecks,
+  type DayRange,
+  liveOrigin,
+  Origin,
+  readCommodities
+} from "@larder/pipelines"
 import type { RunRecord } from "@larder/schemas"
 import { commodity, layoutOf, publish, stage } from "@larder/warehouse"
 import { ConfigProvider, Effect, FileSystem, Layer, Logger } from "effect"
@@ -27,7 +35,7 @@ const movedTo = (upstream: Upstream) =>
         }
       })
     )
-  ).pipe(Layer.provide(liveOrigin({ interval: 0, tries: 2, firstBackOff: "1 millis", longestBackOff: "2 millis" })))
+  ).pipe(Layer.provide(liveOrigin({ interval: 0, maxTries: 2, firstBackOff: "1 millis", maxBackOff: "2 millis" })))
 
 const json = (response: ServerResponse, body: string) => {
   response.writeHead(200, { "content-type": "application/json" })
@@ -104,7 +112,7 @@ export const runLive = ({
       run: { ...started, rows_read: filled.rows_read, rows_rejected: filled.rows_rejected },
       leftOut: [],
       silentRows: filled.rows_silent,
-      checks,
+      checks: commodityChecks,
       dryRun: false
     })
     return { ...filled, run }

@@ -36,10 +36,10 @@ export const hostsMoved = (toPath: (url: URL) => string, policy: Partial<LivePol
 /** No pauses between requests, and short ones where a request is repeated. */
 export const unpaced = {
   interval: 0,
-  slowed: 0,
+  slowedInterval: 0,
   firstPause: "1 millis",
   firstBackOff: "1 millis",
-  longestBackOff: "2 millis"
+  maxBackOff: "2 millis"
 } as const
 
 interface LiveRun {

@@ -16,11 +16,11 @@ export const answering = (payloads: Payloads) =>
     Origin,
     Origin.of({
       kind: "live",
-      open: ({ held, url }) => {
+      open: ({ url, validators }) => {
         const body = Buffer.from(payloads[url] ?? "")
         const etag = `"${sha256Of(body)}"`
         return Effect.succeed({
-          status: held?.etag === etag ? 304 : 200,
+          status: validators?.etag === etag ? 304 : 200,
           final_url: url,
           content_type: "text/plain",
           etag,
@@ -61,7 +61,7 @@ export const packedRun = (folder: string, run_id: string, payloads: Payloads) =>
   Effect.gen(function* () {
     const archive = yield* Archive
     const read = yield* fetchAll(payloads)
-    yield* archive.published(run_id)
+    yield* archive.recordPublished(run_id)
     yield* archive.pack
     return read
   }).pipe(Effect.provide([runNamed(folder, run_id), answering(payloads)]))

@@ -112,12 +112,12 @@ export const startShop = (shop: Shop, misbehave: Misbehaviour = () => false) => 
 export const hasty: Partial<LivePolicy> = {
   ...storeRequests,
   interval: 0,
-  slowed: 0,
+  slowedInterval: 0,
   firstPause: "1 millis",
-  longestPause: "4 millis",
+  maxPause: "4 millis",
   firstBackOff: "1 millis",
-  longestBackOff: "2 millis",
-  idle: "5 seconds",
+  maxBackOff: "2 millis",
+  idleTimeout: "5 seconds",
   lanes: { [shopifyLane]: 128 }
 }
 export const hastyStore: StorePolicy = { ...storePolicy, maxPageBytes: 1 << 20, maxRobotsBytes: 4096 }

@@ -1,7 +1,7 @@
 /** A real HTTP server on this machine that misbehaves as a test tells it to, and remembers what it was asked. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { type Ask, type LivePolicy, liveOrigin, Origin } from "@larder/pipelines"
+import { type LivePolicy, liveOrigin, Origin, type SourceRequest } from "@larder/pipelines"
 import { ConfigProvider, type Duration, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -49,7 +49,7 @@ export interface Upstream {
 }
 
 /** The whole body as text, with the origin's own policy of trying again. */
-export const readText = (ask: Pick<Ask, "url"> & Partial<Ask>) =>
+export const readText = (ask: Pick<SourceRequest, "url"> & Partial<SourceRequest>) =>
   Origin.use((origin) =>
     origin.retrying(
       Effect.scoped(

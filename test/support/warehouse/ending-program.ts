@@ -1,6 +1,6 @@
 /** A program that ends in every way that a command can end. */
 
-import { programOf } from "@larder/warehouse/cli"
+import { makeProgram } from "@larder/warehouse/cli"
 import { Console, Effect, Runtime, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
@@ -33,4 +33,4 @@ const end = Command.make(
   ({ how }): Effect.Effect<void, unknown> => endings[how]
 )
 
-programOf(Command.make("program").pipe(Command.withSubcommands([end])), { version: "1.2.3" }).main()
+makeProgram(Command.make("program").pipe(Command.withSubcommands([end])), { version: "1.2.3" }).main()

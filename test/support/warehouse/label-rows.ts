@@ -42,7 +42,7 @@ export const labelsAlone: DataSet = {
   version: brandedFood.version,
   tables: brandedFood.tables,
   views: brandedFood.views.filter(({ name }) => name === "current_food"),
-  countStatedRows: brandedFood.countStatedRows
+  countSourceRows: brandedFood.countSourceRows
 }
 
 /** Labels with the files that are made of them, without the views, whose definition takes longer than all the rest. */

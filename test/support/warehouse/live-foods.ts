@@ -7,7 +7,7 @@ import {
   newestManifest,
   openServedFoods,
   readManifest,
-  verifiedDatabase
+  verifyDataSet
 } from "@larder/warehouse"
 import { Effect, Option } from "effect"
 
@@ -21,6 +21,6 @@ export const openLiveFoods = Effect.fnUntraced(function* (home: string, generati
   const manifest = yield* generation === undefined ? newestManifest(depot) : readManifest(depot, generation)
   const entry = Option.getOrUndefined(manifest)?.data_sets["branded-foods"]
   if (!isLoaded(entry)) return yield* Effect.die(new Error(`${home} has no branded foods`))
-  const db = yield* DuckDb.readOnly(yield* verifiedDatabase(layout, "branded-foods", entry))
+  const db = yield* DuckDb.readOnly(yield* verifyDataSet(layout, "branded-foods", entry))
   return yield* openServedFoods(layout, entry, db)
 })

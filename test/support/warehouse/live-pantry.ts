@@ -29,7 +29,7 @@ export const watch = (
   isModel: (days: number) => boolean = () => true
 ) =>
   watchLive(layout, {
-    dataSets: { pantry: { of: pantry.dataSet, load } },
+    dataSets: { pantry: { definition: pantry.dataSet, load } },
     assemble: ({ pantry: days = 0 }: { readonly pantry?: number }, _, ingest) =>
       isModel(days)
         ? Effect.map(countRuns(ingest), (runs): Model => ({ days, runs }))

@@ -43,7 +43,7 @@ export const withTable = (dataSet: DataSet, name: string): DataSet => ({
       name,
       record: Note,
       ddl: `create table if not exists ${dataSet.schema}.${name} (text varchar not null)`,
-      merge: { by: "adding", key: ["text"] }
+      merge: { by: "append", key: ["text"] }
     }
   ]
 })

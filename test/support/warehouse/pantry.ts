@@ -12,7 +12,7 @@ import {
   literal,
   PublishedMeanwhile,
   publish,
-  type Records,
+  type RowValues,
   rejectTable,
   type Staged,
   type Staging,
@@ -59,17 +59,17 @@ const tableOf = (schema: string, table: Omit<Table, "schema" | "ddl">, columns: 
 export const pantryIn = (schema: string) => {
   const shelf = tableOf(
     schema,
-    { name: "shelf", record: Shelf, merge: { by: "replacing all" } },
+    { name: "shelf", record: Shelf, merge: { by: "replace all" } },
     "shelf varchar not null, position integer not null"
   )
   const price = tableOf(
     schema,
-    { name: "price", record: Price, merge: { by: "replacing", key: ["item"], ignoring: ["seen_on"] } },
+    { name: "price", record: Price, merge: { by: "replace", key: ["item"], ignoredColumns: ["seen_on"] } },
     "item varchar not null, price decimal(18, 4) not null, seen_on date not null, run_id varchar not null"
   )
   const delivery = tableOf(
     schema,
-    { name: "delivery", record: Delivery, merge: { by: "adding", key: ["item", "delivered_on", "note"] } },
+    { name: "delivery", record: Delivery, merge: { by: "append", key: ["item", "delivered_on", "note"] } },
     "item varchar not null, delivered_on date not null, quantity integer not null, note varchar, run_id varchar not null"
   )
   const dataSet: DataSet = {
@@ -95,7 +95,7 @@ export const pantryIn = (schema: string) => {
                 select item, sum(quantity)::integer as quantity from ${schema}.delivery group by item`
       }
     ],
-    countStatedRows: `select ((select count(*) from ${schema}.price) + (select count(*) from ${schema}.delivery))::integer as rows`
+    countSourceRows: `select ((select count(*) from ${schema}.price) + (select count(*) from ${schema}.delivery))::integer as rows`
   }
   return { dataSet, shelf, price, delivery }
 }
@@ -105,8 +105,8 @@ type Pantry = ReturnType<typeof pantryIn>
 /** What a run found. Missing fields of a row get values that do not matter. */
 export interface Found {
   readonly shelves?: ReadonlyArray<string>
-  readonly prices?: Records
-  readonly deliveries?: Records
+  readonly prices?: ReadonlyArray<RowValues>
+  readonly deliveries?: ReadonlyArray<RowValues>
   readonly rejects?: ReadonlyArray<string>
 }
 

@@ -12,22 +12,25 @@ import {
 } from "@larder/schemas"
 import { completedLabel } from "../../branded-foods/completed-label.ts"
 import { buildFoods } from "../../search/build/build.ts"
-import { type DataSet, sqlOf, table, view } from "../tables.ts"
+import { type DataSet, defineTable, defineView, readSql } from "../tables.ts"
 
-export const nutrientTable = table("branded_food", "nutrient", NutrientRow, { by: "replacing", key: ["nutrient_id"] })
-export const derivationTable = table("branded_food", "derivation", DerivationRow, {
-  by: "replacing",
+export const nutrientTable = defineTable("branded_food", "nutrient", NutrientRow, {
+  by: "replace",
+  key: ["nutrient_id"]
+})
+export const derivationTable = defineTable("branded_food", "derivation", DerivationRow, {
+  by: "replace",
   key: ["derivation_id"]
 })
-export const foodTable = table(
+export const foodTable = defineTable(
   "branded_food",
   "food",
   FoodRow,
   {
-    by: "completing",
+    by: "complete",
     key: "fdc_id",
-    ignoring: ["source_rows", "form", "release_on", "fetched_at", "run_id", "raw_sha256"],
-    completed: completedLabel
+    ignoredColumns: ["source_rows", "form", "release_on", "fetched_at", "run_id", "raw_sha256"],
+    expressionFor: completedLabel
   },
   "published_on"
 )
@@ -49,19 +52,22 @@ export const brandedFood: DataSet = {
     nutrientTable,
     derivationTable,
     foodTable,
-    table("branded_food", "version", VersionRow, { by: "deriving", from: sqlOf("branded_food", "versions_of_foods") }),
-    table("branded_food", "category", CategoryRow, {
-      by: "deriving",
-      from: sqlOf("branded_food", "categories_of_foods")
+    defineTable("branded_food", "version", VersionRow, {
+      by: "derive",
+      from: readSql("branded_food", "versions_of_foods")
+    }),
+    defineTable("branded_food", "category", CategoryRow, {
+      by: "derive",
+      from: readSql("branded_food", "categories_of_foods")
     })
   ],
   views: [
-    view("branded_food", "current_food", CurrentFoodRow),
-    view("branded_food", "nutrient_amount", NutrientAmountRow),
-    view("branded_food", "quality_flag", QualityFlagRow),
-    view("branded_food", "per_serving"),
-    view("branded_food", "nutrition", NutritionRow)
+    defineView("branded_food", "current_food", CurrentFoodRow),
+    defineView("branded_food", "nutrient_amount", NutrientAmountRow),
+    defineView("branded_food", "quality_flag", QualityFlagRow),
+    defineView("branded_food", "per_serving"),
+    defineView("branded_food", "nutrition", NutritionRow)
   ],
   files: { build: buildFoods },
-  countStatedRows: "select coalesce(sum(source_rows), 0)::integer as rows from branded_food.food"
+  countSourceRows: "select coalesce(sum(source_rows), 0)::integer as rows from branded_food.food"
 }

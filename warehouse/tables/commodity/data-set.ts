@@ -1,15 +1,15 @@
 /** Prices of commodities: catalog, and every published value. */
 import { CommodityProductRow, Coverage, MetricRow, Price, PriceVersion, SeriesRow } from "@larder/schemas"
-import { type DataSet, table, view } from "../tables.ts"
+import { type DataSet, defineTable, defineView } from "../tables.ts"
 
-export const productTable = table("commodity", "product", CommodityProductRow, { by: "replacing all" })
-export const metricTable = table("commodity", "metric", MetricRow, { by: "replacing all" })
-export const seriesTable = table("commodity", "series", SeriesRow, { by: "replacing all" })
-export const priceVersionTable = table(
+export const productTable = defineTable("commodity", "product", CommodityProductRow, { by: "replace all" })
+export const metricTable = defineTable("commodity", "metric", MetricRow, { by: "replace all" })
+export const seriesTable = defineTable("commodity", "series", SeriesRow, { by: "replace all" })
+export const priceVersionTable = defineTable(
   "commodity",
   "price_version",
   PriceVersion,
-  { by: "adding", key: ["metric_name", "observed_on", "value_text", "published_at", "is_final"] },
+  { by: "append", key: ["metric_name", "observed_on", "value_text", "published_at", "is_final"] },
   "published_at"
 )
 
@@ -28,9 +28,13 @@ export const commodity: DataSet = {
     late_after_days: 2
   },
   tables: [productTable, metricTable, seriesTable, priceVersionTable],
-  views: [view("commodity", "price", Price), view("commodity", "price_as_of"), view("commodity", "coverage", Coverage)],
+  views: [
+    defineView("commodity", "price", Price),
+    defineView("commodity", "price_as_of"),
+    defineView("commodity", "coverage", Coverage)
+  ],
   // Two feeds may have received the same bytes; a metric's rolling and final feeds differ in is_final.
-  countStatedRows: `
+  countSourceRows: `
     select count(distinct (raw_sha256, source_row, feed, is_final))::integer as rows
     from commodity.price_version
     join commodity.metric using (metric_name)`

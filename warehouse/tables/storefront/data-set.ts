@@ -15,9 +15,9 @@ import {
 } from "@larder/schemas"
 import { lastSeen } from "../../storefronts/last-seen.ts"
 import { reconcileReads } from "../../storefronts/reconcile.ts"
-import { type DataSet, sqlOf, table, type View, view } from "../tables.ts"
+import { type DataSet, defineTable, defineView, readSql, type View } from "../tables.ts"
 
-export const storeTable = table("storefront", "store", StoreRow, { by: "replacing", key: ["store_id"] })
+export const storeTable = defineTable("storefront", "store", StoreRow, { by: "replace", key: ["store_id"] })
 const lastSeenView: View = {
   schema: "storefront",
   name: "last_seen",
@@ -43,38 +43,41 @@ export const storefront: DataSet = {
   },
   tables: [
     storeTable,
-    table("storefront", "product", StoreProductRow, {
-      by: "replacing",
+    defineTable("storefront", "product", StoreProductRow, {
+      by: "replace",
       key: ["product_id"],
-      ignoring: ["source_rows", "fetched_at", "raw_sha256"]
+      ignoredColumns: ["source_rows", "fetched_at", "raw_sha256"]
     }),
-    table("storefront", "collection", CollectionRow, {
-      by: "replacing",
+    defineTable("storefront", "collection", CollectionRow, {
+      by: "replace",
       key: ["collection_id"],
-      ignoring: ["fetched_at", "raw_sha256"]
+      ignoredColumns: ["fetched_at", "raw_sha256"]
     }),
-    table("storefront", "sighting", SightingRow, { by: "replacing", key: ["kind", "id"] }),
-    table(
+    defineTable("storefront", "sighting", SightingRow, { by: "replace", key: ["kind", "id"] }),
+    defineTable(
       "storefront",
       "variant_change",
       VariantChangeRow,
-      { by: "adding", key: ["variant_id", "seen_at"] },
+      { by: "append", key: ["variant_id", "seen_at"] },
       "seen_at"
     ),
-    table("storefront", "listing", ListingRow, { by: "deriving", from: sqlOf("storefront", "listings_of_stores") }),
-    table("storefront", "collection_listing", CollectionListingRow, {
-      by: "deriving",
-      from: sqlOf("storefront", "collection_listings_of_stores")
+    defineTable("storefront", "listing", ListingRow, {
+      by: "derive",
+      from: readSql("storefront", "listings_of_stores")
+    }),
+    defineTable("storefront", "collection_listing", CollectionListingRow, {
+      by: "derive",
+      from: readSql("storefront", "collection_listings_of_stores")
     })
   ],
   views: [
-    view("storefront", "variant", VariantRow),
-    view("storefront", "product_category", ProductCategoryRow),
-    view("storefront", "collection_product", CollectionProductRow)
+    defineView("storefront", "variant", VariantRow),
+    defineView("storefront", "product_category", ProductCategoryRow),
+    defineView("storefront", "collection_product", CollectionProductRow)
   ],
-  viewsOverIngest: [view("storefront", "store_status", StoreStatusRow), lastSeenView],
+  viewsOverIngest: [defineView("storefront", "store_status", StoreStatusRow), lastSeenView],
   reconcile: reconcileReads,
-  countStatedRows: `
+  countSourceRows: `
     select (
       (select coalesce(sum(source_rows), 0) from storefront.product) + (select count(*) from storefront.collection)
     )::integer as rows`

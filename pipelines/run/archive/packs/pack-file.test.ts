@@ -11,7 +11,7 @@ describe("a pack", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "larder-pack-file-"))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  it("of a payload of 130 MB is written, verified and read in less than 256 MB", () => {
+  it("with a payload of 130 MB is written, verified and read in less than 256 MB", () => {
     const script = `
       import { createReadStream, truncateSync, writeFileSync } from "node:fs"
       import { createHash } from "node:crypto"
@@ -37,7 +37,7 @@ describe("a pack", () => {
     assert.isBelow(Number(stdout), 256 * 1024)
   })
 
-  it("gives no more bytes of a payload than it says it has, and says what is wrong where its packed bytes are damaged", async () => {
+  it("returns no more bytes than its header states, and reports damaged bytes", async () => {
     const text = "a line\n".repeat(100_000)
     const sha256 = createHash("sha256").update(text).digest("hex")
     const [file, pack] = [path.join(folder, "text"), path.join(folder, "text.zip")]

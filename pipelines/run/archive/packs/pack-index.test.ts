@@ -23,7 +23,7 @@ const packsOf = (folder: string, use: IndexUse, sha256: string) =>
 const uses = ["write", "read", "scan"] as const
 
 layer(NodeServices.layer, { excludeTestServices: true })("the index of packs", (it) => {
-  it.effect.each(uses)("tells which pack holds a payload (%s)", (use) =>
+  it.effect.each(uses)("finds the pack of a payload (%s)", (use) =>
     Effect.gen(function* () {
       const { folder } = yield* archived
       assert.deepStrictEqual(yield* packsOf(folder, use, one), ["run-1.zip"])
@@ -31,7 +31,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the index of packs", (
     })
   )
 
-  it.effect("names the newest pack first, where several hold a payload", () =>
+  it.effect("lists the newest pack first if several contain a payload", () =>
     Effect.gen(function* () {
       const { folder } = yield* archived
       const fs = yield* FileSystem.FileSystem
@@ -40,7 +40,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the index of packs", (
     })
   )
 
-  it.effect.each(uses)("knows all packs where its file is missing (%s)", (use) =>
+  it.effect.each(uses)("finds all packs if its file is missing (%s)", (use) =>
     Effect.gen(function* () {
       const { file, folder } = yield* archived
       const fs = yield* FileSystem.FileSystem
@@ -50,7 +50,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the index of packs", (
     })
   )
 
-  it.effect.each(uses)("knows all packs where its file is no database (%s)", (use) =>
+  it.effect.each(uses)("finds all packs if its file is not a database (%s)", (use) =>
     Effect.gen(function* () {
       const { file, folder } = yield* archived
       const fs = yield* FileSystem.FileSystem
@@ -60,7 +60,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the index of packs", (
     })
   )
 
-  it.effect.each(uses)("knows all packs where pages of its file are damaged (%s)", (use) =>
+  it.effect.each(uses)("finds all packs if pages of its file are damaged (%s)", (use) =>
     Effect.gen(function* () {
       const { file, folder } = yield* archived
       const fs = yield* FileSystem.FileSystem
@@ -71,7 +71,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the index of packs", (
     })
   )
 
-  it.effect("takes up packs that came without it, and forgets those that are gone", () =>
+  it.effect("adds packs that appeared without it, and forgets those that are gone", () =>
     Effect.gen(function* () {
       const { folder } = yield* archived
       const fs = yield* FileSystem.FileSystem
@@ -81,7 +81,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the index of packs", (
     })
   )
 
-  it.effect("leaves out a pack that is no zip, and knows the others", () =>
+  it.effect("leaves out a pack that is not a zip, and finds the others", () =>
     Effect.gen(function* () {
       const { file, folder } = yield* archived
       const fs = yield* FileSystem.FileSystem
@@ -92,7 +92,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the index of packs", (
     })
   )
 
-  it.effect("opens no pack that it knows", () =>
+  it.effect("does not open packs that it lists", () =>
     Effect.gen(function* () {
       const { folder } = yield* archived
       const fs = yield* FileSystem.FileSystem

@@ -1,13 +1,13 @@
 /**
- * Which packs hold a payload: a small SQLite file beside the packs, so that a run need not open all of them. It holds
- * nothing that the packs do not: packs that it lacks are read when it is opened, and a missing or damaged index is
- * built again. Whatever it says, a payload is read from its pack and compared with its hash.
+ * An index of the packs by payload: a small SQLite file beside the packs, so that a run need not open all of them. Packs
+ * that it lacks are read when it is opened, and a missing or damaged index is built again. Whatever it contains, a
+ * payload is read from its pack and compared with its hash.
  */
 import { DatabaseSync } from "node:sqlite"
 import { ifMissing } from "@larder/warehouse"
 import { Effect, FileSystem, Path } from "effect"
 import { reasonOf } from "../../files/causes.ts"
-import { openPack } from "./pack-file.ts"
+import { withPack } from "./pack-file.ts"
 
 /**
  * `write` keeps the file up to date. `read` changes nothing on disk, as a dry run promises. `scan` reads the packs
@@ -29,7 +29,7 @@ const packsOfMember = "select name from member join pack using (pack_id) where s
 
 export const packName = /^[^.].*\.zip$/
 
-/** Damaged, or not a database. */
+/** SQLite's codes for a damaged file, and for a file that is not a database. */
 const isDamaged = (error: unknown) =>
   error instanceof Error && "errcode" in error && (error.errcode === 11 || error.errcode === 26)
 
@@ -77,8 +77,8 @@ export const openPackIndex = Effect.fn("PackIndex.open")(function* (folder: stri
   const file = path.join(folder, "index.sqlite")
   /** Undefined if the file cannot be used. */
   let stored: IndexFile | undefined
-  /** Packs that the file does not list, by the payloads that they hold. */
-  const others = new Map<string, Set<string>>()
+  /** Packs that the file does not list, by the payloads that they contain. */
+  const unlisted = new Map<string, Set<string>>()
   const read = new Set<string>()
 
   const drop = (cause: unknown) =>
@@ -88,7 +88,7 @@ export const openPackIndex = Effect.fn("PackIndex.open")(function* (folder: stri
       if (use === "write" && isDamaged(cause)) yield* Effect.ignore(fs.remove(file, { force: true }))
       yield* Effect.logInfo(`${file} cannot be used (${reasonOf(cause)}): the packs themselves are read instead`)
     })
-  const trying = <A>(on: (index: IndexFile) => A) =>
+  const useIndex = <A>(on: (index: IndexFile) => A) =>
     Effect.suspend(() => {
       const index = stored
       if (index === undefined) return Effect.undefined
@@ -97,41 +97,36 @@ export const openPackIndex = Effect.fn("PackIndex.open")(function* (folder: stri
       )
     })
 
-  const membersOf = (name: string) =>
-    Effect.tryPromise(async () => {
-      const pack = await openPack(path.join(folder, name))
-      pack.close()
-      return new Set(pack.members.keys())
-    }).pipe(
-      Effect.catch(({ cause }) =>
-        Effect.as(
-          Effect.logWarning(
-            `${path.join(folder, name)} cannot be read (${reasonOf(cause)}): its payloads count as missing. Restore it from a backup.`
-          ),
-          undefined
+  const readMembers = (name: string) => {
+    const packFile = path.join(folder, name)
+    return Effect.tryPromise(() => withPack(packFile, ({ members }) => new Set(members.keys()))).pipe(
+      Effect.tapError(({ cause }) =>
+        Effect.logWarning(
+          `${packFile} cannot be read (${reasonOf(cause)}): its payloads count as missing. Restore it from a backup.`
         )
-      )
+      ),
+      Effect.orElseSucceed(() => undefined)
     )
-
-  const remember = (name: string, members: Iterable<string>) => {
-    read.add(name)
-    for (const sha256 of members) others.set(sha256, (others.get(sha256) ?? new Set()).add(name))
   }
 
-  /** Adds packs that have appeared, and removes those that are gone. */
+  const addUnlisted = (name: string, members: Iterable<string>) => {
+    read.add(name)
+    for (const sha256 of members) unlisted.set(sha256, (unlisted.get(sha256) ?? new Set()).add(name))
+  }
+
   const refresh = Effect.gen(function* () {
     const names = yield* fs.readDirectory(folder).pipe(ifMissing<ReadonlyArray<string>>([]))
-    const there = new Set(names.filter((name) => packName.test(name)))
-    const known = new Set([...read, ...((yield* trying((index) => index.packs())) ?? [])])
+    const present = new Set(names.filter((name) => packName.test(name)))
+    const known = new Set([...read, ...((yield* useIndex((index) => index.packs())) ?? [])])
     const added = new Map<string, ReadonlySet<string>>()
-    for (const name of [...there].filter((one) => !known.has(one))) {
-      const members = yield* membersOf(name)
+    for (const name of present) {
+      const members = known.has(name) ? undefined : yield* readMembers(name)
       if (members !== undefined) added.set(name, members)
     }
-    const gone = [...known].filter((name) => !there.has(name))
+    const gone = [...known].filter((name) => !present.has(name))
     if (added.size === 0 && gone.length === 0) return
-    if (use === "write") yield* trying((index) => index.change(added, gone))
-    if (use !== "write" || stored === undefined) for (const [name, members] of added) remember(name, members)
+    if (use === "write") yield* useIndex((index) => index.change(added, gone))
+    if (use !== "write" || stored === undefined) for (const [name, members] of added) addUnlisted(name, members)
   })
 
   const openStored = Effect.try({
@@ -149,18 +144,16 @@ export const openPackIndex = Effect.fn("PackIndex.open")(function* (folder: stri
   yield* refresh
 
   const packsOf = Effect.fnUntraced(function* (sha256: string) {
-    const had = stored !== undefined
-    const named = yield* trying((index) => index.packsOf(sha256))
-    if (had && named === undefined) yield* refresh // the index has just proved damaged
-    return [...new Set([...(others.get(sha256) ?? []), ...(named ?? [])])].sort().reverse()
+    const wasOpen = stored !== undefined
+    const listed = yield* useIndex((index) => index.packsOf(sha256))
+    if (wasOpen && listed === undefined) yield* refresh // the index has just turned out to be damaged
+    return [...new Set([...(unlisted.get(sha256) ?? []), ...(listed ?? [])])].sort().reverse()
   })
 
-  /** Adds a pack that this run has made. */
   const add = Effect.fnUntraced(function* (name: string, members: ReadonlyArray<string>) {
     if (stored === undefined && use === "write") yield* open
-    yield* trying((index) => index.change(new Map([[name, members]]), []))
-    if (stored === undefined) remember(name, members)
+    yield* useIndex((index) => index.change(new Map([[name, members]]), []))
+    if (stored === undefined) addUnlisted(name, members)
   })
   return { packsOf, add, refresh }
 })
-export type PackIndex = Effect.Success<ReturnType<typeof openPackIndex>>

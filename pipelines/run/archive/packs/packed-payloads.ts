@@ -8,26 +8,24 @@ import { FileUnwritable } from "../../files/write-all.ts"
 import { openPack, type Pack, readMember } from "./pack-file.ts"
 import { type IndexUse, openPackIndex } from "./pack-index.ts"
 
-/** Packs that are open at the same time. A run that confirms payloads of many earlier runs opens them in turn. */
-const mostOpen = 8
+/** A run that confirms payloads of many earlier runs opens their packs in turn. */
+const maxOpenPacks = 8
 
-/** Why a payload is not available. */
-export interface Fault {
-  /** The file at fault, for people. */
+export interface PayloadFault {
   readonly file: string
   readonly problem: string
 }
 
-interface Opened {
+interface OpenPack {
   readonly pack: Promise<Pack>
   readers: number
   isDropped: boolean
 }
 
 /** Opens each pack once. Closes the least recently used packs when no reader uses them any more. */
-const openPacks = (fileOf: (name: string) => string) => {
-  const open = new Map<string, Opened>()
-  const closeUnused = ({ isDropped, pack, readers }: Opened) => {
+const makePackCache = (fileOf: (name: string) => string) => {
+  const open = new Map<string, OpenPack>()
+  const closeUnused = ({ isDropped, pack, readers }: OpenPack) => {
     if (isDropped && readers === 0) pack.then((opened) => opened.close()).catch(() => undefined) // its readers got the error
   }
   const drop = (name: string) => {
@@ -43,7 +41,7 @@ const openPacks = (fileOf: (name: string) => string) => {
     open.delete(name)
     open.set(name, opened)
     const [oldest] = open.keys()
-    if (open.size > mostOpen && oldest !== undefined) drop(oldest)
+    if (open.size > maxOpenPacks && oldest !== undefined) drop(oldest)
     try {
       return await reading(await opened.pack)
     } catch (cause) {
@@ -62,7 +60,7 @@ export const openPackedPayloads = Effect.fnUntraced(function* (folder: string, u
   const path = yield* Path.Path
   const index = yield* openPackIndex(folder, use)
   const packs = yield* Effect.acquireRelease(
-    Effect.sync(() => openPacks((name) => path.join(folder, name))),
+    Effect.sync(() => makePackCache((name) => path.join(folder, name))),
     ({ close }) => Effect.sync(close)
   )
 
@@ -71,11 +69,11 @@ export const openPackedPayloads = Effect.fnUntraced(function* (folder: string, u
    * index lists no pack for it.
    */
   const read = Effect.fnUntraced(function* (sha256: string, target?: string) {
-    let fault: Fault | "absent" = "absent"
+    let fault: PayloadFault | "absent" = "absent"
     for (const name of yield* index.packsOf(sha256)) {
       const reading = Effect.tryPromise({
         try: () => packs.read(name, (pack) => readMember(pack, sha256, target)),
-        catch: (cause): Fault | FileUnwritable =>
+        catch: (cause): PayloadFault | FileUnwritable =>
           cause instanceof FileUnwritable
             ? cause
             : { file: `${sha256} in ${path.join(folder, name)}`, problem: `cannot be read (${reasonOf(cause)})` }
@@ -92,9 +90,8 @@ export const openPackedPayloads = Effect.fnUntraced(function* (folder: string, u
   })
 
   return {
-    /** Reads a payload into a new file. */
     extract: (sha256: string, target: string) => read(sha256, target),
-    isWhole: (sha256: string) => Effect.orDie(Effect.map(read(sha256), (fault) => fault === undefined)), // writes nothing, so it cannot fail
+    isIntact: (sha256: string) => Effect.orDie(Effect.map(read(sha256), (fault) => fault === undefined)), // writes nothing, so it cannot fail
     add: index.add,
     refresh: index.refresh
   }

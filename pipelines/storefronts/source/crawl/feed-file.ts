@@ -115,7 +115,7 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
     const requests = yield* makeStoreRequests(policy)
     const url = toAddress(store.location)
     if (!URL.canParse(url)) return yield* makeUnread("not_found", `${store.location} is not an address`)
-    const limits = { longest: policy.maxFileBytes, within: policy.budget }
+    const limits = { maxBytes: policy.maxFileBytes, bodyTimeout: policy.budget }
     const raw = yield* requests.get({ url, accept: "*/*", ...limits, ...(isWebAddress(url) && { resumable: true }) })
     read.pages_read = 1
     const head = yield* readHead(raw)

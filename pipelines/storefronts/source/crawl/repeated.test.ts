@@ -14,7 +14,7 @@ import {
 import { whileTimePasses } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { Archive } from "../../../run/archive/archive.ts"
-import { archivedRuns, archiveToRepeat, repeated } from "../../../run/archive/archived-runs.ts"
+import { listArchivedRuns, openArchive, repeatRun } from "../../../run/archive/archived-runs.ts"
 import { liveOrigin } from "../../../run/origins/live.ts"
 import type { StoreOutcome } from "./outcome.ts"
 import type { StorePolicy } from "./policy.ts"
@@ -44,15 +44,15 @@ const readTwice = (shop: Shop, misbehave?: Misbehaviour, policy: Partial<StorePo
     const first = yield* Effect.gen(function* () {
       yield* Archive.use((kept) => kept.fetch({ url: `${upstream.url}/list`, accept: "*/*" }))
       const taken = yield* readOnce(store, policy)
-      yield* Archive.use((kept) => Effect.andThen(kept.published("generation-1"), kept.pack))
+      yield* Archive.use((kept) => Effect.andThen(kept.recordPublished("generation-1"), kept.pack))
       return taken
     }).pipe(Effect.provide([archive, live]))
     yield* upstream.close
-    const [run] = yield* archivedRuns(folder, "storefronts")
+    const [run] = yield* listArchivedRuns(folder, "storefronts")
     assert.isDefined(run)
     const scratch = yield* fs.makeTempDirectoryScoped({ prefix: "larder-repeated-" })
-    const toRepeat = yield* archiveToRepeat(folder, scratch)
-    const again = yield* readOnce(store, policy).pipe(Effect.provide(repeated(toRepeat, run)))
+    const toRepeat = yield* openArchive(folder, scratch)
+    const again = yield* readOnce(store, policy).pipe(Effect.provide(repeatRun(toRepeat, run)))
     assert.deepStrictEqual(whatCame(again), whatCame(first))
     return first
   }).pipe(Effect.provide(NodeServices.layer), Effect.scoped)

@@ -5,7 +5,7 @@
 import { Clock, Duration, Effect, FileSystem } from "effect"
 import { Archive } from "../../../run/archive/archive.ts"
 import { type ArchiveUnwritable, type RawFile, RawFileDamaged } from "../../../run/archive/fetch-list.ts"
-import { type Ask, GivenUp, type Origin, type OriginError } from "../../../run/origins/origin.ts"
+import { GivenUp, type Origin, type OriginError, type SourceRequest } from "../../../run/origins/origin.ts"
 import { decodePage } from "../../decode/payload-text.ts"
 import { isUnread, makeUnread, type Unread, unreadFromAnswer, unreadFromError, unreadFromPage } from "./outcome.ts"
 import { PagesInMemory, type StorePolicy } from "./policy.ts"
@@ -52,7 +52,7 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
   const startedAt = yield* Clock.currentTimeMillis
   const common = { within: policy.pageTimeout, ...(lane === undefined ? {} : { lane }) }
 
-  const fetch = Effect.fnUntraced(function* (ask: Ask) {
+  const fetch = Effect.fnUntraced(function* (ask: SourceRequest) {
     const archive = yield* Archive
     const left = startedAt + Duration.toMillis(policy.budget) - (yield* Clock.currentTimeMillis)
     const problem = `${Duration.format(Duration.fromInputUnsafe(policy.budget))} were not enough`
@@ -68,7 +68,7 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
   const robots = makeRobots(
     (url: string) =>
       Effect.flatMap(
-        fetch({ ...common, url, accept: "text/plain, */*;q=0.1", longest: policy.maxRobotsBytes }),
+        fetch({ ...common, url, accept: "text/plain, */*;q=0.1", maxBytes: policy.maxRobotsBytes }),
         readPageText
       ).pipe(
         Effect.catchTag(["AccessDenied", "RefusedByUpstream", "NotRecorded"], () => Effect.succeed(undefined)),
@@ -87,7 +87,7 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
     return yield* robots.allow(to.href, to.pathname) // the query may be signed, so it is not shown
   })
 
-  const get = Effect.fnUntraced(function* (ask: Ask) {
+  const get = Effect.fnUntraced(function* (ask: SourceRequest) {
     const context = yield* Effect.context<RequestNeeds>()
     const pace = yield* robots.allow(ask.url)
     const mayFollow = (to: URL) =>
@@ -107,7 +107,7 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
   const page = <A>(url: string, wants: ReadonlyArray<string>, read: (text: string) => A) => {
     const attempt = Effect.gen(function* () {
       yield* memory.release // the previous page has been staged
-      const raw = yield* get({ url, accept: "application/json", longest: policy.maxPageBytes, wants })
+      const raw = yield* get({ url, accept: "application/json", maxBytes: policy.maxPageBytes, wants })
       yield* memory.reserve(raw)
       const text = yield* readPageText(raw)
       try {

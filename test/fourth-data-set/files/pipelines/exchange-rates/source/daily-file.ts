@@ -1,6 +1,6 @@
 /** The one file of the source: all days, newest first. */
-import type { Ask } from "../../run/origins/origin.ts"
+import type { SourceRequest } from "../../run/origins/origin.ts"
 
 export const feed = "rates/daily"
 
-export const ask: Ask = { url: "https://rates.example/daily.csv", accept: "text/csv" }
+export const ask: SourceRequest = { url: "https://rates.example/daily.csv", accept: "text/csv" }

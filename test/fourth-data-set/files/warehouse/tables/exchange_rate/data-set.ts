@@ -1,12 +1,12 @@
 /** Exchange rates of the euro. */
 import { RateRow } from "@larder/schemas"
-import { type DataSet, table } from "../tables.ts"
+import { type DataSet, defineTable } from "../tables.ts"
 
-export const rateTable = table(
+export const rateTable = defineTable(
   "exchange_rate",
   "rate",
   RateRow,
-  { by: "replacing", key: ["currency", "day"], ignoring: ["raw_sha256", "fetched_at", "source_row"] },
+  { by: "replace", key: ["currency", "day"], ignoredColumns: ["raw_sha256", "fetched_at", "source_row"] },
   "day"
 )
 
@@ -26,5 +26,5 @@ export const exchangeRate: DataSet = {
   tables: [rateTable],
   views: [],
   // a line of the source holds the rates of all currencies
-  countStatedRows: "select count(distinct (raw_sha256, source_row))::integer as rows from exchange_rate.rate"
+  countSourceRows: "select count(distinct (raw_sha256, source_row))::integer as rows from exchange_rate.rate"
 }

@@ -5,13 +5,13 @@ import { Effect, Fiber, FileSystem } from "effect"
 import { TestClock } from "effect/testing"
 import type { Depot } from "./depot.ts"
 import { folderDepot } from "./folder.ts"
-import { proven } from "./proven.ts"
+import { proveDepot } from "./prove-depot.ts"
 
 describe("the proof of a depot", () => {
-  itWorks("passes for a service that supports conditions, and leaves nothing behind", () =>
+  itWorks("passes for a service that supports conditions, and removes its files", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
-      yield* proven(depot)
+      yield* proveDepot(depot)
       assert.deepStrictEqual(service.names(), [])
       assert.isAbove(service.seen.filter((request) => request.startsWith("PUT")).length, 8 * 16)
     })
@@ -19,28 +19,28 @@ describe("the proof of a depot", () => {
   itWorks("passes for a folder", () =>
     Effect.gen(function* () {
       const folder = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-depot-" }))
-      yield* proven(folderDepot(folder))
+      yield* proveDepot(folderDepot(folder))
     })
   )
-  itWorks("refuses a service that ignores conditions, with the reason, and removes the texts that it put", () =>
+  itWorks("rejects a service that ignores conditions, with the reason, and removes the texts that it put", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.state.conditions = "ignored"
-      const { message } = yield* Effect.flip(proven(depot))
+      const { message } = yield* Effect.flip(proveDepot(depot))
       assert.strictEqual(
         message,
-        `It is impossible to use ${depot.location} as a depot: of 2 that put the same name one after the other, 2 were told ` +
+        `Cannot use ${depot.location} as a depot: of 2 that put the same name one after the other, 2 were told ` +
           "that they were first, so two runs could overwrite each other. Use a service that supports If-None-Match: *, such as " +
           "AWS S3, Ceph RGW, MinIO or versitygw, or a folder."
       )
       assert.deepStrictEqual(service.names(), [])
     })
   )
-  itWorks("refuses a service that honours conditions in sequence, but not concurrently", () =>
+  itWorks("rejects a service that applies conditions to sequential requests, but not to concurrent ones", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.state.conditions = "held one after the other"
-      const { message } = yield* Effect.flip(proven(depot))
+      const { message } = yield* Effect.flip(proveDepot(depot))
       assert.match(
         message,
         /: of 16 that put the same name at once, \d+ were told that they were first, so two runs could/
@@ -48,7 +48,7 @@ describe("the proof of a depot", () => {
       assert.deepStrictEqual(service.names(), [])
     })
   )
-  itWorks("refuses a depot that names the right winner, but stores the text of another", () =>
+  itWorks("rejects a depot that names the right winner, but stores the text of another", () =>
     Effect.gen(function* () {
       const { depot } = yield* aBucket
       const overwriting: Depot = {
@@ -57,17 +57,17 @@ describe("the proof of a depot", () => {
         text: (name) => depot.text(`${name}.last`)
       }
       assert.match(
-        (yield* Effect.flip(proven(overwriting))).message,
-        /: it stored another text than that of the first, so/
+        (yield* Effect.flip(proveDepot(overwriting))).message,
+        /: it stored a text other than the first one, so/
       )
     })
   )
-  itWorks("passes on the depot's own error if it cannot be used at all", () =>
+  itWorks("returns the depot's own error if it cannot be used at all", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.plan("PUT", { kind: "refuse", status: 403, code: "AccessDenied" }, 1)
       assert.match(
-        (yield* Effect.flip(proven(depot))).message,
+        (yield* Effect.flip(proveDepot(depot))).message,
         /write proofs\/.*403 AccessDenied.*Allow these credentials/
       )
     })
@@ -75,7 +75,7 @@ describe("the proof of a depot", () => {
   it.effect("ends after a minute", () =>
     Effect.gen(function* () {
       const { depot } = yield* aBucket
-      const proving = yield* Effect.forkChild(Effect.flip(proven({ ...depot, putText: () => Effect.never })))
+      const proving = yield* Effect.forkChild(Effect.flip(proveDepot({ ...depot, putText: () => Effect.never })))
       yield* TestClock.adjust("1 minute")
       while (proving.pollUnsafe() === undefined)
         yield* Effect.andThen(

@@ -1,0 +1,10 @@
+import { Schema } from "effect"
+
+/** An error that nothing handles in a special way: its message says what happened and what to do. */
+export class WarehouseProblem extends Schema.TaggedError<WarehouseProblem>()("WarehouseProblem", {
+  problem: Schema.String
+}) {
+  override get message() {
+    return this.problem
+  }
+}
