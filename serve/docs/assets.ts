@@ -12,23 +12,24 @@ export interface DocsAsset {
   readonly body: SharedBody
 }
 
-const read = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8")
+const types = { css: "text/css; charset=utf-8", js: "text/javascript; charset=utf-8", svg: "image/svg+xml" }
 
-const assetOf = (name: string, ending: string, type: string, body: string): DocsAsset => ({
-  path: `/docs/assets/${name}.${hash("sha256", body, "hex").slice(0, 12)}.${ending}`,
-  type,
-  body: makeSharedBody(body)
+export const makeDocsAsset = (name: string, ending: keyof typeof types, text: string): DocsAsset => ({
+  path: `/docs/assets/${name}.${hash("sha256", text, "hex").slice(0, 12)}.${ending}`,
+  type: types[ending],
+  body: makeSharedBody(text)
 })
 
-const css = "text/css; charset=utf-8"
+const read = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8")
+
 const frame = read("../console/web/assets/frame.css")
-const style = assetOf("docs", "css", css, frame + read("../console/web/assets/console.css") + read("./assets/docs.css"))
+const consoleStyle = read("../console/web/assets/console.css")
+const style = makeDocsAsset("docs", "css", frame + consoleStyle + read("./assets/docs.css"))
 /** Without the console's style sheet: its element rules would also style Scalar's elements. */
-const reference = assetOf("reference", "css", css, frame + read("./assets/reference.css"))
-const js = "text/javascript; charset=utf-8"
-const script = assetOf("docs", "js", js, read("./assets/docs.js"))
-const referenceScript = assetOf("reference", "js", js, read("./assets/reference.js"))
-const icon = assetOf("icon", "svg", "image/svg+xml", read("../console/web/assets/icon.svg"))
+const reference = makeDocsAsset("reference", "css", frame + read("./assets/reference.css"))
+const script = makeDocsAsset("docs", "js", read("./assets/docs.js"))
+const referenceScript = makeDocsAsset("reference", "js", read("./assets/reference.js"))
+const icon = makeDocsAsset("icon", "svg", read("../console/web/assets/icon.svg"))
 
 export const docsAssets: ReadonlyArray<DocsAsset> = [style, script, reference, referenceScript, icon]
 export const docsAssetPaths = {

@@ -19,8 +19,8 @@ import { maxPayment, maxTrigger, minPayment, minTrigger, presets } from "../bill
 import { usdOf } from "../ledger/index.ts"
 
 const count = (value: number) => value.toLocaleString("en-US")
-/** With "or" before the last item, and no comma there. */
-const oneOf = new Intl.ListFormat("en-GB", { type: "disjunction" })
+/** `10, 25 or 50` */
+const orList = new Intl.ListFormat("en-GB", { type: "disjunction" })
 const usd = (credits: number) => usdOf(credits).toFixed(2)
 const wholeUsd = (cents: number) => `${count(cents / 100)} USD`
 
@@ -29,13 +29,13 @@ const table = (headings: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArra
     .map((cells) => `| ${cells.map((cell) => cell.replace(/^>/, "").replaceAll("|", "\\|")).join(" | ")} |`)
     .join("\n")
 
-const call = ({ path }: Endpoint) => `\`GET ${templateOf(path)}\``
+const callText = ({ path }: Endpoint) => `\`GET ${templateOf(path)}\``
 
 const endpointTable = (chosen: ReadonlyArray<Endpoint>) =>
   table(
     ["Endpoint", "Answers", "Scope", ">Credits", ">USD"],
     chosen.map((endpoint) => [
-      call(endpoint),
+      callText(endpoint),
       endpoint.summary,
       `\`${endpoint.scope}\``,
       String(endpoint.credits),
@@ -43,16 +43,16 @@ const endpointTable = (chosen: ReadonlyArray<Endpoint>) =>
     ])
   )
 
-/** The endpoint itself states its page sizes: it is given a far too large limit, and reduces or rejects it. */
+/** Reads the page sizes from the endpoint: it reduces or rejects a limit that is far too large. */
 const limitRow = (endpoint: Endpoint): ReadonlyArray<string> => {
-  const sizeOf = (text?: string) => {
+  const readLimit = (text?: string) => {
     const read = endpoint.read(new URLSearchParams(text === undefined ? {} : { limit: text }))
     return "value" in read ? String(read.value.limit) : read.invalid
   }
-  const above = sizeOf("999999999999")
-  const [largest = ""] = /\d+/.exec(above) ?? []
-  const isServed = above === largest
-  return [call(endpoint), sizeOf(), largest, isServed ? `served as ${largest}` : `400, \`${above}\``]
+  const oversized = readLimit("999999999999")
+  const [largest = ""] = /\d+/.exec(oversized) ?? []
+  const isServed = oversized === largest
+  return [callText(endpoint), readLimit(), largest, isServed ? `served as ${largest}` : `400, \`${oversized}\``]
 }
 
 const parameterTable = (endpoint: Endpoint) =>
@@ -64,20 +64,19 @@ const parameterTable = (endpoint: Endpoint) =>
     ])
   )
 
-const perEndpoint = endpoints.flatMap(
-  (endpoint): ReadonlyArray<readonly [string, string]> => [
-    [`credits ${endpoint.id}`, String(endpoint.credits)],
-    [`usd ${endpoint.id}`, usd(endpoint.credits)],
-    [`scope ${endpoint.id}`, endpoint.scope],
-    [`parameters ${endpoint.id}`, parameterTable(endpoint)]
+const perEndpoint = endpoints.flatMap((endpoint): ReadonlyArray<readonly [string, string]> => {
+  const { credits, id, scope } = endpoint
+  return [
+    [`credits ${id}`, String(credits)],
+    [`usd ${id}`, usd(credits)],
+    [`scope ${id}`, scope],
+    [`parameters ${id}`, parameterTable(endpoint)]
   ]
-)
+})
 
-const perTag = [...new Set(endpoints.map(({ tag }) => tag))].map(
-  (tag) => [`endpoints ${tag}`, endpointTable(endpoints.filter((endpoint) => endpoint.tag === tag))] as const
-)
+const perTag = Map.groupBy(endpoints, ({ tag }) => `endpoints ${tag}`)
 
-/** A heading for each code: error answers link to it. */
+/** Error responses link to the heading of their code. */
 const codes = codeNames
   .map((code) => {
     const { advice, meaning, status, type } = errorCodes[code]
@@ -87,7 +86,7 @@ const codes = codeNames
 
 const facts: ReadonlyMap<string, string> = new Map([
   ...perEndpoint,
-  ...perTag,
+  ...[...perTag].map(([name, ofTag]) => [name, endpointTable(ofTag)] as const),
   ["endpoints", endpointTable(endpoints)],
   [
     "limits",
@@ -109,7 +108,7 @@ const facts: ReadonlyMap<string, string> = new Map([
   ["message weeklySpendCapReached", weeklySpendCapReached.message],
   ["message monthlySpendCapReached", monthlySpendCapReached.message],
   ["message foreignCursor", foreignCursor.invalid],
-  ["presets", oneOf.format(presets.map((cents) => count(cents / 100)))],
+  ["presets", orList.format(presets.map((cents) => count(cents / 100)))],
   ["cheapest payment", wholeUsd(minPayment)],
   ["dearest payment", wholeUsd(maxPayment)],
   ["lowest trigger", wholeUsd(minTrigger / 10)],
@@ -120,7 +119,6 @@ const facts: ReadonlyMap<string, string> = new Map([
 export const fillFacts = (markdown: string, api: string): string =>
   markdown.replace(/\{\{([^}]+)\}\}/g, (_, name: string) => {
     const fact = name === "api" ? api : facts.get(name)
-    if (fact === undefined)
-      throw new Error(`a guide names the fact {{${name}}}, which serve/docs/facts.ts does not know`)
+    if (fact === undefined) throw new Error(`a guide contains the unknown fact {{${name}}}; see serve/docs/facts.ts`)
     return fact
   })

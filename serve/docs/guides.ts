@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs"
 import { dataSets } from "@larder/schemas"
 
 /** Path, file, and the name in the navigation. A guide's Markdown is at the same path with `.md`. */
-const listed: ReadonlyArray<readonly [path: string, file: string, label: string]> = [
+const guideFiles: ReadonlyArray<readonly [path: string, file: string, label: string]> = [
   ["/docs", "overview", "Overview"],
   ["/docs/first-call", "first-call", "First call"],
   ["/docs/paging", "paging", "Paging"],
@@ -27,18 +27,18 @@ export interface Guide {
   readonly markdown: string
 }
 
-export const guidePaths: ReadonlyArray<string> = listed.map(([path]) => path)
+export const guidePaths: ReadonlyArray<string> = guideFiles.map(([path]) => path)
 
-const read = ([path, file, label]: (typeof listed)[number]): Guide => {
+const readGuide = ([path, file, label]: (typeof guideFiles)[number]): Guide => {
   const markdown = readFileSync(new URL(`./guides/${file}.md`, import.meta.url), "utf8")
   const [heading = "", summary = ""] = markdown.split("\n\n", 2)
   return { path, label, title: heading.replace(/^# /, ""), summary, markdown }
 }
 
-let kept: ReadonlyArray<Guide> | undefined
+let cached: ReadonlyArray<Guide> | undefined
 export const guides = (): ReadonlyArray<Guide> => {
-  kept ??= listed.map(read)
-  return kept
+  cached ??= guideFiles.map(readGuide)
+  return cached
 }
 
 export const findGuide = (path: string): Guide => {

@@ -1,9 +1,9 @@
-/** `/llms.txt`: what a model should know before it reads further. The format is that of llmstxt.org. */
+/** `/llms.txt`: an overview of the API for language models, in the format of llmstxt.org. */
 import { type Endpoint, endpoints, templateOf } from "@larder/schemas"
 import { sampleLine } from "../api/index.ts"
 import { guides } from "./guides.ts"
 
-const priced = ({ credits, path, scope, summary }: Endpoint) =>
+const endpointLine = ({ credits, path, scope, summary }: Endpoint) =>
   `- \`GET ${templateOf(path)}\`: ${summary}. ${credits} credits, scope \`${scope}\`.`
 
 export const renderLlmsText = (api: string, samples: string | undefined): string => {
@@ -12,15 +12,15 @@ export const renderLlmsText = (api: string, samples: string | undefined): string
 
 > ${overview?.summary ?? ""}
 
-${sampleLine(samples)}Every call is a GET with \`Authorization: Bearer <key>\`, every answer is JSON. Calls are paid in credits (1,000 credits are 1.00 USD); only a 200 is charged. Retry 5xx only. Unknown query parameters are errors, and name the nearest known one.
+${sampleLine(samples)}Every call is a GET with \`Authorization: Bearer <key>\`, every response is JSON. Calls cost credits (1,000 credits are 1.00 USD); only a 200 is charged. Retry 5xx only. Unknown query parameters are errors, and their message names the nearest known parameter.
 
 ## Endpoints
 
-${endpoints.map(priced).join("\n")}
+${endpoints.map(endpointLine).join("\n")}
 
 ## Docs
 
-- [OpenAPI 3.1](${api}/openapi.json): every parameter, answer and error
+- [OpenAPI 3.1](${api}/openapi.json): every parameter, response and error
 - [Overview](${api}/docs.md): ${overview?.title ?? ""}
 ${others.map(({ path, summary, title }) => `- [${title}](${api}${path}.md): ${summary}`).join("\n")}
 

@@ -17,20 +17,20 @@ describe("a guide as HTML", () => {
   ])("renders %j", (markdown, html) => {
     assert.strictEqual(renderMarkdown(markdown), html)
   })
-  it("keeps the content of a code fence as it is, also blank lines", () => {
+  it("keeps the content of a code fence unchanged, including blank lines", () => {
     assert.strictEqual(
       renderMarkdown("## Try\n\n```sh\na <b>\n\n| c |\n```\n\nd"),
       '<h2 id="try">Try</h2>\n<pre data-copy tabindex="0" role="group" aria-label="Commands: Try"><code>a &lt;b&gt;\n\n| c |</code></pre>\n<p>d</p>'
     )
   })
-  it("puts a table into a scrolling box, and aligns columns of numbers right", () => {
+  it("puts a table into a scrolling box, and right-aligns columns of numbers", () => {
     const html = renderMarkdown("## Prices\n\n| Call | Credits |\n| --- | ---: |\n| `a \\| b` | 10 |")
     assert.include(html, '<div class="scroll" tabindex="0" role="group" aria-label="Prices">')
     assert.include(html, "<table>\n")
     assert.include(html, '<th scope="col" class="numeric">Credits</th>')
     assert.include(html, '<tr><th scope="row"><code>a | b</code></th><td class="numeric">10</td></tr>')
   })
-  it("labels the cells of wide tables, which are cards on a phone, and breaks no name in them", () => {
+  it("labels the cells of wide tables, which become cards on a phone, and does not wrap names in them", () => {
     const html = renderMarkdown("| A | `b` | C |\n| --- | --- | ---: |\n| a | `x-y` | 1 |\n| b | `x y` | 2 |")
     assert.include(html, '<table class="stacked">')
     assert.include(

@@ -1,34 +1,34 @@
 /**
  * Converts the subset of Markdown that the guides use to HTML: headings, paragraphs, flat lists, tables, fenced code,
- * and inline code, bold and links. Other syntax stays text. All text is escaped, although the guides are our own.
+ * and inline code, bold and links. Other syntax stays text. All text is escaped, although we write the guides ourselves.
  */
 
 const escapeHtml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
 
-/** The anchor of a heading: `Errors and retries` becomes `errors-and-retries`; a name keeps its underscores. */
+/** The anchor of a heading: `Errors and retries` becomes `errors-and-retries`; `data_sets` keeps its underscore. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replace(/[^a-z0-9_]+/g, "-")
     .replace(/^-|-$/g, "")
 
-const isLink = (href: string) => /^(https?:\/\/|\/|#)/.test(href)
+const isAllowedLink = (href: string) => /^(https?:\/\/|\/|#)/.test(href)
 
-/** Inline code contains no other markup, so it is set aside while bold text and links are replaced around it. */
+/** Inline code contains no other markup. Placeholders stand for it while bold text and links are converted. */
 const renderInline = (text: string): string => {
   const codes: Array<string> = []
-  const aside = text.replace(
+  const withoutCode = text.replace(
     /`([^`]+)`/g,
     (_, code: string) => `\u0000${codes.push(`<code>${escapeHtml(code)}</code>`) - 1}\u0000`
   )
-  return escapeHtml(aside)
+  return escapeHtml(withoutCode)
     .replace(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>")
     .replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (all, name: string, href: string) =>
-      isLink(href) ? `<a href="${href}">${name}</a>` : all
+      isAllowedLink(href) ? `<a href="${href}">${name}</a>` : all
     )
     .split("\u0000")
-    .map((part, at) => (at % 2 === 1 ? (codes[Number(part)] ?? "") : part))
+    .map((part, index) => (index % 2 === 1 ? (codes[Number(part)] ?? "") : part))
     .join("")
 }
 
@@ -46,12 +46,12 @@ const renderTable = (rows: ReadonlyArray<string>, caption: string): string => {
   // two columns fit on a phone; there, rows with more columns become cards with labelled values
   const isStacked = names.length > 2
   const labels = names.map((name) => (isStacked ? ` data-label="${escapeHtml(name.replaceAll("`", ""))}"` : ""))
-  // a name does not wrap at its hyphens
-  const whole = (cell: string) => (/^`\S+`$/.test(cell) ? ' class="nowrap"' : "")
+  // a cell that is only inline code does not wrap at hyphens
+  const noWrapClass = (cell: string) => (/^`\S+`$/.test(cell) ? ' class="nowrap"' : "")
   const lines = body.map((row) => {
     const [first = "", ...rest] = splitCells(row)
     const cells = rest.map(
-      (cell, i) => `<td${numeric[i + 1] || whole(cell)}${labels[i + 1] ?? ""}>${renderInline(cell)}</td>`
+      (cell, i) => `<td${numeric[i + 1] || noWrapClass(cell)}${labels[i + 1] ?? ""}>${renderInline(cell)}</td>`
     )
     return `<tr><th scope="row">${renderInline(first)}</th>${cells.join("")}</tr>`
   })
@@ -65,8 +65,8 @@ const renderTable = (rows: ReadonlyArray<string>, caption: string): string => {
 
 const languages: Readonly<Record<string, string>> = {
   sh: "Commands",
-  http: "Answer",
-  json: "Answer",
+  http: "Response",
+  json: "Response",
   ts: "TypeScript",
   py: "Python",
   sql: "SQL"
@@ -86,17 +86,17 @@ export const renderMarkdown = (markdown: string): string => {
     .map((block) => {
       const lines = block.split("\n")
       const [first = ""] = lines
-      const [, marks = "", title = ""] = /^(#{1,3}) (.*)$/.exec(first) ?? []
+      const [, hashes = "", title = ""] = /^(#{1,3}) (.*)$/.exec(first) ?? []
       if (title !== "") {
         heading = title
-        const level = marks.length
+        const level = hashes.length
         return `<h${level} id="${anchorOf(title)}">${renderInline(title)}</h${level}>`
       }
       if (first.startsWith("```")) {
         const language = first.slice(3).trim()
         const label = languages[language] ?? "Text"
         const code = escapeHtml(lines.slice(1, -1).join("\n"))
-        const copy = label === "Answer" ? "" : " data-copy"
+        const copy = label === "Response" ? "" : " data-copy"
         return `<pre${copy} tabindex="0" role="group" aria-label="${label}: ${escapeHtml(heading)}"><code>${code}</code></pre>`
       }
       if (first.startsWith("|")) return renderTable(lines, heading)

@@ -4,15 +4,15 @@ import { readArguments } from "./arguments.ts"
 
 const routeOf = (id: string) => {
   const route = routes.find(({ endpoint }) => endpoint.id === id)
-  if (route === undefined) throw new Error(`${id} is no endpoint`)
+  if (route === undefined) throw new Error(`${id} is not an endpoint`)
   return route
 }
 
 /** The values that the API reads from the arguments, or the message of its 400. */
 const read = (endpointId: string, given: Readonly<Record<string, unknown>>) => {
   const { id, query, route } = readArguments(routeOf(endpointId), given)
-  const asked = route.parse(query)
-  return "invalid" in asked ? asked.invalid : { id, ...asked.value }
+  const parsed = route.parse(query)
+  return "invalid" in parsed ? parsed.invalid : { id, ...parsed.value }
 }
 
 describe("arguments of a tool", () => {
@@ -57,7 +57,7 @@ describe("arguments of a tool", () => {
   it.each([
     ["getCommodityPrices", "series"],
     ["getCommodityMetricValues", "metrics"]
-  ])("reads a list of names as the same names with commas between them, for %s", (endpointId, name) => {
+  ])("reads a list of names like the same names separated by commas, for %s", (endpointId, name) => {
     const { query } = readArguments(routeOf(endpointId), { [name]: ["b-1", "a", "b-1"], from: "2026-01-01" })
     assert.strictEqual(query.get(name), "b-1,a,b-1")
     assert.deepStrictEqual(read(endpointId, { [name]: ["b-1", "a"] }), read(endpointId, { [name]: "b-1,a" }))
@@ -88,7 +88,7 @@ describe("arguments of a tool", () => {
       "Unknown query parameter: constructor. Did you mean country?"
     )
   })
-  it("puts the argument id into the path, and requires it", () => {
+  it("uses the argument id for the path, and requires it", () => {
     assert.deepStrictEqual(read("getStore", { id: "platform_store_x/../y" }), { id: "platform_store_x/../y" })
     assert.deepStrictEqual(read("getStore", { id: 12 }), { id: "12" })
     assert.deepStrictEqual(read("getStore", { id: "\ud800" }), { id: "\ufffd" })

@@ -1,60 +1,53 @@
-/** Converts a tool's arguments to what the API takes: the id of a path, and a query that the endpoint validates. */
+/** Converts a tool's arguments to what the API reads: the id of a path, and a query that the endpoint validates. */
 import { type Invalid, invalid } from "@larder/schemas"
 import type { Route } from "../api/index.ts"
 
-/** All digits, also of numbers that JavaScript would write as 1e+21: a limit may have any length. */
-const textOfNumber = (value: number) => (Number.isInteger(value) ? BigInt(value).toString() : String(value))
-
-const textOf = (value: unknown): string | undefined => {
-  if (typeof value === "string") return value
-  return typeof value === "number" ? textOfNumber(value) : undefined
+/** Text of a text or a number, with all digits, also of numbers that JavaScript would write as 1e+21. */
+const scalarText = (value: unknown): string | undefined => {
+  if (typeof value === "number") return Number.isInteger(value) ? BigInt(value).toString() : String(value)
+  return typeof value === "string" ? value : undefined
 }
 
-/** The value as text of a query, or the problem with a value that a query cannot hold. */
-const inQuery = (
+/** The value as text of a query, or the problem with a value that a query cannot contain. */
+const toQueryText = (
   name: string,
   value: unknown,
   isList: boolean
-): { readonly text: string } | { readonly wrong: string } => {
-  const text = textOf(value)
+): { readonly text: string } | { readonly problem: string } => {
+  const text = scalarText(value)
   if (text !== undefined) return { text }
-  if (!isList) return { wrong: `${name} must be text or a number` }
-  const names = Array.isArray(value) ? value.map(textOf) : [undefined]
-  if (names.includes(undefined)) return { wrong: `${name} must be a list of names, or text` }
-  const two = names.find((each) => each?.includes(",")) // joined with the others, it would become two names
-  return two === undefined ? { text: names.join() } : { wrong: `${name} has a name with a comma in it: "${two}"` }
-}
-
-interface Asked {
-  readonly route: Route
-  readonly id: string
-  readonly query: URLSearchParams
+  if (!isList) return { problem: `${name} must be text or a number` }
+  const names = Array.isArray(value) ? value.map(scalarText) : [undefined]
+  if (names.includes(undefined)) return { problem: `${name} must be a list of names, or text` }
+  const withComma = names.find((item) => item?.includes(",")) // joined with the others, it would become two names
+  return withComma === undefined
+    ? { text: names.join() }
+    : { problem: `${name} has a name with a comma in it: "${withComma}"` }
 }
 
 /**
- * A list of names becomes text with commas. A value that a query cannot hold (another list, an object, true) and a
- * missing id are refused where the endpoint refuses a bad parameter: after the key and its scope are checked. Unknown
- * names are reported first, as they are for a query. Many models set arguments that they do not need to null: an
- * optional argument that is null counts as absent.
+ * A list of names becomes text with commas. The returned route rejects a missing id, and a value that a query cannot
+ * contain, when it parses the query: after the key and its scope are checked. Unknown names are reported first, as they
+ * are for a query. Many models set arguments that they do not need to null: an optional argument that is null counts as
+ * absent.
  */
-export const readArguments = (route: Route, given: Readonly<Record<string, unknown>>): Asked => {
+export const readArguments = (route: Route, given: Readonly<Record<string, unknown>>) => {
   const { parameters, record } = route.endpoint
   const query = new URLSearchParams()
-  const wrong: Array<Invalid> = []
+  const problems: Array<Invalid> = []
   let id = ""
   for (const [name, value] of Object.entries(given)) {
-    if (value === null && Object.hasOwn(parameters, name) && parameters[name]?.required === false) continue
-    const isList = Object.hasOwn(parameters, name) && parameters[name]?.kind === "list"
-    const read = inQuery(name, value, isList)
+    const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined
+    if (value === null && parameter?.required === false) continue
+    const read = toQueryText(name, value, parameter?.kind === "list")
     const text = "text" in read ? read.text : ""
     if (name === "id" && record !== undefined) id = text.toWellFormed()
     else query.append(name, text)
-    if ("wrong" in read) wrong.push(invalid("invalid_parameter", read.wrong))
+    if ("problem" in read) problems.push(invalid("invalid_parameter", read.problem))
   }
   if (record !== undefined && id === "")
-    wrong.push(invalid("missing_parameter", `id is required: the id of a ${record}`))
-  const problem = Object.keys(given).every((name) => name === "id" || Object.hasOwn(parameters, name))
-    ? wrong[0]
-    : undefined
+    problems.push(invalid("missing_parameter", `id is required: the id of a ${record}`))
+  const areKnown = Object.keys(given).every((name) => name === "id" || Object.hasOwn(parameters, name))
+  const problem = areKnown ? problems[0] : undefined
   return { route: problem === undefined ? route : { ...route, parse: () => problem }, id, query }
 }

@@ -1,4 +1,4 @@
-/** Answers of `/mcp` to failures outside the protocol. */
+/** Responses of `/mcp` to failures outside the protocol. */
 import { assert, describe, it } from "@effect/vitest"
 import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Effect } from "effect"
@@ -7,7 +7,9 @@ import { type LedgerAccess, LedgerUnavailable, openLedgerOver } from "../ledger/
 import { isAllowedOrigin, makeAssistants } from "./assistants.ts"
 
 /** `/mcp` over a ledger, with its reports to the operator. */
-const opened = Effect.fnUntraced(function* (change: (ledger: LedgerAccess) => Partial<LedgerAccess> = () => ({})) {
+const openConnection = Effect.fnUntraced(function* (
+  change: (ledger: LedgerAccess) => Partial<LedgerAccess> = () => ({})
+) {
   const whole = yield* openLedgerOver(memoryStore())
   const { id } = yield* whole.administration.createAccount({ name: "A" })
   const { key } = yield* whole.administration.createKey({
@@ -20,8 +22,8 @@ const opened = Effect.fnUntraced(function* (change: (ledger: LedgerAccess) => Pa
   const reports: Array<string> = []
   const report = (message: string) => reports.push(message)
   const live = {
-    current: () => assert.fail("no data is asked for"),
-    use: () => assert.fail("no data is asked for"),
+    current: () => assert.fail("no data is requested"),
+    use: () => assert.fail("no data is requested"),
     swaps: () => 0,
     fault: () => undefined,
     unserved: () => new Set<string>()
@@ -72,8 +74,8 @@ const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" })
 describe("the assistant connection", () => {
   it.effect("answers 503 with Retry-After while the ledger is unavailable", () =>
     Effect.gen(function* () {
-      const away = new LedgerUnavailable({ action: "look up a key", cause: new Error("away") })
-      const { post, reports } = yield* opened(() => ({ authenticate: () => Promise.reject(away) }))
+      const unavailable = new LedgerUnavailable({ action: "look up a key", cause: new Error("away") })
+      const { post, reports } = yield* openConnection(() => ({ authenticate: () => Promise.reject(unavailable) }))
       const { body, headers, status } = yield* post(list)
       assert.deepStrictEqual(
         [status, headers["retry-after"], headers["x-error-code"]],
@@ -83,18 +85,20 @@ describe("the assistant connection", () => {
       assert.isEmpty(reports) // the ledger itself reports it
     }).pipe(Effect.scoped)
   )
-  it.effect("answers 500 to an unexpected error, hides its message and tells the operator", () =>
+  it.effect("answers 500 to an unexpected error, hides its message and reports it to the operator", () =>
     Effect.gen(function* () {
-      const { post, reports } = yield* opened(() => ({ authenticate: () => Promise.reject(new Error("secret")) }))
+      const { post, reports } = yield* openConnection(() => ({
+        authenticate: () => Promise.reject(new Error("secret"))
+      }))
       const { body, headers, status } = yield* post(list)
       assert.deepStrictEqual([status, reports], [500, ["the assistant connection failed"]])
       assert.strictEqual(headers["x-error-code"], "internal")
       assert.notInclude(body, "secret")
     }).pipe(Effect.scoped)
   )
-  it.effect("answers 400 to an upload that breaks off, and tells the operator nothing", () =>
+  it.effect("answers 400 to an upload that is cut off, and reports nothing to the operator", () =>
     Effect.gen(function* () {
-      const { post, reports } = yield* opened()
+      const { post, reports } = yield* openConnection()
       const broken = new ReadableStream({
         start: (controller) => {
           controller.enqueue(new TextEncoder().encode(list.slice(0, 10)))

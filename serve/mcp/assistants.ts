@@ -1,11 +1,10 @@
 /**
  * `/mcp`: the Model Context Protocol over streamable HTTP. This module checks the HTTP side of a request: method,
  * origin, key. `exchange.ts` handles the message; it is loaded with the first message, because the protocol library
- * takes an eighth of a second to load. Requests are stateless and carry the key, so any of several servers answers any
- * request.
+ * takes an eighth of a second to load. Requests are stateless and carry the key, so any of several servers can answer
+ * any request.
  */
 import {
-  type ApiError,
   internal,
   ledgerUnavailable,
   malformedAuthorization,
@@ -24,19 +23,17 @@ export interface AssistantNeeds {
   readonly routes: ReadonlyArray<Route>
   readonly ledger: Pick<LedgerAccess, "authenticate" | "remaining">
   readonly turns: Turns
-  /** Data headers of the live generation, for answers that belong to no single data set. */
+  /** Data headers of the live generation, for responses that are not about one data set. */
   readonly dataHeaders: () => Readonly<Record<string, string>>
   readonly report: PipelineNeeds["report"]
-  /** Version of the program. */
   readonly version: string
-  /** Public address of the API, for links in answers. */
+  /** Public address of the API, for links in responses. */
   readonly publicUrl: string | undefined
   /** Origins of the API and the console. The set grows while the listeners open. */
   readonly origins: ReadonlySet<string>
 }
 
 const allow = "POST, OPTIONS"
-const postAlone: ApiError = { ...methodNotAllowed, message: "Only POST is served here" }
 
 const preflight = {
   allow,
@@ -51,8 +48,9 @@ const protocolHeaders = "Mcp-Session-Id, WWW-Authenticate"
 
 export const makeAssistants = (needs: AssistantNeeds): Assistants => {
   const { ledger, origins, pipeline, report } = needs
+  const { refuse } = pipeline
   let loading: Promise<Exchange> | undefined
-  const exchange = () => {
+  const loadExchange = () => {
     loading ??= import("./exchange.ts").then(
       ({ makeExchange }) => makeExchange(needs),
       (cause) => {
@@ -63,23 +61,21 @@ export const makeAssistants = (needs: AssistantNeeds): Assistants => {
     return loading
   }
 
-  const { refuse } = pipeline
-
   const respond = async (request: Request, isForeign: boolean, onDataHost: boolean): Promise<Answer> => {
     const { headers, method } = request
     if (isForeign) return refuse(originNotAllowed)
     if (method === "OPTIONS") return pipeline.free(204, "", preflight)
-    if (method !== "POST") return refuse(postAlone, { allow })
+    if (method !== "POST") return refuse({ ...methodNotAllowed, message: "Only POST is served here" }, { allow })
     const authorization = headers.get("authorization")
     if (authorization === null) return refuse(missingAuthorization)
     const token = readBearerKey(authorization)
     if (token === undefined) return refuse(malformedAuthorization)
     const key = await ledger.authenticate(token, Date.now())
     if (key === undefined) return refuse(unknownKey)
-    return (await exchange())(request, { key, authorization, onDataHost })
+    return (await loadExchange())(request, { key, authorization, onDataHost })
   }
 
-  const failed = (cause: unknown) => {
+  const fail = (cause: unknown) => {
     // the ledger itself reports to the operator that it is unavailable
     if (cause instanceof LedgerUnavailable) return refuse(ledgerUnavailable)
     report("the assistant connection failed", {}, Cause.die(cause))
@@ -89,25 +85,25 @@ export const makeAssistants = (needs: AssistantNeeds): Assistants => {
   return async (request, onDataHost) => {
     const origin = request.headers.get("origin")
     const isForeign = origin !== null && !isAllowedOrigin(origin, origins)
-    const { body, headers, status, turn } = await respond(request, isForeign, onDataHost).catch(failed)
+    const { body, headers, status, turn } = await respond(request, isForeign, onDataHost).catch(fail)
     const {
-      "access-control-allow-origin": _everyOrigin,
+      "access-control-allow-origin": _anyOrigin,
       "access-control-expose-headers": exposed,
-      "content-type": json,
+      "content-type": type,
       ...others
     } = headers
+    const cors = {
+      "access-control-allow-origin": origin ?? "",
+      "access-control-expose-headers": `${exposed}, ${protocolHeaders}`
+    }
     return {
       status,
       body,
       turn,
       headers: {
         ...others,
-        ...(body !== "" && json !== undefined && { "content-type": json }),
-        ...(origin !== null &&
-          !isForeign && {
-            "access-control-allow-origin": origin,
-            "access-control-expose-headers": `${exposed}, ${protocolHeaders}`
-          }),
+        ...(body !== "" && type !== undefined && { "content-type": type }),
+        ...(origin !== null && !isForeign && cors),
         vary: "Origin"
       }
     }
@@ -118,13 +114,11 @@ const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"
 
 /**
  * Which web pages may call `/mcp`. A browser sends `Origin` with every POST; a program sends none and is accepted. A
- * page whose name was pointed at this machine (DNS rebinding) still sends its own origin and is refused. Allowed
- * origins are the public addresses that the operator set, the addresses of the listeners, and pages of the caller's own
- * machine, where developer tools run. `Host` is not checked, because an attacker that rebinds a name also chooses
- * `Host`. All callers need a key anyway. If a listener takes every address of its machine (`LARDER_HOST=0.0.0.0`), its
- * own address is unknown: pages of the API's own origin then need `LARDER_API_URL`.
- *
- * `own` are origins, such as `https://api.example.com`.
+ * page whose name was pointed at this machine (DNS rebinding) still sends its own origin and is rejected. Allowed are
+ * `own`, the origins that the operator set and those of the listeners, and pages of the caller's own machine, where
+ * developer tools run. `Host` is not checked, because an attacker that rebinds a name also chooses `Host`. All callers
+ * need a key anyway. If a listener accepts every address of its machine (`LARDER_HOST=0.0.0.0`), its own address is
+ * unknown: pages of the API's own origin then need `LARDER_API_URL`.
  */
 export const isAllowedOrigin = (origin: string, own: ReadonlySet<string>): boolean => {
   const url = URL.parse(origin)

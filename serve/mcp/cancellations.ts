@@ -1,8 +1,8 @@
 /**
  * Calls that a notification can cancel. Over HTTP, the notification arrives in a separate request, so calls are
  * identified by key, session and JSON-RPC id. A session is a label that a client gets with `initialize` and sends with
- * later requests. Servers store nothing about it, and each server accepts any label. A notification that reaches
- * another server than its call cancels nothing; closing the stream does.
+ * later requests; servers store nothing about it, and accept any label. A notification that reaches another server than
+ * its call cancels nothing; closing the stream does.
  */
 import { randomUUID } from "node:crypto"
 import type { RequestId } from "@modelcontextprotocol/server"
@@ -18,30 +18,26 @@ interface ClientCall {
 }
 
 export const makeCancellations = () => {
-  const cancel = new Map<string, AbortController>()
-  const nameOf = ({ id, keyId, session }: ClientCall) =>
+  const controllers = new Map<string, AbortController>()
+  const callName = ({ id, keyId, session }: ClientCall) =>
     session === undefined ? undefined : JSON.stringify([keyId, session, id])
 
   return {
     /** Runs a call with a signal that also fires when a notification cancels the call. */
-    during: async <A>(
-      call: ClientCall,
-      signal: AbortSignal,
-      answer: (signal: AbortSignal) => Promise<A>
-    ): Promise<A> => {
-      const name = nameOf(call)
-      if (name === undefined) return answer(signal)
+    run: async <A>(call: ClientCall, signal: AbortSignal, work: (signal: AbortSignal) => Promise<A>): Promise<A> => {
+      const name = callName(call)
+      if (name === undefined) return work(signal)
       const controller = new AbortController()
-      cancel.set(name, controller)
+      controllers.set(name, controller)
       try {
-        return await answer(AbortSignal.any([signal, controller.signal]))
+        return await work(AbortSignal.any([signal, controller.signal]))
       } finally {
-        if (cancel.get(name) === controller) cancel.delete(name)
+        if (controllers.get(name) === controller) controllers.delete(name)
       }
     },
-    cancelled: (call: ClientCall) => {
-      const name = nameOf(call)
-      if (name !== undefined) cancel.get(name)?.abort()
+    cancel: (call: ClientCall) => {
+      const name = callName(call)
+      if (name !== undefined) controllers.get(name)?.abort()
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Handles one HTTP request of the protocol, with a known key. The protocol library answers it with the tools that the
+ * Handles one HTTP request of the protocol, with a valid key. The protocol library responds with the tools that the
  * key's scopes allow, and a tool call goes through the request pipeline. Nothing is kept between requests.
  */
 import { type ApiError, tooLargeTogether, tooManyInFlight } from "@larder/schemas"
@@ -23,7 +23,7 @@ import { answerLegacy, checkBatch, makeServer, type ToolCall } from "./protocol.
 import { makeBodies, makeResult } from "./results.ts"
 import { makeTools } from "./tools.ts"
 
-export interface Caller {
+interface Caller {
   readonly key: ApiKeyView
   readonly authorization: string | null
   readonly onDataHost: boolean
@@ -32,13 +32,10 @@ export interface Caller {
 export type Exchange = (request: Request, caller: Caller) => Promise<Answer>
 
 /** A message with a hundred long names, a cursor and the client's data about itself is many times smaller. */
-const mostBytes = 256 * 1024
+const maxMessageBytes = 256 * 1024
 
-const refusal = (status: number, code: number, message: string, id: string | number | null = null) =>
+const errorResponse = (status: number, code: number, message: string, id: string | number | null = null) =>
   Response.json({ jsonrpc: "2.0", error: { code, message }, id }, { status })
-
-const notJson = () => refusal(415, -32_000, "Unsupported Media Type: Content-Type must be application/json")
-const tooLarge = () => refusal(413, -32_000, `A message takes at most ${mostBytes} bytes`)
 
 /** The client's session within a key; see `cancellations.ts`. */
 const sessionOf = (request: Request) => {
@@ -46,7 +43,7 @@ const sessionOf = (request: Request) => {
   return session !== null && session.length <= 64 ? session : undefined
 }
 
-const ofOneCall: ReadonlySet<string> = new Set([
+const singleCallHeaders: ReadonlySet<string> = new Set([
   "x-request-id",
   "x-data-version",
   "x-data-origin",
@@ -54,11 +51,11 @@ const ofOneCall: ReadonlySet<string> = new Set([
   "x-credits-remaining"
 ])
 
-/** A single call carries the headers that the API would send; a batch carries its total charge. */
-const headersAfter = (answers: ReadonlyArray<Answer>): Readonly<Record<string, string>> => {
+/** A single call has the headers that the API would send; a batch has its total charge. */
+const callHeaders = (answers: ReadonlyArray<Answer>): Readonly<Record<string, string>> => {
   const [answer, ...others] = answers
   if (answer !== undefined && others.length === 0)
-    return Object.fromEntries(Object.entries(answer.headers).filter(([name]) => ofOneCall.has(name)))
+    return Object.fromEntries(Object.entries(answer.headers).filter(([name]) => singleCallHeaders.has(name)))
   const charged = answers.reduce((sum, { headers }) => sum + Number(headers["x-credits-charged"] ?? 0), 0)
   return { "x-credits-charged": String(charged) }
 }
@@ -75,17 +72,15 @@ const decodeToolCall = Schema.decodeUnknownOption(ToolCallMessage)
 /** State of one request. */
 interface Progress {
   readonly bodies: ReturnType<typeof makeBodies>
-  /** The API's answers to the calls so far. */
+  /** Responses of the API to the calls so far. */
   readonly answers: Array<Answer>
   turn?: Turn
 }
 
-/** Budget in bytes of data; `tooLargeTogether` states it. MCP sends each answer twice, as text and as a value. */
-const mostBytesOfAnswers = 8 * 2 ** 20
-const heldForEach = 3
-
-/** Expected bytes of a request when its turn begins. */
-const expectedOfAll = (bytes: number): number => Math.min(bytes, mostBytesOfAnswers) * heldForEach
+/** Budget in bytes of data; `tooLargeTogether` states it. */
+const maxDataBytes = 8 * 2 ** 20
+/** A response is in memory three times: the data, and two copies, because MCP sends it as text and as a value. */
+const memoryFactor = 3
 
 /** The turn of one MCP request with all its calls, and the byte budget that its answers share. */
 const sharedTurn = (turn: Turn): SharedTurn => {
@@ -93,9 +88,9 @@ const sharedTurn = (turn: Turn): SharedTurn => {
   return {
     ...turn,
     take: (bytes) => {
-      if (taken + bytes > mostBytesOfAnswers) return false
+      if (taken + bytes > maxDataBytes) return false
       taken += bytes
-      turn.setBytes(taken * heldForEach)
+      turn.setBytes(taken * memoryFactor)
       return true
     }
   }
@@ -104,8 +99,8 @@ const sharedTurn = (turn: Turn): SharedTurn => {
 export const makeExchange = (needs: AssistantNeeds): Exchange => {
   const { dataHeaders, ledger, pipeline, publicUrl, report, routes, turns, version } = needs
   const tools = makeTools(routes)
-  const routeOf = new Map(tools.map(({ route, tool }) => [tool.name, route]))
-  const bytesOfList = JSON.stringify(tools.map(({ tool }) => tool)).length
+  const routesByTool = new Map(tools.map(({ route, tool }) => [tool.name, route]))
+  const listBytes = JSON.stringify(tools.map(({ tool }) => tool)).length
   const cancellations = makeCancellations()
 
   const serverFor = (
@@ -117,50 +112,50 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     const clientCall = (id: ToolCall["id"]) => ({ keyId: key.id, session, id })
     const server = makeServer(version, {
       list: async () => {
-        if (!shared.take(bytesOfList))
-          throw new ProtocolError(ProtocolErrorCode.InternalError, tooLargeTogether.message)
+        if (!shared.take(listBytes)) throw new ProtocolError(ProtocolErrorCode.InternalError, tooLargeTogether.message)
         return tools.flatMap(({ route, tool }) => (key.scopes.has(route.endpoint.scope) ? [tool] : []))
       },
       call: async ({ arguments: given, id, name, signal }) => {
-        const route = routeOf.get(name)
+        const route = routesByTool.get(name)
         if (route === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`)
-        const asked = readArguments(route, given)
-        const answer = await cancellations.during(clientCall(id), signal, (signal) =>
-          pipeline.answer({ ...asked, authorization, onDataHost, shared, signal })
+        const call = readArguments(route, given)
+        const answer = await cancellations.run(clientCall(id), signal, (signal) =>
+          pipeline.answer({ ...call, authorization, onDataHost, shared, signal })
         )
         answers.push(answer)
         if (answer.status === 499)
           throw new ProtocolError(ProtocolErrorCode.InternalError, "The call was cancelled: nothing was charged")
-        return makeResult(bodies.without(answer))
+        return makeResult(bodies.replace(answer))
       }
     })
     server.setNotificationHandler("notifications/cancelled", ({ params }) => {
-      if (params.requestId !== undefined) cancellations.cancelled(clientCall(params.requestId))
+      if (params.requestId !== undefined) cancellations.cancel(clientCall(params.requestId))
     })
     return server
   }
 
   const expectedBytes = (message: unknown, onDataHost: boolean): number => {
-    if (Array.isArray(message)) return message.reduce((sum, one) => sum + expectedBytes(one, onDataHost), 0)
+    if (Array.isArray(message)) return message.reduce((sum, item) => sum + expectedBytes(item, onDataHost), 0)
     const { params } = Option.getOrElse(decodeToolCall(message), () => ({ params: undefined }))
-    const route = params && routeOf.get(params.name)
+    const route = params && routesByTool.get(params.name)
     return route === undefined
       ? 0
       : pipeline.expectedBytes({ ...readArguments(route, params?.arguments ?? {}), onDataHost })
   }
 
   const respond = async (request: Request, caller: Caller, progress: Progress): Promise<Response | ApiError> => {
-    if (!isJsonContentType(request.headers.get("content-type"))) return notJson()
-    const body = await readRequestBody(request, mostBytes).catch(() => undefined)
-    if (body === undefined) return refusal(400, -32_700, "Parse error: the body broke off")
-    if (body.tooLarge) return tooLarge()
-    const judged = readMessage(body.text)
-    if ("problem" in judged) return refusal(400, -32_700, `Parse error: ${judged.problem}`, judged.id)
-    const { message } = judged
+    if (!isJsonContentType(request.headers.get("content-type")))
+      return errorResponse(415, -32_000, "Unsupported Media Type: Content-Type must be application/json")
+    const body = await readRequestBody(request, maxMessageBytes).catch(() => undefined)
+    if (body === undefined) return errorResponse(400, -32_700, "Parse error: the body was cut off")
+    if (body.tooLarge) return errorResponse(413, -32_000, `A message has at most ${maxMessageBytes} bytes`)
+    const read = readMessage(body.text)
+    if ("problem" in read) return errorResponse(400, -32_700, `Parse error: ${read.problem}`, read.id)
+    const { message } = read
     const problem = checkBatch(message, request.headers.get("mcp-protocol-version"))
-    if (problem !== undefined) return refusal(400, -32_600, `Invalid request: ${problem}`)
-    const expected = expectedOfAll(expectedBytes(message, caller.onDataHost))
-    const turn = await turns.enter(caller.key, expected, request.signal)
+    if (problem !== undefined) return errorResponse(400, -32_600, `Invalid request: ${problem}`)
+    const dataBytes = Math.min(expectedBytes(message, caller.onDataHost), maxDataBytes)
+    const turn = await turns.enter(caller.key, dataBytes * memoryFactor, request.signal)
     if (turn === "late") return tooManyInFlight
     if (turn === "left") return callerLeft
     progress.turn = turn
@@ -173,11 +168,11 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     const faults: Array<Error> = []
     const { fetch } = createMcpHandler(newServer, {
       legacy: "reject",
-      maxSubscriptions: 0, // a changed key shows in the next listing; nothing is announced
+      maxSubscriptions: 0, // a changed key shows in the next list; nothing is announced
       onerror: (error) => faults.push(error)
     })
     const response = await fetch(request, { parsedBody: message })
-    // the answer states the caller's mistakes; our own faults are reported to the operator
+    // the response states the caller's mistakes; our own faults are reported to the operator
     if (response.status >= 500) report("the assistant connection failed", {}, Cause.fail(faults))
     return response
   }
@@ -186,19 +181,19 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     const progress: Progress = { bodies: makeBodies(), answers: [] }
     try {
       const response = await respond(request, caller, progress)
-      const ofKey = {
+      const keyHeaders = {
         ...dataHeaders(),
         "x-credits-charged": "0",
         "x-credits-remaining": String(ledger.remaining(caller.key, Date.now()))
       }
-      if (!(response instanceof Response)) return pipeline.refuse(response, ofKey)
+      if (!(response instanceof Response)) return pipeline.refuse(response, keyHeaders)
       const session = response.headers.get("mcp-session-id")
       const code = response.status < 500 ? "protocol_error" : "internal"
-      const answer = pipeline.free(response.status, progress.bodies.within(await response.text()), {
+      const answer = pipeline.free(response.status, progress.bodies.insert(await response.text()), {
         ...(session !== null && { "mcp-session-id": session }),
         ...(response.status >= 400 && errorHeaders(code, publicUrl)),
-        ...ofKey,
-        ...headersAfter(progress.answers)
+        ...keyHeaders,
+        ...callHeaders(progress.answers)
       })
       return { ...answer, turn: progress.turn }
     } catch (cause) {

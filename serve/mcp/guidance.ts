@@ -1,4 +1,4 @@
-/** What assistants are told: about each tool, about the whole connection, and about the cost of a call. */
+/** Texts for models: the description of each tool, the instructions of the server, and the cost of a call. */
 import { componentSchemas, dataSets, type Endpoint, endpoints } from "@larder/schemas"
 import type { Schema } from "effect"
 
@@ -12,15 +12,14 @@ const paging =
   "A page of rows ends with `next_cursor`. While it is not null, more rows follow: call again with the same arguments and `cursor` set to it. Every page is charged."
 
 /**
- * The description of a tool, for a model: its answer, when to use it, its paging and its cost. It lists the members of
- * an answer instead of an output schema. The schema would be three times as long as all the rest, and models do not see
- * it.
+ * The description of a tool: its result, when to use it, its paging and its cost. It lists the members of a result
+ * instead of an output schema, which would be three times as long as all the rest, and which models do not see.
  */
 export const describeTool = ({ credits, description, order, response, summary, use }: Endpoint): string =>
   [
     `${summary}. ${description}`,
     use,
-    `Answers \`${membersOf(response)}\`.`,
+    `Answers \`${describeMembers(response)}\`.`,
     ...(order === undefined ? [] : [paging]),
     `Costs ${credits} credits (${usd(credits)} USD) whatever the size of the answer; errors cost nothing.`
   ].join("\n\n")
@@ -30,10 +29,10 @@ const prices = [...new Set(endpoints.map(({ credits }) => credits))]
   .map((credits) => `${credits} credits (${usd(credits)} USD)`)
   .join(" or ")
 
-const inWords = new Intl.ListFormat("en-US").format(dataSets.map(({ origin }) => origin))
+const origins = new Intl.ListFormat("en-US").format(dataSets.map(({ origin }) => origin))
 
-/** The text about the whole connection that a client shows to its model. */
-export const instructions = `Larder answers from these data sets: ${inWords}. All tools only read.
+/** A client shows this text about the whole server to its model. */
+export const instructions = `Larder answers from these data sets: ${origins}. All tools only read.
 
 Every successful tool call spends real money of the key's owner: ${prices}, as the tool says. Listing tools is free, and so are errors. Each result says what it cost and what the key can still spend. Do not call to see what happens; ask for many series or a large page in one call rather than in many; ask the user before a job of more than a few dozen calls.
 
@@ -51,24 +50,24 @@ interface Node {
 }
 
 /**
- * The members of an answer on one line, for a model: names and nesting of its schema, without types. For example
- * `{ data: [{ id, price: { min, max } }], next_cursor }`. Alternative shapes of an answer are joined by "or".
+ * The members of a response on one line: names and nesting of its schema, without types. For example
+ * `{ data: [{ id, price: { min, max } }], next_cursor }`. Alternatives are joined by "or".
  */
-const membersOf = (response: Schema.Constraint): string => {
-  const written: { readonly schemas: ReadonlyArray<Node>; readonly components: Readonly<Record<string, Node>> } =
+const describeMembers = (response: Schema.Constraint): string => {
+  const json: { readonly schemas: ReadonlyArray<Node>; readonly components: Readonly<Record<string, Node>> } =
     JSON.parse(JSON.stringify(componentSchemas([response])))
-  const membersIn = ({ $ref, anyOf = [], items, properties }: Node): string => {
-    if ($ref !== undefined) return membersIn(written.components[$ref.slice($ref.lastIndexOf("/") + 1)] ?? {})
+  const describeNode = ({ $ref, anyOf = [], items, properties }: Node): string => {
+    if ($ref !== undefined) return describeNode(json.components[$ref.slice($ref.lastIndexOf("/") + 1)] ?? {})
     if (items !== undefined) {
-      const each = membersIn(items)
-      return each === "" ? "" : `[${each}]`
+      const item = describeNode(items)
+      return item === "" ? "" : `[${item}]`
     }
-    if (properties === undefined) return anyOf.map(membersIn).filter(Boolean).join(" or ")
+    if (properties === undefined) return anyOf.map(describeNode).filter(Boolean).join(" or ")
     const members = Object.entries(properties).map(([name, value]) => {
-      const inside = membersIn(value)
+      const inside = describeNode(value)
       return inside === "" ? name : `${name}: ${inside}`
     })
     return `{ ${members.join(", ")} }`
   }
-  return written.schemas.map(membersIn).join()
+  return json.schemas.map(describeNode).join()
 }

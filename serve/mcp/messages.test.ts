@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { readMessage } from "./messages.ts"
 
 const problemOf = (text: string) => {
-  const judged = readMessage(text)
-  return "problem" in judged ? judged.problem : undefined
+  const result = readMessage(text)
+  return "problem" in result ? result.problem : undefined
 }
 const nested = (levels: number, [open, close]: readonly [string, string]) => open.repeat(levels) + close.repeat(levels)
 
@@ -16,7 +16,7 @@ describe("the text of a message", () => {
     '"__proto__"',
     '{"a":"__proto__"}',
     " null "
-  ])("reads %s as it is", (text) => {
+  ])("reads %s unchanged", (text) => {
     assert.deepStrictEqual(readMessage(text), { message: JSON.parse(text) })
   })
   it.each([
@@ -27,23 +27,23 @@ describe("the text of a message", () => {
     ['{"__proto__":{}}', "a member is named __proto__"],
     ['{"a":[{"\\u005f_proto__":1}]}', "a member is named __proto__"],
     ['{"limit":1e400}', "a number in it is too large"],
-    ["{", "it is no JSON"],
-    ["", "it is no JSON"],
-    ['{"a":1}{"a":1}', "it is no JSON"]
+    ["{", "it is not JSON"],
+    ["", "it is not JSON"],
+    ['{"a":1}{"a":1}', "it is not JSON"]
   ])("rejects %s with the problem: %s", (text, problem) => assert.strictEqual(problemOf(text), problem))
   it("rejects a message that is nested more than 64 levels deep", () => {
     for (const brackets of [
       ["[", "]"],
       ['{"a":[', "]}"]
     ] as const) {
-      const each = brackets[0].length > 1 ? 2 : 1
-      assert.isUndefined(problemOf(nested(64 / each, brackets)))
+      const levelsPerPair = brackets[0].length > 1 ? 2 : 1
+      assert.isUndefined(problemOf(nested(64 / levelsPerPair, brackets)))
       for (const levels of [66, 2_200, 100_000])
-        assert.strictEqual(problemOf(nested(levels / each, brackets)), "it is nested more than 64 levels deep")
+        assert.strictEqual(problemOf(nested(levels / levelsPerPair, brackets)), "it is nested more than 64 levels deep")
     }
     assert.strictEqual(problemOf(`[${nested(64, ["[", "]"])}]`), "it is nested more than 64 levels deep")
   })
-  it("gives the id of a rejected message, where it has one", () => {
+  it("returns the id of a rejected message, if it has one", () => {
     for (const [id, expected] of [
       ["7", 7],
       ['"x"', "x"],
@@ -53,7 +53,7 @@ describe("the text of a message", () => {
     }
     assert.propertyVal(readMessage('[{"id":1,"id":2}]'), "id", null)
   })
-  it("takes strings of any length", () => {
+  it("accepts strings of any length", () => {
     assert.isUndefined(problemOf(JSON.stringify({ a: '\\"'.repeat(100_000), b: "x".repeat(200_000) })))
   })
 })

@@ -1,5 +1,5 @@
 /**
- * The protocol's server for one exchange, or for one connection over stdio; it offers only tools. The library supports
+ * The protocol server of one HTTP request, or of one connection over stdio; it offers only tools. The library supports
  * the current revision (2026-07-28), and the earlier ones with a handshake (2025-11-25 back to 2024-10-07).
  */
 import {
@@ -9,6 +9,7 @@ import {
   type Tool,
   WebStandardStreamableHTTPServerTransport
 } from "@modelcontextprotocol/server"
+import { Predicate } from "effect"
 import { instructions } from "./guidance.ts"
 
 export interface ToolCall {
@@ -34,48 +35,41 @@ export const makeServer = (version: string, { call, list }: Tools): Server => {
   return server
 }
 
-/** The revision of clients that name none; the only revision with batches. */
+/** The only revision with batches, and the revision of clients that name none. */
 const revisionWithBatches = "2025-03-26"
 
-interface Named {
-  readonly id?: unknown
-}
-const isNamed = (message: unknown): message is Named =>
-  typeof message === "object" && message !== null && "id" in message
-
-const mostMessages = 100
+const maxMessages = 100
 
 /**
- * Answers are matched to calls by id. If two calls had the same id, both would be charged, but only one answer would
- * arrive.
+ * Responses are matched to calls by id. If two calls had the same id, both would be charged, but only one response
+ * would arrive.
  */
 export const checkBatch = (message: unknown, revision: string | null): string | undefined => {
   if (!Array.isArray(message)) return undefined
   if ((revision ?? revisionWithBatches) !== revisionWithBatches) return `Revision ${revision} has no batches`
-  if (message.length > mostMessages) return `A batch has at most ${mostMessages} messages`
-  const ids = message.filter(isNamed).map(({ id }) => id)
+  if (message.length > maxMessages) return `A batch has at most ${maxMessages} messages`
+  const ids = message.filter((item) => Predicate.hasProperty(item, "id")).map(({ id }) => id)
   return new Set(ids).size < ids.length ? "Two messages of the batch have the same id" : undefined
 }
 
-/** Resolves when the caller disconnects; no answer can be sent then. */
-const gone = ({ signal }: Request) =>
+/** Resolves when the caller disconnects. */
+const whenDisconnected = ({ signal }: Request) =>
   new Promise<Response>((resolve) => {
-    const leave = () => resolve(new Response(null, { status: 499 }))
-    if (signal.aborted) leave()
-    else signal.addEventListener("abort", leave, { once: true })
+    const disconnect = () => resolve(new Response(null, { status: 499 }))
+    if (signal.aborted) disconnect()
+    else signal.addEventListener("abort", disconnect, { once: true })
   })
 
 /**
- * Answers one request of the protocol revisions with a handshake, with one JSON body: the status is sent after the last
- * charge is durable. By default, the library would open an event stream, and send a 200, before the first call is read.
- *
- * Closes the server, which also ends the calls of a caller that has disconnected.
+ * Answers one request of the revisions with a handshake with one JSON body: the status is sent after the last charge is
+ * durable. By default, the library would open an event stream, and send a 200, before the first call is read. Closes
+ * the server, which also ends the calls of a caller that has disconnected.
  */
 export const answerLegacy = async (server: Server, request: Request, message: unknown): Promise<Response> => {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
   try {
-    return await Promise.race([transport.handleRequest(request, { parsedBody: message }), gone(request)])
+    return await Promise.race([transport.handleRequest(request, { parsedBody: message }), whenDisconnected(request)])
   } finally {
     await server.close()
   }

@@ -6,7 +6,7 @@ import { makeBodies, makeResult } from "./results.ts"
 const texts = ({ content }: ReturnType<typeof makeResult>) =>
   content.map((item) => (item.type === "text" ? item.text : ""))
 
-describe("an answer as the result of a tool", () => {
+describe("a response as the result of a tool", () => {
   it.each([
     [internal, "Nothing was charged. Try again after a pause, and let the pauses grow."],
     [overloaded, "Nothing was charged. Try again after a pause, and let the pauses grow."],
@@ -19,10 +19,10 @@ describe("an answer as the result of a tool", () => {
       body,
       headers: { "x-request-id": "req_1", ...errorHeaders(error.code, undefined) }
     })
-    const [text, told] = texts(result)
+    const [text, second] = texts(result)
     assert.isTrue(result.isError)
     assert.strictEqual(text, body)
-    assert.include(told, advice)
+    assert.include(second, advice)
     assert.deepStrictEqual(result.structuredContent, JSON.parse(body))
     assert.deepStrictEqual(result._meta, {
       "larder/status": error.status,
@@ -45,23 +45,23 @@ describe("an answer as the result of a tool", () => {
     assert.notProperty(result, "isError")
     assert.strictEqual(result._meta?.["larder/credits_remaining"], 90)
   })
-  it("says of samples that they are, and of errors over samples only what to do", () => {
+  it("marks sample data as such, but not errors about it", () => {
     const headers = { "x-request-id": "req_1", "x-data-origin": "sample" }
-    const [, , told] = texts(makeResult({ status: 200, body: '{"data":[1.6140]}', headers }))
-    assert.match(told ?? "", /^Sample data: most of these values are generated/)
+    const [, , notice] = texts(makeResult({ status: 200, body: '{"data":[1.6140]}', headers }))
+    assert.match(notice ?? "", /^Sample data: most of these values are generated/)
     const error = unknownRecord("store", "x")
     assert.lengthOf(texts(makeResult({ status: error.status, body: errorBody(error), headers })), 2)
   })
 })
 
 it("puts each body into the text as a string and as a value, with its digits as published", () => {
-  const { within, without } = makeBodies()
+  const { insert, replace } = makeBodies()
   const first = '{"value":1.6140,"text":"a \\"quoted\\" $& word"}'
   const answer = (body: string) => ({ status: 200, headers: {}, body })
-  const inPlace = [answer(first), answer("{}")].map((whole) => without(whole).body)
-  const text = JSON.stringify(inPlace.map((body) => ({ text: body, structuredContent: JSON.parse(body) })))
+  const replaced = [answer(first), answer("{}")].map((response) => replace(response).body)
+  const text = JSON.stringify(replaced.map((body) => ({ text: body, structuredContent: JSON.parse(body) })))
   assert.strictEqual(
-    within(text),
+    insert(text),
     `[{"text":${JSON.stringify(first)},"structuredContent":${first}},{"text":"{}","structuredContent":{}}]`
   )
 })

@@ -1,35 +1,35 @@
 /**
- * An answer of the API as a tool result. Its body is verbatim text, in which prices keep the digits as published, and
+ * A response of the API as a tool result. Its body is verbatim text, in which prices keep the digits as published, and
  * also a typed value. `_meta` tells the client, and lines of text tell the model, what the call cost and whether its
  * rows are samples.
  */
-
 import { randomUUID } from "node:crypto"
 import type { CallToolResult } from "@modelcontextprotocol/server"
 import type { Answer } from "../api/index.ts"
 import { costText } from "./guidance.ts"
 
-const adviceOn = (status: number) => {
+const errorAdvice = (status: number) => {
   if (status >= 500) return "Nothing was charged. Try again after a pause, and let the pauses grow."
   if (status === 402)
     return "Nothing was charged. The balance or a budget of the key is used up: tell the user, a repeated call fails too."
   return "Nothing was charged. The same call would fail again."
 }
 
-const sample = "Sample data: most of these values are generated; use none as market data. Say so wherever you use them."
+const sampleNotice =
+  "Sample data: most of these values are generated; use none as market data. Say so wherever you use them."
 
-const numberIn = (text: string | undefined) => (text === undefined ? undefined : Number(text))
+const parseNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text))
 
 export const makeResult = ({ body, headers, status }: Answer): CallToolResult => {
-  const charged = numberIn(headers["x-credits-charged"])
-  const remaining = numberIn(headers["x-credits-remaining"])
+  const charged = parseNumber(headers["x-credits-charged"])
+  const remaining = parseNumber(headers["x-credits-remaining"])
   const isError = status !== 200
   const cost = charged === undefined || remaining === undefined ? "" : costText(charged, remaining)
   return {
     content: [
       { type: "text", text: body },
-      { type: "text", text: isError ? adviceOn(status) : cost },
-      ...(!isError && headers["x-data-origin"] === "sample" ? [{ type: "text" as const, text: sample }] : [])
+      { type: "text", text: isError ? errorAdvice(status) : cost },
+      ...(!isError && headers["x-data-origin"] === "sample" ? [{ type: "text" as const, text: sampleNotice }] : [])
     ],
     structuredContent: JSON.parse(body),
     ...(isError && { isError }),
@@ -46,23 +46,23 @@ export const makeResult = ({ body, headers, status }: Answer): CallToolResult =>
 }
 
 /**
- * Keeps the bodies of answers out of the protocol library. The library would parse five megabytes of prices and
+ * Keeps the bodies of responses out of the protocol library. The library would parse five megabytes of prices and
  * serialise them twice, which blocks all other calls for a tenth of a second. So the library gets a small placeholder,
- * and the body is inserted into the library's text: as a string and as a value, each with the digits as published.
+ * and the body is inserted into its text: as a string and as a value, each with the digits as published.
  */
 export const makeBodies = () => {
   const bodies: Array<string> = []
   const name = randomUUID() // cannot occur in any body
-  const places = new RegExp(`"\\{\\\\"${name}\\\\":(\\d+)\\}"|\\{"${name}":(\\d+)\\}`, "g")
+  const placeholders = new RegExp(`"\\{\\\\"${name}\\\\":(\\d+)\\}"|\\{"${name}":(\\d+)\\}`, "g")
   return {
-    /** The answer with a placeholder as its body. */
-    without: (answer: Answer): Answer => ({
+    /** Returns the response with a placeholder as its body. */
+    replace: (answer: Answer): Answer => ({
       ...answer,
       body: JSON.stringify({ [name]: bodies.push(answer.body) - 1 })
     }),
-    /** The library's text with the bodies inserted. */
-    within: (text: string): string =>
-      text.replace(places, (_place, asText: string | undefined, asValue: string | undefined) =>
+    /** Returns the library's text with the bodies inserted. */
+    insert: (text: string): string =>
+      text.replace(placeholders, (_place, asText: string | undefined, asValue: string | undefined) =>
         asText === undefined ? (bodies[Number(asValue)] ?? "null") : JSON.stringify(bodies[Number(asText)])
       )
   }

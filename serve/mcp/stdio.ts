@@ -14,33 +14,32 @@ import { readMessage } from "./messages.ts"
 import { makeServer } from "./protocol.ts"
 import { type Remote, remoteTools } from "./remote.ts"
 
-/** Calls `line` with each non-blank line of a stream, and `ended` after the last line or a line that is too long. */
-const readLines = (input: Readable, line: (text: string) => void, ended: (problem?: Error) => void) => {
+/** Calls `onLine` with each non-blank line, and `onEnd` after the last line or a line that is too long. */
+const readLines = (input: Readable, onLine: (text: string) => void, onEnd: (problem?: Error) => void) => {
   let rest = Buffer.alloc(0)
-  const tell = (text: string) => {
-    for (const each of text.split("\n")) if (each.trim() !== "") line(each)
-  }
-  const read = (piece: Buffer) => {
-    const bytes = Buffer.concat([rest, piece])
-    const end = bytes.lastIndexOf("\n") + 1
-    rest = bytes.subarray(end)
-    tell(bytes.toString("utf8", 0, end))
-    if (rest.length > STDIO_DEFAULT_MAX_BUFFER_SIZE) input.destroy(new Error("A line on stdin is too long"))
+  const emitLines = (text: string) => {
+    for (const line of text.split("\n")) if (line.trim() !== "") onLine(line)
   }
   let problem: Error | undefined
   input
-    .on("data", read)
-    .once("end", () => tell(rest.toString()))
+    .on("data", (chunk: Buffer) => {
+      const bytes = Buffer.concat([rest, chunk])
+      const end = bytes.lastIndexOf("\n") + 1
+      rest = bytes.subarray(end)
+      emitLines(bytes.toString("utf8", 0, end))
+      if (rest.length > STDIO_DEFAULT_MAX_BUFFER_SIZE) input.destroy(new Error("A line on stdin is too long"))
+    })
+    .once("end", () => emitLines(rest.toString()))
     .on("error", (error) => {
       problem = error
     })
-    .once("close", () => ended(problem))
+    .once("close", () => onEnd(problem))
 }
 
 /**
  * A transport with one message per line. When the client closes stdin, the library's own transport aborts unanswered
- * requests; while stdout is full, it adds two listeners for each answer. This transport answers every request that it
- * has read before it closes. It reports a line that is not a message, and refuses it with its id if the id can be read.
+ * requests; while stdout is full, it adds two listeners for each response. This transport answers every request that it
+ * has read before it closes. It reports a line that is not a message, and rejects it with its id if that can be read.
  */
 const lineTransport = (input: Readable, output: Writable, report: (problem: string) => void): Transport => {
   /** Ids of unanswered requests. Two requests should not have the same id; if they do, both are answered. */
@@ -66,23 +65,23 @@ const lineTransport = (input: Readable, output: Writable, report: (problem: stri
     if (index >= 0) unanswered.splice(index, 1)
     closeWhenAnswered()
   }
-  const answer = (message: JSONRPCMessage & { readonly id?: unknown }) =>
+  const respond = (message: JSONRPCMessage & { readonly id?: unknown }) =>
     write(message).finally(() => settle(message.id))
   const refuse = (problem: string, id: string | number | null) => {
-    report(`A line on stdin was left out: ${problem}`)
+    report(`A line on stdin was ignored: ${problem}`)
     if (id === null) return
     const error = { code: ProtocolErrorCode.ParseError, message: `Parse error: ${problem}` }
     unanswered.push(id)
-    answer({ jsonrpc: "2.0", id, error }).catch(() => undefined) // an error of stdout closes the connection anyway
+    respond({ jsonrpc: "2.0", id, error }).catch(() => undefined) // an error of stdout closes the connection anyway
   }
   const receive = (line: string) => {
-    const judged = readMessage(line)
-    if ("problem" in judged) return refuse(judged.problem, judged.id)
-    const { message } = judged
-    if (!isSpecType.JSONRPCMessage(message)) return refuse("it is no message of JSON-RPC 2.0", null)
+    const read = readMessage(line)
+    if ("problem" in read) return refuse(read.problem, read.id)
+    const { message } = read
+    if (!isSpecType.JSONRPCMessage(message)) return refuse("it is not a message of JSON-RPC 2.0", null)
     if (isJSONRPCRequest(message)) unanswered.push(message.id)
     if (isJSONRPCNotification(message) && message.method === "notifications/cancelled")
-      settle(message.params?.requestId) // a cancelled request gets no answer
+      settle(message.params?.requestId) // a cancelled request gets no response
     transport.onmessage?.(message)
   }
 
@@ -97,7 +96,7 @@ const lineTransport = (input: Readable, output: Writable, report: (problem: stri
     },
     send: async (message) => {
       if (isClosed) throw new Error("The connection is closed")
-      await ("method" in message ? write(message) : answer(message))
+      await ("method" in message ? write(message) : respond(message))
     },
     close
   }

@@ -42,14 +42,14 @@ describe("the list of tools for assistants", () => {
       )
     }
   })
-  it("speaks of tools and arguments, never of endpoints and parameters", () => {
+  it("mentions tools and arguments, never endpoints and parameters", () => {
     for (const tool of tools) {
       const { "larder/scope": _scope, ...meta } = tool._meta ?? {}
       const text = JSON.stringify({ ...tool, _meta: meta })
       assert.deepStrictEqual(text.match(/.{0,40}(?:endpoint|parameter).{0,20}/gi), null, tool.name)
     }
   })
-  it("gives each tool exactly the parameters of its endpoint, and the id of its path", () => {
+  it("has exactly the parameters of the endpoint, and the id of its path, for each tool", () => {
     for (const [index, { inputSchema }] of tools.entries()) {
       const { parameters = {}, record } = endpoints[index] ?? {}
       const expected = [...(record === undefined ? [] : ["id"]), ...Object.keys(parameters)]
@@ -68,10 +68,10 @@ describe("the list of tools for assistants", () => {
       assert.isTrue(check(Object.fromEntries(examples)), JSON.stringify(check.errors))
     }
   })
-  it("takes names as a list, or as text with commas between them", () => {
+  it("accepts names as a list, or as text separated by commas", () => {
     const { inputSchema } = tools.find(({ name }) => name === "get_commodity_prices") ?? {}
     const check = ajv.compile(inputSchema ?? {})
-    for (const [series, isTaken] of [
+    for (const [series, isAccepted] of [
       ["a,b", true],
       [["a", "b"], true],
       ["", false],
@@ -80,15 +80,15 @@ describe("the list of tools for assistants", () => {
       [["a", 1], false],
       [Array.from({ length: 101 }, () => "a"), false]
     ] as const) {
-      assert.strictEqual(check({ series }), isTaken, JSON.stringify(series))
+      assert.strictEqual(check({ series }), isAccepted, JSON.stringify(series))
     }
   })
-  it("says which members a result has", () => {
+  it("lists the members of a result", () => {
     const { description = "" } = tools.find(({ name }) => name === "get_commodity_metric_values") ?? {}
     assert.include(description, "Answers `{ data: [{ metric_name, unit, from, to, points: [{ date, value }] }] }`.")
     for (const { description } of tools) assert.match(description ?? "", /Answers `\{ data: /)
   })
-  it("fits into 20 kB, since every conversation of an assistant begins with it", () => {
+  it("fits into 20 kB, because every conversation of an assistant begins with it", () => {
     assert.isBelow(Buffer.byteLength(JSON.stringify({ jsonrpc: "2.0", id: 1, result: { tools } })), 20_000)
   })
 })

@@ -8,11 +8,6 @@ import type { Tool } from "@modelcontextprotocol/server"
 import type { Route } from "../api/index.ts"
 import { describeTool, toolName } from "./guidance.ts"
 
-interface RoutedTool {
-  readonly route: Route
-  readonly tool: Tool
-}
-
 /** The id in the path is an argument like the others. */
 const idInput = ({ record }: Endpoint) =>
   record === undefined
@@ -36,7 +31,7 @@ const namesInput = (text: object, description: string) => ({
   ]
 })
 
-const inputOf = (endpoint: Endpoint): Tool["inputSchema"] => {
+const makeInputSchema = (endpoint: Endpoint): Tool["inputSchema"] => {
   const parameters = Object.entries(endpoint.parameters)
   return {
     type: "object",
@@ -57,29 +52,31 @@ const inputOf = (endpoint: Endpoint): Tool["inputSchema"] => {
   }
 }
 
-const toolOf = (endpoint: Endpoint): Tool => ({
+const makeTool = (endpoint: Endpoint): Tool => ({
   name: toolName(endpoint.id),
   title: endpoint.summary,
   description: describeTool(endpoint),
-  inputSchema: inputOf(endpoint),
+  inputSchema: makeInputSchema(endpoint),
   annotations: {
     title: endpoint.summary,
     readOnlyHint: true,
     destructiveHint: false,
     idempotentHint: true, // a repeated call is charged again, and changes nothing else
-    openWorldHint: false // answers come from the warehouse alone
+    openWorldHint: false // responses come from the warehouse only
   },
   _meta: { "larder/credits": endpoint.credits, "larder/scope": endpoint.scope }
 })
 
-export const makeTools = (routes: ReadonlyArray<Route>): ReadonlyArray<RoutedTool> =>
-  routes.map((route) => ({ route, tool: JSON.parse(inToolWords(JSON.stringify(toolOf(route.endpoint)))) }))
+export const makeTools = (
+  routes: ReadonlyArray<Route>
+): ReadonlyArray<{ readonly route: Route; readonly tool: Tool }> =>
+  routes.map((route) => ({ route, tool: JSON.parse(useToolWords(JSON.stringify(makeTool(route.endpoint)))) }))
 
 /**
- * Rewrites the schemas' texts about the API for tools: a model has tools instead of endpoints, and arguments instead of
+ * Rewrites the texts of the schemas for models, which have tools instead of endpoints, and arguments instead of
  * parameters.
  */
-const words: ReadonlyArray<readonly [ofTheApi: string, ofTools: string]> = [
+const toolWords: ReadonlyArray<readonly [apiWords: string, toolWords: string]> = [
   ["the two endpoints below return", "get_commodity_prices and get_commodity_metric_values return"],
   ["the prices endpoint", "get_commodity_prices"],
   ["the metric-values endpoint", "get_commodity_metric_values"],
@@ -98,5 +95,5 @@ const words: ReadonlyArray<readonly [ofTheApi: string, ofTools: string]> = [
   ["kinds of parameters", "kinds of arguments"]
 ]
 
-const inToolWords = (text: string): string =>
-  words.reduce((said, [ofTheApi, ofTools]) => said.replaceAll(ofTheApi, ofTools), text)
+const useToolWords = (text: string): string =>
+  toolWords.reduce((result, [from, to]) => result.replaceAll(from, to), text)

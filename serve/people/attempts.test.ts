@@ -3,10 +3,10 @@ import { type Attempt, makeAttempts } from "./attempts.ts"
 import { TooManyAttempts } from "./people.ts"
 
 const minute = 60_000
-const secondsOf = (begun: Attempt | TooManyAttempts) => (begun instanceof TooManyAttempts ? begun.seconds : 0)
+const secondsOf = (attempt: Attempt | TooManyAttempts) => (attempt instanceof TooManyAttempts ? attempt.seconds : 0)
 
 /** Fails as soon as an attempt is allowed, from time 0 on. Returns the waits between the failures, in seconds. */
-const waitsOf = (failures: number, email: (number: number) => string) => {
+const collectWaits = (failures: number, email: (number: number) => string) => {
   const { beginStranger } = makeAttempts()
   const waits: Array<number> = []
   let now = 0
@@ -23,7 +23,7 @@ const waitsOf = (failures: number, email: (number: number) => string) => {
 describe("failed sign-ins", () => {
   it("doubles the wait for one e-mail from the sixth attempt on, up to 15 minutes", () => {
     assert.deepStrictEqual(
-      waitsOf(17, () => "a@example.com"),
+      collectWaits(17, () => "a@example.com"),
       [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]
     )
   })
@@ -86,7 +86,7 @@ describe("failed sign-ins", () => {
     assert.strictEqual(secondsOf(guess(10, 0)), 1)
   })
 
-  it("tells how long the next attempt waits", () => {
+  it("returns how long the next attempt has to wait", () => {
     const { beginKnown } = makeAttempts()
     const waits = Array.from({ length: 5 }, () => {
       const attempt = beginKnown("ann", 0)
@@ -97,7 +97,7 @@ describe("failed sign-ins", () => {
 
   it("delays one address from the 21st attempt on, for any e-mail", () => {
     assert.deepStrictEqual(
-      waitsOf(23, (number) => `p${number}@example.com`),
+      collectWaits(23, (number) => `p${number}@example.com`),
       [1, 2, 4]
     )
   })
@@ -161,9 +161,9 @@ describe("failed sign-ins", () => {
   it("does not count a withdrawn attempt, and does not shorten the wait", () => {
     const { beginKnown } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) beginKnown("ann", 0)
-    const unjudged = beginKnown("ann", 1_000)
-    if (unjudged instanceof TooManyAttempts) throw unjudged
-    unjudged.withdrawn(1_000)
+    const unchecked = beginKnown("ann", 1_000)
+    if (unchecked instanceof TooManyAttempts) throw unchecked
+    unchecked.withdrawn(1_000)
     assert.strictEqual(secondsOf(beginKnown("ann", 1_000)), 1)
   })
 

@@ -5,8 +5,8 @@
  * Failures in unknown browsers count for the e-mail from one network, for the IP address and for its network. They also
  * count for the e-mail from everywhere, much later and with short waits, against attackers who have many networks. Such
  * attackers can keep the owner of the e-mail from signing in with a new browser. They cannot lock out a browser that
- * the owner has signed in with before, or an owner who is signed in: each of those has its own count. A one-time link
- * has its own count, too: every answer that an e-mail is taken counts.
+ * the owner has signed in with before, or an owner who is signed in: each of those has its own count. So does a
+ * one-time link, for which every response that an e-mail is taken counts.
  */
 import { networkOf } from "./networks.ts"
 import { TooManyAttempts } from "./people.ts"
@@ -15,7 +15,7 @@ interface Limit {
   /** Failures before the first wait. */
   readonly free: number
   /** Milliseconds. */
-  readonly longestWait: number
+  readonly maxWait: number
 }
 
 interface Failures {
@@ -26,55 +26,54 @@ interface Failures {
 
 const firstWait = 1_000
 const minute = 60_000
-/** Failures older than this are forgotten. */
-const memory = 60 * minute
-/** Names that are remembered. Beyond that, a new name evicts the one that failed longest ago. */
-const mostNames = 20_000
+const rememberFor = 60 * minute
+/** Beyond this, a new name evicts the one that failed longest ago. */
+const maxNames = 20_000
 
 /**
  * Many people may share an IP address behind the gateway of a company, and many customers of a provider may share 48
  * bits of IPv6. One guess per minute does not find a password of twelve characters.
  */
 const limits = {
-  known: { free: 5, longestWait: 15 * minute },
-  emailFromNetwork: { free: 5, longestWait: 15 * minute },
-  address: { free: 20, longestWait: 15 * minute },
-  network: { free: 200, longestWait: minute },
-  email: { free: 50, longestWait: minute }
+  known: { free: 5, maxWait: 15 * minute },
+  emailFromNetwork: { free: 5, maxWait: 15 * minute },
+  address: { free: 20, maxWait: 15 * minute },
+  network: { free: 200, maxWait: minute },
+  email: { free: 50, maxWait: minute }
 } satisfies Record<string, Limit>
 
-const makeCounter = ({ free, longestWait }: Limit) => {
+const makeCounter = ({ free, maxWait }: Limit) => {
   const failures = new Map<string, Failures>() // in the order of their latest failure
-  const waitAfter = (count: number) => (count < free ? 0 : Math.min(longestWait, firstWait * 2 ** (count - free)))
-  const of = (name: string, now: number): Failures => {
+  const waitAfter = (count: number) => (count < free ? 0 : Math.min(maxWait, firstWait * 2 ** (count - free)))
+  const read = (name: string, now: number): Failures => {
     const found = failures.get(name)
-    return found === undefined || now - found.last > memory
+    return found === undefined || now - found.last > rememberFor
       ? { count: 0, last: now }
       : { ...found, last: Math.min(found.last, now) } // in case a clock was set back
   }
   const remember = (name: string, state: Failures) => {
     failures.delete(name)
     if (state.count > 0) failures.set(name, state)
-    const oldest = failures.size > mostNames ? failures.keys().next() : undefined
+    const oldest = failures.size > maxNames ? failures.keys().next() : undefined
     if (oldest?.done === false) failures.delete(oldest.value)
   }
   return {
     /** Milliseconds to wait. */
     wait: (name: string, now: number) => {
-      const { count, last } = of(name, now)
+      const { count, last } = read(name, now)
       return Math.max(0, last + waitAfter(count) - now)
     },
     /** Returns a function that undoes it: unless another attempt has begun since, the earlier wait continues. */
     begin: (name: string, now: number) => {
-      const earlier = of(name, now)
+      const earlier = read(name, now)
       remember(name, { count: earlier.count + 1, last: now })
       return (at: number) => {
-        const { count, last } = of(name, at)
+        const { count, last } = read(name, at)
         remember(name, { count: count - 1, last: last === now ? earlier.last : last })
       }
     },
-    takeBack: (name: string, now: number) => {
-      const { count, last } = of(name, now)
+    withdraw: (name: string, now: number) => {
+      const { count, last } = read(name, now)
       remember(name, { count: count - 1, last })
     },
     forget: (name: string) => failures.delete(name)
@@ -97,24 +96,24 @@ export interface Attempt {
 type Counter = ReturnType<typeof makeCounter>
 type Counted = ReadonlyArray<readonly [Counter, name: string]>
 
-const longestWaitOf = (counted: Counted, now: number) =>
+const longestWait = (counted: Counted, now: number) =>
   Math.ceil(Math.max(...counted.map(([counter, name]) => counter.wait(name, now))) / 1_000)
 
-const begin = (own: Counted, shared: Counted, now: number): Attempt | TooManyAttempts => {
+const beginAttempt = (own: Counted, shared: Counted, now: number): Attempt | TooManyAttempts => {
   const all = [...own, ...shared]
-  const seconds = longestWaitOf(all, now)
+  const seconds = longestWait(all, now)
   if (seconds > 0) return new TooManyAttempts({ seconds })
   for (const [counter, name] of own) counter.begin(name, now)
-  const undoings = shared.map(([counter, name]) => counter.begin(name, now))
+  const undoFunctions = shared.map(([counter, name]) => counter.begin(name, now))
   return {
     succeeded: (now) => {
       for (const [counter, name] of own) counter.forget(name)
-      for (const undo of undoings) undo(now)
+      for (const undo of undoFunctions) undo(now)
     },
     withdrawn: (now) => {
-      for (const [counter, name] of all) counter.takeBack(name, now)
+      for (const [counter, name] of all) counter.withdraw(name, now)
     },
-    waitAfter: (now) => longestWaitOf(all, now)
+    waitAfter: (now) => longestWait(all, now)
   }
 }
 
@@ -127,7 +126,7 @@ export const makeAttempts = () => {
   return {
     beginStranger: (email: string, address: string, now: number) => {
       const network = networkOf(address, 48)
-      return begin(
+      return beginAttempt(
         [
           [emailsFromNetworks, `${network} ${email}`],
           [emails, email]
@@ -139,7 +138,7 @@ export const makeAttempts = () => {
         now
       )
     },
-    /** `who` is a browser that the person has signed in with, a signed-in person, or a one-time link. */
-    beginKnown: (who: string, now: number) => begin([[known, who]], [], now)
+    /** `name` is that of a browser that the person has signed in with, a signed-in person, or a one-time link. */
+    beginKnown: (name: string, now: number) => beginAttempt([[known, name]], [], now)
   }
 }

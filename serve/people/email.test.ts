@@ -6,8 +6,8 @@ describe("an e-mail address", () => {
     [" Ann.Lee+larder@Example.COM ", "ann.lee+larder@example.com"],
     ["ann@localhost", "ann@localhost"],
     ["jürgen@bücher.example", "jürgen@bücher.example"]
-  ])("keeps %s as %s", (typed, kept) => {
-    assert.strictEqual(parseEmail(typed), kept)
+  ])("stores %s as %s", (typed, stored) => {
+    assert.strictEqual(parseEmail(typed), stored)
   })
 
   it.each([

@@ -1,4 +1,4 @@
-/** E-mail addresses, as far as their syntax can be checked. */
+/** Checks the syntax of e-mail addresses, and normalizes them. */
 
 const pattern = /^[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,189}$/u
 

@@ -8,12 +8,9 @@ import { adjacencyGraphs, dictionary } from "@zxcvbn-ts/language-common"
 import { knownWords } from "./known-words.ts"
 
 /** Ten billion: more guesses than for three of the thousand most frequent words. */
-const leastGuesses = 1e10
-/**
- * Characters that are checked. They take a fifth of a second at worst, during which the process answers nothing else;
- * 200 characters would take seconds.
- */
-const looked = 40
+const minGuesses = 1e10
+/** This many characters take a fifth of a second at worst, during which the process is blocked; 200 take seconds. */
+const maxChecked = 40
 const leetSubstitutions = 10
 
 const passwords = dictionary["passwords-common"]
@@ -21,7 +18,7 @@ const diceware = dictionary["diceware-common"]
 
 const estimate = new ZxcvbnFactory(
   {
-    dictionary: { passwords, diceware }, // zxcvbn needs these names to tell drawn words from ranked ones
+    dictionary: { passwords, diceware }, // by these names, zxcvbn distinguishes drawn words from ranked ones
     graphs: adjacencyGraphs,
     l33tMaxSubstitutions: leetSubstitutions
   },
@@ -31,5 +28,5 @@ const estimate = new ZxcvbnFactory(
 /** The person's own address and the name of this product are guessed first. */
 export const isGuessable = (password: string, email: string): boolean => {
   const own = ["larder", ...email.split("@"), ...email.split(/[@.]/)]
-  return estimate.check([...password.normalize("NFKC")].slice(0, looked).join(""), own).guesses < leastGuesses
+  return estimate.check([...password.normalize("NFKC")].slice(0, maxChecked).join(""), own).guesses < minGuesses
 }

@@ -1,6 +1,6 @@
 /**
- * One-time links with which people get their sign-in, or choose a new password. A used link stays until it would have
- * expired. In a transaction, statements about links come first, so a link is always locked before its person.
+ * One-time links to create a sign-in, or to choose a new password. A used link stays until it would have expired. In a
+ * transaction, statements about links come first, so a link is always locked before its person.
  */
 import { Clock, Effect, Option, Schema } from "effect"
 import { timestampOf } from "../ledger/index.ts"
@@ -22,40 +22,41 @@ const newInvitation = `
     (token_sha256, account_id, email, is_operator, person_id, is_first, created_at, expires_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8)
   returning ${columns}`
-const ofToken = `select ${columns} from console.invitation where ${isOpen} and token_sha256 = $2`
-const ofAccount = `
+const invitationOfToken = `select ${columns} from console.invitation where ${isOpen} and token_sha256 = $2`
+const invitationsOfAccount = `
   select ${columns} from console.invitation where ${isOpen} and account_id = $2 order by expires_at, id`
-const withdrawOne = `delete from console.invitation where ${isOpen} and ${id} = $2 returning ${columns}`
+const deleteInvitation = `delete from console.invitation where ${isOpen} and ${id} = $2 returning ${columns}`
 /**
  * Using any link also uses up the links for the first person. If two people use the same link at the same time, or two
  * links for the first person, only one of them succeeds.
  */
-const use = `
+const markUsed = `
   update console.invitation set used_at = $1
   where ${isOpen} and (is_first or token_sha256 = $2)
   returning ${columns}, token_sha256`
 
-const now = Effect.map(Clock.currentTimeMillis, timestampOf)
-
-interface Written extends Invited {
-  readonly is_first?: boolean
-  readonly person_id?: string | null
-}
+const currentTime = Effect.map(Clock.currentTimeMillis, timestampOf)
 
 const write = Effect.fn("People.writeInvitation")(function* (
   { all, run }: Statements,
-  { account_id, email, is_first = false, is_operator, person_id = null }: Written
+  {
+    account_id,
+    email,
+    is_first = false,
+    is_operator,
+    person_id = null
+  }: Invited & { readonly is_first?: boolean; readonly person_id?: string | null }
 ) {
-  const from = yield* Clock.currentTimeMillis
-  const until = timestampOf(from + validFor)
+  const now = yield* Clock.currentTimeMillis
+  const until = timestampOf(now + validFor)
   const token = yield* newToken
-  yield* run("delete from console.invitation where expires_at <= $1", [timestampOf(from)])
-  const [written] = yield* all(OpenInvitation, newInvitation, [
+  yield* run("delete from console.invitation where expires_at <= $1", [timestampOf(now)])
+  const [row] = yield* all(OpenInvitation, newInvitation, [
     ...[hashToken(token), account_id, email, is_operator, person_id, is_first],
-    ...[timestampOf(from), until]
+    ...[timestampOf(now), until]
   ])
-  if (written === undefined) return yield* Effect.die(new Error("an invitation was not written"))
-  const invitation: NewInvitation = { ...written, token }
+  if (row === undefined) return yield* Effect.die(new Error("an invitation was not stored"))
+  const invitation: NewInvitation = { ...row, token }
   return invitation
 })
 
@@ -76,7 +77,7 @@ export const writeFirstInvitation = (statements: Statements, account_id: string)
     write(statements, { account_id, email: null, is_operator: true, is_first: true })
   )
 
-/** A link with which a person chooses a new password. */
+/** A link for choosing a new password. */
 export const writeReset = (statements: Statements, { id, ...person }: Person) =>
   write(statements, { ...person, person_id: id })
 
@@ -84,23 +85,23 @@ export const withdrawResets = ({ run }: Statements, personId: string) =>
   run("delete from console.invitation where person_id = $1 and used_at is null", [personId])
 
 export const findInvitation = Effect.fn("People.invitation")(function* ({ all }: Statements, token: string) {
-  const [found] = yield* all(OpenInvitation, ofToken, [yield* now, hashToken(token)])
-  return Option.fromUndefinedOr(found)
+  const [invitation] = yield* all(OpenInvitation, invitationOfToken, [yield* currentTime, hashToken(token)])
+  return Option.fromUndefinedOr(invitation)
 })
 
 export const openInvitations = Effect.fn("People.invitations")(function* ({ all }: Statements, accountId: string) {
-  return yield* all(OpenInvitation, ofAccount, [yield* now, accountId])
+  return yield* all(OpenInvitation, invitationsOfAccount, [yield* currentTime, accountId])
 })
 
 export const withdrawInvitation = Effect.fn("People.withdraw")(function* ({ all }: Statements, invitationId: string) {
-  const [withdrawn] = yield* all(OpenInvitation, withdrawOne, [yield* now, invitationId])
+  const [withdrawn] = yield* all(OpenInvitation, deleteInvitation, [yield* currentTime, invitationId])
   return Option.fromUndefinedOr(withdrawn)
 })
 
 const Used = Schema.Struct({ ...OpenInvitation.fields, token_sha256: Schema.String })
 
-export const takeInvitation = Effect.fn("People.takeInvitation")(function* ({ all }: Statements, token: string) {
-  const own = hashToken(token)
-  const used = yield* all(Used, use, [yield* now, own])
-  return Option.fromUndefinedOr(used.find(({ token_sha256 }) => token_sha256 === own))
+export const consumeInvitation = Effect.fn("People.takeInvitation")(function* ({ all }: Statements, token: string) {
+  const hash = hashToken(token)
+  const used = yield* all(Used, markUsed, [yield* currentTime, hash])
+  return Option.fromUndefinedOr(used.find(({ token_sha256 }) => token_sha256 === hash))
 })

@@ -1,22 +1,22 @@
-/** Stores people in the console's tables. */
+/** The service `People`, over the tables of the console. */
 import { Clock, Effect, Exit, Layer, Option, Schema } from "effect"
 import { randomText, timestampOf } from "../ledger/index.ts"
 import { ConsoleDatabase, type Statements } from "../persistence/index.ts"
 import { makeAttempts } from "./attempts.ts"
 import { parseEmail } from "./email.ts"
 import {
+  consumeInvitation,
   findInvitation,
   openInvitations,
-  takeInvitation,
   withdrawInvitation,
   withdrawResets,
   writeFirstInvitation,
   writeInvitation,
   writeReset
 } from "./invitations.ts"
-import { makePasswordCheck } from "./judge.ts"
 import { isKnownBrowser } from "./known-browsers.ts"
 import { Passwords } from "./password.ts"
+import { makePasswordCheck } from "./password-check.ts"
 import {
   EmailTaken,
   InvalidEmail,
@@ -33,13 +33,13 @@ import {
 import { beginSession, endSession, endSessionsOf, findSession } from "./sessions.ts"
 import { hashToken } from "./tokens.ts"
 
-const Known = Schema.Struct({ ...Person.fields, password: Schema.String })
+const StoredPerson = Schema.Struct({ ...Person.fields, password: Schema.String })
 const Id = Schema.Struct({ id: Schema.String })
 
 const columns = "id, account_id, email, is_operator"
-const ofEmail = `select ${columns}, password from console.person where email = $1`
-const ofId = `select ${columns}, password from console.person where id = $1`
-const ofAccount = `select ${columns} from console.person where account_id = $1 order by email`
+const personOfEmail = `select ${columns}, password from console.person where email = $1`
+const personOfId = `select ${columns}, password from console.person where id = $1`
+const peopleOfAccount = `select ${columns} from console.person where account_id = $1 order by email`
 const newPerson = `
   insert into console.person (id, account_id, email, password, is_operator, created_at)
   values ($1, $2, $3, $4, $5, $6)
@@ -50,64 +50,66 @@ const newPerson = `
  * so that no session begins concurrently with a change of the password or a removal.
  */
 const replacePassword = "update console.person set password = $1 where id = $2 and password = $3 returning id"
-/** Blocks changes of this person's password until the transaction ends. */
+/** Blocks changes of the password until the transaction ends. */
 const lockPerson = "update console.person set email = email where id = $1 returning id"
 const setPassword = `update console.person set password = $1 where id = $2 returning ${columns}`
 const removePerson = `
   delete from console.person where id = $1 and (cast($2 as text) is null or account_id = $2) returning ${columns}`
-const keepRemoved = `
+const recordRemoved = `
   insert into console.removed_person (id, account_id, email, removed_at) values ($1, $2, $3, $4)`
 
-const isNobodyIn = ({ all }: Statements) =>
-  Effect.map(all(Id, "select id from console.person limit 1"), (found) => found.length === 0)
+const isEmpty = ({ all }: Statements) =>
+  Effect.map(all(Id, "select id from console.person limit 1"), (rows) => rows.length === 0)
 
 /** Sets the password of the person that a link is for. Creates the person if the link names none. */
-const entered = Effect.fnUntraced(function* (
+const savePassword = Effect.fnUntraced(function* (
   { all, run }: Statements,
   { account_id, is_operator, person_id }: OpenInvitation,
-  { email, kept }: { readonly email: string; readonly kept: string }
+  email: string,
+  hash: string
 ) {
   if (person_id !== null) {
-    const [found] = yield* all(Person, setPassword, [kept, person_id])
-    return found ?? (yield* new InvitationGone()) // the person was removed meanwhile
+    const [person] = yield* all(Person, setPassword, [hash, person_id])
+    return person ?? (yield* new InvitationGone()) // the person was removed in the meantime
   }
   const person: Person = { id: `pers_${randomText(20)}`, account_id, email, is_operator }
   const now = timestampOf(yield* Clock.currentTimeMillis)
-  const written = yield* run(newPerson, [person.id, account_id, email, kept, is_operator, now])
+  const written = yield* run(newPerson, [person.id, account_id, email, hash, is_operator, now])
   if (written === 0) return yield* new EmailTaken() // the transaction rolls back, so the invitation stays valid
   return person
 })
 
-const saysTaken = (exit: Exit.Exit<unknown, { readonly _tag: string }>) =>
+const isEmailTaken = (exit: Exit.Exit<unknown, { readonly _tag: string }>) =>
   Option.exists(Exit.findErrorOption(exit), ({ _tag }) => _tag === "EmailTaken")
 
 const make = Effect.gen(function* () {
   const database = yield* ConsoleDatabase
   const passwords = yield* Passwords
   const attempts = makeAttempts()
-  const judged = makePasswordCheck(passwords)
+  const checkPassword = makePasswordCheck(passwords)
   const signIns = { signed_in: 0, refused: 0, put_off: 0 }
   const count = (outcome: keyof typeof signIns) => Effect.sync(() => signIns[outcome]++)
-  const noted = (message: string, { person }: SignedIn) =>
+  const logPerson = (message: string, { person }: SignedIn) =>
     Effect.annotateLogs(Effect.logInfo(message), { person_id: person.id })
 
-  const known = (query: string, value: string) => Effect.map(database.all(Known, query, [value]), ([found]) => found)
-  const isTaken = (email: string) => Effect.map(known(ofEmail, email), (found) => found !== undefined)
+  const findPerson = (query: string, value: string) =>
+    Effect.map(database.all(StoredPerson, query, [value]), ([person]) => person)
+  const isTaken = (email: string) => Effect.map(findPerson(personOfEmail, email), (person) => person !== undefined)
 
-  /** The address that the person will have: the one in the invitation, otherwise the typed one. */
-  const addressFor = ({ email }: OpenInvitation, typed: string) => {
-    const address = email ?? parseEmail(typed)
-    return address === undefined ? Effect.fail(new InvalidEmail()) : Effect.succeed(address)
+  /** The address in the invitation, otherwise the typed one. */
+  const chooseEmail = ({ email }: OpenInvitation, typed: string) => {
+    const chosen = email ?? parseEmail(typed)
+    return chosen === undefined ? Effect.fail(new InvalidEmail()) : Effect.succeed(chosen)
   }
 
-  /** Tells that an address is taken only as the last step: a free address would have used up the link. */
-  const joined = Effect.fnUntraced(function* (token: string, email: string, password: string) {
-    const kept = yield* passwords.hashNew(password, email) // slow: before the transaction, which blocks others
+  /** Reports that an address is taken only as the last step: a free address would have used up the link. */
+  const join = Effect.fnUntraced(function* (token: string, email: string, password: string) {
+    const hash = yield* passwords.hashNew(password, email) // slow: before the transaction, which blocks others
     return yield* database.transaction(
       Effect.fnUntraced(function* (statements) {
-        const taken = yield* takeInvitation(statements, token)
-        if (Option.isNone(taken)) return yield* new InvitationGone()
-        return yield* beginSession(statements, yield* entered(statements, taken.value, { email, kept }))
+        const invitation = yield* consumeInvitation(statements, token)
+        if (Option.isNone(invitation)) return yield* new InvitationGone()
+        return yield* beginSession(statements, yield* savePassword(statements, invitation.value, email, hash))
       })
     )
   })
@@ -122,7 +124,7 @@ const make = Effect.gen(function* () {
     inviteFirst: Effect.fn("People.inviteFirst")(function* (accountId) {
       return yield* database.transaction(
         Effect.fnUntraced(function* (statements) {
-          if (!(yield* isNobodyIn(statements))) return Option.none()
+          if (!(yield* isEmpty(statements))) return Option.none()
           return Option.some(yield* writeFirstInvitation(statements, accountId))
         })
       )
@@ -149,24 +151,24 @@ const make = Effect.gen(function* () {
       function* ({ email: typed, password, token }) {
         const invitation = yield* findInvitation(database, token)
         if (Option.isNone(invitation)) return yield* new InvitationGone()
-        const email = yield* addressFor(invitation.value, typed)
+        const email = yield* chooseEmail(invitation.value, typed)
         const attempt = attempts.beginKnown(`link ${invitation.value.id}`, yield* Clock.currentTimeMillis)
         if (attempt instanceof TooManyAttempts) return yield* attempt
-        return yield* joined(token, email, password).pipe(
+        return yield* join(token, email, password).pipe(
           // the caller learns that an address is taken while the link stays valid, so this attempt counts as failed
           Effect.onExit((exit) =>
-            saysTaken(exit) ? Effect.void : Effect.map(Clock.currentTimeMillis, attempt.withdrawn)
+            isEmailTaken(exit) ? Effect.void : Effect.map(Clock.currentTimeMillis, attempt.withdrawn)
           )
         )
       },
-      Effect.tap((signedIn) => Effect.andThen(count("signed_in"), noted("signed in by a one-time link", signedIn)))
+      Effect.tap((signedIn) => Effect.andThen(count("signed_in"), logPerson("signed in by a one-time link", signedIn)))
     ),
     signIn: Effect.fn("People.signIn")(
       function* ({ address, email: typed, known_browser, password }) {
         const email = parseEmail(typed)
         const isKnown =
           email !== undefined && known_browser !== undefined && (yield* isKnownBrowser(database, known_browser, email))
-        const { password: kept, ...person } = yield* judged(
+        const { password: hash, ...person } = yield* checkPassword(
           {
             what: "sign-in",
             password,
@@ -177,17 +179,17 @@ const make = Effect.gen(function* () {
                 ? attempts.beginKnown(`browser ${hashToken(known_browser)}`, now)
                 : attempts.beginStranger(email ?? typed.slice(0, 254), address, now)
           },
-          email === undefined ? Effect.undefined : known(ofEmail, email)
+          email === undefined ? Effect.undefined : findPerson(personOfEmail, email)
         )
         return yield* database.transaction(
           Effect.fnUntraced(function* (statements) {
-            const written = yield* statements.run(replacePassword, [kept, person.id, kept])
-            if (written === 0) return yield* new WrongCredentials() // changed or removed meanwhile
+            const written = yield* statements.run(replacePassword, [hash, person.id, hash])
+            if (written === 0) return yield* new WrongCredentials() // changed or removed in the meantime
             return yield* beginSession(statements, person, known_browser)
           })
         )
       },
-      Effect.tap((signedIn) => Effect.andThen(count("signed_in"), noted("signed in", signedIn))),
+      Effect.tap((signedIn) => Effect.andThen(count("signed_in"), logPerson("signed in", signedIn))),
       Effect.tapErrorTag("WrongCredentials", () => count("refused")),
       Effect.tapErrorTag("TooManyAttempts", () => count("put_off"))
     ),
@@ -196,21 +198,21 @@ const make = Effect.gen(function* () {
     changePassword: Effect.fn("People.changePassword")(
       function* ({ current, next, person_id }) {
         const begin = (now: number) => attempts.beginKnown(`person ${person_id}`, now)
-        const { password: old, ...person } = yield* judged(
+        const { password: old, ...person } = yield* checkPassword(
           { what: "change of the password", password: current, trust: "known", begin },
-          known(ofId, person_id)
+          findPerson(personOfId, person_id)
         )
-        const kept = yield* passwords.hashNew(next, person.email)
+        const hash = yield* passwords.hashNew(next, person.email)
         return yield* database.transaction(
           Effect.fnUntraced(function* (statements) {
-            const written = yield* statements.run(replacePassword, [kept, person_id, old])
+            const written = yield* statements.run(replacePassword, [hash, person_id, old])
             if (written === 0) return yield* new WrongCredentials()
             yield* endSessionsOf(statements, person_id)
             return yield* beginSession(statements, person)
           })
         )
       },
-      Effect.tap((signedIn) => noted("password changed; all other sessions ended", signedIn))
+      Effect.tap((signedIn) => logPerson("password changed; all other sessions ended", signedIn))
     ),
     signOutElsewhere: Effect.fn("People.signOutElsewhere")(
       function* ({ person, token }) {
@@ -224,9 +226,11 @@ const make = Effect.gen(function* () {
           })
         )
       },
-      Effect.tap((begun) => (Option.isSome(begun) ? noted("signed out everywhere else", begun.value) : Effect.void))
+      Effect.tap((signedIn) =>
+        Option.isSome(signedIn) ? logPerson("signed out everywhere else", signedIn.value) : Effect.void
+      )
     ),
-    people: (accountId) => database.all(Person, ofAccount, [accountId]),
+    people: (accountId) => database.all(Person, peopleOfAccount, [accountId]),
     remove: Effect.fn("People.remove")(function* ({ account_id = null, person_id }) {
       return yield* database.transaction(
         Effect.fnUntraced(function* (statements) {
@@ -235,12 +239,12 @@ const make = Effect.gen(function* () {
           if (removed === undefined) return yield* new UnknownPerson({ id: person_id })
           yield* endSessionsOf(statements, person_id)
           const now = timestampOf(yield* Clock.currentTimeMillis)
-          yield* statements.run(keepRemoved, [removed.id, removed.account_id, removed.email, now])
+          yield* statements.run(recordRemoved, [removed.id, removed.account_id, removed.email, now])
           return removed
         })
       )
     }),
-    isEmpty: isNobodyIn(database),
+    isEmpty: isEmpty(database),
     signIns: () => ({ ...signIns })
   })
 })

@@ -1,7 +1,6 @@
 /**
- * Browsers that a person has signed in with, identified by a token in a cookie (OWASP calls it a device cookie). The
- * token grants no access: it only means that failed sign-ins as this person from elsewhere do not count for the
- * browser.
+ * Browsers that a person has signed in with, identified by a token in a cookie (a device cookie, in OWASP's terms). The
+ * token grants no access: it only exempts the browser from the waits after failed sign-ins elsewhere.
  */
 import { Clock, Effect, Schema } from "effect"
 import { timestampOf } from "../ledger/index.ts"
@@ -9,10 +8,10 @@ import type { Statements } from "../persistence/index.ts"
 import { hashToken, newToken } from "./tokens.ts"
 
 /** Counted from the latest sign-in. */
-const remembered = 180 * 24 * 60 * 60_000
+const rememberFor = 180 * 24 * 60 * 60_000
 
-const Found = Schema.Struct({ person_id: Schema.String })
-const ofEmail = `
+const Browser = Schema.Struct({ person_id: Schema.String })
+const browserOfEmail = `
   select person.id as person_id
   from console.known_browser as browser
   join console.person as person on person.id = browser.person_id
@@ -21,14 +20,14 @@ const newBrowser = `
   insert into console.known_browser (token_sha256, person_id, created_at, expires_at) values ($1, $2, $3, $4)`
 const oldBrowsers = "delete from console.known_browser where token_sha256 = $1 or expires_at <= $2"
 
-/** Whether the person with this address has signed in with the browser that holds the token. */
+/** Whether the person with this address has signed in with the browser of this token. */
 export const isKnownBrowser = Effect.fn("People.isKnownBrowser")(function* (
   { all }: Statements,
   token: string,
   email: string
 ) {
   const now = timestampOf(yield* Clock.currentTimeMillis)
-  const found = yield* all(Found, ofEmail, [hashToken(token), now, email])
+  const found = yield* all(Browser, browserOfEmail, [hashToken(token), now, email])
   return found.length > 0
 })
 
@@ -36,12 +35,12 @@ export const isKnownBrowser = Effect.fn("People.isKnownBrowser")(function* (
 export const rememberBrowser = Effect.fn("People.rememberBrowser")(function* (
   { run }: Statements,
   personId: string,
-  earlier = ""
+  earlierToken = ""
 ) {
   const now = yield* Clock.currentTimeMillis
   const token = yield* newToken
-  const expires_at = timestampOf(now + remembered)
-  yield* run(oldBrowsers, [hashToken(earlier), timestampOf(now)])
+  const expires_at = timestampOf(now + rememberFor)
+  yield* run(oldBrowsers, [hashToken(earlierToken), timestampOf(now)])
   yield* run(newBrowser, [hashToken(token), personId, timestampOf(now), expires_at])
   return { token, expires_at }
 })

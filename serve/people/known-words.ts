@@ -6,37 +6,37 @@
 import { readFileSync } from "node:fs"
 import { type Match, type Matcher, MatcherBaseClass, type MatchOptions } from "@zxcvbn-ts/core"
 
-const textOf = (file: string) => readFileSync(new URL(`./guessed/${file}.txt`, import.meta.url), "utf8").trim()
+const readText = (file: string) => readFileSync(new URL(`./guessed/${file}.txt`, import.meta.url), "utf8").trim()
 
 /** Half of the words of diceware, which five dice select: they are drawn, so none is more likely than another. */
 const drawnRank = 6 ** 5 / 2
 const frequentWordRank = 1_000
-const shortestPhrase = 3
+const minPhraseWords = 3
 
 /** All parts of a phrase that have at least three words are guessed as well. */
-const partsOf = (phrase: string): ReadonlyArray<string> => {
+const listParts = (phrase: string): ReadonlyArray<string> => {
   const words = phrase.split(" ")
   return words.flatMap((_, first) =>
-    words.slice(first + shortestPhrase - 1).map((_, more) => words.slice(first, first + shortestPhrase + more).join(""))
+    words.slice(first + minPhraseWords - 1).map((_, more) => words.slice(first, first + minPhraseWords + more).join(""))
   )
 }
 
 /** The number of guesses that finds each word. `passwords` begins with the most common one. */
-const ranksOf = (passwords: ReadonlyArray<string | number>, drawn: ReadonlyArray<string | number>) => {
+const makeRanks = (passwords: ReadonlyArray<string | number>, drawn: ReadonlyArray<string | number>) => {
   const ranks = new Map<string, number>()
   const add = (word: string | number, rank: number) =>
     ranks.set(String(word), Math.min(rank, ranks.get(String(word)) ?? rank))
   for (const [index, word] of passwords.entries()) add(word, index + 1)
   for (const word of drawn) add(word, drawnRank)
-  for (const word of textOf("frequent-words").split(/\s+/)) add(word, Math.min(10 ** word.length, frequentWordRank))
-  const phrases = new Set(textOf("famous-phrases").split("\n").flatMap(partsOf))
+  for (const word of readText("frequent-words").split(/\s+/)) add(word, Math.min(10 ** word.length, frequentWordRank))
+  const phrases = new Set(readText("famous-phrases").split("\n").flatMap(listParts))
   for (const phrase of phrases) add(phrase, phrases.size)
   return ranks
 }
 
 const year = /^(19|20)\d\d$/
 const yearRank = 100
-const numberRank = (text: string) => {
+const rankNumber = (text: string) => {
   if (year.test(text)) return yearRank
   return /^\d{1,3}$/.test(text) ? 10 ** text.length : Number.POSITIVE_INFINITY
 }
@@ -47,7 +47,7 @@ const letters: Readonly<Record<string, string>> = {
 }
 const lettersWithL: Readonly<Record<string, string>> = { ...letters, "1": "l", "!": "l" }
 /** The factor by which a word costs more guesses if signs replace its letters. */
-const replacedRank = 4
+const replacedFactor = 4
 
 /** The characters of words, each with its index in the password. */
 interface Reading {
@@ -56,7 +56,7 @@ interface Reading {
   readonly texts: readonly [typed: string, ...replaced: ReadonlyArray<string>]
 }
 
-const readingOf = (password: string, isOfWord: RegExp): Reading => {
+const readAs = (password: string, isOfWord: RegExp): Reading => {
   const places = Array.from(password, (_, place) => place).filter((place) => isOfWord.test(password.charAt(place)))
   const typed = places.map((place) => password.charAt(place))
   const lower = (characters: ReadonlyArray<string>) =>
@@ -66,16 +66,16 @@ const readingOf = (password: string, isOfWord: RegExp): Reading => {
 }
 
 /** Treats signs first as separators between words, then as letters. */
-const readingsOf = (password: string): ReadonlyArray<Reading> =>
+const listReadings = (password: string): ReadonlyArray<Reading> =>
   [/[\p{L}\p{N}]/u, /[\p{L}\p{N}@$!€|+]/u]
-    .map((isOfWord) => readingOf(password, isOfWord))
+    .map((isOfWord) => readAs(password, isOfWord))
     .filter(({ places }, index, all) => index === 0 || places.length !== all[0]?.places.length)
 
-const mostWords = 10
+const maxWords = 10
 const factorial = (n: number): number => (n < 2 ? 1 : n * factorial(n - 1))
 
 /** Guesses for the signs between the words, and for the letters that are capitals. */
-const variationsOf = (token: string) => {
+const countVariations = (token: string) => {
   const between = new Set(token.replace(/[\p{L}\p{N}]/gu, "")).size
   const capitals = token.replace(/[^\p{Lu}]/gu, "").length
   return 10 ** between * (/\p{Ll}/u.test(token) ? 2 ** capitals : 2)
@@ -85,8 +85,8 @@ const variationsOf = (token: string) => {
  * The fewest guesses for each stretch that begins at `first` and consists of whole words: the guesses for its words, in
  * any order, as zxcvbn counts. `rankOf` returns the guesses for a word.
  */
-const stretchesFrom = (first: number, length: number, rankOf: (from: number, to: number) => number) => {
-  const fewest = Array.from({ length: length + 1 }, () => Array<number>(mostWords + 1).fill(Number.POSITIVE_INFINITY))
+const fewestGuesses = (first: number, length: number, rankOf: (from: number, to: number) => number) => {
+  const fewest = Array.from({ length: length + 1 }, () => Array<number>(maxWords + 1).fill(Number.POSITIVE_INFINITY))
   const found = fewest[first]
   if (found !== undefined) found[0] = 1
   fewest.forEach((before, from) => {
@@ -109,7 +109,7 @@ export const knownWords = (
   passwords: ReadonlyArray<string | number>,
   drawn: ReadonlyArray<string | number>
 ): Readonly<Record<typeof pattern, Matcher>> => {
-  const ranks = ranksOf(passwords, drawn)
+  const ranks = makeRanks(passwords, drawn)
   class KnownWords extends MatcherBaseClass {
     override match({ password, userInputsOptions }: MatchOptions): Array<Match> {
       const own = new Map(Object.entries(userInputsOptions?.rankedDictionary ?? {}))
@@ -117,9 +117,9 @@ export const knownWords = (
         Math.min(
           ranks.get(text) ?? Number.POSITIVE_INFINITY,
           own.get(text) ?? Number.POSITIVE_INFINITY,
-          numberRank(text)
+          rankNumber(text)
         )
-      return readingsOf(password).flatMap((reading) => matchesIn(password, reading, rankOf))
+      return listReadings(password).flatMap((reading) => findMatches(password, reading, rankOf))
     }
   }
   return {
@@ -127,21 +127,21 @@ export const knownWords = (
   }
 }
 
-const matchesIn = (password: string, { places, texts }: Reading, rankOf: (text: string) => number): Array<Match> => {
+const findMatches = (password: string, { places, texts }: Reading, rankOf: (text: string) => number): Array<Match> => {
   const [typed, ...replaced] = texts
   const known = places.map((_, from) =>
     places.slice(from).map((_, more) => {
       const at = (text: string) => rankOf(text.slice(from, from + more + 1))
-      return Math.min(at(typed), ...replaced.map((text) => at(text) * replacedRank))
+      return Math.min(at(typed), ...replaced.map((text) => at(text) * replacedFactor))
     })
   )
   const rankBetween = (from: number, to: number) => known[from]?.[to - from - 1] ?? Number.POSITIVE_INFINITY
   return places.flatMap((i, first) =>
-    stretchesFrom(first, places.length, rankBetween).flatMap((guesses, end) => {
+    fewestGuesses(first, places.length, rankBetween).flatMap((guesses, end) => {
       const j = places[end - 1]
       if (end - first < 4 || j === undefined || guesses === Number.POSITIVE_INFINITY) return []
       const token = password.slice(i, j + 1)
-      return [{ pattern, i, j, token, wordGuesses: guesses * variationsOf(token) }]
+      return [{ pattern, i, j, token, wordGuesses: guesses * countVariations(token) }]
     })
   )
 }

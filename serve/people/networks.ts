@@ -6,9 +6,9 @@ export const networkOf = (address: string, bits: 48 | 64): string => {
   if (isIP(address) !== 6) return address
   const [head = "", tail] = address.split("::")
   const groups = head === "" ? [] : head.split(":")
-  const behind = tail === undefined || tail === "" ? [] : tail.split(":")
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - behind.length)
-  const all = [...groups, ...Array.from({ length: zeros }, () => "0"), ...behind]
+  const tailGroups = tail === undefined || tail === "" ? [] : tail.split(":")
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - tailGroups.length)
+  const all = [...groups, ...Array.from({ length: zeros }, () => "0"), ...tailGroups]
   return `${all
     .slice(0, bits / 16)
     .map((group) => Number.parseInt(group, 16).toString(16))

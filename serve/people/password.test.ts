@@ -9,26 +9,24 @@ const using = <A, E>(work: (passwords: Passwords["Service"]) => Effect.Effect<A,
   Passwords.use(work).pipe(Effect.provide(Passwords.layer))
 
 describe("passwords", () => {
-  it.effect(
-    "stores scrypt's parameters, a salt and a hash, which differ for the same password, however its letters are composed",
-    () =>
-      using(({ isCorrect, hashNew }) =>
-        Effect.gen(function* () {
-          const password = "grüße aus köln"
-          const one = yield* hashNew(password.normalize("NFC"), "a@example.com")
-          const two = yield* hashNew(password, "a@example.com")
-          assert.match(one, /^\$scrypt\$ln=15,r=8,p=3\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
-          assert.notStrictEqual(one, two)
-          assert.deepStrictEqual(
-            yield* Effect.all([
-              isCorrect(password.normalize("NFD"), one, "known"),
-              isCorrect(password, two, "stranger"),
-              isCorrect(`${password}.`, one, "known")
-            ]),
-            [true, true, false]
-          )
-        })
-      )
+  it.effect("stores the parameters of scrypt, a salt and a hash, and accepts every Unicode form of the password", () =>
+    using(({ isCorrect, hashNew }) =>
+      Effect.gen(function* () {
+        const password = "grüße aus köln"
+        const one = yield* hashNew(password.normalize("NFC"), "a@example.com")
+        const two = yield* hashNew(password, "a@example.com")
+        assert.match(one, /^\$scrypt\$ln=15,r=8,p=3\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+        assert.notStrictEqual(one, two)
+        assert.deepStrictEqual(
+          yield* Effect.all([
+            isCorrect(password.normalize("NFD"), one, "known"),
+            isCorrect(password, two, "stranger"),
+            isCorrect(`${password}.`, one, "known")
+          ]),
+          [true, true, false]
+        )
+      })
+    )
   )
 
   it.effect("accepts a password that was stored with older parameters", () =>
@@ -40,7 +38,7 @@ describe("passwords", () => {
     )
   )
 
-  it.effect("rejects every password of an unknown person, also one of 1,000 characters", () =>
+  it.effect("rejects every password of an unknown person, even one of 1,000 characters", () =>
     using(({ isCorrect }) =>
       Effect.gen(function* () {
         assert.deepStrictEqual(
@@ -54,28 +52,28 @@ describe("passwords", () => {
     )
   )
 
-  it.effect("checks 100 of 120 passwords at once, and turns the others away", () =>
+  it.effect("queues 100 of 120 passwords, and rejects the others", () =>
     using(({ isCorrect }) =>
       Effect.gen(function* () {
-        const asked = Array.from({ length: 120 }, () => Effect.result(isCorrect(password, older, "known")))
-        const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
+        const checks = Array.from({ length: 120 }, () => Effect.result(isCorrect(password, older, "known")))
+        const answers = yield* Effect.all(checks, { concurrency: "unbounded" })
         assert.strictEqual(answers.filter(({ _tag }) => _tag === "Success").length, 100)
         assert.isTrue(yield* isCorrect(password, older, "known"))
       })
     )
   )
 
-  it.effect("gives strangers at most 60 of the 100 places, and takes known browsers in between", () =>
+  it.effect("limits strangers to 60 of the 100 places, and checks known browsers in between", () =>
     using(({ isCorrect }) =>
       Effect.gen(function* () {
         const finished: Array<string> = []
-        const ask = (asker: CallerTrust) =>
-          Effect.result(Effect.tap(isCorrect(password, older, asker), () => Effect.sync(() => finished.push(asker))))
-        const asked = [...Array<CallerTrust>(80).fill("stranger"), ...Array<CallerTrust>(41).fill("known")].map(ask)
-        const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
+        const check = (trust: CallerTrust) =>
+          Effect.result(Effect.tap(isCorrect(password, older, trust), () => Effect.sync(() => finished.push(trust))))
+        const checks = [...Array<CallerTrust>(80).fill("stranger"), ...Array<CallerTrust>(41).fill("known")].map(check)
+        const answers = yield* Effect.all(checks, { concurrency: "unbounded" })
         assert.strictEqual(answers.filter(({ _tag }) => _tag === "Success").length, 100)
-        assert.strictEqual(finished.filter((asker) => asker === "stranger").length, 60)
-        assert.isAtMost(finished.slice(0, 10).filter((asker) => asker === "stranger").length, 4)
+        assert.strictEqual(finished.filter((trust) => trust === "stranger").length, 60)
+        assert.isAtMost(finished.slice(0, 10).filter((trust) => trust === "stranger").length, 4)
         assert.include(finished.slice(0, 4), "known")
       })
     )
@@ -100,7 +98,7 @@ describe("passwords", () => {
     ["walnut-turbine-sixteen-otter", undefined],
     ["xK9#mQ2vL8!p", undefined],
     ["пароль из слов", undefined]
-  ] as const)("judges the password %s: %s", ([given, problem]) =>
+  ] as const)("checks the password %s: %s", ([given, problem]) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* findPasswordProblem(given, "ann.example@example.com"), problem)
     })

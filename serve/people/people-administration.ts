@@ -1,8 +1,8 @@
 /**
- * The operations on people from the command line. This process carries them out, or a running server on behalf of a
- * command. Invitations are returned as links, which contain the console's address.
+ * The operations on people for the command line: in this process, or in a running server on behalf of a command.
+ * Invitations are returned as links, which contain the console's address.
  */
-import { Context, Effect, Schema } from "effect"
+import { Context, Effect, Option, Schema } from "effect"
 import { Administration, AdministrationError } from "../ledger/index.ts"
 import { ConsoleUnavailable } from "../persistence/index.ts"
 import {
@@ -59,28 +59,37 @@ export class PeopleAdministration extends Context.Service<
   }
 >()("larder/serve/PeopleAdministration") {}
 
-/** The page of the console that an invitation leads to. `consoleUrl` has no trailing slash. */
-export const invitationLink = (consoleUrl: string, token: string) => `${consoleUrl}/invitation/${token}`
+/** `consoleUrl` has no trailing slash. */
+const invitationLink = (consoleUrl: string, token: string) => `${consoleUrl}/invitation/${token}`
 
-/** Works on the people and the ledger that this process holds. `consoleUrl` may become known after the start. */
+/** Administers the people and the ledger of this process. `consoleUrl` may become known after the start. */
 export const administerPeople = Effect.fnUntraced(function* (consoleUrl: () => string) {
   const administration = yield* Administration
   const people = yield* People
-  const linked = ({ token, ...invitation }: NewInvitation) => ({
+  const makeLink = ({ token, ...invitation }: NewInvitation) => ({
     link: invitationLink(consoleUrl(), token),
     ...invitation
   })
   return PeopleAdministration.of({
     invitePerson: Effect.fn("PeopleAdministration.invitePerson")(function* (invited) {
       yield* administration.account({ account_id: invited.account_id })
-      return linked(yield* people.invite(invited))
+      return makeLink(yield* people.invite(invited))
     }),
     withdrawInvitation: ({ invitation_id }) => people.withdraw(invitation_id),
     listPeople: Effect.fn("PeopleAdministration.listPeople")(function* ({ account_id }) {
       yield* administration.account({ account_id })
       return { people: yield* people.people(account_id), invitations: yield* people.invitations(account_id) }
     }),
-    resetPerson: ({ person_id }) => Effect.map(people.reset(person_id), linked),
+    resetPerson: ({ person_id }) => Effect.map(people.reset(person_id), makeLink),
     removePerson: ({ person_id }) => people.remove({ person_id })
   })
+})
+
+/**
+ * Creates a one-time link for an operator, the first person of a fresh installation. It replaces earlier ones. Undefined
+ * if a person can already sign in.
+ */
+export const createFirstLink = Effect.fn("People.firstLink")(function* (accountId: string, consoleUrl: string) {
+  const invitation = yield* People.use((people) => people.inviteFirst(accountId))
+  return Option.isSome(invitation) ? invitationLink(consoleUrl, invitation.value.token) : undefined
 })

@@ -20,9 +20,9 @@ export type Person = typeof Person.Type
 export interface SignedIn {
   readonly token: string
   readonly person: Person
-  /** ISO text in UTC. The session ends then at the latest. */
+  /** ISO text in UTC. The session may end earlier. */
   readonly expires_at: string
-  /** For a separate cookie, which identifies the browser as one that the person has signed in with. */
+  /** For a separate cookie, which identifies a browser that the person has signed in with. */
   readonly known_browser: { readonly token: string; readonly expires_at: string }
 }
 
@@ -31,7 +31,7 @@ export interface SignIns {
   readonly signed_in: number
   /** A wrong address or password. */
   readonly refused: number
-  /** Too many attempts, or too many at the same time: the password was not checked. */
+  /** The password was not checked: too many attempts, or too many at the same time. */
   readonly put_off: number
 }
 
@@ -40,7 +40,7 @@ export const OpenInvitation = Schema.Struct({
   /** `inv_…` */
   id: Schema.String,
   account_id: Schema.String,
-  /** As it will be stored; null if the invited person chooses it. */
+  /** Null if the invited person chooses it. */
   email: Schema.NullOr(Schema.String),
   is_operator: Schema.Boolean,
   /** The person who chooses a new password with it; null if it creates a new person. */
@@ -61,7 +61,7 @@ export interface Invited {
   readonly is_operator: boolean
 }
 
-/** No person has this address and this password. The error does not tell which of them is wrong. */
+/** No person has this address and this password. The message does not say which of them is wrong. */
 export class WrongCredentials extends Schema.TaggedError<WrongCredentials>()("WrongCredentials", {}) {
   override get message() {
     return "E-mail address or password is wrong."
@@ -73,12 +73,12 @@ export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooM
   seconds: Schema.Int
 }) {
   override get message() {
-    return `Too many attempts. Try again in ${waitOf(this.seconds)}.`
+    return `Too many attempts. Try again in ${waitText(this.seconds)}.`
   }
 }
-const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? "" : "s"}`
-const waitOf = (seconds: number) =>
-  seconds < 120 ? counted(seconds, "second") : counted(Math.ceil(seconds / 60), "minute")
+const pluralize = (count: number, unit: string) => `${count} ${unit}${count === 1 ? "" : "s"}`
+const waitText = (seconds: number) =>
+  seconds < 120 ? pluralize(seconds, "second") : pluralize(Math.ceil(seconds / 60), "minute")
 
 /** The link was used or withdrawn, has expired, or never existed. */
 export class InvitationGone extends Schema.TaggedError<InvitationGone>()("InvitationGone", {}) {
@@ -130,25 +130,23 @@ interface Access {
    * link, and terminals and logs keep it. So it replaces the earlier ones, and stops working once a person can sign in.
    */
   readonly inviteFirst: (accountId: string) => Effect.Effect<Option.Option<NewInvitation>, ConsoleUnavailable>
-  /** What a link is for, while it is valid. Does not use it up. */
+  /** Finds a valid link, without using it up. */
   readonly invitation: (token: string) => Effect.Effect<Option.Option<OpenInvitation>, ConsoleUnavailable>
-  /** The valid links of an account. */
+  /** Lists the valid links of an account. */
   readonly invitations: (accountId: string) => Effect.Effect<ReadonlyArray<OpenInvitation>, ConsoleUnavailable>
   readonly withdraw: (invitationId: string) => Effect.Effect<OpenInvitation, UnknownInvitation | ConsoleUnavailable>
   /**
    * For a forgotten password: ends the person's sessions, makes the old password useless, and creates a link for
-   * choosing a new one. The person stays the same. Earlier links of this kind stop working.
+   * choosing a new one. Earlier links of this kind stop working.
    */
   readonly reset: (personId: string) => Effect.Effect<NewInvitation, UnknownPerson | ConsoleUnavailable>
   /**
-   * Uses up the link, and those for the first person. `email` counts only if the invitation names none. After a few
+   * Uses up the link, and those for the first person. `email` counts only if the invitation has none. After a few
    * addresses that are taken, further attempts with the link have to wait.
    */
-  readonly accept: (asked: {
-    readonly token: string
-    readonly email: string
-    readonly password: string
-  }) => Effect.Effect<
+  readonly accept: (
+    acceptance: Readonly<Record<"token" | "email" | "password", string>>
+  ) => Effect.Effect<
     SignedIn,
     InvitationGone | EmailTaken | InvalidEmail | WeakPassword | TooManyAttempts | ConsoleUnavailable
   >
@@ -156,30 +154,25 @@ interface Access {
    * `address` is the caller's network address. Failures for an e-mail or an address make later attempts wait. Failures
    * in a browser that the person has signed in with count only for that browser. `known_browser` is its token, if any.
    */
-  readonly signIn: (asked: {
-    readonly email: string
-    readonly password: string
-    readonly address: string
-    readonly known_browser?: string | undefined
-  }) => Effect.Effect<SignedIn, WrongCredentials | TooManyAttempts | ConsoleUnavailable>
-  /** The signed-in person. A session lasts at most seven days, and ends after twelve hours without activity. */
+  readonly signIn: (
+    claim: Readonly<Record<"email" | "password" | "address", string>> & { readonly known_browser?: string | undefined }
+  ) => Effect.Effect<SignedIn, WrongCredentials | TooManyAttempts | ConsoleUnavailable>
+  /** Finds the signed-in person. A session lasts at most seven days, and ends after twelve hours without activity. */
   readonly session: (token: string) => Effect.Effect<Option.Option<Person>, ConsoleUnavailable>
   readonly signOut: (token: string) => Effect.Effect<void, ConsoleUnavailable>
-  /** Ends every session of the person, even the one that asks: it may have been copied. A new one begins. */
-  readonly changePassword: (asked: {
-    readonly person_id: string
-    readonly current: string
-    readonly next: string
-  }) => Effect.Effect<SignedIn, WrongCredentials | WeakPassword | TooManyAttempts | ConsoleUnavailable>
-  /** The same for the person who is signed in by `token`; none if that session has ended meanwhile. */
-  readonly signOutElsewhere: (asked: {
+  /** Ends every session of the person, even the current one, which may have been copied. A new one begins. */
+  readonly changePassword: (
+    change: Readonly<Record<"person_id" | "current" | "next", string>>
+  ) => Effect.Effect<SignedIn, WrongCredentials | WeakPassword | TooManyAttempts | ConsoleUnavailable>
+  /** The same for the person who is signed in by `token`; none if that session has ended in the meantime. */
+  readonly signOutElsewhere: (current: {
     readonly person: Person
     readonly token: string
   }) => Effect.Effect<Option.Option<SignedIn>, ConsoleUnavailable>
   /** Ordered by e-mail. */
   readonly people: (accountId: string) => Effect.Effect<ReadonlyArray<Person>, ConsoleUnavailable>
   /** Also ends the person's sessions and links. With `account_id`, a person of another account is unknown. */
-  readonly remove: (asked: {
+  readonly remove: (person: {
     readonly person_id: string
     readonly account_id?: string
   }) => Effect.Effect<Person, UnknownPerson | ConsoleUnavailable>

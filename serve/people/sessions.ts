@@ -7,10 +7,10 @@ import { Person, type SignedIn } from "./people.ts"
 import { hashToken, newToken } from "./tokens.ts"
 
 const hour = 60 * 60_000
-const longest = 7 * 24 * hour
-const longestAway = 12 * hour
-/** A page view writes only if the last write is older than this. So a session may end this much early. */
-const seenEvery = 5 * 60_000
+const maxAge = 7 * 24 * hour
+const maxIdle = 12 * hour
+/** A page view is recorded only if the last record is older than this, so a session may end this much early. */
+const seenInterval = 5 * 60_000
 
 const SessionRow = Schema.Struct({ ...Person.fields, seen_at: Schema.String })
 
@@ -23,34 +23,31 @@ const personOfSession = `
   join console.person as person on person.id = session.person_id
   where session.token_sha256 = $1 and session.expires_at > $2 and session.seen_at > $3`
 
-const aliveSince = (now: number) => timestampOf(now - longestAway)
+const minSeenAt = (now: number) => timestampOf(now - maxIdle)
 
-/**
- * Signs a person in, and deletes sessions that have ended. From now on, the browser is known; `earlier` is the token by
- * which it was known before.
- */
+/** Signs a person in, and deletes sessions that have ended. The known browser gets a new token for `earlierToken`. */
 export const beginSession = Effect.fn("People.beginSession")(function* (
   statements: Statements,
   person: Person,
-  earlier?: string
+  earlierToken?: string
 ) {
   const { run } = statements
   const now = yield* Clock.currentTimeMillis
   const token = yield* newToken
-  const expires_at = timestampOf(now + longest)
-  yield* run(expiredSessions, [timestampOf(now), aliveSince(now)])
+  const expires_at = timestampOf(now + maxAge)
+  yield* run(expiredSessions, [timestampOf(now), minSeenAt(now)])
   yield* run(newSession, [hashToken(token), person.id, timestampOf(now), expires_at])
-  const known_browser = yield* rememberBrowser(statements, person.id, earlier)
-  const begun: SignedIn = { token, person, expires_at, known_browser }
-  return begun
+  const known_browser = yield* rememberBrowser(statements, person.id, earlierToken)
+  const signedIn: SignedIn = { token, person, expires_at, known_browser }
+  return signedIn
 })
 
 export const findSession = Effect.fn("People.session")(function* ({ all, run }: Statements, token: string) {
   const now = yield* Clock.currentTimeMillis
-  const [found] = yield* all(SessionRow, personOfSession, [hashToken(token), timestampOf(now), aliveSince(now)])
-  if (found === undefined) return Option.none<Person>()
-  const { seen_at, ...person } = found
-  if (Date.parse(seen_at) <= now - seenEvery) {
+  const [row] = yield* all(SessionRow, personOfSession, [hashToken(token), timestampOf(now), minSeenAt(now)])
+  if (row === undefined) return Option.none<Person>()
+  const { seen_at, ...person } = row
+  if (Date.parse(seen_at) <= now - seenInterval) {
     yield* run("update console.session set seen_at = $1 where token_sha256 = $2", [timestampOf(now), hashToken(token)])
   }
   return Option.some<Person>(person)

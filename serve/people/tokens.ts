@@ -1,4 +1,4 @@
-/** Secrets in a cookie or a link. Only their SHA-256 is stored: 256 random bits need no salt. */
+/** Secrets in cookies and links. Only their SHA-256 is stored: 256 random bits need no salt. */
 import { hash, randomBytes } from "node:crypto"
 import { Effect } from "effect"
 

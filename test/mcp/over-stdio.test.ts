@@ -68,9 +68,7 @@ describe("an assistant that starts larder-serve mcp", () => {
   })
   it("gets an error for an argument that is too long", async () => {
     const given = { query: "x".repeat(300_000) }
-    await expect(client.callTool({ name: "search_stores", arguments: given })).rejects.toThrow(
-      "A message takes at most"
-    )
+    await expect(client.callTool({ name: "search_stores", arguments: given })).rejects.toThrow("A message has at most")
   })
   it("leaves no key in its log", () => {
     expect(log()).not.toContain(api.key().key.slice(9))
@@ -113,13 +111,13 @@ describe("larder-serve mcp", () => {
     const { code, stderr } = await end
     expect(told.get("buy")?.error?.message).toBe("Parse error: Repeated member: limit") // the later of the two refusals
     expect(told.get(9)?.error?.message).toBe("Method not found")
-    expect(stderr.match(/A line on stdin was left out: [^"]*/g)).toEqual(
+    expect(stderr.match(/A line on stdin was ignored: [^"]*/g)).toEqual(
       [
         "a member is named __proto__",
         "Repeated member: limit",
-        "it is no JSON",
-        "it is no message of JSON-RPC 2.0"
-      ].map((problem) => `A line on stdin was left out: ${problem}`)
+        "it is not JSON",
+        "it is not a message of JSON-RPC 2.0"
+      ].map((problem) => `A line on stdin was ignored: ${problem}`)
     )
     expect([code, stderr.trim().split("\n").length]).toEqual([0, 4])
     expect((await statement(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])

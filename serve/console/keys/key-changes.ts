@@ -23,9 +23,9 @@ type Setting = keyof typeof fieldOf
 const settings = Struct.keys(fieldOf)
 
 /** The settings of a key as text, for comparison and for a form. */
-export type KeySettings = ReadonlyMap<Setting, string>
+export type ShownSettings = ReadonlyMap<Setting, string>
 
-const settingTexts = (choice: Omit<KeyChoice, "scopes"> & { readonly scopes: ReadonlyArray<Scope> }): KeySettings =>
+const settingTexts = (choice: Omit<KeyChoice, "scopes"> & { readonly scopes: ReadonlyArray<Scope> }): ShownSettings =>
   new Map<Setting, string>([
     ...settings.map((setting) => [setting, String(choice[setting] ?? "")] as const),
     ["scopes", allScopes.filter((scope) => choice.scopes.includes(scope)).join(" ")]
@@ -33,7 +33,7 @@ const settingTexts = (choice: Omit<KeyChoice, "scopes"> & { readonly scopes: Rea
 
 const toCredits = (usd: number) => Math.round(usd * 1000)
 
-export const currentSettings = (key: KeySummary): KeySettings =>
+export const currentSettings = (key: KeySummary): ShownSettings =>
   settingTexts({
     ...key,
     budget_credits: toCredits(key.budget_usd),
@@ -41,11 +41,11 @@ export const currentSettings = (key: KeySummary): KeySettings =>
     weekly_budget_credits: key.weekly_budget_usd === null ? null : toCredits(key.weekly_budget_usd)
   })
 
-export const hiddenInputs = (shown: KeySettings): ReadonlyArray<Html> =>
+export const hiddenInputs = (shown: ShownSettings): ReadonlyArray<Html> =>
   settings.map((setting) => hiddenInput(`shown_${setting}`, shown.get(setting) ?? ""))
 
 /** If a form does not carry the shown values, all its fields count as changed. */
-export const readShownSettings = (form: SentForm): KeySettings =>
+export const readShownSettings = (form: SentForm): ShownSettings =>
   new Map(settings.map((setting) => [setting, form.exact(`shown_${setting}`)]))
 
 interface Changes {
@@ -68,7 +68,7 @@ const currentTexts = (key: KeySummary): Readonly<Record<Setting, string>> => ({
   expires_at: `the key ${key.expires_at === null ? "does not expire" : `expires at ${momentText(key.expires_at)}`} now`
 })
 
-export const compareChanges = (key: KeySummary, shown: KeySettings, chosen: KeyChoice, typed: KeyFields): Changes => {
+export const compareChanges = (key: KeySummary, shown: ShownSettings, chosen: KeyChoice, typed: KeyFields): Changes => {
   const [current, wanted, texts] = [currentSettings(key), settingTexts(chosen), currentTexts(key)]
   const changed = settings.filter((setting) => wanted.get(setting) !== shown.get(setting))
   const contested = changed.filter((setting) => {

@@ -6,7 +6,7 @@ import { button, type Problems, postForm, problemSummary } from "../web/form.ts"
 import { facts, html, linkButton, momentTag, notice, section } from "../web/html.ts"
 import { type Page, type PageContext, redirect, show } from "../web/page.ts"
 import { todayOf } from "../web/period.ts"
-import { compareChanges, currentSettings, hiddenInputs, type KeySettings, readShownSettings } from "./key-changes.ts"
+import { compareChanges, currentSettings, hiddenInputs, readShownSettings, type ShownSettings } from "./key-changes.ts"
 import {
   expiryPassed,
   fillKeyFields,
@@ -51,7 +51,7 @@ const links = (key: KeySummary) =>
 interface Editing {
   readonly fields: KeyFields
   /** The saved values when the person began to edit. */
-  readonly before: KeySettings
+  readonly before: ShownSettings
   readonly problems: Problems
 }
 

@@ -48,7 +48,7 @@ export const checkDays = (from: string | undefined, to: string | undefined): Pro
   return from !== undefined && to !== undefined && from > to ? { from: "The first day is after the last one." } : {}
 }
 
-export interface PeriodQuery {
+interface PeriodQuery {
   /** Undefined if the query is not a valid period. */
   readonly period: Period | undefined
   readonly problems: Problems

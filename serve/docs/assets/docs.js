@@ -6,7 +6,7 @@ const here = strip?.querySelector("[aria-current]")
 if (here) strip.scrollLeft = here.offsetLeft - (strip.clientWidth - here.offsetWidth) / 2
 
 // adds a copy button to commands
-const copied = async (button, text) => {
+const copy = async (button, text) => {
   try {
     await navigator.clipboard.writeText(text)
     button.textContent = "Copied"
@@ -26,7 +26,7 @@ if (navigator.clipboard !== undefined) {
     button.className = "button plain copy"
     button.textContent = "Copy"
     button.setAttribute("aria-label", `Copy: ${pre.getAttribute("aria-label")}`)
-    button.addEventListener("click", () => copied(button, text))
+    button.addEventListener("click", () => copy(button, text))
     const place = document.createElement("div")
     place.className = "copyable"
     pre.replaceWith(place)

@@ -9,61 +9,65 @@ document.createElement = (name, options) => {
   return element
 }
 
-const told = document.getElementById("cost")
+const costBox = document.getElementById("cost")
 const number = new Intl.NumberFormat("en-US")
-const creditsOf = (credits) => `${number.format(credits)} ${credits === 1 ? "credit" : "credits"}`
-const usdOf = (credits) => `${(credits / 1000).toFixed(2)} USD`
+const creditsText = (credits) => `${number.format(credits)} ${credits === 1 ? "credit" : "credits"}`
+const usdText = (credits) => `${(credits / 1000).toFixed(2)} USD`
 
-const say = (what, more, isRefused) => {
+const showCost = (text, details, isRefused) => {
   const main = document.createElement("p")
-  main.textContent = what
+  main.textContent = text
   const small = document.createElement("small")
-  small.textContent = more
-  const text = document.createElement("div")
-  text.append(main, small)
+  small.textContent = details
+  const texts = document.createElement("div")
+  texts.append(main, small)
   const close = document.createElement("button")
   close.type = "button"
   close.textContent = "Close"
   close.setAttribute("aria-label", "Close the cost of the call")
-  close.addEventListener("click", () => told.replaceChildren())
-  told.classList.toggle("refused", isRefused)
-  told.replaceChildren(text, close)
+  close.addEventListener("click", () => costBox.replaceChildren())
+  costBox.classList.toggle("refused", isRefused)
+  costBox.replaceChildren(texts, close)
 }
 
-const unsure = "The call may have been charged; the console's list of requests says."
+const maybeCharged = "The call may have been charged; see the console's list of requests."
 
-/** Why an answer of the API has no headers about credits: it did not identify the key. */
-const whyFree = (status) => {
+/** A response of the API without headers about credits did not identify the key. */
+const freeText = (status) => {
   if (status === 401) return "No valid key was sent; nothing was charged."
-  return status >= 500 ? "The server could not answer; nothing was charged." : "Nothing was charged."
+  return status >= 500 ? "The server could not respond; nothing was charged." : "Nothing was charged."
 }
 
-const tell = ({ headers, status }) => {
+const showResult = ({ headers, status }) => {
   const [charged, remaining] = [headers.get("x-credits-charged"), headers.get("x-credits-remaining")]
   const id = headers.get("x-request-id")
-  // a proxy may answer by itself, or remove headers
+  // a proxy may respond itself, or remove headers
   const request = id === null ? "" : `Request ${id}`
   if (id === null || (charged === null && status === 200))
-    return say(`Answered with ${status}. ${unsure}`, request, true)
-  if (charged === null) return say(`Answered with ${status}. ${whyFree(status)}`, request, true)
-  const left = `${creditsOf(Number(remaining))} (${usdOf(Number(remaining))}) left.`
-  if (Number(charged) === 0) return say(`Answered with ${status}; nothing was charged. ${left}`, request, true)
+    return showCost(`Answered with ${status}. ${maybeCharged}`, request, true)
+  if (charged === null) return showCost(`Answered with ${status}. ${freeText(status)}`, request, true)
+  const left = `${creditsText(Number(remaining))} (${usdText(Number(remaining))}) left.`
+  if (Number(charged) === 0) return showCost(`Answered with ${status}; nothing was charged. ${left}`, request, true)
   const sample = headers.get("x-data-origin") === "sample" ? "Sample data, mostly generated. " : ""
-  say(`This call cost ${creditsOf(Number(charged))} (${usdOf(Number(charged))}). ${left}`, sample + request, false)
+  showCost(
+    `This call cost ${creditsText(Number(charged))} (${usdText(Number(charged))}). ${left}`,
+    sample + request,
+    false
+  )
 }
 
 // All requests of the reference go through here; requests to other origins are refused.
 const send = async (...request) => {
   const url = new URL(request[0] instanceof Request ? request[0].url : request[0], location.href)
-  if (url.origin !== location.origin) throw new TypeError(`${url.origin} is not asked from here`)
+  if (url.origin !== location.origin) throw new TypeError(`${url.origin} cannot be called from here`)
   if (!url.pathname.startsWith("/v1/")) return fetch(...request)
-  told.replaceChildren() // removes the cost of the previous call
+  costBox.replaceChildren() // removes the cost of the previous call
   try {
     const response = await fetch(...request)
-    tell(response)
+    showResult(response)
     return response
   } catch (error) {
-    say(`No answer came. ${unsure}`, "", true)
+    showCost(`No response came. ${maybeCharged}`, "", true)
     throw error
   }
 }
@@ -72,14 +76,14 @@ const send = async (...request) => {
  * The document, with the price and the scope of each operation next to its title. Optional parameters are filled in
  * with their example, but are not sent until they are ticked, because some exclude each other.
  */
-const documented = async () => {
-  const answer = await fetch("/openapi.json")
-  if (!answer.ok) throw new Error(`/openapi.json was answered with ${answer.status}`)
-  const document = await answer.json()
+const loadDocument = async () => {
+  const response = await fetch("/openapi.json")
+  if (!response.ok) throw new Error(`/openapi.json returned status ${response.status}`)
+  const document = await response.json()
   for (const { get } of Object.values(document.paths)) {
     const credits = get["x-credits"]
     get["x-badges"] = [
-      { name: `${creditsOf(credits)} · ${usdOf(credits)}`, position: "before" },
+      { name: `${creditsText(credits)} · ${usdText(credits)}`, position: "before" },
       { name: `scope ${get["x-scope"]}`, position: "before" }
     ]
     for (const parameter of get.parameters.filter(({ example, required }) => !required && example !== undefined)) {
@@ -90,7 +94,7 @@ const documented = async () => {
   return { ...document, servers: [{ url: location.origin }] }
 }
 
-const loaded = (src) =>
+const loadScript = (src) =>
   new Promise((resolve, reject) => {
     const script = document.createElement("script")
     script.addEventListener("load", resolve)
@@ -101,8 +105,8 @@ const loaded = (src) =>
 
 const place = document.getElementById("reference")
 
-const draw = async () => {
-  const [content] = await Promise.all([documented(), loaded(place.dataset.script)])
+const render = async () => {
+  const [content] = await Promise.all([loadDocument(), loadScript(place.dataset.script)])
   place.replaceChildren()
   window.Scalar.createApiReference("#reference", {
     content,
@@ -114,9 +118,9 @@ const draw = async () => {
     withDefaultFonts: false,
     persistAuth: false, // the key stays in this page's memory
     showDeveloperTools: "never",
-    hideClientButton: true, // it leads to Scalar's own site
+    hideClientButton: true, // it links to Scalar's own site
     documentDownloadType: "none", // /openapi.json is linked above
-    hideDarkModeToggle: true, // the system's choice applies, as on all pages
+    hideDarkModeToggle: true, // the system's setting applies, as on all pages
     theme: "none",
     defaultOpenAllTags: true,
     orderSchemaPropertiesBy: "preserve",
@@ -134,17 +138,17 @@ const link = (href, text) => {
 }
 
 try {
-  await draw()
+  await render()
 } catch (error) {
   const failed = document.createElement("p")
   failed.className = "container waiting"
   failed.setAttribute("role", "alert")
-  failed.append("The reference could not be drawn. ", link(location.pathname, "Reload"), " the page, or read ")
+  failed.append("The reference could not be loaded. ", link(location.pathname, "Reload"), " the page, or read ")
   failed.append(
     link("/openapi.json", "the OpenAPI document"),
     " and ",
     link("/docs", "the guides"),
-    ": they say the same."
+    ": they contain the same information."
   )
   place.replaceChildren(failed)
   throw error

@@ -113,7 +113,7 @@ describe("the reference", () => {
     const path = "**/v1/commodities"
     await open("tag/commodities/GET/v1/commodities")
     await page.route(path, (route) => route.fulfill({ status: 503, headers, body }))
-    await send(503, /^Answered with 503\. The server could not answer; nothing was charged\.$/)
+    await send(503, /^Answered with 503\. The server could not respond; nothing was charged\.$/)
     await page.route(path, (route) => route.fulfill({ status: 504, headers: madeUp, body: "a proxy's" }))
     await send(504, /^Answered with 504\. The call may have been charged/)
     await page.unroute(path)
@@ -125,7 +125,7 @@ describe("the reference", () => {
     expect(await cost().innerText()).toBe("")
     await route.abort()
     await cost()
-      .getByText(/^No answer came\. The call may have been charged/)
+      .getByText(/^No response came\. The call may have been charged/)
       .waitFor()
     await page.unroute(path)
     await close()
@@ -152,15 +152,15 @@ describe("the reference when its document or its script cannot be loaded", () =>
   it("shows an error instead of loading forever, and a link to reload", async () => {
     // a page of its own: what fails here on purpose is no fault of the visit
     const page = await visit.page().context().newPage()
-    const told = page.getByRole("alert").getByText("The reference could not be drawn.")
+    const alert = page.getByRole("alert").getByText("The reference could not be loaded.")
     try {
       await page.route("**/openapi.json", (route) => route.fulfill({ status: 503, body: "{}" }))
       await page.goto(`${new URL(visit.page().url()).origin}/docs/reference#tag/commodities`)
-      await told.waitFor()
+      await alert.waitFor()
       await page.unroute("**/openapi.json")
       await page.route("**/docs/assets/scalar.*", (route) => route.abort())
       await Promise.all([page.waitForEvent("load"), page.getByRole("link", { name: "Reload" }).click()])
-      await told.waitFor()
+      await alert.waitFor()
     } finally {
       await page.close()
     }

@@ -1,6 +1,6 @@
 /**
- * Checks whether people are who they claim to be: compares the password, makes later attempts wait after failures, and
- * logs failures for the operator, without the e-mail address that was typed.
+ * Checks the password of a person. Failures make later attempts wait, and are logged for the operator, without the
+ * e-mail address that was typed.
  */
 import { Clock, Effect } from "effect"
 import type { ConsoleUnavailable } from "../persistence/index.ts"
@@ -17,7 +17,7 @@ interface Claim {
   readonly begin: (now: number) => Attempt | TooManyAttempts
 }
 
-const refused = ({ caller, what }: Claim, known: Person | undefined, waitSeconds: number) =>
+const logFailure = ({ caller, what }: Claim, known: Person | undefined, waitSeconds: number) =>
   Effect.annotateLogs(
     Effect.logInfo(
       waitSeconds === 0 ? `${what} refused: wrong password` : `${what} refused: wrong password; the next has to wait`
@@ -33,12 +33,12 @@ export const makePasswordCheck = (passwords: Passwords["Service"]) =>
   /** Returns the claimed person if the password is right. For an unknown person, no password is right. */
   Effect.fnUntraced(function* <P extends Person & { readonly password: string }>(
     claim: Claim,
-    look: Effect.Effect<P | undefined, ConsoleUnavailable>
+    findPerson: Effect.Effect<P | undefined, ConsoleUnavailable>
   ) {
     const attempt = claim.begin(yield* Clock.currentTimeMillis)
     if (attempt instanceof TooManyAttempts) return yield* attempt
     const { isRight, known } = yield* Effect.gen(function* () {
-      const known = yield* look
+      const known = yield* findPerson
       return { known, isRight: yield* passwords.isCorrect(claim.password, known?.password, claim.trust) }
     }).pipe(Effect.onError(() => Effect.map(Clock.currentTimeMillis, attempt.withdrawn)))
     const now = yield* Clock.currentTimeMillis
@@ -46,6 +46,6 @@ export const makePasswordCheck = (passwords: Passwords["Service"]) =>
       attempt.succeeded(now)
       return known
     }
-    yield* refused(claim, known, attempt.waitAfter(now))
+    yield* logFailure(claim, known, attempt.waitAfter(now))
     return yield* new WrongCredentials()
   })
