@@ -1,8 +1,9 @@
 /** `larder-ingest probe`: what runs would find at the sources today, one line for each feed. */
 import { Console, Effect, FileSystem, Option, Path, Runtime, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { jsonFlag } from "../cli/flags.ts"
 import { pipelines } from "../data-sets.ts"
+import { probePipeline, probePolicy } from "../probe/probe.ts"
+import { type FeedVerdict, formatReport, probeExitCode } from "../probe/verdict.ts"
 import { liveOrigin } from "../run/origins/live.ts"
 import { listRecordedNames, openRecordings, replayOrigin } from "../run/origins/replay.ts"
 import type { Pipeline } from "../run/pipeline.ts"
@@ -10,8 +11,7 @@ import { BadUse } from "../run/preflight.ts"
 import type { OriginLayer } from "../run/run.ts"
 import { hasStoreList } from "../storefronts/source/operator-files.ts"
 import { storefronts } from "../storefronts/storefronts.ts"
-import { probePipeline, probePolicy } from "./probe.ts"
-import { type FeedVerdict, formatReport, probeExitCode } from "./verdict.ts"
+import { jsonFlag } from "./flags.ts"
 
 class FeedsDiffer extends Schema.TaggedError<FeedsDiffer>()("FeedsDiffer", { feeds: Schema.Int, of: Schema.Int }) {
   override readonly [Runtime.errorExitCode] = 4
@@ -122,7 +122,7 @@ export const probeCommand = Command.make(
       json ? JSON.stringify({ exit_code: probeExitCode(verdicts), feeds: verdicts }) : formatReport(verdicts)
     )
     if (Option.isSome(bundle)) {
-      const { writeProbeBundle } = yield* Effect.promise(() => import("./bundle.ts"))
+      const { writeProbeBundle } = yield* Effect.promise(() => import("../probe/bundle.ts"))
       const recordings = yield* writeProbeBundle(bundle.value, probed, verdicts)
       yield* Console.error(
         `\n${bundle.value} has ${recordings} recordings. Keys were removed, and so was everything in the addresses of stores that looks like a secret. Check it before you send it.`
