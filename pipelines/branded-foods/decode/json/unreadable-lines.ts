@@ -1,7 +1,7 @@
 /**
  * Finds records that DuckDB cannot read although they are JSON of the expected shape. DuckDB's messages do not identify
- * the line reliably, so it reads the chunk again in small batches, and the lines of a failing batch one by one, about 20
- * ms each. No such record is known.
+ * the line reliably, so it reads the chunk again in small batches, and the lines of a failing batch one by one, some 20
+ * ms each: one such record costs some 20 s for a full chunk. No such record is known.
  */
 import { appendFile, rename, rm, writeFile } from "node:fs/promises"
 import { basename } from "node:path"
@@ -13,7 +13,7 @@ import { makeReject, readLines } from "./chunk-lines.ts"
 import type { FoodReject } from "./food-list.ts"
 import { readChunk } from "./keys.ts"
 
-/** Lines per batch: usually 200 kB, at most 512 MB. */
+/** Lines per batch: usually 200 kB, never more than the chunk. */
 const batchLines = 32
 
 const firstLine = ({ cause }: DuckDbError) => reasonOf(cause).split("\n")[0] ?? ""
