@@ -122,7 +122,7 @@ describe("a depot behind a web server", () => {
       const { message } = yield* Effect.flip((yield* reading(host.address)).text(nameOf(1)))
       assert.match(
         message,
-        /answers 301\. Use the address that it redirects to: https:\/\/new\.example\.com\/1\.json\.$/
+        /returned 301\. Use the address that it redirects to: https:\/\/new\.example\.com\/1\.json\.$/
       )
     })
   )
