@@ -5,9 +5,9 @@ import { goldenRows } from "@larder/test/support/pipelines/golden.ts"
 import { aLayout, aRun } from "@larder/test/support/warehouse/pantry.ts"
 import { brandedFood, stage } from "@larder/warehouse"
 import { Effect, FileSystem, Schema } from "effect"
-import type { RawFile } from "../run/archive/fetch-list.ts"
+import type { FetchedPayload } from "../run/archive/fetch-list.ts"
 import { labelMappingHash, labelMappingVersion } from "./mapping-version.ts"
-import { feedName, type ReleaseForm } from "./source/fetch-release.ts"
+import { formFeed, type ReleaseForm } from "./source/fetch-release.ts"
 import { loadForms } from "./stage/load-forms.ts"
 
 const protein = { nutrient_id: 1003, amount: "3.3333333" }
@@ -126,7 +126,7 @@ const writeForms = Effect.gen(function* () {
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-golden-" })
   writeJson(`${folder}/foods.json`, [...labels, onlyInJson])
   writeCsv(folder, csvRows())
-  const fileOf = (name: string): RawFile => ({
+  const fileOf = (name: string): FetchedPayload => ({
     run_id: "run",
     pipeline: "branded-foods",
     days: null,
@@ -145,7 +145,7 @@ const writeForms = Effect.gen(function* () {
     path: `${folder}/${name}`
   })
   const csv = ["food", "branded_food", "food_nutrient", "food_attribute"].map((name) => fileOf(`${name}.csv`))
-  return { json: [fileOf("foods.json")], csv } satisfies Record<ReleaseForm, ReadonlyArray<RawFile>>
+  return { json: [fileOf("foods.json")], csv } satisfies Record<ReleaseForm, ReadonlyArray<FetchedPayload>>
 })
 
 const Json = Schema.Struct({ row: Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)) })
@@ -168,7 +168,7 @@ const loadRelease = Effect.fnUntraced(function* (forms: ReadonlyArray<ReleaseFor
       const run = { run_id: "run", started_at: "", layout, staging, days: undefined, acceptShrinkage: false }
       const toLoad = forms.map((form) => ({ form, released_on: "2026-04-30", files: files[form] }))
       const { left_out, staged } = yield* loadForms(run, toLoad, new Map())
-      const counts = staged.map(({ form, rows_ignored }) => ({ feed: feedName(form), rows_silent: rows_ignored }))
+      const counts = staged.map(({ form, rows_ignored }) => ({ feed: formFeed(form), rows_silent: rows_ignored }))
       const rows: Record<string, unknown> = { left_out, counts }
       for (const [name, query] of Object.entries(queries)) {
         const found = yield* staging.db.all(Json, `select to_json(found)::varchar as row from (${query}) found`)

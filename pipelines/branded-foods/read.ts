@@ -5,13 +5,13 @@
 import type { FeedLeftOut } from "@larder/schemas"
 import { rawFileTable, unknownFieldTable } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import type { RawFile } from "../run/archive/fetch-list.ts"
+import type { FetchedPayload } from "../run/archive/fetch-list.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { labelMappingHash } from "./mapping-version.ts"
 import { checkDictionaries } from "./normalise/dictionaries.ts"
 import { readLoadedBefore } from "./previous.ts"
-import { feedName, fetchRelease, type Recognised, unreachable } from "./source/fetch-release.ts"
+import { fetchRelease, formFeed, type Recognised, unreachable } from "./source/fetch-release.ts"
 import { newestRelease } from "./source/newest-release.ts"
 import { loadForms, type StagedForm } from "./stage/load-forms.ts"
 
@@ -27,7 +27,7 @@ const noFormRead = (left_out: ReadonlyArray<FeedLeftOut>) => {
 /** There is no release to read, so both forms are left out. */
 const failWithoutRelease = ({ message: reason }: Error) => {
   const left_out = (["json", "csv"] as const).map((form) => ({
-    feed: feedName(form),
+    feed: formFeed(form),
     kind: "unreachable" as const,
     reason
   }))
@@ -48,7 +48,12 @@ const rejectedRows = `
     arg_min(if(feed like '%.csv', 'record ', 'line ') || position || ': ' || reason, position) as first
   from ingest.reject group by raw_sha256, feed`
 
-const payloadFields = ({ bytes, content_type, fetched_at, url }: RawFile) => ({ url, fetched_at, bytes, content_type })
+const payloadFields = ({ bytes, content_type, fetched_at, url }: FetchedPayload) => ({
+  url,
+  fetched_at,
+  bytes,
+  content_type
+})
 
 /** Records the run's payloads and unknown fields, logs warnings, and returns the number of rejected rows. */
 const recordPayloads = Effect.fnUntraced(function* (
@@ -62,7 +67,7 @@ const recordPayloads = Effect.fnUntraced(function* (
     yield* Effect.logWarning("rows rejected").pipe(Effect.annotateLogs({ feed, rows, first }))
   }
   for (const { files, form, rows_read, unknown_fields } of staged) {
-    const feed = feedName(form)
+    const feed = formFeed(form)
     const source = { pipeline: "branded-foods", feed, run_id }
     const countRejected = (sha256: string) =>
       sum(rejected.filter((row) => row.feed.startsWith(feed) && row.raw_sha256 === sha256).map(({ rows }) => rows))

@@ -1,6 +1,6 @@
 /** Reads one feed: fetches it, decodes and normalises its payload unless that is known, and stages it. */
 import { Effect, FileSystem } from "effect"
-import type { RawFile } from "../run/archive/fetch-list.ts"
+import type { FetchedPayload } from "../run/archive/fetch-list.ts"
 import type { Feed } from "./catalog.ts"
 import { decodeText, PayloadUnreadable, parseRows } from "./decode/payload.ts"
 import { DriftFound } from "./normalise/drift.ts"
@@ -19,7 +19,7 @@ export interface FeedRead extends Pick<Normalised, "rows_read" | "rows_silent" |
 const identifyMapping = ({ mapping_sha256 }: Feed, { run: { days } }: FeedContext) =>
   days === undefined ? mapping_sha256 : `${mapping_sha256}, ${days.from} to ${days.to}`
 
-const findKnownRead = (context: FeedContext, feed: Feed, raw: RawFile): FeedRead | undefined => {
+const findKnownRead = (context: FeedContext, feed: Feed, raw: FetchedPayload): FeedRead | undefined => {
   const mappings = [feed.mapping_sha256, identifyMapping(feed, context)]
   const known = context.previous.payloads.find(
     (payload) =>

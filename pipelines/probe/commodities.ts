@@ -10,7 +10,7 @@ import { DriftFound } from "../commodities/normalise/drift.ts"
 import { normalise } from "../commodities/normalise/normalise.ts"
 import { daysAhead, fetchFirst } from "../commodities/source/fetch-feed.ts"
 import { areAllEmpty, emptyLikeOthers, feedRequests, marsKey } from "../commodities/source/requests.ts"
-import type { RawFile } from "../run/archive/fetch-list.ts"
+import type { FetchedPayload } from "../run/archive/fetch-list.ts"
 import { readHandEdited } from "../run/files/hand-edited.ts"
 import {
   AccessDenied,
@@ -58,18 +58,18 @@ const formatNames = (names: ReadonlyArray<string>) =>
 /** Date windows are in whole days. */
 const clockToleranceMinutes = 5
 
-const describeClock = ({ fetched_at, told }: RawFile) => {
+const describeClock = ({ fetched_at, told }: FetchedPayload) => {
   const minutes = Math.round((Date.parse(fetched_at) - Date.parse(told?.date ?? "")) / 60_000)
   if (Number.isNaN(minutes) || Math.abs(minutes) <= clockToleranceMinutes) return []
   return [`the clock of this machine is ${Math.abs(minutes)} minutes ${minutes > 0 ? "ahead" : "behind"}: correct it`]
 }
 
-const describeRedirect = ({ final_url, url }: RawFile) =>
+const describeRedirect = ({ final_url, url }: FetchedPayload) =>
   new URL(final_url).host === new URL(url).host ? [] : [`it redirects to ${final_url}: the source has moved`]
 
 const checkPayload = (
   feed: Feed,
-  raw: RawFile,
+  raw: FetchedPayload,
   text: string,
   window: DayRange | undefined,
   recorded: boolean
@@ -103,7 +103,7 @@ interface ProbedFeed {
 }
 
 /** Reading finds what is wrong with a payload. Any other exception is a bug. */
-const judgePayload = (feed: Feed, ...rest: [RawFile, string, DayRange | undefined, boolean]): ProbeFinding => {
+const judgePayload = (feed: Feed, ...rest: [FetchedPayload, string, DayRange | undefined, boolean]): ProbeFinding => {
   try {
     return checkPayload(feed, ...rest)
   } catch (cause) {

@@ -11,7 +11,7 @@ import { BadUse, checkPipeline, checkSettings, type Given, type RunSource, sourc
 import { progressOnStderr } from "./progress.ts"
 import type { Ended } from "./read-and-publish.ts"
 import { ingestOnce, openHome } from "./run.ts"
-import { formatJson, formatSummary, formatUnpublishedJson, leftOutError } from "./summary.ts"
+import { formatResultJson, formatSummary, formatUnpublishedJson, leftOutError } from "./summary.ts"
 
 const programName = "larder-ingest"
 
@@ -111,7 +111,7 @@ const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, { days, 
     Effect.onError((cause) => reportFailure(pipeline, options, cause, ended)),
     json ? (effect) => effect : Effect.provide(progressOnStderr)
   )
-  yield* Console.log(json ? formatJson(result, dryRun) : formatSummary(result, dryRun))
+  yield* Console.log(json ? formatResultJson(result, dryRun) : formatSummary(result, dryRun))
   const leftOut = leftOutError(result, dryRun)
   if (leftOut !== undefined) return yield* leftOut
 })

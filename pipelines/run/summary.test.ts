@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aRun } from "@larder/test/support/warehouse/pantry.ts"
 import type { IngestResult } from "./read-and-publish.ts"
-import { formatJson, formatSummary, leftOutError } from "./summary.ts"
+import { formatResultJson, formatSummary, leftOutError } from "./summary.ts"
 
 const left = (feed: string, kind: "untrusted" | "unreachable" | "partial" = "unreachable") => ({
   feed,
@@ -41,7 +41,7 @@ describe("the summary of a run", () => {
   })
 
   it("has its own outcome with --json for a dry run that would publish", () => {
-    const outcomeOf = (dryRun: boolean): unknown => JSON.parse(formatJson(result({}), dryRun)).outcome
+    const outcomeOf = (dryRun: boolean): unknown => JSON.parse(formatResultJson(result({}), dryRun)).outcome
     assert.deepStrictEqual([outcomeOf(false), outcomeOf(true)], ["published", "would_publish"])
   })
 

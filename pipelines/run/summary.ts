@@ -54,7 +54,7 @@ type RunOutput = { readonly [Key in keyof Omit<RunRecord, "outcome">]: RunRecord
   readonly problem: string | null
 }
 
-export const formatJson = ({ left_out, run, stores }: IngestResult, dryRun: boolean): string => {
+export const formatResultJson = ({ left_out, run, stores }: IngestResult, dryRun: boolean): string => {
   const outcome = dryRun && run.outcome === "published" ? "would_publish" : run.outcome
   const output: RunOutput = { ...run, outcome, left_out, stores: stores ?? null, dry_run: dryRun, problem: null }
   return JSON.stringify(output)

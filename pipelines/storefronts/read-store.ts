@@ -1,7 +1,7 @@
 /** Reads one store of the list. Its rows are staged as they arrive, and its outcome is returned at the end. */
 import { rawFileTable, rejectTable, type Staging } from "@larder/warehouse"
 import { Clock, Effect } from "effect"
-import type { RawFile } from "../run/archive/fetch-list.ts"
+import type { FetchedPayload } from "../run/archive/fetch-list.ts"
 import { Progress } from "../run/progress.ts"
 import { feedKinds } from "./feed-kinds.ts"
 import { mappingHash } from "./mapping-version.ts"
@@ -41,9 +41,9 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
   const feed = feedName(store)
   yield* progress.advance({ reading: feed })
   const about = { pipeline, feed, run_id }
-  const payloads = new Map<string, { readonly raw: RawFile; rows_read: number; rows_rejected: number }>()
+  const payloads = new Map<string, { readonly raw: FetchedPayload; rows_read: number; rows_rejected: number }>()
   const unnamedRejects = { products: 0, collections: 0 }
-  const take = Effect.fnUntraced(function* (batch: Parameters<TakeRows<never, never>>[0], raw: RawFile) {
+  const take = Effect.fnUntraced(function* (batch: Parameters<TakeRows<never, never>>[0], raw: FetchedPayload) {
     const { fetched_at, sha256: raw_sha256, url } = raw
     const payload = payloads.get(url + raw_sha256) ?? { raw, rows_read: 0, rows_rejected: 0 }
     payloads.set(url + raw_sha256, payload)

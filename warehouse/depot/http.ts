@@ -7,7 +7,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { type Depot, DepotUnusable, Hint, hintName } from "./depot.ts"
 import {
   type DepotResponse,
-  isTemporary,
+  isTemporaryStatus,
   makeRequests,
   missingObject,
   RequestFailed,
@@ -38,7 +38,7 @@ const toRequestFailed = (response: DepotResponse) =>
   new RequestFailed({
     problem: `the host returned ${response.status}`,
     advice: adviceFor(response),
-    may_pass: isTemporary(response.status)
+    may_pass: isTemporaryStatus(response.status)
   })
 
 const isMissing = ({ status }: DepotResponse) => status === 404 || status === 410

@@ -55,7 +55,7 @@ interface Upload {
 }
 
 /** Whether a service is busy, restarts, or is behind a proxy that cannot reach it. */
-export const isTemporary = (status: number) => [408, 429, 500, 502, 503, 504].includes(status)
+export const isTemporaryStatus = (status: number) => [408, 429, 500, 502, 503, 504].includes(status)
 
 const checkNetwork = "Check the network and the service, and run again."
 

@@ -1,7 +1,7 @@
 /** Parses the responses of an S3 service: pages of a listing, and errors. */
 import { Option, Schema } from "effect"
 import { XMLParser } from "fast-xml-parser"
-import { type DepotResponse, isTemporary, RequestFailed } from "./requests.ts"
+import { type DepotResponse, isTemporaryStatus, RequestFailed } from "./requests.ts"
 
 const parser = new XMLParser({
   ignoreAttributes: true,
@@ -137,7 +137,10 @@ const adviceForStatus = (status: number, context: RequestContext, actualRegion: 
 
 /** Whether a retry may succeed, also for bytes damaged in transit and for names that other programs are just putting. */
 const mayPass = (status: number, code: string) =>
-  isTemporary(status) || status === 409 || status === 412 || ["XAmzContentSHA256Mismatch", "BadDigest"].includes(code)
+  isTemporaryStatus(status) ||
+  status === 409 ||
+  status === 412 ||
+  ["XAmzContentSHA256Mismatch", "BadDigest"].includes(code)
 
 /** Longer messages quote the request, perhaps with its session token. */
 const maxMessageLength = 200

@@ -8,7 +8,7 @@ import {
   edgeLength,
   endOfWord,
   hashJunction,
-  hashToken,
+  hashWord,
   nearestByte,
   startOfWord,
   type Token,
@@ -119,7 +119,7 @@ export const openTextColumn = (folder: string, column: string, index: Bundle) =>
     const known = opens || closes ? nearestByte : (edge: number) => edge
     const hash = hashJunction(
       known(endOfWord(text, left.from, left.to)),
-      hashToken(text, left.to, right.from),
+      hashWord(text, left.to, right.from),
       known(startOfWord(text, right.from, right.to))
     )
     const bucket = hash & (junctionDocs.length - 1)

@@ -37,7 +37,7 @@ export const mixHash = (hash: number) => {
   const h = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
   return (h ^ (h >>> 13)) >>> 2 // 30 bits: more would not fit into a small integer of the engine
 }
-export const hashToken = (bytes: Uint8Array, from: number, to: number) => {
+export const hashWord = (bytes: Uint8Array, from: number, to: number) => {
   let hash = hashStart
   for (let i = from; i < to; i++) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193)
   return mixHash(hash)

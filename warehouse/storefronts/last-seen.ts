@@ -4,17 +4,17 @@
  */
 
 /** Maps the name of a table to SQL: the table itself, or a query in its place. */
-export type TableSource = (table: string) => string
+export type KnownTable = (table: string) => string
 
 /** The tables with the existing data of the stores. */
 export interface KnownStores {
   /** Tables of `storefront`. */
-  readonly known: TableSource
+  readonly known: KnownTable
   /** Tables of `ingest`, with the reads of the existing data. */
-  readonly knownReads: TableSource
+  readonly knownReads: KnownTable
 }
 
-const selectChanged = (known: TableSource, kind: "product" | "collection") => `
+const selectChanged = (known: KnownTable, kind: "product" | "collection") => `
     select '${kind}' as kind, ${kind}_id as id, read_at
     from ${known(kind)} join store_read using (run_id, store_id)`
 

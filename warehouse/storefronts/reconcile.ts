@@ -6,10 +6,10 @@
  * Each store is staged once, with its products, collections and read (`ingest.store_read`); after a failed read, only the
  * store. `storefront.variant_change` is only written here, as are sightings of all products whose rows are usable.
  */
-import { type KnownStores, lastSeen, type TableSource } from "./last-seen.ts"
+import { type KnownStores, type KnownTable, lastSeen } from "./last-seen.ts"
 
 /** If runs overlap, the later read of a store is used, but never a failed one before one that did not fail. */
-const discardOlderReads = (knownReads: TableSource) => [
+const discardOlderReads = (knownReads: KnownTable) => [
   `create or replace temp table outdated as
    select store_id
    from ingest.store_read r
@@ -62,13 +62,13 @@ const keepStoreFacts = ({ known, knownReads }: KnownStores) => `
   where l.store_id = s.store_id`
 
 /** Sightings that are already staged are of products in unusable rows: known products stay listed. */
-const keepKnownSightings = (known: TableSource) => [
+const keepKnownSightings = (known: KnownTable) => [
   `delete from storefront.sighting where (kind, id) not in (select (kind, id) from ${known("sighting")} where is_listed)`,
   `update storefront.sighting s set first_seen_at = l.first_seen_at, listed_since = l.listed_since
    from ${known("sighting")} l where l.kind = s.kind and l.id = s.id`
 ]
 
-const recordSightings = (known: TableSource) => `
+const recordSightings = (known: KnownTable) => `
   insert into storefront.sighting by name
   select found.kind, found.id, found.store_id, coalesce(l.first_seen_at, read_at) as first_seen_at,
     if(l.is_listed, l.listed_since, read_at) as listed_since, true as is_listed
@@ -89,7 +89,7 @@ const withdraw = (stores: KnownStores) => `
   join (${lastSeen(stores)}) last_seen on last_seen.kind = l.kind and last_seen.id = l.id
   where l.is_listed and if(l.kind = 'product', has_all_products, fetch_status = 'complete')`
 
-const knownListed = (known: TableSource) => `
+const knownListed = (known: KnownTable) => `
   select * from ${known("product")}
   where product_id in (select id from ${known("sighting")} where kind = 'product' and is_listed)`
 
@@ -100,7 +100,7 @@ export const halfProductTable = "half_product"
 export const createHalfProductTable = `create table if not exists ${halfProductTable} (product_id varchar)`
 
 /** If rows of a product may be missing and it lacks known variants, it is incomplete, and the existing row is kept. */
-const discardHalfProducts = (known: TableSource) => `
+const discardHalfProducts = (known: KnownTable) => `
   delete from storefront.product
   where product_id in (
     select s.product_id
@@ -111,7 +111,7 @@ const discardHalfProducts = (known: TableSource) => `
   )`
 
 /** After a partial read, a collection that lacks known members may be incomplete, and the existing row is kept. */
-const discardHalfCollections = (known: TableSource) => `
+const discardHalfCollections = (known: KnownTable) => `
   delete from storefront.collection
   where collection_id in (
     select s.collection_id
@@ -131,7 +131,7 @@ const variantDigest = (variants: string) => `
   )))`
 
 /** Most products are unchanged. Only the others are compared variant by variant. */
-const findChangedProducts = (known: TableSource) => `
+const findChangedProducts = (known: KnownTable) => `
   create or replace temp table changed_product as
   select product_id
   from (select product_id, ${variantDigest("variants")} as digest from storefront.product) s
@@ -147,7 +147,7 @@ const createVariants = `
   from (select product_id, store_id, unnest(variants) as variant from storefront.product semi join changed_product using (product_id))
   join read_now using (store_id)`
 
-const findLastChanges = (known: TableSource) => `
+const findLastChanges = (known: KnownTable) => `
   create or replace temp table last_change as
   with history as (from ${known("variant_change")} semi join changed_product using (product_id))
   from history

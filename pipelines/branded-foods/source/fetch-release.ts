@@ -2,7 +2,7 @@
 import type { FeedLeftOut } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
-import type { RawFile } from "../../run/archive/fetch-list.ts"
+import type { FetchedPayload } from "../../run/archive/fetch-list.ts"
 import { Origin } from "../../run/origins/origin.ts"
 import { Progress } from "../../run/progress.ts"
 import { datasets, type Release } from "./newest-release.ts"
@@ -10,14 +10,14 @@ import { datasets, type Release } from "./newest-release.ts"
 export type ReleaseForm = "json" | "csv"
 
 /** The feed of a form, or the source alone if the form of a file is not known yet. */
-export const feedName = (form: ReleaseForm | undefined) => (form === undefined ? "gov-fdc" : `gov-fdc/${form}`)
+export const formFeed = (form: ReleaseForm | undefined) => (form === undefined ? "gov-fdc" : `gov-fdc/${form}`)
 
 export interface FormToLoad {
   /** Undefined for a zip whose name does not say its form. */
   readonly form: ReleaseForm | undefined
   readonly released_on: string | null
   /** A zip, the unpacked JSON file, or the separate CSV files. */
-  readonly files: ReadonlyArray<RawFile>
+  readonly files: ReadonlyArray<FetchedPayload>
 }
 
 /** A payload that an earlier run loaded, from `ingest.raw_file`. */
@@ -34,7 +34,7 @@ export type KnownPayload = typeof KnownPayload.Type
 /** A payload that was loaded before, and now has another address. */
 export interface Recognised {
   readonly payload: KnownPayload
-  readonly file: RawFile
+  readonly file: FetchedPayload
 }
 
 /** Errors of an address that returned no response, or none that is a payload. */
@@ -50,7 +50,7 @@ export const unreachable = [
 
 const fetchForm = (form: ReleaseForm | undefined, addresses: ReadonlyArray<string>) => {
   const leftOut = (kind: FeedLeftOut["kind"]) => (error: Error) =>
-    Effect.succeed({ left_out: { feed: feedName(form), kind, reason: error.message } })
+    Effect.succeed({ left_out: { feed: formFeed(form), kind, reason: error.message } })
   return Effect.forEach(addresses, (url) =>
     Archive.use((archive) => archive.fetch({ url, accept: "application/zip, */*", resumable: true }))
   ).pipe(
@@ -80,14 +80,14 @@ export const fetchRelease = Effect.fnUntraced(function* (release: Release, loade
     const byAddress = addresses.flatMap((address) => loaded.find(({ url }) => url === address) ?? [])
     if (kind === "live" && byAddress.length === addresses.length) {
       known.push(...byAddress)
-      yield* progress.advance({ feed: feedName(form) })
+      yield* progress.advance({ feed: formFeed(form) })
       continue
     }
-    yield* progress.advance({ reading: feedName(form) })
+    yield* progress.advance({ reading: formFeed(form) })
     const fetched = yield* fetchForm(form, addresses)
     if ("left_out" in fetched) {
       left_out.push(fetched.left_out)
-      yield* progress.advance({ feed: feedName(form) })
+      yield* progress.advance({ feed: formFeed(form) })
       continue
     }
     const { files } = fetched
@@ -100,8 +100,9 @@ export const fetchRelease = Effect.fnUntraced(function* (release: Release, loade
       continue
     }
     known.push(...byContent.map(({ payload }) => payload))
-    yield* progress.advance({ feed: feedName(form) })
-    const isNew = ({ url }: RawFile) => url.startsWith(datasets) && !loaded.some((payload) => payload.url === url)
+    yield* progress.advance({ feed: formFeed(form) })
+    const isNew = ({ url }: FetchedPayload) =>
+      url.startsWith(datasets) && !loaded.some((payload) => payload.url === url)
     recognised.push(...byContent.filter(({ file }) => isNew(file)))
   }
   return { forms, known, recognised, left_out }

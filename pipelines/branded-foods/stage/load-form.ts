@@ -1,10 +1,10 @@
 /** Loads one form of a release from its archived payloads into the staging file. */
 import type { Staging } from "@larder/warehouse"
 import { Effect } from "effect"
-import type { RawFile } from "../../run/archive/fetch-list.ts"
+import type { FetchedPayload } from "../../run/archive/fetch-list.ts"
 import { csvMembers, members } from "../decode/csv/members.ts"
 import { countsFile } from "../decode/csv/stated-counts.ts"
-import { type FormToLoad, feedName, type ReleaseForm } from "../source/fetch-release.ts"
+import { type FormToLoad, formFeed, type ReleaseForm } from "../source/fetch-release.ts"
 import { openZip, readUnzipped, type Zip } from "../source/zip.ts"
 import { MemberMissing, printableName } from "../source/zip-members.ts"
 import type { Load } from "./load.ts"
@@ -12,15 +12,15 @@ import { loadCsv } from "./load-csv.ts"
 import { loadJson } from "./load-json.ts"
 
 /** The name of a payload in errors: the last part of its address. */
-const payloadName = ({ url }: Pick<RawFile, "url">) =>
+const payloadName = ({ url }: Pick<FetchedPayload, "url">) =>
   decodeURIComponent(url.slice(url.lastIndexOf("/") + 1)).replace(/^file:/, "")
 
-const describeFolder = ([first]: ReadonlyArray<RawFile>) => {
+const describeFolder = ([first]: ReadonlyArray<FetchedPayload>) => {
   const parts = (first?.url ?? "").replace(/^file:/, "").split("/")
   return `The folder ${decodeURIComponent(parts.at(-2) ?? "")}`.trimEnd()
 }
 
-const isZip = (file: RawFile) => /\.zip$/i.test(file.url)
+const isZip = (file: FetchedPayload) => /\.zip$/i.test(file.url)
 
 /** The CSV files of a release. Files that older releases lack may be missing. */
 const collectCsv = Effect.fnUntraced(function* <E>(
@@ -46,7 +46,7 @@ const unpackCsv = (zip: Zip, folder: string) =>
     }
   )
 
-const findCsv = (files: ReadonlyArray<RawFile>) => {
+const findCsv = (files: ReadonlyArray<FetchedPayload>) => {
   const paths = new Map(files.map((file) => [payloadName(file).toLowerCase(), file.path]))
   const names = files.map(payloadName).slice(0, 20)
   return collectCsv(
@@ -84,7 +84,7 @@ export const loadForm = Effect.fn("brandedFoods.load")(function* (
   const load: Load = {
     ...run,
     form,
-    feed: feedName(form),
+    feed: formFeed(form),
     released_on,
     fetched_at: first.fetched_at,
     raw_sha256: first.sha256,

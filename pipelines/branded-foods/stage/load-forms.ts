@@ -8,7 +8,7 @@ import { assignments, completedLabel, type DuckDb, foodTable, literal } from "@l
 import { Effect, Path } from "effect"
 import type { RunContext } from "../../run/pipeline.ts"
 import { Progress } from "../../run/progress.ts"
-import { type FormToLoad, feedName, type ReleaseForm } from "../source/fetch-release.ts"
+import { type FormToLoad, formFeed, type ReleaseForm } from "../source/fetch-release.ts"
 import { checkForm } from "./check-form.ts"
 import type { LoadResult } from "./load.ts"
 import { loadForm } from "./load-form.ts"
@@ -79,10 +79,10 @@ export const loadForms = Effect.fnUntraced(function* (
       yield* db.run(moveJson)
       isJsonMoved = true
     }
-    const feed = feedName(form.form)
+    const feed = formFeed(form.form)
     yield* progress.advance({ reading: feed })
     const loaded = yield* loadForm(form, { staging, run_id, folder, advance, acceptShrinkage }).pipe(
-      Effect.tap((loaded) => checkForm(db, { form: loaded.form, feed: feedName(loaded.form) }, form.released_on)),
+      Effect.tap((loaded) => checkForm(db, { form: loaded.form, feed: formFeed(loaded.form) }, form.released_on)),
       Effect.catchTag(formErrors, ({ message: reason }) => Effect.succeed({ feed, kind: "untrusted" as const, reason }))
     )
     if ("kind" in loaded) {

@@ -1,7 +1,7 @@
 /** The input and the result of loading a form, and the insert of labels, for the CSV and the JSON form. */
 import { literal } from "@larder/warehouse"
 import type { Effect } from "effect"
-import type { RawFile } from "../../run/archive/fetch-list.ts"
+import type { FetchedPayload } from "../../run/archive/fetch-list.ts"
 import type { ReleaseForm } from "../source/fetch-release.ts"
 
 export interface Load {
@@ -15,7 +15,7 @@ export interface Load {
   /** The address of the payload, or of the first if there are several. */
   readonly url: string
   /** The payload that contains a CSV file: the zip, or the file itself. */
-  readonly payloadOf: (member: string) => Pick<RawFile, "sha256" | "url">
+  readonly payloadOf: (member: string) => Pick<FetchedPayload, "sha256" | "url">
   /** Whether a file may have fewer records than its release declares. */
   readonly acceptShrinkage: boolean
   readonly advance: (rows: number) => Effect.Effect<void>

@@ -1,7 +1,7 @@
 /** Stages what was read from one feed: prices, rejects, unknown fields, its payload and its cursor. Logs oddities. */
 import { cursorTable, priceVersionTable, rawFileTable, rejectTable, unknownFieldTable } from "@larder/warehouse"
 import { Effect } from "effect"
-import type { RawFile } from "../../run/archive/fetch-list.ts"
+import type { FetchedPayload } from "../../run/archive/fetch-list.ts"
 import type { RunContext } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
 import type { Normalised } from "../normalise/normalise.ts"
@@ -22,7 +22,7 @@ const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, p
 export const stageFeed = Effect.fnUntraced(function* (
   { run, previous }: { readonly run: RunContext; readonly previous: PreviousFeeds },
   feed: Feed,
-  raw: RawFile,
+  raw: FetchedPayload,
   read: Normalised,
   payload_mapping: string
 ) {

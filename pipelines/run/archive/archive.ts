@@ -10,7 +10,13 @@ import { Clock, Context, Duration, Effect, FileSystem, Layer, Path, type Platfor
 import type { FileUnwritable } from "../files/write-all.ts"
 import { encodeRefusal, type GivenUp, Origin, type OriginError, type SourceRequest } from "../origins/origin.ts"
 import { limitBody } from "../origins/transport.ts"
-import { ArchiveUnwritable, type Fetch, type FetchListLine, type RawFile, type RawFileDamaged } from "./fetch-list.ts"
+import {
+  ArchiveUnwritable,
+  type Fetch,
+  type FetchedPayload,
+  type FetchListLine,
+  type RawFileDamaged
+} from "./fetch-list.ts"
 import { clearAbandoned, reserveRunFolder } from "./incoming.ts"
 import { findEarlierFetch, findReusableFetches, maxReuseAge } from "./interrupted-runs.ts"
 import { packLoose } from "./pack-loose.ts"
@@ -24,14 +30,14 @@ interface ArchiveService {
    * Fetches from the origin, with its retry policy, and stores the payload. If the pipeline resumes interrupted runs,
    * reuses the payload that such a run fetched, if there is one.
    */
-  fetch(request: SourceRequest): Effect.Effect<RawFile, OriginError | ArchiveUnwritable | RawFileDamaged, Origin>
+  fetch(request: SourceRequest): Effect.Effect<FetchedPayload, OriginError | ArchiveUnwritable | RawFileDamaged, Origin>
   /**
    * Makes requests for the payloads of these runs conditional: if the source reports no change, the archived payload
    * counts. The runs have published, so their payloads are durable on disk.
    */
   revalidate(runs: Iterable<string>): Effect.Effect<void, ArchiveUnwritable>
   /** The first payload that an earlier run fetched from this address; undefined if the archive no longer has it. */
-  earlier(run: string, url: string): Effect.Effect<RawFile | undefined>
+  earlier(run: string, url: string): Effect.Effect<FetchedPayload | undefined>
   /** Waits until all fetched payloads are durable on disk, so that a published generation can be built again. */
   readonly flush: Effect.Effect<void, ArchiveUnwritable>
   recordPublished(generation: string, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>

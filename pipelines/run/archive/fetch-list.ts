@@ -33,7 +33,7 @@ export const Fetch = Schema.Struct({
 export type Fetch = typeof Fetch.Type
 
 /** A fetch and the local path of its payload. */
-export interface RawFile extends Fetch {
+export interface FetchedPayload extends Fetch {
   readonly path: string
 }
 

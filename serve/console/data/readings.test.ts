@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { daysBefore } from "@larder/schemas"
 import { serializePoints } from "@larder/warehouse"
-import { maxPoints, type PriceReading, readRange, summarizeLine, thinLines } from "./readings.ts"
+import { type ChartReading, maxPoints, readRange, summarizeLine, thinLines } from "./readings.ts"
 
 /** Readings `everyDays` days apart, with values that go up and down. */
-const aLine = (readings: number, everyDays = 1): ReadonlyArray<PriceReading> =>
+const aLine = (readings: number, everyDays = 1): ReadonlyArray<ChartReading> =>
   Array.from({ length: readings }, (_, index) => {
     const value = (index * 37) % 101
     return { day: daysBefore("2020-01-01", -index * everyDays), value, text: value.toFixed(2) }
   })
-const extremes = (readings: ReadonlyArray<PriceReading>) => {
+const extremes = (readings: ReadonlyArray<ChartReading>) => {
   const values = readings.map(({ value }) => value)
   return [Math.min(...values), Math.max(...values)]
 }
@@ -25,7 +25,7 @@ describe("a line with more readings than a drawing shows", () => {
     assert.strictEqual(drawn[0], whole[0])
     assert.strictEqual(drawn.at(-1), whole.at(-1))
     // 6 January 2020 is a Monday
-    const week = (readings: ReadonlyArray<PriceReading>) =>
+    const week = (readings: ReadonlyArray<ChartReading>) =>
       readings.filter(({ day }) => day >= "2020-01-06" && day <= "2020-01-12")
     assert.strictEqual(week(drawn).length, 2)
     assert.deepStrictEqual(extremes(week(drawn)), extremes(week(whole)))

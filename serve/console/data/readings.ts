@@ -56,7 +56,7 @@ export const listDrawables = (model: CommodityModel): ReadonlyMap<string, Drawab
   return new Map([...series, ...metrics].map((drawable) => [drawable.name, drawable]))
 }
 
-export interface PriceReading {
+export interface ChartReading {
   readonly day: string
   readonly value: number
   /** The digits as published. */
@@ -66,7 +66,7 @@ export const readRange = (
   points: Points,
   from: string | undefined,
   to: string | undefined
-): ReadonlyArray<PriceReading> =>
+): ReadonlyArray<ChartReading> =>
   [...jsonOfRange(points, from, to).matchAll(/"date":"([^"]+)","value":([^},]+)\}/g)].map(
     ([, day = "", text = ""]) => ({ day, value: Number(text), text })
   )
@@ -85,8 +85,8 @@ const steps: ReadonlyArray<{ readonly name: string; readonly keyOf: (day: string
 type Step = (typeof steps)[number]
 
 /** The lowest and the highest reading of each step, and the first and the last of all, so that no peak is lost. */
-const keepExtremes = (readings: ReadonlyArray<PriceReading>, { keyOf }: Step): ReadonlyArray<PriceReading> => {
-  const extremes = new Map<string | number, { lowest: PriceReading; highest: PriceReading }>()
+const keepExtremes = (readings: ReadonlyArray<ChartReading>, { keyOf }: Step): ReadonlyArray<ChartReading> => {
+  const extremes = new Map<string | number, { lowest: ChartReading; highest: ChartReading }>()
   for (const reading of readings) {
     const key = keyOf(reading.day)
     const { lowest, highest } = extremes.get(key) ?? { lowest: reading, highest: reading }
@@ -103,9 +103,9 @@ const keepExtremes = (readings: ReadonlyArray<PriceReading>, { keyOf }: Step): R
 
 /** At most `maxPoints` readings of each line. All longer lines are thinned by the same step; returns its name. */
 export const thinLines = (
-  lines: ReadonlyArray<ReadonlyArray<PriceReading>>
-): { readonly lines: ReadonlyArray<ReadonlyArray<PriceReading>>; readonly step: string | undefined } => {
-  const isShort = (readings: ReadonlyArray<PriceReading>) => readings.length <= maxPoints
+  lines: ReadonlyArray<ReadonlyArray<ChartReading>>
+): { readonly lines: ReadonlyArray<ReadonlyArray<ChartReading>>; readonly step: string | undefined } => {
+  const isShort = (readings: ReadonlyArray<ChartReading>) => readings.length <= maxPoints
   if (lines.every(isShort)) return { lines, step: undefined }
   const thinned = steps.map((step) => ({
     lines: lines.map((readings) => (isShort(readings) ? readings : keepExtremes(readings, step))),
@@ -115,7 +115,7 @@ export const thinLines = (
 }
 
 /** `readings` are all readings of the days, not only the drawn ones. */
-export const summarizeLine = ({ title, unit }: Drawable, readings: ReadonlyArray<PriceReading>): string => {
+export const summarizeLine = ({ title, unit }: Drawable, readings: ReadonlyArray<ChartReading>): string => {
   const [first, last] = [readings[0], readings.at(-1)]
   if (first === undefined || last === undefined) return `${title}: no readings in these days.`
   const lowest = readings.reduce((a, b) => (b.value < a.value ? b : a))

@@ -184,7 +184,7 @@ type Budgets = Pick<
 >
 
 /** The shortest period first. */
-export const listBudgets = (key: Budgets): ReadonlyArray<BudgetSpent> => {
+export const budgetRows = (key: Budgets): ReadonlyArray<BudgetSpent> => {
   const { daily_budget_usd, spent_this_week_usd, spent_today_usd, weekly_budget_usd } = key
   const budgets: Array<BudgetSpent> = []
   if (daily_budget_usd !== null) {
@@ -201,7 +201,7 @@ const list = new Intl.ListFormat("en-GB")
 /** What a key may do, in whole sentences. */
 export const permissionText = (key: Budgets & { readonly scopes: ReadonlyArray<Scope> }): string => {
   const read = findPreset(key.scopes) === everythingPreset ? "everything" : scopesText(key.scopes)
-  const budgets = listBudgets(key)
+  const budgets = budgetRows(key)
   if (budgets.some(({ budget_usd }) => budget_usd === 0)) return `It may read ${read}. It is paused: its budget is 0.`
   const limits = budgets.map(({ budget_usd, period }) => `${budgetText(budget_usd)} a ${period}`)
   const text = `It may read ${read}. It may spend up to ${list.format(limits)}`

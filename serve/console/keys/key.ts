@@ -8,11 +8,11 @@ import { type Page, type PageContext, redirect, show } from "../web/page.ts"
 import { todayOf } from "../web/period.ts"
 import { compareChanges, currentSettings, hiddenInputs, readShownSettings, type ShownSettings } from "./key-changes.ts"
 import {
+  budgetRows,
   expiryPassed,
   fillKeyFields,
   type KeyFields,
   keyFieldset,
-  listBudgets,
   parseKeyFields,
   permissionText,
   readKeyFields,
@@ -38,7 +38,7 @@ const keyFacts = Effect.fnUntraced(function* ({ account, now }: PageContext, key
     ...(key.expires_at === null ? [] : [["Expires", momentTag(key.expires_at)] as const]),
     ["Last used", lastUsedText(key, uses.get(key.id), today)],
     ["May read", unbrokenList(scopesText(key.scopes))],
-    ...listBudgets(key)
+    ...budgetRows(key)
       .toReversed()
       .map(({ budget_usd, period, spent_usd }) => [spentLabels[period], spentText(spent_usd, budget_usd)] as const),
     ["Key id", html`<code>${key.id}</code>`]

@@ -21,7 +21,7 @@ import {
 import { type Page, PageNotFound, show } from "../web/page.ts"
 import { paging } from "../web/paging.ts"
 import { todayOf } from "../web/period.ts"
-import { type BudgetSpent, listBudgets, spentText } from "./key-form.ts"
+import { type BudgetSpent, budgetRows, spentText } from "./key-form.ts"
 import { isKeyExpired } from "./own-key.ts"
 import { cheapestCall, scopesText, unbrokenList } from "./scope-groups.ts"
 
@@ -37,14 +37,14 @@ const unspentCredits = ({ budget_usd, spent_usd }: Omit<BudgetSpent, "period">) 
  * call: then every call is refused.
  */
 const findSpentBudget = (key: KeySummary) =>
-  listBudgets(key).findLast((budget) => unspentCredits(budget) < cheapestCall(key.scopes))
+  budgetRows(key).findLast((budget) => unspentCredits(budget) < cheapestCall(key.scopes))
 const spentBadges = { month: "budget spent", week: "week’s budget spent", day: "day’s budget spent" }
 
 /** Whether the next call of the key would be accepted. */
 export const keyStateBadge = (key: KeySummary, now: number): Html => {
   if (key.revoked_at !== null) return badge("revoked", "bad")
   if (isKeyExpired(key, now)) return badge("expired", "bad")
-  if (listBudgets(key).some(({ budget_usd }) => budget_usd === 0)) return badge("paused", "warning")
+  if (budgetRows(key).some(({ budget_usd }) => budget_usd === 0)) return badge("paused", "warning")
   const spent = findSpentBudget(key)
   return spent === undefined ? badge("active", "good") : badge(spentBadges[spent.period], "warning")
 }

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Billing, type BillingSettings } from "../../billing/index.ts"
 import { Administration, type UsageSum } from "../../ledger/index.ts"
 import { rechargeOffNotice, rechargePath } from "../billing/auto-recharge.ts"
-import { sumUsage } from "../usage/usage-sums.ts"
+import { addUsage } from "../usage/usage-sums.ts"
 import { barChart } from "../web/bar-chart.ts"
 import {
   centsText,
@@ -73,7 +73,7 @@ const callsChart = (byDay: ReadonlyArray<UsageSum>, period: Period) => {
   const callsOn = new Map(byDay.map(({ calls, name }) => [name, calls]))
   const bars = listDays(period).map((day) => ({ label: shortDayText(day), value: callsOn.get(day) ?? 0 }))
   const busiest = bars.toSorted((a, b) => b.value - a.value)[0]
-  const { calls } = sumUsage(byDay)
+  const { calls } = addUsage(byDay)
   return barChart({
     id: "calls",
     title: `Charged calls per day, last ${defaultDays} days`,
@@ -117,7 +117,7 @@ export const overviewPage: Page<Administration | Billing> = {
     const { by_day, by_endpoint } = yield* administration.summedUsage({ account_id: account.id, ...period })
     const settings = yield* billing.settings(account.id)
     const keys = by_day.length === 0 ? yield* administration.listKeys({ account_id: account.id }) : []
-    const spent = sumUsage(by_day.filter(({ name }) => name >= month))
+    const spent = addUsage(by_day.filter(({ name }) => name >= month))
     const pace = calculatePace(by_day, account, now)
     return show(
       "Overview",

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { callsPerDayText, duringText, makeBars, sumUsage, usdPerDayText } from "./usage-sums.ts"
+import { addUsage, callsPerDayText, duringText, makeBars, usdPerDayText } from "./usage-sums.ts"
 
 const sum = (name: string, calls: number) => ({ name, calls, credits: calls * 100 })
 const days = [sum("2026-10-01", 5), sum("2026-10-03", 2)]
 
 describe("sums of usage", () => {
   it("adds up calls and credits, and returns zero without any usage", () => {
-    assert.deepStrictEqual(sumUsage(days), { calls: 7, credits: 700 })
-    assert.deepStrictEqual(sumUsage([]), { calls: 0, credits: 0 })
+    assert.deepStrictEqual(addUsage(days), { calls: 7, credits: 700 })
+    assert.deepStrictEqual(addUsage([]), { calls: 0, credits: 0 })
   })
 
   it("rounds averages per day, but writes zero only if there was nothing", () => {

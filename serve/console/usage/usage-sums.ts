@@ -3,7 +3,7 @@ import type { UsageSum } from "../../ledger/index.ts"
 import { dayText, pluralize, shortDayText, shortMonthText, usdText } from "../web/html.ts"
 import { countDays, listDays, type Period } from "../web/period.ts"
 
-export const sumUsage = (sums: ReadonlyArray<UsageSum>): Omit<UsageSum, "name"> => ({
+export const addUsage = (sums: ReadonlyArray<UsageSum>): Omit<UsageSum, "name"> => ({
   calls: sums.reduce((sum, { calls }) => sum + calls, 0),
   credits: sums.reduce((sum, { credits }) => sum + credits, 0)
 })

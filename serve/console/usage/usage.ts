@@ -28,7 +28,7 @@ import { countActiveDays, countDays, offeredPeriods, type Period, readPeriod, to
 import { type CallsFilter, callsFilterFields, type Keys, keyNameTag, readCallsFilter } from "./calls-filter.ts"
 import { statusBadge, statusMeaning } from "./statuses.ts"
 import { usagePath as path, usageFiles } from "./usage-files.ts"
-import { callsPerDayText, duringText, makeBars, periodText, sumUsage, usdPerDayText } from "./usage-sums.ts"
+import { addUsage, callsPerDayText, duringText, makeBars, periodText, usdPerDayText } from "./usage-sums.ts"
 
 /** On the 7th of a month two of the periods have the same days; only the first one is marked. */
 const periodLinks = (typed: Period, filter: CallsFilter, today: string) => {
@@ -57,7 +57,7 @@ const csv = (file: string, rows: string) => ({
 
 /** `days` is the number of days that the average is taken over. */
 const figures = ({ by_day }: SummedUsage, period: Period, days: number) => {
-  const { calls, credits } = sumUsage(by_day)
+  const { calls, credits } = addUsage(by_day)
   const isPart = days < countDays(period)
   return keyFigures([
     { label: "Charged calls", value: countText(calls), more: periodText(period) },
@@ -75,7 +75,7 @@ const chart = ({ by_day }: SummedUsage, period: Period) => {
   return barChart({
     id: "calls",
     title: `Charged calls per ${unit}`,
-    description: `${pluralize(sumUsage(by_day).calls, "charged call")}, ${periodText(period)}.`,
+    description: `${pluralize(addUsage(by_day).calls, "charged call")}, ${periodText(period)}.`,
     bars,
     noun: "call",
     columns: [unit === "day" ? "Day" : "Month", "Charged calls"]

@@ -1,3 +1,4 @@
+-- versions_of_foods.sql fills this table, and sets is_current
 create table if not exists branded_food.version (
   fdc_id integer not null,
   data_source varchar,

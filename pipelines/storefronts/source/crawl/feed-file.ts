@@ -4,7 +4,7 @@ import { open } from "node:fs/promises"
 import { pipeline } from "node:stream"
 import { createGunzip } from "node:zlib"
 import { Effect, Stream } from "effect"
-import { type RawFile, RawFileDamaged } from "../../../run/archive/fetch-list.ts"
+import { type FetchedPayload, RawFileDamaged } from "../../../run/archive/fetch-list.ts"
 import { codeOf } from "../../../run/files/causes.ts"
 import { FeedUnreadable, type ReadFile } from "../../decode/feed.ts"
 import { FeedStats } from "../../decode/typed-fields.ts"
@@ -25,13 +25,13 @@ const toAddress = (location: string) => {
   return isWebAddress(address) ? address : fileAddress(address)
 }
 
-const damaged = ({ file }: RawFile, cause: unknown) =>
+const damaged = ({ file }: FetchedPayload, cause: unknown) =>
   new RawFileDamaged({ file, problem: `cannot be read (${cause instanceof Error ? cause.message : String(cause)})` })
 
 /** Enough to distinguish a page from a feed, and compressed data from uncompressed data. */
 const headBytes = 65_536
 
-const readPiece = (raw: RawFile, from: number, length: number) =>
+const readPiece = (raw: FetchedPayload, from: number, length: number) =>
   Effect.tryPromise({
     try: async () => {
       const opened = await open(raw.path)
@@ -44,7 +44,7 @@ const readPiece = (raw: RawFile, from: number, length: number) =>
     },
     catch: (cause) => damaged(raw, cause)
   })
-const readHead = (raw: RawFile) => readPiece(raw, 0, headBytes)
+const readHead = (raw: FetchedPayload) => readPiece(raw, 0, headBytes)
 
 const isGzip = (head: Buffer) => head[0] === 0x1f && head[1] === 0x8b
 const isPage = (text: string) => /^\s*(<!doctype html|<html)/i.test(text.replace(/^\uFEFF/, ""))
@@ -54,7 +54,7 @@ const isXml = (head: Buffer) => /^[^\w<"]*</.test(head.toString("latin1").replac
 const isLineEnd = (tail: Buffer) => /[\r\n]\0?$/.test(tail.toString("latin1"))
 
 /** Null if the file is not a table. XML needs no such check: it ends with a tag that closes the first one. */
-export const findTableEnd = Effect.fnUntraced(function* (raw: RawFile) {
+export const findTableEnd = Effect.fnUntraced(function* (raw: FetchedPayload) {
   const head = yield* readHead(raw)
   if (isGzip(head)) return "with a line" satisfies TableEnd
   if (isXml(head)) return null
@@ -65,7 +65,7 @@ export const findTableEnd = Effect.fnUntraced(function* (raw: RawFile) {
 class TooLong extends Error {}
 
 /** The bytes of a feed, unpacked if it is a `.gz`. Fails beyond `maxBytes`. */
-async function* readBytes({ path }: RawFile, packed: boolean, maxBytes: number): AsyncGenerator<Uint8Array> {
+async function* readBytes({ path }: FetchedPayload, packed: boolean, maxBytes: number): AsyncGenerator<Uint8Array> {
   const file = createReadStream(path, { highWaterMark: 1 << 18 })
   const unpacked = packed ? pipeline(file, createGunzip(), () => undefined) : file // a failure here fails the loop too
   let bytes = 0
@@ -86,7 +86,7 @@ class DecodeFailure {
 const isDecodeFailure = (error: unknown): error is DecodeFailure => error instanceof DecodeFailure
 
 /** Why the file could not be read to its end. Any other cause is a defect. */
-const failWith = (raw: RawFile, cause: unknown): Effect.Effect<never, Unread | RawFileDamaged> => {
+const failWith = (raw: FetchedPayload, cause: unknown): Effect.Effect<never, Unread | RawFileDamaged> => {
   if (cause instanceof FeedUnreadable) return Effect.fail(makeUnread("unreadable", cause.problem))
   if (cause instanceof TooLong) return Effect.fail(makeUnread("too_large", cause.message))
   if (codeOf(cause).startsWith("Z_")) return Effect.fail(makeUnread("unreadable", "the compressed file is damaged"))

@@ -5,7 +5,7 @@
  * reports, or a previously listed entry was not found.
  */
 import { Effect } from "effect"
-import type { RawFile } from "../../../run/archive/fetch-list.ts"
+import type { FetchedPayload } from "../../../run/archive/fetch-list.ts"
 import type { FeedPage } from "../../decode/page.ts"
 import { isUnread, type StoreOutcome, type Unread } from "./outcome.ts"
 import type { LocalFault, RequestNeeds } from "./requests.ts"
@@ -14,7 +14,7 @@ import type { LocalFault, RequestNeeds } from "./requests.ts"
 const maxIds = 200_000
 
 interface PageRead {
-  readonly raw: RawFile
+  readonly raw: FetchedPayload
   readonly content: FeedPage
   readonly total?: number
 }

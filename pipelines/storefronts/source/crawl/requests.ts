@@ -4,7 +4,7 @@
  */
 import { Clock, Duration, Effect, FileSystem } from "effect"
 import { Archive } from "../../../run/archive/archive.ts"
-import { type ArchiveUnwritable, type RawFile, RawFileDamaged } from "../../../run/archive/fetch-list.ts"
+import { type ArchiveUnwritable, type FetchedPayload, RawFileDamaged } from "../../../run/archive/fetch-list.ts"
 import { GivenUp, type Origin, type OriginError, type SourceRequest } from "../../../run/origins/origin.ts"
 import { decodePage } from "../../decode/payload-text.ts"
 import { isUnread, makeUnread, type Unread, unreadFromAnswer, unreadFromError, unreadFromPage } from "./outcome.ts"
@@ -19,7 +19,7 @@ const orUnread = (error: OriginError | LocalFault | Unread): LocalFault | Unread
     ? error
     : unreadFromError(error)
 
-export const readPageText = Effect.fnUntraced(function* ({ content_type, file, path }: RawFile) {
+export const readPageText = Effect.fnUntraced(function* ({ content_type, file, path }: FetchedPayload) {
   const fs = yield* FileSystem.FileSystem
   const damaged = (error: Error) => new RawFileDamaged({ file, problem: `cannot be read (${error.message})` })
   const bytes = yield* Effect.mapError(fs.readFile(path), damaged)
@@ -38,7 +38,7 @@ const makePageMemory = Effect.gen(function* () {
     return pages.release(permits)
   })
   yield* Effect.addFinalizer(() => release)
-  const reserve = ({ bytes }: RawFile) =>
+  const reserve = ({ bytes }: FetchedPayload) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.map(restore(pages.take(Math.min(Math.ceil(bytes / megabyte), maxMegabytes))), (permits) => {
         reserved = permits

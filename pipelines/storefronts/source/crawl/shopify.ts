@@ -4,7 +4,7 @@
  * default are never requested.
  */
 import { Effect } from "effect"
-import type { RawFile } from "../../../run/archive/fetch-list.ts"
+import type { FetchedPayload } from "../../../run/archive/fetch-list.ts"
 import { UnexpectedAnswer } from "../../decode/answers.ts"
 import { readMeta, readShopifyProducts, type StoreMeta } from "../../decode/json/shopify-json.ts"
 import type { FeedPage } from "../../decode/page.ts"
@@ -33,7 +33,7 @@ const window = 25_000
 /** The currency of the prices in the same response, which depends on the visitor's market. */
 const currencyCookie = "set-cookie:cart_currency"
 
-const readCurrency = ({ told }: RawFile) => {
+const readCurrency = ({ told }: FetchedPayload) => {
   const code = told?.[currencyCookie]?.toUpperCase() ?? ""
   return /^[A-Z]{3}$/.test(code) ? code : null
 }
@@ -116,7 +116,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
    * name no currency are in the first one that any page names, or if no page names one, in that of the list or the
    * account.
    */
-  const takeProducts = ({ batch }: FeedPage, raw: RawFile) => {
+  const takeProducts = ({ batch }: FeedPage, raw: FetchedPayload) => {
     const pageCurrency = readCurrency(raw)
     currency ??= pageCurrency
     const isForeign = pageCurrency !== null && pageCurrency !== currency

@@ -1,6 +1,6 @@
 /** The parts that reads of all kinds of stores share: the rows as they arrive, and the result at the end. */
 import type { Effect } from "effect"
-import type { RawFile } from "../../../run/archive/fetch-list.ts"
+import type { FetchedPayload } from "../../../run/archive/fetch-list.ts"
 import type { Batch } from "../../decode/feed.ts"
 import type { StoreMeta } from "../../decode/json/shopify-json.ts"
 import type { ListedStore } from "../store-list.ts"
@@ -8,7 +8,7 @@ import { fetchStatusOf, outcomes, type StoreOutcome } from "./outcome.ts"
 import type { ReadPages } from "./pages.ts"
 
 /** Receives the rows of a payload, or of a piece of it. The read waits for it. */
-export type TakeRows<E, R> = (batch: Batch, raw: RawFile) => Effect.Effect<void, E, R>
+export type TakeRows<E, R> = (batch: Batch, raw: FetchedPayload) => Effect.Effect<void, E, R>
 
 /** Facts about a shop, as it states them itself; null if it does not. */
 export interface ShopFacts

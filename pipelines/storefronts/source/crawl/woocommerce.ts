@@ -1,6 +1,6 @@
 /** Reads a WooCommerce store: the pages of products of its Store API, which has no collections. */
 import { Effect } from "effect"
-import type { RawFile } from "../../../run/archive/fetch-list.ts"
+import type { FetchedPayload } from "../../../run/archive/fetch-list.ts"
 import { readWooCommerceProducts } from "../../decode/json/woocommerce.ts"
 import { FeedStats } from "../../decode/typed-fields.ts"
 import type { ListedStore } from "../store-list.ts"
@@ -15,7 +15,7 @@ const limit = 100
 /** The header with the number of products, which reveals an incomplete list. */
 const totalHeader = "x-wp-total"
 
-const readTotal = ({ told }: RawFile) => {
+const readTotal = ({ told }: FetchedPayload) => {
   const text = told?.[totalHeader] ?? ""
   return /^\d{1,9}$/.test(text) ? { total: Number(text) } : {}
 }
