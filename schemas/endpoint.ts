@@ -9,7 +9,7 @@ import { type Parameters, type Read, readQuery, type Values } from "./parameters
 import type { Scope } from "./scopes.ts"
 
 /** A call that works with the bundled samples, and its answer. */
-export interface EndpointExample {
+interface EndpointExample {
   readonly summary: string
   readonly target: string
   /** The body of the 200. The times of a load (`fetched_at`, `first_seen_at`) differ from load to load. */

@@ -19,7 +19,7 @@ const KnownStore = Schema.Struct({
 })
 export type KnownStore = typeof KnownStore.Type
 
-export type LiveStores = ReadonlyMap<string, KnownStore>
+type LiveStores = ReadonlyMap<string, KnownStore>
 
 const noStores: LiveStores = new Map()
 

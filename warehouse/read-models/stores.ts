@@ -66,7 +66,7 @@ export const loadStores = Effect.fnUntraced(function* (db: DuckDb["Service"], co
     }
   })
 })
-export type LoadedStores = Effect.Success<ReturnType<typeof loadStores>>
+type LoadedStores = Effect.Success<ReturnType<typeof loadStores>>
 
 const neverRead = { fetch_status: "failed", fetched_at: null } as const
 

@@ -67,13 +67,13 @@ export interface FeedCollection {
   readonly updated_at: string | null
 }
 
-export interface FeedMember {
+interface FeedMember {
   readonly collection_native_id: string
   readonly product_native_id: string
   readonly position: number
 }
 
-export interface FeedReject {
+interface FeedReject {
   /** Line of a CSV record, number of an item or of a product in its payload, from 1. */
   readonly position: number
   readonly reason: string

@@ -86,7 +86,7 @@ export const allNodes = (): Iterable<TaxonomyNode> => taxonomy().byId.values()
 export const findNode = (path: string): TaxonomyNode | undefined => taxonomy().byPath.get(splitPath(path).join(">"))
 
 /** How reliable a statement is: an id can be an invented number, and a bare top level is often a guess. */
-export type CategoryStatement = Place & { readonly kind: "path" | "id" | "top" | "name" }
+type CategoryStatement = Place & { readonly kind: "path" | "id" | "top" | "name" }
 
 /** Several categories with the same name count as one place if they are served alike. */
 const findOnlyPlace = (nodes: ReadonlyArray<TaxonomyNode>): TaxonomyNode | undefined => {

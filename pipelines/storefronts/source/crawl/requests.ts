@@ -19,7 +19,7 @@ const orUnread = (error: OriginError | LocalFault | Unread): LocalFault | Unread
     ? error
     : unreadFromError(error)
 
-export const readPageText = Effect.fnUntraced(function* ({ content_type, file, path }: FetchedPayload) {
+const readPageText = Effect.fnUntraced(function* ({ content_type, file, path }: FetchedPayload) {
   const fs = yield* FileSystem.FileSystem
   const damaged = (error: Error) => new RawFileDamaged({ file, problem: `cannot be read (${error.message})` })
   const bytes = yield* Effect.mapError(fs.readFile(path), damaged)
