@@ -42,13 +42,13 @@ export class FileOperationFailed extends Schema.TaggedError<FileOperationFailed>
   /** Follows the name of the file. */
   problem: Schema.String,
   cause: Schema.Defect(),
-  /** What this means for the data, as a sentence. */
+  /** What this means for the data, as a sentence; empty if the caller says so. */
   consequence: Schema.String
 }) {
   override get message() {
     const reason = causeText(this.cause)
     const hint = isDiskFull(reason) ? " The disk is full: make room, and run again." : ""
-    return `${this.file} ${this.problem}: ${reason}.${hint} ${this.consequence}`
+    return `${this.file} ${this.problem}: ${reason}.${hint} ${this.consequence}`.trimEnd()
   }
 }
 

@@ -91,7 +91,7 @@ const recordFailure = Effect.fnUntraced(function* (
   options.onFailed?.({ run, left_out: leftOut })
   if (options.dryRun) return
   yield* recordEnd(layout, { run, checks, leftOut }, stagingFolder(layout, run.run_id)).pipe(
-    Effect.catch((error) => Effect.logWarning(`the record of this run is lost: ${error.message}`))
+    Effect.catch(({ message }) => Effect.logWarning(`the record of this run is lost: ${message}`))
   )
 })
 

@@ -169,9 +169,9 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     }
 
   const runPage = (page: Page<R>, context: PageContext, form: SentForm | undefined) => {
+    if (page.operatorsOnly && !context.person.is_operator) return Effect.fail(new PageNotFound())
     const result = form === undefined ? page.get?.(context) : page.post?.({ ...context, form })
-    const isHidden = page.operatorsOnly && !context.person.is_operator
-    return result === undefined || isHidden ? Effect.fail(new PageNotFound()) : result
+    return result ?? Effect.fail(new PageNotFound())
   }
 
   const serve = (page: Page<R>) =>

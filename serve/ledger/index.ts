@@ -5,7 +5,6 @@ export {
   AdministrationError,
   BackupFailed,
   type Booking,
-  type BudgetCredits,
   type KeySummary,
   type NewKey,
   OverlapHours,

@@ -50,6 +50,18 @@ const rowsIn = (source: string) =>
     )
   )
 
+/** Tables and columns of the file without a comment. */
+const uncommentedIn = (file: string) =>
+  Effect.runPromise(
+    Effect.scoped(
+      Effect.flatMap(DuckDb.readOnly(file), (db) =>
+        db.rows(`select table_name as name from duckdb_tables() where coalesce(comment, '') = ''
+          union all select table_name || '.' || column_name from duckdb_columns()
+          where not internal and coalesce(comment, '') = ''`)
+      )
+    )
+  )
+
 describe.each(["embedded", "postgres"])("ledger export of the %s ledger", (kind) => {
   const where = async (): Promise<Environment> => {
     const folder = path.join(home, kind)
@@ -58,7 +70,7 @@ describe.each(["embedded", "postgres"])("ledger export of the %s ledger", (kind)
     return { LARDER_HOME: folder, ...shared }
   }
 
-  it("gives the same entries as JSON lines, as Parquet, and as CSV without formulas", async () => {
+  it("gives the same entries as JSON lines, as Parquet, as CSV without formulas, and as DuckDB tables with comments", async () => {
     const environment = await where()
     const folder = environment.LARDER_HOME ?? ""
     const { id } = await admin<{ readonly id: string }>(folder, ["accounts", "create", "--name", "A"], environment)
@@ -75,6 +87,10 @@ describe.each(["embedded", "postgres"])("ledger export of the %s ledger", (kind)
     const parquet = path.join(folder, "entries.parquet")
     await writeTo(parquet, [...exported, "--parquet"], environment)
     expect(await rowsIn(`read_parquet(${literal(parquet)})`)).toEqual(lines)
+
+    const duckdb = path.join(folder, "entries.duckdb")
+    await run("larder-serve", ["ledger", "export", "--duckdb", duckdb], environment)
+    expect(await uncommentedIn(duckdb)).toEqual([])
 
     const csv = path.join(folder, "entries.csv")
     await writeTo(csv, [...exported, "--csv"], environment)

@@ -149,7 +149,8 @@ export const toRequestFailed = (response: DepotResponse, context: RequestContext
   const { headers, status } = response
   const { Code: code = "", Message: message = "", Region } = parseError(response) ?? {}
   const region = headers["x-amz-bucket-region"] ?? Region
-  const quote = message === "" || message.length > maxMessageLength ? "" : ` (${message.replace(/\.$/, "")})`
+  const reason = message.replace(/\.$/, "")
+  const quote = reason === "" || reason.length > maxMessageLength ? "" : ` (${reason})`
   return new RequestFailed({
     problem: `the service returned ${[status, code].join(" ").trim()}${quote}`,
     advice: adviceForCode(code, context, region) ?? adviceForStatus(status, context, region),

@@ -72,6 +72,7 @@ const requireSameHistory = Effect.fnUntraced(function* (layout: Layout, newest: 
 const findInDepot = Effect.fnUntraced(function* ({ depot }: Layout, here: Manifest | undefined, to?: number) {
   const found = yield* to === undefined ? newestManifest(depot, here?.number) : readManifest(depot, to)
   if (Option.isSome(found)) return found.value
+  if (to === undefined && here === undefined) return undefined
   if (to === undefined) return Option.getOrUndefined(yield* newestManifest(depot)) // the depot may be behind
   return yield* notInDepot(depot, generationId(to), (yield* listNumbers(depot)).map(generationId))
 })

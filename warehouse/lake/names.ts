@@ -7,7 +7,7 @@ export const cataloguesFolder = `${folder}catalogues/`
 export const catalogueName = (sha256: string) => `${cataloguesFolder}${sha256}.ducklake`
 /** States of the lake, in order. */
 export const statesFolder = `${folder}states/`
-export const stateName = (index: number) => `${statesFolder}${String(index).padStart(9, "0")}.json`
+export const stateName = (place: number) => `${statesFolder}${String(place).padStart(9, "0")}.json`
 
 export const dataFolder = `${folder}data/`
 export const fileName = (schema: string, table: string, file: string) => `${dataFolder}${schema}/${table}/${file}`

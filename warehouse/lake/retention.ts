@@ -77,7 +77,7 @@ const isBehindCheckpoint = (name: string, oldestVersions: ReadonlyMap<string, nu
   return logFile !== undefined && oldest !== undefined && logFile.version < oldest - (oldest % checkpointInterval)
 }
 
-/** Removes all files of the lake except those in `named`, and log files before each table's oldest version. */
+/** Removes the files that are not in `named`, and the log files before the checkpoint of each table's oldest version. */
 export const sweepLake = Effect.fnUntraced(function* (
   depot: Depot,
   named: ReadonlySet<string>,

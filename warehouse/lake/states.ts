@@ -19,7 +19,7 @@ export const foreignLake = ({ location }: Depot, fault: string) =>
     problem: `${location}/lake ${fault}. It was not changed. Move that folder aside so that the next run writes a new lake, or set LARDER_DEPOT to another depot.`
   })
 
-export const attempt = fileOperation("cannot be used", "The next run updates the lake.")
+export const attempt = fileOperation("cannot be used", "")
 
 const State = Schema.Struct({
   /** Number of the state, counted from 1. */

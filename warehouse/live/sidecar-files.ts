@@ -101,13 +101,14 @@ const linkParts = Effect.fnUntraced(function* (
   yield* replace(building, folder)
 })
 
-/** Intact files may still belong to other foods: these are closed immediately. */
+/** Files that are damaged or belong to other foods are closed immediately, so that they can be made again. */
 const openOwn = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string, scope: Scope.Scope) {
   const child = yield* Scope.fork(scope)
-  const foods = yield* Scope.provide(openFoods(folder), child)
-  if (foods.run_id === (yield* readNewestRun(db))) return foods
-  yield* Scope.close(child, Exit.void)
-  return yield* new FoodFilesDamaged({ file: "manifest.json", reason: "belongs to other foods" })
+  return yield* Effect.gen(function* () {
+    const foods = yield* Scope.provide(openFoods(folder), child)
+    if (foods.run_id === (yield* readNewestRun(db))) return foods
+    return yield* new FoodFilesDamaged({ file: "manifest.json", reason: "belongs to other foods" })
+  }).pipe(Effect.onError(() => Scope.close(child, Exit.void)))
 })
 
 /** Opens the branded foods until the scope ends. `db` is the database of the data set. */

@@ -59,7 +59,10 @@ const copy = (from: string, to: string) =>
     Effect.uninterruptible // the copy would continue after the interrupt, and leave its file behind
   )
 
-/** Opens the staging file for a first load, otherwise a copy of the live database. Then the staging file is closed. */
+/**
+ * Opens the staging file for a first load, otherwise a copy of the live database. The staging file is closed before the
+ * copy, because it is attached to it afterwards.
+ */
 const open = Effect.fnUntraced(function* ({ folder, live, staged }: Building) {
   if (live === undefined) return staged
   const file = builtFileIn(folder)

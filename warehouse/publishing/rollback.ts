@@ -85,11 +85,6 @@ const planTo = Effect.fnUntraced(function* (layout: Layout, base: Manifest, numb
       (only === undefined || pipeline === only) &&
       target.data_sets[pipeline]?.published_in !== base.data_sets[pipeline]?.published_in
   )
-  if (differing.length === 0) {
-    return yield* new WarehouseProblem({
-      problem: `The live data${only === undefined ? "" : ` of ${only}`} is already that of ${generationId(number)}.`
-    })
-  }
   const entries = differing.map(
     (pipeline) => [pipeline, { wanted: target.data_sets[pipeline], from: number + 1 }] as const
   )
@@ -161,11 +156,11 @@ export const rollback = Effect.fn("Generation.rollback")(function* (
   const path = yield* Path.Path
   const pipeline = Option.getOrUndefined(only)
   const makePlan = Effect.fnUntraced(function* (base: Manifest) {
-    yield* requireKnownIngest(base)
     const plan: Plan = yield* Option.isSome(to)
       ? planTo(layout, base, to.value, pipeline)
       : planBefore(layout, base, pipeline)
     for (const dataSet of dataSets) yield* requireKnown(dataSet, plan.entries.get(dataSet.about.pipeline)?.wanted)
+    yield* requireKnownIngest(base)
     return plan
   })
   yield* catchUp(layout)
@@ -177,6 +172,12 @@ export const rollback = Effect.fn("Generation.rollback")(function* (
   let changed: ReadonlyArray<string> = []
   const change = Effect.fnUntraced(function* (base = newest, number: number) {
     const plan = yield* makePlan(base)
+    if (plan.entries.size === 0) {
+      const data = pipeline === undefined ? "data" : `data of ${pipeline}`
+      return yield* new WarehouseProblem({
+        problem: `The live ${data} is already that of ${generationId(plan.went_back_to ?? 0)}.`
+      })
+    }
     yield* requireParts(layout, plan)
     changed = [...plan.entries.keys()]
     const { pipeline: planned, went_back_to } = plan

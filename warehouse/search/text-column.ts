@@ -36,6 +36,17 @@ interface Term {
   readonly lists: ReadonlyArray<readonly [number, number]>
 }
 
+/** Opens both files of a column, or neither. */
+const openBoth = (textsFile: string, postingsFile: string) => {
+  const texts = new PieceFile(textsFile)
+  try {
+    return { texts, postings: new PieceFile(postingsFile) }
+  } catch (error) {
+    texts.close()
+    throw error
+  }
+}
+
 export type TextColumn = ReturnType<typeof openTextColumn>
 
 export const openTextColumn = (folder: string, column: string, index: Bundle) => {
@@ -48,8 +59,7 @@ export const openTextColumn = (folder: string, column: string, index: Bundle) =>
   const tokenPlaces = index.places("tokenPlaces")
   const junctionDocs = index.naturals("junctionDocs")
   const junctionPlaces = index.places("junctionPlaces")
-  const texts = new PieceFile(join(folder, files.texts))
-  const postings = new PieceFile(join(folder, files.postings))
+  const { postings, texts } = openBoth(join(folder, files.texts), join(folder, files.postings))
   // The texts that were read last: bytes `windowStart` to `windowEnd` of the file.
   let window = Buffer.allocUnsafeSlow(blockBytes)
   let windowStart = 0

@@ -40,8 +40,8 @@ export const findNewer = (manifest: Manifest): ReadonlyArray<NewerDataSet> =>
 const failWith = (newer: NewerDataSet | undefined) => (newer === undefined ? Effect.void : Effect.fail(newer))
 
 /** Fails if a newer version published this data set. */
-export const requireKnown = (...published: Parameters<typeof findNewerDataSet>) =>
-  failWith(findNewerDataSet(...published))
+export const requireKnown = (dataSet: DataSet, entry: DataSetEntry | undefined) =>
+  failWith(findNewerDataSet(dataSet, entry))
 
 /** Fails if a newer version wrote records: those of this version must not replace them. */
 export const requireKnownIngest = (manifest: Manifest | undefined) => failWith(findNewerIngest(manifest))

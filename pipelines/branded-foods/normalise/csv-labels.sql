@@ -8,7 +8,9 @@ with named as (
   where fdc_id between first and last and is_branded(data_type)
 ),
 labelled as (
-  select * from release.branded_food where fdc_id between first and last
+  select * rename (gtin_upc as upc, household as household_serving_text)
+  from release.branded_food
+  where fdc_id between first and last
 ),
 -- The amounts of a food, sorted by nutrient. If a nutrient has several amounts, the most reliable comes first; if these
 -- are equally reliable, the latest. The sort key is one number: comparing it costs a third of comparing fields.

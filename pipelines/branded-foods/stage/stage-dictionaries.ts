@@ -3,10 +3,11 @@ import { derivationTable, literal, nutrientTable, type Staging } from "@larder/w
 import { Effect, Schema } from "effect"
 import { countries, derivations, normaliseUnit, nutrients, ranks } from "../normalise/dictionaries.ts"
 
-/** The most frequent codes last, for sorting: nearly every amount matches the first or second case. */
-const byFrequency = ["LCGP", "LCGL", "LCGA", "LCGE", "LCSE", "LCSG", "LCSL", "LCSA", "LCCD", "LCCS"]
+/** The most frequent codes, which come first in the `case`: nearly every amount matches the first or second one. */
+const frequent = ["LCCS", "LCCD", "LCSA", "LCSL", "LCSG", "LCSE", "LCGE", "LCGA", "LCGL", "LCGP"]
+const rank = (code: string) => (frequent.includes(code) ? frequent.indexOf(code) : frequent.length)
 const cases = derivations
-  .toSorted((a, b) => byFrequency.indexOf(b.derivation) - byFrequency.indexOf(a.derivation))
+  .toSorted((a, b) => rank(a.derivation) - rank(b.derivation))
   .map(({ derivation, derivation_id }) => `when ${literal(derivation)} then ${derivation_id}`)
 const derivationId = `case code ${cases.join(" ")} end::smallint`
 

@@ -10,11 +10,15 @@ import type { PreviousFeeds } from "../previous.ts"
 const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, previous: PreviousFeeds) {
   const known = previous.unknownFields.flatMap((unknown) => (unknown.feed === feed.feed ? [unknown.field] : []))
   const fields = read.unknown_fields.map(({ field }) => field).filter((field) => !known.includes(field))
-  if (fields.length > 0) yield* Effect.logWarning("upstream has fields that no mapping knows", { fields })
-  if (read.absent.length > 0) yield* Effect.logWarning("no row of these metrics", { metrics: read.absent })
+  if (fields.length > 0)
+    yield* Effect.logWarning("upstream has fields that no mapping knows").pipe(Effect.annotateLogs({ fields }))
+  if (read.absent.length > 0)
+    yield* Effect.logWarning("no row of these metrics").pipe(Effect.annotateLogs({ metrics: read.absent }))
   const [reject] = read.rejects
   if (reject !== undefined) {
-    yield* Effect.logWarning("rows rejected", { rows: read.rejects.length, first: reject.reason })
+    yield* Effect.logWarning("rows rejected").pipe(
+      Effect.annotateLogs({ rows: read.rejects.length, first: reject.reason })
+    )
   }
 })
 

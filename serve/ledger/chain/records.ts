@@ -1,6 +1,6 @@
 /**
- * The records of the ledger: the tables `account`, `api_key` and `entry`, whose columns are described in
- * `embedded/tables/*.sql`. Money is stored as integer credits, and times as text in UTC.
+ * The records of the ledger: the tables `account`, `api_key` and `entry`. Money is stored as integer credits, and times
+ * as text in UTC. The descriptions of accounts and entries are the comments of an export.
  */
 import { Timestamp } from "@larder/schemas"
 import { Schema } from "effect"
@@ -9,7 +9,18 @@ const TextOrNull = Schema.NullOr(Schema.String)
 const IntOrNull = Schema.NullOr(Schema.Int)
 const TimestampOrNull = Schema.NullOr(Timestamp)
 
-export const Account = Schema.Struct({ id: Schema.String, name: Schema.String, created_at: Timestamp })
+const describeText = (description: string) => Schema.String.annotate({ description })
+const describeInt = (description: string) => Schema.Int.annotate({ description })
+const describeOptionalText = (description: string) => TextOrNull.annotate({ description })
+const describeOptionalInt = (description: string) => IntOrNull.annotate({ description })
+
+export const Account = Schema.Struct({
+  id: describeText("Permanent id of the account, `acct_…`."),
+  name: describeText("Name given by the operator."),
+  created_at: Timestamp.annotate({ description: "When the account was opened, in UTC." })
+}).annotate({
+  description: "Accounts. Each owns keys and one balance, which is the sum of its entries in `entry`."
+})
 export type Account = typeof Account.Type
 
 export const ApiKey = Schema.Struct({
@@ -52,27 +63,54 @@ export const plainKey = {
 export const entryTypes = ["grant", "charge", "top_up", "auto_recharge", "refund", "adjustment"] as const
 
 export const Entry = Schema.Struct({
-  sequence: Schema.Int,
-  account_id: Schema.String,
-  /** From 1, without gaps. Together with `account_id` it identifies the entry permanently. */
-  position: Schema.Int,
-  type: Schema.Literals(entryTypes),
-  /** Of a charge: when the call was admitted. The refund of a call has the time of its charge. */
-  occurred_at: Timestamp,
-  key_id: TextOrNull,
-  endpoint: TextOrNull,
-  credits: Schema.Int,
-  /** Negative only if money went out whose credits were spent or had expired, and by no more than that. */
-  balance: Schema.Int,
-  budget_credits: IntOrNull,
-  daily_budget_credits: IntOrNull,
-  weekly_budget_credits: IntOrNull,
-  /** Unique for each `type`: no call is charged or refunded twice, and no payment is booked twice. */
-  request_id: TextOrNull,
-  note: TextOrNull,
-  expires_at: TimestampOrNull,
-  grants: TextOrNull,
-  hash: Schema.String
+  sequence: describeInt(
+    "Number of the entry in the ledger, in the order of writing. An embedded ledger leaves no number out."
+  ),
+  account_id: describeText("Account: `account.id`."),
+  position: describeInt(
+    "Place of the entry in its account, from 1, without gaps. With `account_id` it identifies the entry permanently."
+  ),
+  type: Schema.Literals(entryTypes).annotate({
+    description:
+      "`grant`: the credits of a new account; `charge`: a successful call; `top_up` and `auto_recharge`: paid by card; `refund`: of a call that was answered with an error, or, negative, of a payment; `adjustment`: booked by the operator, or, negative, a disputed payment or the rest of credits that expired."
+  }),
+  occurred_at: Timestamp.annotate({
+    description:
+      "When it happened, in UTC. For a charge, when the call was admitted, which decides the month that it counts towards; the refund of a call has the time of its charge."
+  }),
+  key_id: describeOptionalText(
+    "Key that was charged, or whose call was refunded: `api_key.id`; null for other entries."
+  ),
+  endpoint: describeOptionalText(
+    "Endpoint that was called, such as `/v1/commodities/prices`; null except for charges and refunds of calls."
+  ),
+  credits: describeInt(
+    "Credits added to the balance; negative for charges, for money that went out (a `refund` of a payment, an `adjustment` for a dispute), and for credits that expired."
+  ),
+  balance: describeInt(
+    "Balance of the account after the entry, in credits. Negative only if money went out whose credits were spent or had expired, and by no more than that."
+  ),
+  budget_credits: describeOptionalInt(
+    "Monthly budget of the key when the call was admitted, in credits; null except for charges."
+  ),
+  daily_budget_credits: describeOptionalInt("The same for its daily budget; null if the key had none."),
+  weekly_budget_credits: describeOptionalInt("The same for its weekly budget; null if the key had none."),
+  request_id: describeOptionalText(
+    "X-Request-Id of a charged or refunded call, or the id of the payment, refund or dispute that was booked; null for other entries. Unique for each `type`: no call is charged or refunded twice, and no payment is booked twice."
+  ),
+  note: describeOptionalText("The reason, in words; null for charges."),
+  expires_at: TimestampOrNull.annotate({
+    description: "When the unspent credits of this entry expire, in UTC; null if they do not expire."
+  }),
+  grants: describeOptionalText(
+    "What the entry takes from expiring credits (negative) or returns to them, as `position:credits` of the entries that granted them, separated by spaces; null if it affects none. Calls spend first what expires first."
+  ),
+  hash: describeText(
+    "SHA-256 in hexadecimal over the hash of the account's previous entry and the fields of this one except `sequence`: a changed, removed or added entry breaks the chain of its account."
+  )
+}).annotate({
+  description:
+    "Every movement of credits. Rows are only added. The sum of an account's credits is its balance; the negated sum of a key's credits in a UTC month is what it has spent."
 })
 export type Entry = typeof Entry.Type
 

@@ -124,7 +124,7 @@ export const parseStrictly = (text: string): ReadonlyArray<ItemElement> | undefi
 const ampersand = "\uFDD1"
 const restoreAmpersands = (text: string) => text.replaceAll(ampersand, "&")
 
-interface OpenElement extends Omit<ItemElement, "text" | "within" | "markup"> {
+interface OpenElement extends Omit<ItemElement, "text" | "innerNames" | "markup"> {
   text: string
   readonly innerNames: Array<string>
   readonly from: number

@@ -33,7 +33,7 @@ const amount: FieldType<Money> = {
   read: (value) => parseMoney(normalizeText(value) ?? "") ?? undefined
 }
 
-/** If the sale price is lower, it is the price, and the price is the one before the reduction. 0 means "no sale". */
+/** A lower sale price becomes the price; the regular price becomes the one before the reduction. 0 means "no sale". */
 const readPrices = (fields: FieldValues, typed: Fields) => {
   const price = typed.read("price", normalizeText(fields("price")[0]), amount)
   const sale = typed.read("sale_price", normalizeText(fields("sale_price")[0]), amount)

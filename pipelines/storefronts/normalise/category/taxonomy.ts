@@ -140,7 +140,7 @@ const findBelowTop = (top: TaxonomyNode, parts: ReadonlyArray<string>): Place | 
 }
 
 /** Of several stated categories, the first that is in the taxonomy, or else the first that is not `uncategorized`. */
-export const pickStatement = (trimmed: ReadonlyArray<string | null>): string | null => {
-  const known = trimmed.filter((text) => text !== null && toToken(text) !== uncategorized)
+export const pickStatement = (stated: ReadonlyArray<string | null>): string | null => {
+  const known = stated.filter((text) => text !== null && toToken(text) !== uncategorized)
   return known.find((text) => text !== null && readStatement(text) !== undefined) ?? known[0] ?? null
 }

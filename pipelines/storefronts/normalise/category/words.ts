@@ -25,8 +25,8 @@ const irregular = new Map([
 
 /** `cookies` and `cookie` both become `cooky`: it only matters that they match. */
 const toSingular = (word: string) => {
-  const foldedWords = irregular.get(word)
-  if (foldedWords !== undefined) return foldedWords
+  const irregularForm = irregular.get(word)
+  if (irregularForm !== undefined) return irregularForm
   if (word.length < 4) return word
   if (word.length > 4 && word.endsWith("ies")) return `${word.slice(0, -3)}y`
   if (word.length > 4 && word.endsWith("ie")) return `${word.slice(0, -2)}y`

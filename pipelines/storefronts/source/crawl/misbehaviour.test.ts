@@ -165,6 +165,16 @@ describe("a store that takes too long", () => {
     })
   )
 
+  it.effect("gives up a page that drips beyond pageTimeout, long before the budget of the store ends", () =>
+    Effect.gen(function* () {
+      const { misbehave, step } = hanging(2, drip)
+      const policy = { pageTimeout: "20 seconds", budget: "1 day" } as const
+      const { products, read } = yield* whileTimePasses(step, readShop(shop, misbehave, { policy }))
+      assert.deepStrictEqual([read.outcome, products.length], ["broken_off", 250])
+      assert.include(read.detail ?? "", "within 20s", read.detail ?? "")
+    })
+  )
+
   it.effect("fails if nothing was read in time", () =>
     Effect.gen(function* () {
       const { misbehave, step } = hanging(1, () => undefined)

@@ -50,7 +50,10 @@ const makePageMemory = Effect.gen(function* () {
 /** `lane` is shared by all stores of a platform. One page at a time is in memory, the last one until the scope ends. */
 export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolicy, lane?: string) {
   const startedAt = yield* Clock.currentTimeMillis
-  const common = { within: policy.pageTimeout, ...(lane === undefined ? {} : { lane }) }
+  const common: Pick<SourceRequest, "bodyTimeout" | "lane"> = {
+    bodyTimeout: policy.pageTimeout,
+    ...(lane === undefined ? {} : { lane })
+  }
 
   const fetch = Effect.fnUntraced(function* (ask: SourceRequest) {
     const archive = yield* Archive
