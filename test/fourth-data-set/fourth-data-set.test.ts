@@ -162,15 +162,15 @@ describe("a fourth data set", () => {
   })
 
   it("is shown by the console without code of its own", async () => {
-    const { factsOf } = await import(pathToFileURL(path.join(copy, "serve/console/data/data-sets.ts")).href)
+    const { readContents } = await import(pathToFileURL(path.join(copy, "serve/console/data/data-sets.ts")).href)
     const facts = await inDuckDb("exchange-rates.duckdb", (db) =>
-      factsOf({ dataSet: (name: string) => (name === "exchange-rates" ? db : undefined), ingest: db })
+      readContents({ dataSet: (name: string) => (name === "exchange-rates" ? db : undefined), ingest: db })
     )
     expect(facts).toContainEqual({
       title: "Exchange rates",
       pipeline: "exchange-rates",
       isLoaded: true,
-      holds: [{ count: 3, what: "rows in rate" }],
+      contents: [{ count: 3, what: "rows in rate" }],
       newest: [{ what: "day", on: "2026-09-30", late_after: null }]
     })
   })

@@ -169,7 +169,10 @@ describe("a store that takes too long", () => {
     Effect.gen(function* () {
       const { misbehave, step } = hanging(2, drip)
       const policy = { pageTimeout: "20 seconds", budget: "1 day" } as const
-      const { products, read } = yield* whileTimePasses(step, readShop(shop, misbehave, { policy }))
+      const { products, read } = yield* whileTimePasses(
+        step,
+        readShop(shop, misbehave, { policy, requests: { idleTimeout: "1 day" } })
+      )
       assert.deepStrictEqual([read.outcome, products.length], ["broken_off", 250])
       assert.include(read.detail ?? "", "within 20s", read.detail ?? "")
     })

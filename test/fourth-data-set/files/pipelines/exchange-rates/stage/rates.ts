@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { rateTable, rawFileTable, rejectTable } from "@larder/warehouse"
 import { Effect } from "effect"
-import type { RawFile } from "../../run/archive/fetch-list.ts"
+import type { FetchedPayload } from "../../run/archive/fetch-list.ts"
 import type { RunContext } from "../../run/pipeline.ts"
 import { mappingVersion, type normalise } from "../normalise/rates.ts"
 import { feed } from "../source/daily-file.ts"
@@ -11,7 +11,7 @@ const mapping_sha256 = createHash("sha256").update(String(mappingVersion)).diges
 
 export const stageRates = Effect.fnUntraced(function* (
   { run_id, staging }: RunContext,
-  { bytes, content_type, fetched_at, sha256: raw_sha256, url }: RawFile,
+  { bytes, content_type, fetched_at, sha256: raw_sha256, url }: FetchedPayload,
   { rates, rejects }: ReturnType<typeof normalise>,
   rows_read: number
 ) {
