@@ -32,11 +32,11 @@ export { readWooCommerceProducts } from "./storefronts/decode/json/woocommerce.t
 export type { FeedPage } from "./storefronts/decode/page.ts"
 export { feedKinds } from "./storefronts/feed-kinds.ts"
 export {
-  ShopifyStores,
+  ShopifyStoreSlots,
   type StorePolicy,
   shopifyLane,
-  storePolicy,
-  storeRequests
+  storeLivePolicy,
+  storePolicy
 } from "./storefronts/source/crawl/policy.ts"
 export { type KnownProducts, noKnownProducts } from "./storefronts/source/crawl/product-list.ts"
 export type { StoreRead } from "./storefronts/source/crawl/store-read.ts"

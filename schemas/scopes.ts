@@ -4,10 +4,10 @@ import { dataSets } from "./data-sets.ts"
 
 export type Scope = (typeof dataSets)[number]["scopes"][number]
 
-const [first, ...others] = dataSets
+const [firstDataSet, ...otherDataSets] = dataSets // taken apart, because the type needs at least one scope
 export const scopes: readonly [Scope, ...Array<Scope>] = [
-  ...first.scopes,
-  ...others.flatMap((dataSet): ReadonlyArray<Scope> => dataSet.scopes)
+  ...firstDataSet.scopes,
+  ...otherDataSets.flatMap((dataSet): ReadonlyArray<Scope> => dataSet.scopes)
 ]
 
 export const Scope = Schema.Literals(scopes)

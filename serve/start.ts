@@ -15,7 +15,7 @@ import {
   makeTurns,
   routes
 } from "./api/index.ts"
-import { Billing, openBilling, openPayments, warnOfFreeCredits } from "./billing/index.ts"
+import { Billing, openBilling, openProcessor, unpaidCreditWarning } from "./billing/index.ts"
 import { createDemoKey, ledgerDirectoryIn, serveControl, welcome } from "./cli/index.ts"
 import {
   type ConsoleServices,
@@ -56,7 +56,7 @@ const open = Effect.fnUntraced(function* () {
     const administration = logKeyChanges(ledger.administration, "a command")
     yield* serveControl(ledgerDirectoryIn(layout.home), administration, yield* administerPeople(consoleUrl))
   }
-  const payments = yield* openPayments(consoleUrl)
+  const payments = yield* openProcessor(consoleUrl)
   const billing = yield* openBilling(payments.processor)
   const dataRead = Context.get(yield* Layer.build(DataRead.layer(live, layout)), DataRead)
 
@@ -147,7 +147,7 @@ const open = Effect.fnUntraced(function* () {
     docsUrl: publicApiUrl ?? addressFor(api, null)
   })
   if (!isLoopback(listening) && !publicUrl?.startsWith("https:")) yield* Effect.logWarning(warnOfMissingTls(listening))
-  const warning = warnOfFreeCredits(payments.mode, publicUrl)
+  const warning = unpaidCreditWarning(payments.mode, publicUrl)
   if (warning !== undefined) yield* Effect.logWarning(warning)
   for (const url of [api, listening]) if (!isEveryAddress(url)) origins.add(url)
   if (simulator !== undefined) yield* Effect.forkScoped(simulator.sendEvents)

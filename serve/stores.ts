@@ -3,7 +3,6 @@ import { Effect, Layer, Option, type Redacted } from "effect"
 import {
   anchorPlace,
   connect,
-  databasePlace,
   embeddedConsole,
   keepDatabaseAnchor,
   keepFileAnchor,
@@ -11,7 +10,8 @@ import {
   LedgerFile,
   openLedgerInFile,
   openLedgerInPostgres,
-  postgresConsole
+  postgresConsole,
+  redactedUrl
 } from "./ledger/index.ts"
 
 type Anchor = Option.Option<Redacted.Redacted>
@@ -29,7 +29,7 @@ export const storesInFile = (directory: string, anchor: Anchor) => {
 export const storesInPostgres = (url: Redacted.Redacted, directory: string, anchor: Anchor) => {
   const ledger = Effect.gen(function* () {
     const sql = yield* connect(url)
-    const opened = openLedgerInPostgres(sql, databasePlace(url), directory)
+    const opened = openLedgerInPostgres(sql, redactedUrl(url), directory)
     return yield* keepDatabaseAnchor(sql, Option.map(anchor, anchorPlace), opened)
   })
   return Layer.mergeAll(Layer.effect(Ledger, ledger), postgresConsole(url))

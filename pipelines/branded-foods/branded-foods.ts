@@ -10,8 +10,8 @@ export const brandedFoods: Pipeline = {
   holds: "labels",
   checks: brandedFoodChecks,
   samples: new URL("./samples/", import.meta.url),
-  hosts: ["fdc.nal.usda.gov"],
-  files: true,
+  recordingFolders: ["fdc.nal.usda.gov"],
+  acceptsFile: true,
   read: (context) =>
     Effect.flatMap(
       Effect.promise(() => import("./read.ts")),

@@ -11,7 +11,7 @@ import { Progress } from "../run/progress.ts"
 import { labelMappingHash } from "./mapping-version.ts"
 import { checkDictionaries } from "./normalise/dictionaries.ts"
 import { readLoadedBefore } from "./previous.ts"
-import { fetchRelease, formFeed, type Recognised, unreachable } from "./source/fetch-release.ts"
+import { fetchErrorTags, fetchRelease, formFeed, type MovedPayload } from "./source/fetch-release.ts"
 import { newestRelease } from "./source/newest-release.ts"
 import { loadForms, type StagedForm } from "./stage/load-forms.ts"
 
@@ -96,10 +96,10 @@ const recordPayloads = Effect.fnUntraced(function* (
 })
 
 /** Records the new addresses of payloads that were loaded from other addresses, with the counts of that load. */
-const recordAddresses = ({ run_id, staging }: RunContext, recognised: ReadonlyArray<Recognised>) =>
+const recordAddresses = ({ run_id, staging }: RunContext, moved: ReadonlyArray<MovedPayload>) =>
   staging.add(
     rawFileTable,
-    recognised.map(({ file, payload }) => ({ ...payload, pipeline: "branded-foods", run_id, ...payloadFields(file) }))
+    moved.map(({ file, payload }) => ({ ...payload, pipeline: "branded-foods", run_id, ...payloadFields(file) }))
   )
 
 export const readBrandedFoods = Effect.fn("brandedFoods.read")(
@@ -110,8 +110,8 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
     const release = yield* newestRelease()
     yield* progress.expect([release.json, release.csv, release.zip].filter((form) => form !== undefined).length)
     const fetched = yield* fetchRelease(release, previous.payloads)
-    const { known, recognised } = fetched
-    yield* recordAddresses(run, recognised)
+    const { known, moved } = fetched
+    yield* recordAddresses(run, moved)
     const { left_out: untrusted, staged } = yield* loadForms(run, fetched.forms, previous.nutrientNumbers)
     const left_out = [...fetched.left_out, ...untrusted]
     if (staged.length + known.length === 0) return yield* noFormRead(left_out)
@@ -129,6 +129,6 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
   Effect.catchTag(["FileUnwritable", "RecordingUnreadable"], (error) =>
     Effect.fail(new ReadFailed({ faults: [error.message, advice] }))
   ),
-  Effect.catchTag(["NoReleaseFound", ...unreachable], failWithoutRelease),
+  Effect.catchTag(["NoReleaseFound", ...fetchErrorTags], failWithoutRelease),
   Effect.scoped
 )

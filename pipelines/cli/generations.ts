@@ -1,4 +1,4 @@
-/** `larder-ingest generations`: lists the generations and what made each of them. */
+/** `larder-ingest generations`: lists the generations and how each was created. */
 import { type ListedGeneration, listGenerations } from "@larder/warehouse"
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
@@ -29,10 +29,10 @@ export const generationsCommand = Command.make(
   Effect.fn(function* ({ json }) {
     const layout = yield* openHome
     const { generations: listed, unusable } = yield* listGenerations(layout)
-    for (const { message } of unusable) yield* Effect.logWarning(`a generation is not listed: ${message}`)
+    for (const { message } of unusable) yield* Effect.logWarning(`skipped a generation: ${message}`)
     if (json) return yield* Console.log(JSON.stringify(listed))
     yield* Console.log(
       listed.length === 0 ? "No generation yet. Run: npx larder-ingest" : listed.map(formatGeneration).join("\n")
     )
   })
-).pipe(Command.withDescription("List the kept generations and what made them; * marks data that is live"))
+).pipe(Command.withDescription("List the generations and how each was created; * marks those with live data"))

@@ -43,7 +43,7 @@ const selectPipelines = Effect.fnUntraced(function* ({ pipeline, replay, stores 
   if (Option.isSome(replay)) {
     const names = yield* listRecordedNames(replay.value)
     const isRecorded = (candidate: Pipeline) =>
-      candidate.hosts.some((host) => names.has(host)) || (candidate === storefronts && Option.isSome(stores))
+      candidate.recordingFolders.some((host) => names.has(host)) || (candidate === storefronts && Option.isSome(stores))
     return requested.length === 1 ? requested : requested.filter(isRecorded)
   }
   if (Option.isSome(stores) || (yield* hasStoreList)) return requested
@@ -58,8 +58,8 @@ const selectPipelines = Effect.fnUntraced(function* ({ pipeline, replay, stores 
 const probeAll = Effect.fnUntraced(function* (options: ProbeOptions) {
   const selected = yield* selectPipelines(options)
   const folder = Option.isSome(options.replay) ? yield* openRecordings(options.replay.value) : undefined
-  const originFor = ({ requests }: Pipeline): OriginLayer =>
-    folder === undefined ? liveOrigin({ ...requests, ...probePolicy }) : replayOrigin(folder)
+  const originFor = ({ livePolicy }: Pipeline): OriginLayer =>
+    folder === undefined ? liveOrigin({ ...livePolicy, ...probePolicy }) : replayOrigin(folder)
   return yield* Effect.forEach(
     selected,
     (pipeline) =>

@@ -45,7 +45,7 @@ const inapplicableFlag = (name: string) => Flag.withHidden(Flag.optional(Flag.St
 
 /** With several pipelines, the days apply only to those whose sources can be queried by day. */
 const dayFlags = (requested: ReadonlyArray<Pipeline>) => {
-  const readers = requested.filter(({ days }) => days).map(({ name }) => name)
+  const readers = requested.filter(({ acceptsDays }) => acceptsDays).map(({ name }) => name)
   if (readers.length === 0) return { from: inapplicableFlag("from"), to: inapplicableFlag("to") }
   const only = readers.length === requested.length ? "" : `; applies to ${readers.join(" and ")} only`
   return {
@@ -57,8 +57,8 @@ const dayFlags = (requested: ReadonlyArray<Pipeline>) => {
 const runFlags = (requested: ReadonlyArray<Pipeline>) => ({
   ...flags,
   ...dayFlags(requested),
-  file: requested.every(({ files }) => files) ? flags.file : inapplicableFlag("file"),
-  stores: requested.every(({ lists }) => lists) ? flags.stores : inapplicableFlag("stores")
+  file: requested.every(({ acceptsFile }) => acceptsFile) ? flags.file : inapplicableFlag("file"),
+  stores: requested.every(({ acceptsStoreList }) => acceptsStoreList) ? flags.stores : inapplicableFlag("stores")
 })
 
 const runCommand = (name: string, requested: ReadonlyArray<Pipeline>, description: string) =>

@@ -12,11 +12,11 @@ export const commodities: Pipeline = {
   name: "commodities",
   dataSet: commodity,
   holds: "prices",
-  days: true,
-  repeatsReads: true,
+  acceptsDays: true,
+  rebuildRepeatsEmptyRuns: true,
   checks: commodityChecks,
   samples: new URL("./samples/", import.meta.url),
-  hosts: ["marsapi.ams.usda.gov", "mpr.datamart.ams.usda.gov"],
+  recordingFolders: ["marsapi.ams.usda.gov", "mpr.datamart.ams.usda.gov"],
   preflight: ({ kind }) =>
     Effect.map(marsKey, (key) => (kind === "live" && key === undefined ? { lacks: withoutKey } : {})),
   read: (context) =>

@@ -89,12 +89,12 @@ const readService = Effect.fnUntraced(function* (
   const outcomes: Array<Outcome> = []
   let stop = reasonToSkip
   for (const feed of feeds) {
-    if (stop === undefined) yield* progress.advance({ reading: feed.feed })
+    if (stop === undefined) yield* progress.advance({ started: feed.feed })
     const outcome: Outcome =
       stop === undefined ? yield* readOutcome(context, feed) : { kind: "unreachable", feed: feed.feed, reason: stop }
     outcomes.push(outcome)
     stop ??= findReasonToStop(outcomes)
-    yield* progress.advance({ feed: feed.feed, rows: outcome.kind === "read" ? outcome.rows_read : 0 })
+    yield* progress.advance({ finished: feed.feed, rows: outcome.kind === "read" ? outcome.rows_read : 0 })
   }
   // days that the operator chose may have no rows, and so may a recording
   return kind === "live" && context.run.days === undefined ? detectIgnoredDays(outcomes) : outcomes

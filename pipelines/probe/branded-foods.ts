@@ -64,7 +64,7 @@ const judgeCsv = Effect.fnUntraced(function* (feed: string, heads: ReadonlyArray
   const path = yield* Path.Path
   const differs = (detail: string): ProbeFinding => ({ feed, verdict: "differs", detail })
   const names = new Set(heads.map(findMemberName))
-  const missing = csvMembers.filter((name) => members[name].isNeeded && !names.has(name))
+  const missing = csvMembers.filter((name) => members[name].isRequired && !names.has(name))
   if (missing.length > 0) return differs(`the zip has no ${missing.map((name) => `${name}.csv`).join(", ")}`)
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-probe-" }))
   const unknown: Array<string> = []

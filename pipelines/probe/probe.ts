@@ -13,9 +13,9 @@ import type { FeedVerdict } from "./verdict.ts"
 
 /** A person waits for the result: a probe tries twice, and does not wait out pauses of minutes. */
 export const probePolicy: Partial<LivePolicy> = {
-  maxTries: 2,
-  firstBackOff: "1 second",
-  maxBackOff: "2 seconds",
+  maxAttempts: 2,
+  initialBackoff: "1 second",
+  maxBackoff: "2 seconds",
   maxWait: "30 seconds",
   maxTotalPause: "1 minute",
   responseTimeout: "2 minutes"

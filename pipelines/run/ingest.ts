@@ -36,10 +36,10 @@ const parseDays = Effect.fnUntraced(function* ({ from, to }: IngestOptions) {
 type Pipelines = ReadonlyArray<Pipeline>
 
 const sourceFlags = [
-  ["from", "days"],
-  ["to", "days"],
-  ["file", "files"],
-  ["stores", "lists"]
+  ["from", "acceptsDays"],
+  ["to", "acceptsDays"],
+  ["file", "acceptsFile"],
+  ["stores", "acceptsStoreList"]
 ] as const
 
 /**
@@ -49,7 +49,7 @@ const sourceFlags = [
 const checkFlags = Effect.fnUntraced(function* (all: Pipelines, requested: Pipelines, options: IngestOptions) {
   for (const [flag, property] of sourceFlags) {
     const others = requested.filter((pipeline) => pipeline[property] !== true)
-    const isAccepted = others.length === 0 || (property === "days" && others.length < requested.length)
+    const isAccepted = others.length === 0 || (property === "acceptsDays" && others.length < requested.length)
     if (isAccepted || Option.isNone(options[flag])) continue
     const names = others.map(({ name }) => name).join(" and ")
     const commands = all.filter((pipeline) => pipeline[property]).map(({ name }) => `${programName} ${name}`)
@@ -69,10 +69,10 @@ const reportSkipped = ({ name }: Pipeline, { dryRun, json }: IngestOptions, prob
 const selectRecorded = Effect.fnUntraced(function* (requested: Pipelines, options: IngestOptions) {
   if (Option.isNone(options.replay) || requested.length === 1) return requested
   const names = yield* listRecordedNames(options.replay.value)
-  const isRecorded = ({ hosts }: Pipeline) => hosts.some((host) => names.has(host))
+  const isRecorded = ({ recordingFolders }: Pipeline) => recordingFolders.some((folder) => names.has(folder))
   if (!requested.some(isRecorded)) return requested // each pipeline reports which files it looked for
   for (const pipeline of requested.filter((candidate) => !isRecorded(candidate))) {
-    const problem = `nothing is recorded of ${pipeline.hosts.join(" or ")}`
+    const problem = `nothing is recorded of ${pipeline.recordingFolders.join(" or ")}`
     yield* Effect.logInfo(`${pipeline.name} is left out: ${problem}`)
     yield* reportSkipped(pipeline, options, problem)
   }
@@ -106,7 +106,13 @@ const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, { days, 
   const onFailed = (failed: Ended) => {
     ended = failed
   }
-  const runOptions = { home: layout.home, days: pipeline.days ? days : undefined, dryRun, acceptShrinkage, onFailed }
+  const runOptions = {
+    home: layout.home,
+    days: pipeline.acceptsDays ? days : undefined,
+    dryRun,
+    acceptShrinkage,
+    onFailed
+  }
   const result = yield* ingestOnce(pipeline, options, runOptions).pipe(
     Effect.onError((cause) => reportFailure(pipeline, options, cause, ended)),
     json ? (effect) => effect : Effect.provide(progressOnStderr)

@@ -92,21 +92,23 @@ export interface Pipeline {
   readonly checks: ReadonlyArray<Check>
   /** Folder of the bundled samples, laid out like a replay folder. */
   readonly samples: URL
-  /** Folders of a recording with these names belong to it. */
-  readonly hosts: ReadonlyArray<string>
+  /** Names in a replay folder that mark a recording of this pipeline: folders of hosts, or the store list. */
+  readonly recordingFolders: ReadonlyArray<string>
   /** Replaces parts of `livePolicy`. */
-  readonly requests?: Partial<LivePolicy>
+  readonly livePolicy?: Partial<LivePolicy>
   /** Whether a run reuses payloads that an interrupted run fetched within the last hours. */
   readonly resumesRuns?: true
   /**
    * Whether a rebuild also repeats runs without new rows, because later runs build on their reads. Branded foods do not
    * need this: such a run knows its release by name and fetches nothing of it.
    */
-  readonly repeatsReads?: true
-  /** Whether it accepts `--from` and `--to`, `--file`, and `--stores`. */
-  readonly days?: true
-  readonly files?: true
-  readonly lists?: true
+  readonly rebuildRepeatsEmptyRuns?: true
+  /** `--from` and `--to`. */
+  readonly acceptsDays?: true
+  /** `--file`. */
+  readonly acceptsFile?: true
+  /** `--stores`. */
+  readonly acceptsStoreList?: true
   readonly preflight?: PipelinePreflight
   /** Loads the reading code when it is called: most commands need none of it, others only one pipeline's. */
   readonly read: (

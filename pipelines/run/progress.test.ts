@@ -15,8 +15,8 @@ const quarter = Effect.gen(function* () {
   const progress = yield* Progress
   yield* progress.start("commodities")
   yield* progress.expect(4)
-  yield* progress.advance({ reading: "2993 Butter", bytes: 2_800_000 })
-  yield* progress.advance({ feed: "2993 Butter", rows: 1234, bytes: 400 })
+  yield* progress.advance({ started: "2993 Butter", bytes: 2_800_000 })
+  yield* progress.advance({ finished: "2993 Butter", rows: 1234, bytes: 400 })
   yield* TestClock.adjust("5 seconds")
 })
 
@@ -71,7 +71,7 @@ describe("progress", () => {
       const feed = "2993\u001b[2J\nButter"
       const named = Effect.andThen(
         quarter,
-        Progress.use((progress) => progress.advance({ feed }))
+        Progress.use((progress) => progress.advance({ finished: feed }))
       ).pipe(Effect.andThen(TestClock.adjust("1 second")))
       yield* Effect.scoped(named).pipe(Effect.provide(progressOn(screen)))
       assert.include(written.at(-3), "2993\\u001b[2J\\u000aButter")
@@ -116,7 +116,7 @@ describe("progress", () => {
     Effect.gen(function* () {
       const progress = yield* Progress
       yield* Effect.scoped(progress.start("commodities"))
-      yield* progress.advance({ feed: "1603" })
+      yield* progress.advance({ finished: "1603" })
     })
   )
 })

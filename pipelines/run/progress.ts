@@ -7,10 +7,10 @@ import { visibleInLine } from "@larder/warehouse/cli"
 import { ByteSize, Clock, Console, Context, Effect, Exit, Layer, type Scope } from "effect"
 
 interface ProgressUpdate {
-  /** Name of a feed that begins. */
-  readonly reading?: string
-  /** Name of a feed that is done. */
-  readonly feed?: string
+  /** Name of a feed whose read begins. */
+  readonly started?: string
+  /** Name of a feed whose read is done. */
+  readonly finished?: string
   readonly rows?: number
   readonly bytes?: number
 }
@@ -133,12 +133,12 @@ const makeReporter = (screen: Screen) => {
       update((current) => {
         current.feeds = feeds
       }),
-    advance: ({ feed, reading = feed, rows = 0, bytes = 0 }) =>
+    advance: ({ finished, started = finished, rows = 0, bytes = 0 }) =>
       update((current) => {
         current.rows += rows
         current.bytes += bytes
-        if (feed !== undefined) current.done += 1
-        if (reading !== undefined) current.last = visibleInLine(reading)
+        if (finished !== undefined) current.done += 1
+        if (started !== undefined) current.last = visibleInLine(started)
       }),
     phase: (name, rows) =>
       update((current) => {

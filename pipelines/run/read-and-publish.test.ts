@@ -30,7 +30,7 @@ const pricesOf = (checks: ReadonlyArray<Check>): Pipeline => ({
   holds: "prices",
   checks,
   samples: new URL("file:///none/"),
-  hosts: [],
+  recordingFolders: [],
   read: Effect.fnUntraced(function* ({ run_id, staging }) {
     const fs = yield* FileSystem.FileSystem
     const payload = yield* Archive.use((archive) => archive.fetch({ url, accept: "*/*" }))

@@ -46,7 +46,7 @@ const selectRuns = Effect.fnUntraced(function* (pipeline: Pipeline, layout: Layo
     (!recorded.has(run_id) &&
       live?.undone.some(({ first, last }) => generation !== null && first <= generation && generation <= last))
   return sortByRecord(archived, recorded).filter(
-    (run) => (run.has_published || pipeline.repeatsReads === true) && !isUndone(run)
+    (run) => (run.has_published || pipeline.rebuildRepeatsEmptyRuns === true) && !isUndone(run)
   )
 })
 

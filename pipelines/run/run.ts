@@ -92,7 +92,7 @@ const selectOrigin = (pipeline: Pipeline, given: Given): OriginLayer => {
   if (Option.isSome(given.file)) return fileOrigin(given.file.value)
   if (Option.isSome(given.replay)) return replayOrigin(given.replay.value)
   const bySetting = Effect.map(sourceKind(given), (kind) =>
-    kind === "live" ? liveOrigin(pipeline.requests) : sampleOrigin(fileURLToPath(pipeline.samples))
+    kind === "live" ? liveOrigin(pipeline.livePolicy) : sampleOrigin(fileURLToPath(pipeline.samples))
   )
   return Layer.unwrap(bySetting as Effect.Effect<OriginLayer, Config.ConfigError>)
 }

@@ -24,7 +24,7 @@ interface ShrinkageLimit {
 export const shrinkage = ({ before, name, now, percent, what }: ShrinkageLimit): Check => ({
   name,
   severity: "error",
-  description: `at most ${percent} % fewer ${what} than are live; with --accept-shrinkage fewer are published`,
+  description: `at most ${percent} % fewer ${what} than are live; --accept-shrinkage publishes them anyway`,
   sql: `
     select '${what}' as what, before, now, round(100 * (before - now) / before, 1) as percent_fewer
     from (select (${before})::integer as before, (${now})::integer as now)

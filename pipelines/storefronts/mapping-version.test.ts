@@ -68,7 +68,7 @@ const rowsOf = Effect.gen(function* () {
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-golden-" })
   const db = yield* DuckDb.memory
   yield* define(db, { tables: [...stagedIngestTables, ...storefront.tables], views: storefront.views })
-  const { add, settled, surveys } = yield* stageRows(db, folder)
+  const { add, finishLoading, surveys } = yield* stageRows(db, folder)
   /** The wording of a reason may change without another version. */
   const rejects: Record<string, Array<number>> = {}
   for (const { batches, domain, kind } of feeds) {
@@ -79,7 +79,7 @@ const rowsOf = Effect.gen(function* () {
     })
     yield* db.run(`insert into feed.store values (${literal(domain)}, 'EUR', ${feedKinds[kind].isFile})`)
   }
-  yield* settled
+  yield* finishLoading
   const counts = yield* assembleProducts(db, "run-1", folder, surveys)
   const rows: Record<string, unknown> = { rejects, counts }
   for (const [name, query] of Object.entries(queries)) {

@@ -16,7 +16,7 @@ const pipeline = "storefronts"
 interface StoreReadContext {
   readonly run_id: string
   /** When the list was read. Also the time of a read that fetched nothing, because a repeated run has it too. */
-  readonly asked_at: string
+  readonly list_fetched_at: string
   readonly staging: Staging
   readonly rows: Effect.Success<ReturnType<typeof stageRows>>
   readonly known: FindKnownProducts
@@ -36,10 +36,10 @@ const checkUnnamedRejects = (read: StoreRead, collections: number, products: num
 
 export const readStore = Effect.fn("Storefronts.readStore")(function* (store: ListedStore, target: StoreReadContext) {
   const progress = yield* Progress
-  const { asked_at, rows, run_id, staging } = target
+  const { list_fetched_at, rows, run_id, staging } = target
   const began = yield* Clock.currentTimeMillis
   const feed = feedName(store)
-  yield* progress.advance({ reading: feed })
+  yield* progress.advance({ started: feed })
   const about = { pipeline, feed, run_id }
   const payloads = new Map<string, { readonly raw: FetchedPayload; rows_read: number; rows_rejected: number }>()
   const unnamedRejects = { products: 0, collections: 0 }
@@ -77,7 +77,7 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
       mapping_sha256: mappingHash
     }))
   )
-  yield* progress.advance({ feed })
+  yield* progress.advance({ finished: feed })
   if (read.fetch_status !== "complete") {
     const { detail, fetch_status, outcome } = read
     yield* Effect.logWarning(`the read of ${store.domain} was ${fetch_status}`).pipe(
@@ -89,7 +89,7 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
     read,
     rows_read: all.reduce((sum, { rows_read }) => sum + rows_read, 0),
     rows_rejected: all.reduce((sum, { rows_rejected }) => sum + rows_rejected, 0),
-    read_at: all.reduce((last, { raw }) => (raw.fetched_at > last ? raw.fetched_at : last), asked_at),
+    read_at: all.reduce((last, { raw }) => (raw.fetched_at > last ? raw.fetched_at : last), list_fetched_at),
     seconds: ((yield* Clock.currentTimeMillis) - began) / 1000
   } satisfies ReadStore as ReadStore
 })

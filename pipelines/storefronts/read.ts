@@ -1,10 +1,11 @@
 /**
- * Reads the stores of the list, many concurrently, and stages their rows. A store that cannot be read is recorded, and
- * never prevents the others from being published.
+ * Reads the listed stores concurrently and stages their rows. A store that cannot be read is recorded, and does not
+ * prevent the others from being published.
  */
 import { literal, storefront, storeReadTable, storeTable } from "@larder/warehouse"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { Archive } from "../run/archive/archive.ts"
+import { reasonOf } from "../run/files/causes.ts"
 import { readHandEdited } from "../run/files/hand-edited.ts"
 import { Origin } from "../run/origins/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
@@ -20,33 +21,34 @@ import { feedName, type ReadStore } from "./source/crawl/store-read.ts"
 import { pickDueStores } from "./source/due.ts"
 import { listAddress, listName, withOperatorFiles } from "./source/operator-files.ts"
 import { parseStoreList, StoreListUnusable } from "./source/store-list.ts"
-import { checkReads, removeUnaccepted } from "./stage/check-reads.ts"
+import { checkReads, discardRejectedReads } from "./stage/check-reads.ts"
 import { stageRows } from "./stage/stage-rows.ts"
 
-/** Each has at most one page of a few MB in memory, and most of them are waiting for their hosts. */
+/** Each has at most one page in memory, within the limit of `PageMemory`, and most are waiting for a response. */
 const maxConcurrentStores = 128
 
 const readList = Effect.fnUntraced(function* (name: string) {
   const archive = yield* Archive
   const fs = yield* FileSystem.FileSystem
-  const { fetched_at, path } = yield* archive.fetch({ url: listAddress, accept: "application/json" }).pipe(
-    Effect.catchTag("RecordingUnreadable", ({ cause }) => {
-      const reason = cause instanceof Error ? cause.message : String(cause)
-      return Effect.fail(new StoreListUnusable({ file: name, problems: [`It cannot be read: ${reason}`] }))
-    })
-  )
+  const { fetched_at, path } = yield* archive
+    .fetch({ url: listAddress, accept: "application/json" })
+    .pipe(
+      Effect.catchTag("RecordingUnreadable", ({ cause }) =>
+        Effect.fail(new StoreListUnusable({ file: name, problems: [`It cannot be read: ${reasonOf(cause)}`] }))
+      )
+    )
   const text = yield* Effect.orDie(fs.readFileString(path)) // the archive has just written it
   return { fetched_at, stores: yield* parseStoreList(name, text) }
 })
 
-const Id = Schema.Struct({ domain: Schema.String, store_id: Schema.String })
+const StoreId = Schema.Struct({ domain: Schema.String, store_id: Schema.String })
 
 const storeValues = ({ read, store }: ReadStore) =>
   `(${literal(store.domain)}, ${read.currency === null ? "null" : literal(read.currency)}, ${feedKinds[store.kind].isFile})`
 
 const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext, results: ReadonlyArray<ReadStore>) {
   yield* staging.db.run(`insert into feed.store values ${results.map(storeValues).join(", ")}`)
-  const ids = yield* staging.db.all(Id, "select domain, id_of('store', domain, '') as store_id from feed.store")
+  const ids = yield* staging.db.all(StoreId, "select domain, id_of('store', domain, '') as store_id from feed.store")
   const idOf = new Map(ids.map(({ domain, store_id }) => [domain, store_id]))
   const store_id = ({ store }: ReadStore) => idOf.get(store.domain) ?? null
   yield* staging.add(
@@ -87,7 +89,7 @@ const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext
 
 const Staged = Schema.Struct({ rows: Schema.Int })
 
-/** Dies unless every row that was read is accounted for exactly once: rejected, silent or staged. */
+/** Dies unless the rows read are the rejected, the silent (nothing to store) and the staged ones, each once. */
 const checkCounts = Effect.fnUntraced(function* (
   { staging }: RunContext,
   result: Pick<ReadResult, "rows_read" | "rows_silent" | "rows_rejected">
@@ -96,11 +98,11 @@ const checkCounts = Effect.fnUntraced(function* (
   const { rows_read, rows_rejected, rows_silent } = result
   if (rows_read === rows_rejected + rows_silent + (staged?.rows ?? 0)) return
   yield* Effect.die(
-    new Error(`${rows_read} rows were read, but accounted for are ${JSON.stringify({ ...result, staged })}`)
+    new Error(`the ${rows_read} rows read are not all accounted for: ${JSON.stringify({ ...result, staged })}`)
   )
 })
 
-const nothing = { rows_read: 0, rows_silent: 0, rows_rejected: 0 }
+const noRows = { rows_read: 0, rows_silent: 0, rows_rejected: 0 }
 
 export const readStorefronts = Effect.fn("storefronts.read")(
   function* (run: RunContext) {
@@ -109,24 +111,24 @@ export const readStorefronts = Effect.fn("storefronts.read")(
     const origin = yield* Origin
     const previous = yield* readKnownStores(run)
     const originWithFiles = yield* withOperatorFiles(origin, run.stores)
-    const name = yield* listName(origin, run.stores)
+    const shownListName = yield* listName(origin, run.stores)
     const { results, result, stores } = yield* Effect.gen(function* () {
-      const { fetched_at: asked_at, stores: all } = yield* readList(name)
-      const due = yield* pickDueStores({ ...run, mapping: mappingHash }, all, asked_at)
+      const { fetched_at: list_fetched_at, stores: all } = yield* readList(shownListName)
+      const due = yield* pickDueStores({ ...run, mapping: mappingHash }, all, list_fetched_at)
       const stores = { listed: all.length, not_due: all.length - due.length }
-      if (due.length === 0) return { results: [], result: nothing, stores }
+      if (due.length === 0) return { results: [], result: noRows, stores }
       yield* readHandEdited(dictionary)
       yield* progress.expect(due.length)
       const folder = path.dirname(run.staging.file)
       const rows = yield* stageRows(run.staging.db, folder)
       const known = yield* stageKnownProducts(run.staging.db, run.layout, previous)
-      const read = yield* Effect.forEach(due, (store) => readStore(store, { ...run, asked_at, rows, known }), {
+      const read = yield* Effect.forEach(due, (store) => readStore(store, { ...run, list_fetched_at, rows, known }), {
         concurrency: maxConcurrentStores
       })
       yield* progress.phase("assembling products")
-      yield* rows.settled
+      yield* rows.finishLoading
       const checked = yield* checkReads(run, read, previous)
-      const results = yield* removeUnaccepted(run.staging.db, run.run_id, checked)
+      const results = yield* discardRejectedReads(run.staging.db, run.run_id, checked)
       yield* stageStores(run, results)
       const { rows_rejected, rows_silent } = yield* assembleProducts(run.staging.db, run.run_id, folder, rows.surveys)
       const sum = (count: (item: ReadStore) => number) => results.reduce((total, item) => total + count(item), 0)

@@ -1,20 +1,20 @@
-/** The storefronts pipeline: reads products and collections from the feeds of the stores of a list. */
+/** The storefronts pipeline: reads products and collections from the feeds of listed stores. */
 import { storefront } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
 import { checks } from "./checks.ts"
-import { storeRequests } from "./source/crawl/policy.ts"
+import { storeLivePolicy } from "./source/crawl/policy.ts"
 
 export const storefronts: Pipeline = {
   name: "storefronts",
   dataSet: storefront,
   holds: "stores",
-  repeatsReads: true,
+  rebuildRepeatsEmptyRuns: true,
   checks,
   samples: new URL("./samples/", import.meta.url),
-  hosts: ["stores.json"], // only the store list knows the hosts of a recording, so the list represents them
-  requests: storeRequests,
-  lists: true,
+  recordingFolders: ["stores.json"], // hosts differ from list to list, so the list itself marks a recording
+  livePolicy: storeLivePolicy,
+  acceptsStoreList: true,
   resumesRuns: true,
   preflight: (source) =>
     Effect.flatMap(

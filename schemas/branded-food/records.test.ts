@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { unstatedFood } from "@larder/test/support/unstated-food.ts"
+import { emptyFood } from "@larder/test/support/empty-food.ts"
 import { Schema } from "effect"
 import { BrandedFood } from "./records.ts"
 
@@ -10,7 +10,7 @@ const isFood = (value: unknown) =>
 const bare = {
   id: "data_branded_food_x",
   fdc_id: 1106457,
-  ...unstatedFood,
+  ...emptyFood,
   fetched_at: "2026-10-01T13:04:36.000Z"
 }
 

@@ -5,7 +5,7 @@
  */
 import { Context, type Effect, Schema } from "effect"
 import type { PaymentRow } from "./payment-rows.ts"
-import { type Card, type ForgedEvent, type HeaderReader, RetrievedReversal } from "./processor.ts"
+import { type Card, type EventRejected, type HeaderReader, RetrievedReversal } from "./processor.ts"
 import type { RechargeRow } from "./recharge-rows.ts"
 
 export type ShownCard = Pick<Card, "brand" | "last4">
@@ -45,10 +45,11 @@ export interface BillingSettings {
   readonly is_simulated: boolean
   readonly recharge: RechargeChoice & {
     /** A person has saved these amounts; otherwise they are proposed. */
-    readonly was_chosen: boolean
+    readonly is_configured: boolean
     /** Why billing switched auto-recharge off; null otherwise, and once a person switches it on or leaves it off. */
     readonly off_reason: string | null
-    readonly running: boolean
+    /** A recharge is in progress. */
+    readonly is_recharging: boolean
   }
 }
 
@@ -86,7 +87,7 @@ export class InvalidChoice extends Schema.TaggedError<InvalidChoice>()("InvalidC
 
 export class NoSavedCard extends Schema.TaggedError<NoSavedCard>()("NoSavedCard", {}) {
   override get message() {
-    return "There is no saved card. Pay once by card to save it."
+    return "There is no saved card. Make one payment by card to save it."
   }
 }
 
@@ -133,9 +134,9 @@ export class Billing extends Context.Service<
     readonly removeCard: (account_id: string) => Effect.Effect<BillingSettings, BillingUnavailable>
     /**
      * Handles an event of the processor, given its raw body. Returns once the payments that it names are reconciled.
-     * The route answers `BillingUnavailable` with 503, so that the event is sent again, and `ForgedEvent` with 400.
+     * The route answers `BillingUnavailable` with 503, so that the event is sent again, and `EventRejected` with 400.
      */
-    readonly webhook: (body: string, header: HeaderReader) => Effect.Effect<void, ForgedEvent | BillingUnavailable>
+    readonly webhook: (body: string, header: HeaderReader) => Effect.Effect<void, EventRejected | BillingUnavailable>
     readonly events: () => EventCounts
     /** Tells billing that a call of the account was charged. Costs almost nothing, never waits and never throws. */
     readonly charged: (account_id: string) => void

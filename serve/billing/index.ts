@@ -24,17 +24,17 @@ export {
 export { makeBook } from "./book.ts"
 export { maxRequestMs } from "./in-doubt.ts"
 export { openBilling } from "./open-billing.ts"
-export { openPayments, warnOfFreeCredits } from "./open-processor.ts"
+export { openProcessor, unpaidCreditWarning } from "./open-processor.ts"
 export { expireOpen, findPayment, toQuery } from "./payment-rows.ts"
 export {
   type CardProcessor,
-  ForgedEvent,
+  EventRejected,
   type PaymentQuery,
   ProcessorUnavailable,
   type RetrievedPayment
 } from "./processor.ts"
 export { endRecharge } from "./recharge-rows.ts"
-export { formatCard, whyCardsAreSaved } from "./saved-card.ts"
+export { formatCard, savedCardExplanation } from "./saved-card.ts"
 export type { CheckoutResult } from "./simulator/checkout.ts"
 export { formatEvent, newEventId, sign, signatureHeader } from "./simulator/events.ts"
 export { type EnteredCard, referenceOf, remainingCents, remainingCentsAt } from "./simulator/payment-state.ts"

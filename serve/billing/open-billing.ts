@@ -16,7 +16,7 @@ import {
 import { type BillingNeeds, nowText } from "./book.ts"
 import { makeResolve, reconcileInBackground } from "./in-doubt.ts"
 import { isSimulated, makePaymentHistory } from "./payment-history.ts"
-import { type CardProcessor, ForgedEvent } from "./processor.ts"
+import { type CardProcessor, EventRejected } from "./processor.ts"
 import { makeEventHandler } from "./processor-events.ts"
 import { startRecharges } from "./recharge.ts"
 import { endOtherProcessorsRecharges, findRecharge, saveRecharge, switchOffByPerson } from "./recharge-rows.ts"
@@ -29,7 +29,7 @@ const proposedChoice: RechargeChoice = { is_on: false, cents: 100_00, trigger_cr
 const unavailableText =
   "Payments are not available at the moment. Payments that have begun are completed automatically; try again in a moment."
 
-const errorsForCallers = [InvalidChoice, NoSavedCard, UnknownPayment, ForgedEvent, BillingUnavailable]
+const errorsForCallers = [InvalidChoice, NoSavedCard, UnknownPayment, EventRejected, BillingUnavailable]
 type ForCallers = InstanceType<(typeof errorsForCallers)[number]>
 const isForCallers = <E>(error: E): error is Extract<E, ForCallers> =>
   errorsForCallers.some((errorClass) => error instanceof errorClass)
@@ -60,9 +60,9 @@ const makeSettings = (needs: BillingNeeds) => {
       is_simulated: isSimulated(processor.name),
       recharge: {
         ...Struct.pick(recharge ?? proposedChoice, ["is_on", "cents", "trigger_credits"]),
-        was_chosen: recharge !== undefined,
+        is_configured: recharge !== undefined,
         off_reason: recharge?.off_reason ?? null,
-        running: recharge?.running != null
+        is_recharging: recharge?.running != null
       }
     } satisfies BillingSettings
   })

@@ -3,7 +3,7 @@ import { Clock, Duration, Effect } from "effect"
 import type { EventCounts } from "./billing.ts"
 import type { BillingNeeds } from "./book.ts"
 import { findPayment } from "./payment-rows.ts"
-import { ForgedEvent, type HeaderReader, ProcessorUnavailable } from "./processor.ts"
+import { EventRejected, type HeaderReader, ProcessorUnavailable } from "./processor.ts"
 import type { Reconcile } from "./reconcile.ts"
 
 /** Anyone can send requests here; this limits how often a rejected event is logged. */
@@ -21,7 +21,7 @@ export const makeEventHandler = ({ database, processor }: BillingNeeds, reconcil
       `An event from ${name} names payment ${payment_id}, which is unknown here; a restored backup lacks the payments made after it. Check the payment at ${name}. If an account of this ledger paid, credit it with: larder-serve accounts credit --account ID --usd AMOUNT --note ${payment_id}`
     )
 
-  const logRejected = Effect.fnUntraced(function* ({ problem }: ForgedEvent) {
+  const logRejected = Effect.fnUntraced(function* ({ problem }: EventRejected) {
     const now = yield* Clock.currentTimeMillis
     if (now - loggedAt < rejectionLogInterval) return
     loggedAt = now
@@ -52,7 +52,7 @@ export const makeEventHandler = ({ database, processor }: BillingNeeds, reconcil
       handle(body, header).pipe(
         Effect.tap(count("taken")),
         Effect.tapError((error) =>
-          error instanceof ForgedEvent ? Effect.andThen(count("refused"), logRejected(error)) : count("failed")
+          error instanceof EventRejected ? Effect.andThen(count("refused"), logRejected(error)) : count("failed")
         )
       )
   }

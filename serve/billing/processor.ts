@@ -34,8 +34,8 @@ export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("Paymen
   }
 }
 
-/** The signature is wrong, or its time too far off. `problem` is the response, for who configures the webhook. */
-export class ForgedEvent extends Schema.TaggedError<ForgedEvent>()("ForgedEvent", { problem: Schema.String }) {
+/** The signature is missing, wrong or too old, or the server lacks the secret. `problem` is sent as the response. */
+export class EventRejected extends Schema.TaggedError<EventRejected>()("EventRejected", { problem: Schema.String }) {
   override get message() {
     return this.problem
   }
@@ -125,12 +125,12 @@ export interface CardProcessor {
   readonly charge: (request: ChargeRequest) => ProcessorAnswer<RetrievedPayment>
   readonly retrieve: (query: PaymentQuery) => ProcessorAnswer<RetrievedPayment | undefined>
   /** Closes the payment page that the customer left, so that it can no longer be paid. Does not undo a payment. */
-  readonly closePage: (query: PaymentQuery) => ProcessorAnswer<RetrievedPayment | undefined>
+  readonly expireCheckout: (query: PaymentQuery) => ProcessorAnswer<RetrievedPayment | undefined>
   /** Forgets a saved card. Succeeds if the card is already forgotten. */
   readonly forget: (card: string) => ProcessorAnswer<void>
   /** Verifies an event's signature on the raw body. Returns the payments that it names; empty if it names none. */
   readonly readEvent: (
     body: string,
     header: HeaderReader
-  ) => Effect.Effect<ReadonlyArray<EventPayment>, ForgedEvent | ProcessorUnavailable>
+  ) => Effect.Effect<ReadonlyArray<EventPayment>, EventRejected | ProcessorUnavailable>
 }

@@ -37,7 +37,7 @@ export const makeReconcile = (needs: BillingNeeds) => {
     }),
     leave: Effect.fn("Billing.leave")(function* (payment: PaymentRow) {
       if (payment.card !== null) return yield* reconcile(payment)
-      return yield* bookRetrieved(payment, yield* processor.closePage(toQuery(payment)))
+      return yield* bookRetrieved(payment, yield* processor.expireCheckout(toQuery(payment)))
     })
   }
 }

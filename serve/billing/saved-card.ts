@@ -19,7 +19,7 @@ const brandNames: Readonly<Record<string, string>> = {
 
 export const formatCard = ({ brand, last4 }: ShownCard): string => `${brandNames[brand] ?? brand} ending in ${last4}`
 
-export const whyCardsAreSaved =
+export const savedCardExplanation =
   "The card is saved for your next payment. Larder charges it automatically only while auto-recharge is on."
 
 const CustomerRow = Schema.Struct({

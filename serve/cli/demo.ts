@@ -1,7 +1,7 @@
 /**
  * The demo account of `npm start`. It is created once; each start creates a new key, because a key cannot be shown
- * again. Keys of earlier starts are revoked unless a call was charged to them: they remain in terminals and logs, and
- * the number of keys per account is limited.
+ * again. Unused keys of earlier starts are revoked: keys stay visible in terminals and logs, and an account can have
+ * only so many.
  */
 import { scopes } from "@larder/schemas"
 import { DateTime, Effect } from "effect"
@@ -18,12 +18,12 @@ const revokeUnused = Effect.fnUntraced(function* (account: AccountSummary) {
   const to = DateTime.formatIsoDateUtc(yield* DateTime.now)
   const from = account.created_at.slice(0, to.length)
   const { by_key } = yield* administration.summedUsage({ account_id: account.id, from, to })
-  const used = new Set(by_key.map((sum) => sum.name))
+  const used = new Set(by_key.map(({ name: keyId }) => keyId))
   const unused = demoKeys.filter(({ id }) => !used.has(id))
   yield* Effect.forEach(unused, ({ id }) => administration.revokeKey({ key_id: id }), { discard: true })
 })
 
-/** `key` is undefined if it could not be created: the server works without it, and the log says why. */
+/** `key` is undefined if creating it failed. The reason is logged, and the server starts anyway. */
 export const createDemoKey = Effect.fn("Demo.key")(function* () {
   const administration = yield* Administration
   const accounts = yield* administration.listAccounts({})

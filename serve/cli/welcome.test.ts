@@ -21,7 +21,7 @@ describe("the text that start prints", () => {
 
   it("says when payments are tests or simulated", () => {
     assert.notInclude(welcome(started, undefined), "card payments")
-    assert.include(welcome({ ...started, payments: "test" }, undefined), "card payments are tests")
+    assert.include(welcome({ ...started, payments: "test" }, undefined), "card payments run in Stripe's test mode")
     assert.include(welcome({ ...started, payments: "simulated" }, undefined), "card payments are simulated")
   })
 

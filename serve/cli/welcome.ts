@@ -21,7 +21,7 @@ interface Demo {
 
 const aboutPayments = {
   simulated: "  (card payments are simulated: LARDER_STRIPE_KEY is not set)",
-  test: "  (card payments are tests: LARDER_STRIPE_KEY is a test key)",
+  test: "  (card payments run in Stripe's test mode: LARDER_STRIPE_KEY is a test key)",
   live: ""
 }
 

@@ -6,7 +6,7 @@ import type { BlockList } from "node:net"
 import { Cause, Effect, Exit, Option, Redacted } from "effect"
 import { H3, type H3Event, HTTPResponse } from "h3"
 import { type Gauge, type Meters, newRequestId } from "../api/index.ts"
-import { Billing, ForgedEvent } from "../billing/index.ts"
+import { Billing, EventRejected } from "../billing/index.ts"
 import { Administration, logKeyChanges } from "../ledger/index.ts"
 import { People } from "../people/index.ts"
 import { invitationPage } from "./account/invitation.ts"
@@ -267,7 +267,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     const exit = await run(Billing.use((billing) => billing.webhook(body.text, (name) => event.req.headers.get(name))))
     if (Exit.isSuccess(exit)) return responses.empty(204)
     const error = Cause.squash(exit.cause)
-    if (error instanceof ForgedEvent) return responses.plainText(400, error.message)
+    if (error instanceof EventRejected) return responses.plainText(400, error.message)
     report("an event of the card processor was not taken", { path: event.url.pathname }, exit.cause)
     return responses.empty(isTemporary(error) ? 503 : 500) // the processor sends it again
   }

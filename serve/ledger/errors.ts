@@ -24,7 +24,7 @@ export const toLedgerUnavailable = (action: string) => (cause: unknown) =>
 
 export class LedgerInUse extends Schema.TaggedError<LedgerInUse>()("LedgerInUse", { file: Schema.String }) {
   override get message() {
-    return `${this.file} is held by another process: a larder-serve that is running, or a command. Stop it, or choose another LARDER_HOME.`
+    return `${this.file} is in use by another process, such as a running larder-serve or a command. Stop it, or choose another LARDER_HOME.`
   }
 }
 

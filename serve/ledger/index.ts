@@ -41,7 +41,7 @@ export { openEmbeddedStore, prepareGroupWrite } from "./embedded/embedded-store.
 export { advanceHead, followFileChain } from "./embedded/head.ts"
 export { keepFileAnchor } from "./embedded/keep-anchor.ts"
 export { LedgerFile, ledgerPath, openLedgerFile } from "./embedded/ledger-file.ts"
-export { writeMark } from "./embedded/moved.ts"
+export { writeMigrationMarker } from "./embedded/moved.ts"
 export { readProgress, updateSums } from "./embedded/progress.ts"
 export type { LedgerStore } from "./embedded/store.ts"
 export { recordInSqlite } from "./embedded/tables.ts"
@@ -67,7 +67,7 @@ export {
   openLedgerInPostgres,
   openPostgresLedger
 } from "./postgres/postgres-ledger.ts"
-export { connect, databasePlace } from "./postgres/sql/database.ts"
+export { connect, redactedUrl } from "./postgres/sql/database.ts"
 export { failOnOutage } from "./postgres/sql/outages.ts"
 export { createConsoleTables, postgresConsole } from "./postgres/sql/postgres-console.ts"
 export { recordInPostgres } from "./postgres/sql/recording.ts"

@@ -5,7 +5,7 @@
  * times as ISO text in UTC, which sorts chronologically.
  */
 import { Context, Effect, Schema } from "effect"
-import type { Portion } from "./rows-as-text.ts"
+import type { WriteBatch } from "./encoded-rows.ts"
 import type { SqlCell } from "./sqlite.ts"
 
 /** The statement or transaction was rolled back, unless PostgreSQL committed it and only the answer was lost. */
@@ -61,9 +61,9 @@ export class ConsoleDatabase extends Context.Service<
      */
     readonly background: Statements
     /**
-     * Appends many rows in the background. `portionsOf` splits them into portions of at most the given number of rows:
+     * Appends many rows in the background. `batchesOf` splits them into batches of at most the given number of rows:
      * in SQLite each is a transaction, which charged calls wait for; in PostgreSQL one transaction contains all rows.
      */
-    readonly append: (portionsOf: (rows: number) => Iterable<Portion>) => Effect.Effect<void, ConsoleUnavailable>
+    readonly append: (batchesOf: (rows: number) => Iterable<WriteBatch>) => Effect.Effect<void, ConsoleUnavailable>
   }
 >()("larder/serve/ConsoleDatabase") {}

@@ -16,7 +16,8 @@ export {
   TableCount
 } from "./console-tables.ts"
 export { type CsvRow, csvText } from "./csv.ts"
-export { insertPortion, readRows } from "./in-thread.ts"
+export { cellSeparator, type EncodedRows, rowSeparator } from "./encoded-rows.ts"
+export { insertWriteBatch, readRows } from "./in-thread.ts"
 export { runMigrations } from "./migrations.ts"
 export { maxKeptCalls, pruneRequests, writeRequests } from "./requests/batches.ts"
 export { gatherCalls } from "./requests/gather-calls.ts"
@@ -28,6 +29,5 @@ export {
   RequestLog
 } from "./requests/request-log.ts"
 export { layerRequestLog } from "./requests/stored-requests.ts"
-export { betweenCells, betweenRows, type RowsAsText } from "./rows-as-text.ts"
 export { isBusy, isDamaged, openSqlite, type SqlCell, type Sqlite, type SqliteRow } from "./sqlite.ts"
 export { inOwnThread, makeThread, type Thread } from "./thread.ts"

@@ -239,7 +239,7 @@ describe("an administrative command that fails", () => {
     writeFileSync(controlFile(), JSON.stringify({ url: "http://127.0.0.1:9", token: "stale" }))
     const { code, stderr } = await larder(["accounts", "list"])
     assert.strictEqual(code, 1)
-    assert.match(stderr, /is held by another process, which does not answer as larder-serve does/)
+    assert.match(stderr, /is in use by another process, which does not answer as larder-serve does/)
     await end()
   })
 })

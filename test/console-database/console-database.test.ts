@@ -15,7 +15,7 @@ import {
   ConsoleDatabase,
   ConsoleUnavailable,
   gatherCalls,
-  insertPortion,
+  insertWriteBatch,
   maxKeptCalls,
   type NotedRequest,
   type Statements,
@@ -162,7 +162,7 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
       const meanwhile = Effect.exit(Effect.provide(rows, Layer.fresh(layer)))
       const { exit, told } = yield* killedWriter(environment, meanwhile)
       if (name === "PostgreSQL") assert.isTrue(Exit.isSuccess(exit))
-      else assert.isTrue(Exit.isFailure(exit) && /is held by another process/.test(Cause.pretty(exit.cause)))
+      else assert.isTrue(Exit.isFailure(exit) && /is in use by another process/.test(Cause.pretty(exit.cause)))
       assert.isAbove(told, 20)
       const ids = (yield* Effect.provide(rows, layer)).map(({ id }) => id)
       const numbers = (prefix: string) =>
@@ -225,7 +225,7 @@ const watchedThread = Effect.gen(function* () {
   const file = Context.get(yield* Layer.build(LedgerFile.layer(path.join(folder, "ledger"))), LedgerFile)
   const run: Thread["run"] = (module, work, ...args) => {
     const [portion] = args
-    if (work.name === insertPortion.name && Array.isArray(portion)) {
+    if (work.name === insertWriteBatch.name && Array.isArray(portion)) {
       sizes.push(portion.reduce((sum, { rows }) => sum + rows.split("\n").length, 0))
     }
     return file.thread.run(module, work, ...args)

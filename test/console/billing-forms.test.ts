@@ -1,6 +1,6 @@
 /** The forms about money, filled in and sent over HTTP: what is typed wrong, and what is paid. */
 
-import { Billing, Simulator, whyCardsAreSaved } from "@larder/serve/billing"
+import { Billing, Simulator, savedCardExplanation } from "@larder/serve/billing"
 import { Administration } from "@larder/serve/ledger"
 import { beforeAll, describe, expect, it } from "vitest"
 import { linkCalled, type SignedIn, spendingConsole, unescaped } from "../support/console/spending-console.ts"
@@ -60,7 +60,7 @@ describe("a top-up", () => {
     expect(text).toContain(`<dd>${paid}</dd>`)
     expect(text).toContain(`<dd>${got}</dd>`)
     expect(text).toContain("Nothing is charged yet")
-    expect(text).toContain(whyCardsAreSaved)
+    expect(text).toContain(savedCardExplanation)
     expect(buttonsOf(text)).toEqual(["Continue to the card page"])
   })
 
@@ -268,7 +268,7 @@ describe("auto-recharge that charges at once", () => {
     )
     expect(buttonsOf(text)).toEqual(["Switch on and charge $10.00", "Back"])
     expect(["recharge_amount", "trigger", "payments"].map((name) => hidden(text, name))).toEqual(["10", "5,000", "499"])
-    expect((await settingsOf(who)).recharge).toMatchObject({ is_on: false, was_chosen: false })
+    expect((await settingsOf(who)).recharge).toMatchObject({ is_on: false, is_configured: false })
     expect(await recharges()).toEqual([])
   })
 
@@ -323,7 +323,7 @@ describe("auto-recharge on the pages of the console", () => {
     expect(linkCalled((await who.browser.get("/")).text, "Set up")).toBe("/billing/auto-recharge")
     const own = await who.browser.get("/billing/auto-recharge")
     expect(linkCalled(own.text, "Add credits")).toBe("/billing/top-up")
-    for (const { text } of [billing, own]) expect(text).toContain(whyCardsAreSaved)
+    for (const { text } of [billing, own]) expect(text).toContain(savedCardExplanation)
   })
 
   it("shows no amounts as settings before they are chosen", async () => {
@@ -331,7 +331,7 @@ describe("auto-recharge on the pages of the console", () => {
     const { text } = await who.browser.get("/billing")
     expect(sectionOf(text, "auto-recharge")).not.toContain("$")
     expect(linkCalled(text, "Set up")).toBe("/billing/auto-recharge")
-    expect((await who.browser.get("/billing/auto-recharge")).text).toContain("the amounts are a suggestion")
+    expect((await who.browser.get("/billing/auto-recharge")).text).toContain("These are suggested amounts")
   })
 
   it("says when and for which card it was switched off, with links to continue", async () => {

@@ -50,7 +50,7 @@ describe("a form that was opened before another card was saved", () => {
     const choice = { ...hiddenIn(text), recharge_amount: "30", trigger: "5", is_on: "yes" }
     const refused = await who.browser.post(path, choice)
     expect([refused.status, (await settings()).recharge.is_on]).toEqual([409, false])
-    expect(refused.text).toContain("with Mastercard ending in 4444. What you entered is still below.")
+    expect(refused.text).toContain("with Mastercard ending in 4444. Your input is kept below.")
   })
 })
 
@@ -65,7 +65,7 @@ describe("a form of auto-recharge that was opened before a change", () => {
     const refused = await who.browser.post(path, { ...hiddenIn(text), ...choice })
     expect([refused.status, (await settings()).recharge]).toMatchObject([409, { is_on: false, cents: 20_00 }])
     expect(refused.text).toContain(
-      "Nothing was saved: the settings have changed since this page was opened. Auto-recharge is now off, $20.00 below $5.00, with Visa ending in 4242."
+      "Nothing was saved: the settings changed after you opened this page. Auto-recharge is now off, $20.00 below $5.00, with Visa ending in 4242."
     )
     expect(buttonsOf(refused.text)).toEqual(["Switch on"])
     expect([valueAt(refused.text, "recharge_amount"), valueAt(refused.text, "trigger")]).toEqual(["30", "6"])

@@ -2,12 +2,12 @@ import type { NewKey } from "@larder/serve/ledger"
 import { describe, expect, it } from "vitest"
 import type { Reply } from "../support/api/judge.ts"
 import { createKey, operate, statement } from "../support/api/operator.ts"
-import { errorOf, servedAlone } from "../support/api/served.ts"
+import { errorOf, startOwnServer } from "../support/api/served.ts"
 import { standingClock } from "./conditions.ts"
 
 // Half a day ahead of UTC: a month that is counted in local time would turn 14 hours too early.
 const clock = standingClock("2031-01-15T12:00:00.000Z")
-const api = servedAlone({ environment: { ...clock.environment, TZ: "Pacific/Kiritimati" } })
+const api = startOwnServer({ environment: { ...clock.environment, TZ: "Pacific/Kiritimati" } })
 
 const cheap = "/v1/commodities?commodity=butter" // 10 credits
 const dear = "/v1/stores" // 100 credits

@@ -1,7 +1,7 @@
 /** A label that states everything and one that states nothing, with the records that they become. */
 
+import { emptyFood } from "../support/empty-food.ts"
 import type { Form, Label } from "../support/label-releases.ts"
-import { unstatedFood } from "../support/unstated-food.ts"
 
 export type Expected = Readonly<Record<string, unknown>>
 export type Stated = Partial<Omit<Label, "fdc_id">>
@@ -126,4 +126,4 @@ export const completeRecord = (form: Form): Expected => ({
 })
 
 /** All that a label may leave out, left out. */
-export const bareRecord: Expected = { fdc_id: 1001, ...unstatedFood }
+export const bareRecord: Expected = { fdc_id: 1001, ...emptyFood }

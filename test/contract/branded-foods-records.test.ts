@@ -1,6 +1,6 @@
 /**
- * What a label becomes: the record of the interface, field by field, the same from either form of a release; and which label
- * of a product is current.
+ * How labels are served: each field of the API record, the same for the JSON and the CSV form of a release; and which
+ * label version of a product is current.
  */
 import { rmSync } from "node:fs"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -8,7 +8,7 @@ import { brandedFoodId } from "@larder/schemas"
 import { brandedFood, layoutOf, newestManifest, rebuildFrom } from "@larder/warehouse"
 import { Effect, Option } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
-import { servedAlone } from "../support/api/served.ts"
+import { startOwnServer } from "../support/api/served.ts"
 import { aLabel, type Form, forms, homeWith } from "../support/label-releases.ts"
 import { untilServed } from "../support/programs.ts"
 import { labelRules } from "./branded-food-label-rules.ts"
@@ -21,21 +21,21 @@ const labels = [complete, { data_source: "", publication_date: "" }, ...rules.ma
   (stated, index) => aLabel({ ...stated, fdc_id: 1000 + index })
 )
 
-/** The order of the rows tells nothing. */
+/** Reversed, because the order of the rows must not matter. */
 const homeOf = (form: Form) => homeWith([...labels, ...versions].toReversed(), form)
 const [firstForm] = forms
-const api = servedAlone({ home: () => homeOf(firstForm) })
+const api = startOwnServer({ home: () => homeOf(firstForm) })
 
-/** Has the server change to a generation that was published elsewhere from the other form alone. */
+/** Switches the server to a generation that was built from only this form, in another home. */
 const changeTo = async (form: Form) => {
   const home = await homeOf(form)
-  const exchange = Effect.gen(function* () {
+  const replaceDataSet = Effect.gen(function* () {
     const layout = yield* layoutOf(api.home())
     const { data_sets } = Option.getOrThrow(yield* newestManifest(layout.depot))
     const from = yield* layoutOf(home)
     return yield* rebuildFrom({ layout, dataSet: brandedFood, from, since: data_sets["branded-foods"] })
   })
-  await untilServed(api.server(), await Effect.runPromise(Effect.provide(exchange, NodeServices.layer)))
+  await untilServed(api.server(), await Effect.runPromise(Effect.provide(replaceDataSet, NodeServices.layer)))
   rmSync(home, { recursive: true })
 }
 
@@ -49,18 +49,18 @@ describe.each(forms)("the %s form of a release", (form) => {
       return (json as { readonly data: Expected }).data
     }
 
-    it("has exactly the fields of the interface, in their order", async () => {
+    it("has exactly the fields of the API schema, in schema order", async () => {
       const found = await record(1000)
       expect(Object.keys(found)).toEqual(["id", ...Object.keys(bareRecord), "fetched_at"])
       expect(found).toEqual({ id: brandedFoodId(1000), ...completeRecord(form), fetched_at: expect.any(String) })
       expect(Object.keys(found.nutrition as object)).toEqual(Object.keys(completeRecord(form).nutrition as object))
     })
 
-    it("has null for what the label does not state, [] for lists, and a nutrition without keys", async () => {
+    it("returns null, [] and {} for values that the label does not have", async () => {
       expect(await record(1001)).toEqual({ id: brandedFoodId(1001), ...bareRecord, fetched_at: expect.any(String) })
     })
 
-    it("states when its payload was fetched, in UTC with milliseconds", async () => {
+    it("returns when its payload was fetched, in UTC with milliseconds", async () => {
       const { fetched_at } = await record(1000)
       expect(fetched_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       const age = Date.now() - Date.parse(String(fetched_at))
@@ -68,15 +68,15 @@ describe.each(forms)("the %s form of a release", (form) => {
       expect(age).toBeLessThan(24 * 3600 * 1000)
     })
 
-    it("is the same in the search", async () => {
+    it("is identical in search results", async () => {
       const { json } = await api.get("/v1/branded-foods?name=almond+brittle")
       expect(json).toEqual({ data: [await record(1000)], next_cursor: null })
     })
 
-    const ofThisForm = rules
-      .map(([rule, , expected, only = form], index) => ({ rule, expected, only, fdcId: 1002 + index }))
-      .filter(({ only }) => only === form)
-    it.each(ofThisForm)("$rule", async ({ expected, fdcId }) => {
+    const rulesOfForm = rules
+      .map(([rule, , expected, onlyForm = form], index) => ({ rule, expected, onlyForm, fdcId: 1002 + index }))
+      .filter(({ onlyForm }) => onlyForm === form)
+    it.each(rulesOfForm)("$rule", async ({ expected, fdcId }) => {
       const found = await record(fdcId)
       expect(Object.fromEntries(Object.keys(expected).map((field) => [field, found[field]]))).toEqual(expected)
     })
@@ -94,21 +94,21 @@ describe.each(forms)("the %s form of a release", (form) => {
       expect(await found(`barcode=${current?.gtin_upc}`)).toEqual([current?.fdc_id])
     })
 
-    it("is found once per source of its barcode", async () => {
+    it("is found once for each data source with its barcode", async () => {
       expect(await found("name=twin")).toEqual([300, 301])
       expect(await found("barcode=041220576074")).toEqual([300, 301])
     })
 
-    it("is found once per barcode, however that is padded", async () => {
+    it("is found once for barcodes that differ only in zero-padding", async () => {
       expect(await found("name=padded")).toEqual([311])
       expect(await found("barcode=813090004442")).toEqual([311])
     })
 
-    it("is every label without a barcode", async () => {
+    it("is any label without a barcode", async () => {
       expect(await found("name=bare")).toEqual([320, 321])
     })
 
-    it("is the only one in search and categories, and older ones are read by id", async () => {
+    it("appears alone in search and categories; older versions can be read by id", async () => {
       const current = [...products.map((versions) => versions.at(-1)?.fdc_id), 300, 301, 311, 320, 321]
       expect(await found(`brand=${encodeURIComponent(versionsBrand)}&limit=200`)).toEqual(
         current.toSorted((a, b) => Number(a) - Number(b))

@@ -2,7 +2,7 @@
 import { brandedFoodId } from "@larder/schemas"
 import { describe, expect, it } from "vitest"
 import { pagesOf } from "../support/api/pages.ts"
-import { errorOf, servedAlone } from "../support/api/served.ts"
+import { errorOf, startOwnServer } from "../support/api/served.ts"
 import { aLabel, homeWith, ingestLabels, type Label } from "../support/label-releases.ts"
 import { run, untilServed } from "../support/programs.ts"
 
@@ -74,7 +74,7 @@ const laterReleased = [
 ]
 
 describe("filters", () => {
-  const api = servedAlone({ home: () => homeWith([...labels, ...released]) })
+  const api = startOwnServer({ home: () => homeWith([...labels, ...released]) })
   const found = async (filters: Readonly<Record<string, string>>) => {
     const { json, status } = await api.get(`/v1/branded-foods?${encoded(filters)}`)
     expect(status).toBe(200)

@@ -8,12 +8,12 @@ import path from "node:path"
 import { gunzipSync } from "node:zlib"
 import { beforeAll, describe, expect, it } from "vitest"
 import { pagesOf } from "../support/api/pages.ts"
-import { errorOf, servedAlone } from "../support/api/served.ts"
+import { errorOf, startOwnServer } from "../support/api/served.ts"
 import { madeGeneration } from "../support/generations.ts"
 import { run, untilServed } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 
-const api = servedAlone()
+const api = startOwnServer()
 const classIII = "/v1/commodities/prices?series=milk-class-iii-price-monthly&from=2026-09-01"
 const detail = "mpr.datamart.ams.usda.gov/services/v1.1/reports/2991/Detail"
 

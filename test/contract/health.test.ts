@@ -4,12 +4,12 @@ import path from "node:path"
 import { version } from "@larder/schemas"
 import { afterEach, beforeAll, describe, expect, it } from "vitest"
 import { createKey, statement } from "../support/api/operator.ts"
-import { errorOf, servedAlone } from "../support/api/served.ts"
+import { errorOf, startOwnServer } from "../support/api/served.ts"
 import { disk } from "./conditions.ts"
 
 const storage = disk()
 const hosts = { LARDER_HOST: "0.0.0.0", LARDER_CONSOLE_HOST: "127.0.0.1" }
-const api = servedAlone({ environment: { ...storage.environment, ...hosts } })
+const api = startOwnServer({ environment: { ...storage.environment, ...hosts } })
 const onConsole = (path: string) => fetch(`${api.server().console}${path}`)
 const json = async (path: string) => {
   const response = await onConsole(path)

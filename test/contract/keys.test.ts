@@ -5,12 +5,12 @@ import { scopes } from "@larder/schemas"
 import { hasValidChecksum, type NewKey } from "@larder/serve/ledger"
 import { describe, expect, it } from "vitest"
 import { createKey, operate, statement } from "../support/api/operator.ts"
-import { errorOf, servedAlone } from "../support/api/served.ts"
+import { errorOf, startOwnServer } from "../support/api/served.ts"
 import { admin } from "../support/programs.ts"
 import { standingClock } from "./conditions.ts"
 
 const clock = standingClock("2031-01-15T12:00:00.000Z") // budgets are counted per month
-const api = servedAlone({ environment: clock.environment })
+const api = startOwnServer({ environment: clock.environment })
 const revoked = "401 unauthorized: Unknown or revoked API key"
 const target = "/v1/commodities?commodity=butter"
 

@@ -3,7 +3,7 @@ import { cursorScope, encodeCursor } from "@larder/serve/api"
 import { beforeAll, describe, expect, it } from "vitest"
 import { operate } from "../support/api/operator.ts"
 import { pagesOf } from "../support/api/pages.ts"
-import { errorOf, servedAlone } from "../support/api/served.ts"
+import { errorOf, startOwnServer } from "../support/api/served.ts"
 import { newestGeneration } from "../support/generations.ts"
 import { untilServed } from "../support/programs.ts"
 import {
@@ -105,7 +105,7 @@ const shownCollections = newestFirst(ofStore(collections, shop), ({ collection_i
   collectionRecord(row, countOf(row))
 )
 
-const api = servedAlone({ home: () => homeWithStores({ stores, products, collections }) })
+const api = startOwnServer({ home: () => homeWithStores({ stores, products, collections }) })
 beforeAll(() =>
   operate(api.home(), (ledger) =>
     ledger.creditAccount({ account_id: api.key().account_id, credits: 90_000, note: "pages" })

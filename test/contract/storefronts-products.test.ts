@@ -1,6 +1,6 @@
 /** Single products: gallery, variants, numbers and texts as they leave. */
 import { describe, expect, it } from "vitest"
-import { errorOf, servedAlone } from "../support/api/served.ts"
+import { errorOf, startOwnServer } from "../support/api/served.ts"
 import { aProduct, aStore, aVariant, homeWithStores, type ProductRow, summaryRecord } from "../support/stores.ts"
 
 const store_id = "platform_store_shop"
@@ -63,7 +63,7 @@ const numerous = product("numbers", {
 const text = '\u0000\t\r\n"\\/</script>\u2028 İ 燕麦 😀 %_* \u007f é e\u0301'
 const odd = product("odd", { title: text, body_text: text, tags: [text], vendor: text })
 
-const api = servedAlone({
+const api = startOwnServer({
   home: () => homeWithStores({ stores: [aStore({ store_id })], products: [rich, product("plain"), numerous, odd] })
 })
 

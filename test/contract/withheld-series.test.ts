@@ -3,11 +3,11 @@ import { catalog } from "@larder/pipelines"
 import { guidePaths } from "@larder/serve/docs"
 import { describe, expect, it } from "vitest"
 import { connected, overHttp } from "../mcp/assistant.ts"
-import { errorOf, served, servedAlone } from "../support/api/served.ts"
+import { errorOf, served, startOwnServer } from "../support/api/served.ts"
 
 const { series } = catalog()
 
-const api = servedAlone({ environment: { LARDER_WITHHELD_LICENCES: "cme_group" } })
+const api = startOwnServer({ environment: { LARDER_WITHHELD_LICENCES: "cme_group" } })
 const open = served()
 
 const withheld = series.filter(({ slug }) => slug.includes("-exch-spot-")).map(({ slug }) => slug)

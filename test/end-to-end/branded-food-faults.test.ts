@@ -1,6 +1,6 @@
 /**
- * The fault matrix of branded foods: live runs in one home, in the test's own process. Most of them meet a fault in each form, so
- * that each leaves the warehouse as it was. Some 12 s of CPU.
+ * The fault matrix of branded foods: live runs in one home, in the test's own process. In most of them both forms are
+ * faulty, so nothing may be published. Takes about 12 s of CPU.
  */
 import { writeFileSync } from "node:fs"
 import path from "node:path"
@@ -24,7 +24,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Form, forms } from "../support/label-releases.ts"
 import { makeCertificate } from "../support/pipelines/certificates.ts"
-import { documentedFaults, says } from "../support/pipelines/documented-faults.ts"
+import { documentedFaults, matchesTemplate } from "../support/pipelines/documented-faults.ts"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
 import { hostsMoved, unpaced } from "../support/pipelines/live-runs.ts"
 import { startTls } from "../support/pipelines/tls-host.ts"
@@ -40,11 +40,11 @@ const releases = faultyReleases(seeded(seed))
 const home = temporaryFolder()
 const scope = Scope.makeUnsafe()
 let host: Awaited<ReturnType<typeof startFdcHost>>
-let secure = 0
+let tlsPort = 0
 let day = 0
 
-/** The machine's clock, so many milliseconds off. */
-const clockOff = (ms: number) =>
+/** The real clock, shifted by `ms`. */
+const shiftedClock = (ms: number) =>
   Layer.effect(
     Clock.Clock,
     Effect.map(
@@ -57,40 +57,43 @@ const clockOff = (ms: number) =>
     )
   )
 
-interface Ended {
+interface RunResult {
   readonly exit: number
   readonly left_out: ReadonlyArray<FeedLeftOut>
-  readonly told: string
+  readonly output: string
 }
 
-const distrusted = new Set<string>()
+const untrustedCertificatePaths = new Set<string>()
 
-/** Two tries, and a second for the head of an answer where none comes. */
-const live = (hangs = false) => {
+/** Two attempts, and a response timeout of one second if the host hangs. */
+const live = ({ hostHangs = false } = {}) => {
   const toPath = ({ pathname }: URL) =>
-    distrusted.has(pathname) ? `https://127.0.0.1:${secure}${pathname}` : `http://127.0.0.1:${host.port}${pathname}`
-  return hostsMoved(toPath, { ...unpaced, maxTries: 2, ...(hangs && { responseTimeout: "1 second" }) })
+    untrustedCertificatePaths.has(pathname)
+      ? `https://127.0.0.1:${tlsPort}${pathname}`
+      : `http://127.0.0.1:${host.port}${pathname}`
+  return hostsMoved(toPath, { ...unpaced, maxAttempts: 2, ...(hostHangs && { responseTimeout: "1 second" }) })
 }
 
 const ingest = (
   folder: string,
   origin: Layer.Layer<Origin, Config.ConfigError | FileUnusable, FileSystem.FileSystem | Path.Path> = live(),
   clock = 0
-): Promise<Ended> => {
+): Promise<RunResult> => {
   const logs: Array<string> = []
   const keep = Logger.map(Logger.formatJson, (line) => void logs.push(line))
   return ingestFromOrigin(brandedFoods, { home: folder, days: undefined, dryRun: false }).pipe(
     Effect.provide(origin),
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({}))),
     Effect.provide([NodeServices.layer, Logger.layer([keep])]),
-    Effect.provide(clock === 0 ? Layer.empty : clockOff(clock)),
+    Effect.provide(clock === 0 ? Layer.empty : shiftedClock(clock)),
     Effect.match({
-      onSuccess: ({ left_out }) => ({ exit: left_out.length === 0 ? 0 : 4, left_out, told: logs.join("\n") }) as const,
+      onSuccess: ({ left_out }) =>
+        ({ exit: left_out.length === 0 ? 0 : 4, left_out, output: logs.join("\n") }) as const,
       onFailure: (error) =>
         ({
           exit: error instanceof ChecksFailed ? 3 : 1,
           left_out: "left_out" in error ? error.left_out : [],
-          told: error.message
+          output: error.message
         }) as const
     }),
     Effect.runPromise
@@ -99,22 +102,22 @@ const ingest = (
 
 const dayOf = (number: number) => new Date(Date.UTC(2026, 0, number)).toISOString().slice(0, 10)
 
-/** A newer release is on the page. */
-const release = (offered: Readonly<Record<Form, FormFault>>) => {
+/** Publishes a newer release on the download page of the host. */
+const offerRelease = (offered: Readonly<Record<Form, FormFault>>) => {
   day += 1
   host.releases.clear()
   host.faults.clear()
-  distrusted.clear()
+  untrustedCertificatePaths.clear()
   for (const form of forms) {
     const address = at(form)
     const { body, distrusted: isDistrusted, host: misbehaviour } = offered[form]
     host.releases.set(address, body ?? goodZip(700))
     if (misbehaviour !== undefined) host.faults.set(address, misbehaviour)
-    if (isDistrusted) distrusted.add(address)
+    if (isDistrusted) untrustedCertificatePaths.add(address)
   }
 }
 const at = (form: Form) => zipAt(form, dayOf(day))
-const good = (json: number, csv: number): Readonly<Record<Form, FormFault>> => ({
+const validRelease = (json: number, csv: number): Readonly<Record<Form, FormFault>> => ({
   json: { fault: "", body: zipOf({ path: "release.json", content: jsonRelease([recordOf(json)]) }) },
   csv: { fault: "", body: goodZip(csv) }
 })
@@ -123,7 +126,7 @@ const state = async () => ({ generation: generationOf(home, "branded-foods"), fo
 beforeAll(async () => {
   host = await startFdcHost()
   const tls = startTls(makeCertificate({ name: "unknown", hosts: ["127.0.0.1"] }))
-  secure = (await Effect.runPromise(Scope.provide(tls, scope))).port
+  tlsPort = (await Effect.runPromise(Scope.provide(tls, scope))).port
 })
 afterAll(async () => {
   host.close()
@@ -133,7 +136,7 @@ afterAll(async () => {
 
 const table = documentedFaults("branded foods")
 
-/** A warehouse that met these publishes both forms. */
+/** Faults that do not stop either form from being published. */
 const toleratedFaults = [
   "JSON: a key added",
   "CSV: a column added",
@@ -142,13 +145,13 @@ const toleratedFaults = [
   "a clock that is a day off"
 ]
 
-describe("a release with faults that are no reason to leave out a form", () => {
-  it("is published, and its unusable values are recorded", async () => {
+describe("a release with tolerated faults", () => {
+  it("is published, and its invalid values are recorded", async () => {
     const { csv, json } = tolerated(0)
-    release({ json: { fault: "", body: json }, csv: { fault: "", body: csv } })
-    const { exit, told } = await ingest(home, live(), 86_400_000)
-    expect(exit, told).toBe(0)
-    expect(told).toContain("food_nutrient.csv has 3 records, and all_downloaded_table_record_counts.csv declares 30")
+    offerRelease({ json: { fault: "", body: json }, csv: { fault: "", body: csv } })
+    const { exit, output } = await ingest(home, live(), 86_400_000)
+    expect(exit, output).toBe(0)
+    expect(output).toContain("food_nutrient.csv has 3 records, and all_downloaded_table_record_counts.csv declares 30")
     expect(await foodsIn(home)).toEqual([1, 2, 3])
     const [fields, rejects] = await query(
       home,
@@ -168,65 +171,69 @@ describe("a release with faults that are no reason to leave out a form", () => {
 
 describe("a fault of both forms of a release", () => {
   /** Both forms faulty, one fault after the other. */
-  const met: Array<Ended & { readonly of: FaultyRelease; readonly isUnchanged: boolean }> = []
+  const results: Array<RunResult & { readonly release: FaultyRelease; readonly isUnchanged: boolean }> = []
   beforeAll(async () => {
     const before = await state()
-    for (const of of releases) {
-      release(of)
-      const ended = await ingest(home, live(of.json.fault === "no answer in time"))
-      met.push({ ...ended, of, isUnchanged: isDeepStrictEqual(await state(), before) })
+    for (const release of releases) {
+      offerRelease(release)
+      const ended = await ingest(home, live({ hostHangs: release.json.fault === "no answer in time" }))
+      results.push({ ...ended, release, isUnchanged: isDeepStrictEqual(await state(), before) })
     }
   })
 
-  it("publishes nothing, exits with 1 and names both", () => {
-    for (const { exit, isUnchanged, left_out, of, told } of met) {
-      const faults = forms.map((form) => of[form].fault)
+  it("publishes nothing, exits with 1 and reports both forms", () => {
+    for (const { exit, isUnchanged, left_out, output, release } of results) {
+      const faults = forms.map((form) => release[form].fault)
       const feeds = left_out.map(({ feed }) => feed).toSorted()
       expect([...faults, exit, isUnchanged, feeds]).toEqual([...faults, 1, true, ["gov-fdc/csv", "gov-fdc/json"]])
-      for (const { reason } of left_out) expect(told).toContain(reason)
+      for (const { reason } of left_out) expect(output).toContain(reason)
     }
     expect(leftovers(home)).toEqual([])
   })
 
-  it("is in the table of docs/ingesting.md, which lists no others", () => {
-    const tested = new Set([...releases.flatMap((of) => forms.map((form) => of[form].fault)), ...toleratedFaults])
+  it("matches the table in docs/ingesting.md exactly", () => {
+    const tested = new Set([
+      ...releases.flatMap((release) => forms.map((form) => release[form].fault)),
+      ...toleratedFaults
+    ])
     expect(table.map(({ fault }) => fault).toSorted()).toEqual([...tested].toSorted())
   })
 
-  it.each(table.filter(({ exit }) => exit !== "0"))("is told as the table says: $fault", (row) => {
+  it.each(table.filter(({ exit }) => exit !== "0"))("reports the documented message: $fault", (row) => {
     const { exit, fault, kept, message, published } = row
     expect({ exit, kept, published }).toEqual({ exit: "4", kept: "its last labels", published: "the other form" })
-    const reasons = met.flatMap(({ left_out, of }) =>
+    const reasons = results.flatMap(({ left_out, release }) =>
       forms.flatMap((form) => {
         const found = left_out.find(({ feed }) => feed === `gov-fdc/${form}`)
-        return of[form].fault === fault ? [found?.reason ?? "none"] : []
+        return release[form].fault === fault ? [found?.reason ?? "none"] : []
       })
     )
     expect(reasons.length).toBeGreaterThan(0)
-    for (const reason of reasons) expect(says(reason, message), `${reason}\n(LARDER_TEST_SEED=${seed})`).toBe(true)
+    for (const reason of reasons)
+      expect(matchesTemplate(reason, message), `${reason}\n(LARDER_TEST_SEED=${seed})`).toBe(true)
   })
 })
 
 describe("a fault of one form of a release", () => {
   const faulty = (form: Form, fault: string): FormFault => {
-    const found = releases.find((of) => of[form].fault === fault)
+    const found = releases.find((release) => release[form].fault === fault)
     if (found === undefined) throw new Error(`no release has ${fault}`)
     return found[form]
   }
-  it("leaves out the JSON form and publishes the CSV form, with nothing of the other", async () => {
-    release({ json: faulty("json", "JSON: a key renamed"), csv: good(0, 20).csv })
+  it("publishes only the CSV form if the JSON form is faulty, without any JSON rows", async () => {
+    offerRelease({ json: faulty("json", "JSON: a key renamed"), csv: validRelease(0, 20).csv })
     expect(await ingest(home)).toMatchObject({ exit: 4, left_out: [{ feed: "gov-fdc/json", kind: "untrusted" }] })
     expect(await foodsIn(home)).toEqual([1, 2, 3, 21, 22, 23])
   })
 
   it("leaves out a form that cannot be fetched, and publishes the other", async () => {
-    release({ json: good(30, 0).json, csv: faulty("csv", "500 to each try") })
+    offerRelease({ json: validRelease(30, 0).json, csv: faulty("csv", "500 to each try") })
     expect(await ingest(home)).toMatchObject({ exit: 4, left_out: [{ feed: "gov-fdc/csv", kind: "unreachable" }] })
     expect(await foodsIn(home)).toEqual([1, 2, 3, 21, 22, 23, 30])
   })
 
-  it("leaves out the CSV form and publishes the JSON form, with nothing of the other", async () => {
-    release({ json: good(40, 0).json, csv: faulty("csv", "CSV: a column of another type") })
+  it("publishes only the JSON form if the CSV form is faulty, without any CSV rows", async () => {
+    offerRelease({ json: validRelease(40, 0).json, csv: faulty("csv", "CSV: a column of another type") })
     expect(await ingest(home)).toMatchObject({ exit: 4, left_out: [{ feed: "gov-fdc/csv", kind: "untrusted" }] })
     expect(await foodsIn(home)).toEqual([1, 2, 3, 21, 22, 23, 30, 40])
     const [rejects] = await query(
@@ -236,7 +243,7 @@ describe("a fault of one form of a release", () => {
     expect(rejects).toEqual([])
   })
 
-  it("is made up for by the next good run, which requests nothing else", async () => {
+  it("makes the next successful run fetch only the missing form", async () => {
     host.releases.set(at("csv"), goodZip(40))
     host.asked()
     expect(await ingest(home)).toMatchObject({ exit: 0, left_out: [] })
@@ -252,13 +259,13 @@ describe("a fault of one form of a release", () => {
   })
 })
 
-describe("a release that was cut between two records", () => {
-  it("is published only if the operator accepts that labels lose nutrients", async () => {
+describe("a release truncated between two records", () => {
+  it("is published only with --accept-shrinkage", async () => {
     const file = path.join(folderOfTest(), path.basename(at("csv")))
-    const lacking = goodFiles(40).map((part) =>
+    const truncatedFiles = goodFiles(40).map((part) =>
       part.path === "food_nutrient.csv" ? { ...part, content: part.content.toString().replace(/[^\n]+\n$/, "") } : part
     )
-    writeFileSync(file, zipOf(...lacking))
+    writeFileSync(file, zipOf(...truncatedFiles))
     const amounts = async () => {
       const [rows] = await query(
         home,
@@ -266,11 +273,11 @@ describe("a release that was cut between two records", () => {
       )
       return rows
     }
-    const { exit, told } = await ingest(home, fileOrigin(file))
-    expect({ exit, told }).toEqual({
+    const { exit, output } = await ingest(home, fileOrigin(file))
+    expect({ exit, output }).toEqual({
       exit: 3,
-      told: expect.stringMatching(
-        /labels_keep_nutrients: .*"before":11,"now":10,"percent_fewer":9\.1.*with --accept-shrinkage fewer are published/s
+      output: expect.stringMatching(
+        /labels_keep_nutrients: .*"before":11,"now":10,"percent_fewer":9\.1.*--accept-shrinkage publishes them anyway/s
       )
     })
     expect(await amounts()).toEqual([{ amounts: 1 }])
@@ -288,23 +295,23 @@ describe("a release that was cut between two records", () => {
   })
 })
 
-describe("the number of a nutrient that only an earlier release stated", () => {
-  it("is kept after later releases", async () => {
+describe("a nutrient number that only an earlier release stated", () => {
+  it("survives later releases that omit it", async () => {
     const [rows] = await query(home, "select number from branded_food.nutrient where nutrient_id = 2067")
     expect(rows).toEqual([{ number: unnumbered.number }])
   })
 })
 
-describe("a folder of CSV files without one that is needed", () => {
-  it("is refused with the name of that file", async () => {
+describe("a CSV folder without a required file", () => {
+  it("is rejected, and the message names the file", async () => {
     const folder = folderOfTest()
     for (const { content, path: name } of goodFiles()) {
       if (name !== "branded_food.csv") writeFileSync(path.join(folder, name), content)
     }
-    const { exit, told } = await ingest(folderOfTest(), fileOrigin(folder))
-    expect({ exit, told }).toEqual({
+    const { exit, output } = await ingest(folderOfTest(), fileOrigin(folder))
+    expect({ exit, output }).toEqual({
       exit: 1,
-      told: expect.stringMatching(
+      output: expect.stringMatching(
         /^The folder larder-end-to-end-\w+ has no branded_food\.csv\. It contains food\.csv, food_nutrient\.csv\./
       )
     })

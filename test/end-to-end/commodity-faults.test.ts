@@ -7,7 +7,7 @@ import { onceForFile } from "../support/once-for-file.ts"
 import { makeCertificate } from "../support/pipelines/certificates.ts"
 import { answering, faultyRuns, witnesses } from "../support/pipelines/commodity-faults.ts"
 import { runCommodities } from "../support/pipelines/commodity-runs.ts"
-import { documentedFaults, says } from "../support/pipelines/documented-faults.ts"
+import { documentedFaults, matchesTemplate } from "../support/pipelines/documented-faults.ts"
 import { rowsIn, temporaryHome } from "../support/pipelines/live-commodities.ts"
 import { startTls } from "../support/pipelines/tls-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
@@ -95,7 +95,7 @@ describe("a fault of commodity feeds", () => {
       )
       assert.deepStrictEqual(left, exit === "0" ? [] : [...feeds], told)
       for (const message of messages) {
-        assert.isTrue(says(message, table?.message ?? ""), `${told}\nis not: ${table?.message}`)
+        assert.isTrue(matchesTemplate(message, table?.message ?? ""), `${told}\nis not: ${table?.message}`)
       }
     })
   )

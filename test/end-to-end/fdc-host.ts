@@ -1,4 +1,4 @@
-/** FoodData Central on this machine: its download page, the releases that lie there, and what it was asked. */
+/** FoodData Central on this machine: its download page, the releases that it serves, and the requests to it. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { brandedFoods } from "@larder/pipelines"
@@ -10,7 +10,7 @@ export const zipAt = (form: Form, day: string) => `/fdc-datasets/FoodData_Centra
 
 const linked = (address: string) => `<td><a href="${address}">Download</a></td>`
 
-/** From the asked byte on, where the payload is still the one that was begun. */
+/** Sends the rest from the requested byte if the payload has not changed, otherwise all of it. */
 const send = (request: IncomingMessage, response: ServerResponse, body: Buffer, isCut: boolean) => {
   const etag = `"${body.length}"`
   const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0)
@@ -47,13 +47,13 @@ export const startFdcHost = async () => {
   return {
     releases,
     port,
-    /** What an address answers instead. */
+    /** What an address responds with instead. */
     faults,
     /** Live, with fdc.nal.usda.gov at this host. */
     origin,
     /** The next answer of this address breaks off in the middle. */
     cutOnce: (address: string) => cut.add(address),
-    /** Addresses since the last look, with the range that was asked for. */
+    /** Addresses requested since the last call, with the requested range. */
     asked: () => asked.splice(0),
     /** A live run: what it asks of fdc.nal.usda.gov goes to this host. */
     ingest: (home: string, dryRun = false): Promise<EndedRun> => ingestLive(brandedFoods, { home, dryRun, origin }),

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ShopifyStores } from "@larder/pipelines"
+import { ShopifyStoreSlots } from "@larder/pipelines"
 import { Effect, Semaphore } from "effect"
 import { expectManyReads } from "../support/pipelines/many-stores.ts"
 import { network, range, readOnce, startShop, storeAt } from "../support/pipelines/store-host.ts"
@@ -28,6 +28,6 @@ describe("the limit of Shopify stores", () => {
       const all = yield* Effect.forEach(shops, (shop) => readOnce(storeAt(shop)), { concurrency: 6 })
       assert.deepStrictEqual([...new Set(all.map(({ read }) => read.outcome))], ["complete"])
       assert.isAtMost(load.most, 2)
-    }).pipe(Effect.provideService(ShopifyStores, Semaphore.makeUnsafe(2)), Effect.provide(network()), Effect.scoped)
+    }).pipe(Effect.provideService(ShopifyStoreSlots, Semaphore.makeUnsafe(2)), Effect.provide(network()), Effect.scoped)
   )
 })

@@ -40,8 +40,8 @@ describe("a product with too many variants in an export", () => {
     assert.deepStrictEqual(await rejects(home), [
       "1002: shirt has more than 1000 pictures; left out: 1060",
       "2050: shirt has more than 2048 variants; left out: 12",
-      "2062: duplicate id shirt/v0: an earlier row has it",
-      "2063: duplicate id shirt/v2059: an earlier row has it"
+      "2062: duplicate id shirt/v0 (first seen in an earlier row)",
+      "2063: duplicate id shirt/v2059 (first seen in an earlier row)"
     ])
     const kept = [
       { handle: "mug", variants: 1, last: null, images: 1, last_image: "https://cdn.example/mug.jpg" },

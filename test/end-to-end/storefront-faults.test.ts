@@ -7,11 +7,11 @@ import path from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
-import { liveOrigin, shopifyLane, storefronts, storeRequests } from "@larder/pipelines"
+import { liveOrigin, shopifyLane, storefronts, storeLivePolicy } from "@larder/pipelines"
 import { Effect } from "effect"
 import { onceForFile } from "../support/once-for-file.ts"
 import { makeCertificate } from "../support/pipelines/certificates.ts"
-import { documentedFaults, says } from "../support/pipelines/documented-faults.ts"
+import { documentedFaults, matchesTemplate } from "../support/pipelines/documented-faults.ts"
 import {
   feedOf,
   forms,
@@ -37,9 +37,9 @@ const clockBehind = "a clock that is a day behind the last read"
 const environment = { LARDER_PRIVATE_HOSTS: "127.0.0.1" }
 /** Two tries, pauses of no length, and three seconds for the head of an answer where none is sent. */
 const hasty = {
-  ...storeRequests,
+  ...storeLivePolicy,
   ...unpaced,
-  maxTries: 2,
+  maxAttempts: 2,
   responseTimeout: "3 seconds",
   maxPause: "2 millis",
   maxWait: "20 millis",
@@ -233,7 +233,7 @@ describe("a fault of the feed of a store", () => {
           { published: line?.published, kept: line?.kept, exit: line?.exit },
           told
         )
-        assert.isTrue(says(message, line?.message ?? ""), `${told}\nis not: ${line?.message}`)
+        assert.isTrue(matchesTemplate(message, line?.message ?? ""), `${told}\nis not: ${line?.message}`)
       }
     })
   )

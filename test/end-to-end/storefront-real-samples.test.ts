@@ -1,4 +1,7 @@
-/** Recordings of real stores, all of them in one run: every product, variant, picture and price is where it must be. */
+/**
+ * Ingests recordings of real stores in one run, and compares all products, variants, images and prices with independent
+ * counts.
+ */
 import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
@@ -8,7 +11,7 @@ import { recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { recordedStores, recordingsUsed, samples } from "./storefront-recordings.ts"
 import { outcomesOf, replayStores, rowsOf, writeFiles } from "./storefronts.ts"
 
-/** The same numbers as those that are counted by hand, out of the warehouse. */
+/** The warehouse's counts, to compare with the independent counts of the raw files. */
 const countsOfStores = `
   with v as (
     select store_id, count(*) as variants,
@@ -51,7 +54,7 @@ const theRecordings = () => {
 
   const find = (sql: string) => rowsOf(home, sql)
 
-  it("include all 28 files of the folders", () => {
+  it("use all 28 sample files", () => {
     const used = new Set(recordingsUsed(stores))
     const kinds = ["shopify-json", "shopify-csv", "google-merchant", "woocommerce"]
     const files = kinds.flatMap((kind) => readdirSync(path.join(samples, kind)).map((name) => path.join(kind, name)))
@@ -59,7 +62,7 @@ const theRecordings = () => {
     expect(files.length).toBe(28)
   })
 
-  it("are read to the last of 4,275 rows, each of which is loaded, unchanged or rejected", async () => {
+  it("account for all 4,275 rows as loaded, unchanged or rejected", async () => {
     expect(end?.code, end?.stderr).toBe(4)
     const run = recordOf(end ?? { stdout: "{}" })
     expect(run).toMatchObject({ outcome: "partial", rows_read: 4275, rows_rejected: 158 })
@@ -68,7 +71,7 @@ const theRecordings = () => {
     expect(await find("select count(*)::integer as n from ingest.reject")).toEqual([{ n: run.rows_rejected }])
   })
 
-  it("agree with an independent count of each raw file: products, variants, pictures, options, stock, prices", async () => {
+  it("agree with an independent count of each raw file: products, variants, images, options, stock, prices", async () => {
     const expected = stores.map(({ counts, store: { domain } }) => ({ domain, ...counts }))
     expect(await find(countsOfStores)).toEqual(expected.toSorted((a, b) => (a.domain < b.domain ? -1 : 1)))
   })
@@ -79,7 +82,7 @@ const theRecordings = () => {
     expect([...new Set(Object.values(others))]).toEqual(["complete complete"])
   })
 
-  it("give each product a category and a method, and leave less than 5% undecided", async () => {
+  it("give every product a category and a method, with fewer than 5% uncategorized", async () => {
     const [row] = await find(`
       select (select count(*) from storefront.product)::integer as products, count(*)::integer as decided,
         count(*) filter (method = 'none')::integer as undecided,
@@ -97,7 +100,7 @@ const theRecordings = () => {
     ).toEqual([{ products: true, variants: true }])
   })
 
-  it("drop 36 of 338 former prices, 163 placeholders and 406 empty skus, and take the list's currency", async () => {
+  it("drop 36 of 338 compare-at prices, 163 placeholder options and 406 empty SKUs, and use the list's currency", async () => {
     expect(
       await find(`
         select count(compare_at_price)::integer as former, count(*) filter (option1 is null)::integer as placeholders,
@@ -106,7 +109,7 @@ const theRecordings = () => {
     ).toEqual([{ former: 302, placeholders: 163, skus: 0, currency: "INR" }])
   })
 
-  it("have no currency when no source names one", async () => {
+  it("have no currency if neither the feed nor the list states one", async () => {
     expect(
       await find(`select distinct currency from ${variantsOf("1702london.shop.example")}
         union all select currency from storefront.store where domain = '1702london.shop.example'`)
@@ -130,7 +133,7 @@ const theRecordings = () => {
     ])
   })
 
-  it("have the same four products in both languages of a store", async () => {
+  it("share the ids of four products between both languages of a store", async () => {
     const [row] = await find(`
       select count(distinct e.product)::integer as products,
         count(*) filter (e.product_title <> a.product_title)::integer as translated
@@ -139,7 +142,7 @@ const theRecordings = () => {
     expect(row).toEqual({ products: 4, translated: 9 })
   })
 
-  it("have clean vendors and texts, and list products by time across different offsets", async () => {
+  it("have vendors and texts without HTML, and are listed by time, whatever the UTC offset", async () => {
     const farm = await find(`select vendor, body_text from ${variantsOf("daraghoshea.shop.example")}`)
     expect(farm.map(({ vendor }) => vendor)).toContain("Annie's Organic Farm")
     expect(farm.filter(({ body_text }) => /<\/?(p|span|div|br)\b|\\u003c|\\\//i.test(String(body_text)))).toEqual([])
@@ -151,7 +154,7 @@ const theRecordings = () => {
     ).toEqual([{ listed: 3135, wrong: 0 }])
   })
 
-  it("have the currency that each item names, and none for a store with three", async () => {
+  it("use the currency of each item, and have none for a store whose items use several", async () => {
     expect(
       await find(`
         select currency, count(*)::integer as n from ${variantsOf("barisugus.google.example")}
@@ -166,22 +169,22 @@ const theRecordings = () => {
         select domain, currency from storefront.store
         where domain in ('barisugus.google.example', 'sooq-masr.google.example') order by domain`)
     ).toEqual([
-      { domain: "barisugus.google.example", currency: null }, // there are three
+      { domain: "barisugus.google.example", currency: null }, // its items use three
       { domain: "sooq-masr.google.example", currency: "EGP" }
     ])
   })
 
-  it("have 158 items rejected whose id appeared before, each with a reason", async () => {
+  it("have 158 items with a duplicate id rejected, each with a reason", async () => {
     const rejects = await find("select feed, reason, payload from ingest.reject")
     expect(new Set(rejects.map(({ feed }) => feed))).toEqual(new Set(["store/sooq-masr.google.example"]))
     expect(rejects.length).toBe(158)
     for (const { payload, reason } of rejects) {
       const { native_id }: { readonly native_id: string } = JSON.parse(String(payload))
-      expect(reason).toBe(`duplicate id ${native_id}: an earlier row has it`)
+      expect(reason).toBe(`duplicate id ${native_id} (first seen in an earlier row)`)
     }
   })
 
-  it("keep all items of feeds that are not well-formed, and take no shipping price", async () => {
+  it("keep all items of malformed feeds, and ignore shipping prices", async () => {
     expect(
       await find(`
         select count(*)::integer as variants, min(price)::double as lowest
@@ -197,7 +200,7 @@ const theRecordings = () => {
     ).toEqual([{ n: 26, priced: true, reduced: true }])
   })
 
-  it("mark 40 variants as sold out, and have titles without a prefix", async () => {
+  it("mark 40 variants as sold out, each with the title of its product", async () => {
     expect(
       await find(`
         select count(*)::integer as n, count(product_title)::integer as titles
@@ -205,7 +208,7 @@ const theRecordings = () => {
     ).toEqual([{ n: 40, titles: 40 }])
   })
 
-  it("use a lower sale price as the price, and the other one as the former price", async () => {
+  it("use a lower sale price as the price, and the regular price as the compare-at price", async () => {
     expect(
       await find(`
         select price::double as price, compare_at_price::double as former, currency
@@ -213,7 +216,7 @@ const theRecordings = () => {
     ).toEqual([{ price: 150, former: 200, currency: "AED" }])
   })
 
-  it("leave out archived, draft and unpublished products, and the marks of spreadsheets before barcodes", async () => {
+  it("leave out archived, draft and unpublished products, and have barcodes of digits only", async () => {
     const listed = async (domain: string) => {
       const [row] = await find(`select count(distinct product)::integer as n from ${variantsOf(domain)}`)
       return row?.n
@@ -223,7 +226,7 @@ const theRecordings = () => {
     ).toEqual([
       12, // of 14
       1, // of 3
-      20 // of an old export, without a column of states
+      20 // an old export has no Status column
     ])
     const barcodes = await find(`select barcode from ${variantsOf("mintpixels.csv.example")} where barcode is not null`)
     expect(barcodes.length).toBeGreaterThan(300)

@@ -276,10 +276,10 @@ it("rejects a file that is cut off in a record", async () => {
   ])
   expect(
     await rowsOf(home, "select reason from ingest.reject where feed = 'store/torn.example' and position = 0")
-  ).toEqual([{ reason: "this read was not accepted; rows left out: 1" }])
+  ).toEqual([{ reason: "this read was not accepted; rows discarded: 1" }])
 })
 
-it("reads a file that ends within a line if the last one did, too", async () => {
+it("reads a file that ends in the middle of a line if the previous file did, too", async () => {
   expect((await outcomesOf(home))["endless.example"]).toBe("complete complete")
   expect(await prices("endless.example")).toEqual([{ price: 1.5, n: 2 }])
 })
@@ -326,7 +326,7 @@ it("treats rows that share handle and options but have their own SKU as variants
       home,
       "select distinct reason, position::integer as line from ingest.reject where feed = 'store/twins.example'"
     )
-  ).toEqual([{ reason: "duplicate id brush/Red\\#B-2: an earlier row has it", line: 6 }])
+  ).toEqual([{ reason: "duplicate id brush/Red\\#B-2 (first seen in an earlier row)", line: 6 }])
 })
 
 it("accepts what a store has lost with --accept-shrinkage, and a different set of products when it is found twice", async () => {
@@ -353,7 +353,7 @@ it("accepts what a store has lost with --accept-shrinkage, and a different set o
   expect(accepted.code, accepted.stderr).toBe(0)
   expect(refused.stderr).toMatch(/gaping\.example: None of the products that it listed before are there/)
   expect(refused.stderr).toMatch(
-    /sizes\.example: .*no product has the field item_group_id any more, in which 10 of 10 had a value.*--accept-shrinkage/
+    /sizes\.example: .*no product has the field item_group_id any more; before, 10 of 10 products had a value in it.*--accept-shrinkage/
   )
   expect(refused.stderr).toMatch(/unpriced\.example: .*--accept-shrinkage/)
   expect(await prices("unpriced.example")).toEqual(
@@ -364,7 +364,9 @@ it("accepts what a store has lost with --accept-shrinkage, and a different set o
   )
   expect(await listed("sizes.example")).toEqual([{ n: 50 }])
   expect(await listed("fifth.example")).toEqual([{ n: 8 }])
-  expect(again.stderr).toMatch(/torn\.example: .*ends within a line, and the last one did not: it is cut off/)
+  expect(again.stderr).toMatch(
+    /torn\.example: .*ends in the middle of a line, which the previous file did not: it was cut off/
+  )
   expect(await prices("torn.example")).toEqual(expect.arrayContaining([{ price: 2.5, n: 1 }]))
 })
 

@@ -112,7 +112,7 @@ describe("the analyst's notebook", () => {
     expect(raw_sha256).toMatch(/^[0-9a-f]{64}$/)
   })
   it("12: names what could not be read, and why", () => {
-    const reason = "duplicate id OR-1013: an earlier row has it"
+    const reason = "duplicate id OR-1013 (first seen in an earlier row)"
     expect(answerTo(12)).toEqual([
       expect.objectContaining({ feed: "store/orchard-pantry.example", position: "35", reason })
     ])

@@ -10,13 +10,13 @@ import {
   database,
   entriesOf,
   folder,
-  giveBack,
   hold,
   type Key,
   keyOf,
   lockAccount,
   open,
-  places
+  places,
+  refundCharge
 } from "./shared-ledger.ts"
 
 const hour = 3_600_000
@@ -263,7 +263,7 @@ describe("credits that expire, called on two servers", () => {
         const at = yield* now
         yield* Effect.promise(async () => (await admitted(ledger, key, 130, at)).commit(`req_back_${key.id}`))
         assert.deepStrictEqual((yield* administration.account(key)).expiring, [])
-        yield* giveBack(url, `req_back_${key.id}`)
+        yield* refundCharge(url, `req_back_${key.id}`)
         assert.strictEqual((yield* administration.account(key)).expiring[0]?.credits, 100)
         yield* Effect.promise(() => charged(ledger, key, 30, at))
         yield* pass(hour)

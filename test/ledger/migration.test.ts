@@ -1,4 +1,4 @@
-/** An embedded ledger that moves into PostgreSQL, by the command that operators use. */
+/** Moves an embedded ledger to PostgreSQL with `larder-serve ledger migrate`, and backs up a ledger in PostgreSQL. */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -7,17 +7,17 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   type Administration,
   type Booking,
-  databasePlace,
   type LedgerAccess,
   openEmbeddedLedger,
   openPostgresLedger,
-  writeMark
+  redactedUrl,
+  writeMigrationMarker
 } from "@larder/serve/ledger"
 import { Context, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { afterAll, inject } from "vitest"
 import { pooledDatabase } from "../support/postgres/new-database.ts"
 import { run } from "../support/programs.ts"
-import { giveBack } from "./shared-ledger.ts"
+import { refundCharge } from "./shared-ledger.ts"
 
 const october = Date.parse("2026-10-15T12:00:00.000Z")
 
@@ -30,7 +30,7 @@ const openEmbedded = (folder: string) => openEmbeddedLedger(path.join(folder, "l
 const refusal = (folder: string) => Effect.scoped(Effect.flip(openEmbedded(folder)))
 const openPostgres = (url: string) => Effect.flatMap(home, (folder) => openPostgresLedger(Redacted.make(url), folder))
 
-/** For what no operator does. */
+/** Raw SQL access, for what no command does. */
 const client = (url: string) =>
   Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url) })), (built) => Context.get(built, PgClient.PgClient))
 
@@ -40,8 +40,8 @@ const migrate = (folder: string, url: string) =>
   )
 
 /**
- * Two accounts, one with credits that expire; three keys of which one is revoked, and one was replaced, expires and has every
- * kind of budget; and some hundred charges in two months.
+ * Two accounts, one of which has expiring credits; three keys, one of which is revoked, and one was rotated, expires and
+ * has every kind of budget; and up to 300 charges over 75 days.
  */
 const history = Effect.fnUntraced(function* ({ administration, authenticate, hold }: LedgerAccess) {
   const first = yield* administration.createAccount({ name: "Ännchen & Co" })
@@ -65,7 +65,7 @@ const history = Effect.fnUntraced(function* ({ administration, authenticate, hol
       if ("held" in admission) await admission.held.commit(`req_${call}`)
     }
     for (let call = 0; call < 300; call += 10)
-      await Promise.all(Array.from({ length: 10 }, (_, of) => charge(call + of)))
+      await Promise.all(Array.from({ length: 10 }, (_, offset) => charge(call + offset)))
   })
   return { accounts: [first.id, second.id], key, revoked }
 })
@@ -73,10 +73,7 @@ const history = Effect.fnUntraced(function* ({ administration, authenticate, hol
 const byId = <A extends { readonly id: string }>(records: ReadonlyArray<A>) =>
   records.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 
-/**
- * Everything that an operator can ask, but for where a store has put an entry, and which of two records of the same
- * millisecond it lists first.
- */
+/** Everything that operators can query, except sequence numbers of entries and the order of records of the same time. */
 const everything = Effect.fnUntraced(function* (
   administration: Administration["Service"],
   accounts: ReadonlyArray<string>
@@ -95,7 +92,7 @@ const everything = Effect.fnUntraced(function* (
   }
 })
 
-/** The history is written once, and copied into each home that asks for it. */
+/** The history is created once, and copied into each test's home. */
 const original = mkdtempSync(path.join(tmpdir(), "larder-home-"))
 afterAll(() => rmSync(original, { recursive: true, force: true }))
 const written = Effect.gen(function* () {
@@ -107,7 +104,7 @@ const aLedger = (folder: string) =>
   Effect.tap(written, () => Effect.sync(() => cpSync(original, folder, { recursive: true })))
 
 describe("ledger migrate", () => {
-  it.live("moves accounts, keys, entries with their hashes and their number, budgets and usage", () =>
+  it.live("moves accounts, keys, entries (with hashes and count), budgets and usage", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const { accounts, before, key, revoked } = yield* aLedger(folder)
@@ -117,14 +114,14 @@ describe("ledger migrate", () => {
       assert.deepStrictEqual([count, keys, entries], [2, 3, before.totals.entries])
       assert.notInclude(stdout + stderr, new URL(url).password)
 
-      // known before the first page of them is asked for
+      // the entry count is known before the first page of entries is read: statistics are up to date
       const sql = yield* client(url)
       const known = yield* sql`select reltuples::integer as entries from pg_class where oid = 'ledger.entry'::regclass`
       assert.deepStrictEqual(known, [{ entries: before.totals.entries }])
 
       const ledger = yield* openPostgres(url)
       assert.deepStrictEqual(yield* everything(ledger.administration, accounts), before)
-      // keys are valid or revoked as before, budgets go on where they were, and entries follow the old ones
+      // keys are valid or revoked as before, budgets continue from their spent amounts, and entries extend the chain
       assert.isUndefined(yield* Effect.promise(() => ledger.authenticate(revoked.key, Date.now())))
       const view = yield* Effect.promise(() => ledger.authenticate(key.key, Date.now()))
       if (view === undefined) throw new Error("unknown key")
@@ -137,7 +134,7 @@ describe("ledger migrate", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("moves an account below 0 with its bookings", () =>
+  it.live("moves an account with a negative balance and its bookings", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const booking = (type: Booking["type"], credits: number, reference: string) => ({
@@ -166,7 +163,7 @@ describe("ledger migrate", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("closes the old ledger, and can be repeated when it was cut off before that", () =>
+  it.live("closes the old ledger, and can be rerun if it was interrupted before closing it", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       yield* aLedger(folder)
@@ -179,8 +176,8 @@ describe("ledger migrate", () => {
       assert.match(stderr, /This ledger was moved to postgres:\/\/127\.0\.0\.1:\d+\/larder_\w+: set LARDER_LEDGER_URL/)
       assert.notInclude(stderr, new URL(url).password)
 
-      // as if it had been cut off before the old ledger was closed
-      yield* writeMark("moving", path.join(folder, "ledger"), databasePlace(Redacted.make(url)))
+      // as if it had been interrupted before the old ledger was closed
+      yield* writeMigrationMarker("moving", path.join(folder, "ledger"), redactedUrl(Redacted.make(url)))
       assert.match(
         (yield* refusal(folder)).message,
         /it is unknown whether the move is complete. Run again: larder-serve ledger migrate/
@@ -191,7 +188,7 @@ describe("ledger migrate", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps the old ledger closed when its transaction fails at the end, until it is repeated", () =>
+  it.live("keeps the old ledger closed if the commit fails, until the migration is rerun", () =>
     Effect.gen(function* () {
       const [folder, url, other] = [yield* home, yield* database, yield* database]
       const { accounts, before } = yield* aLedger(folder)
@@ -204,7 +201,7 @@ describe("ledger migrate", () => {
       assert.deepStrictEqual([failed.code, failed.stdout], [1, ""])
       assert.match(failed.stderr, /The ledger cannot be moved: the disk is full/)
       assert.match((yield* refusal(folder)).message, /was being moved to postgres:.* larder-serve ledger migrate/)
-      // to another database than the one that may have it, it is not moved
+      // moving to any other database than the one that may contain it is refused
       const elsewhere = yield* migrate(folder, other)
       assert.strictEqual(elsewhere.code, 1)
       assert.match(elsewhere.stderr, /was being moved to postgres:/)
@@ -217,19 +214,19 @@ describe("ledger migrate", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses a folder without a ledger or with an empty one, and leaves it as it is", () =>
+  it.live("rejects a missing or an empty ledger, and changes nothing", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const wrong = path.join(folder, "wrong")
       const without = yield* migrate(wrong, url)
       assert.strictEqual(without.code, 1)
-      assert.include(without.stderr, `The ledger was not moved: there is none in ${path.join(wrong, "ledger")}`)
+      assert.include(without.stderr, `The ledger was not moved: there is no ledger in ${path.join(wrong, "ledger")}`)
       assert.deepStrictEqual(readdirSync(folder), [])
 
       yield* Effect.scoped(openEmbedded(folder))
       const empty = yield* migrate(folder, url)
       assert.strictEqual(empty.code, 1)
-      assert.match(empty.stderr, /The ledger was not moved: the one in .* has no entries/)
+      assert.match(empty.stderr, /The ledger was not moved: the ledger in .* is empty/)
       yield* Effect.scoped(openEmbedded(folder))
     }).pipe(Effect.scoped)
   )
@@ -242,14 +239,14 @@ describe("ledger migrate", () => {
       yield* other.administration.createAccount({ name: "theirs" })
       const { code, stderr } = yield* migrate(folder, url)
       assert.strictEqual(code, 1)
-      assert.match(stderr, /The ledger was not moved: the database contains another ledger: it has 1 accounts/)
+      assert.match(stderr, /The ledger was not moved: the database contains another ledger: it has 1 account,/)
       assert.strictEqual((yield* other.administration.verify({})).entries, 1)
       const { administration } = yield* openEmbedded(folder)
       assert.deepStrictEqual(yield* everything(administration, accounts), before)
     }).pipe(Effect.scoped)
   )
 
-  it.live("exits with 1 without a database, with one that cannot be reached, and while a server runs", () =>
+  it.live("exits with 1 if the database is not set or unreachable, or while a server is running", () =>
     Effect.gen(function* () {
       const folder = yield* home
       const without = yield* Effect.promise(() => run("larder-serve", ["ledger", "migrate"], { LARDER_HOME: folder }))
@@ -263,13 +260,13 @@ describe("ledger migrate", () => {
       yield* openEmbedded(folder)
       const running = yield* migrate(folder, yield* database)
       assert.strictEqual(running.code, 1)
-      assert.match(running.stderr, /is held by another process: a larder-serve that is running/)
+      assert.match(running.stderr, /is in use by another process, such as a running larder-serve/)
     }).pipe(Effect.scoped)
   )
 })
 
-describe("ledger backup of a ledger in PostgreSQL", () => {
-  it.live("can be restored as an embedded ledger or into another database, with everything up to one moment", () =>
+describe("ledger backup (PostgreSQL)", () => {
+  it.live("can be restored as an embedded ledger or into another database, as a snapshot of one moment", () =>
     Effect.gen(function* () {
       const [folder, url, other] = [yield* home, yield* database, yield* database]
       const ledger = yield* openPostgres(url)
@@ -299,7 +296,7 @@ describe("ledger backup of a ledger in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts a refunded call as the database does: not at all", () =>
+  it.live("excludes refunded calls from usage, as the original does", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const { administration, authenticate, hold } = yield* openPostgres(url)
@@ -315,15 +312,15 @@ describe("ledger backup of a ledger in PostgreSQL", () => {
           if ("held" in admission) await admission.held.commit(`req ${endpoint}`)
         }
       })
-      yield* giveBack(url, "req /v1/stores")
+      yield* refundCharge(url, "req /v1/stores")
       const day = new Date(now).toISOString().slice(0, 10)
-      const told = Effect.fnUntraced(function* (administration: Administration["Service"]) {
+      const snapshotOf = Effect.fnUntraced(function* (administration: Administration["Service"]) {
         return {
           ...(yield* everything(administration, [id])),
           usage: yield* administration.usage({ account_id: id, from: day, to: day })
         }
       })
-      const before = yield* told(administration)
+      const before = yield* snapshotOf(administration)
       assert.deepStrictEqual(before.totals.problems, [])
       assert.deepStrictEqual(before.usage, [
         { day, key_id: key.id, endpoint: "/v1/branded-foods", calls: 1, credits: 75 },
@@ -334,14 +331,14 @@ describe("ledger backup of a ledger in PostgreSQL", () => {
       mkdirSync(path.join(folder, "ledger"), { mode: 0o700 })
       yield* administration.backup({ file: path.join(folder, "ledger", "ledger.sqlite") })
       const restored = yield* openEmbedded(folder)
-      assert.deepStrictEqual(yield* told(restored.administration), before)
+      assert.deepStrictEqual(yield* snapshotOf(restored.administration), before)
       const view = yield* Effect.promise(() => restored.authenticate(key.key, Date.now()))
       if (view === undefined) throw new Error("unknown key")
       assert.strictEqual(restored.remaining(view, now), 75)
     }).pipe(Effect.scoped)
   )
 
-  it.live("can be read only by its owner from the first byte on", () =>
+  it.live("is readable only by its owner, even while it is written", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const ledger = yield* openPostgres(url)

@@ -10,7 +10,7 @@ import {
   plainEntry
 } from "@larder/serve/ledger"
 import { Effect, Redacted } from "effect"
-import { admitted, client, database, endpoint, entriesOf, giveBack, hold, keyOf, open } from "./shared-ledger.ts"
+import { admitted, client, database, endpoint, entriesOf, hold, keyOf, open, refundCharge } from "./shared-ledger.ts"
 
 describe("the entries in the database", () => {
   it.live("form the same hash chain as in the embedded ledger, also with unusual characters in a note", () =>
@@ -123,7 +123,7 @@ describe("the entries in the database", () => {
       for (const id of ["req_1", "req_2"]) {
         yield* Effect.promise(async () => (await admitted(ledger, key, 100)).commit(id))
       }
-      yield* giveBack(url, "req_1")
+      yield* refundCharge(url, "req_1")
       const { account_id } = key
       const days = { account_id, from: "2026-10-01", to: "2026-12-31" }
       assert.deepStrictEqual(yield* ledger.administration.usage(days), [

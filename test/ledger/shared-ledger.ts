@@ -71,7 +71,7 @@ export const keyOf = Effect.fnUntraced(function* ({ administration }: LedgerAcce
 export type Key = Effect.Success<ReturnType<typeof keyOf>>
 
 /** As for a call that was answered with an error although it was charged. */
-export const giveBack = Effect.fnUntraced(function* (url: string, requestId: string) {
+export const refundCharge = Effect.fnUntraced(function* (url: string, requestId: string) {
   const sql = yield* connect(Redacted.make(url))
   for (const { id } of yield* administerPostgres(sql).listAccounts({})) {
     const entries = yield* Stream.runCollect(administerPostgres(sql).entriesOf(id))

@@ -84,7 +84,7 @@ const everyRequest = Effect.gen(function* () {
   host.books.intents.set(half.id, { ...half, status: "requires_confirmation" })
   yield* processor.retrieve(query("pay_3", { ...saved, reference: half.id }))
   const left = yield* processor.checkout({ ...asked("pay_4"), ...page, customer: saved.customer })
-  assert.strictEqual((yield* processor.closePage(query("pay_4", left)))?.state, "expired")
+  assert.strictEqual((yield* processor.expireCheckout(query("pay_4", left)))?.state, "expired")
   yield* processor.forget(saved.card)
   assert.strictEqual((yield* processor.charge({ ...asked("pay_5"), ...saved })).state, "failed")
   host.books.customers.delete(saved.customer)

@@ -3,10 +3,10 @@ import type { CallToolResult } from "@modelcontextprotocol/client"
 import { describe, expect, it } from "vitest"
 import { bearer } from "../support/api/client.ts"
 import { createKey, statement } from "../support/api/operator.ts"
-import { servedAlone } from "../support/api/served.ts"
+import { startOwnServer } from "../support/api/served.ts"
 import { post, request, told, witness } from "./assistant.ts"
 
-const api = servedAlone({ environment: { LARDER_DATA_HOST: "localhost" } })
+const api = startOwnServer({ environment: { LARDER_DATA_HOST: "localhost" } })
 const url = () => api.server().api
 
 const _meta = {

@@ -3,7 +3,7 @@ import type { Client } from "@modelcontextprotocol/client"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { createKey, statement } from "../support/api/operator.ts"
 import { raw } from "../support/api/raw.ts"
-import { servedAlone } from "../support/api/served.ts"
+import { startOwnServer } from "../support/api/served.ts"
 import {
   calling,
   connected,
@@ -19,7 +19,7 @@ import {
   toolNames
 } from "./assistant.ts"
 
-const api = servedAlone({
+const api = startOwnServer({
   environment: { LARDER_API_URL: "https://api.example.com", LARDER_CONSOLE_URL: "https://console.example.com" }
 })
 const url = () => api.server().api

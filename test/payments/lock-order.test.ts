@@ -96,7 +96,7 @@ describe("two servers on PostgreSQL", () => {
         const id = yield* visit(
           (billing) =>
             Effect.gen(function* () {
-              yield* until(Effect.map(billing.settings(account_id), ({ recharge }) => recharge.running))
+              yield* until(Effect.map(billing.settings(account_id), ({ recharge }) => recharge.is_recharging))
               const [payment] = yield* billing.payments(account_id, { before: null, limit: 1 })
               return payment?.id ?? ""
             }),

@@ -4,7 +4,7 @@
  * begins and one for each thing that it tells of, and in the end how often it has met each stage at which it can be killed.
  */
 
-import { type CardProcessor, ForgedEvent, maxRequestMs, openBilling } from "@larder/serve/billing"
+import { type CardProcessor, EventRejected, maxRequestMs, openBilling } from "@larder/serve/billing"
 import { makeStripeProcessor } from "@larder/serve/billing/stripe"
 import { Administration } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"
@@ -95,11 +95,11 @@ await Effect.gen(function* () {
     const isTaken = (event: SentEvent) =>
       told(event).pipe(
         Effect.andThen(event.mishap === null ? Effect.void : tell(event.mishap)),
-        Effect.catch((error) => (error instanceof ForgedEvent ? Effect.die(error) : Effect.void)) // sent again later
+        Effect.catch((error) => (error instanceof EventRejected ? Effect.die(error) : Effect.void)) // sent again later
       )
     const isRefused = (event: SentEvent) =>
       Effect.flatMap(Effect.flip(told(event)), (error) =>
-        error instanceof ForgedEvent ? tell("forged") : Effect.die(error)
+        error instanceof EventRejected ? tell("forged") : Effect.die(error)
       )
     yield* Effect.forEach(events, (event) => (event.mishap === "forged" ? isRefused(event) : isTaken(event)), {
       concurrency: 3,
@@ -119,7 +119,7 @@ await Effect.gen(function* () {
     const call = Effect.sync(() => billing.charged(account_id))
     const isRecharged = Effect.map(balance, (left) => left >= choice.trigger_credits)
     const hasRecharged = until(Effect.andThen(Effect.andThen(keptOn, call), isRecharged)).pipe(
-      Effect.andThen(until(Effect.map(billing.settings(account_id), ({ recharge }) => !recharge.running)))
+      Effect.andThen(until(Effect.map(billing.settings(account_id), ({ recharge }) => !recharge.is_recharging)))
     )
     // one that never reached the processor is asked for no more where its card was replaced, and blocks others for some time
     const later = Effect.andThen(putForward(maxRequestMs), tell("later"))

@@ -131,7 +131,7 @@ const history = Effect.fnUntraced(function* (
               const { body, header } = yield* shop.stand.event(id)
               yield* billing.webhook(body, header)
             }
-            assert.isFalse((yield* billing.settings(account.account_id)).recharge.running)
+            assert.isFalse((yield* billing.settings(account.account_id)).recharge.is_recharging)
             yield* shop.checkBooks
             yield* shop.checkCards
             const succeeded = (yield* rowsOf(shop)).filter(({ state }) => state === "succeeded")

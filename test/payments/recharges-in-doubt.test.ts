@@ -7,8 +7,10 @@ import { inEachShop, type Shop, until } from "./shop.ts"
 
 type Open = Billing["Service"]
 
-const underWay = (shop: Shop, billing: Open) => until(Effect.map(settingsOf(shop, billing), ({ running }) => running))
-const settled = (shop: Shop, billing: Open) => until(Effect.map(settingsOf(shop, billing), ({ running }) => !running))
+const underWay = (shop: Shop, billing: Open) =>
+  until(Effect.map(settingsOf(shop, billing), ({ is_recharging }) => is_recharging))
+const settled = (shop: Shop, billing: Open) =>
+  until(Effect.map(settingsOf(shop, billing), ({ is_recharging }) => !is_recharging))
 const balanceIs = (shop: Shop, credits: number) => until(Effect.map(shop.balance, (balance) => balance === credits))
 
 /** With 15,000 credits, of which 14,000 are spent while the processor is away. */
@@ -53,7 +55,7 @@ inEachShop((name, within) => {
         yield* shop.visit((billing) =>
           shop.visit(() =>
             Effect.gen(function* () {
-              yield* until(Effect.map(settingsOf(shop, billing), ({ is_on, running }) => is_on && !running))
+              yield* until(Effect.map(settingsOf(shop, billing), ({ is_on, is_recharging }) => is_on && !is_recharging))
               yield* aWhile
             })
           )

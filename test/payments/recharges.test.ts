@@ -21,7 +21,7 @@ inEachShop((name, within) => {
               ["top_up", 10_000],
               ["auto_recharge", 20_000]
             ])
-            yield* until(Effect.map(settingsOf(shop, billing), ({ running }) => !running))
+            yield* until(Effect.map(settingsOf(shop, billing), ({ is_recharging }) => !is_recharging))
             assert.isTrue((yield* settingsOf(shop, billing)).is_on)
             const [payment] = yield* billing.payments(shop.account_id, { before: null, limit: 1 })
             assert.deepInclude(payment, { kind: "auto_recharge", cents: 20_00, state: "succeeded" })
@@ -39,7 +39,7 @@ inEachShop((name, within) => {
             Effect.gen(function* () {
               yield* begin(shop, billing, { trigger_credits: 16_000 })
               yield* until(Effect.map(shop.balance, (balance) => balance === 35_000))
-              yield* until(Effect.map(settingsOf(shop, billing), ({ running }) => !running))
+              yield* until(Effect.map(settingsOf(shop, billing), ({ is_recharging }) => !is_recharging))
               yield* shop.spend(20_000) // and the server is killed before it hears of it
             })
           )
@@ -201,7 +201,7 @@ inEachShop((name, within) => {
                 { ledger: late }
               )
               assert.strictEqual(yield* shop.stand.paid, 2)
-              assert.isFalse((yield* settingsOf(shop, billing)).running)
+              assert.isFalse((yield* settingsOf(shop, billing)).is_recharging)
               assert.strictEqual((yield* billing.payments(shop.account_id, { before: null, limit: 10 })).length, 2)
             })
           )
@@ -220,8 +220,8 @@ inEachShop((name, within) => {
             yield* begin(shop, billing, { card })
             yield* spendAndTell(shop, billing, 14_000)
             yield* until(isOff(shop, billing))
-            const { off_reason, running } = yield* settingsOf(shop, billing)
-            assert.isFalse(running)
+            const { is_recharging, off_reason } = yield* settingsOf(shop, billing)
+            assert.isFalse(is_recharging)
             assert.match(
               off_reason ?? "",
               /^A recharge of \$20\.00 with Visa ending in \d{4} failed on \d{1,2} \w+ \d{4}, \d\d:\d\d UTC\. /

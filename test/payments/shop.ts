@@ -155,7 +155,7 @@ export const openShop = Effect.fnUntraced(function* (
     /** Money in equals credits granted, exactly; and the ledger holds. */
     checkBooks: Effect.gen(function* () {
       const granted = (yield* bookings).reduce((sum, { credits }) => sum + credits, 0)
-      assert.strictEqual(granted, (yield* stand.kept) * 10)
+      assert.strictEqual(granted, (yield* stand.netCents) * 10)
       assert.deepStrictEqual((yield* administration.verify({})).problems, [])
     })
   }

@@ -1,4 +1,4 @@
-/** The built-in simulator, played as its pages play it. */
+/** The built-in simulator, used as its pages use it. */
 import {
   cardRecords,
   formatEvent,
@@ -36,7 +36,7 @@ export const simulatorStand = Effect.gen(function* () {
     outage: (isOn) => Effect.orDie(setFaults({ outage: isOn })),
     slow: (isOn) => Effect.orDie(setFaults({ slow_ms: isOn ? tooLate : 0 })),
     loseNextAnswer: Effect.orDie(setFaults({ lose_next_answer: true })),
-    kept: Effect.gen(function* () {
+    netCents: Effect.gen(function* () {
       const at = yield* now
       return (yield* payments(all)).reduce((sum, { payment }) => sum + remainingCentsAt(payment, at), 0)
     }).pipe(Effect.orDie),

@@ -1,8 +1,8 @@
-/** A card processor as the tests of payments stand in front of it: its customers, its mishaps, and what money it has. */
+/** A card processor under test, with its customers, its faults, and the money that it has received. */
 import type { CardProcessor, TestCardName } from "@larder/serve/billing"
 import type { Effect } from "effect"
 
-/** Milliseconds: Larder waits ten seconds for an answer. */
+/** Milliseconds. Larder waits ten seconds for a response. */
 export const tooLate = 11_000
 
 export interface Event {
@@ -12,24 +12,24 @@ export interface Event {
 
 export interface Stand {
   readonly processor: CardProcessor
-  /** What the customer does on the payment page that belongs to our payment. */
+  /** The customer pays on the payment page of our payment. */
   readonly pay: (payment_id: string, card: TestCardName) => Effect.Effect<void>
-  /** All that is left where `cents` is null. Answers with the id of the refund. */
+  /** Refunds the rest if `cents` is null. Returns the id of the refund. */
   readonly refund: (payment_id: string, cents: number | null) => Effect.Effect<string>
   readonly failRefund: (payment_id: string, refund: string) => Effect.Effect<void>
   readonly dispute: (payment_id: string) => Effect.Effect<string>
   readonly closeDispute: (payment_id: string, dispute: string, outcome: "won" | "lost") => Effect.Effect<void>
   readonly outage: (isOn: boolean) => Effect.Effect<void>
-  /** What is asked is done, and answered when nobody waits for it any more. */
+  /** Requests are carried out, but their responses come after Larder has stopped waiting. */
   readonly slow: (isOn: boolean) => Effect.Effect<void>
-  /** The next payment is made, and its answer lost. */
+  /** The next payment is made, but its response is lost. */
   readonly loseNextAnswer: Effect.Effect<void>
-  /** Money that came and has not gone back, in US cents. */
-  readonly kept: Effect.Effect<number>
-  /** Payments that brought money, whatever became of it later. */
+  /** Money received minus money returned, in US cents. */
+  readonly netCents: Effect.Effect<number>
+  /** Number of payments that were paid, even if the money was returned later. */
   readonly paid: Effect.Effect<number>
-  /** Cards that can be charged without their owner, as the processor names them. */
+  /** Cards that can be charged off-session, by the processor's ids. */
   readonly savedCards: Effect.Effect<ReadonlyArray<string>>
-  /** As the processor would send it now. */
+  /** The event that the processor would send now. */
   readonly event: (payment_id: string) => Effect.Effect<Event>
 }

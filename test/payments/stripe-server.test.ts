@@ -116,7 +116,7 @@ describe("a server with a key of Stripe", () => {
   })
 
   it("warns at its start that a test key takes no money", () => {
-    expect(served.logs()).toContain("Card payments are tests: LARDER_STRIPE_KEY is a test key")
+    expect(served.logs()).toContain("Card payments run in Stripe's test mode: LARDER_STRIPE_KEY is a test key")
   })
 })
 

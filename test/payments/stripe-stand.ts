@@ -21,8 +21,8 @@ export const stripeStandWithHost = Effect.gen(function* () {
     api: new URL(host.url)
   }
 
-  const only = <A>(kept: ReadonlyMap<string, A>, what: string, isIt: (it: A) => boolean): A => {
-    const [found] = [...kept.values()].filter(isIt)
+  const only = <A>(netCents: ReadonlyMap<string, A>, what: string, isIt: (it: A) => boolean): A => {
+    const [found] = [...netCents.values()].filter(isIt)
     if (found === undefined) throw new Error(`Stripe has no ${what}`)
     return found
   }
@@ -57,7 +57,7 @@ export const stripeStandWithHost = Effect.gen(function* () {
     loseNextAnswer: Effect.sync(() => {
       mishaps.loseNextAnswer = true
     }),
-    kept: Effect.sync(() => paid().reduce((sum, intent) => sum + intent.received - books.goneOf(intent), 0)),
+    netCents: Effect.sync(() => paid().reduce((sum, intent) => sum + intent.received - books.goneOf(intent), 0)),
     paid: Effect.sync(() => paid().length),
     savedCards: Effect.sync(() =>
       [...books.methods.values()].filter(({ customer }) => customer !== null).map(({ id }) => id)

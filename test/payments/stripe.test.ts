@@ -83,7 +83,7 @@ describe("Stripe", () => {
       const again = { ...asked("pay_2"), ...saved }
       for (const _ of [1, 2]) assert.match((yield* Effect.flip(processor.charge(again))).message, /500/)
       assert.isUndefined(yield* processor.retrieve(query("pay_2", saved)))
-      assert.strictEqual(yield* stand.kept, 5000)
+      assert.strictEqual(yield* stand.netCents, 5000)
     })
   )
 
@@ -93,7 +93,7 @@ describe("Stripe", () => {
       yield* processor.charge({ ...asked("pay_2", 1000), ...saved })
       const error = yield* Effect.flip(processor.charge({ ...asked("pay_2", 9000), ...saved }))
       assert.strictEqual(error._tag, "ProcessorUnavailable")
-      assert.strictEqual(yield* stand.kept, 6000)
+      assert.strictEqual(yield* stand.netCents, 6000)
     })
   )
 

@@ -103,7 +103,7 @@ inEachShop((name, within) => {
             const withSaved = (cents: number) =>
               Effect.flatMap(savedForm(billing, cents), ({ asked }) => billing.topUp(asked))
             const refused = yield* Effect.flip(withSaved(20_00))
-            assert.strictEqual(refused.message, "There is no saved card. Pay once by card to save it.")
+            assert.strictEqual(refused.message, "There is no saved card. Make one payment by card to save it.")
             yield* buy(billing, 10_00, "good")
             const answer = yield* withSaved(20_00)
             assert.isTrue("payment" in answer && answer.payment.state === "succeeded")
@@ -283,7 +283,7 @@ inEachShop((name, within) => {
               [`${body} `, header]
             ] as const) {
               const error = yield* Effect.flip(billing.webhook(text, how))
-              assert.strictEqual(error._tag, "ForgedEvent")
+              assert.strictEqual(error._tag, "EventRejected")
             }
             assert.deepStrictEqual(yield* moved, [])
           })

@@ -136,7 +136,7 @@ export const inTwoServers = (pairs: ReadonlyArray<Pair>, steps: number): void =>
                     const { body, header } = yield* shop.stand.event(id)
                     yield* billing.webhook(body, header)
                   }
-                  yield* until(Effect.map(billing.settings(shop.account_id), ({ recharge }) => !recharge.running))
+                  yield* until(Effect.map(billing.settings(shop.account_id), ({ recharge }) => !recharge.is_recharging))
                   yield* billing.removeCard(shop.account_id) // so that no recharge begins while the books are compared
                   yield* until(Effect.map(rowsOf(shop), (rows) => rows.every(({ state }) => state !== "open")))
                   yield* shop.checkBooks

@@ -1,13 +1,13 @@
 /** Which card processor a server takes, and when it refuses to take any. */
 import { assert, describe, it } from "@effect/vitest"
-import { openPayments, warnOfFreeCredits } from "@larder/serve/billing"
+import { openProcessor, unpaidCreditWarning } from "@larder/serve/billing"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { ConfigProvider, Effect, Exit } from "effect"
 import { places } from "./shop.ts"
 import { storesIn } from "./stores.ts"
 
 const paymentsIn = (env: Readonly<Record<string, string>>) =>
-  openPayments(() => "http://127.0.0.1:9").pipe(
+  openProcessor(() => "http://127.0.0.1:9").pipe(
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnvRecord(env))
   )
 const opened = (env: Readonly<Record<string, string>>) => Effect.map(paymentsIn(env), ({ processor }) => processor.name)
@@ -37,7 +37,7 @@ describe.each(["an embedded ledger", "PostgreSQL"] as const)("a server on %s", (
           const refused = yield* Effect.flip(opened(env))
           assert.match(
             refused.message,
-            /^This ledger contains payments by Stripe, but LARDER_STRIPE_KEY is not set: .* Set the key\./
+            /^This ledger contains Stripe payments, but LARDER_STRIPE_KEY is not set: .* Set the key\./
           )
         }
         assert.strictEqual(yield* opened({ LARDER_SIMULATE_PAYMENTS: "yes" }), "simulator")
@@ -47,17 +47,17 @@ describe.each(["an embedded ledger", "PostgreSQL"] as const)("a server on %s", (
   )
 })
 
-describe("the warning that no money is taken", () => {
+describe("the warning about credits without payment", () => {
   it("is loud when the console has a public address", () => {
     for (const mode of ["simulated", "test"] as const) {
-      const here = warnOfFreeCredits(mode, undefined)
-      assert.match(here ?? "", /^Card payments are .* without paying\.$/)
-      assert.strictEqual(warnOfFreeCredits(mode, "http://console.lan"), here)
+      const here = unpaidCreditWarning(mode, undefined)
+      assert.match(here ?? "", /^Card payments .* without paying\.$/)
+      assert.strictEqual(unpaidCreditWarning(mode, "http://console.lan"), here)
       assert.strictEqual(
-        warnOfFreeCredits(mode, "https://console.example.com"),
-        `NO MONEY IS TAKEN AT https://console.example.com! ${here} Set a live Stripe key before customers sign in.`
+        unpaidCreditWarning(mode, "https://console.example.com"),
+        `CUSTOMERS ARE NOT CHARGED AT https://console.example.com! ${here} Set a live Stripe key before customers sign in.`
       )
     }
-    assert.isUndefined(warnOfFreeCredits("live", "https://console.example.com"))
+    assert.isUndefined(unpaidCreditWarning("live", "https://console.example.com"))
   })
 })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import Papa from "papaparse"
 import { describe, expect, it } from "vitest"
 import { carriedIn, newKey } from "../console/key-forms.ts"
-import { giveBack } from "../ledger/shared-ledger.ts"
+import { refundCharge } from "../ledger/shared-ledger.ts"
 import { ask } from "../support/api/client.ts"
 import { operate } from "../support/api/operator.ts"
 import { keyIn, servedConsole } from "../support/console/served-console.ts"
@@ -24,7 +24,7 @@ describe("the file of usage", () => {
     const { headers } = await ask(site.api(), "/v1/stores", { key })
     expect(await endpoints()).toEqual(["/v1/commodities", "/v1/stores"])
     const url = site.environment().LARDER_LEDGER_URL ?? ""
-    await Effect.runPromise(giveBack(url, String(headers["x-request-id"])))
+    await Effect.runPromise(refundCharge(url, String(headers["x-request-id"])))
     expect(await endpoints()).toEqual(["/v1/commodities"])
   })
 })

@@ -1,6 +1,6 @@
 /**
  * One server over the bundled samples for all files of a run: each file works in accounts of its own. A test that needs other
- * settings, other data, a restart or the whole log starts a server of its own (`servedAlone`).
+ * settings, other data, a restart or the whole log starts a server of its own (`startOwnServer`).
  */
 import { createWriteStream, rmSync } from "node:fs"
 import path from "node:path"

@@ -19,7 +19,7 @@ export const RequestLimits = Context.Reference("larder/warehouse/DepotRequestLim
     firstRetryInterval: Duration.millis(200),
     maxRetryInterval: Duration.seconds(5),
     /** Including the first. With these intervals they take 11 seconds. */
-    maxTries: 7
+    maxAttempts: 7
   })
 })
 
@@ -98,10 +98,10 @@ const whileActive = <A, E, R>(work: (noteProgress: Effect.Effect<void>) => Effec
     return yield* Effect.raceFirst(work(noteProgress), watch)
   })
 
-const retrySchedule = Effect.map(RequestLimits, ({ firstRetryInterval, maxRetryInterval, maxTries }) =>
+const retrySchedule = Effect.map(RequestLimits, ({ firstRetryInterval, maxRetryInterval, maxAttempts }) =>
   Schedule.min([Schedule.exponential(firstRetryInterval), Schedule.spaced(maxRetryInterval)]).pipe(
     Schedule.jittered,
-    Schedule.upTo({ times: maxTries - 1 }),
+    Schedule.upTo({ times: maxAttempts - 1 }),
     Schedule.while(({ input }) => input instanceof RequestFailed && input.may_pass)
   )
 )

@@ -10,9 +10,9 @@ const retryInterval = "100 millis"
 const triesBeforeLog = 10
 
 export const waitLimits = {
-  run: { maxTries: 6000, label: "ten minutes" },
+  run: { maxAttempts: 6000, label: "ten minutes" },
   /** A server can keep answering from the current generation. */
-  server: { maxTries: 20, label: "two seconds" }
+  server: { maxAttempts: 20, label: "two seconds" }
 }
 
 /** Another program had the lock for the whole wait. */
@@ -43,7 +43,7 @@ const semaphoreOf = (file: string) => {
 }
 
 const lockBetweenProcesses = Effect.fnUntraced(function* (file: string, waitLimit: keyof typeof waitLimits) {
-  const { label, maxTries } = waitLimits[waitLimit]
+  const { label, maxAttempts } = waitLimits[waitLimit]
   let tries = 0
   const logOnce = Effect.suspend(() =>
     ++tries === triesBeforeLog ? Effect.logInfo(`another run holds ${file}; waiting for it`) : Effect.void
@@ -52,7 +52,7 @@ const lockBetweenProcesses = Effect.fnUntraced(function* (file: string, waitLimi
     Effect.tapError((error) => (error instanceof FileInUse ? logOnce : Effect.void)),
     Effect.retry({
       schedule: Schedule.spaced(retryInterval),
-      times: maxTries,
+      times: maxAttempts,
       while: (error) => error instanceof FileInUse
     }),
     Effect.mapError((cause) =>

@@ -7,11 +7,16 @@ import path from "node:path"
 import { Effect, Option, Result } from "effect"
 import { type Depot, datedObjects, putObject } from "../depot/depot.ts"
 import { WarehouseProblem } from "../problem.ts"
-import { newestAlone, removeAlone, requireNoneAlone, takeFromAlone } from "./alone.ts"
 import { type Layout, writableDirectory } from "./layout.ts"
 import { type waitLimits, withLock } from "./lock.ts"
 import { generationId, listNumbers, type Manifest, manifestName, newestManifest, readManifest } from "./manifest.ts"
 import { concurrent, objectsInManifest, pullParts } from "./pull-parts.ts"
+import {
+  copyPulledParts,
+  newestSingleManifest,
+  removeSingleDataSets,
+  requireNoSingleDataSets
+} from "./single-data-sets.ts"
 
 /** The depot does not have what was requested by name. */
 export const notInDepot = ({ location }: Depot, what: string, existing: ReadonlyArray<string> = []) =>
@@ -132,7 +137,7 @@ const repair = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) 
 /** Pulls the requested generation. The caller has the lock, so the newest generation here does not change. */
 const pullWanted = Effect.fnUntraced(function* (layout: Layout, { repairs = true, to }: PullOptions) {
   const here = Option.getOrUndefined(yield* newestManifest(layout.local))
-  const alone = here === undefined ? yield* newestAlone(layout) : undefined
+  const alone = here === undefined ? yield* newestSingleManifest(layout) : undefined
   const wanted = yield* findWanted(layout, here ?? alone, to)
   if (wanted === undefined && alone !== undefined) {
     return yield* anotherHistory(layout, alone, "is not there, and neither is any other")
@@ -142,9 +147,9 @@ const pullWanted = Effect.fnUntraced(function* (layout: Layout, { repairs = true
     wanted.number === here?.number
       ? yield* repairs ? repair(layout, here) : Effect.undefined
       : yield* pullOrNewer(layout, wanted, to, (manifest) =>
-          Effect.andThen(takeFromAlone(layout, manifest), pullGeneration(layout, manifest))
+          Effect.andThen(copyPulledParts(layout, manifest), pullGeneration(layout, manifest))
         )
-  yield* removeAlone(layout)
+  yield* removeSingleDataSets(layout)
   return pulled
 })
 
@@ -183,7 +188,7 @@ const requireProof = Effect.fnUntraced(function* ({ depot, seen }: Layout) {
  * alone: publishing would give that data set a second history.
  */
 export const catchUp = Effect.fn("Generation.catchUp")(function* (layout: Layout) {
-  if (layout.depot === layout.local) return yield* requireNoneAlone(layout)
+  if (layout.depot === layout.local) return yield* requireNoSingleDataSets(layout)
   yield* requireProof(layout)
   yield* pull(layout)
 })

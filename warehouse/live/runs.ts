@@ -8,11 +8,11 @@ import type { Layout } from "../generation/layout.ts"
 import { isLoaded, readKeptManifests } from "../generation/manifest.ts"
 import { openIngestion } from "../ingestion/file.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
-import { timeToText } from "../read-models/json-in-sql.ts"
+import { timestampToText } from "../read-models/json-expressions.ts"
 
 type Row = typeof Run.Type
 
-export const timestampColumn = (column: string) => `${timeToText(column)} as ${column}`
+export const timestampColumn = (column: string) => `${timestampToText(column)} as ${column}`
 
 /** Columns of `ingest.run`. */
 export const runColumns = `

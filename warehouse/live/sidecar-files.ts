@@ -72,7 +72,7 @@ const buildAgain = Effect.fnUntraced(function* (file: string, folder: string, en
   const building = buildingOf(folder)
   const db = yield* openForFiles(file, brandedFood, entry)
   yield* clear(building)
-  yield* buildFoods(db, building, { requestsWait: true })
+  yield* buildFoods(db, building, { useThreads: true })
   for (const name of yield* fs.readDirectory(building)) yield* fs.chmod(path.join(building, name), 0o444) // as published
   yield* replace(building, folder)
   yield* fs.writeFileString(stampsFile(folder), yield* readStamps(folder))

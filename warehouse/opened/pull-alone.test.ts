@@ -177,7 +177,7 @@ describe("a data set that is pulled alone", () => {
       yield* pullAlone(laptop, "pantry")
       assert.strictEqual(
         yield* message(catchUp(yield* layoutOf(laptop.home))),
-        `${laptop.dir} has a single data set of larder-000002 that was pulled from a depot without the others. Nothing was changed. Set LARDER_DEPOT, or set LARDER_HOME to another folder.`
+        `${laptop.dir} contains a data set that was pulled on its own from a depot, of generation larder-000002. Nothing was changed. Set LARDER_DEPOT, or set LARDER_HOME to another folder.`
       )
     })
   )

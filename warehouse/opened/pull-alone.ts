@@ -2,7 +2,6 @@
 import { rm } from "node:fs/promises"
 import { Effect, Option } from "effect"
 import { datedObjects, objectName } from "../depot/depot.ts"
-import { aloneLayout, newestAlone } from "../generation/alone.ts"
 import { type Layout, writableDirectory } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import {
@@ -15,6 +14,7 @@ import {
 } from "../generation/manifest.ts"
 import { findWanted, manifestText, notInDepot, pullOrNewer } from "../generation/pull.ts"
 import { pullParts } from "../generation/pull-parts.ts"
+import { newestSingleManifest, singleDataSetLayout } from "../generation/single-data-sets.ts"
 import { WarehouseProblem } from "../problem.ts"
 import { showAlone } from "./opened-files.ts"
 
@@ -34,7 +34,7 @@ const pullDataSet = Effect.fnUntraced(function* (layout: Layout, pipeline: strin
     const loaded = Object.keys(data_sets).filter((name) => isLoaded(data_sets[name]))
     return yield* notInDepot(layout.depot, `${pipeline} of ${generationId(number)}`, loaded)
   }
-  const alone = yield* aloneLayout(layout, pipeline)
+  const alone = yield* singleDataSetLayout(layout, pipeline)
   const bytes = yield* pullParts(alone, generationId(number), [database])
   yield* alone.local.putText(manifestName(number), yield* manifestText(layout, number))
   yield* showAlone(layout, alone.objectFile(database.sha256), layout.dataSetFile(pipeline))
@@ -56,7 +56,7 @@ export const pullAlone = Effect.fn("Generation.pullAlone")(function* (layout: La
         problem: `${dir} has whole generations, of which ${generationId(whole.value.number)} is the newest. Pull without --only, or into another folder with LARDER_HOME.`
       })
     }
-    const wanted = yield* findWanted(layout, yield* newestAlone(layout), to)
+    const wanted = yield* findWanted(layout, yield* newestSingleManifest(layout), to)
     if (wanted === undefined) return undefined
     return yield* pullOrNewer(layout, wanted, to, (manifest) => pullDataSet(layout, pipeline, manifest))
   })

@@ -4,7 +4,7 @@
  */
 import { Effect, Schema } from "effect"
 import type { DuckDb } from "../duckdb.ts"
-import { decimalToJson, doubleToJson, timeToText } from "./json-in-sql.ts"
+import { decimalToJson, doubleToJson, timestampToText } from "./json-expressions.ts"
 
 /** An in-memory database, because a read-only instance of DuckDB accepts no new tables. */
 const createLookup = `
@@ -21,7 +21,7 @@ export const productFields = (image: string, variantCount: string) => `
     'category': category, 'sub_category': sub_category, 'tags': tags, 'image': ${image},
     'price': {'min': ${decimalToJson("price_min")}, 'max': ${decimalToJson("price_max")}, 'currency': currency},
     'variant_count': ${variantCount},
-    'published_at': ${timeToText("published_at")},
+    'published_at': ${timestampToText("published_at")},
     'source': 'platform'`
 
 const RowNumber = Schema.Struct({ row_number: Schema.BigInt })

@@ -1,7 +1,7 @@
 /** Storefronts of one generation: stores in memory, products and collections read on request. */
 import { Effect } from "effect"
 import type { DuckDb } from "../duckdb.ts"
-import { timeToText } from "./json-in-sql.ts"
+import { timestampToText } from "./json-expressions.ts"
 import { openProducts, productFields } from "./product-details.ts"
 import { openLists, type SortedTable } from "./store-lists.ts"
 import { loadLastReads, loadStores, makeStores, type Stores } from "./stores.ts"
@@ -20,8 +20,8 @@ const collectionListing: SortedTable = {
   record: `to_json({
     'id': collection_id, 'title': title, 'handle': handle, 'description': description, 'image': ${image},
     'product_count': product_count,
-    'published_at': ${timeToText("published_at")},
-    'updated_at': ${timeToText("updated_at")},
+    'published_at': ${timestampToText("published_at")},
+    'updated_at': ${timestampToText("updated_at")},
     'source': 'platform'
   })`
 }

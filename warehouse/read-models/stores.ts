@@ -5,7 +5,7 @@
 import { Store } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import type { DuckDb } from "../duckdb.ts"
-import { timeToText } from "./json-in-sql.ts"
+import { timestampToText } from "./json-expressions.ts"
 
 type StoreFilters = Readonly<Record<"query" | "category" | "country", string | undefined>>
 
@@ -30,13 +30,13 @@ const {
 const StoreRow = Schema.Struct(storedFields)
 const storeRows = `
   select store_id as id, name, domain, url, description, country, currency, language,
-    ${timeToText("first_seen_at")} as first_seen_at
+    ${timestampToText("first_seen_at")} as first_seen_at
   from storefront.store`
 
 const LastRead = Schema.Struct({ store_id: Schema.String, fetch_status, fetched_at })
 const lastReads = `
   select store_id, arg_max(fetch_status, (read_at, run_id)) as fetch_status,
-    ${timeToText("max(read_at) filter (fetch_status <> 'failed')")} as fetched_at
+    ${timestampToText("max(read_at) filter (fetch_status <> 'failed')")} as fetched_at
   from ingest.live_store_read
   group by store_id`
 

@@ -2,8 +2,8 @@ import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { BrandedFood, brandedFoodId } from "@larder/schemas"
+import { emptyFood } from "@larder/test/support/empty-food.ts"
 import { itWorks } from "@larder/test/support/it-works.ts"
-import { unstatedFood } from "@larder/test/support/unstated-food.ts"
 import { aDatabase, aFolder, builtFoods, type Food } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect, Schema } from "effect"
 import fc from "fast-check"
@@ -13,7 +13,7 @@ import { buildFoods } from "./build/build.ts"
 import { openFoods } from "./open.ts"
 import { indexRecords, recordFiles } from "./records.ts"
 
-const isRecord = Schema.decodeUnknownSync(BrandedFood, { onExcessProperty: "error" })
+const decodeRecord = Schema.decodeUnknownSync(BrandedFood, { onExcessProperty: "error" })
 const nutrients = "(1003, '203', 'Protein', 'g'), (1008, '208', 'Energy \"kcal\"', 'kcal'), (1093, null, null, null)"
 
 const openDatabase = Effect.fnUntraced(function* (foods: ReadonlyArray<Food>) {
@@ -23,7 +23,7 @@ const openDatabase = Effect.fnUntraced(function* (foods: ReadonlyArray<Food>) {
   return { db, foods: yield* openFoods(join(folder, "foods")) }
 })
 
-const bare = { ...unstatedFood, description: "", fetched_at: "2026-10-01T13:04:36.000Z" }
+const bare = { ...emptyFood, description: "", fetched_at: "2026-10-01T13:04:36.000Z" }
 
 const full = {
   description: 'GUM "X", tab\there, \\ back, null, İ 😀',
@@ -58,17 +58,17 @@ const full = {
 }
 
 describe("the record of a label version", () => {
-  itWorks("has every field in the order of the schema, even if the label states nothing", () =>
+  itWorks("has every field in schema order, even for an empty label", () =>
     Effect.gen(function* () {
       const { foods } = yield* openDatabase([{ fdc_id: 7 }, { fdc_id: 3, is_current: false }])
       const record = foods.record(7) ?? ""
       assert.strictEqual(record, JSON.stringify({ id: brandedFoodId(7), fdc_id: 7, ...bare }))
       assert.deepStrictEqual(Object.keys(JSON.parse(record)), Object.keys(BrandedFood.fields))
-      assert.strictEqual(JSON.parse(foods.record(3) ?? "").fdc_id, 3) // a version that was replaced
+      assert.strictEqual(JSON.parse(foods.record(3) ?? "").fdc_id, 3) // an older version
       assert.deepStrictEqual([2, 8, -7, 7.5, Number.NaN].map(foods.record), Array(5).fill(undefined))
     })
   )
-  itWorks("has the values of the label, with nutrients by name and nutrition per serving", () =>
+  itWorks("includes the label's values, named nutrients and nutrition per serving", () =>
     Effect.gen(function* () {
       const stated = [
         { nutrient_id: 1003, amount: 7.14 },
@@ -79,7 +79,7 @@ describe("the record of a label version", () => {
       ]
       const { foods } = yield* openDatabase([{ ...full, fdc_id: 2147483647, nutrients: stated }])
       const record = JSON.parse(foods.record(2147483647) ?? "")
-      isRecord(record)
+      decodeRecord(record)
       assert.deepStrictEqual(record, {
         ...bare,
         id: brandedFoodId(2147483647),
@@ -98,13 +98,13 @@ describe("the record of a label version", () => {
   )
 })
 
-describe("lines of records", () => {
+describe("records.tsv", () => {
   const indexLines = Effect.fnUntraced(function* (lines: ReadonlyArray<string>) {
     const folder = yield* aFolder
     writeFileSync(join(folder, recordFiles.lines), lines.map((line) => `${line}\trest\n`).join(""))
     return yield* Effect.flip(Effect.try({ try: () => indexRecords(folder, lines.length), catch: String }))
   })
-  itWorks("are rejected if one does not begin with an fdc_id", () =>
+  itWorks("is rejected if a line does not start with an fdc_id", () =>
     Effect.gen(function* () {
       for (const id of ["-5", "", "1.5", "1e3", " 7", "x", "2147483648", "99999999999999999999"]) {
         const error = yield* indexLines(["3", id, "1"])
@@ -112,19 +112,19 @@ describe("lines of records", () => {
       }
     })
   )
-  itWorks("are rejected if two have the same fdc_id", () =>
+  itWorks("is rejected if two lines have the same fdc_id", () =>
     Effect.gen(function* () {
       assert.include(yield* indexLines(["3", "2147483647", "1", "3"]), "records.tsv has several lines for the fdc_id 3")
     })
   )
-  for (const requestsWait of [false, true]) {
+  for (const useThreads of [false, true]) {
     itWorks(
-      `end the build without a manifest if they are rejected, ${requestsWait ? "in threads" : "in this thread"}`,
+      `fails the build without a manifest if it is rejected, ${useThreads ? "in worker threads" : "in the same thread"}`,
       () =>
         Effect.gen(function* () {
           const folder = yield* aFolder
           const db = yield* aDatabase(folder, [{ fdc_id: 1 }, { fdc_id: -5 }])
-          const error = yield* Effect.flip(buildFoods(db, join(folder, "foods"), { requestsWait }))
+          const error = yield* Effect.flip(buildFoods(db, join(folder, "foods"), { useThreads }))
           assert.strictEqual(error._tag, "FoodFilesNotWritten")
           assert.include(error.message, 'while indexing them: records.tsv has "-5" in line')
           assert.isFalse(existsSync(join(folder, "foods", "manifest.json")))
@@ -153,23 +153,25 @@ const label = fc.record({
     ),
     { freq: 9 }
   ),
-  own: fc.option(fc.record(Object.fromEntries(labelColumns.map((key) => [key, decimal(2000)])), { requiredKeys: [] }))
+  ownNutrition: fc.option(
+    fc.record(Object.fromEntries(labelColumns.map((key) => [key, decimal(2000)])), { requiredKeys: [] })
+  )
 })
 
 describe("nutrition per serving", () => {
-  itWorks("is the same in a record as in the view", () =>
+  itWorks("of a record equals the one of the view", () =>
     Effect.gen(function* () {
       const labels = fc
         .sample(label, { numRuns: 1500, seed: 11 })
-        .map(({ own, ...stated }, i) => ({ ...stated, ...own, fdc_id: i + 1 }))
+        .map(({ ownNutrition, ...stated }, i) => ({ ...stated, ...ownNutrition, fdc_id: i + 1 }))
       const { db, foods } = yield* openDatabase(labels)
       const rows = yield* db.rows("from branded_food.nutrition")
       const expected = new Map(rows.map(({ fdc_id, ...amounts }) => [Number(fdc_id), amounts]))
-      let stated = 0
+      let comparedAmounts = 0
       for (const { fdc_id } of labels) {
         const view = Object.entries(expected.get(fdc_id) ?? {}).filter(([, amount]) => amount !== null)
         const { nutrition } = JSON.parse(foods.record(fdc_id) ?? "")
-        stated += view.length
+        comparedAmounts += view.length
         assert.deepStrictEqual(
           Object.keys(nutrition),
           view.map(([key]) => key)
@@ -180,7 +182,7 @@ describe("nutrition per serving", () => {
           assert.closeTo(nutrition[key], Number(amount), tolerated, `${key} of ${fdc_id}`)
         }
       }
-      assert.isAbove(stated, 2500)
+      assert.isAbove(comparedAmounts, 2500)
     })
   )
 })

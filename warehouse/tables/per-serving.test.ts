@@ -6,7 +6,7 @@ import { brandedFood } from "./branded_food/data-set.ts"
 import { define } from "./dictionary.ts"
 
 const cases = [
-  [67, 15, 10], // 10.05 lies in the middle: the even one
+  [67, 15, 10], // 10.05 is a tie, and rounds to the even digit
   [33.35, 30, 10],
   [1.125, 100, 1.12],
   [1.135, 100, 1.14],

@@ -1,15 +1,15 @@
-/** Fetches new payloads of a release into the archive. If a form cannot be fetched, the other one is read. */
+/** Fetches new payloads of a release into the archive. If one form cannot be fetched, the other is loaded. */
 import type { FeedLeftOut } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
 import type { FetchedPayload } from "../../run/archive/fetch-list.ts"
 import { Origin } from "../../run/origins/origin.ts"
 import { Progress } from "../../run/progress.ts"
-import { datasets, type Release } from "./newest-release.ts"
+import { datasetsUrl, type Release } from "./newest-release.ts"
 
 export type ReleaseForm = "json" | "csv"
 
-/** The feed of a form, or the source alone if the form of a file is not known yet. */
+/** Feed name of a form; only the name of the source while the form of a file is unknown. */
 export const formFeed = (form: ReleaseForm | undefined) => (form === undefined ? "gov-fdc" : `gov-fdc/${form}`)
 
 export interface FormToLoad {
@@ -31,14 +31,14 @@ export const KnownPayload = Schema.Struct({
 })
 export type KnownPayload = typeof KnownPayload.Type
 
-/** A payload that was loaded before, and now has another address. */
-export interface Recognised {
+/** A payload that an earlier run loaded from another URL. */
+export interface MovedPayload {
   readonly payload: KnownPayload
   readonly file: FetchedPayload
 }
 
-/** Errors of an address that returned no response, or none that is a payload. */
-export const unreachable = [
+/** Errors of URLs that did not return a payload. */
+export const fetchErrorTags = [
   "UpstreamUnavailable",
   "AccessDenied",
   "RefusedByUpstream",
@@ -55,12 +55,12 @@ const fetchForm = (form: ReleaseForm | undefined, addresses: ReadonlyArray<strin
     Archive.use((archive) => archive.fetch({ url, accept: "application/zip, */*", resumable: true }))
   ).pipe(
     Effect.map((files) => ({ files })),
-    Effect.catchTag(unreachable, leftOut("unreachable")),
+    Effect.catchTag(fetchErrorTags, leftOut("unreachable")),
     Effect.catchTag("RecordingUnreadable", leftOut("untrusted"))
   )
 }
 
-/** A release never changes under its name, so payloads that this mapping has read, `loaded`, are not requested again. */
+/** Releases are immutable, so payloads in `loaded`, which this mapping has read, are not requested again. */
 export const fetchRelease = Effect.fnUntraced(function* (release: Release, loaded: ReadonlyArray<KnownPayload>) {
   const { kind } = yield* Origin
   const progress = yield* Progress
@@ -73,21 +73,21 @@ export const fetchRelease = Effect.fnUntraced(function* (release: Release, loade
   const forms: Array<FormToLoad> = []
   /** Payloads that were loaded before, with the same mapping. */
   const known: Array<KnownPayload> = []
-  /** Those of them with a new address at the source: the next live run need not fetch them. */
-  const recognised: Array<Recognised> = []
+  /** Known payloads with a new URL. Recording it saves the next live run the download. */
+  const moved: Array<MovedPayload> = []
   const left_out: Array<FeedLeftOut> = []
   for (const { addresses, form } of addressesOfForms) {
     const byAddress = addresses.flatMap((address) => loaded.find(({ url }) => url === address) ?? [])
     if (kind === "live" && byAddress.length === addresses.length) {
       known.push(...byAddress)
-      yield* progress.advance({ feed: formFeed(form) })
+      yield* progress.advance({ finished: formFeed(form) })
       continue
     }
-    yield* progress.advance({ reading: formFeed(form) })
+    yield* progress.advance({ started: formFeed(form) })
     const fetched = yield* fetchForm(form, addresses)
     if ("left_out" in fetched) {
       left_out.push(fetched.left_out)
-      yield* progress.advance({ feed: formFeed(form) })
+      yield* progress.advance({ finished: formFeed(form) })
       continue
     }
     const { files } = fetched
@@ -100,10 +100,10 @@ export const fetchRelease = Effect.fnUntraced(function* (release: Release, loade
       continue
     }
     known.push(...byContent.map(({ payload }) => payload))
-    yield* progress.advance({ feed: formFeed(form) })
+    yield* progress.advance({ finished: formFeed(form) })
     const isNew = ({ url }: FetchedPayload) =>
-      url.startsWith(datasets) && !loaded.some((payload) => payload.url === url)
-    recognised.push(...byContent.filter(({ file }) => isNew(file)))
+      url.startsWith(datasetsUrl) && !loaded.some((payload) => payload.url === url)
+    moved.push(...byContent.filter(({ file }) => isNew(file)))
   }
-  return { forms, known, recognised, left_out }
+  return { forms, known, moved, left_out }
 })

@@ -6,10 +6,10 @@ import { openArchive, repeatRun } from "../../run/archive/archived-runs.ts"
 import { fileOrigin } from "../../run/origins/file.ts"
 import { Origin, RefusedByUpstream } from "../../run/origins/origin.ts"
 import { replayOrigin } from "../../run/origins/replay.ts"
-import { datasets, NoReleaseFound, newestRelease } from "./newest-release.ts"
+import { datasetsUrl, NoReleaseFound, newestRelease } from "./newest-release.ts"
 
 const host = "fdc.nal.usda.gov"
-const zip = (form: string, day: string) => `${datasets}FoodData_Central_branded_food_${form}_${day}.zip`
+const zip = (form: string, day: string) => `${datasetsUrl}FoodData_Central_branded_food_${form}_${day}.zip`
 
 const folderWith = Effect.fnUntraced(function* (...files: ReadonlyArray<readonly [string, string]>) {
   const fs = yield* FileSystem.FileSystem
@@ -115,8 +115,8 @@ layer(NodeServices.layer)("the newest release", (it) => {
       ]
       const csv = ["food.csv", "branded_food.csv"].map((file) => `${name}_csv_2026-04-30/${file}`)
       assert.deepStrictEqual(yield* fromRecording(...names, ...csv), {
-        json: `${datasets}${name}_json_2026-04-30.json`,
-        csv: csv.map((file) => datasets + file).sort(),
+        json: `${datasetsUrl}${name}_json_2026-04-30.json`,
+        csv: csv.map((file) => datasetsUrl + file).sort(),
         zip: undefined,
         released_on: "2026-04-30"
       })

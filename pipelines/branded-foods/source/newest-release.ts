@@ -12,7 +12,7 @@ import { NotRecorded, Origin, RefusedByUpstream } from "../../run/origins/origin
 
 const host = "https://fdc.nal.usda.gov"
 
-export const datasets = `${host}/fdc-datasets/`
+export const datasetsUrl = `${host}/fdc-datasets/`
 
 /** The download page, at its current and its former address. */
 const pages = [`${host}/download-datasets`, `${host}/download-datasets.html`]
@@ -101,7 +101,7 @@ const isAbsent = (error: unknown) => error instanceof NotRecorded || isGone(erro
 const findOnPages = Effect.gen(function* () {
   for (const url of pages) {
     const names = yield* Effect.catchIf(readPage(url), isGone, () => Effect.succeed([]))
-    const release = findNewest(names.map((name) => datasets + name))
+    const release = findNewest(names.map((name) => datasetsUrl + name))
     if (release !== undefined) return release
   }
   const problem = "the page no longer exists, or its layout has changed"
@@ -116,11 +116,11 @@ export const newestRelease = Effect.fn("Release.newest")(function* () {
     const files = localFiles.map(parseAddress)
     return assembleRelease(files, files[0]?.released_on ?? null)
   }
-  const recorded = (yield* origin.listing(datasets)) ?? []
+  const recorded = (yield* origin.listing(datasetsUrl)) ?? []
   const release = findNewest(recorded.filter((address) => /_branded_food_/i.test(address)))
   if (release !== undefined) return release
   yield* Effect.catchIf(readPage(pages[0] ?? host), isAbsent, () => Effect.void) // fails with the recorded error response, if there is one
   const where = origin.kind === "sample" ? "in the bundled samples" : "in the recording"
-  const expectedName = `${datasets.replace("https://", "")}FoodData_Central_branded_food_json_YYYY-MM-DD.zip`
+  const expectedName = `${datasetsUrl.replace("https://", "")}FoodData_Central_branded_food_json_YYYY-MM-DD.zip`
   return yield* new NoReleaseFound({ where, problem: `it has no file named ${expectedName}` })
 })

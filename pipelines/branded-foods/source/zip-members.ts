@@ -34,14 +34,16 @@ export class ZipUnusable extends Schema.TaggedError<ZipUnusable>()("ZipUnusable"
   }
 }
 
-export class MemberMissing extends Schema.TaggedError<MemberMissing>()("MemberMissing", {
-  zip: Schema.String,
-  wanted: Schema.String,
-  members: Schema.Array(Schema.String)
+export class FileMissing extends Schema.TaggedError<FileMissing>()("FileMissing", {
+  /** The zip or the folder, as messages name it. */
+  container: Schema.String,
+  missing: Schema.String,
+  /** Names of the files that are there. */
+  contents: Schema.Array(Schema.String)
 }) {
   override get message() {
-    const contents = this.members.length === 0 ? "is empty" : `contains ${this.members.map(printableName).join(", ")}`
-    return `${this.zip} has no ${this.wanted}. It ${contents}. Give a branded-foods release, JSON or CSV, with --file.`
+    const contents = this.contents.length === 0 ? "is empty" : `contains ${this.contents.map(printableName).join(", ")}`
+    return `${this.container} has no ${this.missing}. It ${contents}. Give a branded-foods release, JSON or CSV, with --file.`
   }
 }
 

@@ -6,7 +6,7 @@ import { type Part, zipOf } from "@larder/test/support/pipelines/handmade-zips.t
 import { Effect, FileSystem } from "effect"
 import { FileUnwritable } from "../../run/files/write-all.ts"
 import { openZip, readUnzipped } from "./zip.ts"
-import { MemberMissing, ZipUnusable, zipLimits } from "./zip-members.ts"
+import { FileMissing, ZipUnusable, zipLimits } from "./zip-members.ts"
 
 const release = "FoodData_Central_branded_food_csv_2026-04-30"
 const food: Part = { path: "food.csv", content: '"fdc_id"\n"1"\n' }
@@ -154,7 +154,7 @@ layer(NodeServices.layer)("a release's zip", (it) => {
       assert.strictEqual((yield* json.json).name, "brandedDownload.json")
       const csv = yield* openBytes(zipOf(food))
       const error = yield* Effect.flip(csv.json)
-      assert.instanceOf(error, MemberMissing)
+      assert.instanceOf(error, FileMissing)
       const next = "Give a branded-foods release, JSON or CSV, with --file."
       assert.strictEqual(error.message, `release.zip has no *.json. It contains food.csv. ${next}`)
       const empty = yield* Effect.flip((yield* openBytes(zipOf())).member("food.csv"))

@@ -14,8 +14,8 @@ import { FileUnwritable, writeAll } from "../../run/files/write-all.ts"
 import {
   baseName,
   deflated,
+  FileMissing,
   findFoodsMember,
-  MemberMissing,
   quoteText,
   readZipMembers,
   type ZipLimits,
@@ -117,9 +117,11 @@ const makeZip = (label: string, file: string, opened: ZipFile, members: Readonly
       catch: (cause) => (cause instanceof ZipUnusable ? cause : new FileUnwritable({ file: baseName(target), cause }))
     })
 
-  const requireMember = (wanted: string, member: ZipMember | undefined): Effect.Effect<ZipMember, MemberMissing> => {
+  const requireMember = (wanted: string, member: ZipMember | undefined): Effect.Effect<ZipMember, FileMissing> => {
     const names = members.map(({ name }) => name).slice(0, 20)
-    return member ? Effect.succeed(member) : Effect.fail(new MemberMissing({ zip: label, wanted, members: names }))
+    return member
+      ? Effect.succeed(member)
+      : Effect.fail(new FileMissing({ container: label, missing: wanted, contents: names }))
   }
   return {
     members,

@@ -11,7 +11,7 @@ import { loadMember } from "../decode/csv/load-member.ts"
 import { type CsvMember, type LabelMember, labelMembers } from "../decode/csv/members.ts"
 import { findMissingRecords, readStatedCounts } from "../decode/csv/stated-counts.ts"
 import { createCsvLabels, csvLabels } from "../normalise/release-labels.ts"
-import { insertLabels, type Load, type LoadResult, maxPayloadLength } from "./load.ts"
+import { insertLabels, type LoadInput, type LoadResult, maxPayloadLength } from "./load.ts"
 
 type Db = DuckDb["Service"]
 
@@ -32,9 +32,9 @@ const readHeaders = <Name extends CsvMember, A, E>(
     return path === undefined ? Effect.succeed(undefined) : read(member, path)
   }).pipe(Effect.map((headers) => headers.filter((header) => header !== undefined)))
 
-const insertRejects = (load: Load, member: LabelMember, rows: string) => `
+const insertRejects = (load: LoadInput, member: LabelMember, rows: string) => `
   insert into ingest.reject
-  select 'branded-foods', ${literal(`${load.feed}/${member}.csv`)}, ${literal(load.run_id)}, ${literal(load.payloadOf(member).sha256)},
+  select 'branded-foods', ${literal(`${load.feed}/${member}.csv`)}, ${literal(load.run_id)}, ${literal(load.payloadContaining(member).sha256)},
     line, reason, left(payload, ${maxPayloadLength})
   from (${rows})`
 
@@ -45,7 +45,7 @@ const duplicates = (member: LabelMember) => `
   qualify row_number() over (partition by fdc_id order by rowid) > 1`
 
 /** Before labels are assembled: rejects rows that cannot be used, including duplicates. */
-const rejectRows = Effect.fnUntraced(function* (db: Db, load: Load, member: LabelMember) {
+const rejectRows = Effect.fnUntraced(function* (db: Db, load: LoadInput, member: LabelMember) {
   if (member === "food" || member === "branded_food") {
     const hasDuplicates = yield* countRows(db, `from release.${member} having count(*) > count(distinct fdc_id)`)
     if (hasDuplicates > 0) yield* moveToRejects(db, member, duplicates(member))
@@ -58,7 +58,7 @@ const withoutLabel = "anti join branded_food.food label using (fdc_id)"
 const isOtherKind = "fdc_id in (select fdc_id from release.other_kind anti join release.branded_food using (fdc_id))"
 
 /** After labels are assembled: rejects rows without a label. Returns the number of rows of other kinds of food. */
-const rejectLeftovers = Effect.fnUntraced(function* (db: Db, load: Load, member: LabelMember) {
+const rejectLeftovers = Effect.fnUntraced(function* (db: Db, load: LoadInput, member: LabelMember) {
   const ignored = yield* countRows(db, `from release.${member} where ${isOtherKind}`)
   const leftovers = yield* countRows(db, `from release.${member} ${withoutLabel}`)
   if (leftovers === ignored) return ignored
@@ -95,7 +95,7 @@ const ranges = `
   order by first`
 
 /** Fills `branded_food.food`, `release.rejected` with labels that do not decode, and `release.other_kind`. */
-const stageLabels = Effect.fnUntraced(function* (db: Db, load: Load, hasAttributes: boolean) {
+const stageLabels = Effect.fnUntraced(function* (db: Db, load: LoadInput, hasAttributes: boolean) {
   yield* db.run(`
     create table release.rejected (fdc_id integer, reason varchar);
     create table release.other_kind as select fdc_id, data_type from release.food where not is_branded(data_type)`)
@@ -114,7 +114,7 @@ const stageLabels = Effect.fnUntraced(function* (db: Db, load: Load, hasAttribut
 /** `folder` belongs to the run. It receives copies of files from which broken records must be removed. */
 export const loadCsv = Effect.fnUntraced(function* (
   db: Db,
-  load: Load,
+  load: LoadInput,
   { isComplete, counts, members: files }: CsvFiles,
   folder: string
 ) {
@@ -129,7 +129,7 @@ export const loadCsv = Effect.fnUntraced(function* (
     const missing = findMissingRecords(stated, header.member, rows)
     if (missing !== undefined && !isComplete && !load.acceptShrinkage) return yield* missing
     if (missing !== undefined) yield* Effect.logWarning(missing.message)
-    yield* load.advance(rows)
+    yield* load.reportProgress(rows)
   }
   const hasAttributes = labelHeaders.some(({ member }) => member === "food_attribute")
   if (!hasAttributes) {
@@ -143,7 +143,7 @@ export const loadCsv = Effect.fnUntraced(function* (
   let rows_ignored = 0
   for (const { member } of labelHeaders) {
     rows_ignored += yield* rejectLeftovers(db, load, member)
-    const { url } = load.payloadOf(member)
+    const { url } = load.payloadContaining(member)
     rows_read.set(url, (rows_read.get(url) ?? 0) + (yield* countAllRows(db, member)))
   }
   return {

@@ -1,4 +1,4 @@
-/** Loads one form of a release from its archived payloads into the staging file. */
+/** Loads one form of a release from the archive into the staging file. */
 import type { Staging } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { FetchedPayload } from "../../run/archive/fetch-list.ts"
@@ -6,12 +6,12 @@ import { csvMembers, members } from "../decode/csv/members.ts"
 import { countsFile } from "../decode/csv/stated-counts.ts"
 import { type FormToLoad, formFeed, type ReleaseForm } from "../source/fetch-release.ts"
 import { openZip, readUnzipped, type Zip } from "../source/zip.ts"
-import { MemberMissing, printableName } from "../source/zip-members.ts"
-import type { Load } from "./load.ts"
+import { FileMissing, printableName } from "../source/zip-members.ts"
+import type { LoadInput } from "./load.ts"
 import { loadCsv } from "./load-csv.ts"
 import { loadJson } from "./load-json.ts"
 
-/** The name of a payload in errors: the last part of its address. */
+/** Display name of a payload: the last segment of its URL. CSV files are also found by it. */
 const payloadName = ({ url }: Pick<FetchedPayload, "url">) =>
   decodeURIComponent(url.slice(url.lastIndexOf("/") + 1)).replace(/^file:/, "")
 
@@ -22,16 +22,16 @@ const describeFolder = ([first]: ReadonlyArray<FetchedPayload>) => {
 
 const isZip = (file: FetchedPayload) => /\.zip$/i.test(file.url)
 
-/** The CSV files of a release. Files that older releases lack may be missing. */
+/** Locates the CSV files of a release. Files that older releases lack are optional. */
 const collectCsv = Effect.fnUntraced(function* <E>(
   has: (file: string) => boolean,
-  pathOf: (file: string) => Effect.Effect<string, E>
+  locate: (file: string) => Effect.Effect<string, E>
 ) {
-  const names = csvMembers.filter((name) => members[name].isNeeded || has(`${name}.csv`))
+  const names = csvMembers.filter((name) => members[name].isRequired || has(`${name}.csv`))
   const paths = yield* Effect.forEach(names, (name) =>
-    Effect.map(pathOf(`${name}.csv`), (path) => [name, path] as const)
+    Effect.map(locate(`${name}.csv`), (path) => [name, path] as const)
   )
-  return { members: new Map(paths), counts: has(countsFile) ? yield* pathOf(countsFile) : undefined }
+  return { members: new Map(paths), counts: has(countsFile) ? yield* locate(countsFile) : undefined }
 })
 
 const unpackCsv = (zip: Zip, folder: string) =>
@@ -54,14 +54,14 @@ const findCsv = (files: ReadonlyArray<FetchedPayload>) => {
     (file) => {
       const path = paths.get(file)
       if (path !== undefined) return Effect.succeed(path)
-      return Effect.fail(new MemberMissing({ zip: describeFolder(files), wanted: file, members: names }))
+      return Effect.fail(new FileMissing({ container: describeFolder(files), missing: file, contents: names }))
     }
   )
 }
 
-/** The form of a zip whose name does not say it. */
-const detectForm = ({ members: inside }: Zip): ReleaseForm => {
-  const has = (pattern: RegExp) => inside.some(({ name }) => pattern.test(name))
+/** Detects the form of a zip from its contents, for a zip whose name does not say it. */
+const detectForm = ({ members: entries }: Zip): ReleaseForm => {
+  const has = (pattern: RegExp) => entries.some(({ name }) => pattern.test(name))
   return has(/\.json$/i) && !has(/^branded_food\.csv$/i) ? "json" : "csv"
 }
 
@@ -71,7 +71,7 @@ export const loadForm = Effect.fn("brandedFoods.load")(function* (
     folder,
     staging,
     ...run
-  }: Pick<Load, "run_id" | "advance" | "acceptShrinkage"> & {
+  }: Pick<LoadInput, "run_id" | "reportProgress" | "acceptShrinkage"> & {
     readonly staging: Staging
     /** The run's folder, for unpacked files. */
     readonly folder: string
@@ -81,7 +81,7 @@ export const loadForm = Effect.fn("brandedFoods.load")(function* (
   if (first === undefined) return yield* Effect.die(new Error("a form of a release has at least one payload"))
   const zip = isZip(first) ? yield* openZip(first.path, payloadName(first)) : undefined
   const form = knownForm ?? (zip === undefined ? "csv" : detectForm(zip))
-  const load: Load = {
+  const load: LoadInput = {
     ...run,
     form,
     feed: formFeed(form),
@@ -89,11 +89,11 @@ export const loadForm = Effect.fn("brandedFoods.load")(function* (
     fetched_at: first.fetched_at,
     raw_sha256: first.sha256,
     url: first.url,
-    payloadOf: (member) => files.find((raw) => payloadName(raw).toLowerCase() === `${member}.csv`) ?? first
+    payloadContaining: (member) => files.find((raw) => payloadName(raw).toLowerCase() === `${member}.csv`) ?? first
   }
   if (form === "csv") {
     const csv = zip === undefined ? yield* findCsv(files) : yield* unpackCsv(zip, folder)
-    const isComplete = zip !== undefined // checksums prove that nothing is missing
+    const isComplete = zip !== undefined // its checksums detect truncation; separate files have none
     return { form, ...(yield* loadCsv(staging.db, load, { ...csv, isComplete }, folder)) }
   }
   const name = payloadName(first)
@@ -101,6 +101,6 @@ export const loadForm = Effect.fn("brandedFoods.load")(function* (
     return { form, ...(yield* loadJson(staging, load, { name, bytes: readUnzipped(first.path, name) }, folder)) }
   }
   const member = yield* zip.json
-  const list = { name: `${name} (${printableName(member.name)})`, bytes: zip.bytes(member) }
-  return { form, ...(yield* loadJson(staging, load, list, folder)) }
+  const document = { name: `${name} (${printableName(member.name)})`, bytes: zip.bytes(member) }
+  return { form, ...(yield* loadJson(staging, load, document, folder)) }
 }, Effect.scoped)

@@ -19,7 +19,7 @@ export type StagedForm = LoadResult & Omit<FormToLoad, "form"> & { readonly form
 /** Errors that leave out a form. Others, such as a full disk, fail the run. */
 const formErrors = [
   "ZipUnusable",
-  "MemberMissing",
+  "FileMissing",
   "FoodListUnusable",
   "HeaderUnreadable",
   "TruncatedFile",
@@ -71,7 +71,7 @@ export const loadForms = Effect.fnUntraced(function* (
   yield* attachRelease(db, path.join(folder, "release.duckdb"))
   yield* db.run(macros)
   yield* stageDictionaries(staging, numbers)
-  const advance = (rows: number) => progress.advance({ rows })
+  const reportProgress = (rows: number) => progress.advance({ rows })
   let isJsonMoved = false
   for (const form of forms) {
     // if both forms are present, JSON comes first
@@ -80,8 +80,8 @@ export const loadForms = Effect.fnUntraced(function* (
       isJsonMoved = true
     }
     const feed = formFeed(form.form)
-    yield* progress.advance({ reading: feed })
-    const loaded = yield* loadForm(form, { staging, run_id, folder, advance, acceptShrinkage }).pipe(
+    yield* progress.advance({ started: feed })
+    const loaded = yield* loadForm(form, { staging, run_id, folder, reportProgress, acceptShrinkage }).pipe(
       Effect.tap((loaded) => checkForm(db, { form: loaded.form, feed: formFeed(loaded.form) }, form.released_on)),
       Effect.catchTag(formErrors, ({ message: reason }) => Effect.succeed({ feed, kind: "untrusted" as const, reason }))
     )
@@ -92,7 +92,7 @@ export const loadForms = Effect.fnUntraced(function* (
       staged.push({ ...form, ...loaded })
       yield* completeDictionaries(staging)
     }
-    yield* progress.advance({ feed })
+    yield* progress.advance({ finished: feed })
   }
   if (!isJsonMoved) return { staged, left_out }
   yield* progress.phase("merging the release forms")

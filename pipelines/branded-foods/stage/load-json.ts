@@ -11,7 +11,7 @@ import { isRecordError, removeUnreadableLines } from "../decode/json/unreadable-
 import { chunkLabels, jsonLabels } from "../normalise/release-labels.ts"
 import { readStart } from "../source/zip.ts"
 import { printableName } from "../source/zip-members.ts"
-import { insertLabels, type Load, type LoadResult, maxPayloadLength } from "./load.ts"
+import { insertLabels, type LoadInput, type LoadResult, maxPayloadLength } from "./load.ts"
 
 /** Bytes per chunk that are searched for unknown keys. A new key occurs in all records, or is rare enough to ignore. */
 const searchedBytes = 262_144
@@ -83,7 +83,7 @@ const labelsWithProblems = `
   from (${chunkLabels})
   left join (${repeatedIds}) using (fdc_id)`
 
-const loadChecked = (load: Load) => [
+const loadChecked = (load: LoadInput) => [
   `insert into ingest.reject
    select 'branded-foods', ${literal(load.feed)}, ${literal(load.run_id)}, ${literal(load.raw_sha256)}, line, problem,
      left(to_json(chunk)::varchar, ${maxPayloadLength})
@@ -119,7 +119,12 @@ const Added = Schema.Struct({ labels: Schema.Int, duplicates: Schema.Int })
 const Count = Schema.Struct({ rows: Schema.Int })
 
 /** The fast path of nearly every chunk: all records become labels, are unique, and have plain texts. */
-const loadWholeChunk = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, chunk: Chunk, before: number) {
+const loadWholeChunk = Effect.fnUntraced(function* (
+  db: DuckDb["Service"],
+  load: LoadInput,
+  chunk: Chunk,
+  before: number
+) {
   const isRead = yield* db.run(insertLabels(load, jsonLabels(chunk.file))).pipe(
     Effect.as(true),
     Effect.catchTag("DuckDbError", () => Effect.succeed(false)) // checking line by line finds the record
@@ -137,7 +142,12 @@ const loadWholeChunk = Effect.fnUntraced(function* (db: DuckDb["Service"], load:
 type Reject = (rejects: ReadonlyArray<FoodReject>) => Effect.Effect<void, DuckDbError>
 
 /** The slow path of a chunk with an error: invalid lines are removed first, then each record is checked. */
-const loadLineByLine = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, file: string, reject: Reject) {
+const loadLineByLine = Effect.fnUntraced(function* (
+  db: DuckDb["Service"],
+  load: LoadInput,
+  file: string,
+  reject: Reject
+) {
   yield* checkLines(file, reject)
   const read = db.run(readChunk(file))
   const readOthers = removeUnreadableLines(db, file).pipe(Effect.flatMap(reject), Effect.andThen(read))
@@ -149,7 +159,12 @@ const loadLineByLine = Effect.fnUntraced(function* (db: DuckDb["Service"], load:
 const chunkBytes = 192 << 20
 
 /** `folder` is for the chunks, and belongs to the run. */
-export const loadJson = Effect.fnUntraced(function* (staging: Staging, load: Load, list: FoodList, folder: string) {
+export const loadJson = Effect.fnUntraced(function* (
+  staging: Staging,
+  load: LoadInput,
+  list: FoodList,
+  folder: string
+) {
   const { db } = staging
   const unknown = new Map<string, string>()
   const { feed, raw_sha256, run_id } = load
@@ -162,7 +177,7 @@ export const loadJson = Effect.fnUntraced(function* (staging: Staging, load: Loa
   const counts = yield* cutFoods(list, { folder, chunkBytes }, (chunk) =>
     Effect.gen(function* () {
       yield* reject(chunk.rejects)
-      yield* load.advance(chunk.rejects.length)
+      yield* load.reportProgress(chunk.rejects.length)
       if (chunk.records === 0) return
       const [end] = yield* db.all(Row, lastLabel)
       const before = end?.row ?? -1
@@ -170,7 +185,7 @@ export const loadJson = Effect.fnUntraced(function* (staging: Staging, load: Loa
       yield* findUnknownKeys(chunk.file, unknown)
       const [unnamed] = yield* db.all(Count, countUnnamedNutrients(before))
       if (unnamed?.rows !== 0) yield* db.run(insertNutrientNames(chunk.file))
-      yield* load.advance(chunk.records)
+      yield* load.reportProgress(chunk.records)
     })
   )
   return {

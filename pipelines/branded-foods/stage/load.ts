@@ -1,10 +1,10 @@
-/** The input and the result of loading a form, and the insert of labels, for the CSV and the JSON form. */
+/** What loading a form of a release, CSV or JSON, takes and returns, and the SQL that inserts its labels. */
 import { literal } from "@larder/warehouse"
 import type { Effect } from "effect"
 import type { FetchedPayload } from "../../run/archive/fetch-list.ts"
 import type { ReleaseForm } from "../source/fetch-release.ts"
 
-export interface Load {
+export interface LoadInput {
   readonly run_id: string
   readonly form: ReleaseForm
   /** `gov-fdc/json` or `gov-fdc/csv`. */
@@ -14,14 +14,15 @@ export interface Load {
   readonly raw_sha256: string
   /** The address of the payload, or of the first if there are several. */
   readonly url: string
-  /** The payload that contains a CSV file: the zip, or the file itself. */
-  readonly payloadOf: (member: string) => Pick<FetchedPayload, "sha256" | "url">
-  /** Whether a file may have fewer records than its release declares. */
+  /** The payload that a CSV file came from: its zip, or the file itself. */
+  readonly payloadContaining: (member: string) => Pick<FetchedPayload, "sha256" | "url">
+  /** A file with fewer records than its release declares is loaded anyway. */
   readonly acceptShrinkage: boolean
-  readonly advance: (rows: number) => Effect.Effect<void>
+  /** Adds loaded rows to the progress display. */
+  readonly reportProgress: (rows: number) => Effect.Effect<void>
 }
 
-/** The result of loading a form. Every row is in `ingest.reject`, is of another kind of food, or is part of a label. */
+/** Every row is rejected (in `ingest.reject`), ignored (not a branded food), or loaded as part of a label. */
 export interface LoadResult {
   /** Rows by the address of their payload. */
   readonly rows_read: ReadonlyMap<string, number>
@@ -33,8 +34,8 @@ export interface LoadResult {
 /** Maximum characters of a row in `ingest.reject`; the raw archive has the complete row. */
 export const maxPayloadLength = 100_000
 
-/** Inserts the labels that have no problem. `labels` is a query of `normaliseLabels`. */
-export const insertLabels = ({ fetched_at, form, raw_sha256, released_on, run_id }: Load, labels: string) => `
+/** Inserts the valid labels, those whose `problem` is null. `labels` is a query of `normaliseLabels`. */
+export const insertLabels = ({ fetched_at, form, raw_sha256, released_on, run_id }: LoadInput, labels: string) => `
   insert into branded_food.food by name
   select
     * exclude (line, problem),

@@ -10,7 +10,7 @@ import { replayOrigin } from "../origins/replay.ts"
 import { Archive } from "./archive.ts"
 import { ArchiveUnwritable, Fetch } from "./fetch-list.ts"
 
-const live = liveOrigin({ interval: 0, firstPause: "1 millis", firstBackOff: "1 millis" }).pipe(
+const live = liveOrigin({ interval: 0, initialPause: "1 millis", initialBackoff: "1 millis" }).pipe(
   Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({})))
 )
 const sha256Of = (text: string) => createHash("sha256").update(text).digest("hex")
@@ -28,7 +28,7 @@ const fetchText = (url: string) =>
   })
 const fetch = (url: string, accept = "application/json") => Archive.use((archive) => archive.fetch({ url, accept }))
 
-/** Every file of the archive, without the folders. */
+/** All files in the archive, without folders. */
 const filesIn = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -45,9 +45,9 @@ const linesOf = Effect.fnUntraced(function* (folder: string, run_id = "run-1") {
   return text.trimEnd().split("\n")
 })
 
-// on the real clock: the servers are real, too
+// uses the real clock, because the HTTP servers are real
 layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it) => {
-  it.effect("keeps the payload under its SHA-256, and lists how it was fetched", () =>
+  it.effect("stores the payload under its SHA-256, and records how it was fetched", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) =>
@@ -62,7 +62,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       assert.strictEqual(yield* fs.readFileString(`${folder}/${file}`), text)
       assert.match(raw.fetched_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       const { path, ...listed } = raw
-      assert.isFalse(yield* fs.exists(path)) // it was the run's own
+      assert.isFalse(yield* fs.exists(path)) // a temporary copy that belonged to the run
       assert.deepStrictEqual(
         (yield* linesOf(folder)).map((line) => decodeLine(line)),
         [listed]
@@ -101,9 +101,9 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
   )
 
   it.effect.each([
-    ["announces more bytes than are wanted", { "content-length": "1001" }, Buffer.alloc(1001)],
-    ["sends more bytes than are wanted", {}, Buffer.alloc(1001)],
-    ["unpacks to more bytes than are wanted", { "content-encoding": "gzip" }, gzipSync(Buffer.alloc(1001))]
+    ["declares more bytes than maxBytes", { "content-length": "1001" }, Buffer.alloc(1001)],
+    ["sends more bytes than maxBytes", {}, Buffer.alloc(1001)],
+    ["decompresses to more bytes than maxBytes", { "content-encoding": "gzip" }, gzipSync(Buffer.alloc(1001))]
   ] as const)("discards a response that %s, and does not retry", ([, headers, body]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
@@ -112,7 +112,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       const fetching = Archive.use((archive) => archive.fetch(request)).pipe(Effect.provide([archiveIn(folder), live]))
       const error = yield* Effect.flip(fetching)
       assert.instanceOf(error, AnswerTooLarge)
-      assert.strictEqual(error.message, `GET ${upstream.url} was given up: the answer is longer than 1,000 bytes.`)
+      assert.strictEqual(error.message, `GET ${upstream.url} was aborted: the response is larger than 1,000 bytes.`)
       assert.lengthOf(upstream.seen, 1)
       assert.deepStrictEqual(yield* filesIn(folder), ["fetches/run-1.ndjson"])
     })
@@ -122,11 +122,14 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) => response.writeHead(404).end("<title>Gone</title>"))
-      const answer = yield* startUpstream((response) => response.write("the beginning", () => response.destroy()))
-      const url = `${upstream.url}/1603`
-      const [refused, broken] = yield* Effect.all([Effect.flip(fetch(url)), Effect.flip(fetch(answer.url))]).pipe(
-        Effect.provide([archiveIn(folder), live])
+      const brokenUpstream = yield* startUpstream((response) =>
+        response.write("the beginning", () => response.destroy())
       )
+      const url = `${upstream.url}/1603`
+      const [refused, broken] = yield* Effect.all([
+        Effect.flip(fetch(url)),
+        Effect.flip(fetch(brokenUpstream.url))
+      ]).pipe(Effect.provide([archiveIn(folder), live]))
       const [first, second] = (yield* linesOf(folder)).map((line) => decodeRefused(line))
       assert.match(first?.refused_at ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       assert.deepStrictEqual(
@@ -139,12 +142,12 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("records an unreadable recording by its address, not by its folder", () =>
+  it.effect("records the URL of an unreadable recording, not its path", () =>
     Effect.gen(function* () {
       const [folder, recordings] = [yield* makeFolder, yield* makeFolder]
       const fs = yield* FileSystem.FileSystem
       yield* fs.makeDirectory(`${recordings}/mars.test`)
-      yield* fs.writeFileString(`${recordings}/mars.test/1603.gz`, "no gzip")
+      yield* fs.writeFileString(`${recordings}/mars.test/1603.gz`, "not gzip")
       const url = "https://mars.test/1603"
       yield* Effect.flip(fetch(url)).pipe(Effect.provide([archiveIn(folder), replayOrigin(recordings)]))
       const [line = ""] = yield* linesOf(folder)
@@ -154,20 +157,22 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("gives up when the time budget is used up, and records it", () =>
+  it.effect("fails when the time budget runs out, and records the failure", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) => response.write("the beginning"))
       const { url } = upstream
-      const over = new GivenUp({ url, reason: "budget", problem: "it took too long" })
-      const asking = (left: Duration.Input) =>
-        Archive.use((archive) => Effect.flip(archive.fetch({ url, accept: "*/*", patience: { left, over } })))
-      const errors = yield* Effect.all([asking("50 millis"), asking(0)]).pipe(Effect.provide([archiveIn(folder), live]))
-      assert.deepStrictEqual(errors, [over, over])
+      const error = new GivenUp({ url, reason: "budget", problem: "it took too long" })
+      const fetchWithin = (remaining: Duration.Input) =>
+        Archive.use((archive) => Effect.flip(archive.fetch({ url, accept: "*/*", timeLimit: { remaining, error } })))
+      const errors = yield* Effect.all([fetchWithin("50 millis"), fetchWithin(0)]).pipe(
+        Effect.provide([archiveIn(folder), live])
+      )
+      assert.deepStrictEqual(errors, [error, error])
       assert.isAtMost(upstream.seen.length, 1)
       assert.deepStrictEqual(
         (yield* linesOf(folder)).map((line) => decodeRefused(line).refusal),
-        [over, over]
+        [error, error]
       )
     })
   )
@@ -220,7 +225,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("flushes a payload that a killed run left, and its folders", () =>
+  it.effect("flushes a payload left behind by a killed run, and its folders", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -230,7 +235,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       yield* fs.makeDirectory(`${folder}/${sha256.slice(0, 2)}`)
       yield* fs.writeFileString(left, "left")
       const flushed: Array<string> = []
-      const watched = FileSystem.FileSystem.of({
+      const recordingFileSystem = FileSystem.FileSystem.of({
         ...fs,
         open: (path, options) =>
           Effect.map(fs.open(path, options), (file) =>
@@ -240,12 +245,15 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       yield* Effect.andThen(
         fetch(upstream.url),
         Archive.use(({ flush }) => flush)
-      ).pipe(Effect.provide([archiveIn(folder), live]), Effect.provideService(FileSystem.FileSystem, watched))
+      ).pipe(
+        Effect.provide([archiveIn(folder), live]),
+        Effect.provideService(FileSystem.FileSystem, recordingFileSystem)
+      )
       assert.includeMembers(flushed, [left, `${folder}/${sha256.slice(0, 2)}`, folder])
     })
   )
 
-  it.effect("stores the whole payload if the first try broke off in the middle", () =>
+  it.effect("stores the complete payload if the first attempt was cut off", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response, n) => {
@@ -297,7 +305,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("archives recordings like network responses, and marks a recording of another query as not exact", () =>
+  it.effect("archives recordings like network responses, and marks a recording of a different query as inexact", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const recordings = yield* makeFolder
@@ -313,7 +321,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("reports each piece of a payload that arrives", () =>
+  it.effect("reports received bytes as they arrive", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) => response.end("x".repeat(300_000)))
@@ -327,7 +335,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("fails with its folder and the reason if it cannot be written", () =>
+  it.effect("names the folder and the cause if the archive is not writable", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = `${yield* makeFolder}/raw`

@@ -61,13 +61,13 @@ interface ArchiveOptions {
 
 /** Limits fetching to the time that the request allows. */
 const limitTime = <A, E, R>(
-  { patience }: SourceRequest,
+  { timeLimit }: SourceRequest,
   fetching: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | GivenUp, R> => {
-  if (patience === undefined) return fetching
-  const { left, over } = patience
-  if (Duration.toMillis(left) <= 0) return Effect.fail(over)
-  return Effect.timeoutOrElse(fetching, { duration: left, orElse: () => Effect.fail(over) })
+  if (timeLimit === undefined) return fetching
+  const { error, remaining } = timeLimit
+  if (Duration.toMillis(remaining) <= 0) return Effect.fail(error)
+  return Effect.timeoutOrElse(fetching, { duration: remaining, orElse: () => Effect.fail(error) })
 }
 
 type WriteError = PlatformError.PlatformError | FileUnwritable

@@ -7,7 +7,7 @@ import { replayOrigin } from "../origins/replay.ts"
 import { Archive } from "./archive.ts"
 import { Fetch } from "./fetch-list.ts"
 
-const live = liveOrigin({ interval: 0, firstPause: "1 millis", firstBackOff: "1 millis" }).pipe(
+const live = liveOrigin({ interval: 0, initialPause: "1 millis", initialBackoff: "1 millis" }).pipe(
   Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({})))
 )
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))

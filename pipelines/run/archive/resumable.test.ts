@@ -20,7 +20,9 @@ const run = (folder: string, url: string, maxBytes = 1 << 20) =>
   Archive.use((archive) => archive.fetch({ url, accept: "*/*", resumable: true, maxBytes })).pipe(
     Effect.provide([
       Archive.layer({ folder, run_id: "run-1", pipeline: "branded-foods", days: null }),
-      liveOrigin({ ...quick, maxTries: 2 }).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({}))))
+      liveOrigin({ ...quick, maxAttempts: 2 }).pipe(
+        Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({})))
+      )
     ])
   )
 

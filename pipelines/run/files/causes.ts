@@ -1,7 +1,7 @@
-/** What an unknown cause of a failure says. */
+/** Message and code of a caught value of unknown type. */
 
 export const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
-/** The code of an error of the operating system, such as `ENOENT`; empty for any other cause. */
+/** The system error code, such as `ENOENT`; empty if there is none. */
 export const codeOf = (cause: unknown): string =>
   cause instanceof Error ? String(Reflect.get(cause, "code") ?? "") : ""

@@ -77,7 +77,7 @@ describe("a network that intercepts requests", () => {
           /the host name (is not known|could not be looked up)\. Check the network and the name servers/
         )
       }),
-      { ...quick, maxTries: 1 }
+      { ...quick, maxAttempts: 1 }
     )
   )
 
@@ -89,7 +89,7 @@ describe("a network that intercepts requests", () => {
         assert.include(error.message, "the host does not answer with TLS")
         assert.include(error.message, "A captive portal or a proxy may answer in its place")
       }),
-      { ...quick, maxTries: 1 }
+      { ...quick, maxAttempts: 1 }
     )
   )
 

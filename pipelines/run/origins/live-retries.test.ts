@@ -7,7 +7,7 @@ import { AccessDenied, RefusedByUpstream, UpstreamUnavailable } from "./origin.t
 /** On the test clock: no response of this machine takes as long. */
 const twice = {
   ...quick,
-  maxTries: 2,
+  maxAttempts: 2,
   responseTimeout: "10000 days",
   idleTimeout: "10000 days",
   bodyTimeout: "10000 days"

@@ -31,8 +31,8 @@ export interface SourceRequest {
   readonly mayFollow?: (to: URL) => Effect.Effect<Pick<SourceRequest, "interval">, GivenUp>
   /** A payload that is already in the archive: the response may be 304, which confirms it. */
   readonly validators?: Validators
-  /** Time limit for all tries together, and the error for exceeding it. */
-  readonly patience?: { readonly left: Duration.Input; readonly over: GivenUp }
+  /** Time that is left for all attempts together, and the error when it runs out. */
+  readonly timeLimit?: { readonly remaining: Duration.Input; readonly error: GivenUp }
 }
 
 export interface Resume {
@@ -114,11 +114,11 @@ export class AnswerTooLarge extends Schema.TaggedError<AnswerTooLarge>()("Answer
   longest: Schema.Int
 }) {
   override get message() {
-    return `GET ${this.url} was given up: the answer is longer than ${this.longest.toLocaleString("en-US")} bytes.`
+    return `GET ${this.url} was aborted: the response is larger than ${this.longest.toLocaleString("en-US")} bytes.`
   }
 }
 
-/** The caller gave up: its time is over, or it does not follow a redirect. */
+/** The caller gave up: its time has run out, or it does not follow a redirect. */
 export class GivenUp extends Schema.TaggedError<GivenUp>()("GivenUp", {
   url: Schema.String,
   /** The caller's own code for the reason. */
@@ -126,7 +126,7 @@ export class GivenUp extends Schema.TaggedError<GivenUp>()("GivenUp", {
   problem: Schema.String
 }) {
   override get message() {
-    return `GET ${this.url} was given up: ${this.problem}.`
+    return `GET ${this.url} was aborted: ${this.problem}.`
   }
 }
 

@@ -5,11 +5,11 @@ import { makePacing, nameSharedLane, type PacingPolicy } from "./pacing.ts"
 
 const policy: PacingPolicy = {
   interval: "1 second",
-  firstPause: "15 seconds",
+  initialPause: "15 seconds",
   maxPause: "90 seconds",
   maxWait: "5 minutes",
   maxTotalPause: "8 minutes",
-  slowedInterval: "3 seconds",
+  throttledInterval: "3 seconds",
   lanes: { shops: 4 }
 }
 type Pacing = ReturnType<typeof makePacing>

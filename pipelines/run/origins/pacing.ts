@@ -9,14 +9,14 @@ import { UpstreamUnavailable } from "./origin.ts"
 export interface PacingPolicy {
   readonly interval: Duration.Input
   /** Pause after a throttling response without a duration; doubles with each consecutive one. */
-  readonly firstPause: Duration.Input
+  readonly initialPause: Duration.Input
   readonly maxPause: Duration.Input
   /** For a longer pause, a request fails immediately. */
   readonly maxWait: Duration.Input
   /** For the sum of all pauses of one host. */
   readonly maxTotalPause: Duration.Input
   /** Interval of a host from its first throttling response to the end of the run, if longer than usual. */
-  readonly slowedInterval: Duration.Input
+  readonly throttledInterval: Duration.Input
   /** Number of requests that a lane serves at once, by the name of the lane in `SourceRequest`. */
   readonly lanes: Readonly<Record<string, number>>
 }
@@ -71,7 +71,7 @@ export const makePacing = (policy: PacingPolicy) => {
   const chooseInterval = ({ isSlowed, turns }: Lane, interval: Duration.Input) => {
     const usual = Duration.toMillis(policy.interval)
     if (turns > 1) return usual / turns
-    return Math.max(usual, Duration.toMillis(interval), isSlowed ? Duration.toMillis(policy.slowedInterval) : 0)
+    return Math.max(usual, Duration.toMillis(interval), isSlowed ? Duration.toMillis(policy.throttledInterval) : 0)
   }
 
   /** Waits for the lane and occupies it until the scope closes. Take a host before the lane that it shares. */
@@ -102,7 +102,7 @@ export const makePacing = (policy: PacingPolicy) => {
     const now = yield* Clock.currentTimeMillis
     const isShared = lane.turns > 1
     if (!isShared || lane.pausedUntil <= now) lane.throttled += 1 // responses to parallel requests count as one
-    const own = yield* backOff(lane.throttled, policy.firstPause, policy.maxPause)
+    const own = yield* backOff(lane.throttled, policy.initialPause, policy.maxPause)
     const max = isShared ? Duration.toMillis(policy.maxPause) : Number.POSITIVE_INFINITY
     const wait = Math.min(requested ?? own, max)
     const remaining = isShared ? maxWait : Duration.toMillis(policy.maxTotalPause) - lane.paused
@@ -113,7 +113,7 @@ export const makePacing = (policy: PacingPolicy) => {
     return { wait, maxWait: Math.max(0, Math.min(maxWait, remaining)) }
   })
 
-  /** After a good response, the next throttling starts again from `firstPause`. */
+  /** After a good response, the next throttling starts again from `initialPause`. */
   const resetPause = (name: string) => {
     findLane(name).throttled = 0
   }
@@ -123,9 +123,9 @@ export const makePacing = (policy: PacingPolicy) => {
 
 export interface RetryPolicy {
   /** Number of tries, including the first. */
-  readonly maxTries: number
-  readonly firstBackOff: Duration.Input
-  readonly maxBackOff: Duration.Input
+  readonly maxAttempts: number
+  readonly initialBackoff: Duration.Input
+  readonly maxBackoff: Duration.Input
 }
 
 const isUnavailable = (error: unknown) => error instanceof UpstreamUnavailable
@@ -136,11 +136,11 @@ export const makeRetrying = (policy: RetryPolicy) => {
       Effect.gen(function* () {
         const { url, problem, pause_ms, cause } = failure
         // a spread does not copy the cause of an error
-        if (!failure.may_pass || tries >= policy.maxTries) {
+        if (!failure.may_pass || tries >= policy.maxAttempts) {
           return yield* new UpstreamUnavailable({ ...failure, ...(cause === undefined ? {} : { cause }), tries })
         }
-        const wait = pause_ms ?? (yield* backOff(tries, policy.firstBackOff, policy.maxBackOff))
-        yield* Effect.logWarning(`retrying: ${problem}`, { url, tries, of: policy.maxTries, wait_ms: wait })
+        const wait = pause_ms ?? (yield* backOff(tries, policy.initialBackoff, policy.maxBackoff))
+        yield* Effect.logWarning(`retrying: ${problem}`, { url, tries, of: policy.maxAttempts, wait_ms: wait })
         if (pause_ms === null) yield* Effect.sleep(wait) // the next `open` waits for the pause of the host
         return yield* retrying(attempt, tries + 1)
       })

@@ -5,7 +5,7 @@ import { liveOrigin } from "./live.ts"
 import { ForbiddenAddress, UpstreamUnavailable } from "./origin.ts"
 import { findPrivateRange } from "./private-hosts.ts"
 
-const policy = { ...quick, maxTries: 1, publicOnly: true }
+const policy = { ...quick, maxAttempts: 1, publicOnly: true }
 
 const read = (url: string, LARDER_PRIVATE_HOSTS = "") =>
   readText({ url }).pipe(

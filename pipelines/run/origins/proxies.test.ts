@@ -6,7 +6,7 @@ import { quick, readText, startUpstream } from "@larder/test/support/pipelines/u
 import { ConfigProvider, Effect } from "effect"
 import { type LivePolicy, liveOrigin } from "./live.ts"
 
-const once = { ...quick, maxTries: 1 }
+const once = { ...quick, maxAttempts: 1 }
 
 const asking = (url: string, environment: Readonly<Record<string, string>>, policy: Partial<LivePolicy> = once) =>
   readText({ url }).pipe(

@@ -5,7 +5,7 @@ import { UpstreamUnavailable } from "./origin.ts"
 import { makeRetrying, parseRetryAfter } from "./pacing.ts"
 
 const url = "https://x.test/"
-const retrying = makeRetrying({ maxTries: 5, firstBackOff: "2 seconds", maxBackOff: "10 seconds" })
+const retrying = makeRetrying({ maxAttempts: 5, initialBackoff: "2 seconds", maxBackoff: "10 seconds" })
 
 /** Fails with this error, and records the times of its tries. */
 const failing = (failure: Partial<UpstreamUnavailable>) => {

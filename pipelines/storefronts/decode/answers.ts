@@ -2,6 +2,7 @@
  * Parses the JSON responses of shops, and classifies responses that are something else. A shop that throttles, is
  * locked or is of another kind returns pages and errors, often with status 200.
  */
+import { reasonOf } from "../../run/files/causes.ts"
 import { FeedUnreadable } from "./feed.ts"
 import { normalizeText } from "./texts.ts"
 
@@ -71,7 +72,7 @@ export const parseAnswer = (text: string): unknown => {
   try {
     return JSON.parse(body)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = reasonOf(cause)
     throw new UnexpectedAnswer("not json", `the response is not JSON, or is cut off: ${why.slice(0, 300)}`)
   }
 }
@@ -109,6 +110,6 @@ export const formatJson = (value: unknown): string => {
   try {
     return JSON.stringify(value) ?? "nothing"
   } catch (cause) {
-    return `(cannot be shown: ${cause instanceof Error ? cause.message : String(cause)})`
+    return `(cannot be shown: ${reasonOf(cause)})`
   }
 }

@@ -19,7 +19,7 @@ const put = Effect.fnUntraced(function* (rows: ReadonlyArray<string>, most?: num
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" })
   const db = yield* DuckDb.memory
   yield* define(db, { tables: [...stagedIngestTables, ...storefront.tables], views: storefront.views })
-  const { add, settled, surveys } = yield* stageRows(db, folder)
+  const { add, finishLoading, surveys } = yield* stageRows(db, folder)
   const text = [
     "Handle,Title,Body (HTML),Tags,Option1 Value,Variant Price,Image Src,Variant Requires Shipping",
     ...rows,
@@ -27,7 +27,7 @@ const put = Effect.fnUntraced(function* (rows: ReadonlyArray<string>, most?: num
   ].join("\n")
   const batches = Stream.fromAsyncIterable(readShopifyCsv(bytesOf(text), { currency: null }), String)
   yield* Stream.runForEach(batches, (batch) => add(batch, from))
-  yield* settled
+  yield* finishLoading
   yield* db.run(`insert into feed.store values ('${from.domain}', 'EUR', true)`)
   yield* db.run(`
     insert into storefront.store by name

@@ -83,7 +83,7 @@ const Counts = Schema.Struct({ rows_rejected: Schema.Int, rows_silent: Schema.In
 const counts = `
   with stated as (
     select b.domain, b.product_native_id, rows, is_published, is_file
-    from feed.behind b
+    from feed.row_count b
     join feed.store using (domain)
     join feed.first_product p on p.domain = b.domain and p.native_id = b.product_native_id
   )

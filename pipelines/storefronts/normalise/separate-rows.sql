@@ -92,13 +92,13 @@ where is_file;
 
 insert into ingest.reject
 select 'storefronts', 'store/' || v.domain, getvariable('run_id'), v.raw_sha256, v.position,
-  'duplicate id ' || v.native_id || ': an earlier row has it', to_json(v)::varchar
+  'duplicate id ' || v.native_id || ' (first seen in an earlier row)', to_json(v)::varchar
 from feed.variant v semi join feed.variant_again using (seq);
 
 -- Rows that belong to a product of which no row has a title.
 create view feed.orphan as
 select domain, product_native_id, sum(rows)::bigint as rows, any_value(raw_sha256) as raw_sha256
-from feed.behind b anti join feed.first_product p on p.domain = b.domain and p.native_id = b.product_native_id
+from feed.row_count b anti join feed.first_product p on p.domain = b.domain and p.native_id = b.product_native_id
 group by all;
 
 insert into ingest.reject
@@ -127,5 +127,5 @@ with refused as (
   group by all
 )
 select domain, product_native_id as native_id, (sum(b.rows) - coalesce(any_value(refused.rows), 0))::integer as rows
-from feed.behind b join feed.store using (domain) left join refused using (domain, product_native_id)
+from feed.row_count b join feed.store using (domain) left join refused using (domain, product_native_id)
 where is_file group by all;

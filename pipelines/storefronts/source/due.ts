@@ -11,10 +11,10 @@ import { Origin } from "../../run/origins/origin.ts"
 import { ReadFailed, type RunContext } from "../../run/pipeline.ts"
 import { isWebAddress, listAddress, waitingAddress } from "./operator-files.ts"
 import {
-  badIntervals,
   computeDueTime,
   type IntervalLimits,
   intervalSettings,
+  invalidIntervals,
   type LastRead,
   readLastReads
 } from "./schedule.ts"
@@ -50,11 +50,12 @@ const findWaiting = Effect.fnUntraced(function* (
 ) {
   const early = stores.flatMap((store) => {
     const last = lastReads.get(store.domain)
-    if (last === undefined || last.kind !== store.kind || !last.is_mapped || !isWebAddress(store.location)) return []
+    if (last === undefined || last.kind !== store.kind || !last.has_current_mapping || !isWebAddress(store.location))
+      return []
     if (acceptShrinkage && last.fetch_status !== "complete") return [] // so that the operator can accept a loss
     const due = computeDueTime(last, bounds)
     // a last read in the future comes from a clock that was ahead, and does not make a store wait
-    return now < due && last.asked_at <= now ? [{ store, due, run_id: last.run_id }] : []
+    return now < due && last.run_started_at <= now ? [{ store, due, run_id: last.run_id }] : []
   })
   const runs = [...new Set(early.map(({ run_id }) => run_id))]
   const lists = new Map(
@@ -110,14 +111,16 @@ interface MappingRun extends RunContext {
 const decideWaiting = Effect.fnUntraced(function* (
   run: MappingRun,
   stores: ReadonlyArray<ListedStore>,
-  asked_at: string
+  list_fetched_at: string
 ) {
   const archive = yield* Archive
-  const bounds = yield* Effect.mapError(intervalSettings, () => new ReadFailed({ faults: [badIntervals] }))
+  const bounds = yield* Effect.mapError(intervalSettings, () => new ReadFailed({ faults: [invalidIntervals] }))
   const none: ReadonlyMap<string, LastRead> = new Map()
   const lastReads = yield* fromLive(run.layout, storefront, none, (db) => readLastReads(db, run.mapping))
-  const waiting = yield* findWaiting(run, stores, lastReads, bounds, Date.parse(asked_at))
-  const fetchedBy = excludeWaiting(stores, waiting).flatMap(({ domain }) => lastReads.get(domain)?.fetched_by ?? [])
+  const waiting = yield* findWaiting(run, stores, lastReads, bounds, Date.parse(list_fetched_at))
+  const fetchedBy = excludeWaiting(stores, waiting).flatMap(
+    ({ domain }) => lastReads.get(domain)?.last_successful_run_id ?? []
+  )
   yield* archive.revalidate(new Set(fetchedBy))
   return waiting.length === 0 ? waiting : yield* Effect.provideServiceEffect(readWaiting, Origin, answerWith(waiting))
 })
@@ -126,9 +129,9 @@ const decideWaiting = Effect.fnUntraced(function* (
 export const pickDueStores = Effect.fn("Storefronts.dueAmong")(function* (
   run: MappingRun,
   stores: ReadonlyArray<ListedStore>,
-  asked_at: string
+  list_fetched_at: string
 ) {
   const { kind } = yield* Origin
-  const waiting = yield* kind === "live" ? decideWaiting(run, stores, asked_at) : readWaiting
+  const waiting = yield* kind === "live" ? decideWaiting(run, stores, list_fetched_at) : readWaiting
   return excludeWaiting(stores, waiting)
 })

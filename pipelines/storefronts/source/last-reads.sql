@@ -2,7 +2,7 @@
 -- its `run_id`.
 with latest as (
   select store_id, max(read_at) as read_at, arg_max(run_id, read_at) as run_id, arg_max(fetch_status, read_at) as fetch_status,
-    arg_max(run_id, read_at) filter (fetch_status <> 'failed') as fetched_by
+    arg_max(run_id, read_at) filter (fetch_status <> 'failed') as last_successful_run_id
   from ingest.store_read group by store_id
 ),
 other_status as (
@@ -26,13 +26,13 @@ change as (
   )
   group by store_id
 )
-select domain, kind, latest.run_id, latest.fetch_status, fetched_by,
-  epoch_ms(coalesce(run.started_at, latest.read_at))::double as asked_at,
+select domain, kind, latest.run_id, latest.fetch_status, last_successful_run_id,
+  epoch_ms(coalesce(run.started_at, latest.read_at))::double as run_started_at,
   epoch_ms(latest.read_at)::double as read_at,
-  epoch_ms(greatest(began_at, seen_at))::double as steady_since,
+  epoch_ms(greatest(began_at, seen_at))::double as unchanged_since,
   latest.fetch_status = 'failed' or 'store/' || domain in (
     select feed from ingest.raw_file where pipeline = 'storefronts' and mapping_sha256 = $mapping
-  ) as is_mapped
+  ) as has_current_mapping
 from storefront.store
 join latest using (store_id)
 join streak using (store_id)

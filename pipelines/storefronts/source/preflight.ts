@@ -4,7 +4,7 @@
 import { Effect, FileSystem, Option } from "effect"
 import { BadUse, type RunSource } from "../../run/preflight.ts"
 import { operatorList, storeFolder } from "./operator-files.ts"
-import { badIntervals, intervalSettings } from "./schedule.ts"
+import { intervalSettings, invalidIntervals } from "./schedule.ts"
 import { maxListLength, parseStoreList, StoreListUnusable } from "./store-list.ts"
 
 const noList = "No store list is given: name a JSON file with --stores or in LARDER_STORES."
@@ -39,7 +39,7 @@ const checkFolder = Effect.gen(function* () {
 export const preflight = Effect.fnUntraced(function* ({ kind, stores }: RunSource) {
   const list = stores ?? (kind === "live" ? Option.getOrUndefined(yield* operatorList) : undefined)
   if (kind === "live") {
-    yield* Effect.mapError(intervalSettings, () => new BadUse({ problem: badIntervals }))
+    yield* Effect.mapError(intervalSettings, () => new BadUse({ problem: invalidIntervals }))
     if (list === undefined) return { nothing: noList }
     yield* checkFolder
   }

@@ -13,7 +13,7 @@ const now = Date.parse("2026-09-30T03:00:00Z")
 
 /** Hours until the next read of a store that was read just now and had not changed for `hours`. */
 const waitOf = (hours: number, domain = "shop.example", within = bounds) => {
-  const last = { domain, asked_at: now, read_at: now, steady_since: now - hours * hour }
+  const last = { domain, run_started_at: now, read_at: now, unchanged_since: now - hours * hour }
   return (computeDueTime(last, within) - now) / hour
 }
 const domains = Array.from({ length: 1000 }, (_, n) => `shop-${n}.example`)
@@ -43,7 +43,7 @@ describe("the schedule of a store", () => {
   it("never reads before the minimum interval is over, counted from run to run", () => {
     const within = { minInterval: 20 * hour, maxInterval: 7 * day }
     assert.strictEqual(waitOf(0, "shop.example", within), 20)
-    const slow = { domain: "shop.example", asked_at: now, read_at: now + 3 * hour, steady_since: now }
+    const slow = { domain: "shop.example", run_started_at: now, read_at: now + 3 * hour, unchanged_since: now }
     assert.strictEqual(computeDueTime(slow, within), now + 20 * hour)
   })
 
@@ -91,18 +91,18 @@ describe("the last change of a store in a generation", () => {
         const none: ReadonlyMap<string, LastRead> = new Map()
         const known = yield* fromLive(layout, storefront, none, (db) => readLastReads(db, "of this version"))
         const dayOf = (time: number) => new Date(time).getUTCDate()
-        const told = [...known.values()].map(({ domain, fetched_by, read_at, run_id, steady_since }) => [
+        const told = [...known.values()].map(({ domain, last_successful_run_id, read_at, run_id, unchanged_since }) => [
           domain.split(".")[0],
-          { read: dayOf(read_at), since: dayOf(steady_since), run_id, fetched_by }
+          { read: dayOf(read_at), since: dayOf(unchanged_since), run_id, last_successful_run_id }
         ])
-        const fetched = { read: 5, run_id: "run-5", fetched_by: "run-5" }
+        const fetched = { read: 5, run_id: "run-5", last_successful_run_id: "run-5" }
         assert.deepStrictEqual(Object.fromEntries(told), {
           same: { ...fetched, since: 1 },
           priced: { ...fetched, since: 3 },
           renamed: { ...fetched, since: 3 },
           gone: { ...fetched, since: 3 },
           collected: { ...fetched, since: 3 },
-          closed: { ...fetched, since: 3, fetched_by: "run-1" },
+          closed: { ...fetched, since: 3, last_successful_run_id: "run-1" },
           opened: { ...fetched, since: 5 },
           broken: { ...fetched, since: 3 }
         })

@@ -1,8 +1,8 @@
 /**
- * Computes how often a store is read. A store that has been unchanged, or failing, for some time is read again after
- * half to all of that time. So a store that changes is read in every run, one that hardly changes less and less often,
- * and one that fails in the next run and then less and less often. The fraction is derived from the domain and the last
- * read, so that stores that were first read together do not stay due together.
+ * Computes when a store is due again. A store that has been unchanged, or failing, for a time T is due after T/2 to T.
+ * So a store that changes is read in every run, one that rarely changes less and less often, and a failing one in the
+ * next run and then less and less often. The jitter is derived from the domain and the last read, so that stores that
+ * were first read together do not stay due together.
  */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
@@ -13,17 +13,18 @@ import { Config, Duration, Effect, Schema } from "effect"
 const LastRead = Schema.Struct({
   domain: Schema.String,
   kind: Schema.String,
-  /** When the run of the last read began, and when that read ended. */
-  asked_at: Schema.Finite,
+  /** When the run of the last read began. */
+  run_started_at: Schema.Finite,
+  /** When that read ended. */
   read_at: Schema.Finite,
-  /** When something last changed, or when the current series of equal statuses began, whichever is later. */
-  steady_since: Schema.Finite,
+  /** When its data or the status of its reads last changed, whichever is later. */
+  unchanged_since: Schema.Finite,
   run_id: Schema.String,
   fetch_status: Schema.String,
-  /** The last run whose read did not fail. */
-  fetched_by: Schema.NullOr(Schema.String),
-  /** Whether this version of the mapping produced its rows. */
-  is_mapped: Schema.Boolean
+  /** The last run whose read of this store did not fail. */
+  last_successful_run_id: Schema.NullOr(Schema.String),
+  /** Whether the current mapping produced its rows. */
+  has_current_mapping: Schema.Boolean
 })
 export type LastRead = typeof LastRead.Type
 
@@ -55,17 +56,22 @@ export const intervalSettings = Config.all({
   )
 )
 
-export const badIntervals =
+export const invalidIntervals =
   "LARDER_STORE_MIN_INTERVAL or LARDER_STORE_MAX_INTERVAL is not a duration. Write it as `20 hours`, `7 days` or `0 days`."
 
-/** A number from 0.5 to 1, always the same for the same text. */
-const hashToShare = (text: string) => 0.5 + createHash("sha256").update(text).digest().readUInt32BE(0) / 2 ** 33
+/** From 0.5 to 1, always the same for the same text. */
+const jitterFactor = (text: string) => 0.5 + createHash("sha256").update(text).digest().readUInt32BE(0) / 2 ** 33
 
-/** From this time on, a run reads the store again. */
+/** The earliest time at which a run reads the store again. */
 export const computeDueTime = (
-  { asked_at, domain, read_at, steady_since }: Pick<LastRead, "asked_at" | "domain" | "read_at" | "steady_since">,
+  {
+    domain,
+    read_at,
+    run_started_at,
+    unchanged_since
+  }: Pick<LastRead, "domain" | "read_at" | "run_started_at" | "unchanged_since">,
   { maxInterval, minInterval }: IntervalLimits
 ) => {
-  const wait = Math.min(read_at - steady_since, maxInterval) * hashToShare(`${domain} ${read_at}`)
-  return asked_at + Math.min(Math.max(wait, minInterval), maxInterval)
+  const wait = Math.min(read_at - unchanged_since, maxInterval) * jitterFactor(`${domain} ${read_at}`)
+  return run_started_at + Math.min(Math.max(wait, minInterval), maxInterval)
 }

@@ -2,8 +2,10 @@
  * Parses the store list, the operator's JSON file of the stores to read. All its faults are reported with their places
  * before anything is fetched. It must not contain secrets, because addresses are archived and logged.
  */
+
 import { storeKinds, suggestName } from "@larder/schemas"
 import { Effect, Result, Schema, SchemaIssue } from "effect"
+import { reasonOf } from "../../run/files/causes.ts"
 
 /** Lower case, without scheme, port or path. Ids derive from it, so it identifies the store permanently. */
 const Domain = Schema.String.check(
@@ -116,7 +118,7 @@ export const parseStoreList = Effect.fnUntraced(function* (file: string, text: s
   const list = yield* Effect.try({
     try: (): unknown => JSON.parse(json),
     catch: (cause) => {
-      const message = cause instanceof Error ? cause.message : String(cause)
+      const message = reasonOf(cause)
       const place = / \(line \d+ column \d+\)$/.test(message) ? "" : ` (${locateFault(json)})`
       return unusable(`It is not valid JSON: ${toOneLine(message)}${place}`)
     }

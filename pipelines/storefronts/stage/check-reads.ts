@@ -1,7 +1,7 @@
 /**
- * Compares the products and prices that each read found with those known of the store, and removes the rows of reads
- * that are not accepted. A file has several rows for some products, and rows of drafts, so products are counted after
- * all rows are staged.
+ * Compares each read with the products and prices that are already known of the store, and removes the rows of reads
+ * that are not accepted. A feed file may have several rows per product, and rows of drafts, so products are counted
+ * only after all rows are staged.
  */
 import { readFileSync } from "node:fs"
 import { type DuckDb, fromLive, literal, storefront } from "@larder/warehouse"
@@ -16,96 +16,103 @@ import { feedName, makeStoreRead, type ReadStore, type StoreRead } from "../sour
 import { findLostFields } from "./optional-fields.ts"
 import { feedTables } from "./stage-rows.ts"
 
-const StagedProducts = Schema.Struct({
+const StagedCounts = Schema.Struct({
   domain: Schema.String,
   products: Schema.Int,
-  /** Other products, listed in rejected rows: they are not withdrawn. */
+  /** Products that occur only in rejected rows. They count as still listed. */
   rejected: Schema.Int,
-  /** The found products that were listed before. */
-  known: Schema.Int,
+  /** Found products that were listed before. */
+  already_known: Schema.Int,
   /** Variants. A product without variants counts as one. */
   priceable: Schema.Int,
   /** Variants without a price, or with a price of 0. */
   unpriced: Schema.Int
 })
-type StagedProducts = typeof StagedProducts.Type
+type StagedCounts = typeof StagedCounts.Type
 
-const stagedProductsSql = readFileSync(new URL("./found-products.sql", import.meta.url), "utf8")
+const stagedCountsSql = readFileSync(new URL("./found-products.sql", import.meta.url), "utf8")
 
-const acceptAdvice = "if that is right, run again with --accept-shrinkage"
+const acceptAdvice = "if this is correct, run again with --accept-shrinkage"
 
-/** The share of missing prices may rise by this much between two reads. */
-const maxMissingRise = 0.1
+/** Maximum increase of the share of missing prices from one read to the next. */
+const maxMissingIncrease = 0.1
 
-const missingShare = ({ priceable, unpriced }: Pick<StagedProducts, "unpriced" | "priceable">) =>
+const missingShare = ({ priceable, unpriced }: Pick<StagedCounts, "unpriced" | "priceable">) =>
   priceable === 0 ? 0 : unpriced / priceable
 const formatPercent = (share: number) => `${(share * 100).toFixed(1)} %`
 
-const distrust = (read: StoreRead, outcome: StoreOutcome, detail: string) =>
+const rejectRead = (read: StoreRead, outcome: StoreOutcome, detail: string) =>
   makeStoreRead(outcome, detail, { ...read, has_all_products: false })
 
-/** Prices that vanish together have more likely changed their format than been withdrawn. */
-const checkPrices = (read: StoreRead, now: StagedProducts | undefined, known: KnownStore | undefined): StoreRead => {
-  if (now === undefined || known === undefined || known.priceable === 0) return read
-  const [before, missing] = [missingShare(known), missingShare(now)]
-  if (missing - before <= maxMissingRise) return read
-  const detail = `${now.unpriced} of ${now.priceable} prices are missing or 0, ${formatPercent(missing)} instead of ${formatPercent(before)}; ${acceptAdvice}`
-  return distrust(read, "unpriced", detail)
+/** If many prices disappear at once, the feed has probably changed their format. */
+const checkPrices = (
+  read: StoreRead,
+  current: StagedCounts | undefined,
+  previous: KnownStore | undefined
+): StoreRead => {
+  if (current === undefined || previous === undefined || previous.priceable === 0) return read
+  const [before, now] = [missingShare(previous), missingShare(current)]
+  if (now - before <= maxMissingIncrease) return read
+  const detail = `${current.unpriced} of ${current.priceable} prices are missing or 0, ${formatPercent(now)} instead of ${formatPercent(before)}; ${acceptAdvice}`
+  return rejectRead(read, "unpriced", detail)
 }
 
-/** A field that disappears from the whole feed would be emptied in every product of the store. */
+/** If a field disappears from the feed, accepting the read would clear it in all products of the store. */
 const checkFields = (read: StoreRead, lost: string | undefined): StoreRead =>
-  lost === undefined ? read : distrust(read, "unreadable", `${lost}; ${acceptAdvice}`)
+  lost === undefined ? read : rejectRead(read, "unreadable", `${lost}; ${acceptAdvice}`)
 
-/** A store with fewer products may replace them all in a day. */
+/** With fewer products, it is plausible that a store replaces them all. */
 const minListed = 3
 
 /**
- * If none of the known products is found, a second read has to confirm it. A menu may be replaced as a whole, but the
+ * If none of the known products is found, the next read has to confirm it. A menu may be replaced as a whole, but the
  * address may also lead to another store now.
  */
 const checkExchanged = (
   read: StoreRead,
-  now: StagedProducts | undefined,
-  before: KnownStore | undefined
+  current: StagedCounts | undefined,
+  previous: KnownStore | undefined
 ): StoreRead => {
-  if (!read.has_all_products || now === undefined || before === undefined || now.known > 0) return read
-  if (before.listed < minListed || before.outcome === "exchanged") return read
-  return distrust(read, "exchanged", `it listed ${before.listed}`)
+  if (!read.has_all_products || current === undefined || previous === undefined) return read
+  if (current.already_known > 0 || previous.listed < minListed || previous.outcome === "exchanged") return read
+  return rejectRead(read, "exchanged", `previous reads listed ${previous.listed} products`)
 }
 
 /**
- * Known rows with a later time would win over the rows of this read, and the store would stop changing without a
- * visible cause. Recordings keep their own times.
+ * Known rows with a later time would override the rows of this read, and the store would silently stop changing.
+ * Recordings keep their own times, and are not checked.
  */
-const checkClock = (read: StoreRead, read_at: string, before: KnownStore | undefined): StoreRead => {
-  const last = before?.fetched_at ?? null
+const checkClock = (read: StoreRead, read_at: string, previous: KnownStore | undefined): StoreRead => {
+  const last = previous?.fetched_at ?? null
   if (last === null || last <= Date.parse(read_at)) return read
-  const detail = `it is ${read_at} here, and the last read was at ${new Date(last).toISOString()}: set the clock`
-  return distrust(read, "outdated", detail)
+  const detail = `this machine's clock says ${read_at}, but the last read was later, at ${new Date(last).toISOString()}: correct the clock`
+  return rejectRead(read, "outdated", detail)
 }
 
-/** The last price may be cut off too, and the number of missing products is unknown. */
+/** A truncated file may end in an incomplete price, and it is unknown how many products are missing. */
 const markTruncated = (read: StoreRead): StoreRead => {
-  const detail = `The file ends within a line, and the last one did not: it is cut off; ${acceptAdvice}`
-  return distrust(read, "unreadable", detail)
+  const detail = `The file ends in the middle of a line, which the previous file did not: it was cut off; ${acceptAdvice}`
+  return rejectRead(read, "unreadable", detail)
 }
 
 /**
- * A store that loses many products in one read was more likely misread, so a second read has to confirm the loss. Many
- * means more than half of its products, or a fifth for a table, since nothing else reveals a table that was cut at a
- * line end.
+ * A large loss of products is more likely a bad read than a real one, so the next read must confirm it. Large means
+ * more than half of the products, or a fifth of a CSV or TSV: nothing else reveals one that was cut at a line end.
  */
-const checkShrinkage = (read: StoreRead, now: StagedProducts | undefined, known: KnownStore | undefined): StoreRead => {
-  if (known === undefined || !read.has_all_products) return read
-  const listed = read.products_read + (now?.rejected ?? 0)
-  const hasKept = (before: number) => (read.table_end === null ? listed * 2 >= before : listed * 5 > before * 4)
-  if (hasKept(known.listed)) return read
-  const isSaid = read.facts.reported_product_count === read.products_read
-  const isConfirmed = known.outcome === "shrunk" && hasKept(known.found)
-  if (isSaid || isConfirmed) return read
-  const detail = `there were ${known.listed} products, and ${read.products_read} were found`
-  return distrust(read, "shrunk", detail)
+const checkShrinkage = (
+  read: StoreRead,
+  current: StagedCounts | undefined,
+  previous: KnownStore | undefined
+): StoreRead => {
+  if (previous === undefined || !read.has_all_products) return read
+  const listed = read.products_read + (current?.rejected ?? 0)
+  const isWithinLimit = (before: number) => (read.table_end === null ? listed * 2 >= before : listed * 5 > before * 4)
+  if (isWithinLimit(previous.listed)) return read
+  const matchesReportedCount = read.facts.reported_product_count === read.products_read
+  const isConfirmed = previous.outcome === "shrunk" && isWithinLimit(previous.found)
+  if (matchesReportedCount || isConfirmed) return read
+  const detail = `found ${read.products_read} products, previously ${previous.listed}`
+  return rejectRead(read, "shrunk", detail)
 }
 
 const LastFile = Schema.Struct({ domain: Schema.String, run_id: Schema.String, url: Schema.String })
@@ -122,21 +129,21 @@ const selectLastFiles = (domains: ReadonlyArray<string>) => `
   where latest.run_id is not null and domain in (${domains.map(literal).join(", ")})`
 
 /**
- * Domains of the stores whose table may be cut off in its last cell. Such a table ends within a line, but many intact
- * feeds do so too. So it counts as cut off only if the previous file of the store ended with a complete line, and as
- * complete if the archive has no earlier one. A cut at a line end cannot be detected here: see `checkShrinkage`.
+ * Domains of the stores whose CSV or TSV may be cut off in its last cell. A file without a final newline may be
+ * complete, so it counts as cut off only if the previous file of the store ended with one, and as complete if the
+ * archive has no earlier file. A cut at a line end cannot be detected here: see `checkShrinkage`.
  */
-const findTruncatedTables = Effect.fnUntraced(function* ({ layout }: RunContext, reads: ReadonlyArray<ReadStore>) {
+const findTruncatedFiles = Effect.fnUntraced(function* ({ layout }: RunContext, reads: ReadonlyArray<ReadStore>) {
   const archive = yield* Archive
-  const domains = reads.flatMap(({ read, store }) => (read.table_end === "within a line" ? [store.domain] : []))
+  const domains = reads.flatMap(({ read, store }) => (read.table_end === "mid_line" ? [store.domain] : []))
   if (domains.length === 0) return new Set<string>()
   const known = yield* fromLive(layout, storefront, [], (db) => db.all(LastFile, selectLastFiles(domains)))
   const cut = new Set<string>()
   for (const { domain, run_id, url } of known) {
     const before = yield* archive.earlier(run_id, url)
     if (before === undefined) continue
-    const end = yield* Effect.orElseSucceed(findTableEnd(before), () => null) // the archive was cleared
-    if (end === "with a line") cut.add(domain)
+    const end = yield* Effect.orElseSucceed(findTableEnd(before), () => null) // no longer in the archive
+    if (end === "newline") cut.add(domain)
   }
   return cut
 })
@@ -144,27 +151,32 @@ const findTruncatedTables = Effect.fnUntraced(function* ({ layout }: RunContext,
 export const checkReads = Effect.fnUntraced(function* (
   run: RunContext,
   reads: ReadonlyArray<ReadStore>,
-  known: ReadonlyMap<string, KnownStore>
+  previousByDomain: ReadonlyMap<string, KnownStore>
 ) {
   const origin = yield* Origin
-  const stores = new Map((yield* run.staging.db.all(StagedProducts, stagedProductsSql)).map((row) => [row.domain, row]))
+  const stores = new Map((yield* run.staging.db.all(StagedCounts, stagedCountsSql)).map((row) => [row.domain, row]))
   const comparable = reads.flatMap(({ read, store }) => {
-    const before = known.get(store.domain)
-    const isComparable = before?.kind === store.kind && read.fetch_status !== "failed" && stores.has(store.domain)
-    return isComparable ? [{ store, fields_seen: read.fields_seen, listed: before.listed }] : []
+    const previous = previousByDomain.get(store.domain)
+    const isComparable = previous?.kind === store.kind && read.fetch_status !== "failed" && stores.has(store.domain)
+    return isComparable ? [{ store, fields_seen: read.fields_seen, listed: previous.listed }] : []
   })
   const lost = run.acceptShrinkage ? new Map<string, string>() : yield* findLostFields(run, comparable)
-  const cut = run.acceptShrinkage ? new Set<string>() : yield* findTruncatedTables(run, reads)
+  const cut = run.acceptShrinkage ? new Set<string>() : yield* findTruncatedFiles(run, reads)
   const checkRead = ({ read_at, store: { domain, kind }, ...item }: ReadStore): StoreRead => {
-    const [now, earlier] = [stores.get(domain), known.get(domain)]
-    const read = { ...item.read, products_read: now?.products ?? 0 }
-    const before = earlier?.kind === kind ? earlier : undefined // with another kind of feed it counts as another store
+    const [current, earlier] = [stores.get(domain), previousByDomain.get(domain)]
+    const read = { ...item.read, products_read: current?.products ?? 0 }
+    const previous = earlier?.kind === kind ? earlier : undefined // with another kind of feed, it is another store
     if (read.fetch_status === "failed") return read
-    const timely = origin.kind === "live" ? checkClock(read, read_at, before) : read
-    if (run.acceptShrinkage) return isAccepted(timely) ? checkShrinkage(timely, now, before) : timely
-    if (isAccepted(timely) && before !== undefined && cut.has(domain)) return markTruncated(timely)
-    const trusted = checkFields(checkPrices(checkExchanged(timely, now, before), now, before), lost.get(domain))
-    return isAccepted(trusted) ? checkShrinkage(trusted, now, before) : trusted
+    const clockChecked = origin.kind === "live" ? checkClock(read, read_at, previous) : read
+    // the operator accepts what the other checks would reject; a large loss still needs the next read to confirm it
+    if (run.acceptShrinkage)
+      return isAccepted(clockChecked) ? checkShrinkage(clockChecked, current, previous) : clockChecked
+    if (isAccepted(clockChecked) && previous !== undefined && cut.has(domain)) return markTruncated(clockChecked)
+    const allChecked = checkFields(
+      checkPrices(checkExchanged(clockChecked, current, previous), current, previous),
+      lost.get(domain)
+    )
+    return isAccepted(allChecked) ? checkShrinkage(allChecked, current, previous) : allChecked
   }
   return reads.map((item): ReadStore => ({ ...item, read: checkRead(item) }))
 })
@@ -175,15 +187,15 @@ const insertReject =
     `
   insert into ingest.reject
   select 'storefronts', ${literal(feedName(store))}, ${literal(run_id)}, min(raw_sha256), 0,
-    ${literal(`this read was not accepted; rows left out: ${rows_read - rows_rejected}`)},
+    ${literal(`this read was not accepted; rows discarded: ${rows_read - rows_rejected}`)},
     ${literal(read.detail ?? read.outcome)}
-  from feed.behind where domain = ${literal(store.domain)}`
+  from feed.row_count where domain = ${literal(store.domain)}`
 
 /**
- * Removes the rows of reads that are not accepted, which are known only after everything was staged. They count as
- * rejected, with one reject for all rows of a store. Returns the reads with these counts.
+ * Deletes the staged rows of reads that are not accepted: reads can be judged only after staging. The rows count as
+ * rejected, with one reject that stands for all rows of a store. Returns the reads with these counts.
  */
-export const removeUnaccepted = Effect.fnUntraced(function* (
+export const discardRejectedReads = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   run_id: string,
   reads: ReadonlyArray<ReadStore>

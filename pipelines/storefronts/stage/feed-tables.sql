@@ -27,7 +27,7 @@ create table feed.category (
   category_evidence varchar
 );
 -- Number of payload rows per product, even if no product row exists: every row that was read has to be accounted for.
-create table feed.behind (domain varchar, product_native_id varchar, rows bigint, raw_sha256 varchar);
+create table feed.row_count (domain varchar, product_native_id varchar, rows bigint, raw_sha256 varchar);
 -- Products that a feed lists in rejected rows.
 create table feed.rejected (domain varchar, native_id varchar);
 -- Texts that exceeded their limit; the other tables hold them shortened.

@@ -84,7 +84,7 @@ export const findLostFields = Effect.fnUntraced(function* ({ layout }: RunContex
       for (const { field, names } of lacking) {
         const products = before.get(`${store.domain} ${field}`) ?? 0
         if (products === 0 || !isLost(store.kind, products, listed)) continue
-        const what = `no product has the field ${names.join(" or ")} any more, in which ${products} of ${listed} had a value`
+        const what = `no product has the field ${names.join(" or ")} any more; before, ${products} of ${listed} products had a value in it`
         return [[store.domain, what] as const]
       }
       return []

@@ -59,9 +59,9 @@ const stagedFrom = Effect.fnUntraced(function* <A>(
   row: Schema.ConstraintDecoder<A>,
   sql: string
 ) {
-  const { add, db, settled } = yield* staging
+  const { add, db, finishLoading } = yield* staging
   for (const batch of batches) yield* add(batch, from)
-  yield* settled
+  yield* finishLoading
   return yield* db.all(row, sql)
 })
 
@@ -141,13 +141,13 @@ describe("staging rows", () => {
 
   itWorks("loads a batch in pieces if it has more text than the buffer", () =>
     Effect.gen(function* () {
-      const { add, db, settled } = yield* staging
+      const { add, db, finishLoading } = yield* staging
       const positions = db.all(Position, "select position::integer as position from feed.image order by seq")
       yield* add(batchOf({ images: longImages(7) }), from)
       const early = yield* positions
       assert.isAtLeast(early.length, 3) // the second piece began when the first one was loaded
       assert.isAtMost(early.length, 6)
-      yield* settled
+      yield* finishLoading
       const all = longImages(7).map(({ position }) => ({ position }))
       assert.deepStrictEqual(yield* positions, all)
       assert.deepStrictEqual(early, all.slice(0, early.length))
@@ -156,13 +156,13 @@ describe("staging rows", () => {
 
   itWorks("fails for a store with more characters than allowed, and continues for other stores", () =>
     Effect.gen(function* () {
-      const { add, db, settled } = yield* stagingOf(1000)
+      const { add, db, finishLoading } = yield* stagingOf(1000)
       const products = [{ ...aProduct, body_text: "x".repeat(1000) }]
       yield* add(batchOf({ products }), from)
       const error = yield* Effect.flip(add(batchOf({ products }), from))
       assert.strictEqual(error.message, "its rows have more than 1,000 characters.")
       yield* add(batchOf({ products }), { ...from, domain: "other.example" })
-      yield* settled
+      yield* finishLoading
       const Store = Schema.Struct({ domain: Schema.String })
       assert.deepStrictEqual(yield* db.all(Store, "select domain from feed.product order by seq"), [
         { domain: "shop.example" },
@@ -173,11 +173,11 @@ describe("staging rows", () => {
 
   itWorks("fails the run when a piece cannot be loaded, although other rows were accepted meanwhile", () =>
     Effect.gen(function* () {
-      const { add, db, settled } = yield* staging
+      const { add, db, finishLoading } = yield* staging
       yield* db.run("drop table feed.image")
       yield* add(batchOf({ images: longImages(3) }), from)
       yield* add(batchOf({ products: [aProduct] }), from)
-      assert.instanceOf(yield* Effect.flip(settled), DuckDbError)
+      assert.instanceOf(yield* Effect.flip(finishLoading), DuckDbError)
       assert.instanceOf(yield* Effect.flip(add(batchOf({ images: longImages(3) }), from)), DuckDbError)
     })
   )

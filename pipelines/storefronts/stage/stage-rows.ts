@@ -16,7 +16,16 @@ import { makeUnread, type Unread } from "../source/crawl/outcome.ts"
 
 const rowsSql = readFileSync(new URL("./feed-tables.sql", import.meta.url), "utf8")
 
-export const feedTables = ["product", "variant", "image", "collection", "member", "behind", "rejected", "cut"] as const
+export const feedTables = [
+  "product",
+  "variant",
+  "image",
+  "collection",
+  "member",
+  "row_count",
+  "rejected",
+  "cut"
+] as const
 type TableName = (typeof feedTables)[number]
 
 /** How `JSON.stringify` writes a lone surrogate. A text that contains these characters literally matches too. */
@@ -57,7 +66,7 @@ const groupRows = (batch: Batch, cuts: ReadonlyArray<CutText>): Readonly<Record<
   image: batch.images,
   collection: batch.collections,
   member: batch.members,
-  behind: countSourceRows(batch),
+  row_count: countSourceRows(batch),
   rejected: (batch.rejected ?? []).map((native_id) => ({ native_id })),
   cut: cuts
 })
@@ -185,5 +194,5 @@ export const stageRows = Effect.fnUntraced(function* (
       })
     )
   const finishLoading = turn.withPermit(Effect.andThen(load, () => loaded))
-  return { add: addBatch, settled: finishLoading, surveys }
+  return { add: addBatch, finishLoading, surveys }
 })

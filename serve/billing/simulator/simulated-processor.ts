@@ -5,7 +5,7 @@ import {
   type CardProcessor,
   type ChargeRequest,
   type CheckoutRequest,
-  ForgedEvent,
+  EventRejected,
   type PaymentQuery,
   ProcessorUnavailable
 } from "../processor.ts"
@@ -99,7 +99,7 @@ export const makeSimulatedProcessor = (state: SimulatorState): CardProcessor => 
       return toRetrieved(yield* add(newPayment), toIso(now))
     }, answerPayment),
     retrieve: (query) => answer(retrieve(query)),
-    closePage: Effect.fnUntraced(
+    expireCheckout: Effect.fnUntraced(
       function* (query) {
         const now = toIso(yield* Clock.currentTimeMillis)
         const open = yield* find(query)
@@ -121,7 +121,7 @@ export const makeSimulatedProcessor = (state: SimulatorState): CardProcessor => 
     readEvent: Effect.fnUntraced(function* (body, header) {
       const { webhook_secret } = yield* settings
       const problem = checkSignature(webhook_secret, body, header(signatureHeader), yield* Clock.currentTimeMillis)
-      return problem === undefined ? parseEvent(body) : yield* new ForgedEvent({ problem })
+      return problem === undefined ? parseEvent(body) : yield* new EventRejected({ problem })
     }, asProcessorError)
   }
 }

@@ -5,7 +5,7 @@
 
 export const declined = "The card was declined."
 export const requiresAuthentication =
-  "This card requires authentication by its bank: to pay with it, enter it again as another card."
+  "The card's bank requires authentication. To pay with this card, enter it again on the payment page."
 
 const sentences: Readonly<Record<string, string>> = {
   approve_with_id: "The card's bank could not be reached. Try again, or use another card.",

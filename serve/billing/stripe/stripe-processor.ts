@@ -33,7 +33,7 @@ import {
 import { cardGone, paymentRefused, toFailedCharge } from "./payment-state.ts"
 import { makeRetrieve } from "./retrieve.ts"
 import type { StripeSettings } from "./settings.ts"
-import { makeReadEvent } from "./webhook.ts"
+import { makeEventReader } from "./webhook.ts"
 
 type Metadata = Readonly<Record<string, string>>
 
@@ -179,7 +179,7 @@ export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => 
         : yield* retrieval.retrieveCharge(charged)
     }),
     retrieve: Effect.fn("Stripe.retrieve")(retrieval.retrieve),
-    closePage: Effect.fn("Stripe.closePage")(function* (query) {
+    expireCheckout: Effect.fn("Stripe.expireCheckout")(function* (query) {
       const retrieved = yield* retrieval.retrieve(query)
       if (retrieved?.state !== "open" || !retrieved.reference.startsWith("cs_")) return retrieved
       yield* request(() => stripe.checkout.sessions.expire(retrieved.reference), CheckoutSession).pipe(
@@ -200,6 +200,6 @@ export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => 
         )
       )
     }),
-    readEvent: makeReadEvent(stripe, settings.webhookSecret, retrieval)
+    readEvent: makeEventReader(stripe, settings.webhookSecret, retrieval)
   }
 }

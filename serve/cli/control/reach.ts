@@ -69,7 +69,7 @@ export const reachLedger = Effect.fn("Ledger.reach")(function* (home: string) {
       "LedgerInUse",
       ({ file }) =>
         new ServerUnreachable({
-          problem: `${file} is held by another process, which does not answer as larder-serve does. A server that starts on a restored ledger sums it up first, which takes about ten seconds per million entries: try again later. If it is not such a server, stop the process.`
+          problem: `${file} is in use by another process, which does not answer as larder-serve does. A server that starts on a restored ledger sums it up first, which takes about ten seconds per million entries: try again later. If it is not such a server, stop the process.`
         })
     )
   )

@@ -1,6 +1,6 @@
 /**
- * Auto-recharge: the amount, the trigger, whether it is on, and why it was switched off automatically. A trigger above
- * the balance charges the card as soon as it is saved, so a page asks for confirmation first.
+ * Auto-recharge: the amount, the trigger, whether it is on, and why it was switched off automatically. Saving a trigger
+ * above the balance charges the card immediately, so the user confirms it first.
  */
 import { Effect } from "effect"
 import {
@@ -13,7 +13,7 @@ import {
   minTrigger,
   type RechargeChoice,
   type SavedCard,
-  whyCardsAreSaved
+  savedCardExplanation
 } from "../../billing/index.ts"
 import { button, dollarField, hiddenInput, type Problems, parseCredits, postForm, problemSummary } from "../web/form.ts"
 import {
@@ -38,7 +38,7 @@ const title = "Auto-recharge"
 
 const triggerRange = `${usdText(minTrigger)} to ${usdText(maxTrigger)}`
 
-/** Credits of a trigger, or the problem with it. */
+/** Parses a trigger in dollars: its credits, or what is wrong with it. */
 const parseTrigger = (text: string): { readonly credits: number } | { readonly problem: string } => {
   if (text === "") return { problem: "Enter a balance in US dollars." }
   const credits = parseCredits(text)
@@ -46,31 +46,31 @@ const parseTrigger = (text: string): { readonly credits: number } | { readonly p
   return isValidTrigger(credits) ? { credits } : { problem: `Enter a balance from ${triggerRange}.` }
 }
 
-/** The fields as typed or as saved. */
-interface Amounts {
+/** Values of the fields, as typed or as saved. */
+interface FieldValues {
   readonly recharge_amount: string
   readonly trigger: string
 }
 
 const dollars = (credits: number) => (credits / 1_000).toFixed(credits % 10 === 0 ? 2 : 3)
-const savedTexts = ({ recharge }: BillingSettings): Amounts => ({
+const savedFieldValues = ({ recharge }: BillingSettings): FieldValues => ({
   recharge_amount: dollars(recharge.cents * 10),
   trigger: dollars(recharge.trigger_credits)
 })
 
-const fields = (balance: number, typed: Amounts, problems: Problems) => {
-  const amountField = (name: keyof Amounts, label: string, hint: string) =>
+const fields = (balance: number, typed: FieldValues, problems: Problems) => {
+  const amountField = (name: keyof FieldValues, label: string, hint: string) =>
     dollarField({ name, label, hint, value: typed[name], error: problems[name], maxlength: 20, required: true })
-  return html`${amountField("recharge_amount", "Charge", "$10 to $50,000, each time")}${amountField(
+  return html`${amountField("recharge_amount", "Amount", "$10 to $50,000 for each recharge")}${amountField(
     "trigger",
     "When the balance falls below",
-    `$1 to $50,000. Above the current balance of ${usdText(balance)}, the card is charged immediately; you are asked first.`
+    `$1 to $50,000. If this is above the current balance of ${usdText(balance)}, the card is charged right away, after you confirm.`
   )}`
 }
 
 /**
- * Why auto-recharge was switched off automatically, with links, for pages other than its own. False if it is on, or if a
- * person switched it off or left it off.
+ * Why auto-recharge was switched off automatically, with links, for pages other than its own. False, which shows
+ * nothing, if it is on, if a person switched it off, or if a person has chosen to leave it off.
  */
 export const rechargeOffNotice = ({ recharge: { off_reason } }: BillingSettings) =>
   off_reason !== null &&
@@ -80,65 +80,66 @@ export const rechargeOffNotice = ({ recharge: { off_reason } }: BillingSettings)
 <p>If the card is the problem, <a href="${topUpPath}">add credits with another card</a>: it replaces the saved card. Then <a href="${rechargePath}">switch auto-recharge on again, or leave it off</a>.</p>`
   )
 
-interface Shown {
+interface PageProps {
   readonly context: PageContext
   readonly settings: BillingSettings
-  readonly typed?: Amounts
+  readonly typed?: FieldValues
   readonly problems?: Problems
   readonly message?: Html
   readonly status?: number
 }
 
 /**
- * The state of auto-recharge and the card that the page shows. The form carries it: a page opened before a colleague or
- * a decline switched auto-recharge off does not switch it on again, and a card that was not shown is never chosen.
+ * Version of the settings and the card that the page shows. The form submits it as a check: a page that was opened
+ * before a colleague or a decline switched auto-recharge off cannot switch it on again, nor charge a card that it did
+ * not show.
  */
-const stateText = ({ card, recharge: { cents, is_on, trigger_credits } }: BillingSettings) =>
+const versionOf = ({ card, recharge: { cents, is_on, trigger_credits } }: BillingSettings) =>
   [is_on ? "on" : "off", cents, trigger_credits, card?.mark].join(" ")
-const shownInput = (settings: BillingSettings) => hiddenInput("shown", stateText(settings))
+const versionInput = (settings: BillingSettings) => hiddenInput("shown", versionOf(settings))
 
 const changedNotice = ({ cents, is_on, trigger_credits }: RechargeChoice, card: SavedCard) =>
   notice(
     "warning",
-    `Nothing was saved: the settings have changed since this page was opened. Auto-recharge is now ${is_on ? "on" : "off"}, ${centsText(cents)} below ${usdText(trigger_credits)}, with ${formatCard(card)}. What you entered is still below.`
+    `Nothing was saved: the settings changed after you opened this page. Auto-recharge is now ${is_on ? "on" : "off"}, ${centsText(cents)} below ${usdText(trigger_credits)}, with ${formatCard(card)}. Your input is kept below.`
   )
 
 const actionText = ({ recharge }: BillingSettings) => (recharge.is_on ? "Save" : "Switch on")
 
-const leaveOff = postForm(button("Leave it off", "plain", { name: "is_on", value: "no" }))
-const switchOff = postForm(button("Switch off", "plain", { name: "is_on", value: "no" }))
+const dismissButton = postForm(button("Leave it off", "plain", { name: "is_on", value: "no" }))
+const switchOffButton = postForm(button("Switch off", "plain", { name: "is_on", value: "no" }))
 
-const page = ({ context, message, problems = {}, settings, status, typed = savedTexts(settings) }: Shown) => {
+const page = ({ context, message, problems = {}, settings, status, typed = savedFieldValues(settings) }: PageProps) => {
   const { card, recharge } = settings
-  const { is_on, off_reason, running, was_chosen } = recharge
+  const { is_configured, is_on, is_recharging, off_reason } = recharge
   const reason = off_reason !== null && notice("warning", `Auto-recharge was switched off. ${off_reason}`)
   const simulated = simulationNotice(settings)
   if (card === null) {
     const add = linkButton(topUpPath, "Add credits", "primary")
-    const none = empty("Auto-recharge needs a saved card", `Pay once by card. ${whyCardsAreSaved}`, add)
+    const none = empty("Auto-recharge needs a saved card", `Make one payment by card. ${savedCardExplanation}`, add)
     return show(
       title,
-      html`${message}${reason}${simulated}<div class="card">${none}</div>${reason && leaveOff}`,
+      html`${message}${reason}${simulated}<div class="card">${none}</div>${reason && dismissButton}`,
       status
     )
   }
-  const form = postForm(html`${shownInput(settings)}${fields(context.account.balance_credits, typed, problems)}
+  const form = postForm(html`${versionInput(settings)}${fields(context.account.balance_credits, typed, problems)}
 <div class="row">${button(actionText(settings), "primary", { name: "is_on", value: "yes" })} ${linkButton("/billing", "Cancel")}</div>`)
   return show(
     title,
     html`${message}${problemSummary(problems)}${reason}${simulated}
 <p class="lead">The saved card is charged automatically before your credits run out, one payment after another, until the balance is at
-least the amount below. Budgets of keys still apply. A declined card switches auto-recharge off.</p>
+least the one that you set below. Key budgets still apply. A declined card switches auto-recharge off.</p>
 <div class="cards uneven">${section(
       "State",
       html`${facts([
         ["Auto-recharge", is_on ? badge("On", "good") : badge("Off")],
         ["Card", savedCardText(card)],
-        ...(running ? [["Now", "A recharge is in progress."] as const] : [])
-      ])}${is_on && switchOff}${reason && leaveOff}`
+        ...(is_recharging ? [["Now", "A recharge is in progress."] as const] : [])
+      ])}${is_on && switchOffButton}${reason && dismissButton}`
     )}${section(
-      "How much, and when",
-      html`${!was_chosen && html`<p class="hint">Nothing is saved yet: the amounts are a suggestion.</p>`}${form}`
+      "Amount and balance",
+      html`${!is_configured && html`<p class="hint">These are suggested amounts; nothing is saved yet.</p>`}${form}`
     )}</div>`,
     status
   )
@@ -148,21 +149,19 @@ least the amount below. Budgets of keys still apply. A declined card switches au
 const countPayments = (balance: number, { cents, trigger_credits }: RechargeChoice) =>
   Math.max(0, Math.ceil((trigger_credits - balance) / centsToCredits(cents)))
 
-/**
- * Asks for confirmation of a choice that charges the card. The form carries the number of payments that it announces.
- */
+/** Asks the user to confirm a choice that charges the card now. The form submits the number of payments shown. */
 const confirmation = (
   balance: number,
   card: SavedCard,
   choice: RechargeChoice,
   settings: BillingSettings,
-  typed: Amounts
+  typed: FieldValues
 ) => {
   const payments = countPayments(balance, choice)
   const [amount, trigger] = [centsText(choice.cents), usdText(choice.trigger_credits)]
   const total = `about ${countText(payments)} payments, ${centsText(choice.cents * payments)} in total`
   const confirm = button(`${actionText(settings)} and charge ${amount}`, "primary", { name: "is_on", value: "yes" })
-  const form = postForm(html`${shownInput(settings)}${hiddenInput("recharge_amount", typed.recharge_amount)}
+  const form = postForm(html`${versionInput(settings)}${hiddenInput("recharge_amount", typed.recharge_amount)}
 ${hiddenInput("trigger", typed.trigger)}
 ${hiddenInput("payments", payments)}
 <div class="row">${confirm} ${button("Back", "plain", { name: "is_on", value: "not_yet" })}</div>`)
@@ -171,14 +170,14 @@ ${hiddenInput("payments", payments)}
     html`${simulationNotice(settings)}<div class="card stack"><p>The balance is ${usdText(balance)}, below the ${trigger} that you chose. ${formatCard(card)} is charged <strong>${amount}
 now</strong>${
       payments > 1
-        ? html`, and again as calls are made, until the balance is at least ${trigger}: ${total}, plus what the calls cost.`
+        ? html`, and again as calls are made, until the balance is at least ${trigger}: ${total}, plus the cost of those calls.`
         : "."
     } After that it is charged ${amount} whenever the balance falls below ${trigger}.</p>
 ${form}</div>`
   )
 }
 
-const save = (context: FormContext, settings: BillingSettings, choice: RechargeChoice, typed: Amounts) => {
+const save = (context: FormContext, settings: BillingSettings, choice: RechargeChoice, typed: FieldValues) => {
   const showAgain = (message: Html, status: number) => page({ context, settings, typed, message, status })
   const { cents, is_on, trigger_credits } = choice
   const isDue = context.account.balance_credits < trigger_credits
@@ -188,7 +187,7 @@ const save = (context: FormContext, settings: BillingSettings, choice: RechargeC
         "/billing",
         is_on
           ? `Auto-recharge is on: ${centsText(cents)} whenever the balance falls below ${usdText(trigger_credits)}.${isDue ? " The card is being charged now." : ""}`
-          : `Auto-recharge is off.${settings.recharge.running ? " A recharge that has begun may still be charged." : ""}`
+          : `Auto-recharge is off.${settings.recharge.is_recharging ? " A recharge already in progress may still be charged." : ""}`
       )
     ),
     Effect.catchTags({
@@ -210,7 +209,7 @@ const rechargePage: Page<Billing> = {
     const { form } = context
     // switching off never depends on the fields
     if (form.text("is_on") === "no") {
-      return yield* save(context, settings, { ...settings.recharge, is_on: false }, savedTexts(settings))
+      return yield* save(context, settings, { ...settings.recharge, is_on: false }, savedFieldValues(settings))
     }
     const typed = { recharge_amount: form.text("recharge_amount"), trigger: form.text("trigger") }
     if (form.text("is_on") === "not_yet") return page({ context, settings, typed })
@@ -225,13 +224,13 @@ const rechargePage: Page<Billing> = {
     }
     const choice = { is_on: true, cents: amount.cents, trigger_credits: trigger.credits }
     const balance = context.account.balance_credits
-    // a lower balance since then may require more payments than announced
-    const isAnnounced = countPayments(balance, choice) <= Number(form.text("payments"))
+    // the balance may have dropped since, so that more payments are needed than the user confirmed
+    const isConfirmed = countPayments(balance, choice) <= Number(form.text("payments"))
     const { card } = settings
-    if (card !== null && form.text("shown") !== stateText(settings)) {
+    if (card !== null && form.text("shown") !== versionOf(settings)) {
       return page({ context, settings, typed, message: changedNotice(settings.recharge, card), status: 409 })
     }
-    if (card !== null && !isAnnounced) return confirmation(balance, card, choice, settings, typed)
+    if (card !== null && !isConfirmed) return confirmation(balance, card, choice, settings, typed)
     return yield* save(context, settings, choice, typed)
   })
 }

@@ -1,6 +1,6 @@
 /** Billing at a glance: the balance, the ways to add to it, the saved card, auto-recharge and the latest payments. */
 import { Effect } from "effect"
-import { Billing, type BillingSettings, formatCard, presets, whyCardsAreSaved } from "../../billing/index.ts"
+import { Billing, type BillingSettings, formatCard, presets, savedCardExplanation } from "../../billing/index.ts"
 import { button, postForm } from "../web/form.ts"
 import {
   badge,
@@ -45,7 +45,7 @@ const cardSection = ({ card }: BillingSettings) =>
   section(
     "Saved card",
     card === null
-      ? empty("No card saved", `Pay once by card. ${whyCardsAreSaved}`)
+      ? empty("No card saved", `Make one payment by card. ${savedCardExplanation}`)
       : html`${facts([["Card", savedCardText(card)]])}
 <p class="hint">To replace it, add credits and pay with another card.</p>`,
     card !== null && linkButton(cardPath, "Remove")
@@ -53,14 +53,14 @@ const cardSection = ({ card }: BillingSettings) =>
 
 const rechargeSection = (settings: BillingSettings) => {
   const { card, recharge } = settings
-  const { cents, is_on, running, trigger_credits, was_chosen } = recharge
-  const setUp = was_chosen ? "Switch on" : "Set up"
+  const { cents, is_configured, is_on, is_recharging, trigger_credits } = recharge
+  const setUp = is_configured ? "Switch on" : "Set up"
   const body =
     card === null
       ? empty("Off", "Auto-recharge needs a saved card. It charges the card before your credits run out.")
       : facts([
           ["State", is_on ? badge("On", "good") : badge("Off")],
-          ...(was_chosen
+          ...(is_configured
             ? [
                 [
                   is_on ? "Charges" : "Last used",
@@ -68,7 +68,7 @@ const rechargeSection = (settings: BillingSettings) => {
                 ] as const
               ]
             : []),
-          ...(running ? [["Now", "A recharge is in progress."] as const] : [])
+          ...(is_recharging ? [["Now", "A recharge is in progress."] as const] : [])
         ])
   const link = is_on ? "Change" : setUp
   return section(

@@ -14,7 +14,7 @@ import {
   type Payment,
   type SavedCard,
   type ShownCard,
-  whyCardsAreSaved
+  savedCardExplanation
 } from "../../billing/index.ts"
 import { randomText } from "../../ledger/index.ts"
 import { button, dollarField, hiddenInput, parseCents, postForm } from "../web/form.ts"
@@ -50,7 +50,7 @@ export const amountForm = (label: string, typed?: string, error?: string): Html 
 const nextStep = ({ card, is_simulated }: BillingSettings) => {
   const page = is_simulated ? "a page that simulates a card processor" : "a page of the card processor"
   return card === null
-    ? `Nothing is charged yet: you enter the card on ${page}. ${whyCardsAreSaved}`
+    ? `Nothing is charged yet: you enter the card on ${page}. ${savedCardExplanation}`
     : `The saved card is charged immediately. You enter another card on ${page}; it then replaces the saved card. Larder charges a saved card automatically only while auto-recharge is on.`
 }
 

@@ -36,7 +36,7 @@ import { dataPricesPage } from "./prices.ts"
 import { DataRead } from "./read.ts"
 import { dataRejectsPage } from "./rejects.ts"
 import { dataRunPage, dataRunsPage } from "./runs.ts"
-import { findStoppedSeries } from "./stopped.ts"
+import { findStoppedSlugs } from "./stopped.ts"
 
 const itemLines = (items: ReadonlyArray<HtmlPart>): HtmlPart =>
   items.map((item) => html`<div class="item">${item}</div>`)
@@ -115,7 +115,7 @@ const generationTable = (generations: ReadonlyArray<ListedGeneration>) =>
   })
 
 const stoppedText = (model: CommodityModel): Html | undefined => {
-  const { size } = findStoppedSeries(model)
+  const { size } = findStoppedSlugs(model)
   return size === 0
     ? undefined
     : html`<a href="/data/prices">${countText(size)} of ${countText(model.series.size)} series</a> ${badge("stopped", "warning")}`

@@ -34,7 +34,7 @@ import {
   summarizeLine,
   thinLines
 } from "./readings.ts"
-import { findStoppedSeries } from "./stopped.ts"
+import { findStoppedSlugs } from "./stopped.ts"
 
 const makeOptions = (drawables: ReadonlyMap<string, Drawable>, model: CommodityModel): ReadonlyArray<OptionGroup> => {
   const options = [...drawables.values()].map(({ name, title }) => ({ value: name, label: title }))
@@ -60,7 +60,7 @@ const observationPeriod = (on: string, frequency: SeriesModel["record"]["frequen
 
 /** The newest and the previous reading of each curated series. */
 const seriesTable = (model: CommodityModel) => {
-  const stopped = findStoppedSeries(model)
+  const stopped = findStoppedSlugs(model)
   return table({
     caption: "The newest reading of each series",
     stacks: true,

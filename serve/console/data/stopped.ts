@@ -1,37 +1,37 @@
 /**
- * Series and feeds that have stopped, that is, are far behind the newest of the same frequency. The current time does
- * not matter: after a pause in reading, all of them are equally old.
+ * Finds the series and feeds that have stopped: their newest day is much older than the newest day of all with the
+ * same frequency. Today's date is not used: after a pause in reading, all of them would seem to have stopped.
  */
 import type { Frequency } from "@larder/schemas"
 import type { CommodityModel } from "@larder/warehouse"
 
-/** Largest lag in days behind the newest of the same frequency at which a series or feed still counts as active. */
+/** Days that a series or feed may lag behind the most recent one of its frequency before it counts as stopped. */
 const maxDaysBehind: Readonly<Record<Frequency, number>> = {
   daily: 14,
-  weekly: 70, // the final values of a month are published with those of the next one: up to nine weeks
+  weekly: 70, // final values of a month are published with those of the next month, up to nine weeks later
   biweekly: 70,
-  monthly: 100, // a Class I price precedes its month, an average follows it: two months apart, plus one of slack
+  monthly: 100, // Class I prices come before their month, averages after it: two months, and one of slack
   annual: 400
 }
 
-interface Dated {
+interface HasNewestDay {
   readonly frequency: Frequency
-  /** The newest day, if there is one. */
+  /** Day of its newest value, if it has any. */
   readonly newest: string | null | undefined
 }
 
-export const findStopped = <A extends Dated>(all: ReadonlyArray<A>): ReadonlyArray<A> => {
+export const findStopped = <A extends HasNewestDay>(all: ReadonlyArray<A>): ReadonlyArray<A> => {
   const newestByFrequency = new Map<Frequency, string>()
   for (const { frequency, newest } of all) {
     if (newest && newest > (newestByFrequency.get(frequency) ?? "")) newestByFrequency.set(frequency, newest)
   }
-  const daysBehind = ({ frequency, newest }: Dated) =>
+  const daysBehind = ({ frequency, newest }: HasNewestDay) =>
     newest ? (Date.parse(newestByFrequency.get(frequency) ?? newest) - Date.parse(newest)) / 86_400_000 : 0
   return all.filter((series) => daysBehind(series) > maxDaysBehind[series.frequency])
 }
 
 /** Slugs of the series that have stopped. */
-export const findStoppedSeries = ({ series }: CommodityModel): ReadonlySet<string> => {
+export const findStoppedSlugs = ({ series }: CommodityModel): ReadonlySet<string> => {
   const all = [...series.values()].map(({ points, record }) => ({
     slug: record.slug,
     frequency: record.frequency,

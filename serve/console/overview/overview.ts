@@ -47,9 +47,9 @@ const daysLeftFigure = ({ credits_per_day, days, days_left }: Pace, balance: num
 
 /** False if auto-recharge was switched off automatically, because a warning then says so. */
 const rechargeText = ({ recharge }: BillingSettings): Html | false => {
-  const { cents, is_on, off_reason, trigger_credits, was_chosen } = recharge
+  const { cents, is_configured, is_on, off_reason, trigger_credits } = recharge
   if (is_on) return html`Auto-recharge adds ${centsText(cents)} below ${usdText(trigger_credits)}.`
-  const lead = was_chosen ? "Switch on" : "Set up"
+  const lead = is_configured ? "Switch on" : "Set up"
   return off_reason === null && html`Auto-recharge is off. <a href="${rechargePath}">${lead}</a>`
 }
 

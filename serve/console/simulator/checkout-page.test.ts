@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aSimulator, asked, good, onPage } from "@larder/test/support/serve/simulator.ts"
 import { Effect } from "effect"
-import { testCards, whyCardsAreSaved } from "../../billing/index.ts"
+import { savedCardExplanation, testCards } from "../../billing/index.ts"
 import { makeForm } from "../web/form.ts"
 import { type CheckoutResponse, makeCheckoutPage } from "./checkout-page.ts"
 
@@ -55,7 +55,7 @@ describe("the simulator's payment page", () => {
       const text = yield* get
       assert.include(text, "for 50,000 credits")
       assert.match(text, /The receipt will be in the console, under\s+Billing\./)
-      assert.include(text, whyCardsAreSaved)
+      assert.include(text, savedCardExplanation)
       assert.notInclude(text, "@")
     }).pipe(Effect.scoped)
   )

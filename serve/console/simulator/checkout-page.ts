@@ -10,8 +10,8 @@ import {
   type Refusable,
   type SimulatedPayment,
   type Simulator,
-  testCards,
-  whyCardsAreSaved
+  savedCardExplanation,
+  testCards
 } from "../../billing/index.ts"
 import type { ConsoleUnavailable } from "../../persistence/index.ts"
 import { assetPaths } from "../web/assets.ts"
@@ -132,7 +132,7 @@ ${field({
     html`${notice("warning", "Simulated payment: no money moves. Use a test card below, never a real one.")}
 ${declined !== undefined && notice("bad", `${declined} Nothing was charged. Try another card.`)}
 <p class="lead">To Larder, for ${countText(centsToCredits(payment.cents))} credits of its data service. The receipt will be in the console, under
-Billing. ${whyCardsAreSaved}</p>
+Billing. ${savedCardExplanation}</p>
 ${section("Card", form)}
 ${cardList}`
   )

@@ -7,7 +7,7 @@ import {
   ConsoleDatabase,
   type ConsoleUnavailable,
   consoleUnavailable,
-  insertPortion,
+  insertWriteBatch,
   makeStatements,
   readRows,
   type Sqlite,
@@ -67,10 +67,10 @@ const makeTransaction =
 
 const makeBackground = ({ run }: Thread): Pick<Database, "append" | "background"> => ({
   background: makeStatements((sql, params) => attemptAsync(() => run(inThread, readRows, sql, params))),
-  append: (portionsOf) =>
+  append: (batchesOf) =>
     Effect.forEach(
-      portionsOf(maxRowsPerTransaction),
-      (portion) => attemptAsync(() => run(inThread, insertPortion, portion)),
+      batchesOf(maxRowsPerTransaction),
+      (batch) => attemptAsync(() => run(inThread, insertWriteBatch, batch)),
       {
         discard: true
       }

@@ -11,11 +11,11 @@ import type { Sqlite } from "../../persistence/index.ts"
 import { emptyHead } from "../chain/chain.ts"
 import { openEmbeddedStore } from "../embedded/embedded-store.ts"
 import { ledgerPath, openLedgerFile } from "../embedded/ledger-file.ts"
-import { writeMark } from "../embedded/moved.ts"
+import { writeMigrationMarker } from "../embedded/moved.ts"
 import type { LedgerStore } from "../embedded/store.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
 import { copyChainIntoPostgres, makeEntryNumbering } from "./chain/chain-copy.ts"
-import { connect, databasePlace, databaseUnavailable, makeRowQuery, transact } from "./sql/database.ts"
+import { connect, databaseUnavailable, makeRowQuery, redactedUrl, transact } from "./sql/database.ts"
 import { createConsoleTables } from "./sql/postgres-console.ts"
 import { copyConsoleIntoPostgres, findUsedTable } from "./sql/postgres-copy.ts"
 import { moneyOut, spentByMonth, usageOfDay, usageOfEndpoint, usageOfMonth } from "./sql/sums-of-entries.ts"
@@ -92,7 +92,7 @@ const findDifference = Effect.fnUntraced(function* (sql: PgClient.PgClient, snap
   const heads = yield* readHeads(sql)
   const missing = formatHeads(snapshot).filter((head) => !heads.has(head))
   if (missing[0] !== undefined || heads.size !== snapshot.accounts.length) {
-    return `the database contains another ledger: it has ${heads.size} accounts, and ${missing.length} of the ${snapshot.accounts.length} accounts of this one are different or missing there`
+    return `the database contains another ledger: it has ${heads.size} ${heads.size === 1 ? "account" : "accounts"}, and ${missing.length} of the ${snapshot.accounts.length} accounts of this one are different or missing there`
   }
   return undefined
 })
@@ -132,7 +132,7 @@ const peopleAndPayments = makeRowQuery(
 const requireLedger = (directory: string) =>
   existsSync(ledgerPath(directory))
     ? Effect.void
-    : Effect.fail(new CannotMove({ problem: `there is none in ${directory}. Is LARDER_HOME the right folder?` }))
+    : Effect.fail(new CannotMove({ problem: `there is no ledger in ${directory}. Is LARDER_HOME the right folder?` }))
 
 /**
  * Repeating the move after a crash is safe: a database that already contains this ledger is accepted, and so is the
@@ -142,13 +142,13 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
   directory: string,
   url: Redacted.Redacted
 ) {
-  const place = databasePlace(url)
+  const place = redactedUrl(url)
   yield* requireLedger(directory)
   const sql = yield* connect(url)
   const file = yield* openLedgerFile(directory, place)
   const store = yield* openEmbeddedStore(file)
   const snapshot = yield* store.load
-  if (snapshot.sequence === 0) return yield* new CannotMove({ problem: `the one in ${directory} has no entries` })
+  if (snapshot.sequence === 0) return yield* new CannotMove({ problem: `the ledger in ${directory} is empty` })
   yield* createConsoleTables(sql)
   const moved = yield* transact(
     sql,
@@ -165,7 +165,7 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
       if (difference !== undefined) return yield* new CannotMove({ problem: difference })
       const { problems, ...totals } = yield* verifyContents(sql)
       if (problems.length > 0) return yield* new CannotMove({ problem: problems.join("; ") })
-      yield* writeMark("moving", directory, place)
+      yield* writeMigrationMarker("moving", directory, place)
       return { ...totals, ...(yield* peopleAndPayments(sql)) }
     })
   ).pipe(
@@ -173,7 +173,7 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
       Effect.fail(databaseUnavailable("be moved")(error))
     )
   )
-  yield* writeMark("moved", directory, place)
+  yield* writeMigrationMarker("moved", directory, place)
   yield* Effect.catch(sql.unsafe(vacuumTables), (error) =>
     Effect.logInfo(`PostgreSQL will analyze the new tables later, and is slower until then: ${error.message}`)
   )

@@ -18,7 +18,7 @@ import { type KnownAccounts, trackKnownAccounts } from "./leases/known-accounts.
 import type { LeaseHabits } from "./leases/lease-habits.ts"
 import { joinStatements } from "./leases/membership.ts"
 import { verifyHeads } from "./opening.ts"
-import { connect, databasePlace, databaseUnavailable } from "./sql/database.ts"
+import { connect, databaseUnavailable, redactedUrl } from "./sql/database.ts"
 import { channel } from "./sql/statement-sql.ts"
 import { serverStatements } from "./sql/statements.ts"
 
@@ -107,4 +107,4 @@ export const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
 })
 
 export const openPostgresLedger = (url: Redacted.Redacted, directory: string, habits?: LeaseHabits) =>
-  Effect.flatMap(connect(url), (sql) => openLedgerInPostgres(sql, databasePlace(url), directory, habits))
+  Effect.flatMap(connect(url), (sql) => openLedgerInPostgres(sql, redactedUrl(url), directory, habits))

@@ -1,13 +1,13 @@
 /** Writes many requests together: they are passed as text, which the databases split. */
 import { Effect, Schema } from "effect"
 import type { ConsoleDatabase } from "../console-database.ts"
-import { betweenCells, betweenRows, type Portion, type RowsAsText } from "../rows-as-text.ts"
+import { cellSeparator, type EncodedRows, rowSeparator, type WriteBatch } from "../encoded-rows.ts"
 import type { Counted, Gathered } from "./gather-calls.ts"
 
 /** Calls kept per account. A few more stay until pruning, and if several calls share one millisecond. */
 export const maxKeptCalls = 10_000
 
-const requests: Omit<RowsAsText, "rows"> = {
+const requests: Omit<EncodedRows, "text"> = {
   table: "console.request",
   columns: {
     id: "text",
@@ -38,23 +38,23 @@ const statusOfEndpoint = {
 const sumCounts = (
   counts: ReadonlyArray<Counted>,
   { columns, ...table }: typeof usageOfStatus | typeof statusOfEndpoint
-): RowsAsText => {
+): EncodedRows => {
   const { calls: _, ...named } = columns
   const names = Object.keys(named) as ReadonlyArray<keyof Counted> // `Object.keys` loses the literal types
   const sums = new Map<string, number>()
   for (const count of counts) {
-    const name = names.map((column) => count[column]).join(betweenCells)
+    const name = names.map((column) => count[column]).join(cellSeparator)
     sums.set(name, (sums.get(name) ?? 0) + count.calls)
   }
-  const rows = [...sums].map(([name, calls]) => `${name}${betweenCells}${calls}`)
-  return { ...table, columns, rows: rows.sort().join(betweenRows) }
+  const rows = [...sums].map(([name, calls]) => `${name}${cellSeparator}${calls}`)
+  return { ...table, columns, text: rows.sort().join(rowSeparator) }
 }
 
 function* splitRows(text: string, atOnce: number) {
   for (let begin = 0; begin < text.length; ) {
     let end = begin
     for (let rows = 0; rows < atOnce && end < text.length; rows++) {
-      const next = text.indexOf(betweenRows, end)
+      const next = text.indexOf(rowSeparator, end)
       end = next === -1 ? text.length : next + 1
     }
     yield text.slice(begin, end).trimEnd()
@@ -65,8 +65,8 @@ function* splitRows(text: string, atOnce: number) {
 /** One count costs as much as this many rows: it is in two tables, which are read from disk after a start. */
 const rowsOfCount = 10
 
-function* splitIntoPortions({ counts, lines }: Gathered, atOnce: number): Generator<Portion> {
-  for (const rows of splitRows(lines, atOnce)) yield [{ ...requests, rows }]
+function* splitIntoBatches({ counts, lines }: Gathered, atOnce: number): Generator<WriteBatch> {
+  for (const text of splitRows(lines, atOnce)) yield [{ ...requests, text }]
   const countsAtOnce = atOnce / rowsOfCount
   for (let begin = 0; begin < counts.length; begin += countsAtOnce) {
     const some = counts.slice(begin, begin + countsAtOnce)
@@ -75,7 +75,7 @@ function* splitIntoPortions({ counts, lines }: Gathered, atOnce: number): Genera
 }
 
 export const writeRequests = Effect.fn("RequestLog.write")((database: ConsoleDatabase["Service"], gathered: Gathered) =>
-  database.append((atOnce) => splitIntoPortions(gathered, atOnce))
+  database.append((atOnce) => splitIntoBatches(gathered, atOnce))
 )
 
 const Moment = Schema.Struct({ occurred_at: Schema.String })

@@ -2,7 +2,7 @@
  * Calls that are about to be written, as text that the databases split, and as counts. Tens of thousands of objects
  * would survive each garbage collection of a busy server, which cost it a seventh of its calls.
  */
-import { betweenCells, betweenRows } from "../rows-as-text.ts"
+import { cellSeparator, rowSeparator } from "../encoded-rows.ts"
 import type { NotedRequest } from "./request-log.ts"
 
 /** Room for two lines: most accounts have no more. */
@@ -48,7 +48,7 @@ const append = (part: Part, line: string) => {
 const partText = ({ bytes, end }: Part) => bytes.toString("latin1", 0, end)
 
 const parseCount = (account_id: string, [key, calls]: readonly [string, number]): Counted => {
-  const [day = "", key_id = "", endpoint = "", status] = key.split(betweenCells)
+  const [day = "", key_id = "", endpoint = "", status] = key.split(cellSeparator)
   return { day, account_id, key_id, endpoint, status: Number(status), calls }
 }
 
@@ -83,11 +83,11 @@ export const gatherCalls = (kept: number) => {
     add: ({ account_id, credits, duration_ms, endpoint, id, key_id, occurred_at, status }: NotedRequest) => {
       const account = openAccount(account_id)
       const thousandths = Math.round(duration_ms * 1_000) / 1_000
-      const line = `${id}${betweenCells}${account_id}${betweenCells}${key_id}${betweenCells}${endpoint}${betweenCells}${status}${betweenCells}${credits}${betweenCells}${thousandths}${betweenCells}${occurred_at}${betweenRows}`
+      const line = `${id}${cellSeparator}${account_id}${cellSeparator}${key_id}${cellSeparator}${endpoint}${cellSeparator}${status}${cellSeparator}${credits}${cellSeparator}${thousandths}${cellSeparator}${occurred_at}${rowSeparator}`
       append(openPart(account), line)
       bytes += line.length
       calls++
-      const counted = `${occurred_at.slice(0, 10)}${betweenCells}${key_id}${betweenCells}${endpoint}${betweenCells}${status}`
+      const counted = `${occurred_at.slice(0, 10)}${cellSeparator}${key_id}${cellSeparator}${endpoint}${cellSeparator}${status}`
       account.counts.set(counted, (account.counts.get(counted) ?? 0) + 1)
     },
     /** Takes everything gathered so far, and starts empty. */

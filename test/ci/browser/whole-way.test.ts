@@ -185,7 +185,7 @@ describe("a customer in the console", () => {
   it("is recharged automatically when calls bring the balance below the trigger", () =>
     scene(async (page) => {
       await page.goto("/billing/auto-recharge")
-      await page.getByLabel("Charge", { exact: true }).fill("10")
+      await page.getByLabel("Amount", { exact: true }).fill("10")
       await page.getByLabel("When the balance falls below").fill("54.96")
       await look(page, "auto-recharge")
       await page.getByLabel("When the balance falls below").fill("100")

@@ -80,7 +80,7 @@ interface Settings {
 const sampled = async () => copyHome(inject("sampleHome"))
 
 /** A server that only this file uses: with settings, data or restarts of its own. */
-export const servedAlone = ({ environment: given = {}, home: makeHome = sampled }: Settings = {}) => {
+export const startOwnServer = ({ environment: given = {}, home: makeHome = sampled }: Settings = {}) => {
   let state: { readonly home: string; server: Server; client: Client; readonly key: NewKey } | undefined
   let environment = given
   /** Announced before a restart. */

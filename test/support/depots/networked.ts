@@ -14,7 +14,7 @@ export const soon = Effect.provideService(RequestLimits, {
   idleTimeout: Duration.seconds(30),
   firstRetryInterval: Duration.millis(1),
   maxRetryInterval: Duration.millis(1),
-  maxTries: 4
+  maxAttempts: 4
 })
 
 /** A bucket, and the depot in it. */

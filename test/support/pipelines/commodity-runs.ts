@@ -65,7 +65,7 @@ export const runCommodities = ({ home, selfSigned, upstream }: Place, { faults, 
     Effect.provide(
       hostsMoved(toPath, {
         ...unpaced,
-        maxTries: 2,
+        maxAttempts: 2,
         ...(faults.some(({ isSilent }) => isSilent) ? { responseTimeout: "1 second" } : {})
       })
     ),

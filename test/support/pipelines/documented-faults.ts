@@ -1,4 +1,4 @@
-/** The tables below "Faults of a source" in `docs/ingesting.md`: what the document says that becomes of each fault. */
+/** The tables below "Faults of a source" in `docs/ingesting.md`: what the document says about each fault. */
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import { repository } from "../repository.ts"
@@ -11,7 +11,7 @@ export interface DocumentedFault {
   readonly message: string
 }
 
-/** A line of a table; a bar inside a cell is written as `\|`. */
+/** Cells of a line of a table. A bar inside a cell is written as `\|`. */
 const cellsOf = (line: string) =>
   line
     .split(/(?<!\\)\|/)
@@ -28,8 +28,8 @@ export const documentedFaults = (pipeline: "commodities" | "branded foods" | "st
   })
 }
 
-/** Whether a message is the documented one, which leaves out with `…` what differs from feed to feed. */
-export const says = (message: string, documented: string) => {
+/** Whether a message matches the documented one, in which `…` stands for what differs from feed to feed. */
+export const matchesTemplate = (message: string, documented: string) => {
   let at = 0
   for (const part of documented.split("…").map((text) => text.trim())) {
     const found = message.indexOf(part, at)

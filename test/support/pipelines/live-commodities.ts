@@ -35,7 +35,7 @@ const movedTo = (upstream: Upstream) =>
         }
       })
     )
-  ).pipe(Layer.provide(liveOrigin({ interval: 0, maxTries: 2, firstBackOff: "1 millis", maxBackOff: "2 millis" })))
+  ).pipe(Layer.provide(liveOrigin({ interval: 0, maxAttempts: 2, initialBackoff: "1 millis", maxBackoff: "2 millis" })))
 
 const json = (response: ServerResponse, body: string) => {
   response.writeHead(200, { "content-type": "application/json" })

@@ -36,10 +36,10 @@ export const hostsMoved = (toPath: (url: URL) => string, policy: Partial<LivePol
 /** No pauses between requests, and short ones where a request is repeated. */
 export const unpaced = {
   interval: 0,
-  slowedInterval: 0,
-  firstPause: "1 millis",
-  firstBackOff: "1 millis",
-  maxBackOff: "2 millis"
+  throttledInterval: 0,
+  initialPause: "1 millis",
+  initialBackoff: "1 millis",
+  maxBackoff: "2 millis"
 } as const
 
 interface LiveRun {
@@ -71,7 +71,7 @@ export const ingestLive = (
 ): Promise<EndedRun> => {
   const logs: Array<string> = []
   const keep = Logger.map(Logger.formatJson, (line) => void logs.push(line))
-  const network = origin ?? liveOrigin({ ...pipeline.requests, ...unpaced })
+  const network = origin ?? liveOrigin({ ...pipeline.livePolicy, ...unpaced })
   return ingestFromOrigin(pipeline, { home, days: undefined, dryRun, stores, acceptShrinkage }).pipe(
     Effect.provide(network),
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment))),

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { assert } from "@effect/vitest"
-import { ShopifyStores } from "@larder/pipelines"
+import { ShopifyStoreSlots } from "@larder/pipelines"
 import { Effect, Semaphore } from "effect"
 import { network, range, readOnce, startShop, storeAt } from "./store-host.ts"
 
@@ -58,4 +58,8 @@ export const expectManyReads = (stores: number, atOnce: number) =>
     assert.strictEqual(Math.max(...shops.map(({ load }) => load.most)), 1)
     const [half = 0, whole = 0] = after
     assert.isBelow(whole - half, (stores / 2) * perStore)
-  }).pipe(Effect.provideService(ShopifyStores, Semaphore.makeUnsafe(atOnce)), Effect.provide(network()), Effect.scoped)
+  }).pipe(
+    Effect.provideService(ShopifyStoreSlots, Semaphore.makeUnsafe(atOnce)),
+    Effect.provide(network()),
+    Effect.scoped
+  )

@@ -18,9 +18,9 @@ export const shop: Pipeline = {
   holds: "prices",
   checks: [],
   samples: new URL("file:///not/there"),
-  hosts: [],
+  recordingFolders: [],
   resumesRuns: true,
-  repeatsReads: true,
+  rebuildRepeatsEmptyRuns: true,
   read: Effect.fnUntraced(function* ({ run_id, staging }) {
     const items = (yield* fetchAll(addressed(["", ""])).pipe(Effect.orDie)).map((bytes) =>
       new TextDecoder().decode(bytes)

@@ -14,8 +14,8 @@ import {
   type StorePolicy,
   type StoreRead,
   shopifyLane,
+  storeLivePolicy,
   storePolicy,
-  storeRequests,
   withOperatorFiles
 } from "@larder/pipelines"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
@@ -110,13 +110,13 @@ export const startShop = (shop: Shop, misbehave: Misbehaviour = () => false) => 
 
 /** Nothing to wait for; what would be minutes is hundredths of a second. */
 export const hasty: Partial<LivePolicy> = {
-  ...storeRequests,
+  ...storeLivePolicy,
   interval: 0,
-  slowedInterval: 0,
-  firstPause: "1 millis",
+  throttledInterval: 0,
+  initialPause: "1 millis",
   maxPause: "4 millis",
-  firstBackOff: "1 millis",
-  maxBackOff: "2 millis",
+  initialBackoff: "1 millis",
+  maxBackoff: "2 millis",
   idleTimeout: "5 seconds",
   lanes: { [shopifyLane]: 128 }
 }

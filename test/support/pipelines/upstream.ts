@@ -61,7 +61,7 @@ export const readText = (ask: Pick<SourceRequest, "url"> & Partial<SourceRequest
   )
 
 /** No pauses to speak of. */
-export const quick = { interval: 0, firstPause: "1 millis", firstBackOff: "1 millis" } as const
+export const quick = { interval: 0, initialPause: "1 millis", initialBackoff: "1 millis" } as const
 
 /**
  * Runs what talks to real servers while the clock of the test goes on by a step after the other: limits of minutes are over in

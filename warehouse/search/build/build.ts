@@ -119,11 +119,11 @@ const verify = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: strin
   }
 }, Effect.scoped)
 
-/** `folder` is new; nothing else uses `db`. With `requestsWait`, threads do the work, so the event loop stays free. */
+/** `folder` is new; nothing else uses `db`. `useThreads`: threads do even short work, so the event loop stays free. */
 export const buildFoods = Effect.fn("Foods.build")(function* (
   db: DuckDb["Service"],
   folder: string,
-  { requestsWait = false }: { readonly requestsWait?: boolean } = {}
+  { useThreads = false }: { readonly useThreads?: boolean } = {}
 ) {
   const temporary = (name: string) => join(folder, `${name}.lines`)
   yield* attempt("making the folder", () => mkdirSync(folder))
@@ -144,7 +144,7 @@ export const buildFoods = Effect.fn("Foods.build")(function* (
     others: { labels: temporary("labels"), foods: counts.foods }
   }
   const writeRecords = runUnordered(db, copyLines(db, selectRecords, join(folder, recordFiles.lines)))
-  const isShort = counts.foods <= fewFoods && !requestsWait
+  const isShort = counts.foods <= fewFoods && !useThreads
   yield* isShort ? indexHere(indexing, writeRecords) : indexInThreads(indexing, writeRecords)
   yield* attempt("writing the manifest", () => {
     for (const name of ["labels", ...textColumns.map(({ column }) => column)]) rmSync(temporary(name))

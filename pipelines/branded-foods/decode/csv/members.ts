@@ -6,7 +6,7 @@
 /** How a column is read: with a type, or as a text that is checked. The functions return SQL for a field of the file. */
 export interface CsvColumn {
   readonly header: string
-  readonly isNeeded: boolean
+  readonly isRequired: boolean
   readonly type: string
   readonly typed: (raw: string) => string
   readonly checked: (raw: string) => string
@@ -19,12 +19,12 @@ export interface CsvColumn {
 const unchanged = (raw: string) => raw
 const optionalText = (header: string): CsvColumn => ({
   header,
-  isNeeded: false,
+  isRequired: false,
   type: "varchar",
   typed: unchanged,
   checked: unchanged
 })
-const text = (header: string): CsvColumn => ({ ...optionalText(header), isNeeded: true })
+const text = (header: string): CsvColumn => ({ ...optionalText(header), isRequired: true })
 
 /** Doubles are exact for ids. Integers would accept 1.6 as 2. */
 const wholeNumber = (header: string, type: string) => ({
@@ -35,7 +35,7 @@ const wholeNumber = (header: string, type: string) => ({
 })
 const fdcId: CsvColumn = {
   ...wholeNumber("fdc_id", "integer"),
-  isNeeded: true,
+  isRequired: true,
   must: { be: "whole number", required: true }
 }
 const nutrientNumber = wholeNumber("nutrient_id", "integer")
@@ -47,20 +47,24 @@ const nutrientId: CsvColumn = {
 }
 
 /** A derivation id that is not a whole number becomes null, and its row is still usable. */
-const derivationId: CsvColumn = { ...wholeNumber("derivation_id", "smallint"), isNeeded: false, stagedType: "smallint" }
+const derivationId: CsvColumn = {
+  ...wholeNumber("derivation_id", "smallint"),
+  isRequired: false,
+  stagedType: "smallint"
+}
 
 /** Distinguishes rows of one food. Rows without it are still usable. */
 const rowId: CsvColumn = {
   header: "id",
-  isNeeded: false,
+  isRequired: false,
   type: "bigint",
   typed: unchanged,
   checked: (raw) => `try_cast(${raw} as bigint)`
 }
 /** A value that is not a number makes its row unusable; an empty field is null. */
-const number = (header: string, type: string, isNeeded: boolean): CsvColumn => ({
+const number = (header: string, type: string, isRequired: boolean): CsvColumn => ({
   header,
-  isNeeded,
+  isRequired,
   type,
   typed: unchanged,
   checked: (raw) => `try_cast(${raw} as ${type})`,
@@ -116,15 +120,15 @@ export const labelFileColumns = {
 export type LabelMember = keyof typeof labelFileColumns
 export const labelMembers = ["food", "branded_food", "food_nutrient", "food_attribute"] as const
 
-const listHeaders = (member: LabelMember, isNeeded: boolean) =>
+const listHeaders = (member: LabelMember, isRequired: boolean) =>
   Object.values<CsvColumn>(labelFileColumns[member]).flatMap((column) =>
-    column.isNeeded === isNeeded ? [column.header] : []
+    column.isRequired === isRequired ? [column.header] : []
   )
 
 /** `ignoredColumns` are known but not read: empty in branded foods, or stated elsewhere. The raw archive has them. */
 const labelMember = (member: LabelMember, ignoredColumns: ReadonlyArray<string>) => ({
   /** Without a needed file the release cannot be read. */
-  isNeeded: member !== "food_attribute",
+  isRequired: member !== "food_attribute",
   neededColumns: listHeaders(member, true),
   /** Read if present. Older layouts lack them. */
   otherColumns: listHeaders(member, false),
@@ -135,7 +139,7 @@ const dictionary = (
   neededColumns: ReadonlyArray<string>,
   otherColumns: ReadonlyArray<string>,
   ignoredColumns: ReadonlyArray<string>
-) => ({ isNeeded: false, neededColumns, otherColumns, ignoredColumns })
+) => ({ isRequired: false, neededColumns, otherColumns, ignoredColumns })
 
 export const members = {
   food: labelMember("food", ["market_country", "trade_channel", "microbe_data"]),

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream"
 import { createGunzip } from "node:zlib"
 import { Effect, Stream } from "effect"
 import { type FetchedPayload, RawFileDamaged } from "../../../run/archive/fetch-list.ts"
-import { codeOf } from "../../../run/files/causes.ts"
+import { codeOf, reasonOf } from "../../../run/files/causes.ts"
 import { FeedUnreadable, type ReadFile } from "../../decode/feed.ts"
 import { FeedStats } from "../../decode/typed-fields.ts"
 import { fileAddress, isWebAddress } from "../operator-files.ts"
@@ -26,7 +26,7 @@ const toAddress = (location: string) => {
 }
 
 const damaged = ({ file }: FetchedPayload, cause: unknown) =>
-  new RawFileDamaged({ file, problem: `cannot be read (${cause instanceof Error ? cause.message : String(cause)})` })
+  new RawFileDamaged({ file, problem: `cannot be read (${reasonOf(cause)})` })
 
 /** Enough to distinguish a page from a feed, and compressed data from uncompressed data. */
 const headBytes = 65_536
@@ -56,10 +56,10 @@ const isLineEnd = (tail: Buffer) => /[\r\n]\0?$/.test(tail.toString("latin1"))
 /** Null if the file is not a table. XML needs no such check: it ends with a tag that closes the first one. */
 export const findTableEnd = Effect.fnUntraced(function* (raw: FetchedPayload) {
   const head = yield* readHead(raw)
-  if (isGzip(head)) return "with a line" satisfies TableEnd
+  if (isGzip(head)) return "newline" satisfies TableEnd
   if (isXml(head)) return null
   const tail = yield* readPiece(raw, Math.max(raw.bytes - 2, 0), 2)
-  return isLineEnd(tail) ? "with a line" : ("within a line" satisfies TableEnd)
+  return isLineEnd(tail) ? "newline" : ("mid_line" satisfies TableEnd)
 })
 
 class TooLong extends Error {}

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { hastyStore, network, range, startShop, storeAt } from "@larder/test/support/pipelines/store-host.ts"
 import { Effect, Semaphore } from "effect"
 import { makeUnread } from "./outcome.ts"
-import { PagesInMemory } from "./policy.ts"
+import { PageMemory } from "./policy.ts"
 import { noKnownProducts } from "./product-list.ts"
 import { readWooCommerce } from "./woocommerce.ts"
 
@@ -30,7 +30,7 @@ describe("pages of many stores", () => {
       )
       assert.strictEqual(most, 2)
     }).pipe(
-      Effect.provideService(PagesInMemory, { maxMegabytes: 2, pages: Semaphore.makeUnsafe(2) }),
+      Effect.provideService(PageMemory, { maxMegabytes: 2, pages: Semaphore.makeUnsafe(2) }),
       Effect.provide(network()),
       Effect.scoped
     )

@@ -193,7 +193,7 @@ describe("a store that throttles", () => {
       const pages = (asked: ReadonlyArray<string>) => asked.filter((url) => url.startsWith("/products.json")).length
       const tries = yield* readShop(shop, onPage(1, status(429)))
       const pauses = yield* readShop(shop, onPage(1, status(429)), {
-        requests: { firstPause: "6 millis", maxTotalPause: "7 millis", maxPause: "6 millis" }
+        requests: { initialPause: "6 millis", maxTotalPause: "7 millis", maxPause: "6 millis" }
       })
       assert.deepStrictEqual([pages(tries.asked), tries.read.outcome], [4, "throttled"])
       assert.deepStrictEqual([pages(pauses.asked), pauses.read.outcome], [2, "throttled"])

@@ -1,31 +1,31 @@
-/** Limits for reading stores: the pace of requests, the time and the memory. */
+/** Limits for reading stores: request rate, time and memory. */
 import { Context, type Duration, Semaphore } from "effect"
 import type { LivePolicy } from "../../../run/origins/live.ts"
 
 const maxPageMegabytes = 32
 
-/** Shopify throttles by client address across all its stores, and limits parallel requests more than frequent ones. */
+/** Shopify throttles by client address across all its stores, and concurrent requests more strictly than their rate. */
 export const shopifyLane = "shopify"
 
 /**
- * Shopify stores that one process reads concurrently. The others wait before their time budget begins. Each store gets
- * one request a second, so these keep the lane busy, and each still has some 600 requests within its budget.
+ * Shopify stores that one process reads concurrently. The others wait, before their time budget begins. Each store gets
+ * at most one request a second, so these keep the lane busy, and each still gets some 600 requests in its budget.
  */
-export const ShopifyStores = Context.Reference("larder/pipelines/ShopifyStores", {
+export const ShopifyStoreSlots = Context.Reference("larder/pipelines/ShopifyStoreSlots", {
   defaultValue: () => Semaphore.makeUnsafe(12)
 })
 
-/** A store that throttles mostly does not say for how long, and does so for minutes. Retries wait 3, 6 and 10 s. */
-export const storeRequests: Partial<LivePolicy> = {
+/** Most stores that throttle do not say for how long, and do so for minutes. Retries wait 3, 6 and 10 s. */
+export const storeLivePolicy: Partial<LivePolicy> = {
   interval: "1 second",
-  firstPause: "15 seconds",
+  initialPause: "15 seconds",
   maxPause: "90 seconds",
   maxWait: "8 minutes",
   maxTotalPause: "8 minutes",
-  slowedInterval: "3 seconds",
-  maxTries: 4,
-  firstBackOff: "3 seconds",
-  maxBackOff: "10 seconds",
+  throttledInterval: "3 seconds",
+  maxAttempts: 4,
+  initialBackoff: "3 seconds",
+  maxBackoff: "10 seconds",
   connectTimeout: "20 seconds",
   responseTimeout: "1 minute",
   idleTimeout: "30 seconds",
@@ -35,25 +35,25 @@ export const storeRequests: Partial<LivePolicy> = {
 
 /**
  * Megabytes of page text in the memory of one process, from when a page is parsed until its rows are staged. Parsed
- * pages take several times as much, so a hundred stores with the largest pages would exhaust the memory.
+ * pages need several times as much, so without this limit a hundred stores with the largest pages would exhaust memory.
  */
-export const PagesInMemory = Context.Reference("larder/pipelines/PagesInMemory", {
+export const PageMemory = Context.Reference("larder/pipelines/PageMemory", {
   defaultValue: () => ({ maxMegabytes: maxPageMegabytes, pages: Semaphore.makeUnsafe(maxPageMegabytes) })
 })
 
 export interface StorePolicy {
-  /** Time for one store, from its first request to its last. Rows read until then are kept. */
+  /** Time for one store, from its first request to its last. When it runs out, the rows read so far are kept. */
   readonly budget: Duration.Input
-  /** Time for the body of one page: other stores wait for a slow one. */
+  /** Time for the body of one page: a slow one holds up other stores. */
   readonly pageTimeout: Duration.Input
   /** Bytes after decompression. Pages of 250 products have 2 to 3 MB; the largest files of merchants some GB. */
   readonly maxPageBytes: number
   readonly maxFileBytes: number
-  /** With more unusable rows than this, the file is at fault. */
+  /** More rejected rows than this fail the whole file. */
   readonly maxRejects: number
-  /** A longer robots.txt counts as one that forbids everything. RFC 9309 requires at least 500 KiB. */
+  /** A longer robots.txt is treated as one that forbids everything. RFC 9309 requires at least 500 KiB. */
   readonly maxRobotsBytes: number
-  /** A longer `Crawl-delay` is shortened to this: otherwise the budget would end after a few pages. */
+  /** Longer `Crawl-delay` values are capped to this: otherwise the budget would be used up after a few pages. */
   readonly maxDelay: Duration.Input
   readonly maxCollections: number
 }

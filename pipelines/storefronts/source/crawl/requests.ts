@@ -8,7 +8,7 @@ import { type ArchiveUnwritable, type FetchedPayload, RawFileDamaged } from "../
 import { GivenUp, type Origin, type OriginError, type SourceRequest } from "../../../run/origins/origin.ts"
 import { decodePage } from "../../decode/payload-text.ts"
 import { isUnread, makeUnread, type Unread, unreadFromAnswer, unreadFromError, unreadFromPage } from "./outcome.ts"
-import { PagesInMemory, type StorePolicy } from "./policy.ts"
+import { PageMemory, type StorePolicy } from "./policy.ts"
 import { makeRobots } from "./robots.ts"
 
 export type LocalFault = ArchiveUnwritable | RawFileDamaged
@@ -30,7 +30,7 @@ const megabyte = 1 << 20
 
 /** Reserves memory for one page of a store, until the store requests its next page or its scope ends. */
 const makePageMemory = Effect.gen(function* () {
-  const { maxMegabytes, pages } = yield* PagesInMemory
+  const { maxMegabytes, pages } = yield* PageMemory
   let reserved = 0
   const release = Effect.suspend(() => {
     const permits = reserved
@@ -60,7 +60,7 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
     const left = startedAt + Duration.toMillis(policy.budget) - (yield* Clock.currentTimeMillis)
     const problem = `${Duration.format(Duration.fromInputUnsafe(policy.budget))} were not enough`
     const outOfTime = new GivenUp({ url: ask.url, reason: "budget", problem })
-    return yield* archive.fetch({ ...ask, patience: { left, over: outOfTime } })
+    return yield* archive.fetch({ ...ask, timeLimit: { remaining: left, error: outOfTime } })
   })
 
   const failWithoutRules = (error: OriginError) => {

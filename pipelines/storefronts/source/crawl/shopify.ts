@@ -11,7 +11,7 @@ import type { FeedPage } from "../../decode/page.ts"
 import { FeedStats } from "../../decode/typed-fields.ts"
 import type { ListedStore } from "../store-list.ts"
 import { isUnread, makeUnread, type Unread } from "./outcome.ts"
-import { ShopifyStores, type StorePolicy, shopifyLane } from "./policy.ts"
+import { ShopifyStoreSlots, type StorePolicy, shopifyLane } from "./policy.ts"
 import { type KnownProducts, readProductList } from "./product-list.ts"
 import { makeStoreRequests, type StoreRequests } from "./requests.ts"
 import { readShopifyCollections } from "./shopify-collections.ts"
@@ -175,6 +175,6 @@ export const readShopify = Effect.fn("Crawl.readShopify")(function* <E, R>(
 ) {
   const address = parseShopAddress(store.location, adminApi)
   if (!(address instanceof URL)) return address
-  const atOnce = yield* ShopifyStores
+  const atOnce = yield* ShopifyStoreSlots
   return yield* atOnce.withPermit(Effect.scoped(readAt(address, store, take, policy, known)))
 })

@@ -29,7 +29,7 @@ export const noShopFacts: ShopFacts = {
   reported_product_count: null
 }
 
-export type TableEnd = "with a line" | "within a line"
+export type TableEnd = "newline" | "mid_line"
 
 export interface StoreRead {
   readonly outcome: StoreOutcome

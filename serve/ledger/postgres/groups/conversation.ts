@@ -119,7 +119,7 @@ export const converse = async (options: {
     },
     hold: async (call: AdmissionRequest): Promise<AdmissionOutcome> => {
       connection.refuseIfLost()
-      locked.refuse(call.key.account_id)
+      locked.rejectIfLockedOut(call.key.account_id)
       const decided = writer.decideNow(call)
       if (decided !== undefined) return decided
       const waiting = makeWaiting<AdmissionRequest, AdmissionOutcome>(call)

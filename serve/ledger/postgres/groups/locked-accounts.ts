@@ -1,41 +1,43 @@
-/** Accounts whose row another session has locked in the database. Their calls are refused for a while. */
+/** Tracks accounts whose row another database session has locked, and rejects their calls for a few seconds. */
 import { toLedgerUnavailable } from "../../errors.ts"
 
-/** Milliseconds for which calls of a locked account are refused, so that other calls do not wait each time. */
+/** Milliseconds for which the calls of a locked account are rejected at once, so that they do not delay other calls. */
 export const lockoutDuration = 5_000
 /**
- * Groups in a row that find an account locked, for a second each, before its calls are refused. Other servers lock a
- * busy account one after the other, which is not a reason to refuse. With more, the calls of all other accounts wait.
+ * Consecutive groups that may time out on a locked account, after a second each, before its calls are rejected. One
+ * timeout is normal, because other servers lock a busy account in turn. A higher limit delays all other calls.
  */
-const maxLockedGroups = 2
+const maxLockTimeouts = 2
 
 export const trackLockedAccounts = () => {
-  const locked = new Map<string, number>()
-  const lockouts = new Map<string, number>()
+  const rejectUntil = new Map<string, number>()
+  const lockTimeouts = new Map<string, number>()
   return {
-    refuse: (id: string): void => {
-      const until = locked.get(id)
+    /** Throws while the account is locked out. */
+    rejectIfLockedOut: (id: string): void => {
+      const until = rejectUntil.get(id)
       if (until === undefined) return
       if (performance.now() < until) {
         throw toLedgerUnavailable("be written")(`another session has locked account ${id} in the database`)
       }
-      locked.delete(id)
+      rejectUntil.delete(id)
     },
-    isSuspect: (id: string): boolean => lockouts.has(id),
-    /** Records that a group has found the account locked. Returns whether another group may try. */
-    mayTryAgain: (id: string): boolean => {
-      const times = (lockouts.get(id) ?? 0) + 1
-      lockouts.set(id, times)
-      return times < maxLockedGroups && lockouts.size === 1 // several at once: all may be locked, each costs a second
+    isSuspect: (id: string): boolean => lockTimeouts.has(id),
+    /** Records that a group timed out on the account's lock. Returns whether another group may try. */
+    recordTimeout: (id: string): boolean => {
+      const times = (lockTimeouts.get(id) ?? 0) + 1
+      lockTimeouts.set(id, times)
+      // if several accounts time out, all may be locked, and each retry would cost a second
+      return times < maxLockTimeouts && lockTimeouts.size === 1
     },
     lockOut: (id: string): void => {
-      locked.set(id, performance.now() + lockoutDuration)
+      rejectUntil.set(id, performance.now() + lockoutDuration)
     },
-    /** To be called when the account is not locked, or no caller waits any more. */
+    /** Call this when the account is not locked, or when no caller waits for it any more. */
     forget: (id: string): void => {
-      lockouts.delete(id)
+      lockTimeouts.delete(id)
     },
-    forgetAll: (): void => lockouts.clear()
+    forgetAll: (): void => lockTimeouts.clear()
   }
 }
 

@@ -24,7 +24,7 @@ export const makeRefusedGroups = (options: {
   const splitGroup = (group: CallGroup, parts: ReadonlyArray<CallGroup>, cause: unknown) => {
     const isSuspect = (part: CallGroup) => Number(locked.isSuspect(accountOf(part)))
     if (parts.length > 1) queue.sendFirst(parts.toSorted((a, b) => isSuspect(a) - isSuspect(b)))
-    else if (wasLockedOut(cause) && locked.mayTryAgain(accountOf(group))) sendAgain(group)
+    else if (wasLockedOut(cause) && locked.recordTimeout(accountOf(group))) sendAgain(group)
     else giveUp(group, cause)
   }
 

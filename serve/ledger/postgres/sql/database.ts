@@ -72,7 +72,7 @@ export const connect = Effect.fn("PostgresLedger.connect")(function* (url: Redac
     yield* refuseUnfit(sql)
     yield* Effect.provide(prepareSchema, context)
     return sql
-  }).pipe(Effect.mapError(databaseUnavailable(`be reached at ${databasePlace(url)}`)))
+  }).pipe(Effect.mapError(databaseUnavailable(`be reached at ${redactedUrl(url)}`)))
 })
 
 class UnfitDatabase extends Schema.TaggedError<UnfitDatabase>()("UnfitDatabase", { problem: Schema.String }) {
@@ -95,7 +95,8 @@ const refuseUnfit = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   }
 })
 
-export const databasePlace = (url: Redacted.Redacted) => {
+/** The address of the database without its user, password and parameters, for messages. */
+export const redactedUrl = (url: Redacted.Redacted) => {
   const { host, pathname } = URL.parse(Redacted.value(url)) ?? { host: "?", pathname: "" }
   return `postgres://${host}${pathname}`
 }

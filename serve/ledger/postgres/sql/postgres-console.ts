@@ -5,13 +5,13 @@ import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { SqlError } from "effect/sql/SqlError"
 import {
-  betweenCells,
-  betweenRows,
   ConsoleDatabase,
+  cellSeparator,
   consoleTables,
   consoleUnavailable,
+  type EncodedRows,
   makeStatements,
-  type RowsAsText,
+  rowSeparator,
   type SqlCell
 } from "../../../persistence/index.ts"
 import { connect, transact } from "./database.ts"
@@ -50,14 +50,14 @@ export const createConsoleTables = (sql: PgClient.PgClient) => {
 }
 
 /** Inserts all rows with one statement, which splits the text. */
-const insertRows = ({ columns, onConflict = "", table }: RowsAsText) => {
+const insertRows = ({ columns, onConflict = "", table }: EncodedRows) => {
   const cells = Object.values(columns).map((type, index) => `cast(cells[${index + 1}] as ${type})`)
   return `
     insert into ${table} as kept (${Object.keys(columns).join(", ")})
     select ${cells.join(", ")}
     from (
-      select string_to_array(line, chr(${betweenCells.charCodeAt(0)})) as cells
-      from (select unnest(string_to_array($1, chr(${betweenRows.charCodeAt(0)}))) as line) as lines
+      select string_to_array(line, chr(${cellSeparator.charCodeAt(0)})) as cells
+      from (select unnest(string_to_array($1, chr(${rowSeparator.charCodeAt(0)}))) as line) as lines
     ) as calls
     ${onConflict}`
 }
@@ -88,9 +88,9 @@ const open = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     ...outside,
     transaction,
     background: inside,
-    append: (portionsOf) =>
+    append: (batchesOf) =>
       transaction(({ run }) =>
-        Effect.forEach([...portionsOf(Number.POSITIVE_INFINITY)].flat(), (rows) => run(insertRows(rows), [rows.rows]), {
+        Effect.forEach([...batchesOf(Number.POSITIVE_INFINITY)].flat(), (rows) => run(insertRows(rows), [rows.text]), {
           discard: true
         })
       )

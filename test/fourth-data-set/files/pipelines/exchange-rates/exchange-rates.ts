@@ -10,7 +10,7 @@ export const exchangeRates: Pipeline = {
   holds: "rates",
   checks,
   samples: new URL("./samples/", import.meta.url),
-  hosts: ["rates.example"],
+  recordingFolders: ["rates.example"],
   read: (context) =>
     Effect.flatMap(
       Effect.promise(() => import("./read.ts")),

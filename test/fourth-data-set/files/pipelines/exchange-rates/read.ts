@@ -20,7 +20,7 @@ export const readExchangeRates = Effect.fn("exchangeRates.read")(
     const progress = yield* Progress
     const archive = yield* Archive
     yield* progress.expect(1)
-    yield* progress.advance({ reading: feed })
+    yield* progress.advance({ started: feed })
     const raw = yield* archive.fetch(ask)
     const text = yield* Effect.orDie(fs.readFileString(raw.path))
     const table = yield* Effect.try({
@@ -29,7 +29,7 @@ export const readExchangeRates = Effect.fn("exchangeRates.read")(
     }).pipe(Effect.catch((cause) => (cause instanceof TableUnreadable ? Effect.fail(cause) : Effect.die(cause))))
     const read = normalise(table)
     yield* stageRates(run, raw, read, table.lines.length)
-    yield* progress.advance({ feed, rows: table.lines.length })
+    yield* progress.advance({ finished: feed, rows: table.lines.length })
     return {
       rows_read: table.lines.length,
       rows_silent: read.silent,

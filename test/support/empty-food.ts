@@ -1,5 +1,5 @@
 /** The record of a label that states nothing but its name, without what tells of the label version and of the run. */
-export const unstatedFood = {
+export const emptyFood = {
   description: "ROLLED OATS",
   short_description: null,
   brand_owner: null,

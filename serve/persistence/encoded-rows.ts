@@ -1,17 +1,18 @@
-/** Many rows for a table as one text, which is cheaper for a busy server than objects. */
+/** Rows of a table encoded as one text, which costs a busy server less than one object per row. */
 
 /** Separators of cells and of rows. No id, path or number contains them. */
-export const betweenCells = "\u001f"
-export const betweenRows = "\n"
+export const cellSeparator = "\u001f"
+export const rowSeparator = "\n"
 
-export interface RowsAsText {
+export interface EncodedRows {
   /** A trusted table name, with its schema. */
   readonly table: string
   /** The type of each column, in the order of the cells. */
   readonly columns: Readonly<Record<string, "text" | "integer" | "double precision">>
-  readonly rows: string
+  /** Cells and rows with these separators. */
+  readonly text: string
   /** The `on conflict` clause; it refers to the existing row as `kept`. */
   readonly onConflict?: string
 }
 
-export type Portion = ReadonlyArray<RowsAsText>
+export type WriteBatch = ReadonlyArray<EncodedRows>
