@@ -34,7 +34,7 @@ export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("Paymen
   }
 }
 
-/** The signature is missing, wrong or too old, or the server lacks the secret. `problem` is sent as the response. */
+/** The signature is missing or wrong, its time is too far off, or the server lacks the secret. `problem` is the response. */
 export class EventRejected extends Schema.TaggedError<EventRejected>()("EventRejected", { problem: Schema.String }) {
   override get message() {
     return this.problem

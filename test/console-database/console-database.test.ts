@@ -226,7 +226,7 @@ const watchedThread = Effect.gen(function* () {
   const run: Thread["run"] = (module, work, ...args) => {
     const [portion] = args
     if (work.name === insertWriteBatch.name && Array.isArray(portion)) {
-      sizes.push(portion.reduce((sum, { rows }) => sum + rows.split("\n").length, 0))
+      sizes.push(portion.reduce((sum, { text }) => sum + text.split("\n").length, 0))
     }
     return file.thread.run(module, work, ...args)
   }

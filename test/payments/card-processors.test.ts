@@ -172,7 +172,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
     ["declined_later", "The card was declined."],
     [
       "owner_always",
-      "The card's bank requires authentication. To pay with this card, enter it again on the payment page."
+      "The card's bank requires authentication. To pay with it, choose “Pay with another card” and enter it again."
     ]
   ]
   for (const [card, problem] of declines) {

@@ -21,8 +21,8 @@ export const stripeStandWithHost = Effect.gen(function* () {
     api: new URL(host.url)
   }
 
-  const only = <A>(netCents: ReadonlyMap<string, A>, what: string, isIt: (it: A) => boolean): A => {
-    const [found] = [...netCents.values()].filter(isIt)
+  const only = <A>(kept: ReadonlyMap<string, A>, what: string, isIt: (it: A) => boolean): A => {
+    const [found] = [...kept.values()].filter(isIt)
     if (found === undefined) throw new Error(`Stripe has no ${what}`)
     return found
   }

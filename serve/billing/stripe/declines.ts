@@ -5,7 +5,7 @@
 
 export const declined = "The card was declined."
 export const requiresAuthentication =
-  "The card's bank requires authentication. To pay with this card, enter it again on the payment page."
+  "The card's bank requires authentication. To pay with it, choose “Pay with another card” and enter it again."
 
 const sentences: Readonly<Record<string, string>> = {
   approve_with_id: "The card's bank could not be reached. Try again, or use another card.",
