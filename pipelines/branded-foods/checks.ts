@@ -13,7 +13,7 @@ const labelsLosingNutrients = `
 const selectCurrent = (versions: string) => `select fdc_id from ${versions} where is_current`
 const current = selectCurrent("live.branded_food.version")
 
-/** Forms with fewer rows are not checked: they may vary by more than 5 % for good reasons. */
+/** Forms with fewer rows are not checked: small forms legitimately vary by more than 5 %. */
 const minCheckedRows = 10_000
 
 /** Releases of each form, each with the last run that read part of it. The CSV files of a folder are one release. */

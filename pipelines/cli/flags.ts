@@ -13,6 +13,11 @@ export const booleanFlag = (name: string, description: string) =>
 
 export const jsonFlag = (output = "one JSON object") => booleanFlag("json", `Print ${output} on stdout`)
 
+export const storesFlag = Flag.File("stores", { mustExist: true }).pipe(
+  Flag.withDescription("Read the stores of this JSON list instead of the one in LARDER_STORES"),
+  Flag.optional
+)
+
 export const onlyFlag = Flag.String("only").pipe(
   Flag.withSchema(DataSetName),
   Flag.withMetavar("DATA-SET"),

@@ -11,7 +11,7 @@ import { BadUse } from "../run/preflight.ts"
 import type { OriginLayer } from "../run/run.ts"
 import { hasStoreList } from "../storefronts/source/operator-files.ts"
 import { storefronts } from "../storefronts/storefronts.ts"
-import { jsonFlag } from "./flags.ts"
+import { jsonFlag, storesFlag } from "./flags.ts"
 
 class FeedsDiffer extends Schema.TaggedError<FeedsDiffer>()("FeedsDiffer", { feeds: Schema.Int, of: Schema.Int }) {
   override readonly [Runtime.errorExitCode] = 4
@@ -95,10 +95,7 @@ const flags = {
     "pipeline",
     pipelines.map(({ name }) => name)
   ).pipe(Argument.withDescription("Only the feeds of this pipeline"), Argument.optional),
-  stores: Flag.File("stores", { mustExist: true }).pipe(
-    Flag.withDescription("The stores of this JSON list instead of LARDER_STORES"),
-    Flag.optional
-  ),
+  stores: storesFlag,
   replay: Flag.Path("replay", { mustExist: true }).pipe(
     Flag.withDescription("Recorded payloads instead of the network: a folder, or a bundle of another probe"),
     Flag.optional

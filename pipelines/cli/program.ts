@@ -6,7 +6,7 @@ import { pipelines } from "../data-sets.ts"
 import { ingest } from "../run/ingest.ts"
 import type { Pipeline } from "../run/pipeline.ts"
 import { depotCommand } from "./depot.ts"
-import { booleanFlag, jsonFlag } from "./flags.ts"
+import { booleanFlag, jsonFlag, storesFlag } from "./flags.ts"
 import { generationsCommand } from "./generations.ts"
 import { probeCommand } from "./probe.ts"
 import { pruneCommand } from "./prune.ts"
@@ -30,10 +30,7 @@ const flags = {
     Flag.withDescription("Read a downloaded release instead: a zip, a .json, or a folder with .csv files"),
     Flag.optional
   ),
-  stores: Flag.File("stores", { mustExist: true }).pipe(
-    Flag.withDescription("Read the stores of this JSON list instead of LARDER_STORES"),
-    Flag.optional
-  ),
+  stores: storesFlag,
   ifMissing: booleanFlag("if-missing", "Do nothing if a warehouse exists"),
   dryRun: booleanFlag("dry-run", "Read, merge and check, but publish nothing"),
   acceptShrinkage: booleanFlag("accept-shrinkage", "Publish even if there is much less than in the live generation"),

@@ -1,10 +1,10 @@
-/** Chooses the card processor: Stripe if its key is set, otherwise the simulator, which charges nobody. */
+/** Chooses the card processor: Stripe if its key is set, otherwise the simulator, which moves no money. */
 import { Config, Context, Effect, Layer, Schema } from "effect"
 import { ConsoleDatabase } from "../persistence/index.ts"
 import { Simulator } from "./simulator/simulator.ts"
 import { stripeSettings } from "./stripe/settings.ts"
 
-/** `simulated`: nobody is charged. `test`: Stripe's test mode. `live`: real charges. */
+/** `simulated`: no money moves. `test`: Stripe's test mode. `live`: real charges. */
 type Mode = "simulated" | "test" | "live"
 
 class StripeKeyMissing extends Schema.TaggedError<StripeKeyMissing>()("StripeKeyMissing", {}) {

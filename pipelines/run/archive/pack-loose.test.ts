@@ -26,7 +26,7 @@ const some = addressed(["a page, a page, a page, a page, a page, a page", "anoth
 const hashesOf = (payloads: Readonly<Record<string, string | Uint8Array>>) =>
   [...new Set(Object.values(payloads).map(sha256Of))].sort()
 
-/** The zip as any other program reads it. */
+/** The members of the zip, read by `yauzl`. */
 const unzipped = (file: string) =>
   Effect.promise(async () => {
     const zip = await openPromise(file)

@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { DuckDb, DuckDbError } from "@larder/warehouse"
 import { Effect, FileSystem, Schema } from "effect"
-import type { Batch, FeedImage, FeedProduct } from "../decode/feed.ts"
+import { type Batch, emptyBatch, type FeedImage, type FeedProduct } from "../decode/feed.ts"
 import { readCollections, readShopifyProducts } from "../decode/json/shopify-json.ts"
 import { stageRows } from "./stage-rows.ts"
 
@@ -21,16 +21,7 @@ const aProduct: FeedProduct = {
   created_at: null,
   is_published: true
 }
-const batchOf = (rows: Partial<Batch>): Batch => ({
-  rows: [],
-  products: [],
-  variants: [],
-  images: [],
-  collections: [],
-  members: [],
-  rejects: [],
-  ...rows
-})
+const batchOf = (rows: Partial<Batch>): Batch => ({ ...emptyBatch(), ...rows })
 
 /** Three of them are a piece. */
 const longImages = (count: number) =>

@@ -16,7 +16,7 @@ const maxDaysBehind: Readonly<Record<Frequency, number>> = {
 
 interface HasNewestDay {
   readonly frequency: Frequency
-  /** Day of its newest value, if it has any. */
+  /** Day of its newest value; null or undefined without values. */
   readonly newest: string | null | undefined
 }
 

@@ -85,7 +85,7 @@ describe("broken records of a CSV file", () => {
 
   it.effect("recognizes every truncation of a file that is not after a complete record", () =>
     Effect.gen(function* () {
-      // the cut could close quotes within the last field, which nobody could notice
+      // the cut could close quotes within the last field, which cannot be detected
       const records = ['"one, or ""two""","1"', '"a\nb","2"', '"","3"', '"4",""']
       const complete = `"id","name"\n${records.join("\n")}\n`
       const ends = records.map((_, n) => `"id","name"\n${records.slice(0, n + 1).join("\n")}`.length)

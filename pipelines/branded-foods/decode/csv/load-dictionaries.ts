@@ -1,6 +1,6 @@
 /**
  * Adds entries of the release's dictionaries that the built-in ones lack. Labels do not need them, so an unusable one only
- * causes a warning. A truncated one fails the form, as any other file does.
+ * causes a warning. Like every file, a truncated one fails the form.
  */
 import type { DuckDb } from "@larder/warehouse"
 import { Effect } from "effect"

@@ -120,7 +120,7 @@ export const parseRobots = (text: string, name: string): RobotsRules => {
 
 const crawlerName = "larder"
 
-/** `read` returns undefined if there is no robots.txt or we may not read it: then everything is allowed. */
+/** `read` returns undefined if robots.txt is missing or access to it is denied: then everything is allowed. */
 export const makeRobots = <E, R>(
   read: (url: string) => Effect.Effect<string | undefined, E, R>,
   maxDelay: Duration.Input
