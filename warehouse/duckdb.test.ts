@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from "node:fs"
 import { totalmem } from "node:os"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
 import { Cause, Duration, Effect, Exit, Fiber, FileSystem, Path, Schema } from "effect"
 import { type Cell, DuckDb, FileInUse, identifier, literal, NotADatabase } from "./duckdb.ts"
@@ -22,7 +22,7 @@ const readOnlyFile = Effect.gen(function* () {
 })
 
 describe("parameters", () => {
-  itWorks("are bound by name, even if a statement is used again", () =>
+  itLive("are bound by name, even if a statement is used again", () =>
     Effect.gen(function* () {
       const db = yield* readOnlyFile
       const sql = "select ($a::integer + $b::integer)::integer as answer"
@@ -30,7 +30,7 @@ describe("parameters", () => {
       assert.deepStrictEqual(yield* db.all(Answer, sql, { b: 1, a: 2 }), [{ answer: 3 }])
     })
   )
-  itWorks("fail when one is missing, even if an earlier call bound it", () =>
+  itLive("fail when one is missing, even if an earlier call bound it", () =>
     Effect.gen(function* () {
       const db = yield* readOnlyFile // caches prepared statements
       const sql = "select ($a::integer + $b::integer)::integer as answer"
@@ -39,14 +39,14 @@ describe("parameters", () => {
       assert.match(error.message, /Values were not provided for the following prepared statement parameters: b/)
     })
   )
-  itWorks("fail when the statement does not have them", () =>
+  itLive("fail when the statement does not have them", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       const error = yield* Effect.flip(db.rows("select $a as a", { a: 1, c: 2 }))
       assert.match(error.message, /bind parameter.*\(in: select \$a as a\)$/)
     })
   )
-  itWorks("keep quotes in names and values from changing a statement", () =>
+  itLive("keep quotes in names and values from changing a statement", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       const text = `it's "quoted"; drop table x --`
@@ -59,14 +59,14 @@ describe("parameters", () => {
 })
 
 describe("rows", () => {
-  itWorks("are a defect when they do not fit the schema", () =>
+  itLive("are a defect when they do not fit the schema", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       const exit = yield* Effect.exit(db.all(Answer, "select 'text' as answer"))
       assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
     })
   )
-  itWorks("are up to date when the same statement runs again", () =>
+  itLive("are up to date when the same statement runs again", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(yield* aFile())
       yield* db.run("create table t (i integer)")
@@ -78,7 +78,7 @@ describe("rows", () => {
       assert.deepStrictEqual(yield* db.all(Answer, sql), [{ answer: 10 }])
     })
   )
-  itWorks("keep every digit of a decimal, and return a day as YYYY-MM-DD", () =>
+  itLive("keep every digit of a decimal, and return a day as YYYY-MM-DD", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       assert.deepStrictEqual(yield* db.rows("select 1.6140::decimal(18, 4) as d, date '0024-02-29' as day"), [
@@ -89,7 +89,7 @@ describe("rows", () => {
 })
 
 describe("run", () => {
-  itWorks("leaves no transaction open after a failure", () =>
+  itLive("leaves no transaction open after a failure", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(yield* aFile())
       yield* db.run("create table t (i integer not null)")
@@ -130,7 +130,7 @@ describe("append", () => {
   }
   const changed = (column: number, cell: Cell) => good.map((was, index) => (index === column ? cell : was))
 
-  itWorks("accepts texts, numbers, booleans and nulls for every type of column", () =>
+  itLive("accepts texts, numbers, booleans and nulls for every type of column", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       yield* db.run(table)
@@ -150,7 +150,7 @@ describe("append", () => {
     ["a cell too few", good.slice(0, -1), /before all columns/],
     ["a cell too many", [...good, 1], /Too many/]
   ] as const) {
-    itWorks(`appends nothing of a batch with ${what}, and appends the next batch`, () =>
+    itLive(`appends nothing of a batch with ${what}, and appends the next batch`, () =>
       Effect.gen(function* () {
         const db = yield* DuckDb.readWrite(yield* aFile())
         yield* db.run(table)
@@ -163,13 +163,13 @@ describe("append", () => {
       })
     )
   }
-  itWorks("fails for a missing table, and names it", () =>
+  itLive("fails for a missing table, and names it", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       assert.match((yield* Effect.flip(db.append("main", "nowhere", [[1]]))).message, /nowhere/)
     })
   )
-  itWorks("keeps 100,000 rows", () =>
+  itLive("keeps 100,000 rows", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       yield* db.run("create table t (i integer)")
@@ -186,7 +186,7 @@ describe("append", () => {
 })
 
 describe("interruption", () => {
-  itWorks("stops a query, and its connection runs the next one", () =>
+  itLive("stops a query, and its connection runs the next one", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(yield* aFile()) // one connection
       const query = yield* Effect.forkChild(db.rows(slow))
@@ -195,7 +195,7 @@ describe("interruption", () => {
       assert.deepStrictEqual(yield* db.all(Answer, "select 42 as answer"), [{ answer: 42 }])
     }).pipe(Effect.timeout(Duration.seconds(30)))
   )
-  itWorks("stops a query that has not begun yet", () =>
+  itLive("stops a query that has not begun yet", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(yield* aFile())
       yield* db.run("select 1") // opens the connection, so that the query starts immediately
@@ -204,7 +204,7 @@ describe("interruption", () => {
       assert.deepStrictEqual(yield* db.all(Answer, "select 42 as answer"), [{ answer: 42 }])
     }).pipe(Effect.timeout(Duration.seconds(30)))
   )
-  itWorks("leaves no transaction open", () =>
+  itLive("leaves no transaction open", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(yield* aFile())
       yield* db.run("create table t (i integer)")
@@ -230,7 +230,7 @@ describe("a read-only database", () => {
     "insert into t values (2)",
     "create table u (i integer)"
   ]) {
-    itWorks(`rejects ${sql}`, () =>
+    itLive(`rejects ${sql}`, () =>
       Effect.gen(function* () {
         const db = yield* readOnlyFile
         yield* Effect.flip(db.run(sql))
@@ -238,7 +238,7 @@ describe("a read-only database", () => {
       })
     )
   }
-  itWorks("uses less than half of the machine's memory", () =>
+  itLive("uses less than half of the machine's memory", () =>
     Effect.gen(function* () {
       const db = yield* readOnlyFile
       const sql = "select value from duckdb_settings() where name = 'memory_limit'"
@@ -251,7 +251,7 @@ describe("a read-only database", () => {
 })
 
 describe("a database file", () => {
-  itWorks("is in use while a process has it open, and free as soon as that closes it or is killed", () =>
+  itLive("is in use while a process has it open, and free as soon as that closes it or is killed", () =>
     Effect.gen(function* () {
       const file = yield* aFile()
       yield* Effect.scoped(
@@ -280,7 +280,7 @@ describe("a database file", () => {
     ["nothing", ""],
     ["the beginning of a database", undefined]
   ] as const) {
-    itWorks(`is rejected if it contains ${what}, and stays as it is`, () =>
+    itLive(`is rejected if it contains ${what}, and stays as it is`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const file = yield* aFile()
@@ -297,7 +297,7 @@ describe("a database file", () => {
       })
     )
   }
-  itWorks("is not created by an attempt to read it", () =>
+  itLive("is not created by an attempt to read it", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const file = yield* aFile()
@@ -305,7 +305,7 @@ describe("a database file", () => {
       assert.isFalse(yield* fs.exists(file))
     })
   )
-  itWorks("is created completely or not at all if the disk is full", () =>
+  itLive("is created completely or not at all if the disk is full", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path

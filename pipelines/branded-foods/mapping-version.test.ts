@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { aLabel, csvRowsOf, type Label, writeCsv, writeJson } from "@larder/test/support/label-releases.ts"
 import { goldenRows } from "@larder/test/support/pipelines/golden.ts"
 import { aLayout, aRun } from "@larder/test/support/warehouse/pantry.ts"
@@ -181,7 +181,7 @@ const loadRelease = Effect.fnUntraced(function* (forms: ReadonlyArray<ReleaseFor
   return filled
 })
 
-itWorks("maps a release in JSON, CSV or both forms to the golden rows of this mapping version", () =>
+itLive("maps a release in JSON, CSV or both forms to the golden rows of this mapping version", () =>
   Effect.gen(function* () {
     const rows = {
       json: yield* loadRelease(["json"]),
@@ -192,6 +192,6 @@ itWorks("maps a release in JSON, CSV or both forms to the golden rows of this ma
   })
 )
 
-itWorks("the mapping hash is a SHA-256 digest", () =>
+itLive("the mapping hash is a SHA-256 digest", () =>
   Effect.sync(() => assert.match(labelMappingHash, /^[0-9a-f]{64}$/))
 )

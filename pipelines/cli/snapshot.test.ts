@@ -1,6 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { aLayout, publishFound, publishingInto } from "@larder/test/support/warehouse/pantry.ts"
 import { DuckDb, type Layout } from "@larder/warehouse"
@@ -25,7 +25,7 @@ const generationsIn = (file: string) =>
   )
 
 describe("what a snapshot is made of", () => {
-  itWorks("is of one generation, though another one is made after its manifest was read", () =>
+  itLive("is of one generation, though another one is made after its manifest was read", () =>
     Effect.gen(function* () {
       const { ingestion, manifest } = yield* copyIngestion(overtaken(yield* published, 1))
       assert.strictEqual(manifest.number, 2)
@@ -35,7 +35,7 @@ describe("what a snapshot is made of", () => {
       ])
     })
   )
-  itWorks("is given up, with advice, where there is a newer generation each time", () =>
+  itLive("is given up, with advice, where there is a newer generation each time", () =>
     Effect.gen(function* () {
       const layout = yield* published
       const error = yield* Effect.flip(copyIngestion(overtaken(layout, Number.POSITIVE_INFINITY)))

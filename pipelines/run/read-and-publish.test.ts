@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { answering } from "@larder/test/support/pipelines/raw-archive.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { interruptedAtManifest } from "@larder/test/support/warehouse/interrupted.ts"
@@ -86,7 +86,7 @@ describe("a run that fails", () => {
     ["the first load", aLayout],
     ["a later run", withApples]
   ] as const) {
-    itWorks(`is in ingest.run with its checks, rejects and payloads, none of which counts: ${when}`, () =>
+    itLive(`is in ingest.run with its checks, rejects and payloads, none of which counts: ${when}`, () =>
       Effect.gen(function* () {
         const layout = yield* home
         const lines = ["pear 2", "melon"]
@@ -116,7 +116,7 @@ describe("a run that fails", () => {
       })
     )
   }
-  itWorks("records ten thousand of its rejects", () =>
+  itLive("records ten thousand of its rejects", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const lines = ["pear 2", ...Array.from({ length: 10_001 }, (_, at) => `${at}`)]
@@ -170,7 +170,7 @@ describe("a run whose data set another machine publishes meanwhile", () => {
     ["the first load", aLayout, []],
     ["a later run", withApples, ["apple"]]
   ] as const) {
-    itWorks(`publishes on top of that what its source gave once, and neither loses a row: ${when}`, () =>
+    itLive(`publishes on top of that what its source gave once, and neither loses a row: ${when}`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const layout = yield* home
@@ -190,7 +190,7 @@ describe("a run whose data set another machine publishes meanwhile", () => {
       })
     )
   }
-  itWorks("is unchanged if the other run published everything that it read", () =>
+  itLive("is unchanged if the other run published everything that it read", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const winner = publishFound(elsewhere(layout), { prices: [pears] }, { run: { run_id: "winner" } })
@@ -199,7 +199,7 @@ describe("a run whose data set another machine publishes meanwhile", () => {
       assert.deepStrictEqual(yield* items(layout), ["apple", "pear"])
     })
   )
-  itWorks("fails if the other run was rolled back, and is recorded once", () =>
+  itLive("fails if the other run was rolled back, and is recorded once", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "undone" } })
@@ -214,7 +214,7 @@ describe("a run whose data set another machine publishes meanwhile", () => {
 })
 
 describe("a run that is live", () => {
-  itWorks("is reported as recorded, with a warning, if it is interrupted after writing its manifest", (logs) =>
+  itLive("is reported as recorded, with a warning, if it is interrupted after writing its manifest", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const reported: Array<unknown> = []
@@ -226,7 +226,7 @@ describe("a run that is live", () => {
       assert.isTrue(logs.some((line) => line.startsWith("Warn: the failure came too late: own was already recorded")))
     })
   )
-  itWorks("succeeds even if the archive cannot record that it has published", (logs) =>
+  itLive("succeeds even if the archive cannot record that it has published", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout

@@ -1,6 +1,6 @@
 /** Shrinkage checks of each pipeline, over tables with only the compared columns. */
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { aRun } from "@larder/test/support/warehouse/pantry.ts"
 import { DuckDb, literal, runChecks, runTable } from "@larder/warehouse"
 import { Effect, FileSystem } from "effect"
@@ -69,7 +69,7 @@ const shrunk = Effect.fnUntraced(function* (changed: ReadonlyArray<string>, acce
 const error = "error" as const
 
 describe("a generation with less than the live one", () => {
-  itWorks("fails when it has more than 5 % fewer current labels, with the figures", () =>
+  itLive("fails when it has more than 5 % fewer current labels, with the figures", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* shrunk([foods(950), form, price, product]), [])
       assert.deepStrictEqual(yield* shrunk([foods(940), form, price, product]), [
@@ -81,7 +81,7 @@ describe("a generation with less than the live one", () => {
       ])
     })
   )
-  itWorks("fails when more than 2 % of the labels, or of the current ones, have lost a nutrient", () =>
+  itLive("fails when more than 2 % of the labels, or of the current ones, have lost a nutrient", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* shrunk([foods(1000, 20), form, price, product]), [])
       const what = "labels with each nutrient that they had"
@@ -95,7 +95,7 @@ describe("a generation with less than the live one", () => {
       ])
     })
   )
-  itWorks("fails when a form states more than 5 % fewer rows than its newest release did", () =>
+  itLive("fails when a form states more than 5 % fewer rows than its newest release did", () =>
     Effect.gen(function* () {
       const loaded = (day: string, rows: number) =>
         shrunk([food, forms(["before", "2026-04-30", 20_000], ["now", day, rows]), price, product])
@@ -110,7 +110,7 @@ describe("a generation with less than the live one", () => {
       ])
     })
   )
-  itWorks("compares a folder of which some files were read again with all that the folder had", () =>
+  itLive("compares a folder of which some files were read again with all that the folder had", () =>
     Effect.gen(function* () {
       const files = [["before", "branded_food.csv", 3000] as const, ["before", "food_nutrient.csv", 40_000] as const]
       const was = [food, folder(...files), price, product]
@@ -126,7 +126,7 @@ describe("a generation with less than the live one", () => {
       ])
     })
   )
-  itWorks("fails when it has more than 5 % fewer points", () =>
+  itLive("fails when it has more than 5 % fewer points", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* shrunk([food, form, points(95), product]), [])
       assert.deepStrictEqual(yield* shrunk([food, form, points(90), product]), [
@@ -138,7 +138,7 @@ describe("a generation with less than the live one", () => {
       ])
     })
   )
-  itWorks("fails when more than 5 % of the products are gone that no complete read of their store withdrew", () =>
+  itLive("fails when more than 5 % of the products are gone that no complete read of their store withdrew", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* shrunk([food, form, price, products(10, true)]), [])
       assert.deepStrictEqual(yield* shrunk([food, form, price, products(90, false)]), [])
@@ -151,7 +151,7 @@ describe("a generation with less than the live one", () => {
       ])
     })
   )
-  itWorks("is only a warning if the operator accepts it", () =>
+  itLive("is only a warning if the operator accepts it", () =>
     Effect.gen(function* () {
       const found = yield* shrunk([foods(500), form, points(50), product], true)
       assert.deepStrictEqual(

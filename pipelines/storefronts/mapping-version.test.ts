@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { pieces } from "@larder/test/support/pipelines/file-feeds.ts"
 import { goldenRows } from "@larder/test/support/pipelines/golden.ts"
 import { DuckDb, define, literal, stagedIngestTables, storefront } from "@larder/warehouse"
@@ -89,11 +89,11 @@ const rowsOf = Effect.gen(function* () {
   return rows
 })
 
-itWorks("maps feeds of every kind to the golden rows of this mapping version", () =>
+itLive("maps feeds of every kind to the golden rows of this mapping version", () =>
   Effect.gen(function* () {
     assert.sameMembers([...new Set(feeds.map(({ kind }) => kind))], Object.keys(feedKinds))
     goldenRows(golden, mappingVersion, yield* rowsOf)
   })
 )
 
-itWorks("the mapping hash is a SHA-256 digest", () => Effect.sync(() => assert.match(mappingHash, /^[0-9a-f]{64}$/)))
+itLive("the mapping hash is a SHA-256 digest", () => Effect.sync(() => assert.match(mappingHash, /^[0-9a-f]{64}$/)))

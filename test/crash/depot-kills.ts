@@ -8,7 +8,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { copyIn, folderOfTest, removeFolder } from "../end-to-end/ingesting.ts"
 import { sharedDepot } from "../support/depots/shared-depot.ts"
-import { itWorks } from "../support/it-works.ts"
+import { itLive } from "../support/it-live.ts"
 import { addGeneration, recordDays } from "../support/more-generations.ts"
 import { type Ended, type Environment, ended, run, start } from "../support/programs.ts"
 import { queryFiles } from "./killed-runs.ts"
@@ -65,7 +65,7 @@ const isUnfinished = (name: string) => /\.(part|building|next)$/.test(name)
 /** Each request of a program is one moment: the first is tried, and then each that comes so many behind the one before. */
 export const depotKills = (steps: { readonly publishing: number; readonly pulling: number }) => {
   describe("a program that is killed in the middle of a request to the bucket", () => {
-    itWorks("has published a generation or none, and the next run completes", () =>
+    itLive("has published a generation or none, and the next run completes", () =>
       Effect.gen(function* () {
         const { environment, publisher, recorded, restore, service } = yield* published
         yield* Effect.promise(async () => {
@@ -102,7 +102,7 @@ export const depotKills = (steps: { readonly publishing: number; readonly pullin
         })
       })
     )
-    itWorks("has pulled a generation or none, and the next pull completes", () =>
+    itLive("has pulled a generation or none, and the next pull completes", () =>
       Effect.gen(function* () {
         const { environment, publisher, service } = yield* published
         yield* Effect.promise(async () => {

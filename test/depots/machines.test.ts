@@ -8,7 +8,7 @@ import { expect } from "vitest"
 import { folderOfTest, newestManifest, query } from "../end-to-end/ingesting.ts"
 import { ask } from "../support/api/client.ts"
 import { sharedDepot } from "../support/depots/shared-depot.ts"
-import { itWorks } from "../support/it-works.ts"
+import { itLive } from "../support/it-live.ts"
 import { addGeneration, recordDays } from "../support/more-generations.ts"
 import { newKey, run, startServer, untilServed } from "../support/programs.ts"
 
@@ -23,7 +23,7 @@ const aSmallHome = async () => {
 const prices = "/v1/commodities/prices?series=butter-exch-spot-close-daily&from=2026-09-29"
 
 describe("machines that share a depot", () => {
-  itWorks("publish into it, and a server follows, rolls back with it, and serves on without it", () =>
+  itLive("publish into it, and a server follows, rolls back with it, and serves on without it", () =>
     Effect.gen(function* () {
       const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {
@@ -91,7 +91,7 @@ describe("machines that share a depot", () => {
     })
   )
 
-  itWorks("lose nothing of each other's when both publish the same data set, despite lost answers", () =>
+  itLive("lose nothing of each other's when both publish the same data set, despite lost answers", () =>
     Effect.gen(function* () {
       const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {
@@ -120,7 +120,7 @@ describe("machines that share a depot", () => {
     })
   )
 
-  itWorks("accept only generations that are signed with their key, and keep their live data otherwise", () =>
+  itLive("accept only generations that are signed with their key, and keep their live data otherwise", () =>
     Effect.gen(function* () {
       const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {
@@ -155,7 +155,7 @@ describe("machines that share a depot", () => {
     })
   )
 
-  itWorks("say what to do about a full bucket, expired credentials and a damaged object", () =>
+  itLive("say what to do about a full bucket, expired credentials and a damaged object", () =>
     Effect.gen(function* () {
       const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {

@@ -8,7 +8,7 @@ import { AwsClient } from "aws4fetch"
 import { Effect, FileSystem, Redacted } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { soon, withClient } from "../support/depots/networked.ts"
-import { itWorks } from "../support/it-works.ts"
+import { itLive } from "../support/it-live.ts"
 import { isDepot } from "../support/warehouse/depot-contract.ts"
 
 export interface Service {
@@ -70,14 +70,14 @@ export const holdsDepots = (name: string, start: () => Promise<Service>) => {
 
     isDepot(aDepot)
 
-    itWorks("is proven", () =>
+    itLive("is proven", () =>
       Effect.gen(function* () {
         const depot = yield* aDepot
         yield* proveDepot(depot)
         assert.deepStrictEqual(yield* depot.list("proofs/"), [])
       })
     )
-    itWorks("says what is wrong with a setting", () =>
+    itLive("says what is wrong with a setting", () =>
       Effect.gen(function* () {
         const failing = (changed: Partial<Bucket>) =>
           Effect.map(
@@ -92,7 +92,7 @@ export const holdsDepots = (name: string, start: () => Promise<Service>) => {
         assert.include(yield* failing({ accessKeyId: "nobody" }), "Check AWS_ACCESS_KEY_ID")
       })
     )
-    itWorks("keeps no object that is not what its name says, where the service compares them", () =>
+    itLive("keeps no object that is not what its name says, where the service compares them", () =>
       Effect.gen(function* () {
         const depot = yield* aDepot
         const fs = yield* FileSystem.FileSystem

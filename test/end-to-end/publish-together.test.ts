@@ -3,7 +3,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe } from "@effect/vitest"
 import { DuckDb, type Layout, withLock } from "@larder/warehouse"
 import { Effect, FileSystem } from "effect"
-import { itWorks } from "../support/it-works.ts"
+import { itLive } from "../support/it-live.ts"
 import { onceForFile } from "../support/once-for-file.ts"
 import { otherProcess } from "../support/warehouse/other-process.ts"
 import { aLayout, ask, pantryIn, publishFound } from "../support/warehouse/pantry.ts"
@@ -12,7 +12,7 @@ import { publishersKilled, publishersRace } from "./publishers-race.ts"
 const items = (name: string, count: number) => Array.from({ length: count }, (_, i) => ({ item: `${name} ${i + 1}` }))
 
 describe("publishers at the same time", () => {
-  itWorks("lose no rows and no runs in three processes, and publish one generation after another", () =>
+  itLive("lose no rows and no runs in three processes, and publish one generation after another", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const names = ["apple", "pear", "plum"]
@@ -40,9 +40,9 @@ describe("publishers at the same time", () => {
       )
     })
   )
-  itWorks("of different data sets lose no rows and no runs of each other", () => publishersRace(10))
-  itWorks("leave whole publications or nothing of them when they are killed", () => publishersKilled(6))
-  itWorks("of different data sets do not wait for each other", () =>
+  itLive("of different data sets lose no rows and no runs of each other", () => publishersRace(10))
+  itLive("leave whole publications or nothing of them when they are killed", () => publishersKilled(6))
+  itLive("of different data sets do not wait for each other", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { deliveries: items("fig", 1) })
@@ -52,7 +52,7 @@ describe("publishers at the same time", () => {
       assert.strictEqual(run.generation, "larder-000002")
     })
   )
-  itWorks("wait for the one that is publishing, and log once that they wait", (logs) =>
+  itLive("wait for the one that is publishing, and log once that they wait", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { deliveries: items("fig", 1) })
@@ -67,7 +67,7 @@ describe("publishers at the same time", () => {
       assert.strictEqual(logs.filter((line) => line.includes("waiting for it")).length, 1)
     })
   )
-  itWorks("take turns within one process", () =>
+  itLive("take turns within one process", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* Effect.forEach(["apple", "pear", "plum"], (name) => publishFound(layout, { deliveries: items(name, 5) }), {
@@ -87,7 +87,7 @@ describe("publishers at the same time", () => {
 })
 
 describe("an analyst who has the warehouse open", () => {
-  itWorks("keeps reading one generation during seven publications, and finds the new one when opening again", () =>
+  itLive("keeps reading one generation during seven publications, and finds the new one when opening again", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { deliveries: items("apple", 10), prices: [{ item: "apple" }] })
@@ -110,7 +110,7 @@ describe("an analyst who has the warehouse open", () => {
       assert.deepStrictEqual(yield* analyst.ask(sql), [{ rows: 17, price: "7.0000" }])
     })
   )
-  itWorks("can attach the file of a data set with any DuckDB, but cannot write", () =>
+  itLive("can attach the file of a data set with any DuckDB, but cannot write", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { deliveries: items("apple", 1) })
@@ -165,7 +165,7 @@ describe("a full disk", () => {
       /Publishing failed while (merging the staged rows|checking|writing it): .*File too large.*The disk is full: .*the live data stays\./
     ]
   ] as const) {
-    itWorks(`leaves the old generation live when ${when}`, () =>
+    itLive(`leaves the old generation live when ${when}`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const layout = yield* filled
@@ -179,7 +179,7 @@ describe("a full disk", () => {
       })
     )
   }
-  itWorks("does not prevent the next run from publishing", () =>
+  itLive("does not prevent the next run from publishing", () =>
     Effect.gen(function* () {
       const layout = yield* filled
       assert.strictEqual((yield* publishInRoom(layout, roomForLess, items("pear", 5))).code, 1)

@@ -5,7 +5,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe } from "@effect/vitest"
 import { type Depot, identifyFile, recordEnd } from "@larder/warehouse"
 import { Effect } from "effect"
-import { itWorks } from "../support/it-works.ts"
+import { itLive } from "../support/it-live.ts"
 import { deltaVersions, snapshotRows, snapshotsOf } from "../support/lake/reading.ts"
 import { publishPrices } from "../support/warehouse/every-data-set.ts"
 import { aRun } from "../support/warehouse/pantry.ts"
@@ -16,7 +16,7 @@ const withMilk = milkOfFile()
 lakeKills(40)
 
 describe("two machines that update the lake at the same time", () => {
-  itWorks("leave one consistent lake", () =>
+  itLive("leave one consistent lake", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       yield* up(layout)
@@ -32,7 +32,7 @@ describe("two machines that update the lake at the same time", () => {
       }
     })
   )
-  itWorks("continue from the state of the faster one, whose files do not change", () =>
+  itLive("continue from the state of the faster one, whose files do not change", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       const other = { ...layout, lakeLock: `${layout.lakeLock}.other`, seen: `${layout.seen}-other` }

@@ -4,7 +4,7 @@ import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { type Depot, type DepotUnusable, type Layout, updateLake } from "@larder/warehouse"
 import { ConfigProvider, Effect } from "effect"
-import { itWorks } from "../support/it-works.ts"
+import { itLive } from "../support/it-live.ts"
 import { deltaRows, deltaVersions, snapshotRows } from "../support/lake/reading.ts"
 import { copied } from "../support/warehouse/copied-home.ts"
 import { publishPrices } from "../support/warehouse/every-data-set.ts"
@@ -42,7 +42,7 @@ const cutAfter = (depot: Depot, allowed: number): Depot => {
 export const lakeKills = (step: number) => {
   describe("a program that is killed while it brings the lake up", () => {
     const withMilk = milkOfFile()
-    itWorks("leaves a readable lake, and the next run completes it", () =>
+    itLive("leaves a readable lake, and the next run completes it", () =>
       Effect.gen(function* () {
         const original = yield* withMilk
         yield* up(original)

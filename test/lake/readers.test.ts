@@ -11,7 +11,7 @@ import { ConfigProvider, Effect, Option } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { copyIn, folderOfTest, query, removeFolder } from "../end-to-end/ingesting.ts"
 import { staticHost } from "../support/depots/static-host.ts"
-import { itWorks } from "../support/it-works.ts"
+import { itLive } from "../support/it-live.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { onceForFile } from "../support/once-for-file.ts"
 import { run } from "../support/programs.ts"
@@ -139,7 +139,7 @@ describe("a lake behind a web server", () => {
       return { layout, lake, bringUp, seen: yield* Effect.promise(() => seenBy(python, ["ducklake"], lake)) }
     }).pipe(Effect.provide(NodeServices.layer))
   )
-  itWorks("equals the warehouse, read by DuckDB at the address in LARDER_LAKE_URL", () =>
+  itLive("equals the warehouse, read by DuckDB at the address in LARDER_LAKE_URL", () =>
     Effect.gen(function* () {
       const { lake, layout, seen } = yield* hosted
       assert.deepStrictEqual(seen.ducklake, yield* Effect.promise(() => seenInWarehouse(layout.home)))
@@ -148,7 +148,7 @@ describe("a lake behind a web server", () => {
       assert.notProperty(first.ducklake, "branded_food.food")
     })
   )
-  itWorks("stays the same for a session with a copy of its catalogue, while generations are replaced and pruned", () =>
+  itLive("stays the same for a session with a copy of its catalogue, while generations are replaced and pruned", () =>
     Effect.gen(function* () {
       const { bringUp, lake, layout, seen } = yield* hosted
       const own = folderOfTest()

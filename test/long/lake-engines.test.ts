@@ -13,7 +13,7 @@ import { copyIn, folderOfTest, removeFolder } from "../end-to-end/ingesting.ts"
 import { pythonWith, type Snapshot, seenBy, seenInWarehouse, sparksJars, type Tables } from "../lake/engines.ts"
 import { lakeOf, up } from "../lake/lake-kills.ts"
 import { environmentOf } from "../support/depots/shared-depot.ts"
-import { itWorks } from "../support/it-works.ts"
+import { itLive } from "../support/it-live.ts"
 import { commitsOf } from "../support/lake/reading.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { isInstalled } from "../support/tools.ts"
@@ -88,7 +88,7 @@ describe.skipIf(!isInstalled("go"))("DuckDB, deltalake and Polars, where Go is",
 })
 
 describe("a log that becomes long", () => {
-  itWorks("gets a checkpoint, and engines read it without the earlier commits", () =>
+  itLive("gets a checkpoint, and engines read it without the earlier commits", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishPrices(layout, "milk")

@@ -2,7 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import { pruneArchive } from "@larder/pipelines"
 import { Effect } from "effect"
-import { itWorks } from "../support/it-works.ts"
+import { itLive } from "../support/it-live.ts"
 import {
   age,
   archiveWithFailures,
@@ -27,7 +27,7 @@ const methods = [
 ]
 
 describe("a pruning that is killed", () => {
-  itWorks("loses nothing that is needed, at whichever file system call, and the next one completes it", () =>
+  itLive("loses nothing that is needed, at whichever file system call, and the next one completes it", () =>
     Effect.gen(function* () {
       for (let nth = 1, signal: string | null = "SIGKILL"; signal !== null; nth++) {
         const layout = yield* withFailures

@@ -2,11 +2,11 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { publishersKilled, publishersRace } from "../end-to-end/publishers-race.ts"
-import { itWorks } from "../support/it-works.ts"
+import { itLive } from "../support/it-live.ts"
 
 describe("publishers of different data sets at the same time", () => {
-  itWorks("lose no rows and no runs of each other in a hundred rounds", () => publishersRace(100))
-  itWorks("leave whole publications or nothing of them in a hundred rounds in which about half are killed", () =>
+  itLive("lose no rows and no runs of each other in a hundred rounds", () => publishersRace(100))
+  itLive("leave whole publications or nothing of them in a hundred rounds in which about half are killed", () =>
     Effect.gen(function* () {
       const { kills, unpublished } = yield* publishersKilled(100)
       assert.isAbove(unpublished, kills / 10)

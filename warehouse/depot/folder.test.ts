@@ -3,7 +3,7 @@ import { readdirSync, statSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { isDepot } from "@larder/test/support/warehouse/depot-contract.ts"
 import { Effect, FileSystem } from "effect"
 import { identifyFile } from "../generation/parts.ts"
@@ -43,7 +43,7 @@ const errorIn = (
 describe("a depot in a folder", () => {
   isDepot(Effect.map(aFolder, (folder) => folderDepot(path.join(folder, "not there yet"))))
 
-  itWorks("stores a file as a read-only hard link, or as a copy if it is on another file system", () =>
+  itLive("stores a file as a read-only hard link, or as a copy if it is on another file system", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
       const depot = folderDepot(folder)
@@ -65,7 +65,7 @@ describe("a depot in a folder", () => {
       }
     })
   )
-  itWorks("stores an existing object again for a user who has no write access to it", () =>
+  itLive("stores an existing object again for a user who has no write access to it", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
       const depot = folderDepot(folder)
@@ -89,7 +89,7 @@ describe("a depot in a folder", () => {
       assert.strictEqual((yield* datedObjects(depot)).size, 2)
     })
   )
-  itWorks("leaves no unfinished file on a full disk, and reports it", () =>
+  itLive("leaves no unfinished file on a full disk, and reports it", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
       const message = errorIn(folder, { shell: "trap '' XFSZ; ulimit -f 1" })
@@ -97,7 +97,7 @@ describe("a depot in a folder", () => {
       assert.deepStrictEqual(readdirSync(path.join(folder, "generations")), [])
     })
   )
-  itWorks("says what to do if this user has no write access, and leaves no files", () =>
+  itLive("says what to do if this user has no write access, and leaves no files", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
       yield* FileSystem.FileSystem.use((fs) => fs.chmod(folder, 0o555))
@@ -110,7 +110,7 @@ describe("a depot in a folder", () => {
     })
   )
   for (const code of ["EPERM", "ENOSYS"]) {
-    itWorks(
+    itLive(
       `says what to do where the file system has no hard links, which it tells by ${code}, and leaves nothing`,
       () =>
         Effect.gen(function* () {
@@ -126,7 +126,7 @@ describe("a depot in a folder", () => {
         })
     )
   }
-  itWorks("says what to do if its folder is a file", () =>
+  itLive("says what to do if its folder is a file", () =>
     Effect.gen(function* () {
       const file = path.join(yield* aFolder, "file")
       yield* Effect.promise(() => writeFile(file, "no folder"))

@@ -2,7 +2,7 @@ import { createServer } from "node:http"
 import { assert, describe } from "@effect/vitest"
 import { aBucket, soon, withClient } from "@larder/test/support/depots/networked.ts"
 import { staticHost } from "@larder/test/support/depots/static-host.ts"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { isReadableDepot } from "@larder/test/support/warehouse/depot-contract.ts"
 import { Effect, FileSystem, Option, Redacted } from "effect"
 import { datedObjects, hintName } from "./depot.ts"
@@ -44,7 +44,7 @@ const aHost = (
 describe("a depot behind a web server", () => {
   isReadableDepot(served)
 
-  itWorks("finds the newest generation by its number if there is no hint", () =>
+  itLive("finds the newest generation by its number if there is no hint", () =>
     Effect.gen(function* () {
       const { depot, filled } = yield* served
       assert.deepStrictEqual(yield* depot.list("generations/"), [])
@@ -53,7 +53,7 @@ describe("a depot behind a web server", () => {
       assert.deepStrictEqual(yield* depot.list("generations/", nameOf(1)), [nameOf(2)])
     })
   )
-  itWorks(
+  itLive(
     "finds it by the hint after number 1 was removed, and from a known number where the hint is older than that",
     () =>
       Effect.gen(function* () {
@@ -68,7 +68,7 @@ describe("a depot behind a web server", () => {
         assert.deepStrictEqual(yield* depot.list("generations/", nameOf(6)), [nameOf(7)])
       })
   )
-  itWorks("fails if the hint names a removed generation", () =>
+  itLive("fails if the hint names a removed generation", () =>
     Effect.gen(function* () {
       const { depot, filled } = yield* served
       yield* filled.putText(nameOf(7), "{}")
@@ -80,7 +80,7 @@ describe("a depot behind a web server", () => {
       )
     })
   )
-  itWorks("rejects writes, and says where to write instead", () =>
+  itLive("rejects writes, and says where to write instead", () =>
     Effect.gen(function* () {
       const { depot } = yield* served
       const { message } = yield* Effect.flip(depot.putText(nameOf(1), "{}"))
@@ -93,7 +93,7 @@ describe("a depot behind a web server", () => {
       for (const other of others) assert.match((yield* Effect.flip(other)).message, /is read-only/)
     })
   )
-  itWorks("also reads a public bucket", () =>
+  itLive("also reads a public bucket", () =>
     Effect.gen(function* () {
       const { depot: filled, service } = yield* aBucket
       yield* filled.putText(nameOf(1), "{}")
@@ -101,7 +101,7 @@ describe("a depot behind a web server", () => {
       assert.deepStrictEqual(yield* depot.list("generations/"), [nameOf(1)])
     })
   )
-  itWorks("asks the host to confirm texts, and sends a user and a password that no message shows", () =>
+  itLive("asks the host to confirm texts, and sends a user and a password that no message shows", () =>
     Effect.gen(function* () {
       const host = yield* aHost({ [`/${nameOf(1)}`]: [200, {}, "{}"], [`/${nameOf(2)}`]: [401, {}, "who are you?"] })
       const depot = yield* reading(host.address, { name: "zoë", password: Redacted.make("geheim") })
@@ -116,7 +116,7 @@ describe("a depot behind a web server", () => {
       assert.notMatch(message, /geheim|Basic/)
     })
   )
-  itWorks("says where a redirect leads, and does not follow it", () =>
+  itLive("says where a redirect leads, and does not follow it", () =>
     Effect.gen(function* () {
       const host = yield* aHost({ [`/${nameOf(1)}`]: [301, { location: "https://new.example.com/1.json" }, ""] })
       const { message } = yield* Effect.flip((yield* reading(host.address)).text(nameOf(1)))
@@ -126,14 +126,14 @@ describe("a depot behind a web server", () => {
       )
     })
   )
-  itWorks("rejects a response that the host compressed although it must not", () =>
+  itLive("rejects a response that the host compressed although it must not", () =>
     Effect.gen(function* () {
       const host = yield* aHost({ [`/${nameOf(1)}`]: [200, { "content-encoding": "gzip" }, "pressed"] })
       const { message } = yield* Effect.flip((yield* reading(host.address)).text(nameOf(1)).pipe(soon))
       assert.match(message, /the text is sent as gzip\. Check the host/)
     })
   )
-  itWorks("reports a host that does not answer", () =>
+  itLive("reports a host that does not answer", () =>
     Effect.gen(function* () {
       const host = yield* Effect.scoped(aHost({})) // already closed
       const { message } = yield* Effect.flip((yield* reading(host.address)).text(nameOf(1)).pipe(soon))

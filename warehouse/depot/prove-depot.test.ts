@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aBucket } from "@larder/test/support/depots/networked.ts"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { Effect, Fiber, FileSystem } from "effect"
 import { TestClock } from "effect/testing"
 import type { Depot } from "./depot.ts"
@@ -8,7 +8,7 @@ import { folderDepot } from "./folder.ts"
 import { proveDepot } from "./prove-depot.ts"
 
 describe("the proof of a depot", () => {
-  itWorks("passes for a service that supports conditions, and removes its files", () =>
+  itLive("passes for a service that supports conditions, and removes its files", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       yield* proveDepot(depot)
@@ -16,13 +16,13 @@ describe("the proof of a depot", () => {
       assert.isAbove(service.seen.filter((request) => request.startsWith("PUT")).length, 8 * 16)
     })
   )
-  itWorks("passes for a folder", () =>
+  itLive("passes for a folder", () =>
     Effect.gen(function* () {
       const folder = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-depot-" }))
       yield* proveDepot(folderDepot(folder))
     })
   )
-  itWorks("rejects a service that ignores conditions, with the reason, and removes the texts that it put", () =>
+  itLive("rejects a service that ignores conditions, with the reason, and removes the texts that it put", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.state.conditions = "ignored"
@@ -36,7 +36,7 @@ describe("the proof of a depot", () => {
       assert.deepStrictEqual(service.names(), [])
     })
   )
-  itWorks("rejects a service that applies conditions to sequential requests, but not to concurrent ones", () =>
+  itLive("rejects a service that applies conditions to sequential requests, but not to concurrent ones", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.state.conditions = "held one after the other"
@@ -48,7 +48,7 @@ describe("the proof of a depot", () => {
       assert.deepStrictEqual(service.names(), [])
     })
   )
-  itWorks("rejects a depot that names the right winner, but stores the text of another", () =>
+  itLive("rejects a depot that names the right winner, but stores the text of another", () =>
     Effect.gen(function* () {
       const { depot } = yield* aBucket
       const overwriting: Depot = {
@@ -62,7 +62,7 @@ describe("the proof of a depot", () => {
       )
     })
   )
-  itWorks("returns the depot's own error if it cannot be used at all", () =>
+  itLive("returns the depot's own error if it cannot be used at all", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.plan("PUT", { kind: "refuse", status: 403, code: "AccessDenied" }, 1)

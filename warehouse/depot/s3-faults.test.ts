@@ -7,7 +7,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { aBucket, soon, withClient } from "@larder/test/support/depots/networked.ts"
 import { type Mishap, s3Service } from "@larder/test/support/depots/s3-service.ts"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { Effect, Fiber, FileSystem, Option, Redacted, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { type Depot, objectName, putObject } from "./depot.ts"
@@ -47,7 +47,7 @@ describe("a text that is put while responses get lost", () => {
     ["the service returned 412 to what is one's own success", misreport(412, "PreconditionFailed")],
     ["the service returned 409, and nothing was put", refuse(409, "ConditionalRequestConflict")]
   ] as const) {
-    itWorks(`is the first one if ${what}`, () =>
+    itLive(`is the first one if ${what}`, () =>
       Effect.gen(function* () {
         const { depot, service } = yield* aBucket
         service.plan("PUT", mishap)
@@ -62,7 +62,7 @@ describe("a text that is put while responses get lost", () => {
     ["500", refuse(500, "InternalError")],
     ["nothing", cut("before")]
   ] as const) {
-    itWorks(`is not the first one if another exists and the service returned ${what}`, () =>
+    itLive(`is not the first one if another exists and the service returned ${what}`, () =>
       Effect.gen(function* () {
         const { depot, service } = yield* aBucket
         yield* depot.putText(name, "another")
@@ -72,7 +72,7 @@ describe("a text that is put while responses get lost", () => {
       })
     )
   }
-  itWorks("fails with the service's error if every retry gets it", () =>
+  itLive("fails with the service's error if every retry gets it", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.plan("PUT", refuse(503, "SlowDown"), 100)
@@ -106,7 +106,7 @@ describe("an object that is put", () => {
     ["the service returned 502", refuse(502, "BadGateway")],
     ["a byte of it is damaged on its way", { kind: "damage" }]
   ] as const satisfies ReadonlyArray<readonly [string, Mishap]>) {
-    itWorks(`is stored unchanged if ${what}`, () =>
+    itLive(`is stored unchanged if ${what}`, () =>
       Effect.gen(function* () {
         const { depot, service } = yield* aBucket
         const { file, object } = yield* aPart
@@ -116,7 +116,7 @@ describe("an object that is put", () => {
       })
     )
   }
-  itWorks("is sent once, and replaces an object of another length", () =>
+  itLive("is sent once, and replaces an object of another length", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const { file, object } = yield* aPart
@@ -128,7 +128,7 @@ describe("an object that is put", () => {
       assert.strictEqual(yield* textOf(depot, object.sha256), text)
     })
   )
-  itWorks("fails if the file has changed, and puts nothing", () =>
+  itLive("fails if the file has changed, and puts nothing", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const { file, object } = yield* aPart
@@ -141,7 +141,7 @@ describe("an object that is put", () => {
       assert.deepStrictEqual(service.names(), [])
     })
   )
-  itWorks("is rejected with more than 5 GB, before anything is sent", () =>
+  itLive("is rejected with more than 5 GB, before anything is sent", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const { file } = yield* aPart
@@ -155,7 +155,7 @@ describe("an object that is put", () => {
       assert.deepStrictEqual(service.seen, [])
     })
   )
-  itWorks("reports why it was rejected, even if the service does not wait for the whole body", () =>
+  itLive("reports why it was rejected, even if the service does not wait for the whole body", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const { file } = yield* aPart
@@ -166,7 +166,7 @@ describe("an object that is put", () => {
       assert.match(message, /507 XMinioStorageFull .*The bucket is full/)
     })
   )
-  itWorks("reports why it was rejected, although a response to HEAD has no body", () =>
+  itLive("reports why it was rejected, although a response to HEAD has no body", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const { file, object } = yield* aPart
@@ -185,7 +185,7 @@ describe("an object that is read", () => {
     service.seen.length = 0
     return { service, sha256: object.sha256, read: (from: number) => textOf(depot, object.sha256, from).pipe(soon) }
   })
-  itWorks("resumes after each lost connection", () =>
+  itLive("resumes after each lost connection", () =>
     Effect.gen(function* () {
       const { read, service, sha256 } = yield* anObject
       service.plan("GET", cut("half-way"), 5) // each try makes progress, so five cuts are not too many for four tries
@@ -207,14 +207,14 @@ describe("an object that is read", () => {
       assert.strictEqual(service.seen.length, 2)
     }).pipe(Effect.provide(NodeServices.layer))
   )
-  itWorks("resumes from a host without ranges, and skips the bytes that it already has", () =>
+  itLive("resumes from a host without ranges, and skips the bytes that it already has", () =>
     Effect.gen(function* () {
       const { read, service } = yield* anObject
       service.plan("GET", { kind: "range", sent: "all" })
       assert.strictEqual(yield* read(9), text.slice(9))
     })
   )
-  itWorks("fails if it receives bytes other than requested", () =>
+  itLive("fails if it receives bytes other than requested", () =>
     Effect.gen(function* () {
       const { read, service } = yield* anObject
       service.plan("GET", { kind: "range", sent: "another" })
@@ -225,7 +225,7 @@ describe("an object that is read", () => {
       )
     })
   )
-  itWorks("fails after some tries without data", () =>
+  itLive("fails after some tries without data", () =>
     Effect.gen(function* () {
       const { read, service } = yield* anObject
       service.plan("GET", refuse(503, "SlowDown"), 100)
@@ -236,7 +236,7 @@ describe("an object that is read", () => {
 })
 
 describe("a listing", () => {
-  itWorks("has the names of all its pages, even if one is requested twice", () =>
+  itLive("has the names of all its pages, even if one is requested twice", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const names = Array.from({ length: 7 }, (_, at) => `generations/00000000${at + 1}.json`)
@@ -247,7 +247,7 @@ describe("a listing", () => {
       assert.deepStrictEqual(yield* depot.list("generations/", names[3]), names.slice(4))
     })
   )
-  itWorks("has unchanged names, even from a service that does not encode them in a listing", () =>
+  itLive("has unchanged names, even from a service that does not encode them in a listing", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.state.listsEncoded = false
@@ -255,7 +255,7 @@ describe("a listing", () => {
       assert.deepStrictEqual(yield* depot.list("generations/"), [name])
     })
   )
-  itWorks("fails if a page is incomplete, or is not a page", () =>
+  itLive("fails if a page is incomplete, or is not a page", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       yield* depot.putText(name, "{}")
@@ -303,7 +303,7 @@ describe("a service that rejects requests", () => {
       "region eu-test-1: set AWS_REGION=eu-test-1."
     ]
   ] as const) {
-    itWorks(`${what}, names the setting to change`, () =>
+    itLive(`${what}, names the setting to change`, () =>
       Effect.gen(function* () {
         const message = yield* refused(changed)
         assert.include(message, `: the service returned ${problem} (`)
@@ -331,14 +331,14 @@ describe("a service that rejects requests", () => {
     ],
     [501, "NotImplemented", "A depot needs a service that knows If-None-Match, Range and ListObjectsV2, such as"]
   ] as const) {
-    itWorks(`with ${code}, is not requested again, and the message says what to do`, () =>
+    itLive(`with ${code}, is not requested again, and the message says what to do`, () =>
       Effect.gen(function* () {
         const message = yield* refused({}, refuse(status, code))
         assert.include(message, `: the service returned ${status} ${code} (The service says ${code}). ${advice}`)
       })
     )
   }
-  itWorks("with 404 because of its user is not treated as one that has no such object", () =>
+  itLive("with 404 because of its user is not treated as one that has no such object", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.plan("GET", refuse(404, "XAdminUserNotFound"))

@@ -1,7 +1,7 @@
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { s3Service } from "@larder/test/support/depots/s3-service.ts"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { ConfigProvider, Effect, Option, Redacted } from "effect"
 import { configuredDepot } from "./setting.ts"
 
@@ -21,13 +21,13 @@ describe("LARDER_DEPOT", () => {
     ["https://user:geheim@example.com", "https://example.com"],
     ["http://localhost:8000/larder", "http://localhost:8000/larder"]
   ] as const) {
-    itWorks(`“${place}” is ${location === undefined ? "none" : `the depot at ${location}`}`, () =>
+    itLive(`“${place}” is ${location === undefined ? "none" : `the depot at ${location}`}`, () =>
       Effect.gen(function* () {
         assert.strictEqual((yield* depotBy({ LARDER_DEPOT: place, ...keys }))?.location, location)
       })
     )
   }
-  itWorks("is undefined if LARDER_DEPOT is not set", () =>
+  itLive("is undefined if LARDER_DEPOT is not set", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* depotBy({}), undefined)
     })
@@ -79,13 +79,13 @@ describe("LARDER_DEPOT", () => {
       "the depot is not a valid address; in a user and a password % is written %25"
     ]
   ] as const) {
-    itWorks(`with ${what}, is rejected in one sentence`, () =>
+    itLive(`with ${what}, is rejected in one sentence`, () =>
       Effect.gen(function* () {
         assert.include((yield* Effect.flip(depotBy(variables))).message, message)
       })
     )
   }
-  itWorks("reads the usual variables, and prefers those for S3 to those for all of AWS", () =>
+  itLive("reads the usual variables, and prefers those for S3 to those for all of AWS", () =>
     Effect.gen(function* () {
       const { endpoint, names, settings } = yield* s3Service
       const depot = yield* depotBy({

@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { Effect, FileSystem, Option } from "effect"
 import { folderDepot } from "./folder.ts"
 import { encodePublicKey, makeKeyPair, parsePrivateKey, parsePublicKey, signingDepot, trustedDepot } from "./signed.ts"
@@ -11,7 +11,7 @@ const aDepot = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ pr
 )
 
 describe("a depot with signatures", () => {
-  itWorks("returns a manifest that is signed with the key: the same JSON with one more field", () =>
+  itLive("returns a manifest that is signed with the key: the same JSON with one more field", () =>
     Effect.gen(function* () {
       const { privateKey, publicKey } = makeKeyPair()
       assert.strictEqual(encodePublicKey(parsePrivateKey(privateKey)), publicKey)
@@ -23,7 +23,7 @@ describe("a depot with signatures", () => {
       assert.deepStrictEqual(rest, JSON.parse(text))
     })
   )
-  itWorks("rejects a manifest that is unsigned, signed with another key, or changed afterwards", () =>
+  itLive("rejects a manifest that is unsigned, signed with another key, or changed afterwards", () =>
     Effect.gen(function* () {
       const [ours, theirs] = [makeKeyPair(), makeKeyPair()]
       const depot = yield* aDepot
@@ -48,7 +48,7 @@ describe("a depot with signatures", () => {
       }
     })
   )
-  itWorks("rejects a key of another kind", () =>
+  itLive("rejects a key of another kind", () =>
     Effect.sync(() => {
       assert.throws(() => parsePublicKey("AAAA"))
       assert.throws(() => parsePrivateKey("-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n"))

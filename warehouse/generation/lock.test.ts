@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
 import { Effect, Fiber, FileSystem, Path } from "effect"
 import { LockUnusable, withLock } from "./lock.ts"
@@ -11,7 +11,7 @@ const aLock = Effect.gen(function* () {
 })
 
 describe("a lock", () => {
-  itWorks(
+  itLive(
     "is waited for while another process holds it, can be interrupted meanwhile, and is free when that is killed",
     () =>
       Effect.gen(function* () {
@@ -36,7 +36,7 @@ describe("a lock", () => {
         assert.isTrue(entered)
       })
   )
-  itWorks("makes other processes wait until it is released", () =>
+  itLive("makes other processes wait until it is released", () =>
     Effect.gen(function* () {
       const file = yield* aLock
       const { order } = yield* otherProcess({ do: "obey" })
@@ -44,7 +44,7 @@ describe("a lock", () => {
       assert.strictEqual(yield* order({ do: "try", file }), "free")
     })
   )
-  itWorks("is released after a failure, a defect and an interruption", () =>
+  itLive("is released after a failure, a defect and an interruption", () =>
     Effect.gen(function* () {
       const file = yield* aLock
       yield* Effect.flip(withLock(file, Effect.fail("no")))
@@ -55,7 +55,7 @@ describe("a lock", () => {
       assert.strictEqual(yield* withLock(file, Effect.succeed("mine")), "mine")
     })
   )
-  itWorks("fails with advice if its file is not a lock", () =>
+  itLive("fails with advice if its file is not a lock", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const file = yield* aLock

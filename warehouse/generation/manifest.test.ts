@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import {
   aLayout,
   apples,
@@ -45,7 +45,7 @@ const nothing: Change = {
 }
 
 describe("a generation", () => {
-  itWorks("gets the next number if another program was faster, and loses the data and records of neither", () =>
+  itLive("gets the next number if another program was faster, and loses the data and records of neither", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
@@ -70,23 +70,21 @@ describe("a generation", () => {
       )
     })
   )
-  itWorks(
-    "is made again if another machine has published the same data set meanwhile, and loses none of its data",
-    () =>
-      Effect.gen(function* () {
-        const layout = yield* aLayout
-        yield* publishFound(layout, { prices: [apples] })
-        const elsewhere = { ...layout, lockOf: (name: string) => `${layout.lockOf(name)}.elsewhere` }
-        const slow = yield* overtaken(layout, publishFound(elsewhere, { prices: [pears] }))
-        const { run } = yield* publishFound(slow, { prices: [{ ...apples, price: "3" }] })
-        assert.strictEqual(run.generation, "larder-000003")
-        assert.deepStrictEqual(yield* ask(layout, "select item, price from pantry.price order by item"), [
-          { item: "apple", price: "3.0000" },
-          { item: "pear", price: "2.0000" }
-        ])
-      })
+  itLive("is made again if another machine has published the same data set meanwhile, and loses none of its data", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples] })
+      const elsewhere = { ...layout, lockOf: (name: string) => `${layout.lockOf(name)}.elsewhere` }
+      const slow = yield* overtaken(layout, publishFound(elsewhere, { prices: [pears] }))
+      const { run } = yield* publishFound(slow, { prices: [{ ...apples, price: "3" }] })
+      assert.strictEqual(run.generation, "larder-000003")
+      assert.deepStrictEqual(yield* ask(layout, "select item, price from pantry.price order by item"), [
+        { item: "apple", price: "3.0000" },
+        { item: "pear", price: "2.0000" }
+      ])
+    })
   )
-  itWorks("is made once if the response is lost", () =>
+  itLive("is made once if the response is lost", () =>
     Effect.gen(function* () {
       const { depot } = yield* aLayout
       const lossy: Depot = { ...depot, putText: (name, text) => Effect.as(depot.putText(name, text), false) }
@@ -95,7 +93,7 @@ describe("a generation", () => {
       assert.deepStrictEqual(yield* newestManifest(depot), Option.some(manifest))
     })
   )
-  itWorks("has a unique number if thirty are made concurrently", () =>
+  itLive("has a unique number if thirty are made concurrently", () =>
     Effect.gen(function* () {
       const { depot } = yield* aLayout
       const manifests = yield* Effect.forEach(
@@ -124,7 +122,7 @@ describe("a manifest that cannot be used", () => {
     ["that was cut off", '{"format": 1, "num', /is damaged\. Restore it from a backup; nothing was changed\./],
     ["of another number", JSON.stringify({ format: 1, number: 7 }), /is damaged/]
   ] as const) {
-    itWorks(`stops runs and says what to do: ${what}`, () =>
+    itLive(`stops runs and says what to do: ${what}`, () =>
       Effect.gen(function* () {
         const layout = yield* aLayout
         yield* layout.depot.putText(manifestName(1), text)

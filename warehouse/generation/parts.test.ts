@@ -1,7 +1,7 @@
 import { link, utimes } from "node:fs/promises"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { aLayout, apples, ask, pears, publishFound, tamper } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Fiber, FileSystem, Option } from "effect"
@@ -18,7 +18,7 @@ const databaseOf = Effect.fnUntraced(function* (layout: Layout) {
 })
 
 describe("a part", () => {
-  itWorks("is verified once by reading it, and then recognised by size, inode and time", () =>
+  itLive("is verified once by reading it, and then recognised by size, inode and time", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* withApples
@@ -36,7 +36,7 @@ describe("a part", () => {
       assert.strictEqual(yield* findFault(layout, part), "was changed after it was published: it has another SHA-256")
     })
   )
-  itWorks("is not used by a run after it was changed, and the run says what to do", () =>
+  itLive("is not used by a run after it was changed, and the run says what to do", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const { file } = yield* databaseOf(layout)
@@ -49,7 +49,7 @@ describe("a part", () => {
       assert.strictEqual(Option.getOrThrow(yield* newestManifest(layout.depot)).number, 1)
     })
   )
-  itWorks("is reported as missing by a run, but not before", () =>
+  itLive("is reported as missing by a run, but not before", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* withApples
@@ -60,7 +60,7 @@ describe("a part", () => {
       assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price"), [{ item: "apple" }])
     })
   )
-  itWorks("is read again the next time if it changed while it was read", () =>
+  itLive("is read again the next time if it changed while it was read", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
@@ -77,7 +77,7 @@ describe("a part", () => {
       assert.strictEqual(yield* findFault(layout, object), "was changed after it was published: it has another SHA-256")
     })
   )
-  itWorks("is reported with the system's reason, not as missing, if it cannot be read", () =>
+  itLive("is reported with the system's reason, not as missing, if it cannot be read", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* withApples

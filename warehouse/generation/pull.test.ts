@@ -2,7 +2,7 @@
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { aLayout, apples, ask, pantryIn, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem, Option, Stream } from "effect"
@@ -56,7 +56,7 @@ const sizeOf = (machine: Layout, pipeline: string) =>
   )
 
 describe("machines that share a depot", () => {
-  itWorks("get what the others published, and transfer only new parts", () =>
+  itLive("get what the others published, and transfer only new parts", () =>
     Effect.gen(function* () {
       const { depot, travelled } = yield* aDepot
       const [first, second, server] = [yield* aMachine(depot), yield* aMachine(depot), yield* aMachine(depot)]
@@ -79,7 +79,7 @@ describe("machines that share a depot", () => {
       assert.deepStrictEqual(yield* listNumbers(server.local), [2, 3], "the first is not needed")
     })
   )
-  itWorks("build on what the others published of the same data set, even if another one is faster", () =>
+  itLive("build on what the others published of the same data set, even if another one is faster", () =>
     Effect.gen(function* () {
       const { depot } = yield* aDepot
       const [first, second] = [yield* aMachine(depot), yield* aMachine(depot)]
@@ -101,7 +101,7 @@ describe("machines that share a depot", () => {
       }
     })
   )
-  itWorks("roll back to a generation whose parts they do not have, and the others follow", () =>
+  itLive("roll back to a generation whose parts they do not have, and the others follow", () =>
     Effect.gen(function* () {
       const { depot } = yield* aDepot
       const [first, second] = [yield* aMachine(depot), yield* aMachine(depot)]
@@ -114,7 +114,7 @@ describe("machines that share a depot", () => {
       assert.deepStrictEqual(yield* items(first, "pantry.price"), ["apple"])
     })
   )
-  itWorks("pull a requested generation, and then no older one", () =>
+  itLive("pull a requested generation, and then no older one", () =>
     Effect.gen(function* () {
       const { depot } = yield* aDepot
       const [publisher, laptop] = [yield* aMachine(depot), yield* aMachine(depot)]
@@ -134,7 +134,7 @@ describe("machines that share a depot", () => {
       assert.deepStrictEqual(yield* items(laptop, "pantry.price"), ["fig", "pear", "plum"])
     })
   )
-  itWorks("get the generations that a machine had before it shared an empty depot", () =>
+  itLive("get the generations that a machine had before it shared an empty depot", () =>
     Effect.gen(function* () {
       const { depot } = yield* aDepot
       const alone = yield* aLayout
@@ -165,7 +165,7 @@ describe("a pull", () => {
     const [part] = data_sets.pantry?.parts ?? []
     return { ...made, part: part as NonNullable<typeof part> }
   })
-  itWorks("resumes where an earlier one was interrupted", () =>
+  itLive("resumes where an earlier one was interrupted", () =>
     Effect.gen(function* () {
       const { depot, part, travelled } = yield* published
       const server = yield* aMachine(depot)
@@ -188,7 +188,7 @@ describe("a pull", () => {
       assert.deepStrictEqual(readdirSync(server.incoming), [])
     })
   )
-  itWorks("fetches an object again that was damaged in transit or on this machine", () =>
+  itLive("fetches an object again that was damaged in transit or on this machine", () =>
     Effect.gen(function* () {
       const { depot, part } = yield* published
       const server = yield* aMachine(depot)
@@ -217,7 +217,7 @@ describe("a pull", () => {
       }
     })
   )
-  itWorks("fails if an object in the depot is damaged, and the live data stays", () =>
+  itLive("fails if an object in the depot is damaged, and the live data stays", () =>
     Effect.gen(function* () {
       const { depot, folder } = yield* published
       const server = yield* aMachine(depot)
@@ -237,7 +237,7 @@ describe("a pull", () => {
       assert.isFalse(existsSync(path.join(server.incoming, part?.sha256 ?? "")))
     })
   )
-  itWorks("transfers parts with the same bytes once, and also empty parts", () =>
+  itLive("transfers parts with the same bytes once, and also empty parts", () =>
     Effect.gen(function* () {
       const { depot, folder, travelled } = yield* published
       const large = Buffer.alloc(300_000, "same bytes")
@@ -268,7 +268,7 @@ describe("a pull", () => {
       )
     })
   )
-  itWorks("rejects a depot that is behind this machine, or has another generation under the same number", () =>
+  itLive("rejects a depot that is behind this machine, or has another generation under the same number", () =>
     Effect.gen(function* () {
       const { depot } = yield* published
       const server = yield* aMachine(depot)

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
 import { aLayout, apples, aRun, ask, pears, publishFound, tamper } from "@larder/test/support/warehouse/pantry.ts"
@@ -51,7 +51,7 @@ const runs = (layout: Layout) =>
   )
 
 describe("ingestion.duckdb", () => {
-  itWorks("immediately has a failed run, with its error, its checks and the feeds that it left out", () =>
+  itLive("immediately has a failed run, with its error, its checks and the feeds that it left out", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* fail(layout, "one")
@@ -77,7 +77,7 @@ describe("ingestion.duckdb", () => {
       ])
     })
   )
-  itWorks("alternates between two files, so a run adds only its own records", () =>
+  itLive("alternates between two files, so a run adds only its own records", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const inodes: Array<number> = []
@@ -90,7 +90,7 @@ describe("ingestion.duckdb", () => {
       assert.deepStrictEqual(yield* runs(layout), ["one", "two", "three", "four"])
     })
   )
-  itWorks("does not change for a reader that has it open", () =>
+  itLive("does not change for a reader that has it open", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       yield* fail(layout, "one")
@@ -103,7 +103,7 @@ describe("ingestion.duckdb", () => {
       assert.deepStrictEqual(yield* runs(layout), ["one", "two", "three", "four"])
     })
   )
-  itWorks("is written again from the parts if it or the spare file is missing, incomplete or changed", () =>
+  itLive("is written again from the parts if it or the spare file is missing, incomplete or changed", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* withApples
@@ -124,7 +124,7 @@ describe("ingestion.duckdb", () => {
       yield* Effect.flip(ask(layout, "from ingest.foreigner"))
     })
   )
-  itWorks("forgets a generation whose manifest is gone, and the next run reads its payloads again", () =>
+  itLive("forgets a generation whose manifest is gone, and the next run reads its payloads again", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const fs = yield* FileSystem.FileSystem
@@ -138,7 +138,7 @@ describe("ingestion.duckdb", () => {
       assert.deepStrictEqual(yield* ask(layout, "from ingest.reject"), [])
     })
   )
-  itWorks("keeps merged parts as long as a kept generation names them", () =>
+  itLive("keeps merged parts as long as a kept generation names them", () =>
     Effect.gen(function* () {
       const layout = yield* withMergedParts
       const { ingest } = Option.getOrThrow(yield* readManifest(layout.depot, 100))
@@ -156,7 +156,7 @@ describe("ingestion.duckdb", () => {
       assert.deepStrictEqual(new Set(ofFailures), new Set([false]))
     })
   )
-  itWorks(
+  itLive(
     "tells the same, whether a hundred generations, and a rebuild, are parts of their own or were merged into one",
     () =>
       Effect.gen(function* () {

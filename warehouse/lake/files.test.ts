@@ -1,6 +1,6 @@
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { Effect, FileSystem, Schema } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Table } from "../tables/tables.ts"
@@ -31,7 +31,7 @@ const written = Effect.fnUntraced(function* (rows: string) {
 const ids = (files: ReadonlyArray<LakeFile>) => files.map(({ object }) => object.sha256)
 
 describe("the files of a table", () => {
-  itWorks("are none for no rows, and one for few rows", () =>
+  itLive("are none for no rows, and one for few rows", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* written(changes(0)), [])
       const [one, ...others] = yield* written(`${changes(3)} order by i desc`)
@@ -55,7 +55,7 @@ describe("the files of a table", () => {
       )
     })
   )
-  itWorks("are one for each month of a large history, and only the month with new rows gets a new file", () =>
+  itLive("are one for each month of a large history, and only the month with new rows gets a new file", () =>
     Effect.gen(function* () {
       const before = yield* written(changes(1_000_001))
       assert.deepStrictEqual(

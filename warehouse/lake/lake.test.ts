@@ -2,7 +2,7 @@ import { existsSync } from "node:fs"
 import { cp, mkdir, utimes, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { deltaRows, deltaVersions, lakeFiles, snapshotRows, snapshotsOf } from "@larder/test/support/lake/reading.ts"
 import { later } from "@larder/test/support/later.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
@@ -46,7 +46,7 @@ const rowsIn = (lake: string, table: string, version?: number) => Effect.promise
 const metrics = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => rows.map((row) => row.metric_name).sort()
 
 describe("the lake", () => {
-  itWorks("does not exist unless it is configured", () =>
+  itLive("does not exist unless it is configured", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       yield* updateLake(layout)
@@ -54,7 +54,7 @@ describe("the lake", () => {
       assert.isFalse(existsSync(lakeOf(layout)))
     })
   )
-  itWorks("has the rows of every table, in the DuckLake and in the Delta logs", () =>
+  itLive("has the rows of every table, in the DuckLake and in the Delta logs", () =>
     Effect.gen(function* () {
       const { layout } = yield* everyDataSet
       yield* update(layout)
@@ -99,7 +99,7 @@ describe("the lake", () => {
       })
     })
   )
-  itWorks("has a snapshot for each generation and a version of each log for each that changed the table", () =>
+  itLive("has a snapshot for each generation and a version of each log for each that changed the table", () =>
     Effect.gen(function* () {
       const lake = lakeOf(yield* withHistory)
       const price = "commodity.price_version"
@@ -117,13 +117,13 @@ describe("the lake", () => {
       ])
     })
   )
-  itWorks("stores no file twice: a rollback names the files of the earlier generation again", () =>
+  itLive("stores no file twice: a rollback names the files of the earlier generation again", () =>
     Effect.gen(function* () {
       const lake = lakeOf(yield* withHistory)
       assert.strictEqual(lakeFiles(lake, "commodity.price_version").length, 2)
     })
   )
-  itWorks("has the record of a failed run, and no data of it", () =>
+  itLive("has the record of a failed run, and no data of it", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       yield* update(layout)
@@ -144,7 +144,7 @@ describe("the lake", () => {
 const price = "commodity.price_version"
 
 describe("retention in the lake", () => {
-  itWorks("keeps the generations whose data is kept, and removes a file a day after the last one that names it", () =>
+  itLive("keeps the generations whose data is kept, and removes a file a day after the last one that names it", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       yield* update(layout)
@@ -176,7 +176,7 @@ describe("a lake that cannot be updated", () => {
   const errorMessage = (layout: Layout, variables?: Readonly<Record<string, string>>) =>
     Effect.map(Effect.flip(update(layout, variables)), ({ message }) => message.replaceAll(layout.dir, "DEPOT"))
 
-  itWorks("is an error if another program's lake is there, and nothing is written", () =>
+  itLive("is an error if another program's lake is there, and nothing is written", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       const log = path.join(lakeOf(layout), "data/mine/table/_delta_log/00000000000000000000.json")
@@ -192,7 +192,7 @@ describe("a lake that cannot be updated", () => {
       assert.isFalse(existsSync(path.join(lakeOf(layout), "larder.ducklake")))
     })
   )
-  itWorks("is an error if it belongs to another warehouse", () =>
+  itLive("is an error if it belongs to another warehouse", () =>
     Effect.gen(function* () {
       const [mine, other] = [yield* withHistory, yield* aLayout]
       yield* publishPrices(other, "wool")
@@ -204,7 +204,7 @@ describe("a lake that cannot be updated", () => {
       )
     })
   )
-  itWorks("names the forms of an address if it has another one", () =>
+  itLive("names the forms of an address if it has another one", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       for (const address of ["lake", "host/lake", "s3:lake"]) {
@@ -215,7 +215,7 @@ describe("a lake that cannot be updated", () => {
       }
     })
   )
-  itWorks("does not fail the publication, and is reported in one line", (logs) =>
+  itLive("does not fail the publication, and is reported in one line", (logs) =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       const unwritable = Effect.fail(

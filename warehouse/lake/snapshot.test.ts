@@ -1,6 +1,6 @@
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Manifest } from "../generation/manifest.ts"
@@ -63,7 +63,7 @@ const columnsAfter = Effect.fnUntraced(function* (...all: ReadonlyArray<Columns>
 })
 
 describe("the columns of a table in the catalogue", () => {
-  itWorks("keep their ids, and do not reuse ids of dropped columns", () =>
+  itLive("keep their ids, and do not reuse ids of dropped columns", () =>
     Effect.gen(function* () {
       const first = { item: "VARCHAR", price: "DECIMAL(18,4)" }
       assert.deepStrictEqual(
@@ -81,7 +81,7 @@ describe("the columns of a table in the catalogue", () => {
       )
     })
   )
-  itWorks("get another id with another type, even of a nested field", () =>
+  itLive("get another id with another type, even of a nested field", () =>
     Effect.gen(function* () {
       const before = { item: "INTEGER", sizes: "STRUCT(width INTEGER, height INTEGER)[]" }
       assert.deepStrictEqual(yield* columnsAfter(before, { item: "BIGINT", sizes: "STRUCT(width INTEGER)[]" }), [

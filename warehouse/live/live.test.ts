@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import {
   back,
   countDays,
@@ -22,7 +22,7 @@ import { recordRun } from "../publishing/record.ts"
 const { oneDay, publishElsewhere, isClosed } = livePantry()
 
 describe("the live data", () => {
-  itWorks("changes when a generation with other data is made, and changes back after a rollback", () =>
+  itLive("changes when a generation with other data is made, and changes back after a rollback", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watch(layout)
@@ -37,7 +37,7 @@ describe("the live data", () => {
       assert.strictEqual(live.current().entries.pantry?.changed_in, 3)
     })
   )
-  itWorks("keeps the data open, and everything loaded from it, when a run found nothing new", () =>
+  itLive("keeps the data open, and everything loaded from it, when a run found nothing new", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       let loads = 0
@@ -50,7 +50,7 @@ describe("the live data", () => {
       assert.strictEqual(live.current().entries.pantry?.changed_in, 1)
     })
   )
-  itWorks("has the records of a run as soon as another program has written them, if the server itself cannot", () =>
+  itLive("has the records of a run as soon as another program has written them, if the server itself cannot", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watch({ ...layout, openedLock: "/dev/null/lock" })
@@ -66,7 +66,7 @@ describe("the live data", () => {
       yield* until(() => live.current().model.runs === 2)
     })
   )
-  itWorks("keeps the data open when another data set changes", () =>
+  itLive("keeps the data open when another data set changes", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watch(layout)
@@ -76,7 +76,7 @@ describe("the live data", () => {
       assert.strictEqual(live.current().dataSet("pantry"), db)
     })
   )
-  itWorks("stays open for its readers until they are done, and is closed then", () =>
+  itLive("stays open for its readers until they are done, and is closed then", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watch(layout)
@@ -101,7 +101,7 @@ describe("the live data", () => {
       assert.isFalse(yield* isClosed(yield* databaseOf(layout, 2)))
     })
   )
-  itWorks("is closed after its last reader, even if a reader failed or was interrupted", () =>
+  itLive("is closed after its last reader, even if a reader failed or was interrupted", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watch(layout)
@@ -119,7 +119,7 @@ describe("the live data", () => {
       assert.isTrue(yield* isClosed(old))
     })
   )
-  itWorks("is closed with its scope, but only after its last reader", () =>
+  itLive("is closed with its scope, but only after its last reader", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const scope = yield* Scope.make()
@@ -137,13 +137,13 @@ describe("the live data", () => {
       assert.isTrue(yield* isClosed(file))
     })
   )
-  itWorks("must exist at the start", () =>
+  itLive("must exist at the start", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       assert.instanceOf(yield* Effect.flip(watch(layout)), NoWarehouse)
     })
   )
-  itWorks("is not served at the start if it was changed after it was published, and the message says what to do", () =>
+  itLive("is not served at the start if it was changed after it was published, and the message says what to do", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* oneDay
@@ -161,7 +161,7 @@ describe("the live data", () => {
 })
 
 describe("reads during several swaps", () => {
-  itWorks("never fail or mix generations, and the old data is closed", () =>
+  itLive("never fail or mix generations, and the old data is closed", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watch(layout)

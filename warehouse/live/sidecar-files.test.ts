@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { labelsWithFiles, publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
 import { aLayout } from "@larder/test/support/warehouse/pantry.ts"
@@ -33,7 +33,7 @@ const liveFoods = Effect.fnUntraced(function* (layout: Layout) {
 const ids = [1, 2]
 
 describe("the files of branded foods", () => {
-  itWorks("are the published parts under their own names, without a copy", (logs) =>
+  itLive("are the published parts under their own names, without a copy", (logs) =>
     Effect.gen(function* () {
       const layout = yield* published
       const { entry, folder, open } = yield* liveFoods(layout)
@@ -47,7 +47,7 @@ describe("the files of branded foods", () => {
       assert.deepStrictEqual(logs, [])
     })
   )
-  itWorks(
+  itLive(
     "are made again once where they are gone, also when several open them at the same time, and are read-only",
     (logs) =>
       Effect.gen(function* () {
@@ -66,7 +66,7 @@ describe("the files of branded foods", () => {
         assert.deepStrictEqual([...new Set(modes)], [0o444])
       })
   )
-  itWorks("are written again, once, if any byte of a large one was changed", (logs) =>
+  itLive("are written again, once, if any byte of a large one was changed", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const long = { ingredients: "repeat('WATER' || fdc_id, 200)" }
@@ -85,7 +85,7 @@ describe("the files of branded foods", () => {
       }
     })
   )
-  itWorks("are written again if one of them is damaged", (logs) =>
+  itLive("are written again if one of them is damaged", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* published

@@ -1,6 +1,6 @@
 /** Generations that a server cannot serve, or not as they are: what is live stays, and the server says so once. */
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import {
   back,
   countDays,
@@ -42,7 +42,7 @@ const publishBroken = Effect.fnUntraced(function* (layout: Layout) {
 })
 
 describe("a new generation that cannot be served", () => {
-  itWorks("is skipped with one log entry, and a later good one is served", (logs) =>
+  itLive("is skipped with one log entry, and a later good one is served", (logs) =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watch(layout)
@@ -59,7 +59,7 @@ describe("a new generation that cannot be served", () => {
       assert.strictEqual(yield* inPantry(live, countDays), 1)
     })
   )
-  itWorks("is closed again when it cannot be loaded", () =>
+  itLive("is closed again when it cannot be loaded", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       let asked = 0
@@ -75,7 +75,7 @@ describe("a new generation that cannot be served", () => {
       assert.strictEqual(live.current().model.days, 1)
     })
   )
-  itWorks("is skipped if a newer version published its tables, until the server is updated", () =>
+  itLive("is skipped if a newer version published its tables, until the server is updated", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watch(layout)
@@ -90,7 +90,7 @@ describe("a new generation that cannot be served", () => {
       )
     })
   )
-  itWorks("is retried once a minute if no model can be built from it, and stays closed meanwhile", (logs) =>
+  itLive("is retried once a minute if no model can be built from it, and stays closed meanwhile", (logs) =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const { count, load } = counting()
@@ -106,7 +106,7 @@ describe("a new generation that cannot be served", () => {
       assert.deepStrictEqual([live.current().model.days, live.fault(), count.open], [3, undefined, 1])
     })
   )
-  itWorks("is served with the open records if its own cannot be opened, with one warning", (logs) =>
+  itLive("is served with the open records if its own cannot be opened, with one warning", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* oneDay
@@ -124,7 +124,7 @@ describe("a new generation that cannot be served", () => {
       assert.strictEqual(warnings.length, 1)
     })
   )
-  itWorks("is served with the open records if a newer version wrote its own, with one warning", (logs) =>
+  itLive("is served with the open records if a newer version wrote its own, with one warning", (logs) =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       let models = 0
@@ -140,7 +140,7 @@ describe("a new generation that cannot be served", () => {
       assert.strictEqual(warnings.length, 1)
     })
   )
-  itWorks(
+  itLive(
     "is served, and the server can be stopped, while a stuck program holds the lock of the files that people open",
     () =>
       Effect.gen(function* () {
@@ -157,7 +157,7 @@ describe("a new generation that cannot be served", () => {
         assert.strictEqual(yield* publisher.nextLine, "larder-000002")
       })
   )
-  itWorks("is logged once when its manifest cannot be read, and the old one stays", (logs) =>
+  itLive("is logged once when its manifest cannot be read, and the old one stays", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* oneDay

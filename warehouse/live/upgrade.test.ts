@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { withColumn, withDefinition, withoutTable } from "@larder/test/support/warehouse/other-versions.ts"
 import { aLayout, apples, pantry, pantryIn, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
@@ -78,7 +78,7 @@ const fault = (number: number) => `pantry of larder-00000${number} cannot be ser
 describe("an upgrade with an added column, under a running server", () => {
   const coloured = newer(withColumn(pantry.dataSet, "price", "colour"))
 
-  itWorks("is read by name until the next publication adds the column", () =>
+  itLive("is read by name until the next publication adds the column", () =>
     Effect.gen(function* () {
       const layout = yield* before
       const old = yield* serve(layout)
@@ -104,7 +104,7 @@ describe("an upgrade with an added column, under a running server", () => {
       assert.deepStrictEqual(yield* over, ["apple apple wine"])
     })
   )
-  itWorks("is opened without access to other files, like all data", () =>
+  itLive("is opened without access to other files, like all data", () =>
     Effect.gen(function* () {
       const server = yield* serve(yield* before, coloured.dataSet)
       const db = (yield* server.use(({ dataSet }) => Effect.succeed(dataSet("pantry")))) ?? assert.fail()
@@ -132,7 +132,7 @@ describe("an upgrade that cannot be read by name, under a running server", () =>
       "column pantry.delivery.item is 1: VARCHAR not null there, and missing here"
     ]
   ] as const) {
-    itWorks(`does not serve that data set until it is rebuilt, and serves the others: ${what}`, (logs) =>
+    itLive(`does not serve that data set until it is rebuilt, and serves the others: ${what}`, (logs) =>
       Effect.gen(function* () {
         const layout = yield* before
         const old = yield* serve(layout)
@@ -162,7 +162,7 @@ describe("an upgrade that cannot be read by name, under a running server", () =>
 })
 
 describe("a start on a data set that cannot be served", () => {
-  itWorks("serves the others, and retries it after a minute, even if the clock is changed", (logs) =>
+  itLive("serves the others, and retries it after a minute, even if the clock is changed", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* before
@@ -191,7 +191,7 @@ describe("a start on a data set that cannot be served", () => {
       assert.deepStrictEqual([server.current().model, server.fault()], [{ pantry: "apple", cellar: "wine" }, undefined])
     })
   )
-  itWorks("fails if nothing else can be served, with the data set's own message", () =>
+  itLive("fails if nothing else can be served, with the data set's own message", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] }, { of: newer(withColumn(pantry.dataSet, "price", "colour")) })

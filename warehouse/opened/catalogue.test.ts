@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { copiedParts, everyDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
 import { withColumn } from "@larder/test/support/warehouse/other-versions.ts"
@@ -32,7 +32,7 @@ const change = Effect.fnUntraced(function* (file: string, sql: string) {
 const fileOf = ({ parts }: Parts, schema: string) => parts.find(({ dataSet }) => dataSet.schema === schema)?.file ?? ""
 
 describe("the catalogue", () => {
-  itWorks("shows the columns, rows and comments of every file", () =>
+  itLive("shows the columns, rows and comments of every file", () =>
     Effect.gen(function* () {
       const { parts } = yield* published
       const seen = yield* seenIn(yield* written(parts))
@@ -48,7 +48,7 @@ describe("the catalogue", () => {
       assert.isTrue(seen.comments.some(({ comment }) => String(comment).includes("Bundled samples")))
     })
   )
-  itWorks("shows pictures, the label's own amounts, and values derived from them", () =>
+  itLive("shows pictures, the label's own amounts, and values derived from them", () =>
     Effect.gen(function* () {
       const db = yield* analysing(yield* written((yield* published).parts))
       const listed = "select image_src, image_width, image_height from storefront"
@@ -71,7 +71,7 @@ describe("the catalogue", () => {
       )
     })
   )
-  itWorks("also has the views that need two files", () =>
+  itLive("also has the views that need two files", () =>
     Effect.gen(function* () {
       const { parts } = yield* published
       const { tables } = yield* seenIn(yield* written(parts))
@@ -83,7 +83,7 @@ describe("the catalogue", () => {
       }
     })
   )
-  itWorks("runs macros, including those that read two schemas", () =>
+  itLive("runs macros, including those that read two schemas", () =>
     Effect.gen(function* () {
       const db = yield* analysing(yield* written((yield* published).parts))
       const [row] = yield* db.rows(
@@ -92,7 +92,7 @@ describe("the catalogue", () => {
       assert.deepStrictEqual(row, { amount: 0.98, prices: 2 })
     })
   )
-  itWorks("shows only the existing data sets", () =>
+  itLive("shows only the existing data sets", () =>
     Effect.gen(function* () {
       const { ingestion, parts } = (yield* published).parts
       const db = yield* analysing(
@@ -104,7 +104,7 @@ describe("the catalogue", () => {
       assert.deepStrictEqual(schemas, [{ schema_name: "commodity" }, { schema_name: "ingest" }])
     })
   )
-  itWorks("finds only its own files, whatever the name of their folder", () =>
+  itLive("finds only its own files, whatever the name of their folder", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
       const odd = `${folder}/pipeline=none/it's 50%25 größe [a]*`
@@ -123,7 +123,7 @@ describe("the catalogue", () => {
       assert.deepStrictEqual(yield* db.rows("select name from storefront.store"), [{ name: "Größe" }])
     })
   )
-  itWorks("leaves no name ambiguous, even if the files themselves are attached under their own names", () =>
+  itLive("leaves no name ambiguous, even if the files themselves are attached under their own names", () =>
     Effect.gen(function* () {
       const { parts } = yield* published
       const db = yield* analysing(yield* written(parts))
@@ -139,7 +139,7 @@ describe("the catalogue", () => {
 })
 
 describe("a file that an older version wrote", () => {
-  itWorks("has null in missing columns, and no rows in missing tables", () =>
+  itLive("has null in missing columns, and no rows in missing tables", () =>
     Effect.gen(function* () {
       const parts = yield* copied(yield* aFolder)
       yield* change(fileOf(parts, "commodity"), "drop table commodity.metric") // readers see an empty table
@@ -154,7 +154,7 @@ describe("a file that an older version wrote", () => {
       ])
     })
   )
-  itWorks("is not shown if its tables differ otherwise, and the message advises to rebuild", () =>
+  itLive("is not shown if its tables differ otherwise, and the message advises to rebuild", () =>
     Effect.gen(function* () {
       const parts = yield* copied(yield* aFolder)
       yield* change(
@@ -171,7 +171,7 @@ describe("a file that an older version wrote", () => {
 })
 
 describe("a catalogue that is written over another", () => {
-  itWorks("leaves no other file, and is read-only", () =>
+  itLive("leaves no other file, and is read-only", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* aFolder
@@ -187,7 +187,7 @@ describe("a catalogue that is written over another", () => {
       assert.strictEqual((yield* fs.stat(file)).mode & 0o777, 0o444)
     })
   )
-  itWorks("is not written if a file is not a database: the previous one stays", () =>
+  itLive("is not written if a file is not a database: the previous one stays", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* aFolder

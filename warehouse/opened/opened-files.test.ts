@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { everyDataSet, publishPrices } from "@larder/test/support/warehouse/every-data-set.ts"
 import { analysing } from "@larder/test/support/warehouse/seen.ts"
@@ -17,7 +17,7 @@ const everything = Effect.tap(copied(Effect.map(everyDataSet, ({ layout }) => la
 )
 
 describe("the files that people open", () => {
-  itWorks("refer to their own folder after it was moved", () =>
+  itLive("refer to their own folder after it was moved", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* everything
@@ -32,7 +32,7 @@ describe("the files that people open", () => {
       yield* fs.makeDirectory(layout.home) // removed with the scope
     })
   )
-  itWorks("show the live data to an open session, and a constant state within a transaction", () =>
+  itLive("show the live data to an open session, and a constant state within a transaction", () =>
     Effect.gen(function* () {
       const layout = yield* everything
       const db = yield* analysing(layout.catalogue)
@@ -47,7 +47,7 @@ describe("the files that people open", () => {
       assert.strictEqual(yield* prices(), 8)
     })
   )
-  itWorks("are updated after a run was killed before it wrote the catalogue", () =>
+  itLive("are updated after a run was killed before it wrote the catalogue", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* everything

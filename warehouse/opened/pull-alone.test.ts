@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { aLayout, apples, ask, pantryIn, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { analysing } from "@larder/test/support/warehouse/seen.ts"
@@ -54,7 +54,7 @@ const message = <A, E extends { readonly message: string }, R>(failing: Effect.E
   Effect.map(Effect.flip(failing), (error) => error.message)
 
 describe("a data set that is pulled alone", () => {
-  itWorks("is pulled without the others, and follows what is published", () =>
+  itLive("is pulled without the others, and follows what is published", () =>
     Effect.gen(function* () {
       const { folder, laptop } = yield* published
       assert.deepInclude(yield* pullAlone(laptop, "pantry"), { generation: 2 })
@@ -79,7 +79,7 @@ describe("a data set that is pulled alone", () => {
       assert.deepStrictEqual(yield* items(laptop, "cellar"), ["wine"])
     })
   )
-  itWorks("is pulled again if its file was changed", () =>
+  itLive("is pulled again if its file was changed", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
       yield* pullAlone(laptop, "pantry")
@@ -90,7 +90,7 @@ describe("a data set that is pulled alone", () => {
       assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple"])
     })
   )
-  itWorks("never returns to an older generation than the laptop has seen, nor to another history", () =>
+  itLive("never returns to an older generation than the laptop has seen, nor to another history", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
       yield* pullAlone(laptop, "pantry")
@@ -114,7 +114,7 @@ describe("a data set that is pulled alone", () => {
       assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple"])
     })
   )
-  itWorks("is replaced by a whole generation, and is not pulled into a folder that has one", () =>
+  itLive("is replaced by a whole generation, and is not pulled into a folder that has one", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
       yield* pullAlone(laptop, "pantry")
@@ -131,7 +131,7 @@ describe("a data set that is pulled alone", () => {
       )
     })
   )
-  itWorks("does not return to an older generation if another pull was faster", () =>
+  itLive("does not return to an older generation if another pull was faster", () =>
     Effect.gen(function* () {
       const { folder, laptop } = yield* published
       mkdirSync(laptop.dir)
@@ -153,7 +153,7 @@ describe("a data set that is pulled alone", () => {
       assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple", "pear"])
     })
   )
-  itWorks("removes the files of an interrupted pull, and ignores unrelated files", () =>
+  itLive("removes the files of an interrupted pull, and ignores unrelated files", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
       const alone = path.join(laptop.dir, "alone/pantry/warehouse")
@@ -171,7 +171,7 @@ describe("a data set that is pulled alone", () => {
       assert.isFalse(existsSync(path.join(laptop.dir, "alone")))
     })
   )
-  itWorks("is not mixed with what a machine without a shared depot publishes", () =>
+  itLive("is not mixed with what a machine without a shared depot publishes", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
       yield* pullAlone(laptop, "pantry")
@@ -181,7 +181,7 @@ describe("a data set that is pulled alone", () => {
       )
     })
   )
-  itWorks("is accepted only if its generation is signed with the given key", () =>
+  itLive("is accepted only if its generation is signed with the given key", () =>
     Effect.gen(function* () {
       const { folder, laptop } = yield* published
       const { publicKey } = makeKeyPair()
@@ -190,7 +190,7 @@ describe("a data set that is pulled alone", () => {
       assert.isFalse(existsSync(laptop.dataSetFile("pantry")))
     })
   )
-  itWorks("fails if the generation does not have it", () =>
+  itLive("fails if the generation does not have it", () =>
     Effect.gen(function* () {
       const { folder, laptop } = yield* published
       assert.strictEqual(

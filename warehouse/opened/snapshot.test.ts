@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { copiedParts, everyDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
 import { files } from "@larder/test/support/warehouse/pantry.ts"
@@ -12,7 +12,7 @@ const published = onceForFile(everyDataSet)
 const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-snapshot-" }))
 
 describe("a snapshot", () => {
-  itWorks("contains everything, with all comments, and needs no other file", () =>
+  itLive("contains everything, with all comments, and needs no other file", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* aFolder
@@ -30,7 +30,7 @@ describe("a snapshot", () => {
       assert.deepStrictEqual(counts, { tables: 26, schemas: 4 })
     })
   )
-  itWorks("keeps rows in the order of their tables, beyond what one thread writes", () =>
+  itLive("keeps rows in the order of their tables, beyond what one thread writes", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
       const parts = yield* copiedParts((yield* published).parts, folder)
@@ -52,7 +52,7 @@ describe("a snapshot", () => {
       assert.deepStrictEqual(row, { rows: 500_000, out_of_order: 0 })
     })
   )
-  itWorks("does not replace a file", () =>
+  itLive("does not replace a file", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const to = `${yield* aFolder}/mine.duckdb`
@@ -65,7 +65,7 @@ describe("a snapshot", () => {
       assert.strictEqual(yield* fs.readFileString(to), "mine")
     })
   )
-  itWorks("fails with advice if the folder does not exist", () =>
+  itLive("fails with advice if the folder does not exist", () =>
     Effect.gen(function* () {
       const to = `${yield* aFolder}/no/folder.duckdb`
       const error = yield* Effect.flip(writeSnapshot(to, (yield* published).parts))
@@ -76,7 +76,7 @@ describe("a snapshot", () => {
       )
     })
   )
-  itWorks("leaves no files if it fails", () =>
+  itLive("leaves no files if it fails", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
       const parts = yield* copiedParts((yield* published).parts, `${folder}/parts`)

@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import type { RunRecord } from "@larder/schemas"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import {
   insertLabels,
@@ -53,7 +53,7 @@ describe("merging: a row is completed from the live row of its key", () => {
     { brand_name: "'Old'", footnote: "'kept'", category: "'Candy'" },
     { brand_name: "'New'", form: "'csv'", ...later }
   )
-  itWorks("uses the values of a later release, nulls included, and keeps those that its form cannot have", () =>
+  itLive("uses the values of a later release, nulls included, and keeps those that its form cannot have", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* restated(columns), [
         { brand_name: "New", footnote: "kept", category: null, run_id: "second", release_on: "2025-12-18" }
@@ -64,7 +64,7 @@ describe("merging: a row is completed from the live row of its key", () => {
     { brand_name: "'Now'", form: "'csv'" },
     { brand_name: "'Then'", category: "'Candy'", footnote: "'found'", ...earlier }
   )
-  itWorks("uses from an earlier release only values that the form of the later one cannot have", () =>
+  itLive("uses from an earlier release only values that the form of the later one cannot have", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* stated(columns), [
         { brand_name: "Now", footnote: "found", category: null, run_id: "second", release_on: "2024-04-18" }
@@ -84,7 +84,7 @@ describe("merging: a row is completed from the live row of its key", () => {
   const replaced = label({ label_calories: "110", label_fat: "5" }, { label_sodium: "7", ...later })
   const cleared = label({ label_calories: "110" }, later)
   const unchanged = label({ label_calories: "110" }, { brand_name: "'New'", form: "'csv'", ...later })
-  itWorks("uses all of the label's own amounts from one release, even if it is unknown which is later", () =>
+  itLive("uses all of the label's own amounts from one release, even if it is unknown which is later", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* mixed(ownAmounts), amounts("110.000000", "5.000000", null))
       assert.deepStrictEqual(yield* added(ownAmounts), amounts(null, "3.000000", null))
@@ -106,7 +106,7 @@ describe("merging: a row is completed from the live row of its key", () => {
     [csv, json]
   ] as const) {
     const both = label(first, second)
-    itWorks(`combines both forms of one release, with the ${first.brand_name} one first`, () =>
+    itLive(`combines both forms of one release, with the ${first.brand_name} one first`, () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(
           yield* both("brand_name, category, len(nutrients)::integer as amounts, quality_flags, form"),
@@ -120,7 +120,7 @@ describe("merging: a row is completed from the live row of its key", () => {
     { brand_name: "'Now'", ...lists },
     { brand_name: "'Now'", source_rows: "19", trade_channels: "['GROCERY']", ...later }
   )
-  itWorks("finds nothing new in a release with the same or fewer values, and counts its rows as unchanged", () =>
+  itLive("finds nothing new in a release with the same or fewer values, and counts its rows as unchanged", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* same("run_id"), [{ run_id: "first" }])
       const { runs } = yield* published
@@ -140,7 +140,7 @@ describe("merging: a row is completed from the live row of its key", () => {
     },
     { category: "'Gum'", trade_channels: "[]", nutrients: "[]", quality_flags: "['no_nutrients']" }
   )
-  itWorks("clears removed values when the same form of the same release is read again", () =>
+  itLive("clears removed values when the same form of the same release is read again", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* corrected(
@@ -167,7 +167,7 @@ describe("merging: a row is completed from the live row of its key", () => {
   const twoForms = label(...forms.slice(0, 2))
   const jsonAgain = label(...forms)
   const bothAgain = label(...forms, { form: "'both'", not_a_significant_source_of: "'FIBER'" })
-  itWorks("clears only values that a form can have when both forms of a release are read again", () =>
+  itLive("clears only values that a form can have when both forms of a release are read again", () =>
     Effect.gen(function* () {
       const columnsOfForms = "brand_name, footnote, not_a_significant_source_of as other, form"
       const fiber = { other: "FIBER", form: "both" }
@@ -181,7 +181,7 @@ describe("merging: a row is completed from the live row of its key", () => {
     { brand_name: "'Wrong'" },
     { brand_name: "'Acme'" }
   )
-  itWorks("keeps values of an older release in the other form when a later release is read again", () =>
+  itLive("keeps values of an older release in the other form when a later release is read again", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* older("brand_name, not_a_significant_source_of as other"), [
         { brand_name: "Acme", other: "FIBER" }
@@ -192,7 +192,7 @@ describe("merging: a row is completed from the live row of its key", () => {
     { form: "'csv'", brand_name: "'Acme'" },
     { form: "'csv'", description: "'GUM'", quality_flags: "['label_row_missing']" }
   )
-  itWorks("keeps the other values of a label if only its name is read again", () =>
+  itLive("keeps the other values of a label if only its name is read again", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* named("description, brand_name, quality_flags"), [
         { description: "GUM", brand_name: "Acme", quality_flags: [] }
@@ -200,7 +200,7 @@ describe("merging: a row is completed from the live row of its key", () => {
     })
   )
   stageIn(0, { fdc_id: 1, up_to: 20 })
-  itWorks("completes 20 labels in ranges of 7", () =>
+  itLive("completes 20 labels in ranges of 7", () =>
     Effect.gen(function* () {
       const { layout } = yield* published
       const { merge } = foodTable
@@ -226,7 +226,7 @@ describe("derived tables", () => {
   const tea = { gtin_14: "'tea'", category: "'Tea'" }
   stageIn(0, { fdc_id: 101, set: tea })
   stageIn(1, { fdc_id: 102, set: { ...tea, category: "'Herbal Tea'", published_on: "date '2025-01-01'" } })
-  itWorks("are updated by every publication: the versions of products and the categories", () =>
+  itLive("are updated by every publication: the versions of products and the categories", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* askPublished(
@@ -260,7 +260,7 @@ describe("derived tables", () => {
     { fdc_id: 252, set: { gtin_14: "null" } },
     { fdc_id: 253, set: { gtin_14: "null" } }
   )
-  itWorks("choose the current label by publication, then availability, modification and fdc_id", () =>
+  itLive("choose the current label by publication, then availability, modification and fdc_id", () =>
     Effect.gen(function* () {
       const current = yield* askPublished(
         "select fdc_id from branded_food.current_food where fdc_id between 200 and 299 order by fdc_id"
@@ -273,7 +273,7 @@ describe("derived tables", () => {
   )
   const undated = "[{'fdc_id': 305, 'published_on': date '2019-04-01'}]"
   stageIn(0, { fdc_id: 307, set: { published_on: "null", earlier_versions: undated } })
-  itWorks("keep a label without a publication day current, although it names an earlier version", () =>
+  itLive("keep a label without a publication day current, although it names an earlier version", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* askPublished(
@@ -293,7 +293,7 @@ describe("derived tables", () => {
     { fdc_id: 408, set: { gtin_14: "null", earlier_versions: "[{'fdc_id': 407, 'published_on': null}]" } },
     { fdc_id: 409, set: { gtin_14: "null" } }
   )
-  itWorks("keep labels without a barcode current, and add the versions that one of them names", () =>
+  itLive("keep labels without a barcode current, and add the versions that one of them names", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* askPublished(
@@ -310,7 +310,7 @@ describe("derived tables", () => {
       )
     })
   )
-  itWorks("count spellings as one category exactly when the search does", () =>
+  itLive("count spellings as one category exactly when the search does", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const spellings = ["İÇECEK", "i̇çecek", "IÇECEK", "ΟΔΟΣ", "οδος", "ΟΔΟΣ Α", "Οδοσ α", "KÄSE", "Käse"]
@@ -333,7 +333,7 @@ describe("derived tables", () => {
     })
   )
   stageIn(0, { fdc_id: 501, set: { category: "'CAKE'" } }, { fdc_id: 502, up_to: 503, set: { category: "'Cake'" } })
-  itWorks("count categories that differ only in case as one, in the most frequent spelling", () =>
+  itLive("count categories that differ only in case as one, in the most frequent spelling", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* askPublished("from branded_food.category where category ilike 'cake'"), [
         { category: "Cake", product_count: 3 }
@@ -343,7 +343,7 @@ describe("derived tables", () => {
   const late =
     "[{'fdc_id': 605, 'published_on': date '2019-04-01'}, {'fdc_id': 606, 'published_on': date '2031-01-01'}]"
   stageIn(0, { fdc_id: 607, set: { earlier_versions: late } })
-  itWorks("include versions that a later label only names, and never make one current", () =>
+  itLive("include versions that a later label only names, and never make one current", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* askPublished(

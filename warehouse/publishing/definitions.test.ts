@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import {
   aLayout,
@@ -39,7 +39,7 @@ const coloured = withPrice(
 )
 
 describe("a version with another column", () => {
-  itWorks("adds it with its next publication if it comes last and may be null", () =>
+  itLive("adds it with its next publication if it comes last and may be null", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const seen = yield* fromLive(layout, pantry.dataSet, [], (db) => db.rows("select item from pantry.price"))
@@ -90,7 +90,7 @@ describe("a version whose tables differ otherwise", () => {
       "column pantry.delivery.item is 1: VARCHAR not null there, and missing here"
     ]
   ] as const) {
-    itWorks(`publishes nothing, and advises to rebuild: ${what}`, () =>
+    itLive(`publishes nothing, and advises to rebuild: ${what}`, () =>
       Effect.gen(function* () {
         const layout = yield* withApples
         const early = yield* Effect.flip(requirePublishable(layout, other.dataSet))

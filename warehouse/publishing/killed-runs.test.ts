@@ -1,11 +1,11 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { aLayout, apples, aRun, ask, files, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem } from "effect"
 import { recordKilledRuns } from "./record.ts"
 
 describe("a killed run", () => {
-  itWorks("loses its rows immediately if it cannot be recorded, and is recorded once by a later run", (logs) =>
+  itLive("loses its rows immediately if it cannot be recorded, and is recorded once by a later run", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import {
@@ -56,7 +56,7 @@ const threeRuns = onceForFile(
 const rows = (sql: string) => Effect.flatMap(threeRuns, ({ layout }) => ask(layout, sql))
 
 describe("merging", () => {
-  itWorks("counts new and unchanged rows, and finds nothing new in ignored columns", () =>
+  itLive("counts new and unchanged rows, and finds nothing new in ignored columns", () =>
     Effect.gen(function* () {
       const { runs } = yield* threeRuns
       assert.deepStrictEqual(
@@ -74,7 +74,7 @@ describe("merging", () => {
       )
     })
   )
-  itWorks("append: keeps the first row, also of several staged rows with one key", () =>
+  itLive("append: keeps the first row, also of several staged rows with one key", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* rows("select item, quantity, note, run_id from pantry.delivery order by all"), [
         { item: "apple", quantity: 2, note: "again", run_id: "second" },
@@ -84,7 +84,7 @@ describe("merging", () => {
       ])
     })
   )
-  itWorks("replace: uses rows that differ, and the last of several staged ones, and keeps the others", () =>
+  itLive("replace: uses rows that differ, and the last of several staged ones, and keeps the others", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* rows("select item, price, seen_on, run_id from pantry.price order by item"), [
         { item: "apple", price: "1.2500", seen_on: "2026-01-05", run_id: "first" },
@@ -94,7 +94,7 @@ describe("merging", () => {
       ])
     })
   )
-  itWorks("replace all: keeps exactly the staged rows", () =>
+  itLive("replace all: keeps exactly the staged rows", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* rows("from pantry.shelf"), [{ shelf: "kitchen", position: 1 }])
     })
@@ -190,7 +190,7 @@ describe("merging rejects", () => {
   )
   const all = ["a shop 1", "a shop 2", "a shop/prices.csv 7", "a shopping 1", "b shop 1"]
 
-  itWorks("keeps rejects of payloads that are not read again, or are read with the same result", () =>
+  itLive("keeps rejects of payloads that are not read again, or are read with the same result", () =>
     Effect.gen(function* () {
       const layout = yield* withRejects
       assert.deepStrictEqual(yield* rejected(layout), all)
@@ -199,7 +199,7 @@ describe("merging rejects", () => {
       assert.deepStrictEqual(yield* rejected(layout), [...all, "c shop 3"])
     })
   )
-  itWorks("keeps only the rejects of the last reading of a payload, and those of its bytes in another feed", () =>
+  itLive("keeps only the rejects of the last reading of a payload, and those of its bytes in another feed", () =>
     Effect.gen(function* () {
       const layout = yield* withRejects
       yield* publishRejects(layout, [{ sha: "a", mapping: "2", rejects: { shop: [2, 3] } }])
@@ -208,7 +208,7 @@ describe("merging rejects", () => {
       assert.deepStrictEqual(yield* rejected(layout), ["a shopping 1", "b shop 1"])
     })
   )
-  itWorks("deletes rejects that the same mapping does not find again", () =>
+  itLive("deletes rejects that the same mapping does not find again", () =>
     Effect.gen(function* () {
       const layout = yield* withRejects
       const { run } = yield* publishRejects(layout, [{ sha: "a", mapping: "1", rejects: { shop: [1] } }])
@@ -220,7 +220,7 @@ describe("merging rejects", () => {
 })
 
 describe("merging: rows with lists that replace others", () => {
-  itWorks("distinguishes lists that look alike, and finds nothing new in equal ones", () =>
+  itLive("distinguishes lists that look alike, and finds nothing new in equal ones", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const before = ["null", "[]", "['a', 'b']", "['a', null]"]
@@ -239,7 +239,7 @@ describe("merging: rows with lists that replace others", () => {
 
 describe("a run with nothing new", () => {
   const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
-  itWorks("adds its records, but no new part of its data set: the file that people open stays", () =>
+  itLive("adds its records, but no new part of its data set: the file that people open stays", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const found = {
@@ -269,7 +269,7 @@ describe("a run with nothing new", () => {
       assert.deepStrictEqual(yield* files(layout.staging), [])
     })
   )
-  itWorks("publishes nothing if only a view or a comment differs: the next new row brings the change", () =>
+  itLive("publishes nothing if only a view or a comment differs: the next new row brings the change", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const { dataSet, price } = pantry
@@ -290,7 +290,7 @@ describe("a run with nothing new", () => {
       assert.deepStrictEqual(yield* ask(layout, comment), [{ comment: "Today's prices." }])
     })
   )
-  itWorks("publishes once if this version's tables are newer", () =>
+  itLive("publishes once if this version's tables are newer", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const of = { ...pantry, dataSet: { ...pantry.dataSet, version: pantry.dataSet.version + 1 } }
@@ -299,7 +299,7 @@ describe("a run with nothing new", () => {
       assert.strictEqual((yield* publishFound(layout, { prices: [apples] }, { of })).run.outcome, "unchanged")
     })
   )
-  itWorks("stays partial if some feeds were missing", () =>
+  itLive("stays partial if some feeds were missing", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const { run } = yield* publishFound(layout, { prices: [apples] }, { run: { outcome: "partial" } })

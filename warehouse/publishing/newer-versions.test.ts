@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { withColumn } from "@larder/test/support/warehouse/other-versions.ts"
 import { aLayout, aRun, butter, publishStaged } from "@larder/test/support/warehouse/pantry.ts"
@@ -55,7 +55,7 @@ const messageOf = <A, E extends { readonly message: string }, R>(effect: Effect.
 const liveOf = (layout: Layout) => Effect.map(newestManifest(layout.depot), Option.getOrThrow)
 const back = (to: number) => ({ to: Option.some(to), only: Option.none(), note: Option.none() })
 describe("a program that is older than the live data", () => {
-  itWorks("fails before it fetches anything, and again when it publishes", () =>
+  itLive("fails before it fetches anything, and again when it publishes", () =>
     Effect.gen(function* () {
       const layout = yield* upgraded
       const sentence = sentenceOf("commodities")
@@ -66,7 +66,7 @@ describe("a program that is older than the live data", () => {
       yield* requirePublishable(layout, newer)
     })
   )
-  itWorks("does not rebuild data of a newer version", () =>
+  itLive("does not rebuild data of a newer version", () =>
     Effect.gen(function* () {
       const layout = yield* upgraded
       const again = yield* aLayout
@@ -77,7 +77,7 @@ describe("a program that is older than the live data", () => {
       assert.strictEqual((yield* liveOf(layout)).number, 2)
     })
   )
-  itWorks("rolls back to data that it knows, but not forward to data that it does not know", () =>
+  itLive("rolls back to data that it knows, but not forward to data that it does not know", () =>
     Effect.gen(function* () {
       const layout = yield* upgraded
       yield* rollback(layout, back(1))
@@ -86,7 +86,7 @@ describe("a program that is older than the live data", () => {
       assert.strictEqual((yield* liveOf(layout)).number, 3)
     })
   )
-  itWorks("replaces nothing if a newer version recorded its runs", () =>
+  itLive("replaces nothing if a newer version recorded its runs", () =>
     Effect.gen(function* () {
       const layout = yield* withNewerIngest
       const sentence = sentenceOf("schema ingest")
@@ -101,7 +101,7 @@ describe("a program that is older than the live data", () => {
 })
 
 describe("the catalogue of an older program", () => {
-  itWorks(
+  itLive(
     "is made without what is newer where there is none, with one warning; the data set's own file is there",
     (logs) =>
       Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import {
   aLayout,
@@ -37,7 +37,7 @@ const manifests = ({ depot }: Layout) => readKeptManifests(depot)
 const newest = (layout: Layout) => Effect.map(manifests(layout), (all) => all.at(-1))
 
 describe("a published generation", () => {
-  itWorks("is a manifest of read-only parts under their SHA-256, with no other file left behind", () =>
+  itLive("is a manifest of read-only parts under their SHA-256, with no other file left behind", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const { run } = yield* publishFound(layout, { prices: [apples] })
@@ -67,7 +67,7 @@ describe("a published generation", () => {
       assert.deepStrictEqual(yield* files(layout.staging), [])
     })
   )
-  itWorks("lists its run and its checks at once", () =>
+  itLive("lists its run and its checks at once", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const priced: Check = {
@@ -108,7 +108,7 @@ describe("a published generation", () => {
       )
     })
   )
-  itWorks("keeps what another data set published before", () =>
+  itLive("keeps what another data set published before", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const cellar = pantryIn("cellar")
@@ -139,7 +139,7 @@ describe("checks", () => {
     sql: "select item, price from pantry.price where price > 1 order by item"
   })
 
-  itWorks("publish nothing if one of severity error fails, and show the bad rows", () =>
+  itLive("publish nothing if one of severity error fails, and show the bad rows", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const error = yield* Effect.flip(publishFound(layout, found, { checks: [expensive("error")] }))
@@ -152,7 +152,7 @@ describe("checks", () => {
       assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price"), [{ item: "apple" }])
     })
   )
-  itWorks("are recorded and logged if one of severity warning fails, and the run is published", (logs) =>
+  itLive("are recorded and logged if one of severity warning fails, and the run is published", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, found, { checks: [expensive("warning")] })
@@ -174,7 +174,7 @@ describe("checks", () => {
       assert.isTrue(logs.some((line) => line.startsWith("Warn: check")))
     })
   )
-  itWorks("show five of a million bad rows", () =>
+  itLive("show five of a million bad rows", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const sql = "select range as i from range(1000000)"
@@ -186,7 +186,7 @@ describe("checks", () => {
       )
     })
   )
-  itWorks("publish nothing if DuckDB cannot run one, and name it", () =>
+  itLive("publish nothing if DuckDB cannot run one, and name it", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const error = yield* Effect.flip(
@@ -199,7 +199,7 @@ describe("checks", () => {
       assert.deepStrictEqual(yield* manifests(layout), [])
     })
   )
-  itWorks("require that each row read is loaded, unchanged or rejected", () =>
+  itLive("require that each row read is loaded, unchanged or rejected", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const run = aRun({ rows_read: 3 })
@@ -210,7 +210,7 @@ describe("checks", () => {
       assert.match(lost.message, /rows_accounted_for: 1 bad rows/)
     })
   )
-  itWorks("compare with the live data, if there is any, unless the operator accepts fewer rows", () =>
+  itLive("compare with the live data, if there is any, unless the operator accepts fewer rows", () =>
     Effect.gen(function* () {
       const cheaper: Check = {
         name: "prices_do_not_fall",
@@ -239,7 +239,7 @@ describe("checks", () => {
 })
 
 describe("a run during which its data set was rolled back", () => {
-  itWorks(
+  itLive(
     "publishes nothing, because data that it skipped as known is not known any more, and advises to run again",
     () =>
       Effect.gen(function* () {
@@ -261,7 +261,7 @@ describe("a run during which its data set was rolled back", () => {
 })
 
 describe("a dry run", () => {
-  itWorks("merges and checks, and publishes nothing", () =>
+  itLive("merges and checks, and publishes nothing", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const before = yield* filesBelow(layout.dir)
@@ -273,7 +273,7 @@ describe("a dry run", () => {
 })
 
 describe("an interrupted publication", () => {
-  itWorks("leaves the old generation live, and no files behind", () =>
+  itLive("leaves the old generation live, and no files behind", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const before = yield* filesBelow(layout.dir)
@@ -296,7 +296,7 @@ describe("an interrupted publication", () => {
 })
 
 describe("a folder that cannot be used", () => {
-  itWorks("fails the publication, with advice", () =>
+  itLive("fails the publication, with advice", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout

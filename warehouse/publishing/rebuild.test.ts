@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { interruptedAtManifest } from "@larder/test/support/warehouse/interrupted.ts"
 import { aLayout, apples, ask, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { rebuildPantry } from "@larder/test/support/warehouse/rebuilt-pantry.ts"
@@ -23,38 +23,36 @@ const reasons = (layout: Layout, table = "reject") =>
   )
 
 describe("a rebuild", () => {
-  itWorks(
-    "records the runs that have no record, also where an earlier attempt was killed after the first of them",
-    () =>
-      Effect.gen(function* () {
-        const repeated = { one: { prices: [apples], rejects: ["odd"] }, two: { prices: [pears] } }
-        const empty = yield* aLayout
-        yield* rebuildPantry(empty, repeated)
-        assert.deepStrictEqual(yield* runs(empty), [
-          ["one", "1", "1", "1", null],
-          ["two", "1", "1", "1", null]
+  itLive("records the runs that have no record, also where an earlier attempt was killed after the first of them", () =>
+    Effect.gen(function* () {
+      const repeated = { one: { prices: [apples], rejects: ["odd"] }, two: { prices: [pears] } }
+      const empty = yield* aLayout
+      yield* rebuildPantry(empty, repeated)
+      assert.deepStrictEqual(yield* runs(empty), [
+        ["one", "1", "1", "1", null],
+        ["two", "1", "1", "1", null]
+      ])
+      assert.deepStrictEqual(yield* ask(empty, "select run_id, name from ingest.check_result order by run_id"), [
+        { run_id: "one", name: "rows_accounted_for" },
+        { run_id: "two", name: "rows_accounted_for" }
+      ])
+      const begun = yield* aLayout
+      yield* publishFound(begun, repeated.one, { run: { run_id: "one" } })
+      yield* rebuildPantry(begun, repeated)
+      assert.deepStrictEqual(yield* runs(begun), [
+        ["one", "1", "1", "2", null],
+        ["two", "2", "2", "2", null]
+      ])
+      for (const layout of [empty, begun]) {
+        assert.deepStrictEqual(yield* reasons(layout), ["odd"])
+        assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price order by item"), [
+          { item: "apple" },
+          { item: "pear" }
         ])
-        assert.deepStrictEqual(yield* ask(empty, "select run_id, name from ingest.check_result order by run_id"), [
-          { run_id: "one", name: "rows_accounted_for" },
-          { run_id: "two", name: "rows_accounted_for" }
-        ])
-        const begun = yield* aLayout
-        yield* publishFound(begun, repeated.one, { run: { run_id: "one" } })
-        yield* rebuildPantry(begun, repeated)
-        assert.deepStrictEqual(yield* runs(begun), [
-          ["one", "1", "1", "2", null],
-          ["two", "2", "2", "2", null]
-        ])
-        for (const layout of [empty, begun]) {
-          assert.deepStrictEqual(yield* reasons(layout), ["odd"])
-          assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price order by item"), [
-            { item: "apple" },
-            { item: "pear" }
-          ])
-        }
-      })
+      }
+    })
   )
-  itWorks(
+  itLive(
     "that is rolled back restores the earlier records of its runs, and replaces them again when it is live again",
     () =>
       Effect.gen(function* () {
@@ -82,7 +80,7 @@ describe("a rebuild", () => {
         assert.deepStrictEqual(yield* runs(layout), [...before, ["two", "4", "4", null, "5"]])
       })
   )
-  itWorks("is shown to people, and reported as live, if it is interrupted after its manifest was put", (logs) =>
+  itLive("is shown to people, and reported as live, if it is interrupted after its manifest was put", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] }, { run: { run_id: "one" } })

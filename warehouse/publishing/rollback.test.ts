@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { interruptedAtManifest } from "@larder/test/support/warehouse/interrupted.ts"
 import { aLayout, aRun, ask, files, pantryIn, publishFound } from "@larder/test/support/warehouse/pantry.ts"
@@ -43,7 +43,7 @@ const cellar = pantryIn("cellar")
 const aFailure = { run: aRun({ outcome: "failed" }), checks: [], leftOut: [] }
 
 describe("rollback", () => {
-  itWorks("returns step by step to the data from which the newest was built, until there is no earlier data", () =>
+  itLive("returns step by step to the data from which the newest was built, until there is no earlier data", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       assert.deepStrictEqual(yield* back(layout), {
@@ -63,7 +63,7 @@ describe("rollback", () => {
       )
     })
   )
-  itWorks("returns to a generation by its id or its number, also to a later one", () =>
+  itLive("returns to a generation by its id or its number, also to a later one", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* back(layout, { to: 1 })
@@ -75,7 +75,7 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* items(layout), ["day 1"])
     })
   )
-  itWorks("records who rolled back, why and from what, and keeps the history of runs", () =>
+  itLive("records who rolled back, why and from what, and keeps the history of runs", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* back(layout, { to: 1, note: "the shop was closed" })
@@ -107,7 +107,7 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* ask(layout, "from ingest.run where rolled_back_by is not null"), [])
     })
   )
-  itWorks("rolls back only one data set if requested", () =>
+  itLive("rolls back only one data set if requested", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* publishFound(layout, { prices: [{ item: "wine", price: "9" }] }, { of: cellar })
@@ -126,7 +126,7 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* price, [{ price: "11.0000" }])
     })
   )
-  itWorks("does not wait, for one data set, for a program that publishes another", () =>
+  itLive("does not wait, for one data set, for a program that publishes another", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* publishFound(layout, { prices: [{ item: "wine", price: "9" }] }, { of: cellar })
@@ -134,7 +134,7 @@ describe("rollback", () => {
       assert.deepStrictEqual(done.data_sets, { pantry: "larder-000002" })
     })
   )
-  itWorks("returns to data with a damaged sidecar file, which servers write again", () =>
+  itLive("returns to data with a damaged sidecar file, which servers write again", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       const fs = yield* FileSystem.FileSystem
@@ -151,7 +151,7 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* ask(layout, "select price from cellar.price"), [{ price: "9.0000" }])
     })
   )
-  itWorks(
+  itLive(
     "uses no temporary folder outside staging, which would not be removed, and neither does a failed run's record",
     () =>
       Effect.gen(function* () {
@@ -164,7 +164,7 @@ describe("rollback", () => {
         assert.deepStrictEqual(yield* files(layout.staging), [])
       })
   )
-  itWorks("changes nothing for an unknown generation or data set, or for one that is already live", () =>
+  itLive("changes nothing for an unknown generation or data set, or for one that is already live", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       assert.strictEqual(
@@ -182,7 +182,7 @@ describe("rollback", () => {
       assert.strictEqual((yield* readKeptManifests(layout.depot)).length, 3)
     })
   )
-  itWorks("is shown to people, and reported as live, if it is interrupted after its manifest was put", (logs) =>
+  itLive("is shown to people, and reported as live, if it is interrupted after its manifest was put", (logs) =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* interruptedAtManifest(layout, back)
@@ -192,7 +192,7 @@ describe("rollback", () => {
       ])
     })
   )
-  itWorks("fails without a warehouse, and creates no folder", () =>
+  itLive("fails without a warehouse, and creates no folder", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
@@ -203,7 +203,7 @@ describe("rollback", () => {
 })
 
 describe("publishing after a rollback", () => {
-  itWorks("builds on the restored data, and keeps what was rolled back", () =>
+  itLive("builds on the restored data, and keeps what was rolled back", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* back(layout)
@@ -214,7 +214,7 @@ describe("publishing after a rollback", () => {
       assert.deepStrictEqual((yield* back(layout)).data_sets, { pantry: "larder-000002" })
     })
   )
-  itWorks("reads again what the rolled-back runs had read", () =>
+  itLive("reads again what the rolled-back runs had read", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       const again = yield* publishDay(layout, 3)
@@ -228,7 +228,7 @@ describe("publishing after a rollback", () => {
 })
 
 describe("a data set that was rolled back to before its first run", () => {
-  itWorks("is found again by the next run, even if it was rolled back like this before", () =>
+  itLive("is found again by the next run, even if it was rolled back like this before", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       const wine = { prices: [{ item: "wine", price: "9" }] }
@@ -247,7 +247,7 @@ describe("a data set that was rolled back to before its first run", () => {
       assert.strictEqual((yield* publishFound(layout, wine, { of: cellar })).run.rows_loaded, 1)
     })
   )
-  itWorks("does not count as one of its kept states", () =>
+  itLive("does not count as one of its kept states", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       const publishWine = (price: string) => publishFound(layout, { prices: [{ item: "wine", price }] }, { of: cellar })
@@ -261,7 +261,7 @@ describe("a data set that was rolled back to before its first run", () => {
 })
 
 describe("retention", () => {
-  itWorks("keeps the five newest states of each data set and the live one, however often the others publish", () =>
+  itLive("keeps the five newest states of each data set and the live one, however often the others publish", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       for (const price of ["1", "2", "3", "4", "5", "6"]) {

@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import type { RunRecord } from "@larder/schemas"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
 import { aLayout, aRun, pantry } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Exit, FileSystem } from "effect"
@@ -22,7 +22,7 @@ const removed = Effect.fnUntraced(function* (layout: Layout) {
 })
 
 describe("a staging file", () => {
-  itWorks("contains the added rows until the scope ends, then is deleted", () =>
+  itLive("contains the added rows until the scope ends, then is deleted", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* Effect.scoped(
@@ -40,7 +40,7 @@ describe("a staging file", () => {
       assert.deepStrictEqual(yield* names(layout), [])
     })
   )
-  itWorks("is also deleted after a failure, and the failure is reported", () =>
+  itLive("is also deleted after a failure, and the failure is reported", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const error = yield* Effect.flip(
@@ -57,7 +57,7 @@ describe("a staging file", () => {
 })
 
 describe("files of killed runs", () => {
-  itWorks("are removed by the next run, with everything else in the staging folder", () =>
+  itLive("are removed by the next run, with everything else in the staging folder", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
@@ -73,7 +73,7 @@ describe("files of killed runs", () => {
       assert.deepStrictEqual(seen.filled, ["run"])
     })
   )
-  itWorks("are removed after SIGKILL, but not while their run is active in another process", () =>
+  itLive("are removed after SIGKILL, but not while their run is active in another process", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
@@ -90,7 +90,7 @@ describe("files of killed runs", () => {
       assert.deepStrictEqual((yield* Effect.scoped(staged)).filled, ["run"])
     })
   )
-  itWorks("are kept while their run in this process waits to publish", () =>
+  itLive("are kept while their run in this process waits to publish", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const { staged } = yield* stage(layout, aRun({ run_id: "first" }), pantry.dataSet, (staging) =>

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { later } from "@larder/test/support/later.ts"
 import { aLayout, apples, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { Duration, Effect, FileSystem, Path } from "effect"
@@ -53,7 +53,7 @@ const findExisting = Effect.fnUntraced(function* ({ dir }: Layout, names: Readon
 })
 
 describe("files that killed runs left", () => {
-  itWorks("are removed by the next run: at once if no active program can use them, otherwise after a day", () =>
+  itLive("are removed by the next run: at once if no active program can use them, otherwise after a day", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
@@ -68,7 +68,7 @@ describe("files that killed runs left", () => {
       assert.deepStrictEqual(yield* findExisting(layout, young), [])
     })
   )
-  itWorks("are kept if another program may be writing them, however far the clock of a run is ahead", () =>
+  itLive("are kept if another program may be writing them, however far the clock of a run is ahead", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
@@ -78,7 +78,7 @@ describe("files that killed runs left", () => {
       assert.deepStrictEqual(yield* findExisting(layout, young), young)
     })
   )
-  itWorks("are only files that Larder wrote: files of users are kept", () =>
+  itLive("are only files that Larder wrote: files of users are kept", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const own = ["notes.duckdb", "half.duckdb.part", "building", "generations/readme.txt"]

@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { later } from "@larder/test/support/later.ts"
 import { aLayout, aRun, pantry, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { DateTime, Effect, Option, Schema } from "effect"
@@ -38,7 +38,7 @@ const waitUntil = (isDone: () => boolean) =>
   })
 
 describe("a clock that is set forward and back", () => {
-  itWorks(
+  itLive(
     "changes nothing of the order of generations: the last one published is live, and the last five are kept",
     () =>
       Effect.gen(function* () {
@@ -65,7 +65,7 @@ describe("a clock that is set forward and back", () => {
         yield* waitUntil(() => server.current().model === 6)
       })
   )
-  itWorks("does not change which run is the newest, or the order in which a rebuild repeats the runs", () =>
+  itLive("does not change which run is the newest, or the order in which a rebuild repeats the runs", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const ids: Array<string> = []

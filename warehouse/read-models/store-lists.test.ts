@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { Effect, FileSystem, Schema } from "effect"
 import { DuckDb } from "../duckdb.ts"
@@ -62,7 +62,7 @@ const walk = Effect.fnUntraced(function* (products: StoreLists, store: string, l
 })
 
 describe("pages of a long list", () => {
-  itWorks("add up to the whole list, in every page size", () =>
+  itLive("add up to the whole list, in every page size", () =>
     Effect.gen(function* () {
       const { products, whole } = yield* opened
       for (const [name, rows] of Object.entries(sizes)) {
@@ -73,7 +73,7 @@ describe("pages of a long list", () => {
       }
     })
   )
-  itWorks("begin after a position that matches no row", () =>
+  itLive("begin after a position that matches no row", () =>
     Effect.gen(function* () {
       const { products, whole } = yield* opened
       const store = "platform_store_b"
@@ -94,7 +94,7 @@ describe("pages of a long list", () => {
       assert.deepStrictEqual(last, { records: [], next: undefined })
     })
   )
-  itWorks("are empty for a store that lists nothing or is unknown", () =>
+  itLive("are empty for a store that lists nothing or is unknown", () =>
     Effect.gen(function* () {
       const { products } = yield* opened
       for (const store of ["platform_store_f", "platform_store_none"]) {

@@ -1,6 +1,6 @@
 /** Searches that read a lot: their results are correct, and they do not block the event loop. */
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { builtFoods } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect } from "effect"
@@ -50,14 +50,14 @@ const searchAndCount = (folder: string, filters: FoodFilters) =>
   )
 
 describe("a search with much to read", () => {
-  itWorks("pauses after every text, if two common filters never match together", () =>
+  itLive("pauses after every text, if two common filters never match together", () =>
     Effect.gen(function* () {
       const { found, pauses } = yield* searchAndCount(yield* built, apart)
       assert.deepStrictEqual(found, [])
       assert.isAtLeast(pauses, count / 2)
     })
   )
-  itWorks("finds a text of 3,000 words, and pauses between them", () =>
+  itLive("finds a text of 3,000 words, and pauses between them", () =>
     Effect.gen(function* () {
       const folder = yield* built
       const { found, pauses } = yield* searchAndCount(folder, { ingredient: rotate(700, ", ").toUpperCase() })
@@ -79,7 +79,7 @@ describe("a search with much to read", () => {
       }
     })
   )
-  itWorks("leaves the event loop to others, even if 32 searches run at once", () =>
+  itLive("leaves the event loop to others, even if 32 searches run at once", () =>
     Effect.gen(function* () {
       const foods = yield* openFoods(yield* built)
       let turns = 0

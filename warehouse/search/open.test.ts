@@ -1,7 +1,7 @@
 import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { aFolder, builtFoods } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect } from "effect"
 import { openFoods } from "./open.ts"
@@ -47,12 +47,12 @@ const afterChanging = Effect.fnUntraced(function* (folder: string, change: (file
 })
 
 describe("the files of branded foods", () => {
-  itWorks("are exactly these 13, without temporary files", () =>
+  itLive("are exactly these 13, without temporary files", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(readdirSync(yield* builtFoods(labels("gum"))).sort(), names)
     })
   )
-  itWorks("are rejected if one is missing, truncated, longer, changed or from another build", () =>
+  itLive("are rejected if one is missing, truncated, longer, changed or from another build", () =>
     Effect.gen(function* () {
       const folder = yield* builtFoods(labels("gum"))
       const other = yield* builtFoods(labels("nut"))
@@ -76,7 +76,7 @@ describe("the files of branded foods", () => {
       }
     })
   )
-  itWorks("give no results for a warehouse without foods", () =>
+  itLive("give no results for a warehouse without foods", () =>
     Effect.gen(function* () {
       const foods = yield* openFoods(yield* builtFoods([]))
       assert.deepStrictEqual([foods.foods, foods.current, foods.categories, foods.record(1)], [0, 0, "[]", undefined])

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { aFolder } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect } from "effect"
 import fc from "fast-check"
@@ -15,7 +15,7 @@ const occurrence = fc.tuple(
 const common = 900
 
 describe("posting lists", () => {
-  itWorks(
+  itLive(
     "contain the documents of each term that is not common, over many runs and with terms that first occur late",
     () =>
       Effect.gen(function* () {

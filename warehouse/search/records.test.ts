@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { BrandedFood, brandedFoodId } from "@larder/schemas"
 import { emptyFood } from "@larder/test/support/empty-food.ts"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { aDatabase, aFolder, builtFoods, type Food } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect, Schema } from "effect"
 import fc from "fast-check"
@@ -58,7 +58,7 @@ const full = {
 }
 
 describe("the record of a label version", () => {
-  itWorks("has every field in schema order, even for an empty label", () =>
+  itLive("has every field in schema order, even for an empty label", () =>
     Effect.gen(function* () {
       const { foods } = yield* openDatabase([{ fdc_id: 7 }, { fdc_id: 3, is_current: false }])
       const record = foods.record(7) ?? ""
@@ -68,7 +68,7 @@ describe("the record of a label version", () => {
       assert.deepStrictEqual([2, 8, -7, 7.5, Number.NaN].map(foods.record), Array(5).fill(undefined))
     })
   )
-  itWorks("includes the label's values, named nutrients and nutrition per serving", () =>
+  itLive("includes the label's values, named nutrients and nutrition per serving", () =>
     Effect.gen(function* () {
       const stated = [
         { nutrient_id: 1003, amount: 7.14 },
@@ -104,7 +104,7 @@ describe("records.tsv", () => {
     writeFileSync(join(folder, recordFiles.lines), lines.map((line) => `${line}\trest\n`).join(""))
     return yield* Effect.flip(Effect.try({ try: () => indexRecords(folder, lines.length), catch: String }))
   })
-  itWorks("is rejected if a line does not start with an fdc_id", () =>
+  itLive("is rejected if a line does not start with an fdc_id", () =>
     Effect.gen(function* () {
       for (const id of ["-5", "", "1.5", "1e3", " 7", "x", "2147483648", "99999999999999999999"]) {
         const error = yield* indexLines(["3", id, "1"])
@@ -112,13 +112,13 @@ describe("records.tsv", () => {
       }
     })
   )
-  itWorks("is rejected if two lines have the same fdc_id", () =>
+  itLive("is rejected if two lines have the same fdc_id", () =>
     Effect.gen(function* () {
       assert.include(yield* indexLines(["3", "2147483647", "1", "3"]), "records.tsv has several lines for the fdc_id 3")
     })
   )
   for (const useThreads of [false, true]) {
-    itWorks(
+    itLive(
       `fails the build without a manifest if it is rejected, ${useThreads ? "in worker threads" : "in the same thread"}`,
       () =>
         Effect.gen(function* () {
@@ -159,7 +159,7 @@ const label = fc.record({
 })
 
 describe("nutrition per serving", () => {
-  itWorks("of a record equals the one of the view", () =>
+  itLive("of a record equals the one of the view", () =>
     Effect.gen(function* () {
       const labels = fc
         .sample(label, { numRuns: 1500, seed: 11 })
@@ -188,7 +188,7 @@ describe("nutrition per serving", () => {
 })
 
 describe("categories", () => {
-  itWorks("are listed in order with their counts of current labels", () =>
+  itLive("are listed in order with their counts of current labels", () =>
     Effect.gen(function* () {
       const food = (fdc_id: number, category: string | null, is_current = true) => ({ fdc_id, category, is_current })
       const folder = yield* builtFoods([

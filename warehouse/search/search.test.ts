@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { builtFoods, type Food } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect } from "effect"
 import fc from "fast-check"
@@ -141,7 +141,7 @@ const filterText = (texts: ReadonlyArray<string>) =>
   )
 
 describe("the search of branded foods", () => {
-  itWorks("finds the same as a scan of all labels, page by page", () =>
+  itLive("finds the same as a scan of all labels, page by page", () =>
     Effect.gen(function* () {
       const all = labels(700)
       const foods = yield* openFoods(yield* builtFoods(all))

@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, vi } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { Effect, Fiber } from "effect"
 import { runInSlices } from "./time-slices.ts"
 
@@ -40,7 +40,7 @@ const turnsDuring = <A>(effect: Effect.Effect<A>) =>
   })
 
 describe("reading in slices", () => {
-  itWorks("shares one slice per turn among all readers, however many there are", () =>
+  itLive("shares one slice per turn among all readers, however many there are", () =>
     Effect.gen(function* () {
       const done = Array<number>(16).fill(0)
       const ahead: Array<number> = []
@@ -55,12 +55,12 @@ describe("reading in slices", () => {
       assert.isAtMost(Math.max(...ahead), 10) // two slices: no reader is served first
     })
   )
-  itWorks("does not wait if the first slice is enough", () =>
+  itLive("does not wait if the first slice is enough", () =>
     Effect.sync(() => {
       assert.strictEqual(Effect.runSync(runInSlices(() => steps(1, () => undefined))), 1)
     })
   )
-  itWorks("lets a short read that begins later end before longer ones", () =>
+  itLive("lets a short read that begins later end before longer ones", () =>
     Effect.gen(function* () {
       const ended: Array<string> = []
       const named = (name: string, count: number) =>
@@ -77,7 +77,7 @@ describe("reading in slices", () => {
       assert.deepStrictEqual(ended, ["short", "long", "longer"])
     })
   )
-  itWorks("stops if its caller is interrupted", () =>
+  itLive("stops if its caller is interrupted", () =>
     Effect.gen(function* () {
       let taken = 0
       const fiber = yield* Effect.forkChild(runInSlices(() => steps(10_000, () => taken++)))
@@ -89,7 +89,7 @@ describe("reading in slices", () => {
       assert.strictEqual(taken, before)
     })
   )
-  itWorks("fails with the error of a step, and continues the other reads", () =>
+  itLive("fails with the error of a step, and continues the other reads", () =>
     Effect.gen(function* () {
       const failing = runInSlices(() =>
         steps(10, () => {

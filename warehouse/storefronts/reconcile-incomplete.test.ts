@@ -1,6 +1,6 @@
 /** Incomplete reads, and runs that end in another order than they read. */
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
 import { listed, momentOf, publishReads, sightings, storesOfFile } from "@larder/test/support/warehouse/store-reads.ts"
@@ -19,7 +19,7 @@ describe("a read that has all products but not all collections", () => {
     { day: 1, products: [bread, cake], collections: [fresh, { id: "sweet" }] },
     { day: 2, status: "partial", has_all_products: true, products: [cake] }
   )
-  itWorks("withdraws products, but no collections", () =>
+  itLive("withdraws products, but no collections", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* whole.sightings, [
         ["bread", 1, 1, false],
@@ -40,7 +40,7 @@ describe("a partial read", () => {
     { day: 1, products: [bread, cake], collections: [{ id: "fresh" }] },
     { day: 2, status: "partial", products: [dearer, tea] }
   )
-  itWorks("loads what is new or changed, and withdraws nothing", () =>
+  itLive("loads what is new or changed, and withdraws nothing", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* growing.listed, ["bread", "cake", "tea"])
       assert.deepStrictEqual(yield* growing.sightings, [
@@ -60,7 +60,7 @@ describe("a partial read", () => {
   )
   const facts = { description: "Since 1998", city: "Chișinău", country: "RO", currency: "MDL" }
   const known = stores("known", { day: 1, set: facts }, { day: 2, status: "partial", set: { country: "MD" } })
-  itWorks("keeps the facts of the store that it did not read", () =>
+  itLive("keeps the facts of the store that it did not read", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* known.rows(
@@ -86,7 +86,7 @@ describe("a partial read", () => {
       ]
     }
   )
-  itWorks("keeps a known product as it was if its variants are missing and some of its rows may be", () =>
+  itLive("keeps a known product as it was if its variants are missing and some of its rows may be", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* halved.rows(variants, "variant"), [
         { variant_id: "bread.1", price: 2.5 },
@@ -115,7 +115,7 @@ describe("a partial read", () => {
       collections: [holding("fresh", "cake"), holding("sweet", "tea", "cake")]
     }
   )
-  itWorks("keeps a collection if members are missing, and replaces one that grew", () =>
+  itLive("keeps a collection if members are missing, and replaces one that grew", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* members.rows("collection_id, product_ids", "collection"), [
         { collection_id: "members/fresh", product_ids: ["members/bread", "members/cake"] },
@@ -124,7 +124,7 @@ describe("a partial read", () => {
     })
   )
   const pages = stores("pages", { day: 1, products: [two] }, { day: 2, status: "partial", products: [fewer] })
-  itWorks("marks a missing variant as gone if its product is complete, as in the pages of a shop", () =>
+  itLive("marks a missing variant as gone if its product is complete, as in the pages of a shop", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* pages.rows(variants, "variant"), [{ variant_id: "bread.1", price: 9 }])
       assert.deepStrictEqual((yield* pages.history).at(-1), [2, "bread.2", "gone", null])
@@ -133,7 +133,7 @@ describe("a partial read", () => {
 })
 
 describe("a partial read that finds only what is known", () => {
-  itWorks("changes no row of the stores", () =>
+  itLive("changes no row of the stores", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const rows = Effect.gen(function* () {
@@ -165,7 +165,7 @@ describe("the time at which something was last seen", () => {
     { day: 5, status: "failed" }
   ] as const
   const seen = stores("seen", ...before)
-  itWorks("is the time of the last complete read, or of a later read that found it new, changed or back", () =>
+  itLive("is the time of the last complete read, or of a later read that found it new, changed or back", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* seen.sightings, [
         ["bread", 1, 4, true],
@@ -175,7 +175,7 @@ describe("the time at which something was last seen", () => {
     })
   )
   const withdrawn = stores("withdrawn", ...before, { day: 6, products: [dearer] }, { day: 7, products: [dearer] })
-  itWorks("no longer changes once it is withdrawn", () =>
+  itLive("no longer changes once it is withdrawn", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* withdrawn.sightings, [
         ["bread", 1, 7, true],
@@ -204,7 +204,7 @@ describe("a failed read", () => {
   const silent = stores("silent", firstRead, { day: 2, status: "failed" }, { day: 3, status: "partial" })
   const moving = stores("moving", firstRead, { day: 2, status: "partial", set: { url: "https://shop.example/ro" } })
   const back = stores("back", firstRead, { day: 2 })
-  itWorks("keeps the URL that the store gave for itself, as does a partial read without one", () =>
+  itLive("keeps the URL that the store gave for itself, as does a partial read without one", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* silent.rows("url", "store"), [address])
       assert.deepStrictEqual(yield* moving.rows("url", "store"), [{ url: "https://shop.example/ro" }])
@@ -220,7 +220,7 @@ describe("a failed read", () => {
     { day: 2, ...blocked },
     { day: 3, ...blocked }
   )
-  itWorks("changes no row, however often it fails, and is recorded each time", () =>
+  itLive("changes no row, however often it fails, and is recorded each time", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* failing.sightings, [
         ["bread", 1, 1, true],
@@ -268,7 +268,7 @@ describe("two runs at the same time", () => {
       return { layout, run }
     })
   )
-  itWorks("result in what was read later, whichever is published first", () =>
+  itLive("result in what was read later, whichever is published first", () =>
     Effect.gen(function* () {
       const { layout, run } = yield* publishedInReverse
       assert.deepStrictEqual([run.rows_loaded, run.rows_unchanged], [1, 1])
@@ -287,7 +287,7 @@ describe("two runs at the same time", () => {
       ])
     })
   )
-  itWorks("keep what the earlier one found if the later one failed", () =>
+  itLive("keep what the earlier one found if the later one failed", () =>
     Effect.gen(function* () {
       const { layout } = yield* publishedInReverse
       assert.deepStrictEqual(yield* listed(layout, "failing"), ["cheese"])
@@ -295,7 +295,7 @@ describe("two runs at the same time", () => {
       assert.deepStrictEqual(yield* ask(layout, times), [{ fetched_at: momentOf(1), read_at: momentOf(3) }])
     })
   )
-  itWorks("do not use the time of a complete read that was outdated when it was published", () =>
+  itLive("do not use the time of a complete read that was outdated when it was published", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const dearer = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
@@ -308,7 +308,7 @@ describe("two runs at the same time", () => {
       ])
     })
   )
-  itWorks("remove what the later read withdraws, even if the earlier one is published later", () =>
+  itLive("remove what the later read withdraws, even if the earlier one is published later", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* Effect.all([publishReads(layout, { day: 1, products: [bread] }), publishReads(layout, { day: 2 })], {

@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { aLayout, apples, ask, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { listed, momentOf, publishReads, sightings, storesOfFile } from "@larder/test/support/warehouse/store-reads.ts"
@@ -22,7 +22,7 @@ describe("a store that is read twice, beside another data set", () => {
       return { layout, first, afterFirst, second }
     })
   )
-  itWorks("lists what the first read found, with its time, and begins the history of every variant", () =>
+  itLive("lists what the first read found, with its time, and begins the history of every variant", () =>
     Effect.gen(function* () {
       const { afterFirst, first } = yield* readTwice
       assert.deepStrictEqual([first.run.outcome, first.run.rows_loaded, first.run.rows_unchanged], ["published", 3, 0])
@@ -36,7 +36,7 @@ describe("a store that is read twice, beside another data set", () => {
       })
     })
   )
-  itWorks(
+  itLive(
     "records a read that finds everything as it was, which moves the times of what it saw, and changes no row",
     () =>
       Effect.gen(function* () {
@@ -82,7 +82,7 @@ describe("a store whose first reads fail", () => {
   const failed = stores("failed", failures[0])
   const failedTwice = stores("failed-twice", ...failures)
   const succeeding = stores("succeeding", ...failures, { day: 3, products: [bread] })
-  itWorks("has no rows and no read time until a read succeeds", () =>
+  itLive("has no rows and no read time until a read succeeds", () =>
     Effect.gen(function* () {
       const store = "day(first_seen_at)::integer as first, day(fetched_at)::integer as fetched, country, currency"
       const both = "(from storefront.store join storefront.store_status using (store_id))"
@@ -109,7 +109,7 @@ describe("a product that states something new", () => {
   ]
   const moved = stores("moved", ...reads)
   const emptied = stores("emptied", ...reads, { day: 3, products: [{ id: "tea", set: { product_type: "Leaf" } }] })
-  itWorks("gets a new row, even if a value only moved to another column or a text became null", () =>
+  itLive("gets a new row, even if a value only moved to another column or a text became null", () =>
     Effect.gen(function* () {
       const row = "vendor, product_type, body_text, run_id"
       assert.deepStrictEqual(yield* moved.rows(row, "product"), [
@@ -135,7 +135,7 @@ describe("a complete read", () => {
     { day: 2, ...left },
     { day: 3, ...left }
   )
-  itWorks("withdraws products and collections that it did not find, only once, and keeps their rows", () =>
+  itLive("withdraws products and collections that it did not find, only once, and keeps their rows", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* withdrawing.sightings, [
         ["bread", 1, 1, false],
@@ -165,7 +165,7 @@ describe("a complete read", () => {
     { day: 3, products: [rye, tea] },
     { day: 4, products: [rye, tea] }
   )
-  itWorks("lists what it finds again, with the original time of first sight", () =>
+  itLive("lists what it finds again, with the original time of first sight", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* returning.sightings, [
         ["bread", 1, 4, true],
@@ -188,7 +188,7 @@ describe("a complete read", () => {
     { day: 2, products: [tea] },
     { day: 3, products: [bread, tea] }
   )
-  itWorks("records that a product comes back as it was, without writing its row again", () =>
+  itLive("records that a product comes back as it was, without writing its row again", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* same.rows("product_id, run_id", "product"), [
         { product_id: "same/bread", run_id: "run-1" },
@@ -199,14 +199,14 @@ describe("a complete read", () => {
     })
   )
   const closing = stores("closing", { day: 1, products: [bread] }, { day: 2 })
-  itWorks("withdraws everything if the store lists nothing", () =>
+  itLive("withdraws everything if the store lists nothing", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* closing.sightings, [["bread", 1, 1, false]])
       assert.deepStrictEqual(yield* closing.listed, [])
     })
   )
   const forgotten = stores("forgotten", { day: 1, products: [tea] })
-  itWorks("leaves other stores as they are, even if they are no longer read", () =>
+  itLive("leaves other stores as they are, even if they are no longer read", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* forgotten.listed, ["tea"])
       assert.deepStrictEqual(yield* forgotten.rows("day(read_at)::integer as day", "store_status"), [{ day: 1 }])
@@ -233,7 +233,7 @@ describe("the history of a variant", () => {
       return { day: read + 1, products: [{ id: "bread", variants }, tea] }
     })
   )
-  itWorks("has a row for each read that found another price, compare-at price, currency or availability", () =>
+  itLive("has a row for each read that found another price, compare-at price, currency or availability", () =>
     Effect.gen(function* () {
       const state = "day(seen_at)::integer as day, change, price, compare_at_price as was, currency, available"
       const rows = yield* pricing.rows(`variant_id, ${state}`, "variant_change", "seen_at")
@@ -274,7 +274,7 @@ describe("the history of a variant", () => {
     { day: 3, products: of() },
     { day: 4, products: of(3, 1) }
   )
-  itWorks("has a row when the variant disappears from its product, and when it is back", () =>
+  itLive("has a row when the variant disappears from its product, and when it is back", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* leaving.history, [
         [1, "bread.1", "first_seen", 1],
@@ -299,7 +299,7 @@ describe("a variant without price and availability in its feed", () => {
     { day: 3, products: [tea] },
     { day: 4, products: [silent, tea] }
   )
-  itWorks("has a history of when it was first seen, gone and back", () =>
+  itLive("has a history of when it was first seen, gone and back", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         (yield* telling.history).filter(([, variant]) => variant === "bread.1"),

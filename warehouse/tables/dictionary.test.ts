@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { everyDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
 import { ask } from "@larder/test/support/warehouse/pantry.ts"
@@ -17,7 +17,7 @@ const all = [...allTables, ...ingestViews, ...dataSets.flatMap(viewsOf)]
 const published = onceForFile(Effect.map(everyDataSet, ({ layout }) => layout))
 
 describe("a published warehouse", () => {
-  itWorks("has the schemas of the data sets and of the runs, and no other", () =>
+  itLive("has the schemas of the data sets and of the runs, and no other", () =>
     Effect.gen(function* () {
       const schemas = yield* ask(
         yield* published,
@@ -29,7 +29,7 @@ describe("a published warehouse", () => {
       )
     })
   )
-  itWorks("describes every table and view in a comment", () =>
+  itLive("describes every table and view in a comment", () =>
     Effect.gen(function* () {
       const silent = yield* ask(
         yield* published,
@@ -43,7 +43,7 @@ describe("a published warehouse", () => {
       )
     })
   )
-  itWorks("describes every column in a comment, including columns of views", () =>
+  itLive("describes every column in a comment, including columns of views", () =>
     Effect.gen(function* () {
       const columns = yield* ask(
         yield* published,
@@ -57,7 +57,7 @@ describe("a published warehouse", () => {
       )
     })
   )
-  itWorks("keeps all times in UTC, and says so, except times of a report's own clock", () =>
+  itLive("keeps all times in UTC, and says so, except times of a report's own clock", () =>
     Effect.gen(function* () {
       const times = yield* ask(
         yield* published,
@@ -75,7 +75,7 @@ describe("a published warehouse", () => {
       assert.deepStrictEqual([...new Set(times.map(({ data_type }) => data_type))], ["TIMESTAMP"])
     })
   )
-  itWorks("has the columns of the records in the same order, because rows are appended by position", () =>
+  itLive("has the columns of the records in the same order, because rows are appended by position", () =>
     Effect.gen(function* () {
       const layout = yield* published
       for (const of of all) {
@@ -91,7 +91,7 @@ describe("a published warehouse", () => {
   )
   // The catalogue reads files with `read_duckdb`. In DuckDB 1.5 it silently gives null for every field of such a
   // column, but reads lists of structs correctly.
-  itWorks("has no column that is a struct", () =>
+  itLive("has no column that is a struct", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       const schemas = new Set(allTables.map(({ schema }) => `create schema ${schema}`))
@@ -106,7 +106,7 @@ describe("a published warehouse", () => {
       )
     })
   )
-  itWorks("has nullable columns exactly where the record does", () =>
+  itLive("has nullable columns exactly where the record does", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       for (const table of allTables) {

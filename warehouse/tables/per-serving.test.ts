@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { Effect } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { brandedFood } from "./branded_food/data-set.ts"
@@ -22,7 +22,7 @@ const cases = [
 ] as const
 
 describe("branded_food.per_serving", () => {
-  itWorks("multiplies exactly and rounds half to even to three significant digits", () =>
+  itLive("multiplies exactly and rounds half to even to three significant digits", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const db = yield* DuckDb.memory

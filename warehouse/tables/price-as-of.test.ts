@@ -1,6 +1,6 @@
 /** `commodity.price_as_of`: what was known at a moment, whatever the time zone of the session. */
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { aLayout, aRun, butter, publishStaged } from "@larder/test/support/warehouse/pantry.ts"
 import { zones } from "@larder/test/support/warehouse/sessions.ts"
@@ -80,7 +80,7 @@ const expected = {
 
 describe("prices as of a moment, in sessions of any time zone", () => {
   for (const [what, moments] of Object.entries(expected)) {
-    itWorks(`return what had been published by then: ${what}`, () =>
+    itLive(`return what had been published by then: ${what}`, () =>
       Effect.gen(function* () {
         const db = yield* analyst
         const known: Record<string, string> = {}
@@ -89,7 +89,7 @@ describe("prices as of a moment, in sessions of any time zone", () => {
       })
     )
   }
-  itWorks("show a value without a time from the time its payload was fetched", () =>
+  itLive("show a value without a time from the time its payload was fetched", () =>
     Effect.gen(function* () {
       const db = yield* analyst
       yield* db.run(`
@@ -116,7 +116,7 @@ describe("prices as of a moment, in sessions of any time zone", () => {
       })
     })
   )
-  itWorks("show everything as of now", () =>
+  itLive("show everything as of now", () =>
     Effect.gen(function* () {
       const db = yield* analyst
       for (const moment of ["now()", "current_timestamp", "now() at time zone 'UTC'"]) {
@@ -124,7 +124,7 @@ describe("prices as of a moment, in sessions of any time zone", () => {
       }
     })
   )
-  itWorks("reject a text that is not a moment", () =>
+  itLive("reject a text that is not a moment", () =>
     Effect.gen(function* () {
       const db = yield* analyst
       for (const moment of ["'July'", "'2026-07-10 12'", "'2026-07-10 12:00 or so'", "'2026-07-10 12:00:00 Chicago'"]) {
@@ -132,14 +132,14 @@ describe("prices as of a moment, in sessions of any time zone", () => {
       }
     })
   )
-  itWorks("accept a parameter", () =>
+  itLive("accept a parameter", () =>
     Effect.gen(function* () {
       const db = yield* analyst
       const sql = "select value_text from commodity.price_as_of($moment)"
       assert.deepStrictEqual(yield* db.rows(sql, { moment: "2026-07-10" }), [{ value_text: "2" }])
     })
   )
-  itWorks("are added to a warehouse of an earlier version by the next run, even if nothing else is new", () =>
+  itLive("are added to a warehouse of an earlier version by the next run, even if nothing else is new", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const publishButter = Effect.fnUntraced(function* (dataSet: DataSet) {

@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
 import { publishReads } from "@larder/test/support/warehouse/store-reads.ts"
@@ -44,7 +44,7 @@ const published = onceForFile(
 )
 
 describe("the listing of a store", () => {
-  itWorks("has the newest publication first, those without a time last, and ids in byte order", () =>
+  itLive("has the newest publication first, those without a time last, and ids in byte order", () =>
     Effect.gen(function* () {
       const places = yield* ask(
         yield* published,
@@ -56,7 +56,7 @@ describe("the listing of a store", () => {
       )
     })
   )
-  itWorks("shows the first picture, and counts the variants", () =>
+  itLive("shows the first picture, and counts the variants", () =>
     Effect.gen(function* () {
       const columns = "product_id, image_src, image_width, image_height, price_min, variant_count"
       const listed = `select ${columns} from storefront.listing where store_id = 'collecting'`
@@ -69,7 +69,7 @@ describe("the listing of a store", () => {
 })
 
 describe("the collections of a store", () => {
-  itWorks("are in the same order, and count each listed product of the store once", () =>
+  itLive("are in the same order, and count each listed product of the store once", () =>
     Effect.gen(function* () {
       const listed = "select place, collection_id, product_count from storefront.collection_listing"
       assert.deepStrictEqual(yield* ask(yield* published, listed), [
@@ -81,7 +81,7 @@ describe("the collections of a store", () => {
 })
 
 describe("the views of storefronts", () => {
-  itWorks("have a row for each variant, and for each product of a collection", () =>
+  itLive("have a row for each variant, and for each product of a collection", () =>
     Effect.gen(function* () {
       const columns = "variant_id, product_id, sku, price, position"
       const variants = `select ${columns} from storefront.variant where product_id in ('pictured', 'without')`
@@ -99,7 +99,7 @@ describe("the views of storefronts", () => {
       )
     })
   )
-  itWorks("show how each category was decided", () =>
+  itLive("show how each category was decided", () =>
     Effect.gen(function* () {
       const ofPictured = "from storefront.product_category where product_id = 'pictured'"
       assert.deepStrictEqual(yield* ask(yield* published, ofPictured), [

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto"
 import { readdirSync, statSync, truncateSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { later } from "@larder/test/support/later.ts"
 import { filesIn } from "@larder/test/support/pipelines/raw-archive.ts"
 import {
@@ -39,7 +39,7 @@ const pruneHome = (layout: Layout, { dryRun = false, keep = { runs: 0 } }: { dry
 const withFailures = archiveWithFailures()
 
 describe("pruning the raw archive", () => {
-  itWorks("removes payloads that only failed runs fetched, and a rebuild gives the same rows and ids", () =>
+  itLive("removes payloads that only failed runs fetched, and a rebuild gives the same rows and ids", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       const [before, untouched] = [bytesOf(layout), filesIn(rawOf(layout))]
@@ -62,7 +62,7 @@ describe("pruning the raw archive", () => {
       yield* isWhole(layout)
     })
   )
-  itWorks("keeps a rolled-back run as long as its generation can be restored", () =>
+  itLive("keeps a rolled-back run as long as its generation can be restored", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* ran(layout, "apples", "pears")
@@ -87,7 +87,7 @@ describe("pruning the raw archive", () => {
       ])
     })
   )
-  itWorks("keeps the newest runs, or those of the last days, in any case", () =>
+  itLive("keeps the newest runs, or those of the last days, in any case", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       for (const eggs of ["1", "2", "3"]) yield* ran(layout, `spoiled eggs ${eggs}`, "pears")
@@ -100,7 +100,7 @@ describe("pruning the raw archive", () => {
       assert.deepStrictEqual(filesIn(rawOf(layout)), [])
     })
   )
-  itWorks("keeps payloads that the next run reuses, of a run that was killed less than six hours ago", () =>
+  itLive("keeps payloads that the next run reuses, of a run that was killed less than six hours ago", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       yield* ran(layout, "apples", "pears") // records the killed one
@@ -109,7 +109,7 @@ describe("pruning the raw archive", () => {
       assert.deepStrictEqual(listsOf(layout), young)
     })
   )
-  itWorks("keeps a run that published according to its list, even if a later repetition failed", () =>
+  itLive("keeps a run that published according to its list, even if a later repetition failed", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       const fs = yield* FileSystem.FileSystem
@@ -123,7 +123,7 @@ describe("pruning the raw archive", () => {
       )
     })
   )
-  itWorks("leaves a damaged pack as it is, and logs it", (logs) =>
+  itLive("leaves a damaged pack as it is, and logs it", (logs) =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       const [, damaged = ""] = zipsOf(layout)
@@ -134,7 +134,7 @@ describe("pruning the raw archive", () => {
       assert.match(logs.join("\n"), /Warn: .*\.zip is left as it is: it cannot be read/)
     })
   )
-  itWorks("leaves a home without an archive as it is", () =>
+  itLive("leaves a home without an archive as it is", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       assert.deepStrictEqual(yield* pruneHome(layout), { dry_run: false, runs: [], payloads: 0, bytes: 0, kept: 0 })
@@ -145,7 +145,7 @@ describe("pruning the raw archive", () => {
 
 /** At each of its calls of the file system: `test/long/pruning-kills.test.ts`. */
 describe("a prune that is killed", () => {
-  itWorks("before a smaller pack gets its name loses nothing that is needed, and the next prune completes it", () =>
+  itLive("before a smaller pack gets its name loses nothing that is needed, and the next prune completes it", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       age(layout)
@@ -162,7 +162,7 @@ describe("a prune that is killed", () => {
 describe("a prune on a full disk", () => {
   const figs = randomBytes(100_000).toString("hex")
   const withLargePayload = archiveWithFailures(figs)
-  itWorks("leaves each pack as it was and reports it, and the next prune completes it", () =>
+  itLive("leaves each pack as it was and reports it, and the next prune completes it", () =>
     Effect.gen(function* () {
       const layout = yield* withLargePayload
       yield* refreshOpened(layout) // a copied home needs a new one
@@ -200,7 +200,7 @@ const whenPacking = <E>(doing: Effect.Effect<unknown, E, FileSystem.FileSystem |
   })
 
 describe("a prune and concurrent runs", () => {
-  itWorks("fails while a run is alive, until it has packed its payloads", () =>
+  itLive("fails while a run is alive, until it has packed its payloads", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       let refused = ""
@@ -212,7 +212,7 @@ describe("a prune and concurrent runs", () => {
       assert.lengthOf(listsOf(layout), 6)
     })
   )
-  itWorks("holds the lock of a starting run, which then fetches removed payloads again", () =>
+  itLive("holds the lock of a starting run, which then fetches removed payloads again", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       let lock = ""

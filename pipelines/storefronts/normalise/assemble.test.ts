@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { DuckDb, define, stagedIngestTables, storefront } from "@larder/warehouse"
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { readShopifyCsv } from "../decode/csv/shopify-csv.ts"
@@ -55,7 +55,7 @@ const rows = [
 ]
 
 describe("assembling products", () => {
-  itWorks("assembles the same products in parts of limited size as all at once", () =>
+  itLive("assembles the same products in parts of limited size as all at once", () =>
     Effect.gen(function* () {
       const [whole, divided] = [yield* put(rows), yield* put(rows, 8000)]
       const found = yield* divided.db.all(Part, parts)
@@ -72,7 +72,7 @@ describe("assembling products", () => {
     })
   )
 
-  itWorks("counts a product as merchandise unless none of its variants is shipped", () =>
+  itLive("counts a product as merchandise unless none of its variants is shipped", () =>
     Effect.gen(function* () {
       const Product = Schema.Struct({ native_id: Schema.String, is_merchandise: Schema.Boolean })
       const book = ["book,Book,,,S,1.00,,false", "book,,,,M,1.00,,true"]
@@ -89,7 +89,7 @@ describe("assembling products", () => {
     })
   )
 
-  itWorks("finds categories in pages of a limited number of bytes", () =>
+  itLive("finds categories in pages of a limited number of bytes", () =>
     Effect.gen(function* () {
       const title = "Chocolate bar ".repeat(60)
       const tags = Array.from({ length: 100 }, (_, n) => `${"t".repeat(50)}${n}`).join(",")
@@ -100,7 +100,7 @@ describe("assembling products", () => {
     })
   )
 
-  itWorks("marks all products of a file that was not read to its end as possibly incomplete", () =>
+  itLive("marks all products of a file that was not read to its end as possibly incomplete", () =>
     Effect.gen(function* () {
       const Half = Schema.Struct({ product_id: Schema.String })
       const halfOf = (status?: "partial") =>
@@ -112,7 +112,7 @@ describe("assembling products", () => {
     })
   )
 
-  itWorks("cuts texts that are too long, and reports their number once per store", () =>
+  itLive("cuts texts that are too long, and reports their number once per store", () =>
     Effect.gen(function* () {
       const { db } = yield* put([`a,${"A".repeat(5000)},,,,1.00,`, `b,B,,${"t".repeat(300)},${"o".repeat(2000)},1.00,`])
       const Reject = Schema.Struct({ feed: Schema.String, reason: Schema.String, payload: Schema.String })

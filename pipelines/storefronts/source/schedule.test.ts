@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { aLayout } from "@larder/test/support/warehouse/pantry.ts"
 import { publishReads, type StoreRead } from "@larder/test/support/warehouse/store-reads.ts"
 import { fromLive, storefront } from "@larder/warehouse"
@@ -77,7 +77,7 @@ const reads: Readonly<Record<string, ReadonlyArray<Omit<StoreRead, "day">>>> = {
 }
 
 describe("the last change of a store in a generation", () => {
-  itWorks(
+  itLive(
     "is the last read that changed a price, a product or a collection, or the first that ended like the last one",
     () =>
       Effect.gen(function* () {

@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
 import { DuckDb, DuckDbError } from "@larder/warehouse"
 import { Effect, FileSystem, Schema } from "effect"
 import { type Batch, emptyBatch, type FeedImage, type FeedProduct } from "../decode/feed.ts"
@@ -61,7 +61,7 @@ const Count = Schema.Struct({ count: Schema.Int })
 const Position = Schema.Struct({ position: Schema.Int })
 
 describe("staging rows", () => {
-  itWorks("replaces half of a surrogate pair in a text by U+FFFD", () =>
+  itLive("replaces half of a surrogate pair in a text by U+FFFD", () =>
     Effect.gen(function* () {
       const written = "a \\ud800 that is written out"
       const products = [
@@ -78,7 +78,7 @@ describe("staging rows", () => {
     })
   )
 
-  itWorks("accepts all numbers and texts that a shop may put into its fields", () =>
+  itLive("accepts all numbers and texts that a shop may put into its fields", () =>
     Effect.gen(function* () {
       const odd = [
         ...["99999999999999.99999", "9999999999999.99999", "0.00004", "1e308", "-0", "Infinity", "NaN", "\ud800", "\0"],
@@ -130,7 +130,7 @@ describe("staging rows", () => {
     })
   )
 
-  itWorks("loads a batch in pieces if it has more text than the buffer", () =>
+  itLive("loads a batch in pieces if it has more text than the buffer", () =>
     Effect.gen(function* () {
       const { add, db, finishLoading } = yield* staging
       const positions = db.all(Position, "select position::integer as position from feed.image order by seq")
@@ -145,7 +145,7 @@ describe("staging rows", () => {
     })
   )
 
-  itWorks("fails for a store with more characters than allowed, and continues for other stores", () =>
+  itLive("fails for a store with more characters than allowed, and continues for other stores", () =>
     Effect.gen(function* () {
       const { add, db, finishLoading } = yield* stagingOf(1000)
       const products = [{ ...aProduct, body_text: "x".repeat(1000) }]
@@ -162,7 +162,7 @@ describe("staging rows", () => {
     })
   )
 
-  itWorks("fails the run when a piece cannot be loaded, although other rows were accepted meanwhile", () =>
+  itLive("fails the run when a piece cannot be loaded, although other rows were accepted meanwhile", () =>
     Effect.gen(function* () {
       const { add, db, finishLoading } = yield* staging
       yield* db.run("drop table feed.image")

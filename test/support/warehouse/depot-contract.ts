@@ -5,7 +5,7 @@ import path from "node:path"
 import { assert } from "@effect/vitest"
 import { type Depot, datedObjects, hintName, objectName, putObject } from "@larder/warehouse"
 import { Effect, FileSystem, Option, type Scope, Stream } from "effect"
-import { itWorks } from "../it-works.ts"
+import { itLive } from "../it-live.ts"
 
 const aFile = Effect.fnUntraced(function* (bytes: Uint8Array) {
   const fs = yield* FileSystem.FileSystem
@@ -34,7 +34,7 @@ interface Readable {
 /** What every depot gives to who reads it. */
 export const isReadableDepot = (open: Effect.Effect<Readable, never, Needs>) => {
   const works = (name: string, test: (depots: Readable) => Effect.Effect<void, unknown, Needs>) =>
-    itWorks(name, () => Effect.flatMap(open, test))
+    itLive(name, () => Effect.flatMap(open, test))
 
   works("gives a text, and none where there is no such name", ({ depot, filled }) =>
     Effect.gen(function* () {
@@ -78,7 +78,7 @@ export const isReadableDepot = (open: Effect.Effect<Readable, never, Needs>) => 
 /** `open` opens the same depot again and again, as other programs would. */
 export const isDepot = (open: Effect.Effect<Depot, never, Needs>) => {
   const works = (name: string, test: (depot: Depot) => Effect.Effect<void, unknown, Needs>) =>
-    itWorks(name, () => Effect.flatMap(open, test))
+    itLive(name, () => Effect.flatMap(open, test))
 
   isReadableDepot(Effect.map(open, (depot) => ({ filled: depot, depot })))
 

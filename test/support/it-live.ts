@@ -1,11 +1,11 @@
-/** A test with real files and the real clock. What it logs is kept, and can be asserted on. */
+/** A test with real files and the real clock. Its log lines are passed to it. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { it } from "@effect/vitest"
 import { Effect, type FileSystem, Logger, type Path, type Scope } from "effect"
 
 const textOf = (message: unknown) => (Array.isArray(message) ? message : [message]).map(String).join(" ")
 
-export const itWorks = <A, E>(
+export const itLive = <A, E>(
   name: string,
   test: (logs: ReadonlyArray<string>) => Effect.Effect<A, E, FileSystem.FileSystem | Path.Path | Scope.Scope>
 ) =>
