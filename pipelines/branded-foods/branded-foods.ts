@@ -7,7 +7,7 @@ import { brandedFoodChecks } from "./checks.ts"
 export const brandedFoods: Pipeline = {
   name: "branded-foods",
   dataSet: brandedFood,
-  holds: "labels",
+  rowNoun: "labels",
   checks: brandedFoodChecks,
   samples: new URL("./samples/", import.meta.url),
   recordingFolders: ["fdc.nal.usda.gov"],

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { aLabel, csvRowsOf, type Label, writeCsv, writeJson } from "@larder/test/support/label-releases.ts"
-import { goldenRows } from "@larder/test/support/pipelines/golden.ts"
+import { compareWithGolden } from "@larder/test/support/pipelines/golden.ts"
 import { aLayout, aRun } from "@larder/test/support/warehouse/pantry.ts"
 import { brandedFood, stage } from "@larder/warehouse"
 import { Effect, FileSystem, Schema } from "effect"
@@ -188,7 +188,7 @@ itLive("maps a release in JSON, CSV or both forms to the golden rows of this map
       csv: yield* loadRelease(["csv"]),
       both: yield* loadRelease(["json", "csv"])
     }
-    goldenRows(new URL("./golden/", import.meta.url), labelMappingVersion, rows)
+    compareWithGolden(new URL("./golden/", import.meta.url), labelMappingVersion, rows)
   })
 )
 

@@ -1,6 +1,6 @@
-/** Flags and arguments that several commands share, and how numbers and times are printed. */
+/** Flags that several commands share, the error that ends a command, and the formats of numbers and times. */
 import { dataSets } from "@larder/warehouse"
-import { Schema } from "effect"
+import { Runtime, Schema } from "effect"
 import { Flag } from "effect/cli"
 
 const dataSetNames = dataSets.map(({ about: { pipeline } }) => pipeline)
@@ -18,12 +18,26 @@ export const storesFlag = Flag.File("stores", { mustExist: true }).pipe(
   Flag.optional
 )
 
+export const replayFlag = (description: string) =>
+  Flag.Path("replay", { mustExist: true }).pipe(Flag.withDescription(description), Flag.optional)
+
 export const onlyFlag = Flag.String("only").pipe(
   Flag.withSchema(DataSetName),
   Flag.withMetavar("DATA-SET"),
   Flag.withDescription(`Only one data set: ${dataSetNames.join(", ")}`),
   Flag.optional
 )
+
+/** Ends a command with this exit code. No code handles it, so it needs no class for each problem. */
+export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
+  code: Schema.Int,
+  problem: Schema.String
+}) {
+  override readonly [Runtime.errorExitCode] = this.code
+  override get message() {
+    return this.problem
+  }
+}
 
 const GenerationName = Schema.String.check(
   Schema.makeFilter((text) => /^(larder-)?\d{1,15}$/.test(text) || "expected a generation, such as 41 or larder-000041")

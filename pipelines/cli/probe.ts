@@ -1,5 +1,6 @@
-/** `larder-ingest probe`: what runs would find at the sources today, one line for each feed. */
-import { Console, Effect, FileSystem, Option, Path, Runtime, Schema } from "effect"
+/** `larder-ingest probe`: checks what a run would find at the sources today, with one line for each feed. */
+import path from "node:path"
+import { Console, Effect, FileSystem, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { pipelines } from "../data-sets.ts"
 import { probePipeline, probePolicy } from "../probe/probe.ts"
@@ -11,21 +12,7 @@ import { BadUse } from "../run/preflight.ts"
 import type { OriginLayer } from "../run/run.ts"
 import { hasStoreList } from "../storefronts/source/operator-files.ts"
 import { storefronts } from "../storefronts/storefronts.ts"
-import { jsonFlag, storesFlag } from "./flags.ts"
-
-class FeedsDiffer extends Schema.TaggedError<FeedsDiffer>()("FeedsDiffer", { feeds: Schema.Int, of: Schema.Int }) {
-  override readonly [Runtime.errorExitCode] = 4
-  override get message() {
-    return `${this.feeds} of ${this.of} feeds differ or cannot be reached: a run would leave them out.`
-  }
-}
-
-class NothingAnswered extends Schema.TaggedError<NothingAnswered>()("NothingAnswered", { of: Schema.Int }) {
-  override readonly [Runtime.errorExitCode] = 1
-  override get message() {
-    return `None of ${this.of} feeds could be reached.`
-  }
-}
+import { CommandFailed, jsonFlag, replayFlag, storesFlag } from "./flags.ts"
 
 interface ProbeOptions {
   readonly pipeline: Option.Option<string>
@@ -72,15 +59,18 @@ const probeAll = Effect.fnUntraced(function* (options: ProbeOptions) {
 const failUnlessOk = (verdicts: ReadonlyArray<FeedVerdict>) => {
   const code = probeExitCode(verdicts)
   if (code === 0) return Effect.void
-  const of = verdicts.length
-  const feeds = verdicts.filter(({ verdict }) => verdict !== "ok").length
-  return Effect.fail(code === 1 ? new NothingAnswered({ of }) : new FeedsDiffer({ feeds, of }))
+  const total = verdicts.length
+  const differing = verdicts.filter(({ verdict }) => verdict !== "ok").length
+  const problem =
+    code === 1
+      ? `None of ${total} feeds could be reached.`
+      : `${differing} of ${total} feeds differ or cannot be reached: a run would leave them out.`
+  return Effect.fail(new CommandFailed({ code, problem }))
 }
 
 /** Called before any request, because the bundle is written only at the end. */
 const checkBundle = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const folder = path.dirname(path.resolve(file))
   if (yield* Effect.orElseSucceed(fs.exists(file), () => false)) {
     return yield* new BadUse({ problem: `--bundle: ${file} already exists. Name a new file.` })
@@ -96,10 +86,7 @@ const flags = {
     pipelines.map(({ name }) => name)
   ).pipe(Argument.withDescription("Only the feeds of this pipeline"), Argument.optional),
   stores: storesFlag,
-  replay: Flag.Path("replay", { mustExist: true }).pipe(
-    Flag.withDescription("Recorded payloads instead of the network: a folder, or a bundle of another probe"),
-    Flag.optional
-  ),
+  replay: replayFlag("Recorded payloads instead of the network: a folder, or a bundle of another probe"),
   bundle: Flag.Path("bundle").pipe(
     Flag.withMetavar("FILE"),
     Flag.withDescription("Write what was received, without keys, as a zip for a maintainer; --replay reads it"),

@@ -6,7 +6,7 @@ import { pipelines } from "../data-sets.ts"
 import { ingest } from "../run/ingest.ts"
 import type { Pipeline } from "../run/pipeline.ts"
 import { depotCommand } from "./depot.ts"
-import { booleanFlag, jsonFlag, storesFlag } from "./flags.ts"
+import { booleanFlag, jsonFlag, replayFlag, storesFlag } from "./flags.ts"
 import { generationsCommand } from "./generations.ts"
 import { probeCommand } from "./probe.ts"
 import { pruneCommand } from "./prune.ts"
@@ -20,11 +20,8 @@ const dayFlag = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withSchema(Day), Flag.withDescription(description), Flag.optional)
 
 const flags = {
-  replay: Flag.Path("replay", { mustExist: true }).pipe(
-    Flag.withDescription(
-      "Read recorded payloads instead of the network: a folder laid out as <host>/<path>[?query], or a bundle of probe"
-    ),
-    Flag.optional
+  replay: replayFlag(
+    "Read recorded payloads instead of the network: a folder laid out as <host>/<path>[?query], or a bundle of probe"
   ),
   file: Flag.Path("file", { mustExist: true }).pipe(
     Flag.withDescription("Read a downloaded release instead: a zip, a .json, or a folder with .csv files"),

@@ -10,16 +10,10 @@ import {
   refreshOpened,
   requirePresentForm
 } from "@larder/warehouse"
-import { Console, Effect, Option, Schema } from "effect"
+import { Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import { homeFolderSetting } from "../run/run.ts"
-import { formatKibibytes, generationFlag, jsonFlag, onlyFlag } from "./flags.ts"
-
-class NothingToPull extends Schema.TaggedError<NothingToPull>()("NothingToPull", { problem: Schema.String }) {
-  override get message() {
-    return this.problem
-  }
-}
+import { CommandFailed, formatKibibytes, generationFlag, jsonFlag, onlyFlag } from "./flags.ts"
 
 /** Pulls everything and returns the newest generation on this machine. */
 const pullAll = Effect.fnUntraced(function* (layout: Layout, to: number | undefined) {
@@ -41,7 +35,8 @@ export const pullCommand = Command.make(
     const layout = yield* openLayout(yield* homeFolderSetting)
     const { depot, dir, local } = layout
     if (depot === local) {
-      return yield* new NothingToPull({
+      return yield* new CommandFailed({
+        code: 1,
         problem: "LARDER_DEPOT names no depot: set it to s3://bucket/prefix, https://… or a folder, and pull again."
       })
     }
@@ -50,7 +45,8 @@ export const pullCommand = Command.make(
     const data_set = Option.getOrNull(only)
     const pulled = yield* data_set === null ? pullAll(layout, number) : pullAlone(layout, data_set, number)
     if (pulled === undefined)
-      return yield* new NothingToPull({
+      return yield* new CommandFailed({
+        code: 1,
         problem: `There is nothing in ${depot.location} yet: publish there first, or check LARDER_DEPOT.`
       })
     const generation = generationId(pulled.generation)

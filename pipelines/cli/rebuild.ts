@@ -1,21 +1,12 @@
 /** `larder-ingest rebuild`: rebuilds data sets from the raw archive. */
 import { followWithLake, lakeSetting } from "@larder/warehouse"
-import { Console, Effect, Option, Schema } from "effect"
+import { Console, Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { Pipeline } from "../run/pipeline.ts"
 import { rebuildDataSet } from "../run/rebuild.ts"
 import { openHome } from "../run/run.ts"
 import { formatSummary } from "../run/summary.ts"
-import { DataSetName, jsonFlag } from "./flags.ts"
-
-class NothingToRepeat extends Schema.TaggedError<NothingToRepeat>()("NothingToRepeat", {
-  pipelines: Schema.Array(Schema.String)
-}) {
-  override get message() {
-    const names = this.pipelines.join(" and ")
-    return `The raw archive has no run of ${names} to repeat: there is none, or all were rolled back. Nothing of ${names} was changed.`
-  }
-}
+import { CommandFailed, DataSetName, jsonFlag } from "./flags.ts"
 
 export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
   Command.make(
@@ -45,6 +36,9 @@ export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
         else yield* Console.error(`larder-ingest: ${pipeline.name} is not loaded, and has no run to repeat`)
       }
       yield* followWithLake(layout)
-      if (missing.length > 0) return yield* new NothingToRepeat({ pipelines: missing })
+      if (missing.length === 0) return
+      const names = missing.join(" and ")
+      const problem = `The raw archive has no run of ${names} to repeat: there is none, or all were rolled back. Nothing of ${names} was changed.`
+      return yield* new CommandFailed({ code: 1, problem })
     })
   ).pipe(Command.withDescription("Rebuild data sets from the raw archive, without the network"))

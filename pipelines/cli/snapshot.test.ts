@@ -11,7 +11,7 @@ const publish = (layout: Layout) => publishFound(layout, { deliveries: [{ item: 
 const published = copied(Effect.tap(aLayout, publish))
 
 /** Publishes a new generation each time the newest manifest is read, up to `times`. */
-const overtaken = (layout: Layout, times: number): Layout => {
+const overtake = (layout: Layout, times: number): Layout => {
   let runs = 0
   const { depot } = layout
   const run = Effect.orDie(publish(layout)).pipe(Effect.provide(NodeServices.layer))
@@ -19,26 +19,26 @@ const overtaken = (layout: Layout, times: number): Layout => {
   return publishingInto(layout, { ...depot, text })
 }
 
-const generationsIn = (file: string) =>
+const readGenerations = (file: string) =>
   Effect.scoped(
     Effect.flatMap(DuckDb.readOnly(file), (db) => db.rows("select recorded_in from ingest.run order by recorded_in"))
   )
 
-describe("what a snapshot is made of", () => {
-  itLive("is of one generation, though another one is made after its manifest was read", () =>
+describe("the copy for a snapshot", () => {
+  itLive("is of one generation even if another one is published after its manifest was read", () =>
     Effect.gen(function* () {
-      const { ingestion, manifest } = yield* copyIngestion(overtaken(yield* published, 1))
+      const { ingestion, manifest } = yield* copyIngestion(overtake(yield* published, 1))
       assert.strictEqual(manifest.number, 2)
-      assert.deepStrictEqual(yield* generationsIn(ingestion), [
+      assert.deepStrictEqual(yield* readGenerations(ingestion), [
         { recorded_in: "larder-000001" },
         { recorded_in: "larder-000002" }
       ])
     })
   )
-  itLive("is given up, with advice, where there is a newer generation each time", () =>
+  itLive("fails with advice if there is a newer generation each time", () =>
     Effect.gen(function* () {
       const layout = yield* published
-      const error = yield* Effect.flip(copyIngestion(overtaken(layout, Number.POSITIVE_INFINITY)))
+      const error = yield* Effect.flip(copyIngestion(overtake(layout, Number.POSITIVE_INFINITY)))
       assert.instanceOf(error, SnapshotOvertaken)
       assert.match(
         error.message,

@@ -1,4 +1,5 @@
 /** `larder-ingest snapshot`: all live data as one ordinary DuckDB file, for another machine or an older DuckDB. */
+import path from "node:path"
 import {
   dataSetFileOf,
   dataSets,
@@ -15,7 +16,7 @@ import {
   verifyDataSet,
   writeSnapshot
 } from "@larder/warehouse"
-import { Console, Effect, FileSystem, Option, Path, Schema } from "effect"
+import { Console, Effect, FileSystem, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { openHome } from "../run/run.ts"
 import { formatKibibytes, jsonFlag } from "./flags.ts"
@@ -36,7 +37,6 @@ export class SnapshotOvertaken extends Schema.TaggedError<SnapshotOvertaken>()("
  */
 export const copyIngestion = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const ingestion = path.join(yield* fs.makeTempDirectoryScoped({ prefix: "larder-snapshot-" }), "ingestion.duckdb")
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
@@ -87,7 +87,6 @@ export const snapshotCommand = Command.make(
     json: jsonFlag()
   },
   Effect.fn(function* ({ json, to }) {
-    const path = yield* Path.Path
     const written = yield* takeSnapshot(path.resolve(to))
     const { bytes, data_sets, file, generation } = written
     const summary = `${file}: ${formatKibibytes(bytes)}, ${data_sets.join(", ")} of ${generation}`

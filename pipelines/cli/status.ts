@@ -1,4 +1,4 @@
-/** `larder-ingest status`: whether each data set is fresh, for people and for a monitor. */
+/** `larder-ingest status`: reports whether each data set is fresh, for people and for monitoring. */
 import {
   findNewer,
   hasFailed,
@@ -11,31 +11,15 @@ import {
   type PipelineState,
   pull
 } from "@larder/warehouse"
-import { Clock, Console, Effect, Option, Runtime, Schema } from "effect"
+import { Clock, Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import { openHome } from "../run/run.ts"
-import { formatMinute, jsonFlag } from "./flags.ts"
-
-class LastRunFailed extends Schema.TaggedError<LastRunFailed>()("LastRunFailed", {
-  pipelines: Schema.Array(Schema.String)
-}) {
-  override readonly [Runtime.errorExitCode] = 1
-  override get message() {
-    return `The last run of ${this.pipelines.join(" and of ")} failed.`
-  }
-}
-
-class DataLate extends Schema.TaggedError<DataLate>()("DataLate", { pipelines: Schema.Array(Schema.String) }) {
-  override readonly [Runtime.errorExitCode] = 4
-  override get message() {
-    return `Late: ${this.pipelines.join(", ")}.`
-  }
-}
+import { CommandFailed, formatMinute, jsonFlag } from "./flags.ts"
 
 /** `sample`: bundled samples do not get newer and are never late. `not_loaded`: the pipeline has never run. */
 type Status = "fresh" | "late" | "failed" | "sample" | "not_loaded"
 
-const judgeState = (state: PipelineState, now: number): Status => {
+const assessState = (state: PipelineState, now: number): Status => {
   const { last_read, last_run, late_after_days } = state
   if (last_run === undefined) return "not_loaded"
   if (hasFailed(last_run)) return "failed"
@@ -79,8 +63,8 @@ export const statusCommand = Command.make(
     const states = yield* liveStates(layout)
     const hasRun = states.some(({ last_run }) => last_run !== undefined)
     const now = yield* Clock.currentTimeMillis
-    const judged = states.map((state) => {
-      const status = judgeState(state, now)
+    const assessed = states.map((state) => {
+      const status = assessState(state, now)
       return {
         pipeline: state.pipeline,
         status,
@@ -90,16 +74,19 @@ export const statusCommand = Command.make(
         last_run_id: state.last_run?.run_id ?? null
       }
     })
-    const lines = judged.map(
+    const lines = assessed.map(
       ({ detail, pipeline, status }) =>
         `${status.replace("_", " ").padEnd("not loaded".length)}  ${pipeline}: ${detail}`
     )
-    if (json || hasRun) yield* Console.log(json ? JSON.stringify(judged) : lines.join("\n"))
+    if (json || hasRun) yield* Console.log(json ? JSON.stringify(assessed) : lines.join("\n"))
     if (!hasRun) return yield* new NoWarehouse({ dir: layout.dir })
-    const { failed = [], late = [] } = Object.groupBy(judged, ({ status }) => status)
-    const namesIn = (group: typeof judged) => group.map(({ pipeline }) => pipeline)
-    if (failed.length > 0) return yield* new LastRunFailed({ pipelines: namesIn(failed) })
-    if (late.length > 0) return yield* new DataLate({ pipelines: namesIn(late) })
+    const { failed = [], late = [] } = Object.groupBy(assessed, ({ status }) => status)
+    const joinNames = (group: typeof assessed, separator: string) =>
+      group.map(({ pipeline }) => pipeline).join(separator)
+    if (failed.length > 0) {
+      return yield* new CommandFailed({ code: 1, problem: `The last run of ${joinNames(failed, " and of ")} failed.` })
+    }
+    if (late.length > 0) return yield* new CommandFailed({ code: 4, problem: `Late: ${joinNames(late, ", ")}.` })
   })
 ).pipe(
   Command.withDescription(

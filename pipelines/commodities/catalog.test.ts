@@ -202,7 +202,8 @@ describe("feeds", () => {
   })
 
   it("look back at least 35 days for the survey", () => {
-    for (const { feed, lookBackDays } of feeds) if (feed.startsWith("gov-mpr/2993")) assert.isAtLeast(lookBackDays, 35)
+    for (const { feed, look_back_days } of feeds)
+      if (feed.startsWith("gov-mpr/2993")) assert.isAtLeast(look_back_days, 35)
   })
 
   const hashesOf = (textOf: typeof tableText) => parseCatalog(textOf).feeds.map(({ mapping_sha256 }) => mapping_sha256)

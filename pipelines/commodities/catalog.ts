@@ -1,6 +1,5 @@
 /**
- * The commodity catalog: which number of which report belongs to which metric. It is data, in tab-separated tables
- * under `catalog/`; a new metric is a new line in `metrics.tsv`. `catalog/README.md` explains the columns.
+ * The commodity catalog assigns the numbers of reports to metrics. It is data, in tab-separated tables under `catalog/`; a new metric is a new line in `metrics.tsv`. `catalog/README.md` explains the columns.
  */
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
@@ -9,22 +8,12 @@ import { Schema } from "effect"
 import { BadLine, type Located, parseTable } from "../run/files/hand-edited.ts"
 import { commodityMappingVersion } from "./mapping-version.ts"
 
-export interface Feed {
-  readonly feed: string
+export interface Feed extends Omit<typeof FeedLine.Type, "path" | "period" | "values" | "states"> {
   readonly source: "gov-mars" | "gov-mpr"
-  readonly title: string
   /** Paths below the service's base address. A later path is requested if an earlier one does not exist. */
   readonly paths: ReadonlyArray<string>
-  /** The section that the response must be or contain; empty if the report has no sections. */
-  readonly section: string
-  readonly frequency: Frequency
   readonly period: PeriodKey
   readonly final: boolean
-  /** The field by which a window of days is requested, in exactly this spelling. */
-  readonly windowField: string
-  /** How many days that field may be from the day of a reading: a year-to-date report begins on 1 January. */
-  readonly windowReachDays: number
-  readonly lookBackDays: number
   readonly states: ReadonlyArray<Condition>
   readonly metrics: ReadonlyArray<CatalogMetric>
   /** Fields in lower case that need no warning: the service is known to send them beside the mapped ones. */
@@ -49,20 +38,13 @@ interface Condition {
   readonly values: ReadonlyArray<string>
 }
 
-export interface CatalogMetric {
-  readonly metric_name: string
-  readonly product_slug: string
+export interface CatalogMetric extends Omit<typeof MetricLine.Type, "feed" | "where" | "column"> {
   readonly feeds: ReadonlyArray<string>
   readonly where: ReadonlyArray<Condition>
   readonly column: ColumnRule
-  readonly unit: string
-  readonly region: string
-  readonly market_level: string
-  readonly freight: string
-  readonly licence: Licence
 }
 
-/** How to find the column: by names of which exactly one exists, by words in its name, or as the only one with numbers. */
+/** How to find the column: by exactly one of several names, by words in its name, or as the only one with numbers. */
 export interface ColumnRule {
   /** The name that the catalog shows until a payload has been read. */
   readonly name: string
@@ -78,11 +60,14 @@ const FeedLine = Schema.Struct({
   feed: Schema.String.check(Schema.isPattern(/^gov-(mars|mpr)\/.+$/u)),
   title: Schema.NonEmptyString,
   path: Schema.NonEmptyString,
+  /** The section that the response must be or contain; empty if the report has no sections. */
   section: Schema.String,
   frequency: Frequency,
   period: Schema.NonEmptyString,
   values: Schema.Literals(["provisional", "final"]),
+  /** The field by which a window of days is requested, in exactly this spelling. */
   window_field: Schema.NonEmptyString,
+  /** How many days that field may be from the day of a reading: a year-to-date report begins on 1 January. */
   window_reach_days: Days,
   look_back_days: Days,
   states: Schema.NonEmptyString
@@ -182,25 +167,20 @@ const parseFeed = (
   metrics: ReadonlyArray<typeof MetricLine.Type>,
   known: ReadonlyArray<typeof KnownFieldLine.Type>
 ): Feed => {
+  const { path, period, states, values, ...line } = row
   const source = row.feed.startsWith("gov-mars/") ? "gov-mars" : "gov-mpr"
   const own = metrics.filter((metric) => splitTrimmed(metric.feed, "|").includes(row.feed))
   const knownFields = known.filter((field) => field.source === "both" || field.source === source)
   return {
-    feed: row.feed,
+    ...line,
     source,
-    title: row.title,
-    paths: splitTrimmed(row.path, "|"),
-    section: row.section,
-    frequency: row.frequency,
-    period: parsePeriod(row.period),
-    final: row.values === "final",
-    windowField: row.window_field,
-    windowReachDays: row.window_reach_days,
-    lookBackDays: row.look_back_days,
+    paths: splitTrimmed(path, "|"),
+    period: parsePeriod(period),
+    final: values === "final",
     states: [
       { field: "slug_id", values: [row.feed.split("/")[1] ?? ""] },
       { field: "report_title", values: [row.title] },
-      ...parseConditions(row.states)
+      ...parseConditions(states)
     ],
     metrics: own.map(parseMetric),
     knownFields: new Set(knownFields.map(({ field }) => field)),

@@ -123,10 +123,10 @@ const cases: ReadonlyArray<readonly [check: string, mistake: string, ReadonlyArr
   ]
 
 describe("a check", () => {
-  it.effect.each(cases)("%s finds %s, and nothing in valid data", ([name, , good, bad]) =>
+  it.effect.each(cases)("%s finds %s, and nothing in valid data", ([name, , valid, faulty]) =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* badRows(name, yield* warehouse(good)), [])
-      assert.isNotEmpty(yield* badRows(name, yield* warehouse(bad)))
+      assert.deepStrictEqual(yield* badRows(name, yield* warehouse(valid)), [])
+      assert.isNotEmpty(yield* badRows(name, yield* warehouse(faulty)))
     }).pipe(Effect.scoped)
   )
 

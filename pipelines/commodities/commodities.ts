@@ -11,7 +11,7 @@ const withoutKey =
 export const commodities: Pipeline = {
   name: "commodities",
   dataSet: commodity,
-  holds: "prices",
+  rowNoun: "prices",
   acceptsDays: true,
   rebuildRepeatsEmptyRuns: true,
   checks: commodityChecks,

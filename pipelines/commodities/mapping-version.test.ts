@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { readBody, recordingOf } from "@larder/test/support/pipelines/commodity-payloads.ts"
-import { goldenRows } from "@larder/test/support/pipelines/golden.ts"
+import { compareWithGolden } from "@larder/test/support/pipelines/golden.ts"
 import { catalog } from "./catalog.ts"
 import { commodityMappingVersion } from "./mapping-version.ts"
 
@@ -19,7 +19,7 @@ describe("the version of the mapping", () => {
       const rejected = rejects.map(({ position }) => position) // rewording a reason does not change the mapping
       return { feed: feed.feed, ...read, rejected, measures: Object.fromEntries(measures) }
     })
-    goldenRows(golden, commodityMappingVersion, rows)
+    compareWithGolden(golden, commodityMappingVersion, rows)
   })
 
   it("covers both services, every kind of period, unit and column", () => {

@@ -1,6 +1,7 @@
 /** Reads one feed: fetches it, decodes and normalises its payload unless that is known, and stages it. */
 import { Effect, FileSystem } from "effect"
 import type { FetchedPayload } from "../run/archive/fetch-list.ts"
+import { expectErrors } from "../run/files/causes.ts"
 import type { Feed } from "./catalog.ts"
 import { decodeText, PayloadUnreadable, parseRows } from "./decode/payload.ts"
 import { DriftFound } from "./normalise/drift.ts"
@@ -52,19 +53,15 @@ export const readFeed = Effect.fnUntraced(
       try: () => {
         const payload = parseRows(feed, { ...raw, text: decodeText(raw.url, bytes), recorded })
         if (payload.rows.length === 0 && !recorded && window === undefined) {
-          const problem = "holds no row, although the whole history was requested"
+          const problem = "has no row, although the whole history was requested"
           throw new PayloadUnreadable({ url: raw.url, problem })
         }
         const requested = raw.exact ? window : undefined
         const limits = { days: context.run.days, requested, valued: listValued(feed, context) }
         return { read: normalise(feed, payload, limits), remark: payload.remark }
       },
-      catch: (cause) => cause
-    }).pipe(
-      Effect.catch((cause) =>
-        cause instanceof DriftFound || cause instanceof PayloadUnreadable ? Effect.fail(cause) : Effect.die(cause)
-      )
-    )
+      catch: expectErrors<DriftFound | PayloadUnreadable>(DriftFound, PayloadUnreadable)
+    })
 
     const mapping = identifyMapping(feed, context)
     // a partial payload is read again, so that each run reports it

@@ -1,19 +1,19 @@
 /**
- * Reads all feeds of the catalog: those of one service one after the other, the two services in parallel. The first run
- * reads whole histories; later ones read back as far as reports are revised. An unreachable or faulty feed does not
+ * Reads all feeds of the catalog: one after the other for each service, and the two services in parallel. The first run
+ * reads whole histories; later runs read the days that reports may still revise. An unreachable or faulty feed does not
  * stop the others, unless the service itself fails.
  */
 import type { FeedLeftOut } from "@larder/schemas"
 import { Clock, DateTime, Effect } from "effect"
 import { readHandEdited } from "../run/files/hand-edited.ts"
-import { Origin, type OriginError } from "../run/origins/origin.ts"
+import { isOriginError, Origin, type OriginError } from "../run/origins/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext, reasonLines } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { catalog, type Feed } from "./catalog.ts"
 import { readPreviousFeeds } from "./previous.ts"
 import { type FeedRead, readFeed } from "./read-feed.ts"
 import type { FeedContext } from "./source/fetch-feed.ts"
-import { areAllEmpty, emptyLikeOthers, marsKey } from "./source/requests.ts"
+import { areAllEmpty, emptyLikeOthers, findReasonToStop, marsKey } from "./source/requests.ts"
 import { catalogRows } from "./stage/catalog-rows.ts"
 
 type Outcome = { readonly feed: string } & (
@@ -38,35 +38,11 @@ const readOutcome = (context: FeedContext, line: Feed) => {
   const untrusted = ({ message: reason }: Error) => Effect.succeed<Outcome>({ kind: "untrusted", feed, reason })
   return readFeed(context, line).pipe(
     Effect.map((read): Outcome => ({ kind: "read", feed, ...read })),
-    Effect.catchTags({
-      UpstreamUnavailable: unreachable,
-      AccessDenied: unreachable,
-      RefusedByUpstream: unreachable,
-      AnswerTooLarge: unreachable,
-      GivenUp: unreachable,
-      ForbiddenAddress: unreachable,
-      NotRecorded: unreachable,
-      RecordingUnreadable: untrusted,
-      DriftFound: untrusted,
-      PayloadUnreadable: untrusted
-    })
+    Effect.catchIf(isOriginError, (error) =>
+      error._tag === "RecordingUnreadable" ? untrusted(error) : unreachable(error)
+    ),
+    Effect.catchTag(["DriftFound", "PayloadUnreadable"], untrusted)
   )
-}
-
-/** Explains why the other feeds of a service are not requested: the response would be the same. */
-const findReasonToStop = (outcomes: ReadonlyArray<Outcome>): string | undefined => {
-  const errors = outcomes.map((outcome) => (outcome.kind === "unreachable" ? outcome.error : undefined))
-  const last = errors.at(-1)
-  // an error in a response of the service itself, such as its encoding, implies nothing about the other feeds
-  if (last?._tag === "UpstreamUnavailable" && !last.may_pass && last.status !== 200) {
-    return `Not asked, because the service did not answer for ${outcomes.at(-1)?.feed}.`
-  }
-  const unavailable = errors.length - 1 - errors.findLastIndex((error) => error?._tag !== "UpstreamUnavailable")
-  if (unavailable >= maxUnavailable) {
-    return `Not asked, because the service did not answer for ${unavailable} feeds in a row.`
-  }
-  const denied = outcomes[errors.findIndex((error) => error?._tag === "AccessDenied")]
-  return denied && `Not asked, because the service denied ${denied.feed}.`
 }
 
 /** If no feed has a row for days that were read before, all feeds count as untrusted. */
@@ -93,7 +69,8 @@ const readService = Effect.fnUntraced(function* (
     const outcome: Outcome =
       stop === undefined ? yield* readOutcome(context, feed) : { kind: "unreachable", feed: feed.feed, reason: stop }
     outcomes.push(outcome)
-    stop ??= findReasonToStop(outcomes)
+    const reason = findReasonToStop(outcomes, maxUnavailable)
+    stop ??= reason && `Not requested, because ${reason}.`
     yield* progress.advance({ finished: feed.feed, rows: outcome.kind === "read" ? outcome.rows_read : 0 })
   }
   // days that the operator chose may have no rows, and so may a recording
@@ -127,7 +104,7 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
   const untrusted = outcomes.filter((outcome) => outcome.kind === "untrusted").length
   const responded = read.length + untrusted
   if (untrusted * minFeedsPerUntrusted > responded) {
-    const verdict = `${untrusted} of ${responded} feeds that answered cannot be trusted, which is more than a third.`
+    const verdict = `${untrusted} of ${responded} feeds that responded cannot be trusted, which is more than a third.`
     return yield* new ReadFailed({ faults: [verdict, ...reasonLines(left_out), advice], left_out })
   }
   if (read.length === 0) return yield* new NothingRead({ reasons: reasonLines(left_out), left_out })

@@ -2,7 +2,8 @@
  * Probes the newest release of branded foods: the download page, and for each zip its list of members and their first
  * records, a few hundred kilobytes of hundreds of megabytes. Checks that they have the keys and columns of a run.
  */
-import { Effect, FileSystem, Path, Result } from "effect"
+import path from "node:path"
+import { Effect, FileSystem, Result } from "effect"
 import { readHeader } from "../branded-foods/decode/csv/header.ts"
 import { csvMembers, members } from "../branded-foods/decode/csv/members.ts"
 import { makeCutter } from "../branded-foods/decode/json/food-cutter.ts"
@@ -30,7 +31,7 @@ export const parseFoods = ({ head, name }: MemberHead): ReadonlyArray<Readonly<R
   })
 }
 
-const judgeFoods = (feed: string, foods: ReturnType<typeof parseFoods>): ProbeFinding => {
+const checkFoods = (feed: string, foods: ReturnType<typeof parseFoods>): ProbeFinding => {
   const rows = foods.length
   const problem = foods.map(findShapeProblem).find((found) => found !== undefined)
   const keys = new Set(foods.flatMap((food) => Object.keys(food)))
@@ -45,9 +46,9 @@ const judgeFoods = (feed: string, foods: ReturnType<typeof parseFoods>): ProbeFi
   return { feed, verdict: "ok", detail: `its first ${rows} foods can be read`, notes, rows }
 }
 
-const judgeJson = (feed: string, member: MemberHead): ProbeFinding => {
+const checkJson = (feed: string, member: MemberHead): ProbeFinding => {
   try {
-    return judgeFoods(feed, parseFoods(member))
+    return checkFoods(feed, parseFoods(member))
   } catch (cause) {
     if (cause instanceof FoodListUnusable || cause instanceof SyntaxError) {
       return { feed, verdict: "differs", detail: cause.message }
@@ -59,9 +60,8 @@ const judgeJson = (feed: string, member: MemberHead): ProbeFinding => {
 const findMemberName = ({ name }: Pick<MemberHead, "name">) =>
   csvMembers.find((member) => `${member}.csv` === name.toLowerCase())
 
-const judgeCsv = Effect.fnUntraced(function* (feed: string, heads: ReadonlyArray<MemberHead>) {
+const checkCsv = Effect.fnUntraced(function* (feed: string, heads: ReadonlyArray<MemberHead>) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const differs = (detail: string): ProbeFinding => ({ feed, verdict: "differs", detail })
   const names = new Set(heads.map(findMemberName))
   const missing = csvMembers.filter((name) => members[name].isRequired && !names.has(name))
@@ -90,29 +90,29 @@ const selectMembers = (form: Form) => (all: ReadonlyArray<ZipMember>) => {
   return foods === undefined ? [] : [foods]
 }
 
-const judgeForm = (form: Form, feed: string, heads: ReadonlyArray<MemberHead>) => {
-  if (form === "csv") return judgeCsv(feed, heads)
+const checkForm = (form: Form, feed: string, heads: ReadonlyArray<MemberHead>) => {
+  if (form === "csv") return checkCsv(feed, heads)
   const [foods] = heads
   const missing: ProbeFinding = { feed, verdict: "differs", detail: "the zip has no .json" }
-  return Effect.succeed(foods === undefined ? missing : judgeJson(feed, foods))
+  return Effect.succeed(foods === undefined ? missing : checkJson(feed, foods))
 }
 
 /** The part of a zip that a probe read, for a bundle. */
-export interface SeenZip extends Pick<ZipHeads, "listed" | "members"> {
+export interface ProbedZip extends Pick<ZipHeads, "listed" | "members"> {
   readonly url: string
   readonly refusal?: OriginError
 }
 
 interface ProbedForm {
   readonly finding: ProbeFinding
-  readonly seen: ReadonlyArray<SeenZip>
+  readonly zips: ReadonlyArray<ProbedZip>
 }
 
 const probeForm = Effect.fnUntraced(function* (form: Form, url: string | undefined, newest_day: string | null) {
   const feed = `gov-fdc/${form}`
   const unread = (verdict: ProbeFinding["verdict"], detail: string, notes: ReadonlyArray<string> = []): ProbedForm => ({
     finding: { feed, verdict, detail, notes, newest_day },
-    seen: []
+    zips: []
   })
   if (url === undefined) return unread("differs", `the release of ${newest_day} has no zip of this form`)
   const name = url.slice(url.lastIndexOf("/") + 1)
@@ -123,13 +123,13 @@ const probeForm = Effect.fnUntraced(function* (form: Form, url: string | undefin
     if (error._tag === "ZipUnusable") return unread("differs", error.message)
     if (error._tag === "NoRanges")
       return unread("ok", name, ["the server sends only the whole file, so its contents were not read"])
-    const refused: SeenZip = { url, listed: [], members: [], refusal: error }
-    return { ...unread("unreachable", explainUnreachable(error)), seen: [refused] }
+    const refused: ProbedZip = { url, listed: [], members: [], refusal: error }
+    return { ...unread("unreachable", explainUnreachable(error)), zips: [refused] }
   }
   const { bytes, listed, members } = heads.success
-  const judged = yield* judgeForm(form, feed, members)
-  const detail = `${name}, ${(bytes / 1e6).toFixed(1)} MB: ${judged.detail}`
-  const probed: ProbedForm = { finding: { ...judged, detail, newest_day }, seen: [{ url, listed, members }] }
+  const checked = yield* checkForm(form, feed, members)
+  const detail = `${name}, ${(bytes / 1e6).toFixed(1)} MB: ${checked.detail}`
+  const probed: ProbedForm = { finding: { ...checked, detail, newest_day }, zips: [{ url, listed, members }] }
   return probed
 })
 
@@ -141,10 +141,10 @@ export const probeBrandedFoods = Effect.fn("probe.brandedFoods")(function* () {
       error._tag === "NoReleaseFound"
         ? { verdict: "differs", detail: error.message }
         : { verdict: "unreachable", detail: explainUnreachable(yield* failOnLocalFault(error)) }
-    return { verdicts: [toVerdict({ feed: "gov-fdc", ...finding })], seen: [] }
+    return { verdicts: [toVerdict({ feed: "gov-fdc", ...finding })], zips: [] }
   }
   const { csv, json, released_on } = release.success
   const zips = { json, csv: typeof csv === "string" ? csv : undefined }
   const probed = yield* Effect.forEach(["json", "csv"] as const, (form) => probeForm(form, zips[form], released_on))
-  return { verdicts: probed.map(({ finding }) => toVerdict(finding)), seen: probed.flatMap(({ seen }) => seen) }
+  return { verdicts: probed.map(({ finding }) => toVerdict(finding)), zips: probed.flatMap((form) => form.zips) }
 })

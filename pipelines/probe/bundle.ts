@@ -3,10 +3,12 @@
  * `<name>.refused.json`, and `probe.json` with the verdicts, the response headers and the lists of zip members. Keys
  * are removed. Names leave out the date window, because a replay requests none.
  */
+
 import { readFile, rename, rm, writeFile } from "node:fs/promises"
+import path from "node:path"
 import { buffer } from "node:stream/consumers"
 import { version } from "@larder/schemas"
-import { Clock, Effect, Path, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { ZipFile } from "yazl"
 import { readFetches } from "../run/archive/archived-runs.ts"
 import { hasPayload } from "../run/archive/fetch-list.ts"
@@ -14,7 +16,7 @@ import { reasonOf } from "../run/files/causes.ts"
 import { encodeRefusal } from "../run/origins/origin.ts"
 import { recordingName, refusedSuffix, toldSuffix } from "../run/origins/replay.ts"
 import { listAddress } from "../storefronts/source/operator-files.ts"
-import { parseFoods, type SeenZip } from "./branded-foods.ts"
+import { type ProbedZip, parseFoods } from "./branded-foods.ts"
 import { type ProbedPipeline, probeRunId } from "./probe.ts"
 import { makeRedaction, type Redaction } from "./redaction.ts"
 import type { FeedVerdict } from "./verdict.ts"
@@ -29,14 +31,14 @@ class BundleUnwritable extends Schema.TaggedError<BundleUnwritable>()("BundleUnw
   }
 }
 
-/** Weeks of a report take a few hundred kilobytes, the beginning of a store's file 4 MB. */
+/** Weeks of a report have a few hundred kilobytes, the beginning of a store's file 4 MB. */
 const maxRecordingBytes = 32 << 20
 /** For all recordings. A replay refuses bundles of more than twice this size. */
 const maxBundleBytes = 256 << 20
 /** File systems allow 255 bytes in a name, and a suffix may be added to this one. */
 const maxNameBytes = 220
 
-/** 1980-01-01, the first date that a zip can hold. `probe.json` says when the bundle was made. */
+/** 1980-01-01, the first possible date in a zip. `probe.json` has the time of the bundle. */
 const noTime = { mtime: new Date(1980, 0, 1), mode: 0o100644, forceDosTimestamp: true }
 
 interface BundleEntry {
@@ -78,14 +80,13 @@ const shortenMember = (member: MemberHead) => {
 
 const encodeJson = (value: unknown) => Buffer.from(`${JSON.stringify(value, null, 2)}\n`)
 
-/** For commodities, the parameter `q` holds the date window and nothing else. */
+/** For commodities, the parameter `q` contains only the date window. */
 const nameRecording = (url: string, pipeline: string) =>
   recordingName(pipeline === "commodities" ? url.replace(/([?&])q=[^&]*&?/, "$1").replace(/[?&]$/, "") : url)
 
 const hasValidName = (name: string) => name.split("/").every((part) => Buffer.byteLength(part) <= maxNameBytes)
 
 const listRecordings = Effect.fnUntraced(function* (probed: ProbedPipeline) {
-  const path = yield* Path.Path
   const entries: Array<BundleEntry> = []
   const fetches: Array<unknown> = []
   let stores: string | undefined
@@ -112,7 +113,7 @@ const listRecordings = Effect.fnUntraced(function* (probed: ProbedPipeline) {
   return { entries, fetches, stores }
 })
 
-const recordZip = ({ members, refusal, url }: SeenZip, { bytes: redact }: Redaction) =>
+const recordZip = ({ members, refusal, url }: ProbedZip, { bytes: redact }: Redaction) =>
   Effect.promise(async (): Promise<BundleEntry> => {
     const name = recordingName(url)
     if (refusal !== undefined) return { name: name + refusedSuffix, bytes: encodeJson(encodeRefusal(url, refusal)) }
@@ -147,8 +148,8 @@ export const writeProbeBundle = Effect.fn("probe.writeBundle")(function* (
   const read = yield* Effect.forEach(probed, listRecordings)
   const redaction = yield* makeRedaction(read.find(({ stores }) => stores !== undefined)?.stores)
   const redact = ({ bytes, name }: BundleEntry) => ({ name: redaction.text(name), bytes: redaction.bytes(bytes) })
-  const seen = probed.flatMap(({ zips }) => zips)
-  const zips = yield* Effect.forEach(seen, (zip) => recordZip(zip, redaction))
+  const probedZips = probed.flatMap(({ zips }) => zips)
+  const zips = yield* Effect.forEach(probedZips, (zip) => recordZip(zip, redaction))
   const recordings = selectFitting([...zips, ...read.flatMap(({ entries }) => entries).map(redact)])
   const made_at = new Date(yield* Clock.currentTimeMillis).toISOString()
   const about = {
@@ -158,7 +159,7 @@ export const writeProbeBundle = Effect.fn("probe.writeBundle")(function* (
     made_at,
     feeds: verdicts,
     fetches: read.flatMap(({ fetches }) => fetches),
-    zips: seen.map(({ listed, url }) => ({ url, members: listed }))
+    zips: probedZips.map(({ listed, url }) => ({ url, members: listed }))
   }
   const entries = [redact({ name: "probe.json", bytes: encodeJson(about) }), ...recordings]
   const part = `${file}.part`

@@ -9,17 +9,16 @@ import { PayloadUnreadable, parseRows } from "../commodities/decode/payload.ts"
 import { DriftFound } from "../commodities/normalise/drift.ts"
 import { normalise } from "../commodities/normalise/normalise.ts"
 import { daysAhead, fetchFirst } from "../commodities/source/fetch-feed.ts"
-import { areAllEmpty, emptyLikeOthers, feedRequests, marsKey } from "../commodities/source/requests.ts"
+import {
+  areAllEmpty,
+  emptyLikeOthers,
+  feedRequests,
+  findReasonToStop,
+  marsKey
+} from "../commodities/source/requests.ts"
 import type { FetchedPayload } from "../run/archive/fetch-list.ts"
 import { readHandEdited } from "../run/files/hand-edited.ts"
-import {
-  AccessDenied,
-  NotRecorded,
-  Origin,
-  type OriginError,
-  RefusedByUpstream,
-  UpstreamUnavailable
-} from "../run/origins/origin.ts"
+import { NotRecorded, Origin, type OriginError, RefusedByUpstream } from "../run/origins/origin.ts"
 import type { DayRange } from "../run/pipeline.ts"
 import {
   describeManyRejects,
@@ -41,9 +40,9 @@ const spanDays: Readonly<Record<Feed["frequency"], number>> = {
 /** A week is final after four more reports have restated it. */
 const finalAfterDays = 35
 
-/** `windowReachDays` also covers year-to-date reports, which begin on 1 January. */
-const selectWindow = ({ final, frequency, windowReachDays }: Feed, today: string): DayRange => ({
-  from: daysBefore(today, spanDays[frequency] + windowReachDays + (final ? finalAfterDays : 0)),
+/** `window_reach_days` also covers year-to-date reports, which begin on 1 January. */
+const selectWindow = ({ final, frequency, window_reach_days }: Feed, today: string): DayRange => ({
+  from: daysBefore(today, spanDays[frequency] + window_reach_days + (final ? finalAfterDays : 0)),
   to: daysBefore(today, -daysAhead)
 })
 
@@ -97,13 +96,10 @@ const checkPayload = (
   return { ...about, verdict: "ok", detail: `${feed.title}, ${rows.length} rows, ${newest}` }
 }
 
-interface ProbedFeed {
-  readonly finding: ProbeFinding
-  readonly error?: OriginError
-}
+type ProbedFeed = ProbeFinding & { readonly error?: OriginError }
 
 /** Reading finds what is wrong with a payload. Any other exception is a bug. */
-const judgePayload = (feed: Feed, ...rest: [FetchedPayload, string, DayRange | undefined, boolean]): ProbeFinding => {
+const tryPayload = (feed: Feed, ...rest: [FetchedPayload, string, DayRange | undefined, boolean]): ProbedFeed => {
   try {
     return checkPayload(feed, ...rest)
   } catch (cause) {
@@ -122,36 +118,26 @@ const probeFeed = Effect.fnUntraced(function* (feed: Feed, today: string, key: R
   const fetched = yield* Effect.result(fetchFirst(requests))
   if (Result.isSuccess(fetched)) {
     const text = yield* Effect.orDie(fs.readFileString(fetched.success.path)) // the archive has just written it
-    const read: ProbedFeed = { finding: judgePayload(feed, fetched.success, text, window, kind !== "live") }
-    return read
+    return tryPayload(feed, fetched.success, text, window, kind !== "live")
   }
   const error = yield* failOnLocalFault(fetched.failure)
   const unread: ProbedFeed =
     error instanceof NotRecorded
-      ? { finding: { feed: feed.feed, verdict: "not_asked", detail: "nothing is recorded of it" } }
-      : { finding: { feed: feed.feed, verdict: "unreachable", detail: explainUnreachable(error) }, error }
+      ? { feed: feed.feed, verdict: "not_asked", detail: "it is not recorded" }
+      : { feed: feed.feed, verdict: "unreachable", detail: explainUnreachable(error), error }
   return unread
 })
 
 const maxUnavailable = 2
 
-const findReasonToStop = (probed: ReadonlyArray<ProbedFeed>): string | undefined => {
-  const last = probed.at(-1)
-  if (last?.error instanceof AccessDenied) return `the service denied ${last.finding.feed}`
-  const unavailable = probed.slice(probed.findLastIndex(({ error }) => !(error instanceof UpstreamUnavailable)) + 1)
-  const isPermanent = last?.error instanceof UpstreamUnavailable && !last.error.may_pass
-  if (!isPermanent && unavailable.length < maxUnavailable) return undefined
-  return `the service did not answer for ${last?.finding.feed}`
-}
-
 const isGone = ({ error }: ProbedFeed) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
 
 /** A single report may end. If no report exists any more, the whole service has moved. */
 const detectMove = (probed: ReadonlyArray<ProbedFeed>): ReadonlyArray<ProbeFinding> => {
-  if (probed.length < 3 || !probed.every(isGone)) return probed.map(({ finding }) => finding)
+  if (probed.length < 3 || !probed.every(isGone)) return probed
   const detail =
     "no report of this service is at its address anymore (HTTP 404 or 410): the API has moved; install a newer version of Larder, or report it with --bundle"
-  return probed.map(({ finding }) => ({ ...finding, detail }))
+  return probed.map((finding) => ({ ...finding, detail }))
 }
 
 /** Every feed of a service is requested for days that have rows, so feeds that are all empty differ. */
@@ -177,7 +163,7 @@ const probeService = Effect.fnUntraced(function* ({ feeds }: Catalog, source: Fe
   for (const feed of own) {
     if (stop !== undefined) break
     probed.push(yield* probeFeed(feed, today, key))
-    stop = findReasonToStop(probed)
+    stop = findReasonToStop(probed, maxUnavailable)
   }
   const skipped = own
     .slice(probed.length)

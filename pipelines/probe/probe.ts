@@ -8,7 +8,7 @@ import { commodities } from "../commodities/commodities.ts"
 import { Archive } from "../run/archive/archive.ts"
 import type { LivePolicy } from "../run/origins/live.ts"
 import type { Pipeline } from "../run/pipeline.ts"
-import type { SeenZip } from "./branded-foods.ts"
+import type { ProbedZip } from "./branded-foods.ts"
 import type { FeedVerdict } from "./verdict.ts"
 
 /** A person waits for the result: a probe tries twice, and does not wait out pauses of minutes. */
@@ -26,31 +26,31 @@ export const probeRunId = "probe"
 export interface ProbedPipeline {
   readonly pipeline: string
   readonly verdicts: ReadonlyArray<FeedVerdict>
-  readonly zips: ReadonlyArray<SeenZip>
+  readonly zips: ReadonlyArray<ProbedZip>
   /** Folder of the archive with everything that was fetched. */
   readonly folder: string
 }
 
-const judgeFeeds = Effect.fnUntraced(function* (pipeline: Pipeline, stores: string | undefined) {
+const probeFeeds = Effect.fnUntraced(function* (pipeline: Pipeline, stores: string | undefined) {
   if (pipeline === commodities) {
     const { probeCommodities } = yield* Effect.promise(() => import("./commodities.ts"))
-    return { verdicts: yield* probeCommodities(), seen: [] }
+    return { verdicts: yield* probeCommodities(), zips: [] }
   }
   if (pipeline === brandedFoods) {
     const { probeBrandedFoods } = yield* Effect.promise(() => import("./branded-foods.ts"))
     return yield* probeBrandedFoods()
   }
   const { probeStorefronts } = yield* Effect.promise(() => import("./storefronts.ts"))
-  return { verdicts: yield* probeStorefronts(stores), seen: [] }
+  return { verdicts: yield* probeStorefronts(stores), zips: [] }
 })
 
 /** Probes one pipeline from the provided origin. `stores` is the file of `--stores`. */
 export const probePipeline = Effect.fnUntraced(function* (pipeline: Pipeline, stores?: string) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-probe-" }))
-  const { seen, verdicts } = yield* judgeFeeds(pipeline, stores).pipe(
+  const { verdicts, zips } = yield* probeFeeds(pipeline, stores).pipe(
     Effect.provide(Archive.layer({ folder, run_id: probeRunId, pipeline: pipeline.name, days: null }))
   )
-  const probed: ProbedPipeline = { pipeline: pipeline.name, verdicts, zips: seen, folder }
+  const probed: ProbedPipeline = { pipeline: pipeline.name, verdicts, zips, folder }
   return probed
 })

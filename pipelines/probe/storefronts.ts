@@ -2,9 +2,10 @@
  * Probes the stores of a list with the code of a run, which obeys robots.txt: the first requests to each store, up to
  * its first rows, and only the beginning of a feed that is a single file.
  */
-import { Effect, FileSystem, Schema, Stream } from "effect"
+import { Effect, FileSystem, Schema } from "effect"
 import { Archive } from "../run/archive/archive.ts"
 import { Origin } from "../run/origins/origin.ts"
+import { takeBytes } from "../run/origins/transport.ts"
 import type { Batch } from "../storefronts/decode/feed.ts"
 import { feedKinds } from "../storefronts/feed-kinds.ts"
 import { type StorePolicy, storePolicy } from "../storefronts/source/crawl/policy.ts"
@@ -31,20 +32,11 @@ const truncateFiles = (origin: Origin["Service"]) =>
       Effect.map(origin.open(request, resume), (response) => {
         if (request.maxBytes !== policy.maxFileBytes) return response
         const { file: _file, ...rest } = response
-        let left = maxFileBytes
-        const body = response.body.pipe(
-          Stream.takeWhile(() => left > 0),
-          Stream.map((bytes) => {
-            const piece = bytes.subarray(0, left)
-            left -= piece.length
-            return piece
-          })
-        )
-        return { ...rest, total: null, body }
+        return { ...rest, total: null, body: takeBytes(response.body, maxFileBytes) }
       })
   })
 
-const judge = (feed: string, { products, rejects, variants }: Batch): ProbeFinding => {
+const checkBatch = (feed: string, { products, rejects, variants }: Batch): ProbeFinding => {
   const priced = variants.filter(({ price }) => price !== null).length
   const notes =
     priced === variants.length ? [] : [`${variants.length - priced} of ${variants.length} variants have no price`]
@@ -68,7 +60,7 @@ const probeStore = Effect.fnUntraced(function* (store: ListedStore) {
   const read = feedKinds[store.kind].read(store, take, policy, noKnownProducts)
   const ended = yield* Effect.catchTag(read, "Enough", () => Effect.succeed(undefined))
   const last = batches.at(-1)
-  if (ended === undefined && last !== undefined) return judge(feed, last)
+  if (ended === undefined && last !== undefined) return checkBatch(feed, last)
   const finding: ProbeFinding = {
     feed,
     verdict: differingOutcomes.has(ended?.outcome ?? "empty") ? "differs" : "unreachable",

@@ -1,7 +1,7 @@
 /** The verdicts of a probe about feeds, its exit code, and its report for people. */
 import { Effect } from "effect"
 import type { ArchiveUnwritable, RawFileDamaged } from "../run/archive/fetch-list.ts"
-import { type OriginError, UpstreamUnavailable } from "../run/origins/origin.ts"
+import { isOriginError, type OriginError, UpstreamUnavailable } from "../run/origins/origin.ts"
 
 export interface FeedVerdict {
   readonly pipeline: string
@@ -47,11 +47,9 @@ export const describeManyRejects = (
   return `${rejects.length} of ${rows} ${noun} cannot be read, the first at ${first.position}: ${first.reason}`
 }
 
-/** Returns an error of the source, which becomes a verdict. Fails with a fault of this machine, which ends the probe. */
-export const failOnLocalFault = <E extends OriginError>(error: E | ArchiveUnwritable | RawFileDamaged) =>
-  error._tag === "ArchiveUnwritable" || error._tag === "RawFileDamaged"
-    ? Effect.fail(error)
-    : Effect.succeed(error as Exclude<typeof error, ArchiveUnwritable | RawFileDamaged>)
+/** Returns an error of the source, which becomes a verdict. A fault of this machine fails the probe. */
+export const failOnLocalFault = (error: OriginError | ArchiveUnwritable | RawFileDamaged) =>
+  isOriginError(error) ? Effect.succeed(error) : Effect.fail(error)
 
 /** Leaves out the address of a failed connection, so that feeds with the same problem get the same text. */
 export const explainUnreachable = (error: OriginError) => {

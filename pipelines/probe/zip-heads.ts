@@ -14,6 +14,7 @@ import {
 } from "../branded-foods/source/zip-members.ts"
 import { reasonOf } from "../run/files/causes.ts"
 import { Origin, type Resume, type SourceRequest } from "../run/origins/origin.ts"
+import { takeBytes } from "../run/origins/transport.ts"
 
 /** Enough for the list of a dozen members, and a comment. */
 const tailBytes = 128 << 10
@@ -39,15 +40,8 @@ const readRange = Effect.fnUntraced(function* (request: SourceRequest, maxBytes:
   const attempt = Effect.gen(function* () {
     const response = yield* origin.open(request, resume)
     if (response.from !== (resume?.from ?? 0)) return { response, bytes: Buffer.alloc(0) }
-    let left = maxBytes
-    const parts = yield* response.body.pipe(
-      Stream.takeUntil((part) => {
-        left -= part.length
-        return left <= 0
-      }),
-      Stream.runCollect
-    )
-    return { response, bytes: Buffer.concat(parts).subarray(0, maxBytes) }
+    const parts = yield* Stream.runCollect(takeBytes(response.body, maxBytes))
+    return { response, bytes: Buffer.concat(parts) }
   })
   return yield* origin.retrying(Effect.scoped(attempt))
 })

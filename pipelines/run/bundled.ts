@@ -1,13 +1,15 @@
 /**
- * Payloads that are bundled with Larder. Most of their numbers are generated, so they are never mixed with data from a
- * source, and stay marked as samples even if they are read through `--replay`, `--file` or a store list.
+ * The payloads that Larder bundles. Most of their numbers are generated, so they are never mixed with data from a source,
+ * and are marked as samples even if they are read through `--replay`, `--file` or a store list.
  */
+
 import { hash } from "node:crypto"
+import path from "node:path"
 import { fileURLToPath } from "node:url"
 import { gunzipSync } from "node:zlib"
 import type { RunRecord } from "@larder/schemas"
 import { type Layout, literal, newestManifest, type Staging } from "@larder/warehouse"
-import { Effect, FileSystem, Option, Path, Schema } from "effect"
+import { Effect, FileSystem, Option, Schema } from "effect"
 import type { Pipeline } from "./pipeline.ts"
 
 /** A shorter payload, such as an empty page or a robots.txt, may be the same at any source. */
@@ -25,11 +27,10 @@ const readPayloadLength = Effect.fnUntraced(function* (file: string, size: numbe
   return Option.match(end, { onNone: () => 0, onSome: (bytes) => Buffer.from(bytes).readUInt32LE() })
 }, Effect.scoped)
 
-/** Hashes the bundled payloads that have one of these lengths: unpacking all of them takes 0.1 s. */
+/** Hashes only the bundled payloads with one of these lengths, because unpacking all of them takes 0.1 s. */
 const hashBundled = Effect.fnUntraced(
   function* (samples: URL, lengths: ReadonlySet<number>) {
     const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
     const folder = fileURLToPath(samples)
     const hashFile = Effect.fnUntraced(function* (name: string) {
       const file = path.join(folder, name)
@@ -41,7 +42,7 @@ const hashBundled = Effect.fnUntraced(
     })
     return (yield* Effect.forEach(yield* fs.readDirectory(folder, { recursive: true }), hashFile)).flat()
   },
-  Effect.catchTag("PlatformError", () => Effect.succeed([])) // they were removed
+  Effect.catchTag("PlatformError", () => Effect.succeed([])) // the samples were removed
 )
 
 const Length = Schema.Struct({ bytes: Schema.Int })
@@ -68,16 +69,16 @@ export const markBundled = Effect.fn("Pipeline.markBundled")(function* (
 /** Explains why a run must not add to this warehouse; undefined if it may. A replay is the operator's own choice. */
 export const findMixture = Effect.fnUntraced(function* (
   layout: Layout,
-  { holds, name: pipeline }: Pick<Pipeline, "name" | "holds">,
+  { rowNoun, name: pipeline }: Pick<Pipeline, "name" | "rowNoun">,
   kind: RunRecord["origin"]
 ) {
   if (kind === "replay") return undefined
   const live = Option.getOrUndefined(yield* newestManifest(layout.local))?.data_sets[pipeline]
   if (kind === "live" && live?.origins.includes("sample")) {
-    return `This warehouse holds bundled samples, most of them generated; live ${holds} are not mixed with them. Set LARDER_HOME to another folder, or remove the old one, and run again.`
+    return `This warehouse contains bundled samples, most of them generated; live ${rowNoun} are not mixed with them. Set LARDER_HOME to another folder, or remove the old one, and run again.`
   }
   if (kind === "sample" && live?.origins.includes("live")) {
-    return `This warehouse holds live ${holds}; the bundled samples, most of them generated, are not mixed with them. Set LARDER_SOURCES=live to continue with live data, or LARDER_HOME to another folder.`
+    return `This warehouse contains live ${rowNoun}; the bundled samples, most of them generated, are not mixed with them. Set LARDER_SOURCES=live to continue with live data, or LARDER_HOME to another folder.`
   }
   return undefined
 })

@@ -57,7 +57,7 @@ const checkFlags = Effect.fnUntraced(function* (all: Pipelines, requested: Pipel
     return yield* new BadUse({ problem })
   }
   if (Option.isSome(options.file) && Option.isSome(options.replay)) {
-    return yield* new BadUse({ problem: "--file and --replay are two sources: give one of them" })
+    return yield* new BadUse({ problem: "--file and --replay are two sources: use one of them" })
   }
 })
 
@@ -122,17 +122,16 @@ const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, { days, 
   if (leftOut !== undefined) return yield* leftOut
 })
 
-/** A failed check ranks first, then failures, wrong usage, and left-out feeds. */
-const worstFirst = [3, 1, 2, 4, 0]
+/** Exit codes of pipelines with problems, the worst first. */
+const problemWords = new Map([
+  [3, "failed a check"],
+  [1, "failed"],
+  [2, "was not run"],
+  [4, "left something out"]
+])
 
-export const worstExitCode = (codes: ReadonlyArray<number>) => worstFirst.find((code) => codes.includes(code)) ?? 1
-
-const outcomeWords: Readonly<Record<number, string>> = {
-  1: "failed",
-  2: "was not run",
-  3: "failed a check",
-  4: "left something out"
-}
+export const worstExitCode = (codes: ReadonlyArray<number>) =>
+  [...problemWords.keys(), 0].find((code) => codes.includes(code)) ?? 1
 
 /** The end of a run of several pipelines. Each has already reported what happened. */
 class PipelinesEnded extends Schema.TaggedError<PipelinesEnded>()("PipelinesEnded", {
@@ -142,7 +141,7 @@ class PipelinesEnded extends Schema.TaggedError<PipelinesEnded>()("PipelinesEnde
 }) {
   override readonly [Runtime.errorExitCode] = this.code
   override get message() {
-    const problems = this.ended.map(({ code, pipeline }) => `${pipeline} ${outcomeWords[code] ?? "failed"}`)
+    const problems = this.ended.map(({ code, pipeline }) => `${pipeline} ${problemWords.get(code) ?? "failed"}`)
     return `${this.ended.length} of ${this.count} pipelines had problems: ${problems.join(", ")}.`
   }
 }

@@ -88,7 +88,7 @@ export interface Pipeline {
   readonly name: string
   readonly dataSet: DataSet
   /** Name of its rows in messages, in the plural. */
-  readonly holds: string
+  readonly rowNoun: string
   readonly checks: ReadonlyArray<Check>
   /** Folder of the bundled samples, laid out like a replay folder. */
   readonly samples: URL
@@ -100,7 +100,7 @@ export interface Pipeline {
   readonly resumesRuns?: true
   /**
    * Whether a rebuild also repeats runs without new rows, because later runs build on their reads. Branded foods do not
-   * need this: such a run knows its release by name and fetches nothing of it.
+   * need this: such a run recognises its release by name and fetches nothing.
    */
   readonly rebuildRepeatsEmptyRuns?: true
   /** `--from` and `--to`. */
@@ -110,7 +110,7 @@ export interface Pipeline {
   /** `--stores`. */
   readonly acceptsStoreList?: true
   readonly preflight?: PipelinePreflight
-  /** Loads the reading code when it is called: most commands need none of it, others only one pipeline's. */
+  /** Loads the reading code only when it is called, because most commands do not need it. */
   readonly read: (
     context: RunContext
   ) => Effect.Effect<

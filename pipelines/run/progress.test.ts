@@ -50,19 +50,17 @@ describe("progress", () => {
   it.effect.each([
     ["bar", "\rcommodities  publishing  1,300 rows  2.8 MB  00:00:06"],
     ["lines", "commodities  publishing  1,300 rows  2.8 MB  00:00:10\n"]
-  ] as const)(
-    "names what is done after the feeds, without a bar and with the rows of the summary (%s)",
-    ([mode, line]) =>
-      Effect.gen(function* () {
-        const { screen, written } = capture(mode, 200)
-        const publishing = Effect.andThen(
-          quarter,
-          Progress.use((progress) => progress.phase("publishing", 1300))
-        ).pipe(Effect.andThen(TestClock.adjust(mode === "bar" ? "1 second" : "5 seconds")))
-        yield* Effect.scoped(publishing).pipe(Effect.provide(progressOn(screen)))
-        assert.strictEqual(written.at(mode === "bar" ? -3 : -2)?.trimEnd(), line.trimEnd())
-        assert.match(written.at(-1) ?? "", /^commodities {2}done {2}1\/4 feeds {2}1,300 rows {2}/)
-      })
+  ] as const)("names the phase after the feeds, without a bar and with the rows of the summary (%s)", ([mode, line]) =>
+    Effect.gen(function* () {
+      const { screen, written } = capture(mode, 200)
+      const publishing = Effect.andThen(
+        quarter,
+        Progress.use((progress) => progress.phase("publishing", 1300))
+      ).pipe(Effect.andThen(TestClock.adjust(mode === "bar" ? "1 second" : "5 seconds")))
+      yield* Effect.scoped(publishing).pipe(Effect.provide(progressOn(screen)))
+      assert.strictEqual(written.at(mode === "bar" ? -3 : -2)?.trimEnd(), line.trimEnd())
+      assert.match(written.at(-1) ?? "", /^commodities {2}done {2}1\/4 feeds {2}1,300 rows {2}/)
+    })
   )
 
   it.effect("makes control characters in the name of a feed visible, and sends none to the terminal", () =>
@@ -100,14 +98,14 @@ describe("progress", () => {
     Effect.gen(function* () {
       const { screen, written } = capture("bar")
       const outer: Console.Console = { ...console, error: (...args) => void written.push(`${args.join(" ")}\n`) }
-      yield* Effect.andThen(quarter, Console.error("asking again")).pipe(
+      yield* Effect.andThen(quarter, Console.error("requesting again")).pipe(
         Effect.scoped,
         Effect.provide(progressOn(screen)),
         Effect.provideService(Console.Console, outer)
       )
       const [blank, log, last] = written.slice(-3)
       assert.match(blank ?? "", /^\r +\r$/)
-      assert.strictEqual(log, "asking again\n")
+      assert.strictEqual(log, "requesting again\n")
       assert.match(last ?? "", /^commodities {2}done/)
     })
   )

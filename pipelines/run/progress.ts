@@ -1,15 +1,15 @@
 /**
  * Progress of a run on stderr: a bar on a terminal, a line every few seconds elsewhere, nothing for machines. The time
- * left is estimated as if the remaining feeds took as long as the earlier ones. After the feeds, the line names the
+ * left is estimated from the average duration of the earlier feeds. After the feeds, the line names the
  * current phase. However the run ends, the last line is complete.
  */
 import { visibleInLine } from "@larder/warehouse/cli"
 import { ByteSize, Clock, Console, Context, Effect, Exit, Layer, type Scope } from "effect"
 
 interface ProgressUpdate {
-  /** Name of a feed whose read begins. */
+  /** The feed that is read next. */
   readonly started?: string
-  /** Name of a feed whose read is done. */
+  /** The feed that was just read. */
   readonly finished?: string
   readonly rows?: number
   readonly bytes?: number

@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { answering } from "@larder/test/support/pipelines/raw-archive.ts"
+import { originOf } from "@larder/test/support/pipelines/raw-archive.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { interruptedAtManifest } from "@larder/test/support/warehouse/interrupted.ts"
 import {
@@ -24,10 +24,10 @@ const feed = "shop"
 const url = "https://shop.example/prices.txt"
 
 /** Reads lines such as `apple 1.25`; others are rejected. */
-const pricesOf = (checks: ReadonlyArray<Check>): Pipeline => ({
+const makePipeline = (checks: ReadonlyArray<Check>): Pipeline => ({
   name: "pantry",
   dataSet: pantry.dataSet,
-  holds: "prices",
+  rowNoun: "prices",
   checks,
   samples: new URL("file:///none/"),
   recordingFolders: [],
@@ -35,7 +35,7 @@ const pricesOf = (checks: ReadonlyArray<Check>): Pipeline => ({
     const fs = yield* FileSystem.FileSystem
     const payload = yield* Archive.use((archive) => archive.fetch({ url, accept: "*/*" }))
     const lines = (yield* fs.readFileString(payload.path)).split("\n")
-    const of = { pipeline: "pantry", feed, run_id, raw_sha256: payload.sha256 }
+    const source = { pipeline: "pantry", feed, run_id, raw_sha256: payload.sha256 }
     const prices = lines.flatMap((line) => {
       const [item = "", price] = line.split(" ")
       return price === undefined ? [] : [{ item, price, seen_on: "2026-01-05", run_id }]
@@ -44,31 +44,37 @@ const pricesOf = (checks: ReadonlyArray<Check>): Pipeline => ({
     yield* staging.add(pantry.price, prices)
     yield* staging.add(
       rejectTable,
-      rejects.map((line, at) => ({ ...of, position: at + 1, reason: "has no price", payload: line }))
+      rejects.map((line, at) => ({ ...source, position: at + 1, reason: "has no price", payload: line }))
     )
     const { bytes, content_type, fetched_at } = payload
     const counts = { rows_read: lines.length, rows_rejected: rejects.length }
-    yield* staging.add(rawFileTable, [{ ...of, ...counts, url, bytes, content_type, fetched_at, mapping_sha256: "1" }])
+    yield* staging.add(rawFileTable, [
+      { ...source, ...counts, url, bytes, content_type, fetched_at, mapping_sha256: "1" }
+    ])
     return { ...counts, rows_silent: 0, feeds: 1, left_out: [] }
   }, Effect.orDie)
 })
 
-interface Asked {
+interface RunSettings {
   readonly run_id?: string
   readonly checks?: ReadonlyArray<Check>
   readonly onFailed?: (ended: Ended) => void
 }
 
-/** A run whose source has these lines. */
-const runOf = (layout: Layout, lines: ReadonlyArray<string>, { checks = [], run_id = "own", ...asked }: Asked = {}) =>
+/** Runs the pipeline on a source with these lines. */
+const runWith = (
+  layout: Layout,
+  lines: ReadonlyArray<string>,
+  { checks = [], run_id = "own", ...others }: RunSettings = {}
+) =>
   readAndPublish({
-    pipeline: pricesOf(checks),
+    pipeline: makePipeline(checks),
     layout,
     started: aRun({ run_id, origin: "live", outcome: "failed", rows_read: null }),
-    options: { home: layout.home, days: undefined, dryRun: false, ...asked }
+    options: { home: layout.home, days: undefined, dryRun: false, ...others }
   }).pipe(
     Effect.provide([
-      answering({ [url]: lines.join("\n") }),
+      originOf({ [url]: lines.join("\n") }),
       Archive.layer({ folder: `${layout.home}/raw`, run_id, pipeline: "pantry", days: null })
     ])
   )
@@ -86,11 +92,11 @@ describe("a run that fails", () => {
     ["the first load", aLayout],
     ["a later run", withApples]
   ] as const) {
-    itLive(`is in ingest.run with its checks, rejects and payloads, none of which counts: ${when}`, () =>
+    itLive(`is recorded with its checks, rejects and payloads, which the views of live data leave out: ${when}`, () =>
       Effect.gen(function* () {
         const layout = yield* home
         const lines = ["pear 2", "melon"]
-        yield* Effect.flip(runOf(layout, lines, { run_id: "failed", checks: [passes, fails] }))
+        yield* Effect.flip(runWith(layout, lines, { run_id: "failed", checks: [passes, fails] }))
         const ofRun = "from ingest.run join ingest.reject using (run_id) join ingest.raw_file using (run_id)"
         assert.deepStrictEqual(
           yield* ask(layout, `select run_id, outcome, run.rows_read::integer as rows, reason, payload, url ${ofRun}`),
@@ -109,7 +115,7 @@ describe("a run that fails", () => {
         for (const view of ["live_reject", "live_raw_file"]) {
           assert.deepStrictEqual(yield* ask(layout, `from ingest.${view}`), [])
         }
-        yield* runOf(layout, lines)
+        yield* runWith(layout, lines)
         assert.deepStrictEqual(yield* ask(layout, "select run_id, payload from ingest.live_reject"), [
           { run_id: "own", payload: "melon" }
         ])
@@ -120,7 +126,7 @@ describe("a run that fails", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       const lines = ["pear 2", ...Array.from({ length: 10_001 }, (_, at) => `${at}`)]
-      yield* Effect.flip(runOf(layout, lines, { checks: [fails] }))
+      yield* Effect.flip(runWith(layout, lines, { checks: [fails] }))
       assert.deepStrictEqual(
         yield* ask(
           layout,
@@ -133,13 +139,13 @@ describe("a run that fails", () => {
 })
 
 /** Another machine with the same warehouse: it does not wait for a lock of this one. */
-const elsewhere = (layout: Layout): Layout => ({
+const onAnotherMachine = (layout: Layout): Layout => ({
   ...layout,
   lockOf: (pipeline) => layout.lockOf(`${pipeline}-elsewhere`)
 })
 
-/** The same warehouse, with an action just before the first manifest is written. */
-const overtakenBy = <E>(
+/** The same warehouse, with another publication just before the first manifest is written. */
+const overtakeWith = <E>(
   layout: Layout,
   other: Effect.Effect<unknown, E, FileSystem.FileSystem | Path.Path | Scope.Scope>
 ) =>
@@ -158,9 +164,9 @@ const overtakenBy = <E>(
     return publishingInto(layout, depot)
   })
 
-const items = (layout: Layout) =>
+const readItems = (layout: Layout) =>
   Effect.map(ask(layout, "select item from pantry.price order by item"), (rows) => rows.map(({ item }) => item))
-const runs = (layout: Layout) =>
+const readRuns = (layout: Layout) =>
   Effect.map(ask(layout, "select run_id, outcome, generation from ingest.run order by recorded_in"), (rows) =>
     rows.map((row) => Object.values(row))
   )
@@ -170,16 +176,16 @@ describe("a run whose data set another machine publishes meanwhile", () => {
     ["the first load", aLayout, []],
     ["a later run", withApples, ["apple"]]
   ] as const) {
-    itLive(`publishes on top of that what its source gave once, and neither loses a row: ${when}`, () =>
+    itLive(`publishes on top of it without fetching again, and neither loses a row: ${when}`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const layout = yield* home
-        const winner = publishFound(elsewhere(layout), { prices: [pears] }, { run: { run_id: "winner" } })
-        const { run } = yield* runOf(yield* overtakenBy(layout, winner), ["pear 2.0000", "plum 3", "melon"])
+        const winner = publishFound(onAnotherMachine(layout), { prices: [pears] }, { run: { run_id: "winner" } })
+        const { run } = yield* runWith(yield* overtakeWith(layout, winner), ["pear 2.0000", "plum 3", "melon"])
         assert.deepInclude(run, { outcome: "published", rows_loaded: 1, rows_unchanged: 1, rows_rejected: 1 })
-        assert.deepStrictEqual(yield* items(layout), [...before, "pear", "plum"])
+        assert.deepStrictEqual(yield* readItems(layout), [...before, "pear", "plum"])
         const first = before.length
-        assert.deepStrictEqual((yield* runs(layout)).slice(first), [
+        assert.deepStrictEqual((yield* readRuns(layout)).slice(first), [
           ["winner", "published", `larder-00000${first + 1}`],
           ["own", "published", `larder-00000${first + 2}`]
         ])
@@ -193,22 +199,22 @@ describe("a run whose data set another machine publishes meanwhile", () => {
   itLive("is unchanged if the other run published everything that it read", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
-      const winner = publishFound(elsewhere(layout), { prices: [pears] }, { run: { run_id: "winner" } })
-      const { run } = yield* runOf(yield* overtakenBy(layout, winner), ["pear 2.0000"])
+      const winner = publishFound(onAnotherMachine(layout), { prices: [pears] }, { run: { run_id: "winner" } })
+      const { run } = yield* runWith(yield* overtakeWith(layout, winner), ["pear 2.0000"])
       assert.deepInclude(run, { outcome: "unchanged", rows_loaded: 0, generation: null })
-      assert.deepStrictEqual(yield* items(layout), ["apple", "pear"])
+      assert.deepStrictEqual(yield* readItems(layout), ["apple", "pear"])
     })
   )
   itLive("fails if the other run was rolled back, and is recorded once", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "undone" } })
-      const asked = { to: Option.none<number>(), only: Option.none<string>(), note: Option.none<string>() }
-      const rolledBack = yield* overtakenBy(layout, rollback(elsewhere(layout), asked))
-      const error = yield* Effect.flip(runOf(rolledBack, ["plum 3"]))
+      const options = { to: Option.none<number>(), only: Option.none<string>(), note: Option.none<string>() }
+      const rolledBack = yield* overtakeWith(layout, rollback(onAnotherMachine(layout), options))
+      const error = yield* Effect.flip(runWith(rolledBack, ["plum 3"]))
       assert.match(error.message, /^pantry was rolled back \(larder-000003\) while this run was .* run again\.$/)
-      assert.deepStrictEqual(yield* items(layout), ["apple"])
-      assert.deepStrictEqual((yield* runs(layout)).at(-1), ["own", "failed", null])
+      assert.deepStrictEqual(yield* readItems(layout), ["apple"])
+      assert.deepStrictEqual((yield* readRuns(layout)).at(-1), ["own", "failed", null])
     })
   )
 })
@@ -220,9 +226,9 @@ describe("a run that is live", () => {
       const reported: Array<unknown> = []
       const onFailed = ({ run: { generation, outcome, rows_loaded } }: Ended) =>
         reported.push({ outcome, generation, rows_loaded })
-      yield* interruptedAtManifest(layout, (to) => runOf(to, ["pear 2"], { onFailed }))
+      yield* interruptedAtManifest(layout, (to) => runWith(to, ["pear 2"], { onFailed }))
       assert.deepStrictEqual(reported, [{ outcome: "published", generation: "larder-000001", rows_loaded: 1 }])
-      assert.deepStrictEqual(yield* items(layout), ["pear"])
+      assert.deepStrictEqual(yield* readItems(layout), ["pear"])
       assert.isTrue(logs.some((line) => line.startsWith("Warn: the failure came too late: own was already recorded")))
     })
   )
@@ -230,7 +236,7 @@ describe("a run that is live", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
-      const pipeline = pricesOf([])
+      const pipeline = makePipeline([])
       const read: Pipeline["read"] = (context) =>
         Effect.tap(pipeline.read(context), () => {
           const list = `${layout.home}/raw/fetches/${context.run_id}.ndjson`
@@ -238,12 +244,12 @@ describe("a run that is live", () => {
         })
       const options = { home: layout.home, days: undefined, dryRun: false }
       const { run } = yield* ingestFromOrigin({ ...pipeline, read }, options).pipe(
-        Effect.provide(answering({ [url]: "pear 2" }))
+        Effect.provide(originOf({ [url]: "pear 2" }))
       )
       assert.strictEqual(run.generation, "larder-000001")
-      assert.deepStrictEqual(yield* items(layout), ["pear"])
-      const [told = "", ...others] = logs.filter((line) => line.startsWith("Warn"))
-      assert.match(told, /^Warn: the run is live, but the archive has no record of it: .*EISDIR/)
+      assert.deepStrictEqual(yield* readItems(layout), ["pear"])
+      const [warning = "", ...others] = logs.filter((line) => line.startsWith("Warn"))
+      assert.match(warning, /^Warn: the archive does not record that this run is live: .*EISDIR/)
       assert.deepStrictEqual(others, [])
     })
   )

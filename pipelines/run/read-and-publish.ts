@@ -3,6 +3,7 @@
  * record of the reason and of what it had staged. If another machine publishes the same data set meanwhile, the run
  * reads its payloads a second time and compares them with what is live then.
  */
+import path from "node:path"
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"
 import {
   ChecksFailed,
@@ -22,7 +23,7 @@ import {
   stage,
   stagingFolder
 } from "@larder/warehouse"
-import { Cause, Clock, Effect, Option, Path } from "effect"
+import { Cause, Clock, Effect, Option } from "effect"
 import { Archive } from "./archive/archive.ts"
 import { makeUnpackingFolder, openArchive, readFetches, repeatRun } from "./archive/archived-runs.ts"
 import { findMixture, markBundled } from "./bundled.ts"
@@ -192,7 +193,6 @@ const readNewest = ({ layout }: PipelineRun) => Effect.map(newestManifest(layout
 
 /** Replaces the source by what the run already fetched. Fails if a rollback means that there may be more to read. */
 const reuseFetched = Effect.fnUntraced(function* (runContext: PipelineRun, since: Manifest | undefined) {
-  const path = yield* Path.Path
   const { layout, pipeline, started } = runContext
   yield* catchUp(layout)
   const now = yield* readNewest(runContext)

@@ -3,7 +3,9 @@
  * rolled back, in the order in which the runs were recorded. Ids, times of first sight and histories come out as they
  * were. The live data stays live until the rebuild is complete.
  */
+
 import { randomUUID } from "node:crypto"
+import path from "node:path"
 import {
   catchUp,
   countingRuns,
@@ -21,7 +23,7 @@ import {
   withLock,
   writableDirectory
 } from "@larder/warehouse"
-import { Effect, Option, Path } from "effect"
+import { Effect, Option } from "effect"
 import { type ArchivedRun, listArchivedRuns } from "./archive/archived-runs.ts"
 import type { Pipeline } from "./pipeline.ts"
 import { repeatRuns } from "./run.ts"
@@ -38,7 +40,6 @@ const sortByRecord = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<st
  * written. If the record of a run is lost, the manifest shows whether the generation in its list was rolled back.
  */
 const selectRuns = Effect.fnUntraced(function* (pipeline: Pipeline, layout: Layout, live: DataSetEntry | undefined) {
-  const path = yield* Path.Path
   const { published, recorded, rolledBack } = yield* countingRuns(layout)
   const archived = yield* listArchivedRuns(path.join(layout.home, "raw"), pipeline.name, published)
   const isUndone = ({ generation, run_id }: ArchivedRun) =>

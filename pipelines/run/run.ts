@@ -1,5 +1,7 @@
 /** One run of a pipeline from its origin, in its home, with its archive; and the repetition of archived runs. */
+
 import { randomBytes } from "node:crypto"
+import path from "node:path"
 import { fileURLToPath } from "node:url"
 import type { RunRecord } from "@larder/schemas"
 import {
@@ -13,7 +15,7 @@ import {
   requirePresentForm,
   writableDirectory
 } from "@larder/warehouse"
-import { Clock, Config, Effect, Exit, FileSystem, Layer, Option, Path, Runtime, Schema } from "effect"
+import { Clock, Config, Effect, Exit, FileSystem, Layer, Option, Runtime, Schema } from "effect"
 import { Archive } from "./archive/archive.ts"
 import { type ArchivedRun, makeUnpackingFolder, openArchive, repeatRun } from "./archive/archived-runs.ts"
 import { reasonOf } from "./files/causes.ts"
@@ -28,12 +30,7 @@ import { Progress } from "./progress.ts"
 import { formatTime, outcomeOfFailure, type RunOptions, readAndPublish } from "./read-and-publish.ts"
 
 /** A run that is repeated from the archive keeps its identity. */
-interface RunIdentity {
-  readonly run_id: string
-  readonly started_at: string
-  readonly finished_at?: string
-  readonly origin: RunRecord["origin"]
-}
+type RunIdentity = Pick<RunRecord, "run_id" | "started_at" | "origin"> & Partial<Pick<RunRecord, "finished_at">>
 
 export class FeedsLeftOut extends Schema.TaggedError<FeedsLeftOut>()("FeedsLeftOut", {
   pipeline: Schema.String,
@@ -85,7 +82,7 @@ const newRunId = (pipeline: string, now: number) =>
 export type OriginLayer = Layer.Layer<
   Origin,
   Config.ConfigError | RecordingsMissing | BundleUnusable | FileUnusable,
-  FileSystem.FileSystem | Path.Path
+  FileSystem.FileSystem
 >
 
 const selectOrigin = (pipeline: Pipeline, given: Given): OriginLayer => {
@@ -100,7 +97,6 @@ const selectOrigin = (pipeline: Pipeline, given: Given): OriginLayer => {
 /** Redirects what a run writes beside the warehouse into another folder, also the notes on verified files. */
 const redirectWrites = Effect.fnUntraced(function* (layout: Layout, folder: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const seen = path.join(folder, "seen")
   yield* Effect.ignore(fs.copy(layout.seen, seen)) // without the notes, files are verified again
   const staging = path.join(folder, "staging")
@@ -140,25 +136,24 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
   return yield* readAndPublish({ pipeline, layout, started, options })
 })
 
-/** If this fails, the run is still live: a rebuild also learns this from the warehouse. */
-const recordPublished = (generation: string, shrinkageAccepted?: boolean) =>
-  Archive.use((archive) => archive.recordPublished(generation, shrinkageAccepted)).pipe(
-    Effect.catch((error) => Effect.logWarning(`the run is live, but the archive has no record of it: ${error.message}`))
-  )
-
-/** Records in the archive how a run ended, and packs what it fetched. The next run resumes an interrupted one instead. */
+/**
+ * Records in the archive how a run ended, and packs what it fetched. The next run resumes an interrupted one instead. A
+ * published run is live even without this record: a rebuild also finds it in the warehouse.
+ */
 const closeArchive = Effect.fnUntraced(function* (
   exit: Exit.Exit<{ readonly run: RunRecord }, unknown>,
   shrinkageAccepted?: boolean
 ) {
   const archive = yield* Archive
-  const outcome = Exit.isFailure(exit) ? outcomeOfFailure(exit.cause) : exit.value.run.outcome
-  if (Exit.isFailure(exit) && outcome === "interrupted") return
-  if (Exit.isFailure(exit) || exit.value.run.generation === null) {
-    yield* Effect.catch(archive.recordEnd(outcome, shrinkageAccepted), (error) =>
-      Effect.logWarning(`the archive has no record of how this run ended: ${error.message}`)
-    )
-  }
+  const [outcome, generation] = Exit.isFailure(exit)
+    ? [outcomeOfFailure(exit.cause), null]
+    : [exit.value.run.outcome, exit.value.run.generation]
+  if (outcome === "interrupted") return
+  const end = generation === null ? { ended: outcome } : { published: generation }
+  const lost = generation === null ? "has no record of how this run ended" : "does not record that this run is live"
+  yield* Effect.catch(archive.recordEnd(end, shrinkageAccepted), (error) =>
+    Effect.logWarning(`the archive ${lost}: ${error.message}`)
+  )
   yield* archive.pack
 })
 
@@ -172,7 +167,6 @@ const makeScratch = Effect.flatMap(FileSystem.FileSystem, (fs) =>
 
 /** Runs a pipeline from the provided origin. Its payloads go into the archive of its home; a dry run discards them. */
 export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline, options: RunOptions) {
-  const path = yield* Path.Path
   const { kind } = yield* Origin
   const now = yield* Clock.currentTimeMillis
   const identity = { run_id: newRunId(pipeline.name, now), started_at: formatTime(now), origin: kind }
@@ -183,9 +177,6 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
     yield* ownFolder(yield* layoutOf(home), `archiving-${identity.run_id}`) // keeps a prune from starting meanwhile
   }
   return yield* runPipeline(pipeline, identity, options, scratch).pipe(
-    Effect.tap(({ run: { generation } }) =>
-      generation === null ? Effect.void : recordPublished(generation, options.acceptShrinkage)
-    ),
     Effect.onExit((exit) => (options.dryRun ? Effect.void : closeArchive(exit, options.acceptShrinkage))),
     Effect.provide(
       Archive.layer({
@@ -216,7 +207,6 @@ export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   runs: ReadonlyArray<ArchivedRun>,
   options: Pick<RunOptions, "home">
 ) {
-  const path = yield* Path.Path
   const folder = path.join(path.resolve(from), "raw")
   yield* writableDirectory(options.home)
   const archive = yield* openArchive(folder, yield* makeUnpackingFolder(yield* layoutOf(options.home)))

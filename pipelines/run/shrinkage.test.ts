@@ -4,13 +4,15 @@ import { itLive } from "@larder/test/support/it-live.ts"
 import { aRun } from "@larder/test/support/warehouse/pantry.ts"
 import { DuckDb, literal, runChecks, runTable } from "@larder/warehouse"
 import { Effect, FileSystem } from "effect"
-import { brandedFoodChecks as ofFoods } from "../branded-foods/checks.ts"
-import { commodityChecks as ofCommodities } from "../commodities/checks.ts"
-import { checks as ofStores } from "../storefronts/checks.ts"
+import { brandedFoodChecks } from "../branded-foods/checks.ts"
+import { commodityChecks } from "../commodities/checks.ts"
+import { checks as storeChecks } from "../storefronts/checks.ts"
 
-const comparing = [...ofFoods, ...ofCommodities, ...ofStores].filter((check) => check.comparesWithLive === true)
+const comparing = [...brandedFoodChecks, ...commodityChecks, ...storeChecks].filter(
+  (check) => check.comparesWithLive === true
+)
 
-/** Labels 1 to `labels` with two nutrients each; those up to `poor` have lost one in this run. Each tenth is current. */
+/** Labels 1 to `labels` with two nutrients each; the first `poor` of them have lost one in this run. Every tenth is current. */
 const foods = (labels: number, poor = 0) => `
   create schema branded_food;
   create table branded_food.version as select i as fdc_id, i % 10 = 0 as is_current from range(1, ${labels} + 1) of(i);
@@ -33,7 +35,7 @@ const points = (count: number) => `
   create schema commodity;
   create table commodity.metric as select 'butter' as metric_name;
   create table commodity.price_version as select 'butter' as metric_name, i // 2 as observed_on from range(${2 * count}) of(i)`
-/** Two stores of a hundred products each, of which the second lists fewer now. */
+/** Two stores of a hundred products each; the second now lists fewer. */
 const products = (second: number, hasAllProducts: boolean) => `
   create schema storefront;
   create table storefront.sighting as
@@ -50,15 +52,19 @@ const [food, form, price, product] = [
 const before = [food, form, price, product]
 
 /** Returns the checks that find less than in the live generation `was`, with their bad rows. */
-const shrunk = Effect.fnUntraced(function* (changed: ReadonlyArray<string>, acceptShrinkage = false, was = before) {
+const findShrinkage = Effect.fnUntraced(function* (
+  changed: ReadonlyArray<string>,
+  acceptShrinkage = false,
+  was = before
+) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-shrinkage-" })
-  const made = (name: string, statements: ReadonlyArray<string>) =>
+  const makeDatabase = (name: string, statements: ReadonlyArray<string>) =>
     Effect.tap(DuckDb.readWrite(`${folder}/${name}`), (db) =>
       db.run(["create schema ingest", runTable.ddl, ...statements].join(";"))
     )
-  yield* Effect.scoped(made("live.duckdb", was))
-  const db = yield* made("now.duckdb", changed)
+  yield* Effect.scoped(makeDatabase("live.duckdb", was))
+  const db = yield* makeDatabase("now.duckdb", changed)
   yield* db.run(`attach ${literal(`${folder}/live.duckdb`)} as live (read_only)`)
   const outcomes = yield* runChecks(db, comparing, aRun({ run_id: "now" }), { hasLive: true, acceptShrinkage })
   return outcomes.flatMap(({ bad_rows, examples, name, severity }) =>
@@ -71,8 +77,8 @@ const error = "error" as const
 describe("a generation with less than the live one", () => {
   itLive("fails when it has more than 5 % fewer current labels, with the figures", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* shrunk([foods(950), form, price, product]), [])
-      assert.deepStrictEqual(yield* shrunk([foods(940), form, price, product]), [
+      assert.deepStrictEqual(yield* findShrinkage([foods(950), form, price, product]), [])
+      assert.deepStrictEqual(yield* findShrinkage([foods(940), form, price, product]), [
         {
           name: "current_labels_do_not_shrink",
           severity: error,
@@ -83,9 +89,9 @@ describe("a generation with less than the live one", () => {
   )
   itLive("fails when more than 2 % of the labels, or of the current ones, have lost a nutrient", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* shrunk([foods(1000, 20), form, price, product]), [])
+      assert.deepStrictEqual(yield* findShrinkage([foods(1000, 20), form, price, product]), [])
       const what = "labels with each nutrient that they had"
-      assert.deepStrictEqual(yield* shrunk([foods(1000, 30), form, price, product]), [
+      assert.deepStrictEqual(yield* findShrinkage([foods(1000, 30), form, price, product]), [
         { name: "labels_keep_nutrients", severity: error, found: [{ what, before: 1000, now: 970, percent_fewer: 3 }] },
         {
           name: "current_labels_keep_nutrients",
@@ -95,10 +101,10 @@ describe("a generation with less than the live one", () => {
       ])
     })
   )
-  itLive("fails when a form states more than 5 % fewer rows than its newest release did", () =>
+  itLive("fails when a form has more than 5 % fewer rows than its newest release", () =>
     Effect.gen(function* () {
       const loaded = (day: string, rows: number) =>
-        shrunk([food, forms(["before", "2026-04-30", 20_000], ["now", day, rows]), price, product])
+        findShrinkage([food, forms(["before", "2026-04-30", 20_000], ["now", day, rows]), price, product])
       assert.deepStrictEqual(yield* loaded("2026-10-29", 19_000), [])
       assert.deepStrictEqual(yield* loaded("2025-12-18", 5000), []) // older
       assert.deepStrictEqual(yield* loaded("2026-10-29", 18_000), [
@@ -110,12 +116,12 @@ describe("a generation with less than the live one", () => {
       ])
     })
   )
-  itLive("compares a folder of which some files were read again with all that the folder had", () =>
+  itLive("compares all files of a folder if only some of them were read again", () =>
     Effect.gen(function* () {
       const files = [["before", "branded_food.csv", 3000] as const, ["before", "food_nutrient.csv", 40_000] as const]
       const was = [food, folder(...files), price, product]
       const corrected = (rows: number) =>
-        shrunk([food, folder(...files, ["now", "branded_food.csv", rows]), price, product], false, was)
+        findShrinkage([food, folder(...files, ["now", "branded_food.csv", rows]), price, product], false, was)
       assert.deepStrictEqual(yield* corrected(3000), [])
       assert.deepStrictEqual(yield* corrected(100), [
         {
@@ -128,8 +134,8 @@ describe("a generation with less than the live one", () => {
   )
   itLive("fails when it has more than 5 % fewer points", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* shrunk([food, form, points(95), product]), [])
-      assert.deepStrictEqual(yield* shrunk([food, form, points(90), product]), [
+      assert.deepStrictEqual(yield* findShrinkage([food, form, points(95), product]), [])
+      assert.deepStrictEqual(yield* findShrinkage([food, form, points(90), product]), [
         {
           name: "points_do_not_shrink",
           severity: error,
@@ -138,11 +144,11 @@ describe("a generation with less than the live one", () => {
       ])
     })
   )
-  itLive("fails when more than 5 % of the products are gone that no complete read of their store withdrew", () =>
+  itLive("fails when more than 5 % of the products vanished without a complete read of their store", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* shrunk([food, form, price, products(10, true)]), [])
-      assert.deepStrictEqual(yield* shrunk([food, form, price, products(90, false)]), [])
-      assert.deepStrictEqual(yield* shrunk([food, form, price, products(80, false)]), [
+      assert.deepStrictEqual(yield* findShrinkage([food, form, price, products(10, true)]), [])
+      assert.deepStrictEqual(yield* findShrinkage([food, form, price, products(90, false)]), [])
+      assert.deepStrictEqual(yield* findShrinkage([food, form, price, products(80, false)]), [
         {
           name: "products_do_not_shrink",
           severity: error,
@@ -153,7 +159,7 @@ describe("a generation with less than the live one", () => {
   )
   itLive("is only a warning if the operator accepts it", () =>
     Effect.gen(function* () {
-      const found = yield* shrunk([foods(500), form, points(50), product], true)
+      const found = yield* findShrinkage([foods(500), form, points(50), product], true)
       assert.deepStrictEqual(
         found.map(({ name, severity }) => [name, severity]),
         [

@@ -3,12 +3,12 @@ import { aRun } from "@larder/test/support/warehouse/pantry.ts"
 import type { IngestResult } from "./read-and-publish.ts"
 import { formatResultJson, formatSummary, leftOutError } from "./summary.ts"
 
-const left = (feed: string, kind: "untrusted" | "unreachable" | "partial" = "unreachable") => ({
+const leaveOut = (feed: string, kind: "untrusted" | "unreachable" | "partial" = "unreachable") => ({
   feed,
   kind,
   reason: "away"
 })
-const result = (of: Partial<IngestResult>): IngestResult => ({
+const makeResult = (fields: Partial<IngestResult>): IngestResult => ({
   run: aRun({
     pipeline: "storefronts",
     generation: "larder-000001",
@@ -22,13 +22,13 @@ const result = (of: Partial<IngestResult>): IngestResult => ({
   feeds: 1,
   left_out: [],
   all_failed: false,
-  ...of
+  ...fields
 })
 
 describe("the summary of a run", () => {
-  it("counts rows without anything new as neither loaded nor known", () => {
+  it("counts rows apart that contain nothing new", () => {
     assert.strictEqual(
-      formatSummary(result({}), false),
+      formatSummary(makeResult({}), false),
       "storefronts: published larder-000001\n  5 rows read: 3 new, 1 with nothing new, 1 rejected"
     )
   })
@@ -37,52 +37,52 @@ describe("the summary of a run", () => {
     [true, "dry run: nothing was published; a run would publish a new generation"],
     [false, "dry run: nothing was published; a run would publish nothing, because nothing is new"]
   ])("says that a dry run published nothing (changes: %s)", (changes, line) => {
-    assert.include(formatSummary(result({ changes }), true), `storefronts: ${line}\n`)
+    assert.include(formatSummary(makeResult({ changes }), true), `storefronts: ${line}\n`)
   })
 
   it("has its own outcome with --json for a dry run that would publish", () => {
-    const outcomeOf = (dryRun: boolean): unknown => JSON.parse(formatResultJson(result({}), dryRun)).outcome
+    const outcomeOf = (dryRun: boolean): unknown => JSON.parse(formatResultJson(makeResult({}), dryRun)).outcome
     assert.deepStrictEqual([outcomeOf(false), outcomeOf(true)], ["published", "would_publish"])
   })
 
   it("distinguishes partly read feeds from those that were left out", () => {
-    const headOf = (...left_out: IngestResult["left_out"]) =>
-      leftOutError(result({ feeds: 4, left_out }), false)?.message.split("\n")[0]
+    const firstLineOf = (...left_out: IngestResult["left_out"]) =>
+      leftOutError(makeResult({ feeds: 4, left_out }), false)?.message.split("\n")[0]
     assert.strictEqual(
-      headOf(left("a", "partial")),
+      firstLineOf(leaveOut("a", "partial")),
       "1 feed of storefronts read only in part; the others were published."
     )
     assert.strictEqual(
-      headOf(left("a"), left("b"), left("c", "partial")),
+      firstLineOf(leaveOut("a"), leaveOut("b"), leaveOut("c", "partial")),
       "2 feeds of storefronts left out, 1 read only in part; the other was published."
     )
   })
 
   it.each<readonly [string, Partial<IngestResult>, boolean, string]>([
-    ["one store that failed", { left_out: [left("a")], all_failed: true }, false, "no row of it changes"],
+    ["one store that failed", { left_out: [leaveOut("a")], all_failed: true }, false, "no row of it changes"],
     [
       "all stores, which failed",
-      { feeds: 2, left_out: [left("a"), left("b")], all_failed: true },
+      { feeds: 2, left_out: [leaveOut("a"), leaveOut("b")], all_failed: true },
       false,
       "none could be read"
     ],
     [
       "one store, which was read in part",
-      { left_out: [left("a", "partial")] },
+      { left_out: [leaveOut("a", "partial")] },
       false,
       "what was received was published"
     ],
-    ["one of two", { feeds: 2, left_out: [left("a")] }, false, "the other was published"],
-    ["one of three", { feeds: 3, left_out: [left("a")] }, false, "the others were published"],
-    ["one of three in a dry run", { feeds: 3, left_out: [left("a")] }, true, "the others would be published"],
+    ["one of two", { feeds: 2, left_out: [leaveOut("a")] }, false, "the other was published"],
+    ["one of three", { feeds: 3, left_out: [leaveOut("a")] }, false, "the others were published"],
+    ["one of three in a dry run", { feeds: 3, left_out: [leaveOut("a")] }, true, "the others would be published"],
     [
-      "one of three that state nothing new",
-      { feeds: 3, left_out: [left("a")], changes: false },
+      "one of three without anything new",
+      { feeds: 3, left_out: [leaveOut("a")], changes: false },
       false,
       "the others had nothing new"
     ]
-  ])("describes the other feeds: %s", (_, of, dryRun, rest) => {
-    const error = leftOutError(result(of), dryRun)
+  ])("describes the other feeds: %s", (_, fields, dryRun, rest) => {
+    const error = leftOutError(makeResult(fields), dryRun)
     assert.include(error?.message ?? "", `; ${rest}.\n`)
   })
 })

@@ -1,5 +1,5 @@
-/** The output of a run that has ended: two lines for people, or an object for machines. */
-import type { RunRecord } from "@larder/schemas"
+/** The output of a finished run: two lines for people, or an object for machines. */
+import { RunRecord } from "@larder/schemas"
 import type { Ended, IngestResult } from "./read-and-publish.ts"
 import { FeedsLeftOut } from "./run.ts"
 
@@ -60,6 +60,10 @@ export const formatResultJson = ({ left_out, run, stores }: IngestResult, dryRun
   return JSON.stringify(output)
 }
 
+const unknownRun = Object.fromEntries(Object.keys(RunRecord.fields).map((field) => [field, null])) as {
+  readonly [Field in keyof RunRecord]: null // fromEntries does not keep the names
+}
+
 interface UnpublishedPipeline {
   readonly pipeline: string
   readonly outcome: "failed" | "interrupted" | "not_run"
@@ -70,23 +74,7 @@ interface UnpublishedPipeline {
 }
 
 export const formatUnpublishedJson = ({ dryRun, ended, outcome, pipeline, problem }: UnpublishedPipeline): string => {
-  const unknown = {
-    run_id: null,
-    pipeline,
-    origin: null,
-    outcome,
-    started_at: null,
-    finished_at: null,
-    generation: null,
-    window_from: null,
-    window_to: null,
-    rows_read: null,
-    rows_loaded: null,
-    rows_unchanged: null,
-    rows_rejected: null,
-    message: problem
-  }
-  const known = { ...unknown, ...ended?.run, left_out: ended?.left_out ?? [] }
-  const output: RunOutput = { ...known, stores: null, dry_run: dryRun, problem }
+  const run = { ...unknownRun, pipeline, outcome, message: problem, ...ended?.run }
+  const output: RunOutput = { ...run, left_out: ended?.left_out ?? [], stores: null, dry_run: dryRun, problem }
   return JSON.stringify(output)
 }

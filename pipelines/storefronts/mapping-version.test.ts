@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { pieces } from "@larder/test/support/pipelines/file-feeds.ts"
-import { goldenRows } from "@larder/test/support/pipelines/golden.ts"
+import { compareWithGolden } from "@larder/test/support/pipelines/golden.ts"
 import { DuckDb, define, literal, stagedIngestTables, storefront } from "@larder/warehouse"
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { readShopifyCsv } from "./decode/csv/shopify-csv.ts"
@@ -92,7 +92,7 @@ const rowsOf = Effect.gen(function* () {
 itLive("maps feeds of every kind to the golden rows of this mapping version", () =>
   Effect.gen(function* () {
     assert.sameMembers([...new Set(feeds.map(({ kind }) => kind))], Object.keys(feedKinds))
-    goldenRows(golden, mappingVersion, yield* rowsOf)
+    compareWithGolden(golden, mappingVersion, yield* rowsOf)
   })
 )
 

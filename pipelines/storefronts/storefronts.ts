@@ -8,7 +8,7 @@ import { storeLivePolicy } from "./source/crawl/policy.ts"
 export const storefronts: Pipeline = {
   name: "storefronts",
   dataSet: storefront,
-  holds: "stores",
+  rowNoun: "stores",
   rebuildRepeatsEmptyRuns: true,
   checks,
   samples: new URL("./samples/", import.meta.url),

@@ -2,7 +2,7 @@
 import { cpSync, readdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { folderOfTest, query, recordOf } from "../end-to-end/ingesting.ts"
+import { makeTestFolder, query, recordOf } from "../end-to-end/ingesting.ts"
 import { everyFeed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
 import { run } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
@@ -20,7 +20,7 @@ const marks = [
 describe("bundled samples that are read by hand", () => {
   /** A store list of somebody's own beside it, which names a bundled file. */
   const ownList = () => {
-    const folder = folderOfTest()
+    const folder = makeTestFolder()
     cpSync(
       path.join(samplesOf("storefronts"), "harbour-bakery.example/products_export.csv"),
       path.join(folder, "own.csv")
@@ -34,7 +34,7 @@ describe("bundled samples that are read by hand", () => {
     ["as a release", () => ["branded-foods", "--file", aZip]],
     ["by a store list", () => ["storefronts", "--stores", ownList()]]
   ])("are marked as samples %s", async (_, args) => {
-    const home = folderOfTest()
+    const home = makeTestFolder()
     const ran = await run("larder-ingest", [...args(), "--json"], { LARDER_HOME: home })
     assert.strictEqual(ran.code, 0, ran.stderr)
     assert.strictEqual(recordOf(ran).origin, "sample")
@@ -45,8 +45,8 @@ describe("bundled samples that are read by hand", () => {
   })
 
   it("are not mixed with what was read live", async () => {
-    const home = folderOfTest()
-    const folder = folderOfTest()
+    const home = makeTestFolder()
+    const folder = makeTestFolder()
     writeFileSync(path.join(folder, "rye.csv"), "Handle,Title,Variant Price\nrye,Rye bread,2.50\n")
     const store = { domain: "rye.example", name: "Rye", kind: "shopify-csv", location: "rye.csv" }
     writeFileSync(path.join(folder, "stores.json"), JSON.stringify([store]))
@@ -57,11 +57,11 @@ describe("bundled samples that are read by hand", () => {
       LARDER_HOME: home
     })
     assert.strictEqual(replayed.code, 2)
-    assert.match(replayed.stderr, /This warehouse holds live stores; the bundled samples, .* are not mixed with them/)
+    assert.match(replayed.stderr, /This warehouse contains live stores; the bundled samples, .* are not mixed with them/)
   })
 
   it("keep their mark in a data set that is rebuilt", async () => {
-    const home = folderOfTest()
+    const home = makeTestFolder()
     await run("larder-ingest", ["storefronts", "--stores", ownList()], { LARDER_HOME: home })
     const again = await run("larder-ingest", ["rebuild"], { LARDER_HOME: home })
     assert.strictEqual(again.code, 0, again.stderr)
@@ -71,8 +71,8 @@ describe("bundled samples that are read by hand", () => {
   })
 
   it("are told apart from a user's own recordings, which stay marked as replayed", async () => {
-    const home = folderOfTest()
-    const folder = folderOfTest()
+    const home = makeTestFolder()
+    const folder = makeTestFolder()
     writeRecordings(folder, everyFeed())
     const ran = await run("larder-ingest", ["commodities", "--replay", folder, "--json"], { LARDER_HOME: home })
     assert.strictEqual(recordOf(ran).origin, "replay", ran.stderr)

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, wri
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { inject } from "vitest"
-import { folderOfTest, query } from "../end-to-end/ingesting.ts"
+import { makeTestFolder, query } from "../end-to-end/ingesting.ts"
 import { goodZip, load } from "../end-to-end/small-releases.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { run } from "../support/programs.ts"
@@ -29,7 +29,7 @@ const published = [
 
 describe("larder-ingest generations", () => {
   it("says what to run when there is none", async () => {
-    const { code, stdout } = await run("larder-ingest", ["generations"], { LARDER_HOME: folderOfTest() })
+    const { code, stdout } = await run("larder-ingest", ["generations"], { LARDER_HOME: makeTestFolder() })
     assert.deepStrictEqual([code, stdout], [0, "No generation yet. Run: npx larder-ingest\n"])
   })
 
@@ -187,7 +187,7 @@ describe("larder-ingest rollback", () => {
   })
 
   it("says so when there is no generation yet", async () => {
-    const { code, stderr } = await run("larder-ingest", ["rollback"], { LARDER_HOME: folderOfTest() })
+    const { code, stderr } = await run("larder-ingest", ["rollback"], { LARDER_HOME: makeTestFolder() })
     assert.strictEqual(code, 1)
     assert.match(stderr, /There is no data in .+warehouse yet\. Run: npx larder-ingest$/m)
   })
@@ -227,7 +227,7 @@ describe("the file of a data set", () => {
 
 describe("a part that is damaged", () => {
   it("fails only the run that builds on it, which is recorded in SQL at once; a rebuild repairs the part", async () => {
-    const home = folderOfTest()
+    const home = makeTestFolder()
     const release = path.join(home, "release.zip")
     writeFileSync(release, goodZip())
     assert.strictEqual((await load(home, release)).code, 0)

@@ -6,7 +6,7 @@ import { createServer } from "node:net"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { inject } from "vitest"
-import { copyOf, folderOfTest, query } from "../end-to-end/ingesting.ts"
+import { copyForTest, makeTestFolder, query } from "../end-to-end/ingesting.ts"
 import { type Bodies, everyFeed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
 import { clean, type Environment, ended, run, start } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
@@ -52,7 +52,7 @@ const objectsIn = (stdout: string) =>
 
 describe("npx turbo run ingest", () => {
   it("runs every pipeline in one task, wherever the home is, with the arguments behind --, each as far as it takes them", async () => {
-    const home = path.join(folderOfTest(), "pipeline=none/it's a [home]*")
+    const home = path.join(makeTestFolder(), "pipeline=none/it's a [home]*")
     const args = ["--", "--json", "--dry-run", "--from", "2026-09-01", "--to", "2026-09-30"]
     const { code, stderr, stdout } = await turbo(args, { LARDER_HOME: home })
     assert.strictEqual(code, 0, stdout + stderr)
@@ -70,7 +70,7 @@ describe("npx turbo run ingest", () => {
   })
 
   it("passes every variable on, and exits with the code of the program", async () => {
-    const home = path.join(folderOfTest(), "home")
+    const home = path.join(makeTestFolder(), "home")
     const settings = { LARDER_HOME: home, LARDER_SOURCES: "live", HTTPS_PROXY: "ftp://proxy" }
     const { code, stderr, stdout } = await turbo([], settings)
     assert.strictEqual(code, 2)
@@ -78,7 +78,7 @@ describe("npx turbo run ingest", () => {
   })
 
   it("passes an interrupt on", async () => {
-    const home = path.join(folderOfTest(), "home")
+    const home = path.join(makeTestFolder(), "home")
     const { connected, settings } = await silentProxy()
     const child = startTurbo([], { LARDER_HOME: home, ...settings })
     const end = ended(child)
@@ -95,7 +95,7 @@ describe("npx turbo run ingest", () => {
 
 describe("a run of larder-ingest, before it fetches anything", () => {
   const list = (text: string) => {
-    const file = path.join(folderOfTest(), "shops.json")
+    const file = path.join(makeTestFolder(), "shops.json")
     writeFileSync(file, text)
     return file
   }
@@ -154,7 +154,7 @@ describe("a run of larder-ingest, before it fetches anything", () => {
       /shops\.json cannot be used\. Store 2, kind: /
     ]
   ])("refuses %s with exit code 2 and one sentence", async (_, args, settings, message) => {
-    const home = path.join(folderOfTest(), "home")
+    const home = path.join(makeTestFolder(), "home")
     const { code, stderr, stdout } = await run("larder-ingest", args, { LARDER_HOME: home, ...settings() })
     assert.deepStrictEqual([code, stdout], [2, ""], stderr)
     assert.match(stderr, message)
@@ -162,7 +162,7 @@ describe("a run of larder-ingest, before it fetches anything", () => {
   })
 
   it("refuses a live source over bundled samples, and leaves out stores without a list with one line in a run of all", async () => {
-    const home = copyOf(inject("sampleHome"))
+    const home = copyForTest(inject("sampleHome"))
     const before = tracesIn(home)
     const { code, stderr, stdout } = await run("larder-ingest", ["all", "--json"], {
       LARDER_HOME: home,
@@ -175,7 +175,7 @@ describe("a run of larder-ingest, before it fetches anything", () => {
     )
     assert.match(
       stderr,
-      /holds bundled samples, most of them generated; live prices are not mixed with them\. Set LARDER_HOME/
+      /contains bundled samples, most of them generated; live prices are not mixed with them\. Set LARDER_HOME/
     )
     assert.match(stderr, /live labels are not mixed/)
     assert.include(stderr, "larder-ingest: storefronts is left out. No store list is given")
@@ -198,14 +198,14 @@ describe("a run of larder-ingest, before it fetches anything", () => {
     ],
     [["rollback", "--to", "x"], /--to cannot be "x": expected a generation, such as 41 or larder-000041$/m]
   ])("refuses a flag that does not fit the command or its value: %j", async (args, message) => {
-    const home = path.join(folderOfTest(), "home")
+    const home = path.join(makeTestFolder(), "home")
     const { code, stderr, stdout } = await run("larder-ingest", args, { LARDER_HOME: home })
     assert.deepStrictEqual([code, stdout], [2, ""])
     assert.match(stderr, message)
   })
 
   it("still runs the other pipelines when it refuses one", async () => {
-    const home = folderOfTest()
+    const home = makeTestFolder()
     const stores = path.join(home, "shops.json")
     writeFileSync(stores, JSON.stringify([{ ...bakery, kind: "shopify-csv", location: "bakery.csv" }]))
     writeFileSync(path.join(home, "bakery.csv"), "Handle,Title,Variant Price\nrye,Rye bread,2.50\n")
@@ -213,7 +213,7 @@ describe("a run of larder-ingest, before it fetches anything", () => {
     assert.strictEqual(live.code, 0, live.stderr)
     const { code, stderr, stdout } = await run("larder-ingest", ["all"], { LARDER_HOME: home })
     assert.strictEqual(code, 2)
-    assert.match(stderr, /This warehouse holds live stores; .* Set LARDER_SOURCES=live/)
+    assert.match(stderr, /This warehouse contains live stores; .* Set LARDER_SOURCES=live/)
     assert.match(stdout, /^commodities: published larder-000002\n[\s\S]*branded-foods: published larder-000003\n/)
     assert.notInclude(stdout, "storefronts: ")
   })
@@ -221,7 +221,7 @@ describe("a run of larder-ingest, before it fetches anything", () => {
 
 describe("a run that is interrupted", () => {
   it("prints its object with --json", async () => {
-    const home = path.join(folderOfTest(), "home")
+    const home = path.join(makeTestFolder(), "home")
     const { connected, settings } = await silentProxy()
     const child = start("larder-ingest", ["commodities", "--json"], { LARDER_HOME: home, ...settings })
     const end = ended(child)
@@ -238,7 +238,7 @@ describe("a run that is interrupted", () => {
 describe("a run of several pipelines", () => {
   /** Recordings of commodities and of stores, which are a list alone. */
   const recording = (bodies: Bodies, stores: unknown) => {
-    const folder = folderOfTest()
+    const folder = makeTestFolder()
     writeRecordings(folder, bodies)
     writeFileSync(path.join(folder, "stores.json"), typeof stores === "string" ? stores : JSON.stringify(stores))
     writeFileSync(path.join(folder, "bakery.csv"), "Handle,Title,Variant Price\nrye,Rye bread,2.50\n")
@@ -248,7 +248,7 @@ describe("a run of several pipelines", () => {
   const torn = { ...everyFeed(), "gov-mars/1603": "<!doctype html>" }
 
   it("continues after one that fails, exits with the worst code, and prints an object for each with --json", async () => {
-    const home = folderOfTest()
+    const home = makeTestFolder()
     const args = ["all", "--json", "--replay", recording(torn, "no list")]
     const { code, stderr, stdout } = await run("larder-ingest", args, { LARDER_HOME: home })
     assert.strictEqual(code, 1, "a failure is worse than what was left out")
@@ -280,7 +280,7 @@ describe("a run of several pipelines", () => {
 
   it("exits with 4 when something was left out and nothing worse happened", async () => {
     const args = ["all", "--replay", recording(torn, [bakery])]
-    const { code, stderr, stdout } = await run("larder-ingest", args, { LARDER_HOME: folderOfTest() })
+    const { code, stderr, stdout } = await run("larder-ingest", args, { LARDER_HOME: makeTestFolder() })
     assert.strictEqual(code, 4, stderr)
     assert.match(stdout, /storefronts: published larder-000002/)
     for (const name of ["commodities", "storefronts"]) assert.match(stderr, new RegExp(`^${name} {2}done {2}`, "m"))
@@ -291,7 +291,7 @@ describe("a run of several pipelines", () => {
 describe("an invalid line of the catalog", () => {
   /** The program with another catalog. */
   const programWith = (edit: (metrics: string) => string) => {
-    const folder = folderOfTest()
+    const folder = makeTestFolder()
     cpSync(path.join(repository, "pipelines"), path.join(folder, "pipelines"), {
       recursive: true,
       filter: (file) => !file.endsWith(".test.ts") && path.basename(file) !== "node_modules"

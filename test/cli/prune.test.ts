@@ -2,13 +2,13 @@
 import { readdirSync, utimesSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { folderOfTest } from "../end-to-end/ingesting.ts"
+import { makeTestFolder } from "../end-to-end/ingesting.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { run } from "../support/programs.ts"
 
 describe("larder-ingest prune", () => {
   it("removes runs that no rollback needs, names them, and says what that costs", async () => {
-    const home = folderOfTest()
+    const home = makeTestFolder()
     const environment = { LARDER_HOME: home, LARDER_KEPT_GENERATIONS: "1" }
     const call = (...args: ReadonlyArray<string>) => run("larder-ingest", args, environment)
     await addGeneration(home, ["2026-09-30"])
@@ -42,7 +42,7 @@ describe("larder-ingest prune", () => {
 
   it("needs --keep with days or runs", async () => {
     for (const args of [[], ["--keep", "90"]]) {
-      const { code, stderr } = await run("larder-ingest", ["prune", ...args], { LARDER_HOME: folderOfTest() })
+      const { code, stderr } = await run("larder-ingest", ["prune", ...args], { LARDER_HOME: makeTestFolder() })
       assert.strictEqual(code, 2)
       assert.match(stderr, /--keep/)
     }

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { folderOfTest, query } from "../end-to-end/ingesting.ts"
+import { makeTestFolder, query } from "../end-to-end/ingesting.ts"
 import { run } from "../support/programs.ts"
 import { aHome, partOf, rowsOf } from "./published.ts"
 
@@ -13,7 +13,7 @@ describe("larder-ingest snapshot", () => {
 
   it("writes one file that holds all data sets, with the views over ingest", async () => {
     const { call, home } = aHome()
-    const to = path.join(folderOfTest(), "all.duckdb")
+    const to = path.join(makeTestFolder(), "all.duckdb")
     const { code, stderr, stdout } = await call("snapshot", "--to", to)
     assert.deepStrictEqual([code, stderr], [0, ""])
     assert.match(stdout, /^\S+all\.duckdb: [\d,]+ KiB, commodities, branded-foods, storefronts of larder-000003\n$/)
@@ -25,7 +25,7 @@ describe("larder-ingest snapshot", () => {
   it("prints one JSON object with --json, and contains the live data after a rollback", async () => {
     const { json } = aHome()
     await json("rollback", "--only", "branded-foods")
-    const to = path.join(folderOfTest(), "some.duckdb")
+    const to = path.join(makeTestFolder(), "some.duckdb")
     const { bytes, ...taken } = await json("snapshot", "--to", to)
     assert.isAbove(bytes, 1_000_000)
     assert.deepStrictEqual(taken, {
@@ -45,7 +45,7 @@ describe("larder-ingest snapshot", () => {
 
   it("replaces no file, and leaves nothing behind when it cannot write", async () => {
     const { call } = aHome()
-    const folder = folderOfTest()
+    const folder = makeTestFolder()
     const there = path.join(folder, "notes.txt")
     writeFileSync(there, "mine")
     const refused = await call("snapshot", "--to", there)
@@ -59,8 +59,8 @@ describe("larder-ingest snapshot", () => {
   })
 
   it("is refused when nothing is live, and requires --to", async () => {
-    const home = folderOfTest()
-    const to = path.join(folderOfTest(), "none.duckdb")
+    const home = makeTestFolder()
+    const to = path.join(makeTestFolder(), "none.duckdb")
     const empty = await run("larder-ingest", ["snapshot", "--to", to], { LARDER_HOME: home })
     assert.deepStrictEqual([empty.code, empty.stdout], [1, ""])
     assert.match(empty.stderr, /There is no data in .+ yet\. Run: npx larder-ingest$/m)
@@ -77,7 +77,7 @@ describe("larder-ingest snapshot", () => {
     const bytes = readFileSync(part)
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
     writeFileSync(part, bytes)
-    const { code, stderr } = await call("snapshot", "--to", path.join(folderOfTest(), "all.duckdb"))
+    const { code, stderr } = await call("snapshot", "--to", path.join(makeTestFolder(), "all.duckdb"))
     assert.strictEqual(code, 1)
     assert.match(stderr, /commodities\.duckdb of commodities .+ was changed after it was published/)
   })

@@ -10,14 +10,14 @@ import { objectName, openFoods } from "@larder/warehouse"
 import { Effect, Logger } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
-  copyIn,
-  copyOf,
-  folderOfTest,
+  copyForTest,
+  copyHome,
   generationOf,
-  look,
+  makeTestFolder,
   newestManifest,
   removeFolder,
   replay,
+  runStatus,
   temporaryFolder,
   valuesOf
 } from "../end-to-end/ingesting.ts"
@@ -58,7 +58,7 @@ beforeAll(async () => {
   for (const number of [0, 1, 2, 3]) writeFileSync(good(number), goodZip(number * 10))
   const { code, stderr } = await load(home, good(0))
   if (code !== 0) throw new Error(stderr)
-  const copy = copyIn(home)
+  const copy = copyHome(home)
   await load(copy, large())
   undisturbed = await labels(copy)
   removeFolder(copy)
@@ -75,7 +75,7 @@ const foodsFolder = (home: string) => path.join(warehouse(home), "beside", parts
 
 /** A folder with the files beside the database, as they were published. */
 const publishedFiles = (home: string) => {
-  const folder = folderOfTest()
+  const folder = makeTestFolder()
   for (const { name } of partsOf(home).slice(1)) cpSync(objectOf(home, name), path.join(folder, name))
   return folder
 }
@@ -95,7 +95,7 @@ const expectRecovered = async (copy: string) => {
   const [opened] = await queryFiles(copy, counted)
   expect(isPublished ? [3, 3 + largeCount] : [3]).toContain(opened?.[0]?.foods)
   expect(generationOf(copy, "branded-foods")).toBe(isPublished ? "larder-000002" : "larder-000001")
-  await look(copy)
+  await runStatus(copy)
   const killed = untold(copy, isPublished)
   await expectWhole(copy, isPublished ? 3 + largeCount : 3)
   const { code, stderr } = await load(copy, large())
@@ -133,7 +133,7 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
   describe("a run of branded foods that is killed with -9", () => {
     let left: ReadonlyArray<Left> = []
     beforeAll(async () => {
-      const stopped = copyIn(home)
+      const stopped = copyHome(home)
       left = await leftAt(
         stopped,
         ["branded-foods", "--file", large()],
@@ -154,12 +154,12 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
     for (let round = 0; round < rounds; round++) {
       const delay = round * 7
       it.each(names)(`leaves a whole generation ${delay} ms after %s, and the next run completes`, async (name) => {
-        const copy = copyOf(home)
+        const copy = copyForTest(home)
         await killed(copy, moments[name], delay)
         await expectRecovered(copy)
       })
       it(`lets the next run make the warehouse of a home that was empty, ${delay} ms after it began the folder of the search`, async () => {
-        const empty = folderOfTest()
+        const empty = makeTestFolder()
         await killed(empty, moments["it begins the folder of the search"], delay)
         const isPublished = hasManifest(empty, 1)
         const runs = isPublished ? 1 : untold(empty, isPublished)
@@ -194,7 +194,7 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
 
   describe("the search of branded foods when it is opened", () => {
     it("is linked again when a byte of it has changed", async () => {
-      const copy = copyOf(home)
+      const copy = copyForTest(home)
       expect(await opened(copy)).toBe(3)
       const before = contents(copy)
       damage(path.join(foodsFolder(copy), "names.texts"))
@@ -205,7 +205,7 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
     })
 
     it("is made again when a byte of what was published has changed", async () => {
-      const copy = copyOf(home)
+      const copy = copyForTest(home)
       expect(await opened(copy)).toBe(3)
       const before = contents(copy)
       rmSync(foodsFolder(copy), { recursive: true })
@@ -216,7 +216,7 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
     })
 
     it("is made again by a server that starts without its files, and the log says so", async () => {
-      const copy = copyOf(home)
+      const copy = copyForTest(home)
       for (const { name } of partsOf(copy).slice(1)) rmSync(objectOf(copy, name), { force: true }) // two may be the same
       rmSync(foodsFolder(copy), { recursive: true, force: true })
       mkdirSync(`${foodsFolder(copy)}.building`, { recursive: true }) // of a server that was killed
@@ -238,7 +238,7 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
   describe("branded foods and commodities that run at once", () => {
     let published = ""
     beforeAll(() => {
-      published = copyIn(home)
+      published = copyHome(home)
     })
     afterAll(() => removeFolder(published))
 

@@ -6,7 +6,7 @@ import { readdirSync } from "node:fs"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { copyIn, folderOfTest, removeFolder } from "../end-to-end/ingesting.ts"
+import { copyHome, makeTestFolder, removeFolder } from "../end-to-end/ingesting.ts"
 import { sharedDepot } from "../support/depots/shared-depot.ts"
 import { itLive } from "../support/it-live.ts"
 import { addGeneration, recordDays } from "../support/more-generations.ts"
@@ -42,8 +42,8 @@ const [first, second] = ["2026-09-30", "2026-10-01"] as const
 /** A bucket with a generation that has the first day, the machine that published it, and a recording with one day more. */
 const published = Effect.gen(function* () {
   const { environment, service } = yield* sharedDepot
-  const publisher = folderOfTest()
-  const recorded = folderOfTest()
+  const publisher = makeTestFolder()
+  const recorded = makeTestFolder()
   recordDays(recorded, [first, second])
   yield* Effect.promise(() => addGeneration(publisher, [first], environment))
   const kept = new Map(service.kept)
@@ -74,13 +74,13 @@ export const depotKills = (steps: { readonly publishing: number; readonly pullin
           let kills = 0
           for (let at = 0, isKilled = true; isKilled; at += steps.publishing) {
             restore()
-            const home = copyIn(publisher)
+            const home = copyHome(publisher)
             const settings = { LARDER_HOME: home, ...environment }
             const { code, signal, stderr } = await killedAt(service, args, settings, at)
             isKilled = signal === "SIGKILL"
             if (isKilled) kills += 1
             if (!isKilled) assert.strictEqual(code, 4, stderr)
-            const laptop = folderOfTest()
+            const laptop = makeTestFolder()
             await pull(laptop, environment)
             const days = await daysIn(laptop)
             found.add(days.join())
@@ -106,11 +106,11 @@ export const depotKills = (steps: { readonly publishing: number; readonly pullin
       Effect.gen(function* () {
         const { environment, publisher, service } = yield* published
         yield* Effect.promise(async () => {
-          const laptop = folderOfTest()
+          const laptop = makeTestFolder()
           await pull(laptop, environment)
           await addGeneration(publisher, [first, second], environment)
           for (let at = 0, isKilled = true; isKilled; at += steps.pulling) {
-            const home = copyIn(laptop)
+            const home = copyHome(laptop)
             const settings = { LARDER_HOME: home, ...environment }
             const { signal } = await killedAt(service, ["pull"], settings, at)
             isKilled = signal === "SIGKILL"

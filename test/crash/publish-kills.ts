@@ -7,14 +7,14 @@ import { existsSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
-  copyIn,
-  copyOf,
-  folderOfTest,
+  copyForTest,
+  copyHome,
   generationOf,
-  look,
+  makeTestFolder,
   query,
   removeFolder,
   replayFolder,
+  runStatus,
   temporaryFolder
 } from "../end-to-end/ingesting.ts"
 import { aBlockRow, blocks, bodyOf, everyFeed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
@@ -64,7 +64,7 @@ beforeAll(async () => {
   const { code, stderr } = await replayFolder(home, older)
   if (code !== 0) throw new Error(stderr)
   versions = await count(home)
-  const copy = copyIn(home)
+  const copy = copyHome(home)
   await replayFolder(copy, newer)
   undisturbed = await prices(copy)
   removeFolder(copy)
@@ -127,7 +127,7 @@ const expectRecovered = async (copy: string) => {
   const left = opened?.[0]?.versions
   expect(isPublished ? [versions, versions + 200] : [versions]).toContain(left)
   expect(generationOf(copy, "commodities")).toBe(isPublished ? "larder-000002" : "larder-000001")
-  await look(copy)
+  await runStatus(copy)
   expect(await count(copy)).toBe(isPublished ? versions + 200 : versions)
   await expectComplete(copy, isPublished ? 2 : 1 + untold(copy, isPublished))
   expect(await prices(copy)).toBe(undisturbed)
@@ -138,7 +138,7 @@ export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
     let left: ReadonlyArray<Left> = []
     beforeAll(async () => {
       const args = ["commodities", "--replay", newer]
-      const stopped = copyIn(home)
+      const stopped = copyHome(home)
       left = await leftAt(
         stopped,
         args,
@@ -159,7 +159,7 @@ export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
     for (let round = 0; round < rounds; round++) {
       const delay = round * 7
       it.each(names)(`leaves a whole generation ${delay} ms after %s, and the next run completes`, async (name) => {
-        const copy = copyOf(home)
+        const copy = copyForTest(home)
         const { signal } = await replayKilled(copy, moments[name], delay)
         if (round === 0 && !mayHaveEnded.includes(name)) expect(signal).toBe("SIGKILL")
         await expectRecovered(copy)
@@ -170,7 +170,7 @@ export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
       ["it stages", "rows.duckdb.wal"],
       ["its rows have passed the checks", "records.gz"]
     ])("leaves no generation in an empty home when %s, and the next run makes one", async (_, file) => {
-      const empty = folderOfTest()
+      const empty = makeTestFolder()
       await replayKilled(
         empty,
         appears((home) => staged(home).includes(file))
@@ -184,7 +184,7 @@ export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
 
   describe("a run that is interrupted with Ctrl-C", () => {
     it("tidies up, exits with 130 and is recorded, both while it stages and while it builds", async () => {
-      const copy = copyOf(home)
+      const copy = copyForTest(home)
       const fetchedBefore = fetched(copy)
       const ofRuns = "select outcome, message, generation from ingest.run order by started_at"
       const told: Array<unknown> = [{ outcome: "published", message: null, generation: "larder-000001" }]

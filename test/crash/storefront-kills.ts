@@ -4,7 +4,15 @@
  * moments; `rounds` says how often a run is killed at each of them, each time a little later.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { copyIn, copyOf, generationOf, look, query, removeFolder, temporaryFolder } from "../end-to-end/ingesting.ts"
+import {
+  copyForTest,
+  copyHome,
+  generationOf,
+  query,
+  removeFolder,
+  runStatus,
+  temporaryFolder
+} from "../end-to-end/ingesting.ts"
 import { replayStores, rowsOf, writeFiles } from "../end-to-end/storefronts.ts"
 import { ask } from "../support/api/client.ts"
 import { newKey, startServer } from "../support/programs.ts"
@@ -58,7 +66,7 @@ beforeAll(async () => {
     "bakery.csv": bakery("2.75"),
     "spices.csv": spices
   })
-  const copy = copyIn(home)
+  const copy = copyHome(home)
   for (const [folder, recordings] of [
     [home, before],
     [copy, before],
@@ -113,7 +121,7 @@ const expectRecovered = async (copy: string) => {
   const [opened] = await queryFiles(copy, told)
   expect(isPublished ? [old, complete] : [old]).toContainEqual(opened?.[0])
   expect(generationOf(copy, "storefronts")).toBe(isPublished ? "larder-000002" : "larder-000001")
-  await look(copy)
+  await runStatus(copy)
   const killed = untold(copy, isPublished)
   expect(await rowsOf(copy, told)).toEqual([isPublished ? complete : old])
   const { code, stderr } = await replayStores(copy, now)
@@ -127,7 +135,7 @@ export const storefrontKills = (names: ReadonlyArray<Name>, rounds: number) =>
   describe("a run of stores that is killed with -9", () => {
     let left: ReadonlyArray<Left> = []
     beforeAll(async () => {
-      const stopped = copyIn(home)
+      const stopped = copyHome(home)
       left = await leftAt(
         stopped,
         ["storefronts", "--replay", now],
@@ -148,14 +156,14 @@ export const storefrontKills = (names: ReadonlyArray<Name>, rounds: number) =>
     for (let round = 0; round < rounds; round++) {
       const delay = round * 7
       it.each(names)(`leaves a whole generation ${delay} ms after %s, and the next run completes`, async (name) => {
-        const copy = copyOf(home)
+        const copy = copyForTest(home)
         await killed(copy, moments[name], delay)
         await expectRecovered(copy)
       })
     }
 
     it("does not disturb a server, which serves the old generation and then that of the next run", async () => {
-      const copy = copyOf(home)
+      const copy = copyForTest(home)
       const { key } = await newKey(copy)
       const [rye] = await rowsOf(copy, "select product_id from storefront.product where native_id = 'rye'")
       const server = await startServer(copy)

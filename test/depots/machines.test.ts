@@ -5,7 +5,7 @@ import { assert, describe } from "@effect/vitest"
 import { objectName } from "@larder/warehouse"
 import { Effect } from "effect"
 import { expect } from "vitest"
-import { folderOfTest, newestManifest, query } from "../end-to-end/ingesting.ts"
+import { makeTestFolder, newestManifest, query } from "../end-to-end/ingesting.ts"
 import { ask } from "../support/api/client.ts"
 import { sharedDepot } from "../support/depots/shared-depot.ts"
 import { itLive } from "../support/it-live.ts"
@@ -16,7 +16,7 @@ const ingest = (home: string, environment: Readonly<Record<string, string>>, ...
   run("larder-ingest", args, { LARDER_HOME: home, ...environment })
 /** A home whose only generation has one price: little travels. */
 const aSmallHome = async () => {
-  const home = folderOfTest()
+  const home = makeTestFolder()
   await addGeneration(home, ["2026-09-29"])
   return home
 }
@@ -28,7 +28,7 @@ describe("machines that share a depot", () => {
       const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {
         const publisher = await aSmallHome() // it had a generation before it shared a depot
-        const [other, serving] = [folderOfTest(), folderOfTest()]
+        const [other, serving] = [makeTestFolder(), makeTestFolder()]
         await addGeneration(publisher, ["2026-09-29", "2026-09-30"], environment)
         const { key } = await newKey(serving)
         const server = await startServer(serving, environment)
@@ -52,7 +52,7 @@ describe("machines that share a depot", () => {
           const [runs] = await query(serving, "select count(*)::integer as runs from ingest.run")
           assert.deepStrictEqual(runs, [{ runs: 3 }])
 
-          const laptop = folderOfTest()
+          const laptop = makeTestFolder()
           const pulled = await ingest(laptop, { LARDER_DEPOT: service.address }, "pull", "--json") // as from any web server
           assert.strictEqual(pulled.code, 0, pulled.stderr)
           assert.deepInclude(JSON.parse(pulled.stdout), { generation: "larder-000004", depot: service.address })
@@ -62,7 +62,7 @@ describe("machines that share a depot", () => {
           const refused = await ingest(laptop, { LARDER_DEPOT: service.address }, "commodities")
           assert.strictEqual(refused.code, 1)
           assert.match(refused.stderr, /is read-only/)
-          const one = folderOfTest()
+          const one = makeTestFolder()
           const alone = await ingest(one, { LARDER_DEPOT: service.address }, "pull", "--only", "commodities", "--json")
           assert.strictEqual(alone.code, 0, alone.stderr)
           assert.deepInclude(JSON.parse(alone.stdout), { generation: "larder-000004", data_set: "commodities" })
@@ -95,7 +95,7 @@ describe("machines that share a depot", () => {
     Effect.gen(function* () {
       const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {
-        const machines = [await aSmallHome(), folderOfTest()] as const
+        const machines = [await aSmallHome(), makeTestFolder()] as const
         const days = [["2026-09-30"], ["2026-10-01"]]
         const given = await ingest(machines[0], environment, "pull") // gives the depot what this one has
         assert.strictEqual(given.code, 0, given.stderr)
@@ -103,7 +103,7 @@ describe("machines that share a depot", () => {
         service.plan("PUT", { kind: "refuse", status: 503, code: "SlowDown" }, 2)
         service.plan("GET", { kind: "cut", when: "half-way" }, 3)
         await Promise.all(machines.map((machine, at) => addGeneration(machine, days[at] ?? [], environment)))
-        const reader = folderOfTest()
+        const reader = makeTestFolder()
         assert.strictEqual((await ingest(reader, environment, "pull")).code, 0)
         const [prices, runs] = await query(
           reader,
@@ -124,7 +124,7 @@ describe("machines that share a depot", () => {
     Effect.gen(function* () {
       const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {
-        const [publisher, laptop, stranger] = [await aSmallHome(), folderOfTest(), folderOfTest()]
+        const [publisher, laptop, stranger] = [await aSmallHome(), makeTestFolder(), makeTestFolder()]
         const keys = await ingest(publisher, environment, "depot", "keys", "--json")
         const { file, is_new, public_key } = JSON.parse(keys.stdout)
         assert.deepStrictEqual([is_new, statSync(file).mode & 0o777], [true, 0o600])
@@ -159,7 +159,7 @@ describe("machines that share a depot", () => {
     Effect.gen(function* () {
       const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {
-        const [publisher, recorded, laptop] = [await aSmallHome(), folderOfTest(), folderOfTest()]
+        const [publisher, recorded, laptop] = [await aSmallHome(), makeTestFolder(), makeTestFolder()]
         recordDays(recorded, ["2026-09-30"])
         const pull = (home: string) => ingest(home, environment, "pull")
         const publish = () => ingest(publisher, environment, "commodities", "--replay", recorded)

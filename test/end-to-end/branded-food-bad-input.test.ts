@@ -1,7 +1,7 @@
 /**
- * Releases of branded foods that cannot be trusted as a whole, and disks that are full: a clear error that names the file, the
- * old generation still live, and nothing left of the run. One release for each step that can refuse it; every fault of zips,
- * headers and lists of records is tested beside the code.
+ * Releases of branded foods that cannot be trusted as a whole, and full disks: a clear error that names the file, the old
+ * generation stays live, and the run leaves nothing. One release for each step that can reject it; unit tests cover every
+ * fault of zips, headers and lists of records.
  */
 import { spawn } from "node:child_process"
 import { writeFileSync } from "node:fs"
@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Part, zipOf } from "../support/pipelines/handmade-zips.ts"
 import { ended, run } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
-import { copyOf, look, query, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { copyForTest, query, removeFolder, runStatus, temporaryFolder } from "./ingesting.ts"
 import {
   csvFiles,
   expectOldFoods,
@@ -24,7 +24,7 @@ import {
 } from "./small-releases.ts"
 
 let home = ""
-const written = (name: string, content: Buffer | string) => {
+const writeRelease = (name: string, content: Buffer | string) => {
   const file = path.join(home, name)
   writeFileSync(file, content)
   return file
@@ -32,17 +32,17 @@ const written = (name: string, content: Buffer | string) => {
 
 beforeAll(async () => {
   home = temporaryFolder()
-  const { code, stderr } = await load(home, written("good.zip", goodZip()))
+  const { code, stderr } = await load(home, writeRelease("good.zip", goodZip()))
   if (code !== 0) throw new Error(stderr)
 })
 afterAll(() => removeFolder(home))
 
-/** Other foods than those that are live, so that loading any of them would show. */
+/** Foods that are not live, so that a test notices if any of them is loaded. */
 const other = goodFiles(500)
-const changed = (name: string, change: (content: string) => string | Buffer): ReadonlyArray<Part> =>
+const changeFile = (name: string, change: (content: string) => string | Buffer): ReadonlyArray<Part> =>
   other.map((part) => (part.path === name ? { ...part, content: change(part.content.toString()) } : part))
 const zip = goodZip(500)
-const flipped = (at: number) => {
+const flipBits = (at: number) => {
   const bytes = Buffer.from(zip)
   bytes[at] = (bytes[at] ?? 0) ^ 0x55
   return bytes
@@ -51,9 +51,9 @@ const cutJson = jsonRelease([recordOf(501), recordOf(502)]).subarray(0, -60)
 
 const releases: ReadonlyArray<readonly [fault: string, name: string, content: Buffer | string, message: RegExp]> = [
   ["a zip cut in the middle", "cut.zip", zip.subarray(0, 300), /cut\.zip cannot be read: it was cut off/],
-  ["a damaged zip", "flip.zip", flipped(80), /food\.csv in flip\.zip cannot be read: /],
+  ["a damaged zip", "flip.zip", flipBits(80), /food\.csv in flip\.zip cannot be read: /],
   [
-    "a member that is missing",
+    "a missing member",
     "few.zip",
     zipOf(...other.slice(0, 2)),
     /few\.zip has no food_nutrient\.csv\. It contains food\.csv, branded_food\.csv/
@@ -61,19 +61,19 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
   [
     "a header without a required column",
     "header.zip",
-    zipOf(...changed("food.csv", (text) => text.replace('"description"', '"title"'))),
+    zipOf(...changeFile("food.csv", (text) => text.replace('"description"', '"title"'))),
     /food\.csv line 1: the header has no column description, which the mapping needs\. Found: fdc_id, data_type, title/
   ],
   [
     "a CSV file cut off in its last record",
     "torn.zip",
-    zipOf(...changed("food_nutrient.csv", (text) => text.slice(0, -3))),
+    zipOf(...changeFile("food_nutrient.csv", (text) => text.slice(0, -3))),
     /food_nutrient\.csv was cut off in record 4: the quotes of field 4 are not closed/
   ],
   [
     "a CSV file truncated after a comma",
     "comma.zip",
-    zipOf(...changed("branded_food.csv", (text) => text.slice(0, -'"2024-04-18"\n'.length))),
+    zipOf(...changeFile("branded_food.csv", (text) => text.slice(0, -'"2024-04-18"\n'.length))),
     /branded_food\.csv was cut off in record 4: nothing follows its last comma/
   ],
   [
@@ -91,7 +91,7 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
   [
     "a header with more columns than the rows, so that no row can be read",
     "shifted.zip",
-    zipOf(...changed("food.csv", (text) => text.replace(',"publication_date"', ',"publication_date","extra"'))),
+    zipOf(...changeFile("food.csv", (text) => text.replace(',"publication_date"', ',"publication_date","extra"'))),
     /has no label: all of its rows were rejected, such as record 2: it has 5 instead of 6 fields/
   ],
   ["an empty JSON release", "empty.json", jsonRelease([]), /The release has no label: it is empty/],
@@ -105,7 +105,7 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
 
 describe("a release that cannot be trusted", () => {
   it.each(releases)("fails the run and leaves the old generation live: %s", async (_fault, name, content, message) => {
-    const { code, stderr, stdout } = await load(home, written(name, content))
+    const { code, stderr, stdout } = await load(home, writeRelease(name, content))
     expect(stderr).toMatch(message)
     expect(stderr).toMatch(/Nothing of this run was published; the previous generation stays live/)
     expect(code).toBe(1)
@@ -114,9 +114,9 @@ describe("a release that cannot be trusted", () => {
   })
 
   it("is recorded as failed by the next run that publishes", async () => {
-    const copy = copyOf(home)
-    await load(copy, written("cut.zip", zip.subarray(0, 300)))
-    const { code } = await load(copy, written("other.zip", zip))
+    const copy = copyForTest(home)
+    await load(copy, writeRelease("cut.zip", zip.subarray(0, 300)))
+    const { code } = await load(copy, writeRelease("other.zip", zip))
     expect(code).toBe(0)
     const [runs] = await query(copy, "select outcome, message from ingest.run order by started_at desc limit 2")
     expect(runs).toMatchObject([
@@ -126,15 +126,15 @@ describe("a release that cannot be trusted", () => {
   })
 })
 
-/** Steps that only branded foods have. Those of every publication are in `publish-together.test.ts`. */
+/** Steps of branded foods alone. `publish-together.test.ts` has those of every publication. */
 describe("a full disk", () => {
   let large = ""
   beforeAll(() => {
-    large = written("large.zip", largeZip(1000))
+    large = writeRelease("large.zip", largeZip(1000))
   })
   const program = path.join(repository, "pipelines/bin/larder-ingest.mjs")
-  /** Writing beyond so many kB of a file fails, as it does on a full disk. */
-  const loadWithin = (file: string, kilobytes: number) =>
+  /** Writing more than this many kB to a file fails, as on a full disk. */
+  const loadWithLimit = (file: string, kilobytes: number) =>
     ended(
       spawn(
         "bash",
@@ -158,12 +158,12 @@ describe("a full disk", () => {
     ["unpacking it", 250, /food_nutrient\.csv cannot be written: EFBIG: .* Check free space/],
     ["staging its rows", 400, /Staging failed: .*release\.duckdb.* The disk is full/s]
   ])("fails the run while %s, and leaves the old generation live", async (_step, kilobytes, message) => {
-    await look(home) // what people open is up to date before
-    const { code, stderr } = await loadWithin(large, kilobytes)
+    await runStatus(home) // updates the files that people open
+    const { code, stderr } = await loadWithLimit(large, kilobytes)
     expect(stderr).toMatch(message)
     expect(code).toBe(1)
     await expectOldFoods(home)
-    await look(home)
+    await runStatus(home)
     const [runs] = await query(home, "select outcome, message from ingest.run order by started_at desc limit 1")
     expect(runs).toEqual([{ outcome: "failed", message: expect.stringMatching(message) }])
   })
@@ -172,7 +172,7 @@ describe("a full disk", () => {
     const fullDisk = pathToFileURL(path.join(import.meta.dirname, "../contract/preload/full-disk.mjs"))
     const { code, stderr } = await run(
       "larder-ingest",
-      ["branded-foods", "--json", "--file", written("other.zip", zip)],
+      ["branded-foods", "--json", "--file", writeRelease("other.zip", zip)],
       { LARDER_HOME: home, NODE_OPTIONS: `--import=${fullDisk}`, TEST_FULL_DISK: import.meta.filename }
     )
     expect(stderr).toMatch(/Publishing failed while writing the files beside it: .*ENOSPC.* The disk is full/)

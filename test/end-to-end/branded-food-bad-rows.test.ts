@@ -1,12 +1,12 @@
 /**
- * Releases of branded foods with records that cannot be read: each is in `ingest.reject` with its line, reason and text, the
- * others are loaded, and read = loaded + unchanged + rejected.
+ * Releases of branded foods with records that cannot be read: each is in `ingest.reject` with its line, reason and text, and
+ * the others are loaded. Rows read = loaded + unchanged + rejected.
  */
 import { writeFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
-import { folderOfTest, query, removeFolder, recordOf as runOf, temporaryFolder } from "./ingesting.ts"
+import { makeTestFolder, query, removeFolder, recordOf as runOf, temporaryFolder } from "./ingesting.ts"
 import {
   amountLine,
   brandedLine,
@@ -27,7 +27,7 @@ interface Reject {
   readonly payload: string
 }
 
-const rejectsOf = async (home: string): Promise<ReadonlyArray<Reject>> => {
+const readRejects = async (home: string): Promise<ReadonlyArray<Reject>> => {
   const [rows = []] = await query(
     home,
     "select feed, position::integer as position, reason, payload from ingest.reject order by feed, position, reason"
@@ -40,7 +40,7 @@ const rejectsOf = async (home: string): Promise<ReadonlyArray<Reject>> => {
   }))
 }
 
-const loaded = async (home: string, name: string, content: Buffer) => {
+const loadRelease = async (home: string, name: string, content: Buffer) => {
   const file = path.join(home, name)
   writeFileSync(file, content)
   const end = await load(home, file)
@@ -54,7 +54,7 @@ const loaded = async (home: string, name: string, content: Buffer) => {
 const latin1 = (text: string) => Buffer.from(text, "latin1")
 
 describe("a CSV release with broken lines", () => {
-  /** What stands in food.csv below its header, on line 2, and why it is refused; nothing where it is good. */
+  /** The lines of food.csv below its header, from line 2, and why a line is rejected; undefined if it is valid. */
   const lines: ReadonlyArray<readonly [text: string | Buffer, reason?: RegExp]> = [
     [foodLine(101)],
     [foodLine(102, 'QUOTED 6"" SUB\nON TWO LINES')],
@@ -86,8 +86,8 @@ describe("a CSV release with broken lines", () => {
   ]
   let home = ""
   let rejects: ReadonlyArray<Reject> = []
-  let result: Awaited<ReturnType<typeof loaded>>
-  const of = (file: string) => rejects.filter(({ feed }) => feed === `gov-fdc/csv/${file}`)
+  let result: Awaited<ReturnType<typeof loadRelease>>
+  const rejectsOf = (file: string) => rejects.filter(({ feed }) => feed === `gov-fdc/csv/${file}`)
 
   beforeAll(async () => {
     home = temporaryFolder()
@@ -111,12 +111,12 @@ describe("a CSV release with broken lines", () => {
         amountLine(7, 113)
       ].join("")
     })
-    result = await loaded(home, "release.zip", zipOf(...files))
-    rejects = await rejectsOf(home)
+    result = await loadRelease(home, "release.zip", zipOf(...files))
+    rejects = await readRejects(home)
   })
   afterAll(() => removeFolder(home))
 
-  it("loads the other labels, also those that span two lines or are next to a broken line", async () => {
+  it("loads the other labels, including those that span two lines or follow a broken line", async () => {
     expect(await foodsIn(home)).toEqual([101, 102, 103, 116])
     const [foods] = await query(
       home,
@@ -127,10 +127,12 @@ describe("a CSV release with broken lines", () => {
 
   it("reports each rejected line of food.csv by its number", () => {
     const expected = lines.flatMap(([, reason], index) => (reason === undefined ? [] : [index + 2]))
-    const left = of("food.csv").filter(({ reason }) => !/^its label was rejected/.test(reason))
+    const ofLines = rejectsOf("food.csv").filter(({ reason }) => !/^its label was rejected/.test(reason))
     const ofLabels = [114, 115].map((id) => lines.findIndex(([text]) => String(text) === foodLine(id)) + 2)
-    expect(of("food.csv").map(({ position }) => position)).toEqual([...expected, ...ofLabels].sort((a, b) => a - b))
-    expect(left.length).toBeGreaterThan(10)
+    expect(rejectsOf("food.csv").map(({ position }) => position)).toEqual(
+      [...expected, ...ofLabels].sort((a, b) => a - b)
+    )
+    expect(ofLines.length).toBeGreaterThan(10)
   })
 
   it.each(
@@ -138,7 +140,7 @@ describe("a CSV release with broken lines", () => {
       reason === undefined ? [] : [[String(text).slice(0, 50), index + 2, reason] as const]
     )
   )("reports the reason and the text of a broken line: %j", (text, position, reason) => {
-    const found = of("food.csv").find((reject) => reject.position === position)
+    const found = rejectsOf("food.csv").find((reject) => reject.position === position)
     expect(found?.reason).toMatch(reason)
     const id = /^"?([^",\n]*)/.exec(text)?.[1] ?? ""
     expect(found?.payload).toContain(id)
@@ -146,8 +148,8 @@ describe("a CSV release with broken lines", () => {
   })
 
   it("reports bad numbers, bad days, rows without a label and rejected labels of the other files", () => {
-    const told = (file: string) => of(file).map(({ position, reason }) => `${position}: ${reason}`)
-    expect(told("branded_food.csv")).toEqual([
+    const formatRejects = (file: string) => rejectsOf(file).map(({ position, reason }) => `${position}: ${reason}`)
+    expect(formatRejects("branded_food.csv")).toEqual([
       expect.stringMatching(/^5: its label was rejected: publication_date in food\.csv is "13\/11\/2020"/),
       expect.stringMatching(/^6: its label was rejected: description in food\.csv is empty/),
       expect.stringMatching(/^7: duplicate fdc_id 101 \(first seen in an earlier row\)/),
@@ -159,7 +161,7 @@ describe("a CSV release with broken lines", () => {
       ),
       expect.stringMatching(/^11: .*food\.csv has no row with th/)
     ])
-    expect(told("food_nutrient.csv")).toEqual([
+    expect(formatRejects("food_nutrient.csv")).toEqual([
       expect.stringMatching(/^3: nutrient_id is "protein", which is not a whole number/),
       expect.stringMatching(/^4: amount is "a trace", which is not a number/),
       expect.stringMatching(/^5: food\.csv has no row with the fdc_id 888/),
@@ -167,7 +169,7 @@ describe("a CSV release with broken lines", () => {
     ])
   })
 
-  it("counts each line but a blank one as loaded, unchanged or rejected", () => {
+  it("counts each line except a blank one as loaded, unchanged or rejected", () => {
     expect(result.run.rows_read).toBe(lines.length - 1 + 10 + 7)
     expect(result.run.rows_rejected).toBe(rejects.length)
     expect(result.run.rows_unchanged).toBe(2) // food and amount of another kind of food
@@ -180,11 +182,10 @@ describe("a CSV release with broken lines", () => {
 })
 
 describe("a JSON release with broken records", () => {
-  const good = (id: number) => recordOf(id)
   const lines: ReadonlyArray<readonly [text: string | Buffer, reason?: RegExp]> = [
-    [good(201)],
+    [recordOf(201)],
     ["<html>unparsable</html>", /the line does not begin with \{/],
-    [good(202)],
+    [recordOf(202)],
     ['{"fdcId":203,"description":"NO JSON",,}', /the record is not JSON/],
     ['{"fdcId":204,"description":"CUT', /does not end on its line/],
     [latin1(recordOf(205, { description: "CR\xc8ME" })), /not valid UTF-8/],
@@ -204,16 +205,16 @@ describe("a JSON release with broken records", () => {
     [recordOf(218, { foodNutrients: [{ nutrient: { id: 600_000 }, amount: 1 }] }), /no nutrient id, or one that is no/],
     [recordOf(219, { foodNutrients: [{ nutrient: { id: -1 }, amount: 1 }] }), /no nutrient id, or one that is no/],
     [recordOf(220).replace("{", '{"description":"FIRST",'), /duplicate key/i],
-    [good(215)]
+    [recordOf(215)]
   ]
   let home = ""
   let rejects: ReadonlyArray<Reject> = []
-  let result: Awaited<ReturnType<typeof loaded>>
+  let result: Awaited<ReturnType<typeof loadRelease>>
 
   beforeAll(async () => {
     home = temporaryFolder()
-    result = await loaded(home, "release.json", jsonRelease(lines.map(([text]) => text)))
-    rejects = await rejectsOf(home)
+    result = await loadRelease(home, "release.json", jsonRelease(lines.map(([text]) => text)))
+    rejects = await readRejects(home)
   })
   afterAll(() => removeFolder(home))
 
@@ -238,15 +239,15 @@ describe("a JSON release with broken records", () => {
   })
 })
 
-describe("a record whose id appeared before", () => {
+describe("a record with the id of an earlier one", () => {
   it("is rejected with its line number, even in another chunk of the JSON form", async () => {
-    const home = folderOfTest()
-    const broken = Array.from({ length: 1000 }, () => "x") // with so many rejects, a chunk ends after this piece
-    const longer = recordOf(302, { padding: "x".repeat(600_000) }) // than a piece, which has 256 KiB
+    const home = makeTestFolder()
+    const broken = Array.from({ length: 1000 }, () => "x") // with this many rejects, a chunk ends after the piece
+    const longer = recordOf(302, { padding: "x".repeat(600_000) }) // longer than a piece of 256 KiB
     const lines = [recordOf(301), ...broken, longer, recordOf(301, { description: "TWICE" })]
-    await loaded(home, "release.json", jsonRelease(lines))
+    await loadRelease(home, "release.json", jsonRelease(lines))
     expect(await foodsIn(home)).toEqual([301, 302])
-    const last = (await rejectsOf(home)).at(-1)
+    const last = (await readRejects(home)).at(-1)
     expect(last).toMatchObject({ position: 1004, reason: "duplicate fdcId 301 (first seen in an earlier line)" })
   })
 })

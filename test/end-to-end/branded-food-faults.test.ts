@@ -24,15 +24,15 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Form, forms } from "../support/label-releases.ts"
 import { makeCertificate } from "../support/pipelines/certificates.ts"
-import { documentedFaults, matchesTemplate } from "../support/pipelines/documented-faults.ts"
+import { matchesTemplate, readDocumentedFaults } from "../support/pipelines/documented-faults.ts"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
-import { hostsMoved, unpaced } from "../support/pipelines/live-runs.ts"
+import { redirectHosts, unpaced } from "../support/pipelines/live-runs.ts"
 import { startTls } from "../support/pipelines/tls-host.ts"
 import { seed, seeded } from "../support/seed.ts"
 import { ingest as ingestFile } from "./branded-foods.ts"
-import { type FaultyRelease, type FormFault, faultyReleases, tolerated, unnumbered } from "./faulty-foods.ts"
+import { type FaultyRelease, type FormFault, faultyReleases, makeTolerated, unnumbered } from "./faulty-foods.ts"
 import { page, startFdcHost, zipAt } from "./fdc-host.ts"
-import { folderOfTest, generationOf, query, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { generationOf, makeTestFolder, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { foodsIn, goodFiles, goodZip, jsonRelease, leftovers, recordOf } from "./small-releases.ts"
 
 const releases = faultyReleases(seeded(seed))
@@ -65,13 +65,13 @@ interface RunResult {
 
 const untrustedCertificatePaths = new Set<string>()
 
-/** Two attempts, and a response timeout of one second if the host hangs. */
+/** Two attempts, and a response timeout of one second if the host does not respond. */
 const live = ({ hostHangs = false } = {}) => {
-  const toPath = ({ pathname }: URL) =>
+  const toAddress = ({ pathname }: URL) =>
     untrustedCertificatePaths.has(pathname)
       ? `https://127.0.0.1:${tlsPort}${pathname}`
       : `http://127.0.0.1:${host.port}${pathname}`
-  return hostsMoved(toPath, { ...unpaced, maxAttempts: 2, ...(hostHangs && { responseTimeout: "1 second" }) })
+  return redirectHosts(toAddress, { ...unpaced, maxAttempts: 2, ...(hostHangs && { responseTimeout: "1 second" }) })
 }
 
 const ingest = (
@@ -134,7 +134,7 @@ afterAll(async () => {
   removeFolder(home)
 })
 
-const table = documentedFaults("branded foods")
+const table = readDocumentedFaults("branded foods")
 
 /** Faults that do not stop either form from being published. */
 const toleratedFaults = [
@@ -147,7 +147,7 @@ const toleratedFaults = [
 
 describe("a release with tolerated faults", () => {
   it("is published, and its invalid values are recorded", async () => {
-    const { csv, json } = tolerated(0)
+    const { csv, json } = makeTolerated(0)
     offerRelease({ json: { fault: "", body: json }, csv: { fault: "", body: csv } })
     const { exit, output } = await ingest(home, live(), 86_400_000)
     expect(exit, output).toBe(0)
@@ -176,7 +176,7 @@ describe("a fault of both forms of a release", () => {
     const before = await state()
     for (const release of releases) {
       offerRelease(release)
-      const ended = await ingest(home, live({ hostHangs: release.json.fault === "no answer in time" }))
+      const ended = await ingest(home, live({ hostHangs: release.json.fault === "no response in time" }))
       results.push({ ...ended, release, isUnchanged: isDeepStrictEqual(await state(), before) })
     }
   })
@@ -245,9 +245,9 @@ describe("a fault of one form of a release", () => {
 
   it("makes the next successful run fetch only the missing form", async () => {
     host.releases.set(at("csv"), goodZip(40))
-    host.asked()
+    host.takeRequests()
     expect(await ingest(home)).toMatchObject({ exit: 0, left_out: [] })
-    expect(host.asked()).toEqual([page, at("csv")])
+    expect(host.takeRequests()).toEqual([page, at("csv")])
     expect(await foodsIn(home)).toEqual([1, 2, 3, 21, 22, 23, 30, 40, 41, 42, 43])
     const [left] = await query(home, "select distinct feed, kind from ingest.left_out order by all")
     expect(left).toEqual([
@@ -261,7 +261,7 @@ describe("a fault of one form of a release", () => {
 
 describe("a release truncated between two records", () => {
   it("is published only with --accept-shrinkage", async () => {
-    const file = path.join(folderOfTest(), path.basename(at("csv")))
+    const file = path.join(makeTestFolder(), path.basename(at("csv")))
     const truncatedFiles = goodFiles(40).map((part) =>
       part.path === "food_nutrient.csv" ? { ...part, content: part.content.toString().replace(/[^\n]+\n$/, "") } : part
     )
@@ -304,11 +304,11 @@ describe("a nutrient number that only an earlier release stated", () => {
 
 describe("a CSV folder without a required file", () => {
   it("is rejected, and the message names the file", async () => {
-    const folder = folderOfTest()
+    const folder = makeTestFolder()
     for (const { content, path: name } of goodFiles()) {
       if (name !== "branded_food.csv") writeFileSync(path.join(folder, name), content)
     }
-    const { exit, output } = await ingest(folderOfTest(), fileOrigin(folder))
+    const { exit, output } = await ingest(makeTestFolder(), fileOrigin(folder))
     expect({ exit, output }).toEqual({
       exit: 1,
       output: expect.stringMatching(

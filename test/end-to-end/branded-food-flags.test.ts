@@ -1,6 +1,7 @@
 /**
- * What looks wrong in a label is flagged and published as it is: every flag, beside a label that is just right. Then what the
- * tables for analysts say of labels without a barcode, and of nutrients that stand twice. All labels are in one release of each form.
+ * Suspicious values of a label are flagged and published unchanged: tests every flag, beside a label that is just within the
+ * limit. Also tests the tables for analysts with labels without a barcode and with duplicate nutrients. All labels are in one
+ * release of each form.
  */
 import path from "node:path"
 import { QualityFlagRow } from "@larder/schemas"
@@ -18,14 +19,14 @@ import {
   writeCsv
 } from "../support/label-releases.ts"
 import { recordsOf } from "./branded-foods.ts"
-import { copyOf, folderOfTest, query, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { copyForTest, makeTestFolder, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 
 const amounts = (stated: Readonly<Record<number, string>>): Pick<Label, "nutrients"> => ({
   nutrients: Object.entries(stated).map(([id, amount]): Amount => ({ nutrient_id: Number(id), amount }))
 })
 
-/** A label that nothing is wrong with. */
-const right: Partial<Label> = {
+/** A label without faults. */
+const valid: Partial<Label> = {
   gtin_upc: "059642932491",
   serving_size: "50",
   serving_size_unit: "g",
@@ -34,7 +35,7 @@ const right: Partial<Label> = {
   ...amounts({ 1003: "10" })
 }
 
-/** A flag, a label that gets it, and one that is just within the limit; then the form where only one states the field. */
+/** A flag, a label with it, and a label just within the limit; then the form, if only one has the field. */
 type Finding = readonly [flag: string, wrong: Partial<Label>, within: Partial<Label>, only?: Form]
 const findings: ReadonlyArray<Finding> = [
   ["gtin_missing", { gtin_upc: "" }, {}],
@@ -80,7 +81,7 @@ const findings: ReadonlyArray<Finding> = [
   ["amount_negative", amounts({ 1003: "-0.000001" }), amounts({ 1003: "0" })]
 ]
 const labels = findings.flatMap(([, wrong, within], index) =>
-  [wrong, within].map((stated, side) => aLabel({ ...right, ...stated, fdc_id: 2 * index + side + 1 }))
+  [wrong, within].map((stated, side) => aLabel({ ...valid, ...stated, fdc_id: 2 * index + side + 1 }))
 )
 
 const flagsOf = async (home: string) => {
@@ -91,7 +92,7 @@ const flagsOf = async (home: string) => {
   return new Map(rows.map(({ fdc_id, flags }) => [Number(fdc_id), String(flags)]))
 }
 
-/** Labels without a barcode, or with one that cannot be read: the log begins with the label itself. */
+/** Labels without a readable barcode: the log begins with the label itself. */
 const withoutBarcode = ["", "8906004982514abf"].flatMap((gtin_upc, index) => {
   const [first, second, third, other] = [10, 20, 30, 40].map((id) => 1000 * (index + 1) + id) as [
     number,
@@ -130,9 +131,9 @@ const withUnnumberedVitamins = aLabel({
   nutrients: [2067, 2068].map((nutrient_id) => ({ nutrient_id, amount: "1" }))
 })
 
-/** Stated in the first release, and no longer where the release is issued again under its day. */
-const before = { ...right, brand_name: "WRONG", package_weight: "1 kg", trade_channels: ["GROCERY"] }
-const issuedAgain = (stated: Partial<Label>) => [
+/** The first release has these fields; the release that is reissued on its day lacks them. */
+const before = { ...valid, brand_name: "WRONG", package_weight: "1 kg", trade_channels: ["GROCERY"] }
+const makeReissue = (stated: Partial<Label>) => [
   aLabel({ ...before, fdc_id: 3004 }),
   aLabel({ gtin_upc: "059642932491", ...stated, fdc_id: 3005 })
 ]
@@ -142,9 +143,9 @@ const labelWithoutRow = 3006
 
 const homes: Record<Form, string> = { json: temporaryFolder(), csv: temporaryFolder() }
 beforeAll(async () => {
-  const everything = [...labels, ...withoutBarcode, ...withDailyValues, withUnnumberedVitamins, ...issuedAgain(before)]
+  const everything = [...labels, ...withoutBarcode, ...withDailyValues, withUnnumberedVitamins, ...makeReissue(before)]
   await ingestLabels(homes.json, "json", everything)
-  const rows = csvRowsOf([...everything, aLabel({ ...right, fdc_id: labelWithoutRow })])
+  const rows = csvRowsOf([...everything, aLabel({ ...valid, fdc_id: labelWithoutRow })])
   const folder = path.join(homes.csv, "FoodData_Central_branded_food_csv_2026-04-30")
   const branded_food = rows.branded_food.filter(({ fdc_id }) => fdc_id !== String(labelWithoutRow))
   writeCsv(folder, { ...rows, branded_food })
@@ -165,8 +166,8 @@ describe.each(forms)("the quality flags of a label, from the %s form", (form) =>
 })
 
 it("the dictionary explains the flags that are tested here, and label_row_missing", () => {
-  const told = Schema.resolveAnnotations(QualityFlagRow.fields.flag)?.description ?? ""
-  const names = [...told.matchAll(/[a-z]+(?:_[a-z]+)+/g)].map(([name]) => name)
+  const description = Schema.resolveAnnotations(QualityFlagRow.fields.flag)?.description ?? ""
+  const names = [...description.matchAll(/[a-z]+(?:_[a-z]+)+/g)].map(([name]) => name)
   expect(new Set(names)).toEqual(new Set([...findings.map(([flag]) => flag), "label_row_missing"]))
 })
 
@@ -178,7 +179,7 @@ it("flags a label that only food.csv has with label_row_missing, and no other la
 it.each([
   ["without a barcode", 1000],
   ["with a barcode that cannot be read", 2000]
-])("loads a label %s with all versions that it names, and keeps it current", async (_, from) => {
+])("loads a label %s with all its versions, and keeps it current", async (_, from) => {
   const [versions] = await query(
     homes.json,
     `select fdc_id - ${from} as label, version, versions, is_current, is_loaded, replaced_by - ${from} as replaced_by
@@ -203,7 +204,7 @@ it("names the two vitamins that have no number, and has a comment on every macro
 })
 
 it("only the check of nutrients warns when half of the labels have none", async () => {
-  const home = folderOfTest()
+  const home = makeTestFolder()
   await ingestLabels(home, "csv", [withUnnumberedVitamins, aLabel({ fdc_id: 2 })])
   const [warnings] = await query(home, "select name from ingest.check_result where bad_rows > 0")
   expect(warnings).toEqual([{ name: "most_labels_have_nutrients" }])
@@ -211,8 +212,8 @@ it("only the check of nutrients warns when half of the labels have none", async 
 
 describe.each(forms)("a release of the %s form that is issued again on its day", (form) => {
   it("clears the fields that it no longer states", async () => {
-    const home = copyOf(homes[form])
-    const run = await ingestLabels(home, form, issuedAgain({}), "2026-04-30", "--accept-shrinkage") // few are current, and one loses nutrients
+    const home = copyForTest(homes[form])
+    const run = await ingestLabels(home, form, makeReissue({}), "2026-04-30", "--accept-shrinkage") // few labels are current, and one loses nutrients
     expect(run).toMatchObject({ outcome: "published" })
     expect(await recordsOf(home, [3004, 3005])).toMatchObject([
       { brand_name: "WRONG", package_weight: "1 kg", trade_channels: ["GROCERY"] },
@@ -244,8 +245,8 @@ describe("the percent of the daily value", () => {
     expect(await rowsIn(homes.csv)).toEqual([...expected, "3002 1003 3.0 -", "3002 1087 1.0 -"])
   })
 
-  it("is kept from the CSV form when the JSON form gives the same amounts", async () => {
-    const home = copyOf(homes.csv)
+  it("is kept from the CSV form when the JSON form has the same amounts", async () => {
+    const home = copyForTest(homes.csv)
     await ingestLabels(home, "json", withDailyValues.slice(0, 1))
     expect((await rowsIn(home)).slice(0, 5)).toEqual(expected)
   })

@@ -1,4 +1,4 @@
-/** The bundled release in each of its forms alone: what both state of a label is the same record from either. Some 10 s. */
+/** The bundled release in each of its forms alone gives the same records. Some 10 s. */
 import path from "node:path"
 import { labelColumns } from "@larder/warehouse"
 import { beforeAll, describe, expect, it } from "vitest"
@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 
 describe("the bundled release", () => {
-  it("gives the same record for 1,212 labels from either form, except for three fields of JSON", async () => {
+  it("has the same record for 1,212 labels from either form, except for three fields of JSON", async () => {
     const [ofJson, ofCsv] = [await recordsOf(homes.json, ids), await recordsOf(homes.csv, ids)]
     expect(ids.length).toBe(1212)
     const onlyJson = { gpc_class_code: null, caffeine_statement: null, footnote: null }
@@ -34,7 +34,7 @@ describe("the bundled release", () => {
       expect(stated(field), field).toBeGreaterThan(0)
     }
   })
-  it("gives the same warehouse row from either form, except for columns that only one form states", async () => {
+  it("has the same warehouse row from either form, except for columns of only one form", async () => {
     const columns = ["form", "source_rows", "earlier_versions", "daily_values", ...labelColumns]
     const onlyOne = [...columns, "gpc_class_code", "caffeine_statement", "footnote", "not_a_significant_source_of"]
     const rowsOf = async (form: Form) =>

@@ -1,4 +1,4 @@
-/** The CSV form as it was laid out over the years: the same labels from each, and unknown columns told once. */
+/** The layouts of the CSV form over the years: each has the same labels, and unknown columns are reported once. */
 import { readdirSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -7,7 +7,7 @@ import type { ReleaseSize } from "../samples/branded-foods/labels.ts"
 import { zipOf } from "../samples/branded-foods/zip.ts"
 import { aLabel, type CsvRows, csvRowsOf, csvText, type Row, writeCsv } from "../support/label-releases.ts"
 import { derivedOf, ingest, labelsOf, recordsOf } from "./branded-foods.ts"
-import { folderOfTest, query, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { makeTestFolder, query, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { columnsOf2019 } from "./small-releases.ts"
 
 const size: ReleaseSize = {
@@ -32,7 +32,8 @@ const unknownFields = async (home: string) => {
   const [rows = []] = await query(home, "select field from ingest.unknown_field order by field")
   return rows.map(({ field }) => field)
 }
-const warnings = (stderr: string) => stderr.split("\n").filter((line) => line.includes("fields that no mapping knows"))
+const selectWarnings = (stderr: string) =>
+  stderr.split("\n").filter((line) => line.includes("fields that no mapping knows"))
 
 describe("a generated CSV release", () => {
   const folder = temporaryFolder()
@@ -49,7 +50,7 @@ describe("a generated CSV release", () => {
   })
   afterAll(() => removeFolder(folder))
 
-  it("gives the same labels without dictionaries, from upper-case files in folders of another zip", async () => {
+  it("has the same labels without dictionaries, from upper-case files in folders of another zip", async () => {
     const files = readdirSync(release).filter((file) => !dictionaries.includes(file))
     expect(files.length).toBe(4)
     const zip = path.join(folder, "download (1).zip")
@@ -90,21 +91,21 @@ describe("a small CSV release", () => {
   )
   const plain = csvRowsOf(labels)
 
-  const only = (row: Row, columns: ReadonlyArray<string>): Row =>
+  const pickColumns = (row: Row, columns: ReadonlyArray<string>): Row =>
     Object.fromEntries(columns.map((column) => [column, row[column] ?? ""]))
-  const mapped = (rows: CsvRows, change: Partial<Record<keyof CsvRows, (row: Row) => Row>>): CsvRows => ({
+  const mapRows = (rows: CsvRows, change: Partial<Record<keyof CsvRows, (row: Row) => Row>>): CsvRows => ({
     food: rows.food.map(change.food ?? ((row) => row)),
     branded_food: rows.branded_food.map(change.branded_food ?? ((row) => row)),
     food_nutrient: rows.food_nutrient.map(change.food_nutrient ?? ((row) => row)),
     food_attribute: rows.food_attribute.map(change.food_attribute ?? ((row) => row))
   })
-  const american = (day: string | undefined) => {
+  const formatAmerican = (day: string | undefined) => {
     const [year = "", month, of] = (day ?? "").split("-")
     return year === "" ? "" : `${Number(month)}/${Number(of)}/${year}`
   }
 
   const load = async (rows: CsvRows, end = "\n") => {
-    const folder = folderOfTest()
+    const folder = makeTestFolder()
     writeCsv(path.join(folder, name), rows, end)
     const home = path.join(folder, "home")
     const ended = await ingest(home, path.join(folder, name))
@@ -124,28 +125,28 @@ describe("a small CSV release", () => {
     }
   })
 
-  const shuffled = (row: Row): Row => Object.fromEntries(Object.entries(row).toReversed())
+  const reverseColumns = (row: Row): Row => Object.fromEntries(Object.entries(row).toReversed())
 
-  it("gives the same labels with Windows line ends, American days, and the columns of 2023 in another order", async () => {
-    const rows = mapped(plain, {
-      food: (row) => shuffled({ ...row, publication_date: american(row.publication_date) }),
+  it("has the same labels with Windows line ends, American days, and the columns of 2023 in another order", async () => {
+    const rows = mapRows(plain, {
+      food: (row) => reverseColumns({ ...row, publication_date: formatAmerican(row.publication_date) }),
       branded_food: ({ material_code: _, ...row }) =>
-        shuffled({
+        reverseColumns({
           ...row,
-          modified_date: american(row.modified_date),
-          available_date: american(row.available_date)
+          modified_date: formatAmerican(row.modified_date),
+          available_date: formatAmerican(row.available_date)
         }),
-      food_nutrient: ({ loq: _, percent_daily_value: __, ...row }) => shuffled({ ...row, standard_error: "" }),
-      food_attribute: shuffled
+      food_nutrient: ({ loq: _, percent_daily_value: __, ...row }) => reverseColumns({ ...row, standard_error: "" }),
+      food_attribute: reverseColumns
     })
     const { ended, home } = await load(rows, "\r\n")
     expect(await labelsOf(home)).toEqual(expected)
-    expect([warnings(ended.stderr), await unknownFields(home)]).toEqual([[], []])
+    expect([selectWarnings(ended.stderr), await unknownFields(home)]).toEqual([[], []])
   })
 
-  it("gives the same labels with unknown columns, and warns about them once", async () => {
+  it("has the same labels with unknown columns, and warns about them once", async () => {
     const { ended, home } = await load(
-      mapped(plain, {
+      mapRows(plain, {
         branded_food: (row) => ({ halal: "yes", ...row }),
         food_nutrient: (row) => ({ ...row, "some \u201cnew\u201d column": "1" })
       })
@@ -153,21 +154,21 @@ describe("a small CSV release", () => {
     expect(await labelsOf(home)).toEqual(expected)
     const unknown = ["branded_food.halal", "food_nutrient.some \u201cnew\u201d column"]
     expect(await unknownFields(home)).toEqual(unknown)
-    const [warning = "{}", ...others] = warnings(ended.stderr)
+    const [warning = "{}", ...others] = selectWarnings(ended.stderr)
     expect(others).toEqual([])
     expect(JSON.parse(warning)).toMatchObject({ level: "WARN", annotations: { feed: "gov-fdc/csv", fields: unknown } })
 
-    // a newer release with the same columns: they are known by now
-    const folder = folderOfTest()
+    // a newer release with the same columns, which are now known
+    const folder = makeTestFolder()
     const newer = path.join(folder, name.replace("2025-12-18", "2026-04-30"))
     writeCsv(
       newer,
-      mapped(csvRowsOf([aLabel({ fdc_id: 9, description: "NEW" })]), {
+      mapRows(csvRowsOf([aLabel({ fdc_id: 9, description: "NEW" })]), {
         branded_food: (row) => ({ halal: "no", ...row })
       })
     )
     const again = await ingest(home, newer)
-    expect([again.code, warnings(again.stderr)]).toEqual([0, []])
+    expect([again.code, selectWarnings(again.stderr)]).toEqual([0, []])
   })
 
   const readLabels = async (home: string) => {
@@ -189,7 +190,7 @@ describe("a small CSV release", () => {
   }
 
   it("reads the layout of 2019, with 11 columns", async () => {
-    const { home } = await load(mapped(plain, { branded_food: (row) => only(row, columnsOf2019) }))
+    const { home } = await load(mapRows(plain, { branded_food: (row) => pickColumns(row, columnsOf2019) }))
     expect(await readLabels(home)).toMatchObject({
       attributes: [{ name: "Nutrient Added", value: "5" }],
       market_country: null,
@@ -198,10 +199,10 @@ describe("a small CSV release", () => {
   })
 
   it("reads the layout of 2020, with 13 columns, no file of attributes, and foods of other kinds", async () => {
-    const folder = folderOfTest()
+    const folder = makeTestFolder()
     const release = path.join(folder, name)
     const columnsOf2020 = [...columnsOf2019, "market_country", "discontinued_date"]
-    writeCsv(release, mapped(plain, { branded_food: (row) => only(row, columnsOf2020) }))
+    writeCsv(release, mapRows(plain, { branded_food: (row) => pickColumns(row, columnsOf2020) }))
     const others = ["sr_legacy_food", "foundation_food"].map((data_type, index) => ({
       ...plain.food[0],
       fdc_id: String(index + 1),

@@ -1,16 +1,16 @@
 /**
- * Releases of branded foods in which a field holds what it should not: it costs its own row or nothing, is told of, and all
- * others are loaded.
+ * Releases of branded foods with an invalid field: at most its own row is rejected, the fault is reported, and all other rows
+ * are loaded.
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { aLabel, csvRowsOf, csvText, type Row, writeCsv } from "../support/label-releases.ts"
 import { ingest, recordsOf } from "./branded-foods.ts"
-import { folderOfTest, query, removeFolder, recordOf as runOf, temporaryFolder } from "./ingesting.ts"
+import { makeTestFolder, query, removeFolder, recordOf as runOf, temporaryFolder } from "./ingesting.ts"
 import { foodsIn, jsonRelease, recordOf } from "./small-releases.ts"
 
-const loaded = async (home: string, release: string) => {
+const loadRelease = async (home: string, release: string) => {
   const end = await ingest(home, release)
   if (end.code !== 0) throw new Error(end.stderr)
   const run = runOf(end)
@@ -18,7 +18,7 @@ const loaded = async (home: string, release: string) => {
   return { run, stderr: end.stderr }
 }
 
-const told = async (home: string): Promise<ReadonlyArray<string>> => {
+const formatRejects = async (home: string): Promise<ReadonlyArray<string>> => {
   const [rows = []] = await query(
     home,
     "select feed, position::integer as position, reason from ingest.reject order by feed, position"
@@ -41,13 +41,13 @@ describe("a CSV release with odd fields", () => {
         nutrients: [{ nutrient_id: 1003, amount: "10" }]
       })
     )
-  const set = (rows: ReadonlyArray<Row>, first: number, column: string, values: ReadonlyArray<string>) =>
+  const setColumn = (rows: ReadonlyArray<Row>, first: number, column: string, values: ReadonlyArray<string>) =>
     rows.map((row) => ({ ...row, [column]: values[Number(row.fdc_id) - first] ?? row[column] ?? "" }))
 
   const folder = temporaryFolder()
   const home = path.join(folder, "home")
   let rejects: ReadonlyArray<string> = []
-  let end: Awaited<ReturnType<typeof loaded>>
+  let end: Awaited<ReturnType<typeof loadRelease>>
 
   beforeAll(async () => {
     const release = path.join(folder, "FoodData_Central_branded_food_csv_2026-04-30")
@@ -59,11 +59,11 @@ describe("a CSV release with odd fields", () => {
     ])
     writeCsv(release, {
       ...rows,
-      food: set(set(rows.food, ids.type, "data_type", types), ids.other, "data_type", ["foundation_food"]),
-      branded_food: set(rows.branded_food, ids.channel, "trade_channel", channels).filter(
+      food: setColumn(setColumn(rows.food, ids.type, "data_type", types), ids.other, "data_type", ["foundation_food"]),
+      branded_food: setColumn(rows.branded_food, ids.channel, "trade_channel", channels).filter(
         (row) => row.fdc_id !== String(ids.other)
       ),
-      food_nutrient: set(rows.food_nutrient, ids.derivation, "derivation_id", derivations)
+      food_nutrient: setColumn(rows.food_nutrient, ids.derivation, "derivation_id", derivations)
     })
     const nutrient = (id: string, name: string): Row => ({ id, name, unit_name: "MG", nutrient_nbr: "", rank: "" })
     writeFileSync(
@@ -75,8 +75,8 @@ describe("a CSV release with odd fields", () => {
       path.join(release, "food_nutrient_derivation.csv"),
       csvText([derivation("99", "LCNW"), derivation("70", "OTHER"), derivation("98.5", "NEARLY"), derivation("97", "")])
     )
-    end = await loaded(home, release)
-    rejects = await told(home)
+    end = await loadRelease(home, release)
+    rejects = await formatRejects(home)
   })
   afterAll(() => removeFolder(folder))
 
@@ -114,7 +114,7 @@ describe("a CSV release with odd fields", () => {
     expect(rows?.map(({ channels }) => channels)).toEqual(["[]", "[DRUG, GROCERY]", "[]"])
   })
 
-  it("accepts branded_food in several spellings, and rejects labels that food.csv calls something else", () => {
+  it("accepts branded_food in several spellings, and rejects labels of another type in food.csv", () => {
     const ofTypes = rejects.filter((reject) => reject.includes("food.csv calls it"))
     const reason = (type: string) => `its label was rejected: food.csv calls it "${type}", not branded_food`
     expect(ofTypes).toEqual(
@@ -158,15 +158,15 @@ describe("a CSV release with odd fields", () => {
 })
 
 describe("a CSV release with unusable dictionaries", () => {
-  /** A release of one label with these dictionaries, each of which is faulty. */
+  /** Loads a release of one label with these faulty dictionaries. */
   const loadWith = async (dictionaries: Readonly<Record<string, string>>) => {
-    const folder = folderOfTest()
+    const folder = makeTestFolder()
     const home = path.join(folder, "home")
     const release = path.join(folder, "FoodData_Central_branded_food_csv_2026-04-30")
     const rows = csvRowsOf([aLabel({ fdc_id: 1, nutrients: [{ nutrient_id: 1003, amount: "10" }] })])
     writeCsv(release, { ...rows, food_nutrient: rows.food_nutrient.map((row) => ({ ...row, derivation_id: "1.5" })) })
     for (const [file, content] of Object.entries(dictionaries)) writeFileSync(path.join(release, file), content)
-    const { run, stderr } = await loaded(home, release)
+    const { run, stderr } = await loadRelease(home, release)
     expect(run).toMatchObject({ rows_read: 3, rows_loaded: 3, rows_rejected: 0 })
     return { home, stderr }
   }
@@ -192,11 +192,11 @@ describe("a CSV release with unusable dictionaries", () => {
   })
 })
 
-const loadedJson = async (home: string, lines: ReadonlyArray<string>) => {
+const loadJson = async (home: string, lines: ReadonlyArray<string>) => {
   mkdirSync(home)
   const file = path.join(home, "release.json")
   writeFileSync(file, jsonRelease(lines))
-  return await loaded(home, file)
+  return await loadRelease(home, file)
 }
 
 describe("a JSON release with odd fields", () => {
@@ -208,14 +208,14 @@ describe("a JSON release with odd fields", () => {
     ["tradeChannels", { tradeChannels: ["DRUG", ["A"]] }, "tradeChannels[1] is not a text"],
     ["foodAttributes", { foodAttributes: [{ name: "A", value: {} }] }, "foodAttributes[0].value is not a text"]
   ] as const
-  /** The dictionary of this program has no number of it. */
+  /** Larder's dictionary has no number for it. */
   const unnumbered = { id: 2067, number: "960", name: "Vitamin A, RAE", unitName: "UG" }
   const similar = { ingredients: "[2 EGGS]", footnote: "{}" }
   const duplicates = Array.from({ length: 1101 }, (_, index) =>
     recordOf(1000 + index).replace("{", '{"description":"FIRST",')
   )
   beforeAll(() =>
-    loadedJson(home, [
+    loadJson(home, [
       recordOf(1, { gpcClassCode: 50161800 }),
       recordOf(2, { gpcClassCode: "50161800.0" }),
       recordOf(3, { gpcClassCode: "050161800" }),
@@ -245,7 +245,7 @@ describe("a JSON release with odd fields", () => {
   })
 
   it("rejects label nutrients and nutrient ids that are not numbers", async () => {
-    expect((await told(home)).slice(0, 2)).toEqual([
+    expect((await formatRejects(home)).slice(0, 2)).toEqual([
       'json 8: labelNutrients.calories is "abc", which is not a number',
       "json 10: foodNutrients[0].id is not a number"
     ])
@@ -253,7 +253,7 @@ describe("a JSON release with odd fields", () => {
   })
 
   it("rejects each of 1,101 records that state a key twice", async () => {
-    const ofKeys = (await told(home)).slice(2 + nestedTexts.length)
+    const ofKeys = (await formatRejects(home)).slice(2 + nestedTexts.length)
     expect(ofKeys).toEqual(
       duplicates.map((_, index) => `json ${17 + index}: the record has a duplicate key "description"`)
     )
@@ -262,11 +262,11 @@ describe("a JSON release with odd fields", () => {
   it.each(nestedTexts.map(([field, , reason], index) => [field, 11 + index, reason] as const))(
     "rejects an object in place of a text: %s",
     async (_, position, reason) => {
-      expect(await told(home)).toContain(`json ${position}: ${reason}`)
+      expect(await formatRejects(home)).toContain(`json ${position}: ${reason}`)
     }
   )
 
-  it("serves the number of a nutrient that the release states where the dictionary has none", async () => {
+  it("returns the nutrient number of the release if the dictionary has none", async () => {
     const [record] = await recordsOf(home, [21])
     expect(record?.nutrients).toEqual([{ nutrient_id: 2067, number: "960", name: "Vitamin A", unit: "µg", amount: 5 }])
   })

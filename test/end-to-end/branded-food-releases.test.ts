@@ -1,4 +1,4 @@
-/** Releases one after the other: two forms of one release, newer ones, and going back. */
+/** Consecutive releases: two forms of one release, newer releases, and a rollback. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { brandedFoodId } from "@larder/schemas"
@@ -15,13 +15,21 @@ import {
 } from "../support/label-releases.ts"
 import { run } from "../support/programs.ts"
 import { derivedOf, ingest, labelsOf, recordsOf } from "./branded-foods.ts"
-import { copyIn, copyOf, generationOf, newestManifest, query, removeFolder, temporaryFolder } from "./ingesting.ts"
+import {
+  copyForTest,
+  copyHome,
+  generationOf,
+  newestManifest,
+  query,
+  removeFolder,
+  temporaryFolder
+} from "./ingesting.ts"
 
 type Found = Readonly<Record<string, unknown>> | undefined
-const stable = (record: Found) => (record === undefined ? undefined : { ...record, fetched_at: "" })
+const removeTime = (record: Found) => (record === undefined ? undefined : { ...record, fetched_at: "" })
 
 describe("both forms of a release", () => {
-  /** In both forms, each with what only one of them states. */
+  /** A label of both forms, with fields that only one of them has. */
   const both = aLabel({
     fdc_id: 700,
     description: "CORN FLAKES",
@@ -48,22 +56,22 @@ describe("both forms of a release", () => {
   ]
   const ids = [699, 700, 701, 702]
 
-  /** Its day of availability is another one in each form. */
-  const differing = (available_date: string) => aLabel({ fdc_id: 710, available_date })
+  /** A label with a different day of availability in each form. */
+  const makeDiffering = (available_date: string) => aLabel({ fdc_id: 710, available_date })
 
-  /** One form after the other, so that the first generation holds the first form alone. */
-  const inOrder = async (home: string, ...order: ReadonlyArray<Form>) => {
+  /** Ingests one form after the other, so that the first generation has only the first form. */
+  const ingestInOrder = async (home: string, ...order: ReadonlyArray<Form>) => {
     for (const form of order) await ingestLabels(home, form, form === "json" ? current : all)
   }
-  /** Both zips in one run, as from the source itself. */
-  const atOnce = async (home: string) => {
+  /** Ingests both zips in one run, as from the source itself. */
+  const ingestTogether = async (home: string) => {
     const folder = temporaryFolder()
     const datasets = path.join(folder, "fdc.nal.usda.gov/fdc-datasets")
     mkdirSync(datasets, { recursive: true })
     const zipName = (form: Form) => path.join(datasets, `FoodData_Central_branded_food_${form}_2026-04-30.zip`)
-    writeJson(path.join(folder, "brandedDownload.json"), [...current, differing("4/15/2020")])
+    writeJson(path.join(folder, "brandedDownload.json"), [...current, makeDiffering("4/15/2020")])
     await zipOf([{ file: path.join(folder, "brandedDownload.json"), name: "brandedDownload.json" }], zipName("json"))
-    writeCsv(path.join(folder, "csv"), csvRowsOf([...all, differing("2020-11-13")]))
+    writeCsv(path.join(folder, "csv"), csvRowsOf([...all, makeDiffering("2020-11-13")]))
     const files = readdirSync(path.join(folder, "csv"))
     await zipOf(
       files.map((name) => ({ file: path.join(folder, "csv", name), name: `top/${name}` })),
@@ -77,13 +85,13 @@ describe("both forms of a release", () => {
   const [jsonFirst, csvFirst, together] = [temporaryFolder(), temporaryFolder(), temporaryFolder()]
   const homes = [jsonFirst, csvFirst, together]
   beforeAll(async () => {
-    await inOrder(jsonFirst, "json", "csv")
-    await inOrder(csvFirst, "csv", "json")
-    await atOnce(together)
+    await ingestInOrder(jsonFirst, "json", "csv")
+    await ingestInOrder(csvFirst, "csv", "json")
+    await ingestTogether(together)
   })
   afterAll(() => homes.forEach(removeFolder))
 
-  it("complete each label by fdc_id with what the other form lacks, in either order and in one run", async () => {
+  it("complete each other's labels by fdc_id, in either order and in one run", async () => {
     const found = await Promise.all(homes.map((home) => recordsOf(home, ids)))
     for (const [earlier, merged, jsonAlone, csvAlone] of found) {
       expect(merged).toMatchObject({
@@ -101,7 +109,7 @@ describe("both forms of a release", () => {
         "CSV ALONE"
       ])
     }
-    const [first, ...others] = found.map((records) => records.map(stable))
+    const [first, ...others] = found.map((records) => records.map(removeTime))
     for (const other of others) expect(other).toEqual(first)
     for (const home of homes) {
       const [rows] = await query(
@@ -120,7 +128,7 @@ describe("both forms of a release", () => {
     expect(await recordsOf(together, [710])).toMatchObject([{ available_on: "2020-04-15", published_on: "2025-04-24" }])
   })
 
-  it("give the same record for the same food, except for what only one of them states", async () => {
+  it("have the same record for the same food, except for fields of only one form", async () => {
     const [[fromJson], [fromCsv]] = (await Promise.all(
       [jsonFirst, csvFirst].map((home) => recordsOf(home, [700], 1))
     )) as [ReadonlyArray<Found>, ReadonlyArray<Found>]
@@ -143,30 +151,30 @@ describe("both forms of a release", () => {
 describe("a release after another one", () => {
   const version = (fdc_id: number, publication_date: string, description: string): Label =>
     aLabel({ fdc_id, publication_date, description, gtin_upc: "059642932491" })
-  const restated = (label: Partial<Label>) => aLabel({ fdc_id: 820, ...label })
+  const makeRestated = (label: Partial<Label>) => aLabel({ fdc_id: 820, ...label })
   const footnote = "Only JSON can state this"
   const first = [
     version(800, "2025-04-24", "OLD RECIPE"),
     aLabel({ fdc_id: 801, description: "SOMETHING ELSE" }),
-    restated({ brand_name: "A", package_weight: "1 kg", footnote })
+    makeRestated({ brand_name: "A", package_weight: "1 kg", footnote })
   ]
   const second = [
     version(810, "2026-04-30", "NEW RECIPE"),
     aLabel({ fdc_id: 801, description: "SOMETHING ELSE" }),
-    restated({ brand_name: "B" })
+    makeRestated({ brand_name: "B" })
   ]
 
   const known = temporaryFolder()
   const newer = temporaryFolder()
   beforeAll(async () => {
     expect(await ingestLabels(known, "json", first)).toMatchObject({ outcome: "published", rows_loaded: 3 })
-    copyIn(known, newer)
+    copyHome(known, newer)
     // a food and a branded food for each label; those of 801 are known
     expect(await ingestLabels(newer, "csv", second, "2026-08-31")).toMatchObject({ rows_read: 6, rows_loaded: 4 })
   })
   afterAll(() => [known, newer].forEach(removeFolder))
 
-  it("publishes nothing when it is known", async () => {
+  it("publishes nothing if it is already known", async () => {
     expect(await ingestLabels(known, "json", first)).toMatchObject({
       outcome: "unchanged",
       generation: null,
@@ -179,8 +187,8 @@ describe("a release after another one", () => {
     expect(newestManifest(known).number).toBe(2) // has the record of the run
   })
 
-  it("loads nothing when its labels are known, and only records its payload", async () => {
-    const home = copyOf(known)
+  it("loads nothing if its labels are known, and only records its payload", async () => {
+    const home = copyForTest(known)
     const labels = await labelsOf(home)
     const records = await recordsOf(home, [800, 801])
     const again = await ingestLabels(home, "json", first.slice(0, 2).toReversed(), "2026-08-31")
@@ -212,12 +220,12 @@ describe("a release after another one", () => {
     expect(await descriptions()).toEqual(["OLD RECIPE", "SOMETHING ELSE", "NEW RECIPE"])
   })
 
-  it("replaces what an older release says about a label, in either order of loading", async () => {
-    const home = copyOf(newer)
+  it("overrides older releases of a label, in either order of loading", async () => {
+    const home = copyForTest(newer)
     const record = async () => (await recordsOf(home, [820]))[0]
     const now = { brand_name: "B", package_weight: null, footnote }
     expect(await record()).toMatchObject(now)
-    await ingestLabels(home, "json", [restated({ brand_name: "OLD", package_weight: "2 kg" })], "2025-04-24")
+    await ingestLabels(home, "json", [makeRestated({ brand_name: "OLD", package_weight: "2 kg" })], "2025-04-24")
     expect(await record()).toMatchObject(now)
   })
 })
@@ -231,11 +239,11 @@ describe("a folder of CSV files", () => {
   const counts = path.join(release, "all_downloaded_table_record_counts.csv") // the first one by name
   afterAll(() => removeFolder(folder))
 
-  it("is accounted for by the files that hold its rows, and again by those that were corrected", async () => {
+  it("is recorded by the files with its rows, and corrected files are recorded again", async () => {
     writeCsv(release, csvRowsOf(labels))
     writeFileSync(counts, "Table,Number of Records\nbranded_food,2\n")
     expect((await ingest(home, release)).code).toBe(0)
-    const accounted = async () => {
+    const listFiles = async () => {
       const [rows] = await query(
         home,
         `select regexp_extract(url, '[^/]+$') as file, rows_read::integer as rows,
@@ -244,7 +252,7 @@ describe("a folder of CSV files", () => {
       )
       return rows?.map(({ file, rows, run }) => `${run}: ${file} ${rows}`)
     }
-    const first = await accounted()
+    const first = await listFiles()
     expect(first?.filter((row) => !row.endsWith(" 0"))).toEqual([
       "1: branded_food.csv 2",
       "1: food.csv 2",
@@ -255,11 +263,11 @@ describe("a folder of CSV files", () => {
       readFileSync(path.join(release, "food.csv"), "utf8").replace("SECOND", "2ND")
     )
     expect((await ingest(home, release)).code).toBe(0)
-    expect(await accounted()).toEqual([...(first ?? []), "2: food.csv 2"])
+    expect(await listFiles()).toEqual([...(first ?? []), "2: food.csv 2"])
     expect((await recordsOf(home, [901]))[0]).toMatchObject({ description: "2ND" })
   })
 
-  it("is refused when a file has fewer records than it states, unless the operator accepts it", async () => {
+  it("is rejected when a file has fewer records than stated, unless the operator accepts it", async () => {
     writeFileSync(counts, "Table,Number of Records\nfood_nutrient,4\n")
     const other = path.join(folder, "other")
     const refused = await ingest(other, release)

@@ -1,17 +1,17 @@
-/** Branded foods as runs of the program left them in a home: rows of the warehouse, and the records that are served. */
+/** Reads branded foods of a home: rows of the warehouse, and the records that the server returns. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
 import { type Ended, run } from "../support/programs.ts"
 import { openLiveFoods } from "../support/warehouse/live-foods.ts"
 import { query } from "./ingesting.ts"
 
-/** Runs the pipeline over a release on this machine. */
+/** Runs the pipeline on a local release. */
 export const ingest = (home: string, file: string, ...args: ReadonlyArray<string>): Promise<Ended> =>
   run("larder-ingest", ["branded-foods", "--file", file, "--json", ...args], { LARDER_HOME: home })
 
 type Record = Readonly<globalThis.Record<string, unknown>>
 
-/** Records of a generation, or else of what is live, by fdc_id; undefined for a label version that it does not hold. */
+/** Reads records by fdc_id, of a generation or of the live data; undefined for an unknown label version. */
 export const recordsOf = (
   home: string,
   fdcIds: ReadonlyArray<number>,
@@ -29,19 +29,19 @@ export const recordsOf = (
     Effect.runPromise
   )
 
-/** What of a label does not tell of the run that loaded it. */
-const told = "fetched_at, run_id, raw_sha256, release_on"
+/** Columns that depend on the run that loaded a label. */
+const runColumns = "fetched_at, run_id, raw_sha256, release_on"
 
-/** Every label version, as JSON, without what tells of the run. */
+/** Reads every label version as JSON, without the columns that depend on the run. */
 export const labelsOf = async (home: string): Promise<ReadonlyArray<string>> => {
   const [rows = []] = await query(
     home,
-    `select to_json(food)::varchar as label from (select * exclude (${told}) from branded_food.food order by fdc_id) food`
+    `select to_json(food)::varchar as label from (select * exclude (${runColumns}) from branded_food.food order by fdc_id) food`
   )
   return rows.map(({ label }) => String(label))
 }
 
-/** Everything that follows from the labels, as JSON. */
+/** Reads everything that is derived from the labels as JSON. */
 export const derivedOf = async (home: string): Promise<ReadonlyArray<string>> => {
   const [rows = []] = await query(
     home,
@@ -53,7 +53,7 @@ export const derivedOf = async (home: string): Promise<ReadonlyArray<string>> =>
   return rows.map(({ row, what }) => `${what} ${row}`)
 }
 
-/** Rows that were rejected, by file and reason, with the numbers taken out of the reason. */
+/** Counts rejected rows by file and reason, with the numbers removed from the reason. */
 export const rejectsOf = async (home: string): Promise<ReadonlyArray<Record>> => {
   const [rows = []] = await query(
     home,

@@ -1,4 +1,4 @@
-/** Bad input through the program itself: a clear error, the right exit code, and nothing lost. Some fifteen runs, 20 seconds. */
+/** Bad input to the program itself: a clear error, the right exit code, and no lost data. Some fifteen runs, 20 seconds. */
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { gzipSync } from "node:zlib"
@@ -21,9 +21,9 @@ import { run } from "../support/programs.ts"
 import { plant } from "../support/warehouse/planted.ts"
 import { unswept } from "../support/warehouse/unswept.ts"
 import {
-  copyOf,
-  folderOfTest,
+  copyForTest,
   generationOf,
+  makeTestFolder,
   newestManifest,
   query,
   recordOf,
@@ -39,7 +39,7 @@ const runLarder = (home: string, ...args: ReadonlyArray<string>) => run("larder-
 const without = (row: Row, field: string): Row =>
   Object.fromEntries(Object.entries(row).filter(([name]) => name !== field))
 const good: Bodies = { [closes.feed]: bodyOf(closes, [aClose()]), [blocks.feed]: bodyOf(blocks, [aBlockRow()]) }
-/** The blocks would be loaded, were the run not to fail for the closes. */
+/** The blocks would be loaded if the closes did not fail the run. */
 const withCloses = (body: string): Bodies => ({
   [closes.feed]: body,
   [blocks.feed]: bodyOf(blocks, [aBlockRow({ "Week Ending Date": "09/05/2026", cheese_40_Price: "1.6121" })])
@@ -48,12 +48,12 @@ const withCloses = (body: string): Bodies => ({
 let home = ""
 beforeAll(async () => {
   home = temporaryFolder()
-  const { stderr, stdout } = await replay(home, good) // two reports of many: quick, and partial
+  const { stderr, stdout } = await replay(home, good) // two reports of many: a quick, partial run
   if (recordOf({ stdout }).outcome !== "partial") throw new Error(stderr)
 })
 afterAll(() => removeFolder(home))
 
-/** The old generation is live with its values, and nothing of the failed run lies around. */
+/** Expects the old generation to be live with its values, and the failed run to have left no files. */
 const expectOldGeneration = async (home: string) => {
   expect(generationOf(home, "commodities")).toBe("larder-000001")
   expect(await valuesOf(home, "cheese_block_sales_price_weekly")).toEqual(["2026-08-29 1.6140"])
@@ -61,8 +61,8 @@ const expectOldGeneration = async (home: string) => {
   expect(readdirSync(path.join(home, "staging"))).toEqual([])
 }
 
-/** The runs of a home, oldest first. */
-const runsOf = async (home: string) => {
+/** Reads the runs of a home, oldest first. */
+const readRuns = async (home: string) => {
   const [runs] = await query(home, "select outcome, generation, rows_loaded, message from ingest.run order by run_id")
   return runs ?? []
 }
@@ -71,8 +71,8 @@ describe("a payload that cannot be trusted", () => {
   const cut = bodyOf(closes, [aClose()]).slice(0, -30)
   const reason = /gov-mars\/1603: The payload of \S+\/1603 is not whole JSON: /
 
-  it("is left out: the other reports are published, and the run exits with 4", async () => {
-    const copy = copyOf(home)
+  it("is left out, the other reports are published, and the run exits with 4", async () => {
+    const copy = copyForTest(home)
     const run = await replay(copy, { ...everyFeed(), [closes.feed]: cut })
     expect(run.code).toBe(4)
     expect(run.stderr).toMatch(/1 feed of commodities left out; the others were published\./)
@@ -86,16 +86,16 @@ describe("a payload that cannot be trusted", () => {
     expect(await valuesOf(copy, "lactose_us_central_and_west_price_min_weekly")).toEqual(["2026-09-25 0.59"])
   })
 
-  it("fails the run with exit code 1 when it is more than a third of those that were read", async () => {
-    const copy = copyOf(home)
+  it("fails the run with exit code 1 when more than a third of the payloads cannot be trusted", async () => {
+    const copy = copyForTest(home)
     const run = await replay(copy, withCloses(cut))
     expect(run.code).toBe(1)
     expect(recordOf(run)).toMatchObject({ outcome: "failed", generation: null, rows_read: null })
-    expect(run.stderr).toMatch(/1 of 2 feeds that answered cannot be trusted, which is more than a third\./)
+    expect(run.stderr).toMatch(/1 of 2 feeds that responded cannot be trusted, which is more than a third\./)
     expect(run.stderr).toMatch(reason)
     expect(run.stderr).toMatch(/Nothing of this run was published; the previous generation stays live/)
     await expectOldGeneration(copy)
-    expect(await runsOf(copy)).toMatchObject([
+    expect(await readRuns(copy)).toMatchObject([
       { outcome: "partial" },
       { outcome: "failed", generation: null, rows_loaded: null, message: expect.stringMatching(reason) }
     ])
@@ -105,7 +105,7 @@ describe("a payload that cannot be trusted", () => {
 describe("a run with many payloads that cannot be trusted", () => {
   const bodyFor = (slug: number, row: Row, counts: Row = {}) => bodyOf(feedNamed(`gov-mars/${slug}`), [row], counts)
   const renamed = { ...without(aRange(1038), "price_min"), lowest_price: 0.59 }
-  /** What lies in the recording of a report, and what the run says of it. */
+  /** The recording of a report, and the message about it. */
   const faults: ReadonlyArray<readonly [fault: string, feed: string, body: string, message: RegExp]> = [
     ["truncated JSON", closes.feed, "[", /gov-mars\/1603: The payload of \S+\/1603 is not whole JSON/],
     [
@@ -122,7 +122,7 @@ describe("a run with many payloads that cannot be trusted", () => {
       /gov-mars\/1034: .* instead of rows: "Access is denied"/
     ],
     [
-      "an answer at the row cap",
+      "a response at the row cap",
       "gov-mars/1035",
       bodyFor(1035, aRange(1035), { returnedRows: 100_000 }),
       /gov-mars\/1035: .* cut at the row cap: 100000/
@@ -143,7 +143,7 @@ describe("a run with many payloads that cannot be trusted", () => {
       "a column that was retyped",
       "gov-mars/1039",
       bodyFor(1039, aRange(1039, { price_min: "see note" })),
-      /gov-mars\/1039: The report has changed: the column price_min of \w+ no longer holds numbers, but values like "see note"/
+      /gov-mars\/1039: The report has changed: the column price_min of \w+ no longer contains numbers, but values like "see note"/
     ],
     [
       "dates that were retyped",
@@ -185,7 +185,7 @@ describe("a run with many payloads that cannot be trusted", () => {
 
   it("exits with 1, leaves the old generation live and names the feeds that could not be fetched", async () => {
     expect(run.code).toBe(1)
-    expect(run.stderr).toMatch(/gov-mars\/1036: No recording answers /)
+    expect(run.stderr).toMatch(/gov-mars\/1036: There is no recording of GET /)
     await expectOldGeneration(copy)
   })
 })
@@ -193,13 +193,13 @@ describe("a run with many payloads that cannot be trusted", () => {
 describe("a failing check", () => {
   const bodies = withCloses(bodyOf(closes, [aClose()]))
   const change = (home: string, sql: string) => plant(home, "commodities", sql)
-  /** A value that lost its metric: no payload leads to one. */
+  /** A value without its metric, which no payload can cause. */
   const orphan = `
     insert into commodity.price_version
     select * replace ('butter_close' as metric_name) from commodity.price_version limit 1`
 
   it("publishes nothing, exits with 3 and shows the bad rows", async () => {
-    const copy = copyOf(home)
+    const copy = copyForTest(home)
     await change(copy, orphan)
     const run = await replay(copy, bodies)
     expect(run.code).toBe(3)
@@ -207,14 +207,14 @@ describe("a failing check", () => {
     await expectOldGeneration(copy)
   })
 
-  it("is recorded with its results, like a run that failed with its message", async () => {
-    const copy = copyOf(home)
+  it("is recorded with its results, and a failed run with its message", async () => {
+    const copy = copyForTest(home)
     await change(copy, orphan)
     await replay(copy, bodies)
     await change(copy, "delete from commodity.price_version where metric_name = 'butter_close'")
     await replay(copy, withCloses("<html>"))
     await replay(copy, bodies)
-    const runs = await runsOf(copy)
+    const runs = await readRuns(copy)
     const [results] = await query(
       copy,
       "select name, bad_rows::integer as bad_rows from ingest.check_result join ingest.run using (run_id) where outcome = 'checks_failed'"
@@ -232,7 +232,7 @@ describe("a failing check", () => {
 
 describe("a command with wrong options", () => {
   it("exits with 2 and names a folder of recordings that does not exist", async () => {
-    const copy = folderOfTest()
+    const copy = makeTestFolder()
     const run = await replayFolder(copy, path.join(copy, "no-such-folder"))
     expect(run.code).toBe(2)
     expect(run.stderr).toContain("no-such-folder")
@@ -253,14 +253,14 @@ describe("a command with wrong options", () => {
       /--file does not apply to commodities/
     ],
     [
-      "such a file that does not exist either",
+      "a file that does not exist",
       ["--file", "no-such.zip"],
       /--file does not apply to commodities: use it with larder-ingest branded-foods/
     ],
     ["half a window", ["--from", "2026-09-01"], /--from and --to must be given together/]
   ])("exits with 2 and names the fault: %s", async (_, args, message) => {
-    const copy = folderOfTest()
-    const folder = folderOfTest()
+    const copy = makeTestFolder()
+    const folder = makeTestFolder()
     const run = await replayFolder(copy, folder, ...args)
     expect(run.code).toBe(2)
     expect(run.stderr).toMatch(message)
@@ -270,7 +270,7 @@ describe("a command with wrong options", () => {
 
 describe("a run with an unusable LARDER_HOME", () => {
   it("exits with 1 and names a folder below a regular file, which cannot be created", async () => {
-    const folder = folderOfTest()
+    const folder = makeTestFolder()
     writeFileSync(path.join(folder, "file"), "")
     const below = path.join(folder, "file", "home")
     const run = await replay(below, good)
@@ -279,8 +279,8 @@ describe("a run with an unusable LARDER_HOME", () => {
     expect(run.stderr).toMatch(/Set LARDER_HOME to a folder/)
   })
 
-  it("exits with 1 when the warehouse has an earlier form, says what to do, and leaves it as it is", async () => {
-    const folder = folderOfTest()
+  it("exits with 1 if the warehouse has an earlier form, explains the remedy, and leaves it as it is", async () => {
+    const folder = makeTestFolder()
     const file = path.join(folder, "warehouse/larder-000001.duckdb")
     mkdirSync(path.dirname(file))
     writeFileSync(file, "a generation in one file")
@@ -294,9 +294,9 @@ describe("a run with an unusable LARDER_HOME", () => {
   })
 })
 
-describe("a run on a part that somebody changed", () => {
-  it("exits with 1, names it and what to do, copies nothing from it, and a rebuild repairs it", async () => {
-    const copy = copyOf(home)
+describe("a run on a part that was modified", () => {
+  it("exits with 1, names the part and the remedy, copies nothing from it, and a rebuild repairs it", async () => {
+    const copy = copyForTest(home)
     const [before, prices] = [newestManifest(copy), await valuesOf(copy, "cheese_block_sales_price_weekly")]
     const [part] = before.data_sets.commodities?.parts ?? []
     const file = path.join(copy, "warehouse", objectName(part?.sha256 ?? ""))
@@ -318,8 +318,8 @@ describe("a run on a part that somebody changed", () => {
 
 describe("a run that can read nothing", () => {
   it("exits with 1, names every report and leaves the old generation live", async () => {
-    const copy = copyOf(home)
-    const run = await replayFolder(copy, folderOfTest())
+    const copy = copyForTest(home)
+    const run = await replayFolder(copy, makeTestFolder())
     expect(run.code).toBe(1)
     expect(run.stderr).toMatch(/Nothing could be read, so nothing was published\./)
     for (const feed of Object.keys(everyFeed())) expect(run.stderr).toContain(`${feed}: `)

@@ -1,13 +1,13 @@
-/** The fault matrix of commodities: nine live runs in one home, which meet all faults of the table in the docs. */
+/** The fault matrix of commodities: nine live runs in one home, with all faults of the table in the docs. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { catalog } from "@larder/pipelines"
 import { Effect } from "effect"
 import { onceForFile } from "../support/once-for-file.ts"
 import { makeCertificate } from "../support/pipelines/certificates.ts"
-import { answering, faultyRuns, witnesses } from "../support/pipelines/commodity-faults.ts"
+import { faultyRuns, serveEdition, witnesses } from "../support/pipelines/commodity-faults.ts"
 import { runCommodities } from "../support/pipelines/commodity-runs.ts"
-import { documentedFaults, matchesTemplate } from "../support/pipelines/documented-faults.ts"
+import { matchesTemplate, readDocumentedFaults } from "../support/pipelines/documented-faults.ts"
 import { rowsIn, temporaryHome } from "../support/pipelines/live-commodities.ts"
 import { startTls } from "../support/pipelines/tls-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
@@ -17,8 +17,8 @@ const { feeds } = catalog()
 
 const runs = faultyRuns(seeded(seed))
 const allFaults = runs.flatMap(({ faults }) => faults)
-/** Versions of prices and the cursor of each feed, as they stand in the live generation. */
-const stateOf = (home: string) =>
+/** Reads the versions of prices and the cursor of each feed from the live generation. */
+const readState = (home: string) =>
   Effect.gen(function* () {
     const versions = yield* rowsIn(
       home,
@@ -26,53 +26,53 @@ const stateOf = (home: string) =>
        from commodity.price_version join ingest.raw_file using (raw_sha256) group by feed`
     )
     const cursors = yield* rowsIn(home, "select feed, read_to || ' by ' || run_id as cursor from ingest.cursor")
-    const of = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>, column: string) =>
+    const mapByFeed = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>, column: string) =>
       new Map(rows.map((row) => [String(row.feed), JSON.stringify(row[column])]))
-    return { prices: of(versions, "prices"), cursors: of(cursors, "cursor") }
+    return { prices: mapByFeed(versions, "prices"), cursors: mapByFeed(cursors, "cursor") }
   })
 
 const matrix = onceForFile(
   Effect.gen(function* () {
     const home = yield* temporaryHome
-    let answer = answering([], 0)
-    const upstream = yield* startUpstream((response, n, request) => answer(response, n, request))
+    let serve = serveEdition([], 0)
+    const upstream = yield* startUpstream((response, n, request) => serve(response, n, request))
     const secure = yield* startTls(makeCertificate({ name: "unknown", hosts: ["127.0.0.1"] }))
     const place = { home, upstream: upstream.url, selfSigned: `https://127.0.0.1:${secure.port}` }
     const ended = []
     for (const [index, run] of runs.entries()) {
-      answer = answering(run.faults, index + 1)
-      ended.push({ run, ...(yield* runCommodities(place, run)), after: yield* stateOf(home) })
+      serve = serveEdition(run.faults, index + 1)
+      ended.push({ run, ...(yield* runCommodities(place, run)), after: yield* readState(home) })
     }
     return { ended, left_out: yield* rowsIn(home, "select run_id, feed, kind, reason from ingest.left_out") }
   }).pipe(Effect.provide(NodeServices.layer))
 )
 
-/** What became of each fault, in the words of the table. */
+/** The outcome of each fault, in the words of the table. */
 const outcomes = Effect.map(matrix, ({ ended }) => {
   let before: (typeof ended)[number]["after"] = { prices: new Map(), cursors: new Map() }
-  return ended.flatMap(({ after, exit, left_out, run, told }) => {
+  return ended.flatMap(({ after, exit, left_out, output, run }) => {
     const isNew = (feed: string) => before.prices.get(feed) !== after.prices.get(feed)
     const isKept = (feed: string) =>
       !isNew(feed) && after.prices.has(feed) && before.cursors.get(feed) === after.cursors.get(feed)
-    const left = new Set(left_out.map(({ feed }) => feed))
-    const others = witnesses.filter((feed) => !left.has(feed))
-    const all = left.size === 0 ? "all feeds" : "the other feeds"
+    const leftOut = new Set(left_out.map(({ feed }) => feed))
+    const others = witnesses.filter((feed) => !leftOut.has(feed))
+    const all = leftOut.size === 0 ? "all feeds" : "the other feeds"
     const published = others.every(isNew) ? all : "nothing"
     before = after
     return run.faults.map(({ fault, feeds }) => ({
       fault,
       published,
-      kept: left.size > 0 && [...left].every(isKept) ? "its last values" : "",
+      kept: leftOut.size > 0 && [...leftOut].every(isKept) ? "its last values" : "",
       exit: String(exit),
-      left: feeds.filter((feed) => left.has(feed)),
-      messages: exit === 4 ? left_out.flatMap(({ feed, reason }) => (feeds.includes(feed) ? [reason] : [])) : [told]
+      leftOut: feeds.filter((feed) => leftOut.has(feed)),
+      messages: exit === 4 ? left_out.flatMap(({ feed, reason }) => (feeds.includes(feed) ? [reason] : [])) : [output]
     }))
   })
 })
 
 describe("a fault of commodity feeds", () => {
   beforeAll(() => Effect.runPromise(Effect.asVoid(matrix)), 600_000) // each payload waits for the disk, which may be busy
-  const documented = documentedFaults("commodities")
+  const documented = readDocumentedFaults("commodities")
 
   it("is in the table of docs/ingesting.md, which lists no others", () => {
     assert.sameMembers(
@@ -81,21 +81,21 @@ describe("a fault of commodity feeds", () => {
     )
   })
 
-  it.live.each(allFaults)("does what the table says: $fault", ({ fault, feeds }) =>
+  it.live.each(allFaults)("matches the table: $fault", ({ fault, feeds }) =>
     Effect.gen(function* () {
-      const became = (yield* outcomes).find((other) => other.fault === fault)
+      const outcome = (yield* outcomes).find((other) => other.fault === fault)
       const table = documented.find((line) => line.fault === fault)
-      assert.isDefined(became)
-      const { exit, kept, left, messages, published } = became
-      const told = `${messages.join("\n")}\n(LARDER_TEST_SEED=${seed})`
+      assert.isDefined(outcome)
+      const { exit, kept, leftOut, messages, published } = outcome
+      const context = `${messages.join("\n")}\n(LARDER_TEST_SEED=${seed})`
       assert.deepStrictEqual(
         { published, kept, exit },
         { published: table?.published, kept: table?.kept, exit: table?.exit },
-        told
+        context
       )
-      assert.deepStrictEqual(left, exit === "0" ? [] : [...feeds], told)
+      assert.deepStrictEqual(leftOut, exit === "0" ? [] : [...feeds], context)
       for (const message of messages) {
-        assert.isTrue(matchesTemplate(message, table?.message ?? ""), `${told}\nis not: ${table?.message}`)
+        assert.isTrue(matchesTemplate(message, table?.message ?? ""), `${context}\nis not: ${table?.message}`)
       }
     })
   )
@@ -103,17 +103,17 @@ describe("a fault of commodity feeds", () => {
   it.live("is recorded with its reason for each feed that was left out, and for no other", () =>
     Effect.gen(function* () {
       const { ended, left_out } = yield* matrix
-      const told = ended.flatMap((run) => run.left_out)
-      const record = ({ feed, kind, reason }: Readonly<Record<string, unknown>>) => `${feed} ${kind} ${reason}`
-      assert.sameMembers(left_out.map(record), told.map(record))
+      const reported = ended.flatMap((run) => run.left_out)
+      const format = ({ feed, kind, reason }: Readonly<Record<string, unknown>>) => `${feed} ${kind} ${reason}`
+      assert.sameMembers(left_out.map(format), reported.map(format))
     })
   )
 
-  it.live("is made up for by the next good run: all feeds have their new values then", () =>
+  it.live("is corrected by the next successful run: all feeds then have their new values", () =>
     Effect.gen(function* () {
       const { ended } = yield* matrix
       const [before, last] = ended.slice(-2)
-      assert.strictEqual(last?.exit, 0, last?.told)
+      assert.strictEqual(last?.exit, 0, last?.output)
       for (const { feed } of feeds)
         assert.notStrictEqual(last?.after.prices.get(feed), before?.after.prices.get(feed), feed)
     })

@@ -1,4 +1,4 @@
-/** Reading from the network: windows, cursors, keys, and services that are away. */
+/** Live reads: windows, cursors, keys, and unavailable services. */
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import type { ServerResponse } from "node:http"
 import path from "node:path"
@@ -10,7 +10,7 @@ import { layoutOf } from "@larder/warehouse"
 import { ConfigProvider, Effect } from "effect"
 import { onceForFile } from "../support/once-for-file.ts"
 import { aBlockRow, aClose, type Bodies, blocks, bodyOf, feedNamed } from "../support/pipelines/commodity-payloads.ts"
-import { only, rowsIn, runLive, serving, temporaryHome } from "../support/pipelines/live-commodities.ts"
+import { bodiesOf, rowsIn, runLive, serveFeeds, temporaryHome } from "../support/pipelines/live-commodities.ts"
 import { startUpstream, type Upstream } from "../support/pipelines/upstream.ts"
 
 const { feeds } = catalog()
@@ -21,49 +21,49 @@ const key = "0123456789-a-secret-key"
 
 const butter = "gov-mpr/2993/Butter Prices and Sales"
 
-/** What was asked of the feed, in order: its query as text. */
-const queriesOf = ({ seen }: Upstream, report: string) =>
-  seen.flatMap(({ url }) => {
-    const asked = new URL(url, "http://localhost")
-    return asked.pathname.endsWith(`/${report}`) ? [asked.searchParams.get("q")] : []
+/** Lists the queries of the requests for a report, in order. */
+const listQueries = ({ requests }: Upstream, report: string) =>
+  requests.flatMap(({ url }) => {
+    const { pathname, searchParams } = new URL(url, "http://localhost")
+    return pathname.endsWith(`/${report}`) ? [searchParams.get("q")] : []
   })
 
-const american = (day: string) => `${day.slice(5, 7)}/${day.slice(8)}/${day.slice(0, 4)}`
+const formatAmerican = (day: string) => `${day.slice(5, 7)}/${day.slice(8)}/${day.slice(0, 4)}`
 const today = () => new Date().toISOString().slice(0, 10)
 
-/** Everything below a folder, as one text. */
-const contentsOf = (folder: string) =>
+/** Reads everything below a folder as one text. */
+const readAllFiles = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((name) => path.join(folder, name))
     .filter((file) => statSync(file).isFile())
     .map((file) => `${file}\n${readFileSync(file, "latin1")}`)
     .join("\n")
 
-/** Three runs: of new reports, of the same ones, and of a revised price while no other report answers. */
+/** Three runs: of new reports, of the same reports, and of a revised price while no other report responds. */
 const threeRuns = onceForFile(
   Effect.gen(function* () {
     const home = yield* temporaryHome
     const warnings: Array<string> = []
-    const listen = (message: string) => warnings.push(message)
+    const onLog = (message: string) => warnings.push(message)
     const newField = aClose({ last_trade: "09:59" })
-    let bodies: Bodies = { ...only(blocks.feed), [closes.feed]: bodyOf(closes, [newField]) }
-    const upstream = yield* startUpstream(serving(() => bodies))
-    const first = yield* runLive({ home, upstream, listen })
-    const again = yield* runLive({ home, upstream, listen, id: "run-2" })
-    const asked = queriesOf(upstream, "1603")
+    let bodies: Bodies = { ...bodiesOf(blocks.feed), [closes.feed]: bodyOf(closes, [newField]) }
+    const upstream = yield* startUpstream(serveFeeds(() => bodies))
+    const first = yield* runLive({ home, upstream, onLog })
+    const again = yield* runLive({ home, upstream, onLog, id: "run-2" })
+    const queries = listQueries(upstream, "1603")
     const revised = aClose({ last_trade: "09:58", close_price: 1.4, published_date: "09/30/2026 10:57:02" })
     bodies = { [closes.feed]: bodyOf(closes, [revised]) }
-    const third = yield* runLive({ home, upstream, listen, id: "run-3" })
-    return { home, warnings, asked, first, again, third }
+    const third = yield* runLive({ home, upstream, onLog, id: "run-3" })
+    return { home, warnings, queries, first, again, third }
   }).pipe(Effect.provide(NodeServices.layer))
 )
 
 describe("a live run of commodities", () => {
   it.live("reads the whole history first, and in the next run looks back 45 days from where it ended", () =>
     Effect.gen(function* () {
-      const { again, asked, first, home, third } = yield* threeRuns
-      const window = `report_begin_date=${american(daysBefore("2026-09-29", 45))}:${american(daysBefore(today(), -14))}`
-      assert.deepStrictEqual(asked, [null, window])
+      const { again, first, home, queries, third } = yield* threeRuns
+      const window = `report_begin_date=${formatAmerican(daysBefore("2026-09-29", 45))}:${formatAmerican(daysBefore(today(), -14))}`
+      assert.deepStrictEqual(queries, [null, window])
       assert.deepStrictEqual(
         [again.run.outcome, again.run.rows_loaded, again.run.rows_unchanged],
         ["unchanged", 0, first.rows_read]
@@ -83,108 +83,108 @@ describe("a live run of commodities", () => {
   it.live("looks back from today when it has read rows for future days", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
-      const ahead = american(daysBefore(today(), -20))
+      const ahead = formatAmerican(daysBefore(today(), -20))
       const close = aClose({
         report_date: ahead,
-        report_begin_date: american(today()),
+        report_begin_date: formatAmerican(today()),
         published_date: `${ahead} 10:57:04`
       })
-      const upstream = yield* startUpstream(serving(() => ({ [closes.feed]: bodyOf(closes, [close]) })))
+      const upstream = yield* startUpstream(serveFeeds(() => ({ [closes.feed]: bodyOf(closes, [close]) })))
       yield* runLive({ home, upstream })
       yield* runLive({ home, upstream, id: "run-2" })
-      const window = `report_begin_date=${american(daysBefore(today(), 45))}:${american(daysBefore(today(), -14))}`
-      assert.deepStrictEqual(queriesOf(upstream, "1603"), [null, window])
+      const window = `report_begin_date=${formatAmerican(daysBefore(today(), 45))}:${formatAmerican(daysBefore(today(), -14))}`
+      assert.deepStrictEqual(listQueries(upstream, "1603"), [null, window])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("fails when the service ignores the window and answers with other days", () =>
+  it.live("fails when the service ignores the window and returns other days", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
-      const upstream = yield* startUpstream(serving(() => ({ [closes.feed]: bodyOf(closes, [aClose()]) })))
+      const upstream = yield* startUpstream(serveFeeds(() => ({ [closes.feed]: bodyOf(closes, [aClose()]) })))
       const error = yield* Effect.flip(runLive({ home, upstream, days: { from: "2020-01-01", to: "2020-03-31" } }))
       assert.instanceOf(error, ReadFailed)
       assert.include(
         error.message,
-        "gov-mars/1603: The report has changed: report_begin_date was requested from 2019-12-26 to 2020-04-06, and a row of 2026-09-28 came: the service ignored the filter"
+        "gov-mars/1603: The report has changed: report_begin_date was requested from 2019-12-26 to 2020-04-06, and a row of 2026-09-28 was returned: the service ignored the filter"
       )
       assert.isFalse(readdirSync(home).includes("warehouse"))
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("asks for a wider window to find a year-to-date report, and leaves no cursor after a backfill", () =>
+  it.live("requests a wider window to find a year-to-date report, and leaves no cursor after a backfill", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
-      const upstream = yield* startUpstream(serving(() => only("gov-mars/1623")))
+      const upstream = yield* startUpstream(serveFeeds(() => bodiesOf("gov-mars/1623")))
       const august = { from: "2026-08-01", to: "2026-08-31" }
       const { run } = yield* runLive({ home, upstream, days: august })
-      assert.deepStrictEqual(queriesOf(upstream, "1623"), ["report_begin_date=07/31/2025:09/01/2027"])
+      assert.deepStrictEqual(listQueries(upstream, "1623"), ["report_begin_date=07/31/2025:09/01/2027"])
       assert.strictEqual(run.rows_loaded, 5)
       yield* runLive({ home, upstream, id: "run-2" })
       assert.isNull(
-        queriesOf(upstream, "1623")[1],
+        listQueries(upstream, "1623")[1],
         "a backfill leaves no cursor: the whole history is still to be read"
       )
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("is refused at once over a warehouse of bundled samples, and says what a missing key costs", () =>
-    Effect.gen(function* () {
-      const home = yield* temporaryHome
-      const upstream = yield* startUpstream(serving(() => only(closes.feed)))
-      const layout = yield* layoutOf(home)
-      const look = (environment: Readonly<Record<string, string>>) =>
-        checkPipeline(commodities, layout, { kind: "live", stores: undefined }).pipe(
-          Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment)))
-        )
-      assert.deepStrictEqual(yield* look({ MARS_API_KEY: "a-key" }), {})
-      assert.match(
-        (yield* look({ MARS_API_KEY: " " })).lacks ?? "",
-        /^MARS_API_KEY is not set: .* are left out\. A key is free/
-      )
-      yield* runLive({ home, upstream, origin: "sample" })
-      const error = yield* Effect.flip(look({ MARS_API_KEY: "a-key" }))
-      assert.instanceOf(error, BadUse)
-      assert.match(error.message, /holds bundled samples, .* Set LARDER_HOME to another folder/)
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
-  )
-
   it.live(
-    "resumes where the last good run ended after a run that could not trust a feed, and loads what it missed",
+    "is refused immediately for a warehouse of bundled samples, and reports which feeds a missing key excludes",
     () =>
       Effect.gen(function* () {
         const home = yield* temporaryHome
-        const others = only(butter, "gov-mars/1034", "gov-mars/1035")
-        const [monday, tuesday] = [aClose({ report_date: "09/28/2026" }), aClose({ report_date: "09/29/2026" })]
-        let close = bodyOf(closes, [monday])
-        const upstream = yield* startUpstream(serving(() => ({ ...others, [closes.feed]: close })))
-        yield* runLive({ home, upstream })
-        close = bodyOf(closes, [monday, tuesday]).replaceAll("close_price", "closing_price")
-        const faulty = yield* runLive({ home, upstream, id: "run-2" })
+        const upstream = yield* startUpstream(serveFeeds(() => bodiesOf(closes.feed)))
+        const layout = yield* layoutOf(home)
+        const check = (environment: Readonly<Record<string, string>>) =>
+          checkPipeline(commodities, layout, { kind: "live", stores: undefined }).pipe(
+            Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment)))
+          )
+        assert.deepStrictEqual(yield* check({ MARS_API_KEY: "a-key" }), {})
         assert.match(
-          faulty.left_out.find(({ feed }) => feed === closes.feed)?.reason ?? "",
-          /the column close_price is missing/
+          (yield* check({ MARS_API_KEY: " " })).lacks ?? "",
+          /^MARS_API_KEY is not set: .* are left out\. A key is free/
         )
-        close = bodyOf(closes, [monday, tuesday])
-        const good = yield* runLive({ home, upstream, id: "run-3" })
-        close = bodyOf(closes, [tuesday])
-        yield* runLive({ home, upstream, id: "run-4" })
-        const from = (day: string) =>
-          `report_begin_date=${american(daysBefore(day, 45))}:${american(daysBefore(today(), -14))}`
-        const asked = [null, from("2026-09-28"), from("2026-09-28"), from("2026-09-29")]
-        assert.deepStrictEqual(queriesOf(upstream, "1603"), asked)
-        assert.strictEqual(good.run.rows_loaded, 1)
-        const days =
-          "select observed_on::varchar as day from commodity.price where metric_name = 'butter_exch_spot_close_daily' order by 1"
-        assert.deepStrictEqual(yield* rowsIn(home, days), [{ day: "2026-09-28" }, { day: "2026-09-29" }])
+        yield* runLive({ home, upstream, origin: "sample" })
+        const error = yield* Effect.flip(check({ MARS_API_KEY: "a-key" }))
+        assert.instanceOf(error, BadUse)
+        assert.match(error.message, /contains bundled samples, .* Set LARDER_HOME to another folder/)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("resumes an untrusted feed where its last successful run ended, and loads the missed rows", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      const others = bodiesOf(butter, "gov-mars/1034", "gov-mars/1035")
+      const [monday, tuesday] = [aClose({ report_date: "09/28/2026" }), aClose({ report_date: "09/29/2026" })]
+      let close = bodyOf(closes, [monday])
+      const upstream = yield* startUpstream(serveFeeds(() => ({ ...others, [closes.feed]: close })))
+      yield* runLive({ home, upstream })
+      close = bodyOf(closes, [monday, tuesday]).replaceAll("close_price", "closing_price")
+      const faulty = yield* runLive({ home, upstream, id: "run-2" })
+      assert.match(
+        faulty.left_out.find(({ feed }) => feed === closes.feed)?.reason ?? "",
+        /the column close_price is missing/
+      )
+      close = bodyOf(closes, [monday, tuesday])
+      const successful = yield* runLive({ home, upstream, id: "run-3" })
+      close = bodyOf(closes, [tuesday])
+      yield* runLive({ home, upstream, id: "run-4" })
+      const from = (day: string) =>
+        `report_begin_date=${formatAmerican(daysBefore(day, 45))}:${formatAmerican(daysBefore(today(), -14))}`
+      const expected = [null, from("2026-09-28"), from("2026-09-28"), from("2026-09-29")]
+      assert.deepStrictEqual(listQueries(upstream, "1603"), expected)
+      assert.strictEqual(successful.run.rows_loaded, 1)
+      const days =
+        "select observed_on::varchar as day from commodity.price where metric_name = 'butter_exch_spot_close_daily' order by 1"
+      assert.deepStrictEqual(yield* rowsIn(home, days), [{ day: "2026-09-28" }, { day: "2026-09-29" }])
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
   it.live("fails for a payload of another content type, and reports every fault of the run at once", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
-      const bodies = { ...only(closes.feed, butter), [blocks.feed]: bodyOf(blocks, [aBlockRow()]).slice(0, -9) }
+      const bodies = { ...bodiesOf(closes.feed, butter), [blocks.feed]: bodyOf(blocks, [aBlockRow()]).slice(0, -9) }
       const upstream = yield* startUpstream((response, n, request) => {
-        if (!request.url.includes("/1603")) return serving(() => bodies)(response, n, request)
+        if (!request.url.includes("/1603")) return serveFeeds(() => bodies)(response, n, request)
         response.writeHead(200, { "content-type": "text/html; charset=utf-8" })
         response.end(bodies[closes.feed])
       })
@@ -199,10 +199,10 @@ describe("a live run of commodities", () => {
 
 describe("a service that refuses the key", () => {
   const forbidden = '{"status":"403 - Forbidden","errorCode":403,"message":"Access is denied"}'
-  const refusing =
+  const refuseKey =
     (type: string, body: string) =>
     (response: ServerResponse, n: number, request: { readonly url: string; readonly headers: object }) => {
-      if (!request.url.includes("marsapi")) return serving(() => only(butter))(response, n, { url: request.url })
+      if (!request.url.includes("marsapi")) return serveFeeds(() => bodiesOf(butter))(response, n, { url: request.url })
       response.writeHead(403, { "content-type": type })
       response.end(body)
     }
@@ -210,7 +210,7 @@ describe("a service that refuses the key", () => {
   it.live("is called once, reported with the reason of its refusal, and the other service is read", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
-      const upstream = yield* startUpstream(refusing("application/json", forbidden))
+      const upstream = yield* startUpstream(refuseKey("application/json", forbidden))
       const { left_out, run } = yield* runLive({ home, upstream })
       const mars = left_out.flatMap(({ feed }) => (feed.startsWith("gov-mars/") ? [feed] : []))
       assert.deepStrictEqual(
@@ -221,8 +221,8 @@ describe("a service that refuses the key", () => {
         left_out[0]?.reason ?? "",
         /^GET \S+ was denied: .*"Access is denied"\. Check the key in MARS_API_KEY/
       )
-      assert.strictEqual(left_out[1]?.reason, "Not asked, because the service denied gov-mars/1603.")
-      assert.strictEqual(upstream.seen.filter(({ url }) => url.includes("marsapi")).length, 1)
+      assert.strictEqual(left_out[1]?.reason, "Not requested, because the service denied gov-mars/1603.")
+      assert.strictEqual(upstream.requests.filter(({ url }) => url.includes("marsapi")).length, 1)
       assert.isAbove(run.rows_loaded ?? 0, 0)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
@@ -232,24 +232,24 @@ describe("a service that refuses the key", () => {
       const home = yield* temporaryHome
       const basic = Buffer.from(`${key}:`).toString("base64")
       const page = `<html><head><title>403 Forbidden</title></head><body>${key} ${basic}</body></html>`
-      const upstream = yield* startUpstream(refusing("text/html", page))
+      const upstream = yield* startUpstream(refuseKey("text/html", page))
       const { left_out } = yield* runLive({ home, upstream, environment: { MARS_API_KEY: ` ${key}\n` } })
-      const [mars, mpr] = ["marsapi", "mpr"].map((host) => upstream.seen.find(({ url }) => url.includes(host)))
+      const [mars, mpr] = ["marsapi", "mpr"].map((host) => upstream.requests.find(({ url }) => url.includes(host)))
       assert.strictEqual(mars?.headers.authorization, `Basic ${basic}`)
       assert.isUndefined(mpr?.headers.authorization)
       assert.match(left_out[0]?.reason ?? "", /an HTML page titled "403 Forbidden"\. Check the key in MARS_API_KEY/)
-      const everything = JSON.stringify(left_out) + contentsOf(home)
+      const everything = JSON.stringify(left_out) + readAllFiles(home)
       assert.notInclude(everything, key)
       assert.notInclude(everything, basic)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })
 
-describe("a service whose key is missing", () => {
+describe("a service without its key", () => {
   it.live("is not called; each of its feeds is left out for the same reason, and the other service is read", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
-      const upstream = yield* startUpstream(serving(() => only(butter, closes.feed)))
+      const upstream = yield* startUpstream(serveFeeds(() => bodiesOf(butter, closes.feed)))
       const { left_out, run } = yield* runLive({ home, upstream, environment: { MARS_API_KEY: "  " } })
       const mars = left_out.filter(({ feed }) => feed.startsWith("gov-mars/"))
       assert.lengthOf(mars, marsFeeds.length)
@@ -258,14 +258,14 @@ describe("a service whose key is missing", () => {
       assert.deepStrictEqual(lines, [])
       assert.match(line ?? "", /^gov-mars\/1603, gov-mars\/1602, .*: It needs a key: set MARS_API_KEY /)
       assert.deepStrictEqual(
-        upstream.seen.filter(({ url }) => url.includes("marsapi")),
+        upstream.requests.filter(({ url }) => url.includes("marsapi")),
         []
       )
       assert.isAbove(run.rows_loaded ?? 0, 0)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("fails the run when the other service does not answer", () =>
+  it.live("fails the run when the other service does not respond", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const upstream = yield* startUpstream((response) => response.writeHead(404).end())
@@ -276,25 +276,25 @@ describe("a service whose key is missing", () => {
   )
 })
 
-describe("an answer without rows", () => {
+describe("a response without rows", () => {
   const names = [closes.feed, "gov-mars/1034", "gov-mars/1035", butter, blocks.feed, "gov-mpr/2991/Detail"]
-  const nothing = (...feeds: ReadonlyArray<string>) =>
+  const emptyBodies = (...feeds: ReadonlyArray<string>) =>
     Object.fromEntries(feeds.map((feed) => [feed, bodyOf(feedNamed(feed), [])]))
 
-  it.live("is accepted for a window of days if it says so, and never for a whole history", () =>
+  it.live("is accepted for a window of days if it states this, and never for a whole history", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
-      let bodies: Bodies = { ...only(...names), ...nothing("gov-mars/1034") }
-      const upstream = yield* startUpstream(serving(() => bodies))
+      let bodies: Bodies = { ...bodiesOf(...names), ...emptyBodies("gov-mars/1034") }
+      const upstream = yield* startUpstream(serveFeeds(() => bodies))
       const first = yield* runLive({ home, upstream })
       assert.match(
         first.left_out.find(({ feed }) => feed === "gov-mars/1034")?.reason ?? "",
-        /1034 holds no row, although the whole history was requested\.$/
+        /1034 has no row, although the whole history was requested\.$/
       )
-      bodies = { ...only(...names), ...nothing(closes.feed) }
+      bodies = { ...bodiesOf(...names), ...emptyBodies(closes.feed) }
       const second = yield* runLive({ home, upstream, id: "run-2" })
       assert.lengthOf(second.left_out, feeds.length - names.length)
-      bodies = nothing(...names)
+      bodies = emptyBodies(...names)
       const backfill = { from: "2020-01-01", to: "2020-01-31" }
       const third = yield* runLive({ home, upstream, id: "run-3", days: backfill })
       assert.lengthOf(third.left_out, feeds.length - names.length)
@@ -304,10 +304,10 @@ describe("an answer without rows", () => {
   it.live("is accepted for no feed when all feeds of a service have none", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
-      let bodies: Bodies = only(...names)
-      const upstream = yield* startUpstream(serving(() => bodies))
+      let bodies: Bodies = bodiesOf(...names)
+      const upstream = yield* startUpstream(serveFeeds(() => bodies))
       yield* runLive({ home, upstream })
-      bodies = nothing(...names)
+      bodies = emptyBodies(...names)
       const error = yield* Effect.flip(runLive({ home, upstream, id: "run-2" }))
       assert.instanceOf(error, ReadFailed)
       assert.match(
@@ -323,19 +323,22 @@ describe("a service that is unavailable", () => {
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const upstream = yield* startUpstream((response, n, request) => {
-        if (!request.url.includes("mpr")) return serving(() => only(closes.feed))(response, n, request)
+        if (!request.url.includes("mpr")) return serveFeeds(() => bodiesOf(closes.feed))(response, n, request)
         response.writeHead(500).end()
       })
       const { left_out: all, run } = yield* runLive({ home, upstream })
       const left_out = all.filter(({ feed }) => feed.startsWith("gov-mpr/"))
-      assert.strictEqual(new Set(upstream.seen.map(({ url }) => url).filter((url) => url.includes("mpr"))).size, 3)
+      assert.strictEqual(new Set(upstream.requests.map(({ url }) => url).filter((url) => url.includes("mpr"))).size, 3)
       assert.strictEqual(left_out.length, feeds.length - marsFeeds.length)
-      assert.strictEqual(left_out[3]?.reason, "Not asked, because the service did not answer for 3 feeds in a row.")
+      assert.strictEqual(
+        left_out[3]?.reason,
+        "Not requested, because the service did not respond for 3 feeds in a row."
+      )
       assert.isAbove(run.rows_loaded ?? 0, 0)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("loses nothing of what earlier runs loaded from it", () =>
+  it.live("loses no rows that earlier runs loaded from it", () =>
     Effect.gen(function* () {
       const { home, third } = yield* threeRuns
       assert.lengthOf(third.left_out, feeds.length - 1)
@@ -344,7 +347,7 @@ describe("a service that is unavailable", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("makes the run publish nothing when no other service answers, with a reason for each feed", () =>
+  it.live("makes the run publish nothing when no other service responds, with a reason for each feed", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const upstream = yield* startUpstream((response) => response.writeHead(404).end())

@@ -16,10 +16,10 @@ import {
   type Row
 } from "../support/pipelines/commodity-payloads.ts"
 import {
-  copyIn,
-  copyOf,
-  folderOfTest,
+  copyForTest,
+  copyHome,
   generationOf,
+  makeTestFolder,
   query,
   recordOf,
   removeFolder,
@@ -31,9 +31,9 @@ import {
 const closes = feedNamed("gov-mars/1603")
 const block = "cheese_block_sales_price_weekly"
 const weeks = ["08/29/2026", "09/05/2026", "09/12/2026", "09/19/2026", "09/26/2026"]
-const report = (published_date: string, prices: ReadonlyArray<string | null>): ReadonlyArray<Row> =>
+const makeReport = (published_date: string, prices: ReadonlyArray<string | null>): ReadonlyArray<Row> =>
   weeks.map((week, index) => aBlockRow({ "Week Ending Date": week, cheese_40_Price: prices[index], published_date }))
-const counts = ({ stdout }: { readonly stdout: string }) => {
+const countsOf = ({ stdout }: { readonly stdout: string }) => {
   const { outcome, rows_loaded, rows_read, rows_rejected, rows_unchanged } = recordOf({ stdout })
   return { outcome, rows_loaded, rows_read, rows_rejected, rows_unchanged }
 }
@@ -50,7 +50,7 @@ describe("a first run", () => {
     first = await replay(home, everyFeed())
     expect(first.stderr).not.toMatch(/no row of these metrics|rows rejected|no mapping knows/)
     expect(first.code).toBe(0)
-    const { outcome, rows_loaded, rows_read, rows_rejected, rows_unchanged } = counts(first)
+    const { outcome, rows_loaded, rows_read, rows_rejected, rows_unchanged } = countsOf(first)
     expect({ outcome, rows_rejected, rows_unchanged }).toEqual({
       outcome: "published",
       rows_rejected: 0,
@@ -80,8 +80,8 @@ describe("the next run", () => {
   it("publishes nothing over the same recordings, exits with 0 and counts every row as unchanged", async () => {
     const again = await replay(home, everyFeed())
     expect(again.code).toBe(0)
-    const { rows_read } = counts(first)
-    expect(counts(again)).toEqual({
+    const { rows_read } = countsOf(first)
+    expect(countsOf(again)).toEqual({
       outcome: "unchanged",
       rows_loaded: 0,
       rows_read,
@@ -92,14 +92,14 @@ describe("the next run", () => {
   })
 
   it("replaces revised prices, keeps every version, and lets no null and no older report erase a price", async () => {
-    const copy = copyOf(home)
-    const december = report("12/30/2026 13:04:36", ["1.6150", "1.6120", "1.5790", "1.5430", "1.4950"])
-    const january = report("01/02/2027 13:04:36", ["1.6160", null, "N/A", "", "1.4958"])
+    const copy = copyForTest(home)
+    const december = makeReport("12/30/2026 13:04:36", ["1.6150", "1.6120", "1.5790", "1.5430", "1.4950"])
+    const january = makeReport("01/02/2027 13:04:36", ["1.6160", null, "N/A", "", "1.4958"])
     const rows = [...january.toReversed(), ...december]
     const run = await replay(copy, { ...everyFeed(), [blocks.feed]: bodyOf(blocks, rows) })
     expect(run.code).toBe(0)
-    expect(counts(run)).toMatchObject({ outcome: "published", rows_loaded: 7, rows_rejected: 0 })
-    // The final section has 1.6140 for the first week: final goes before whatever was printed later.
+    expect(countsOf(run)).toMatchObject({ outcome: "published", rows_loaded: 7, rows_rejected: 0 })
+    // the final section has 1.6140 for the first week: a final price takes precedence over later provisional ones
     const rest = ["2026-09-05 1.6120", "2026-09-12 1.5790", "2026-09-19 1.5430"]
     expect(await valuesOf(copy, block)).toEqual(["2026-08-29 1.6140", ...rest, "2026-09-26 1.4958"])
     expect(await valuesOf(copy, block, "2026-12-31")).toEqual(["2026-08-29 1.6140", ...rest, "2026-09-26 1.4950"])
@@ -115,8 +115,8 @@ describe("the next run", () => {
     ])
   })
 
-  it("finds nothing new in an answer without rows, and removes nothing", async () => {
-    const copy = copyOf(home)
+  it("finds nothing new in a response without rows, and removes nothing", async () => {
+    const copy = copyForTest(home)
     const nothing = '{"message":"No Results Found","results":null}'
     const bodies = {
       ...everyFeed(),
@@ -126,7 +126,7 @@ describe("the next run", () => {
     }
     const run = await replay(copy, bodies)
     expect(run.code).toBe(0)
-    expect(counts(run)).toMatchObject({ rows_loaded: 0, rows_rejected: 0 })
+    expect(countsOf(run)).toMatchObject({ rows_loaded: 0, rows_rejected: 0 })
     expect(await valuesOf(copy, block)).toEqual(["2026-08-29 1.6140"])
     expect(await valuesOf(copy, "butter_exch_spot_close_daily")).toEqual(["2026-09-29 1.39"])
   })
@@ -147,22 +147,22 @@ describe("reports with odd rows", () => {
     aClose({ report_date: "10/01/2026", close_price: "1.40" }),
     aClose({ report_date: "10/02/2026", close_price: n("2"), published_date: "10/01/2026 10:57:04" })
   ]
-  const good: ReadonlyArray<readonly [string, string]> = [
+  const priced: ReadonlyArray<readonly [string, string]> = [
     ["05/10/2025", "1.9056"],
     ["05/17/2025", "1.8935"],
     ["05/24/2025", "1.9268"],
     ["05/31/2025", "1.9495"]
   ]
-  const silence = { week_ending_date: "06/07/2025", published_date: "06/11/2025 13:03:11" }
+  const later = { week_ending_date: "06/07/2025", published_date: "06/11/2025 13:03:11" }
   const restated = [
-    ...good.map(([week]) => aBarrelRow(week, null, silence)),
-    ...good.map(([week, price]) => aBarrelRow(week, price)),
-    aBarrelRow("06/07/2025", null, silence)
+    ...priced.map(([week]) => aBarrelRow(week, null, later)),
+    ...priced.map(([week, price]) => aBarrelRow(week, price)),
+    aBarrelRow("06/07/2025", null, later)
   ]
   const copy = temporaryFolder()
   let run: Awaited<ReturnType<typeof replay>>
   beforeAll(async () => {
-    copyIn(home, copy)
+    copyHome(home, copy)
     run = await replay(copy, {
       ...everyFeed(),
       [blocks.feed]: bodyOf(blocks, odd, { "returnedRows:": 3785, "totalRows:": 3785 }),
@@ -172,12 +172,12 @@ describe("reports with odd rows", () => {
   })
   afterAll(() => removeFolder(copy))
 
-  it("count each row as loaded, unchanged or rejected, and give a reason for each reject", async () => {
+  it("count each row as loaded, unchanged or rejected, with a reason for each reject", async () => {
     expect(run.code).toBe(4)
-    expect(run.stderr).toMatch(/40 Pound Block .*: The payload of \S+ states 3785 rows and holds 7\./)
+    expect(run.stderr).toMatch(/40 Pound Block .*: The payload of \S+ states 3785 rows and contains 7\./)
     expect(run.stderr).toMatch(/rows rejected/)
-    const { rows_loaded, rows_read, rows_rejected, rows_unchanged } = counts(run)
-    expect([rows_loaded, rows_rejected]).toEqual([2 + digits.length + good.length, 2])
+    const { rows_loaded, rows_read, rows_rejected, rows_unchanged } = countsOf(run)
+    expect([rows_loaded, rows_rejected]).toEqual([2 + digits.length + priced.length, 2])
     expect(Number(rows_loaded) + Number(rows_unchanged) + Number(rows_rejected)).toBe(rows_read)
     expect(await valuesOf(copy, block)).toEqual(["2026-08-29 1.6140", "2026-09-05 1.6100", "2026-09-26 1.4900"])
     const [rejects, raw] = await query(
@@ -235,7 +235,7 @@ describe("a window of days over recordings without a query", () => {
       "gov-mars/1623": bodyOf(feedNamed("gov-mars/1623"), months),
       [finalBlocks.feed]: bodyOf(finalBlocks, final)
     }
-    const empty = folderOfTest()
+    const empty = makeTestFolder()
     const run = await replay(empty, bodies, "--from", "2026-07-01", "--to", "2026-08-01")
     expect(recordOf(run)).toMatchObject({ window_from: "2026-07-01", window_to: "2026-08-01" })
     const [rows] = await query(
@@ -252,16 +252,16 @@ describe("a window of days over recordings without a query", () => {
 
 describe("a report that is not among the recordings", () => {
   it("is named with the paths that were searched; the others are published, and the run exits with 4", async () => {
-    const copy = copyOf(home)
+    const copy = copyForTest(home)
     const { "gov-mars/1623": _monthly, "gov-mpr/2989/Detail": _advanced, ...rest } = everyFeed()
     const rows = [aClose({ report_date: "09/30/2026", close_price: 1.4 })]
     const run = await replay(copy, { ...rest, [closes.feed]: bodyOf(closes, rows) })
     expect(run.code).toBe(4)
     expect(recordOf(run)).toMatchObject({ outcome: "partial", generation: "larder-000003", rows_loaded: 1 })
     expect(run.stderr).toMatch(/2 feeds of commodities left out/)
-    expect(run.stderr).toMatch(/gov-mars\/1623: No recording answers GET .*1623\?allSections=true/)
+    expect(run.stderr).toMatch(/gov-mars\/1623: There is no recording of GET .*1623\?allSections=true/)
     expect(run.stderr).toMatch(/marsapi\.ams\.usda\.gov\/services\/v1\.2\/reports\/1623\/CME%20Monthly%20Averages\n/)
-    expect(run.stderr).toMatch(/gov-mpr\/2989\/Detail: No recording answers GET/)
+    expect(run.stderr).toMatch(/gov-mpr\/2989\/Detail: There is no recording of GET/)
     expect(await valuesOf(copy, "butter_exch_spot_close_daily")).toContain("2026-09-30 1.4")
     expect(await valuesOf(copy, "milk_class_i_price_monthly")).toEqual(["2026-07-01 21.33"])
   })

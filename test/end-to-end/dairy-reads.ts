@@ -1,4 +1,4 @@
-/** What each read of the dairy leaves behind: rows of the warehouse, and the answers of a server that runs all the while. */
+/** The state after each read of the dairy: rows of the warehouse, and responses of a server that keeps running. */
 import { generationId } from "@larder/warehouse"
 import { ask } from "../support/api/client.ts"
 import { newKey, type Server, startServer, untilServed } from "../support/programs.ts"
@@ -7,7 +7,7 @@ import {
   bakeryExport,
   creamery,
   domain,
-  idOf,
+  makeId,
   type Name,
   nameOf,
   names,
@@ -18,22 +18,22 @@ import {
 import { newestManifest, query, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { type Files, outcomesOf, type Row, replayStores, writeFiles } from "./storefronts.ts"
 
-/** What a read left behind: in the warehouse, and in the API. */
-export interface Left {
+/** The state after a read, in the warehouse and in the API. */
+export interface ReadState {
   readonly run: Row
   readonly products: ReadonlyArray<unknown>
   readonly collections: ReadonlyArray<unknown>
   readonly sightings: ReadonlyArray<unknown>
-  /** Changes of variants of the dairy that the read told: `22 changed 9.5 sold out`. */
-  readonly told: ReadonlyArray<string>
+  /** Changes of the dairy's variants in this read: `22 changed 9.5 sold out`. */
+  readonly newChanges: ReadonlyArray<string>
   readonly changes: number
   readonly outcome: string | undefined
   readonly store: Row
-  /** How the read of the creamery ended, its products that are listed, how many of its variants are gone, and all titles. */
+  /** The outcome of the read of the creamery, its number of listed products and of vanished variants, and all titles. */
   readonly creamery: readonly [outcome: string | undefined, listed: number, gone: number, titles: string]
   readonly api: {
     readonly store: Row
-    /** Native ids of the products that are listed. */
+    /** Native ids of the listed products. */
     readonly listed: ReadonlyArray<number>
     readonly members: unknown
     readonly sixth: number
@@ -50,7 +50,7 @@ const changesOf = (run: Row) => `
     select r.read_at from ingest.store_read r join storefront.store s using (store_id)
     where r.run_id = '${run.run_id}' and s.domain = '${domain}')`
 
-const inWords = ({ available, change, former, price, variant_id }: Row) =>
+const formatChange = ({ available, change, former, price, variant_id }: Row) =>
   [
     nameOf.get(String(variant_id)) ?? "a variant that was never read",
     change,
@@ -59,16 +59,16 @@ const inWords = ({ available, change, former, price, variant_id }: Row) =>
     ...(available === false ? ["sold out"] : [])
   ].join(" ")
 
-/** Calls of a server over the home. */
-const callsOf = (api: string, key: string) => {
+/** Makes a function that reads the state from the API of a server. */
+const makeApiReader = (api: string, key: string) => {
   const call = async (path: string) => {
     const { json, status } = await ask(api, `/v1/${path}`, { key })
     const { data } = json as { readonly data?: unknown }
     return { status, data }
   }
   const ids = new Map(Object.keys(all).map((id) => [productId(Number(id)), Number(id)]))
-  return async (): Promise<Left["api"]> => {
-    const at = `stores/${idOf("store")}`
+  return async (): Promise<ReadState["api"]> => {
+    const at = `stores/${makeId("store")}`
     const [store, products, collections, sixth] = await Promise.all(
       [at, `${at}/products`, `${at}/collections`, `products/${productId(6)}`].map(call)
     )
@@ -94,7 +94,7 @@ const readOnce = async (home: string, files: Files) => {
   }
 }
 
-const leftBy = async (home: string, run: Row, api: Left["api"]): Promise<Left> => {
+const readState = async (home: string, run: Row, api: ReadState["api"]): Promise<ReadState> => {
   const [products = [], collections = [], sightings = [], changes = [], [count] = [], [store = {}] = [], [other] = []] =
     await query(
       home,
@@ -115,13 +115,13 @@ const leftBy = async (home: string, run: Row, api: Left["api"]): Promise<Left> =
         where domain = '${creamery}') as titles`
     )
   const outcomes = await outcomesOf(home)
-  const rows = (found: ReadonlyArray<Row>) => found.map(({ row }): unknown => JSON.parse(String(row)))
+  const parseRows = (found: ReadonlyArray<Row>) => found.map(({ row }): unknown => JSON.parse(String(row)))
   return {
     run,
-    products: rows(products),
-    collections: rows(collections),
-    sightings: rows(sightings),
-    told: changes.map(inWords).sort(),
+    products: parseRows(products),
+    collections: parseRows(collections),
+    sightings: parseRows(sightings),
+    newChanges: changes.map(formatChange).sort(),
     changes: Number(count?.n),
     outcome: outcomes[domain],
     store,
@@ -130,24 +130,24 @@ const leftBy = async (home: string, run: Row, api: Left["api"]): Promise<Left> =
   }
 }
 
-/** Reads the stores seven times into a home, with the record of each run. */
+/** Reads the stores seven times into a home, and yields the record of each run. */
 export async function* readEach(home: string) {
   for (const name of names) yield { name, record: await readOnce(home, reads[name]) }
 }
 
-/** The same, with what a server answers after each read. */
-export const readInTurn = async (home: string): Promise<ReadonlyMap<Name, Left>> => {
-  const left = new Map<Name, Left>()
+/** Reads the stores seven times, and returns the state after each read. */
+export const readAllInTurn = async (home: string): Promise<ReadonlyMap<Name, ReadState>> => {
+  const states = new Map<Name, ReadState>()
   let server: Server | undefined
   try {
-    let ask: (() => Promise<Left["api"]>) | undefined
+    let readApi: (() => Promise<ReadState["api"]>) | undefined
     for await (const { name, record } of readEach(home)) {
       server ??= await startServer(home)
-      ask ??= callsOf(server.api, (await newKey(home)).key)
+      readApi ??= makeApiReader(server.api, (await newKey(home)).key)
       await untilServed(server, generationId(newestManifest(home).number))
-      left.set(name, await leftBy(home, record, await ask()))
+      states.set(name, await readState(home, record, await readApi()))
     }
-    return left
+    return states
   } finally {
     await server?.stop()
   }

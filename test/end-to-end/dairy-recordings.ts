@@ -1,6 +1,6 @@
 /**
- * Recordings of reads of a dairy, one after the other, of a creamery that loses its products, and of a bakery that never changes;
- * ids as they must become.
+ * Recordings of consecutive reads of three stores: a dairy, a creamery that loses its products, and a bakery that never
+ * changes. Also computes the expected ids.
  */
 import { createHash } from "node:crypto"
 import { shopifyPages } from "./storefronts.ts"
@@ -19,16 +19,16 @@ rye,,Large,4.50
 spelt,Spelt bread,Default Title,3.20
 `
 
-interface Sold {
+interface Offer {
   readonly price: string
   readonly before?: string
   readonly available?: boolean
 }
 
 /** Prices of the variants of each product, by their ids. */
-type Shelf = Readonly<Record<number, Readonly<Record<number, Sold>>>>
+type Shelf = Readonly<Record<number, Readonly<Record<number, Offer>>>>
 
-const pageOf = (shelf: Shelf, updated_at: string) => ({
+const makePage = (shelf: Shelf, updated_at: string) => ({
   products: Object.entries(shelf).map(([id, variants]) => ({
     id: Number(id),
     title: `Cheese ${id}`,
@@ -58,63 +58,63 @@ const pageOf = (shelf: Shelf, updated_at: string) => ({
 })
 
 const cheeses = { id: 900, title: "Cheeses", handle: "cheeses", description: "", image: null, products_count: 77 }
-const members = (shelf: Shelf) => ({
-  [`${domain}/collections/cheeses/products.json?limit=250&page=1`]: pageOf(shelf, ""),
+const makeMembers = (shelf: Shelf) => ({
+  [`${domain}/collections/cheeses/products.json?limit=250&page=1`]: makePage(shelf, ""),
   [`${domain}/collections/cheeses/products.json?limit=250&page=2`]: { products: [] }
 })
 
-const whole = (shelf: Shelf, updated_at = "2026-10-01T00:00:00Z") => ({
-  ...shopifyPages(domain, [pageOf(shelf, updated_at)], { collections: [cheeses] }),
-  ...members(shelf)
+const makeStore = (shelf: Shelf, updated_at = "2026-10-01T00:00:00Z") => ({
+  ...shopifyPages(domain, [makePage(shelf, updated_at)], { collections: [cheeses] }),
+  ...makeMembers(shelf)
 })
 
-const one = { price: "9.50" }
+const offer = { price: "9.50" }
 export const all: Shelf = {
-  1: { 11: one },
-  2: { 21: one, 22: one },
-  3: { 31: one },
-  4: { 41: one },
-  5: { 51: one },
-  6: { 61: one }
+  1: { 11: offer },
+  2: { 21: offer, 22: offer },
+  3: { 31: offer },
+  4: { 41: offer },
+  5: { 51: offer },
+  6: { 61: offer }
 }
 const changed: Shelf = {
   ...all,
   1: { 11: { price: "8.00", before: "9.50" } },
-  2: { 21: one, 22: { ...one, available: false } }
+  2: { 21: offer, 22: { ...offer, available: false } }
 }
-const fewer: Shelf = { 1: changed[1] ?? {}, 2: { 21: one }, 3: { 31: one }, 4: { 41: one }, 5: { 51: one } }
+const fewer: Shelf = { 1: changed[1] ?? {}, 2: { 21: offer }, 3: { 31: offer }, 4: { 41: offer }, 5: { 51: offer } }
 const again: Shelf = { ...fewer, 2: changed[2] ?? {}, 6: { 61: { price: "7.25" } } }
 
-/** The creamery with its four products, with one that has lost its title, and with one product alone. */
-const four: Shelf = { 1: { 1: one }, 2: { 2: one }, 3: { 3: one }, 4: { 4: one } }
-const creameryWith = (...pages: ReadonlyArray<unknown>) => shopifyPages(creamery, pages)
-const untitled = pageOf(four, "").products.map((product) => (product.id === 4 ? { ...product, title: "" } : product))
-const shrunk = creameryWith(pageOf({ 1: { 1: one } }, ""))
+/** The creamery with its four products, with one without a title, and with only one product. */
+const four: Shelf = { 1: { 1: offer }, 2: { 2: offer }, 3: { 3: offer }, 4: { 4: offer } }
+const makeCreamery = (...pages: ReadonlyArray<unknown>) => shopifyPages(creamery, pages)
+const untitled = makePage(four, "").products.map((product) => (product.id === 4 ? { ...product, title: "" } : product))
+const shrunk = makeCreamery(makePage({ 1: { 1: offer } }, ""))
 
-/** Recordings of each read: the stores, or the part of them that answers. */
+/** Recordings of each read: the stores, or those of them that respond. */
 export const reads = {
-  first: { ...whole(all), ...creameryWith(pageOf(four, "")) },
-  same: { ...whole(all, "2026-10-02T00:00:00Z"), ...creameryWith({ products: untitled }) },
-  changed: { ...whole(changed), ...shrunk },
-  fewer: { ...whole(fewer), ...shrunk },
+  first: { ...makeStore(all), ...makeCreamery(makePage(four, "")) },
+  same: { ...makeStore(all, "2026-10-02T00:00:00Z"), ...makeCreamery({ products: untitled }) },
+  changed: { ...makeStore(changed), ...shrunk },
+  fewer: { ...makeStore(fewer), ...shrunk },
   partial: {
     ...shrunk,
-    [`${domain}/products.json?limit=250&page=1`]: pageOf({ 1: { 11: { price: "7.00" } } }, "") // and no second page
+    [`${domain}/products.json?limit=250&page=1`]: makePage({ 1: { 11: { price: "7.00" } } }, "") // and no second page
   },
   failed: shrunk,
-  again: { ...whole(again), ...shrunk }
+  again: { ...makeStore(again), ...shrunk }
 }
 export type Name = keyof typeof reads
 export const names = Object.keys(reads) as ReadonlyArray<Name> // keys of a literal object
 
-/** Ids derive from the domain and from what the feed calls a thing, and from nothing else. */
-export const idOf = (kind: string, ...native: ReadonlyArray<string | number>) => {
+/** Ids derive only from the domain and the feed's own ids. */
+export const makeId = (kind: string, ...native: ReadonlyArray<string | number>) => {
   const text = [kind, domain, native.length === 0 ? "" : native.join("\n")].join("\n")
   return `platform_${kind}_${createHash("sha256").update(text).digest("hex").slice(0, 24)}`
 }
-export const productId = (id: number) => idOf("product", id)
+export const productId = (id: number) => makeId("product", id)
 export const nameOf = new Map(
   Object.entries(all).flatMap(([product, variants]) =>
-    Object.keys(variants).map((variant) => [idOf("variant", product, variant), variant] as const)
+    Object.keys(variants).map((variant) => [makeId("variant", product, variant), variant] as const)
   )
 )

@@ -1,4 +1,4 @@
-/** Dry runs: whatever they read, samples or live sources, the disk is afterwards as it was. */
+/** Dry runs of samples and live sources leave the disk unchanged. */
 import { createHash } from "node:crypto"
 import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
@@ -7,31 +7,31 @@ import { commodities, storefronts } from "@larder/pipelines"
 import { Effect } from "effect"
 import { inject } from "vitest"
 import { everyFeed } from "../support/pipelines/commodity-payloads.ts"
-import { serving } from "../support/pipelines/live-commodities.ts"
-import { type EndedRun, hostsMoved, ingestLive, unpaced } from "../support/pipelines/live-runs.ts"
+import { serveFeeds } from "../support/pipelines/live-commodities.ts"
+import { type EndedRun, ingestLive, redirectHosts, unpaced } from "../support/pipelines/live-runs.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
 import { run } from "../support/programs.ts"
 import { startFdcHost, zipAt } from "./fdc-host.ts"
-import { copyOf, folderOfTest } from "./ingesting.ts"
+import { copyForTest, makeTestFolder } from "./ingesting.ts"
 import { goodZip } from "./small-releases.ts"
 
-const contentOf = (file: string) => {
+const describeContent = (file: string) => {
   return lstatSync(file).isFile() ? createHash("sha256").update(readFileSync(file)).digest("hex") : "folder"
 }
 
-/** Every name below a folder, with its content; nothing where there is no such folder. */
-const listingOf = (folder: string): ReadonlyArray<string> =>
+/** Lists every name below a folder with its content; "nothing" if the folder does not exist. */
+const listContents = (folder: string): ReadonlyArray<string> =>
   existsSync(folder)
     ? readdirSync(folder, { recursive: true, encoding: "utf8" })
         .sort()
-        .map((name) => `${name} ${contentOf(path.join(folder, name))}`)
+        .map((name) => `${name} ${describeContent(path.join(folder, name))}`)
     : ["nothing"]
 
 const pipelines = ["commodities", "branded-foods", "storefronts"] as const
 
 describe("a dry run of the bundled samples", () => {
-  it("says that nothing was published, and makes no folder for an empty home", async () => {
-    const home = path.join(folderOfTest(), "home")
+  it("reports that nothing was published, and creates no folder for an empty home", async () => {
+    const home = path.join(makeTestFolder(), "home")
     const { code, stderr, stdout } = await run("larder-ingest", ["all", "--dry-run"], { LARDER_HOME: home })
     assert.strictEqual(code, 0, stderr)
     for (const pipeline of pipelines) {
@@ -40,39 +40,39 @@ describe("a dry run of the bundled samples", () => {
     assert.isFalse(existsSync(home))
   })
 
-  it.each(pipelines)("leaves a filled home as it was, and compares with it: %s", async (pipeline) => {
-    const home = copyOf(inject("sampleHome"))
-    const before = listingOf(home)
+  it.each(pipelines)("leaves an existing home unchanged, and compares with its data: %s", async (pipeline) => {
+    const home = copyForTest(inject("sampleHome"))
+    const before = listContents(home)
     const { code, stderr, stdout } = await run("larder-ingest", [pipeline, "--dry-run"], { LARDER_HOME: home })
     assert.strictEqual(code, 0, stderr)
     assert.include(
       stdout,
       `${pipeline}: dry run: nothing was published; a run would publish nothing, because nothing is new\n`
     )
-    assert.deepStrictEqual(listingOf(home), before)
+    assert.deepStrictEqual(listContents(home), before)
   })
 
   it("leaves no record and no home when it fails", async () => {
-    const home = path.join(folderOfTest(), "home")
-    const args = ["commodities", "--dry-run", "--replay", folderOfTest()]
+    const home = path.join(makeTestFolder(), "home")
+    const args = ["commodities", "--dry-run", "--replay", makeTestFolder()]
     assert.strictEqual((await run("larder-ingest", args, { LARDER_HOME: home })).code, 1)
     assert.isFalse(existsSync(home))
   })
 })
 
-/** A dry run over a home that is not there, a run, and a dry run after it; the source answers differently each time. */
-const leavesNothing = async (ingest: (home: string, dryRun: boolean) => Promise<EndedRun>) => {
-  const home = path.join(folderOfTest(), "home")
+/** Makes a dry run without a home, a run, and another dry run; the source responds differently each time. */
+const expectNothingLeft = async (ingest: (home: string, dryRun: boolean) => Promise<EndedRun>) => {
+  const home = path.join(makeTestFolder(), "home")
   const first = await ingest(home, true)
   assert.deepStrictEqual([first.problem, first.run?.generation], ["", null])
   assert.isAbove(first.run?.rows_loaded ?? 0, 0)
   assert.isFalse(existsSync(home))
   assert.strictEqual((await ingest(home, false)).run?.generation, "larder-000001")
-  const before = listingOf(home)
+  const before = listContents(home)
   const again = await ingest(home, true)
   assert.deepStrictEqual([again.problem, again.run?.generation], ["", null])
   assert.isAbove(again.run?.rows_loaded ?? 0, 0)
-  assert.deepStrictEqual(listingOf(home), before)
+  assert.deepStrictEqual(listContents(home), before)
 }
 
 describe("a dry run of live sources", () => {
@@ -82,12 +82,15 @@ describe("a dry run of live sources", () => {
       const closes = "gov-mars/1603"
       const bodies = everyFeed()
       const upstream = yield* startUpstream(
-        serving(() => ({ ...bodies, [closes]: String(bodies[closes]).replaceAll("1.39", `1.4${edition}`) }))
+        serveFeeds(() => ({ ...bodies, [closes]: String(bodies[closes]).replaceAll("1.39", `1.4${edition}`) }))
       )
-      const origin = hostsMoved(({ host, pathname, search }) => `${upstream.url}/${host}${pathname}${search}`, unpaced)
+      const origin = redirectHosts(
+        ({ host, pathname, search }) => `${upstream.url}/${host}${pathname}${search}`,
+        unpaced
+      )
       const environment = { MARS_API_KEY: "a-key" }
       yield* Effect.promise(() =>
-        leavesNothing((home, dryRun) => {
+        expectNothingLeft((home, dryRun) => {
           edition += 1
           return ingestLive(commodities, { home, dryRun, environment, origin })
         })
@@ -98,7 +101,7 @@ describe("a dry run of live sources", () => {
   it("leaves nothing of branded foods", async () => {
     const host = await startFdcHost()
     let day = 0
-    await leavesNothing((home, dryRun) => {
+    await expectNothingLeft((home, dryRun) => {
       day += 1
       host.releases.clear()
       host.releases.set(zipAt("csv", `2026-04-0${day}`), goodZip(day))
@@ -117,7 +120,7 @@ describe("a dry run of live sources", () => {
         else if (headers["if-none-match"] === '"1"') response.writeHead(304, { etag: '"1"' }).end()
         else response.writeHead(200, { etag: '"1"' }).end(csv("9.50"))
       })
-      const list = path.join(folderOfTest(), "stores.json")
+      const list = path.join(makeTestFolder(), "stores.json")
       const stores = ["changing", "steady"].map((name) => ({
         domain: `${name}.example`,
         name,
@@ -127,13 +130,15 @@ describe("a dry run of live sources", () => {
       writeFileSync(list, JSON.stringify(stores))
       const environment = { LARDER_PRIVATE_HOSTS: "127.0.0.1", LARDER_STORE_MAX_INTERVAL: "0 days" }
       yield* Effect.promise(() =>
-        leavesNothing((home, dryRun) => {
+        expectNothingLeft((home, dryRun) => {
           price += 1
           return ingestLive(storefronts, { home, dryRun, stores: list, environment })
         })
       )
-      const asked = host.seen.filter(({ url }) => url === "/steady.csv").map(({ headers }) => headers["if-none-match"])
-      assert.deepStrictEqual(asked, [undefined, undefined, '"1"'])
+      const conditions = host.requests
+        .filter(({ url }) => url === "/steady.csv")
+        .map(({ headers }) => headers["if-none-match"])
+      assert.deepStrictEqual(conditions, [undefined, undefined, '"1"'])
     }).pipe(Effect.scoped)
   )
 })

@@ -1,6 +1,6 @@
 /**
- * Faults of branded-food releases, each of the form that has it. One run meets two of them, one in each form, so that nothing is
- * published and the next run finds the warehouse as it was.
+ * Faults of branded-food releases. Each run gets two of them, one in each form, so that nothing is published and the next run
+ * finds the warehouse unchanged.
  */
 import type { Form } from "../support/label-releases.ts"
 import { type Part, zipOf } from "../support/pipelines/handmade-zips.ts"
@@ -8,13 +8,13 @@ import type { Misbehaviour } from "./fdc-host.ts"
 import { csvFiles, foodLine, goodFiles, jsonRelease, line, recordOf } from "./small-releases.ts"
 
 export interface FormFault {
-  /** As the table in the docs calls it. */
+  /** As in the table of the docs. */
   readonly fault: string
-  /** The zip that comes instead. */
+  /** The faulty zip. */
   readonly body?: Buffer
-  /** What the host does instead of sending it. */
+  /** Replaces the response of the host. */
   readonly host?: Misbehaviour
-  /** Where the certificate of the host is not trusted. */
+  /** The certificate of the host is not trusted. */
   readonly distrusted?: true
 }
 export type FaultyRelease = Readonly<Record<Form, FormFault>>
@@ -22,12 +22,12 @@ export type FaultyRelease = Readonly<Record<Form, FormFault>>
 const records = (change: Readonly<Record<string, unknown>> = {}, ids: ReadonlyArray<number> = [901, 902, 903]) =>
   ids.map((id) => recordOf(id, change))
 const jsonZip = (content: string | Buffer) => zipOf({ path: "brandedDownload.json", content })
-const jsonOf = (change: Readonly<Record<string, unknown>>) => jsonZip(jsonRelease(records(change)))
+const makeJsonZip = (change: Readonly<Record<string, unknown>>) => jsonZip(jsonRelease(records(change)))
 
 const csv = goodFiles(900)
-const changed = (name: string, change: (content: string) => string | Buffer): ReadonlyArray<Part> =>
+const changeFile = (name: string, change: (content: string) => string | Buffer): ReadonlyArray<Part> =>
   csv.map((part) => (part.path === name ? { ...part, content: change(part.content.toString()) } : part))
-const csvOf = (name: string, change: (content: string) => string | Buffer) => zipOf(...changed(name, change))
+const makeCsvZip = (name: string, change: (content: string) => string | Buffer) => zipOf(...changeFile(name, change))
 
 const pairs: ReadonlyArray<FaultyRelease> = [
   {
@@ -37,21 +37,21 @@ const pairs: ReadonlyArray<FaultyRelease> = [
     },
     csv: {
       fault: "CSV: a column renamed",
-      body: csvOf("food.csv", (text) => text.replace('"description"', '"title"'))
+      body: makeCsvZip("food.csv", (text) => text.replace('"description"', '"title"'))
     }
   },
   {
-    json: { fault: "JSON: a key missing", body: jsonOf({ publicationDate: undefined }) },
+    json: { fault: "JSON: a key missing", body: makeJsonZip({ publicationDate: undefined }) },
     csv: {
       fault: "CSV: a column missing",
-      body: csvOf("food_nutrient.csv", (text) => text.replaceAll(/,[^,\n]*\n/g, "\n"))
+      body: makeCsvZip("food_nutrient.csv", (text) => text.replaceAll(/,[^,\n]*\n/g, "\n"))
     }
   },
   {
-    json: { fault: "JSON: a key of another type", body: jsonOf({ foodNutrients: "none" }) },
+    json: { fault: "JSON: a key of another type", body: makeJsonZip({ foodNutrients: "none" }) },
     csv: {
       fault: "CSV: a column of another type",
-      body: csvOf("food_nutrient.csv", (text) => text.replaceAll('"3.5"', '"3.5 g"'))
+      body: makeCsvZip("food_nutrient.csv", (text) => text.replaceAll('"3.5"', '"3.5 g"'))
     }
   },
   {
@@ -79,18 +79,18 @@ const pairs: ReadonlyArray<FaultyRelease> = [
   },
   {
     json: { fault: "JSON: `null` as the whole file", body: jsonZip("null") },
-    csv: { fault: "CSV: `null` as the whole file", body: csvOf("food.csv", () => "null") }
+    csv: { fault: "CSV: `null` as the whole file", body: makeCsvZip("food.csv", () => "null") }
   },
   {
     json: { fault: "an HTML page instead of the zip", body: Buffer.from("<!doctype html><title>Sign in</title>") },
-    csv: { fault: "an empty answer", body: Buffer.alloc(0) }
+    csv: { fault: "an empty response", body: Buffer.alloc(0) }
   },
   {
     json: { fault: "429 to each try", host: (response) => response.writeHead(429).end("slow down") },
     csv: { fault: "500 to each try", host: (response) => response.writeHead(500).end() }
   },
   {
-    json: { fault: "no answer in time", host: () => undefined },
+    json: { fault: "no response in time", host: () => undefined },
     csv: {
       fault: "a connection that breaks off in the middle, each time",
       host: (response, body) => {
@@ -105,56 +105,56 @@ const pairs: ReadonlyArray<FaultyRelease> = [
   }
 ]
 
-/** The end of a CSV file that was cut inside of a record: its last line is there, and is not whole. */
+/** Whether a CSV file is cut inside of a record: its last line is incomplete. */
 const isTorn = (text: string, columns: number) => {
   const last = text.slice(text.lastIndexOf("\n") + 1)
   return last !== "" && (last.match(/"[^"]*"/g) ?? []).length < columns
 }
 
-/** A place in the content that is left, from which on it is cut; behind the header, and not between two records. */
-const tornAt = (content: string, random: () => number): string => {
+/** Cuts the content at a random place after the header, but not between two records. */
+const tearContent = (content: string, random: () => number): string => {
   const header = content.indexOf("\n") + 1
   const text = content.slice(0, header + Math.floor(random() * (content.length - header)))
-  return isTorn(text, content.slice(0, header).split(",").length) ? text : tornAt(content, random)
+  return isTorn(text, content.slice(0, header).split(",").length) ? text : tearContent(content, random)
 }
 
-/** Both zips cut, or what is inside of them, at places that follow from the seed. */
-export const cutReleases = (random: () => number): ReadonlyArray<FaultyRelease> =>
+/** Both zips or their content, cut at places that follow from the seed. */
+const cutReleases = (random: () => number): ReadonlyArray<FaultyRelease> =>
   Array.from({ length: 10 }, (_, number): FaultyRelease => {
-    const some = (bytes: Buffer) => bytes.subarray(0, 64 + Math.floor(random() * (bytes.length - 64)))
+    const cut = (bytes: Buffer) => bytes.subarray(0, 64 + Math.floor(random() * (bytes.length - 64)))
     const json = jsonRelease(records())
     const name = csv[number % csv.length]?.path ?? ""
     const isZip = number % 2 === 0
     return {
       json: {
         fault: isZip ? "the zip cut at any byte" : "JSON: the file cut at any byte",
-        body: isZip ? some(jsonZip(json)) : jsonZip(some(json.subarray(0, -3)))
+        body: isZip ? cut(jsonZip(json)) : jsonZip(cut(json.subarray(0, -3)))
       },
       csv: {
         fault: isZip ? "the zip cut at any byte" : "CSV: a file cut inside of a record",
-        body: isZip ? some(zipOf(...csv)) : csvOf(name, (content) => tornAt(content, random))
+        body: isZip ? cut(zipOf(...csv)) : makeCsvZip(name, (content) => tearContent(content, random))
       }
     }
   })
 
 export const faultyReleases = (random: () => number) => [...pairs, ...cutReleases(random)]
 
-/** The dictionary of the pipeline has no number of it. */
+/** A nutrient without a number in Larder's dictionary. */
 export const unnumbered = { id: 2067, number: "960", name: "Vitamin A", unitName: "UG" }
 
-/** Both forms with what is no reason to leave them out: a field that nothing knows, and a text that is no UTF-8. */
-export const tolerated = (from: number): Readonly<Record<Form, Buffer>> => {
-  const bad = from + 4
+/** Makes both forms with tolerated faults: an unknown field, and a text that is not UTF-8. */
+export const makeTolerated = (from: number): Readonly<Record<Form, Buffer>> => {
+  const invalid = from + 4
   const latin1 = (text: string) => Buffer.from(text, "latin1")
   const files = goodFiles(from).map(({ content, path }) => {
     if (path !== "food.csv") return { path, content }
     const [header = "", ...lines] = content.toString().replaceAll('"\n', '","new"\n').split("\n")
-    const row = foodLine(bad, "CR\u00c8ME").replace('"\n', '","new"')
+    const row = foodLine(invalid, "CR\u00c8ME").replace('"\n', '","new"')
     return { path, content: latin1([header, row, ...lines].join("\n")) }
   })
   const foodNutrients = [{ id: 1, nutrient: unnumbered, amount: 5 }]
   const records = [1, 2, 3].map((id) => recordOf(from + id, { newKey: 1, foodNutrients }))
-  const lines = [...records, recordOf(bad, { description: "CR\u00c8ME" })].map(latin1)
+  const lines = [...records, recordOf(invalid, { description: "CR\u00c8ME" })].map(latin1)
   const counts = {
     path: "all_downloaded_table_record_counts.csv",
     content: "Table,Number of Records\nfood_nutrient,30\n"

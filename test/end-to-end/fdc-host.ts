@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net"
 import { brandedFoods } from "@larder/pipelines"
 import type { Form } from "../support/label-releases.ts"
-import { type EndedRun, hostsMoved, ingestLive, unpaced } from "../support/pipelines/live-runs.ts"
+import { type EndedRun, ingestLive, redirectHosts, unpaced } from "../support/pipelines/live-runs.ts"
 
 export const page = "/download-datasets"
 export const zipAt = (form: Form, day: string) => `/fdc-datasets/FoodData_Central_branded_food_${form}_${day}.zip`
 
-const linked = (address: string) => `<td><a href="${address}">Download</a></td>`
+const makeLink = (address: string) => `<td><a href="${address}">Download</a></td>`
 
 /** Sends the rest from the requested byte if the payload has not changed, otherwise all of it. */
 const send = (request: IncomingMessage, response: ServerResponse, body: Buffer, isCut: boolean) => {
@@ -29,13 +29,13 @@ export type Misbehaviour = (response: ServerResponse, body: Buffer) => void
 
 export const startFdcHost = async () => {
   const releases = new Map<string, Buffer>()
-  const asked: Array<string> = []
+  const requests: Array<string> = []
   const cut = new Set<string>()
   const faults = new Map<string, Misbehaviour>()
   const server = createServer((request, response) => {
     const address = request.url ?? ""
-    asked.push(`${address}${request.headers.range ? ` ${request.headers.range}` : ""}`)
-    const body = address === page ? Buffer.from([...releases.keys()].map(linked).join("\n")) : releases.get(address)
+    requests.push(`${address}${request.headers.range ? ` ${request.headers.range}` : ""}`)
+    const body = address === page ? Buffer.from([...releases.keys()].map(makeLink).join("\n")) : releases.get(address)
     const fault = faults.get(address)
     if (fault !== undefined) fault(response, body ?? Buffer.alloc(0))
     else if (body === undefined || releases.size === 0) response.writeHead(404).end()
@@ -43,19 +43,19 @@ export const startFdcHost = async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as AddressInfo // a server that listens on a port has one
-  const origin = hostsMoved(({ pathname, search }) => `http://127.0.0.1:${port}${pathname}${search}`, unpaced)
+  const origin = redirectHosts(({ pathname, search }) => `http://127.0.0.1:${port}${pathname}${search}`, unpaced)
   return {
     releases,
     port,
-    /** What an address responds with instead. */
+    /** Replacements of the responses of an address. */
     faults,
-    /** Live, with fdc.nal.usda.gov at this host. */
+    /** A live origin with this host in place of fdc.nal.usda.gov. */
     origin,
-    /** The next answer of this address breaks off in the middle. */
+    /** Breaks off the next response of this address in the middle. */
     cutOnce: (address: string) => cut.add(address),
-    /** Addresses requested since the last call, with the requested range. */
-    asked: () => asked.splice(0),
-    /** A live run: what it asks of fdc.nal.usda.gov goes to this host. */
+    /** Returns the addresses requested since the last call, with the requested range. */
+    takeRequests: () => requests.splice(0),
+    /** Runs the pipeline live, with this host in place of fdc.nal.usda.gov. */
     ingest: (home: string, dryRun = false): Promise<EndedRun> => ingestLive(brandedFoods, { home, dryRun, origin }),
     close: () => {
       server.closeAllConnections()

@@ -1,4 +1,4 @@
-/** The three real bulk records are what they must be, field by field, whether or not the release states their labels' values. */
+/** Compares the three real bulk records field by field, with and without the label values of the release. */
 import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { brandedFoodId } from "@larder/schemas"
@@ -9,7 +9,7 @@ import { recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
 
 const sample = (name: string) => path.join(samplesOf("fdc"), name)
 
-const theBulkRecords = () => {
+const testBulkRecords = () => {
   const home = temporaryFolder()
   const file = "fdc_extract_3records_bulk_shape.json"
   const ids = [1106457, 1106628, 1106915]
@@ -196,7 +196,7 @@ const theBulkRecords = () => {
     expect((await recordsOf(home, ids)).map((record) => record?.nutrition)).toEqual(labels)
   })
 
-  it("give the same 29 values from amounts per 100 g when the release does not state them", async () => {
+  it("have the same 29 values from amounts per 100 g if the release does not state them", async () => {
     const folder = temporaryFolder()
     onTestFinished(() => removeFolder(folder))
     const text = readFileSync(sample(file), "utf8")
@@ -208,4 +208,4 @@ const theBulkRecords = () => {
   })
 }
 
-describeSamples("fdc", "the three real bulk records", theBulkRecords)
+describeSamples("fdc", "the three real bulk records", testBulkRecords)

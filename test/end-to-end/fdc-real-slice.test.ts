@@ -1,4 +1,4 @@
-/** The real slice of a CSV release: every row is accounted for, with and without what a release has beside it. */
+/** The real slice of a CSV release: every row is counted, with and without the other files of a release. */
 import { appendFileSync, cpSync, mkdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
@@ -6,7 +6,7 @@ import type { Ended } from "../support/programs.ts"
 import { describeSamples, samplesOf } from "../support/shared-samples.ts"
 import { derivedOf, ingest, labelsOf, recordsOf, rejectsOf } from "./branded-foods.ts"
 import { query, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
-import { csvRecords } from "./plain-csv.ts"
+import { parseCsv } from "./plain-csv.ts"
 
 const sample = (name: string) => path.join(samplesOf("fdc"), name)
 const sliceFiles = [
@@ -15,22 +15,22 @@ const sliceFiles = [
   ["food_nutrient.csv", "food_nutrient.csv"]
 ] as const
 
-const recordsIn = (name: string) => csvRecords(readFileSync(sample(`slice-2023-10/${name}`), "utf8"))
+const recordsIn = (name: string) => parseCsv(readFileSync(sample(`slice-2023-10/${name}`), "utf8"))
 
-const sliceInto = (folder: string) => {
+const copySlice = (folder: string) => {
   mkdirSync(folder)
   for (const [from, to] of sliceFiles) cpSync(sample(`slice-2023-10/${from}`), path.join(folder, to))
   return folder
 }
 
-const theSlice = () => {
+const testSlice = () => {
   const folder = temporaryFolder()
   const [home, otherHome] = [path.join(folder, "home"), path.join(folder, "other")]
   const ends: { plain?: Ended; appended?: Ended } = {}
   beforeAll(async () => {
-    ends.plain = await ingest(home, sliceInto(path.join(folder, "slice")))
+    ends.plain = await ingest(home, copySlice(path.join(folder, "slice")))
 
-    const appended = sliceInto(path.join(folder, "appended"))
+    const appended = copySlice(path.join(folder, "appended"))
     const [, ...others] = readFileSync(sample("slice-2023-10/food_sample_100.csv"), "utf8").split("\n")
     appendFileSync(path.join(appended, "food.csv"), `\n${others.join("\n")}`) // the last line has no end
     cpSync(sample("dictionary-2022-10"), appended, { recursive: true, filter: (file) => !file.endsWith("PROVENANCE") })
@@ -87,7 +87,7 @@ const theSlice = () => {
     expect(rows.map(({ fdc_id }) => fdc_id)).toEqual(ids)
   })
 
-  it("gives 4,827 labels with all their amounts, of which 23 have a row in both files", async () => {
+  it("has 4,827 labels with all their amounts; 23 of them have a row in both files", async () => {
     const [counts, both] = await query(
       home,
       `select count(*)::integer as labels, sum(len(nutrients))::integer as amounts, sum(source_rows)::integer as rows,
@@ -106,7 +106,7 @@ const theSlice = () => {
     expect(both?.map(({ fdc_id }) => fdc_id)).toEqual(expected.toSorted((a, b) => a - b))
   })
 
-  it("gives the record of fdc 1059799, field by field", async () => {
+  it("has the expected record of fdc 1059799, field by field", async () => {
     expect(await recordsOf(home, [1059799])).toMatchObject([
       {
         description: "SPINACH BITES IN A CRISP CARROT & VEGETABLE CRUMB, SPINACH",
@@ -148,19 +148,19 @@ const theSlice = () => {
 
   it("leaves foods of other kinds and their amounts unchanged", async () => {
     const plain = runOf(ends.plain)
-    // the hundred name the foods of all amounts that were orphans without them
-    const of = new Set(recordsIn("food_sample_100.csv").map(({ fdc_id }) => fdc_id))
-    const amounts = recordsIn("food_nutrient.csv").filter(({ fdc_id }) => of.has(fdc_id)).length
+    // these hundred foods own all amounts that were orphans
+    const sampled = new Set(recordsIn("food_sample_100.csv").map(({ fdc_id }) => fdc_id))
+    const amounts = recordsIn("food_nutrient.csv").filter(({ fdc_id }) => sampled.has(fdc_id)).length
     expect(runOf(ends.appended)).toMatchObject({
-      rows_read: Number(plain.rows_read) + of.size,
-      rows_unchanged: Number(plain.rows_unchanged) + of.size + amounts,
+      rows_read: Number(plain.rows_read) + sampled.size,
+      rows_unchanged: Number(plain.rows_unchanged) + sampled.size + amounts,
       rows_loaded: plain.rows_loaded,
       rows_rejected: Number(plain.rows_rejected) - amounts
     })
     expect((await rejectsOf(otherHome)).map(({ feed }) => feed)).toEqual(["gov-fdc/csv/branded_food.csv"])
   })
 
-  it("gives the same labels when the release also has dictionaries and other foods, and keeps every known nutrient", async () => {
+  it("has the same labels when the release also has dictionaries and other foods, and keeps every known nutrient", async () => {
     expect(await labelsOf(otherHome)).toEqual(await labelsOf(home))
     expect(await derivedOf(otherHome)).toEqual(await derivedOf(home))
     const dictionary = "select nutrient_id, number, name, unit from branded_food.nutrient order by nutrient_id"
@@ -169,4 +169,4 @@ const theSlice = () => {
   })
 }
 
-describeSamples("fdc", "the real slice of a CSV release", theSlice)
+describeSamples("fdc", "the real slice of a CSV release", testSlice)

@@ -1,4 +1,4 @@
-/** Ingest runs over folders of recordings, by the program itself, and what they left in the warehouse. */
+/** Runs the program over folders of recordings, and reads their results from the warehouse. */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -12,23 +12,23 @@ import { rowsIn } from "../support/warehouse/seen.ts"
 export const temporaryFolder = () => mkdtempSync(path.join(tmpdir(), "larder-end-to-end-"))
 export const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force: true })
 
-/** A folder that is removed when the test is over. */
-export const folderOfTest = () => {
+/** Makes a folder that is removed after the test. */
+export const makeTestFolder = () => {
   const folder = temporaryFolder()
   onTestFinished(() => removeFolder(folder))
   return folder
 }
 
-/** A copy of a home; its caller removes it. */
-export const copyIn = (home: string, copy = temporaryFolder()) => {
+/** Copies a home; the caller removes the copy. */
+export const copyHome = (home: string, copy = temporaryFolder()) => {
   cpSync(home, copy, { recursive: true, verbatimSymlinks: true })
   return copy
 }
 
-/** A copy of a home that is removed when the test is over. */
-export const copyOf = (home: string) => copyIn(home, folderOfTest())
+/** Copies a home; the copy is removed after the test. */
+export const copyForTest = (home: string) => copyHome(home, makeTestFolder())
 
-/** Writes the recordings into a folder of their own and runs the commodities pipeline over it. */
+/** Writes the recordings into a folder and runs the commodities pipeline on it. */
 export const replay = async (home: string, bodies: Bodies, ...args: ReadonlyArray<string>) => {
   const folder = temporaryFolder()
   try {
@@ -42,42 +42,42 @@ export const replay = async (home: string, bodies: Bodies, ...args: ReadonlyArra
 export const replayFolder = (home: string, folder: string, ...args: ReadonlyArray<string>) =>
   run("larder-ingest", ["commodities", "--replay", folder, "--json", ...args], { LARDER_HOME: home })
 
-/** The record of a run, as it is printed with `--json`. */
+/** Parses the record of a run that `--json` prints. */
 export const recordOf = ({ stdout }: { readonly stdout: string }): Readonly<Record<string, unknown>> =>
   JSON.parse(stdout)
 
 const generations = (home: string) => path.join(home, "warehouse/generations")
 
-/** The newest generation, of whatever run or rollback. */
+/** Reads the newest generation of any run or rollback. */
 export const newestManifest = (home: string): Manifest => {
   const newest = readdirSync(generations(home)).sort().at(-1) ?? ""
   return JSON.parse(readFileSync(path.join(generations(home), newest), "utf8"))
 }
 
-/** The generation that made live what is live of a data set. */
+/** Returns the generation in which the live data of a data set was published. */
 export const generationOf = (home: string, pipeline: string) => {
   const changedIn = newestManifest(home).data_sets[pipeline]?.changed_in
   return changedIn === undefined ? undefined : generationId(changedIn)
 }
 
-/** What people open to see all data sets. */
+/** The file that people open for all data sets. */
 export const catalogue = (home: string) => path.join(home, "warehouse/larder.duckdb")
 
-/** Rows of what is live, one query after the other. */
+/** Queries the live data, one query after the other. */
 export const query = (home: string, ...queries: ReadonlyArray<string>) =>
   Effect.runPromise(rowsIn(catalogue(home), ...queries))
 
-/** A home that was rebuilt from the raw archive of another one, and has nothing else of it; it is removed when the test is over. */
-export const rebuiltFrom = async (home: string) => {
-  const made = folderOfTest()
-  cpSync(path.join(home, "raw"), path.join(made, "raw"), { recursive: true })
-  const { code, stderr } = await run("larder-ingest", ["rebuild"], { LARDER_HOME: made })
+/** Rebuilds a home from the raw archive of another one alone; it is removed after the test. */
+export const rebuildFrom = async (home: string) => {
+  const rebuilt = makeTestFolder()
+  cpSync(path.join(home, "raw"), path.join(rebuilt, "raw"), { recursive: true })
+  const { code, stderr } = await run("larder-ingest", ["rebuild"], { LARDER_HOME: rebuilt })
   if (code !== 0) throw new Error(`the rebuild ended with ${code}:\n${stderr}`)
-  return made
+  return rebuilt
 }
 
-/** Looks at a home as an operator does, which brings what people open up to what is live. */
-export const look = async (home: string) => {
+/** Runs `status` on a home, which also updates the files that people open. */
+export const runStatus = async (home: string) => {
   const { code, stderr } = await run("larder-ingest", ["status"], { LARDER_HOME: home })
   if (code === null || code > 1) throw new Error(`the status ended with ${code}:\n${stderr}`)
 }

@@ -6,28 +6,28 @@ import { network, range, readOnce, startShop, storeAt } from "../support/pipelin
 
 describe("100 stores", () => {
   // test/long reads a thousand
-  it.live("are read side by side, each one request at a time, in memory that does not grow with them", () =>
+  it.live("are read concurrently, with one request at a time for each, in constant memory", () =>
     expectManyReads(100, 32)
   )
 })
 
 describe("the limit of Shopify stores", () => {
-  it.live("lets two stores be read at once, even if the caller asks for six", () =>
+  it.live("reads at most two stores at once, even if the caller requests six", () =>
     Effect.gen(function* () {
-      const load = { now: 0, most: 0 }
+      const load = { current: 0, max: 0 }
       const shops = yield* Effect.forEach(range(1, 6), () =>
         startShop({ pages: [[1]] }, ({ response }) => {
-          load.now += 1
-          load.most = Math.max(load.most, load.now)
+          load.current += 1
+          load.max = Math.max(load.max, load.current)
           response.on("close", () => {
-            load.now -= 1
+            load.current -= 1
           })
           return false
         })
       )
       const all = yield* Effect.forEach(shops, (shop) => readOnce(storeAt(shop)), { concurrency: 6 })
       assert.deepStrictEqual([...new Set(all.map(({ read }) => read.outcome))], ["complete"])
-      assert.isAtMost(load.most, 2)
+      assert.isAtMost(load.max, 2)
     }).pipe(Effect.provideService(ShopifyStoreSlots, Semaphore.makeUnsafe(2)), Effect.provide(network()), Effect.scoped)
   )
 })

@@ -1,7 +1,7 @@
-/** Reads tables character by character, for counts that must share nothing with the readers that they check. */
+/** Reads tables character by character, for counts that are independent of the readers under test. */
 
-/** Records by the header of their table. Lines without any text are no records. */
-export const csvRecords = (text: string, separator = ","): ReadonlyArray<Readonly<Record<string, string>>> => {
+/** Returns the records of a table by its header, without empty lines. */
+export const parseCsv = (text: string, separator = ","): ReadonlyArray<Readonly<Record<string, string>>> => {
   const plain = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n")
   const rows: Array<Array<string>> = [[]]
   let field = ""

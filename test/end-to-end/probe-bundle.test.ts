@@ -1,4 +1,4 @@
-/** The bundle of a probe: made of real answers, free of keys, and read again by a probe and by runs. */
+/** The bundle of a probe: real responses without keys, which a probe and a run can read. */
 import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { buffer } from "node:stream/consumers"
@@ -12,40 +12,40 @@ import { hasty, range, startShop } from "../support/pipelines/store-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
 import { run } from "../support/programs.ts"
 import { startFdcHost, zipAt } from "./fdc-host.ts"
-import { folderOfTest, query } from "./ingesting.ts"
-import { at, bundling, key, recent, startServices } from "./probing.ts"
+import { makeTestFolder, query } from "./ingesting.ts"
+import { key, liveFrom, makeRecent, probeIntoBundle, startServices } from "./probing.ts"
 import { goodFiles } from "./small-releases.ts"
 import { writeFiles } from "./storefronts.ts"
 
 const secret = key.MARS_API_KEY
 const token = "feed-token-31415926"
-const inPath = "9f8a7c6d5e4fsecretpath"
+const pathSecret = "9f8a7c6d5e4fsecretpath"
 const password = "pass-of-the-proxy-2718"
 const day = "2026-04-30"
 
-/** Names and contents, also of zips within. */
-const unzipped = async (bytes: Buffer): Promise<ReadonlyArray<readonly [string, Buffer]>> => {
+/** Lists names and contents of a zip, and of zips inside of it. */
+const unzip = async (bytes: Buffer): Promise<ReadonlyArray<readonly [string, Buffer]>> => {
   const zip = await fromBufferPromise(bytes)
   const found: Array<readonly [string, Buffer]> = []
   for await (const entry of zip.eachEntry()) {
     const content = await buffer(await zip.openReadStreamPromise(entry))
     found.push([entry.fileName, content])
-    if (entry.fileName.endsWith(".zip")) found.push(...(await unzipped(content)))
+    if (entry.fileName.endsWith(".zip")) found.push(...(await unzip(content)))
   }
   return found
 }
 
 const inBase64 = [`${secret}:`, `user:${secret}`, `a${secret}b`].map((text) => Buffer.from(text).toString("base64"))
 
-/** Sources that repeat what they were sent, wherever they can, beside some that fail. */
+/** Probes sources that repeat received secrets wherever they can, and sources that fail. */
 const makeBundle = Effect.gen(function* () {
-  const folder = yield* Effect.sync(() => folderOfTest())
+  const folder = yield* Effect.sync(() => makeTestFolder())
   const east = feedNamed("gov-mars/1047")
-  const whole = recent(bodyOf(feedNamed("gov-mars/1043"), [aRange(1043)]))
+  const intact = makeRecent(bodyOf(feedNamed("gov-mars/1043"), [aRange(1043)]))
   const repeated = JSON.stringify([secret, encodeURIComponent(secret), `Basic ${inBase64[0]}`, ...inBase64.slice(1)])
   const services = yield* startServices({
-    "gov-mars/1043": { body: whole.replace(/^\[|^\{/, (start) => (start === "{" ? `{"echo": ${repeated},` : start)) },
-    [east.feed]: { body: recent(bodyOf(east, [aRange(1047)])).replaceAll("price_m", "cost_m") },
+    "gov-mars/1043": { body: intact.replace(/^\[|^\{/, (start) => (start === "{" ? `{"echo": ${repeated},` : start)) },
+    [east.feed]: { body: makeRecent(bodyOf(east, [aRange(1047)])).replaceAll("price_m", "cost_m") },
     "gov-mars/1089": { body: `<html><title>${secret}</title>${repeated}`, type: `text/html; key=${secret}` },
     "gov-mars/1090": { status: 404, body: `{"message": "no report for ${secret} or ${inBase64[0]}"}` },
     "gov-mars/1099": { status: 500, body: `{"message": "failed with ${inBase64[1]}"}` }
@@ -58,7 +58,9 @@ const makeBundle = Effect.gen(function* () {
   host.faults.set(zipAt("json", day), (response) => response.writeHead(404).end())
   const open = yield* startShop({ pages: [range(1, 3)] })
   const closed = yield* startShop({ pages: [range(1, 3)], robots: "User-agent: *\nDisallow: /products.json" })
-  const broken = yield* startUpstream((response) => response.writeHead(500).end(`no feed for ${token} at ${inPath}`))
+  const broken = yield* startUpstream((response) =>
+    response.writeHead(500).end(`no feed for ${token} at ${pathSecret}`)
+  )
   const list = [
     { domain: "open.example", name: "Open", kind: "shopify", location: open.url },
     { domain: "closed.example", name: "Closed", kind: "shopify", location: closed.url },
@@ -66,7 +68,7 @@ const makeBundle = Effect.gen(function* () {
       domain: "broken.example",
       name: "B",
       kind: "google-merchant",
-      location: `${broken.url}/feeds/${inPath}.xml?token=${token}`
+      location: `${broken.url}/feeds/${pathSecret}.xml?token=${token}`
     }
   ]
   const stores = path.join(writeFiles(folder, { "list.json": list }), "list.json")
@@ -77,23 +79,23 @@ const makeBundle = Effect.gen(function* () {
     HTTPS_PROXY: `http://me:${password}@proxy.example:3128`,
     NO_PROXY: "*"
   }
-  const verdicts = yield* bundling(
+  const verdicts = yield* probeIntoBundle(
     file,
     [
-      [commodities, { origin: at(services) }],
+      [commodities, { origin: liveFrom(services) }],
       [brandedFoods, { origin: host.origin }],
       [storefronts, { origin: liveOrigin(hasty), stores }]
     ],
     environment
   )
-  return { file, folder, verdicts, names: yield* Effect.promise(() => unzipped(readFileSync(file))) }
+  return { file, folder, verdicts, names: yield* Effect.promise(() => unzip(readFileSync(file))) }
 }).pipe(Effect.scoped)
 
-const inShort = (verdicts: ReadonlyArray<FeedVerdict>) =>
+const formatVerdicts = (verdicts: ReadonlyArray<FeedVerdict>) =>
   verdicts.map(({ feed, verdict }) => `${feed}: ${verdict}`).sort()
 
 describe("a bundle of a probe", () => {
-  it.live("holds no key, token or password, and replays to the same verdicts", () =>
+  it.live("contains no key, token or password, and replays to the same verdicts", () =>
     Effect.gen(function* () {
       const { file, names, verdicts } = yield* makeBundle
       assert.deepStrictEqual([...new Set(verdicts.map(({ verdict }) => verdict))].sort(), [
@@ -105,26 +107,26 @@ describe("a bundle of a probe", () => {
       const secrets = [
         secret,
         token,
-        inPath,
+        pathSecret,
         password,
         ...inBase64,
         Buffer.from(secret).toString("base64").replace(/=*$/, "")
       ]
-      for (const one of secrets)
+      for (const secret of secrets)
         assert.deepStrictEqual(
-          texts.filter((text) => text.includes(one)),
+          texts.filter((text) => text.includes(secret)),
           []
         )
-      const probe = names.find(([name]) => name === "probe.json")?.[1].toString() ?? ""
-      assert.include(probe, "text/html; key=redacted-1")
-      assert.include(probe, '"path": "food_nutrient.csv"')
+      const json = names.find(([name]) => name === "probe.json")?.[1].toString() ?? ""
+      assert.include(json, "text/html; key=redacted-1")
+      assert.include(json, '"path": "food_nutrient.csv"')
 
       const replayed = yield* Effect.promise(() =>
         run("larder-ingest", ["probe", "--replay", file, "--json"], {
           LARDER_HOME: path.join(path.dirname(file), "home")
         })
       )
-      assert.deepStrictEqual(inShort(JSON.parse(replayed.stdout).feeds), inShort(verdicts))
+      assert.deepStrictEqual(formatVerdicts(JSON.parse(replayed.stdout).feeds), formatVerdicts(verdicts))
       assert.strictEqual(replayed.code, 4)
       assert.include(replayed.stdout, "HTTP 500 Internal Server Error")
       assert.include(replayed.stdout, "robots.txt forbids /products.json")
@@ -151,7 +153,7 @@ describe("a bundle of a probe", () => {
   )
 
   it("is written by --bundle, only to a new file", async () => {
-    const folder = folderOfTest()
+    const folder = makeTestFolder()
     const recordings = path.join(folder, "recordings")
     const name = "mpr.datamart.ams.usda.gov/services/v1.1/reports/2991/Detail"
     writeFiles(recordings, { [name]: JSON.parse(bodyOf(feedNamed("gov-mpr/2991/Detail"), [])) })
@@ -166,7 +168,7 @@ describe("a bundle of a probe", () => {
       "bundle.zip has 1 recordings. Keys were removed, and so was everything in the addresses of stores that looks like a secret. Check it before you send it."
     )
     assert.deepStrictEqual(
-      (await unzipped(readFileSync(file))).map(([found]) => found),
+      (await unzip(readFileSync(file))).map(([found]) => found),
       ["probe.json", name]
     )
     writeFileSync(file, "mine")

@@ -1,4 +1,4 @@
-/** What a probe says of live sources: real requests over real HTTP, of which only the hosts are moved. */
+/** Verdicts of a probe about live sources: real requests over real HTTP, with only the hosts replaced. */
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import {
@@ -15,50 +15,56 @@ import { Effect } from "effect"
 import { makeAuthority, makeCertificate } from "../support/pipelines/certificates.ts"
 import { aRange, bodyOf, feedNamed, sectionsBody } from "../support/pipelines/commodity-payloads.ts"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
-import { hostsMoved, ingestLive, unpaced } from "../support/pipelines/live-runs.ts"
+import { ingestLive, redirectHosts, unpaced } from "../support/pipelines/live-runs.ts"
 import { hasty, range, startShop } from "../support/pipelines/store-host.ts"
-import { startTls, trusting } from "../support/pipelines/tls-host.ts"
+import { startTls, trustAuthority } from "../support/pipelines/tls-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
 import { startFdcHost, zipAt } from "./fdc-host.ts"
-import { folderOfTest, removeFolder, temporaryFolder } from "./ingesting.ts"
-import { at, key, probing, recent, startServices } from "./probing.ts"
+import { makeTestFolder, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { key, liveFrom, makeRecent, probe, startServices } from "./probing.ts"
 import { goodFiles, goodZip, jsonRelease, recordOf } from "./small-releases.ts"
 import { writeFiles } from "./storefronts.ts"
 
 const { feeds } = catalog()
 
-const of = (verdicts: ReadonlyArray<FeedVerdict>, feed: string) => {
-  const { detail, notes, verdict } = verdicts.find((one) => one.feed === feed) ?? assert.fail(`no verdict of ${feed}`)
+const findVerdict = (verdicts: ReadonlyArray<FeedVerdict>, feed: string) => {
+  const { detail, notes, verdict } =
+    verdicts.find((other) => other.feed === feed) ?? assert.fail(`no verdict for ${feed}`)
   return { verdict, detail, notes }
 }
 
 describe("a probe of commodities", () => {
-  it.live("requests a few weeks of each feed, and reports what differs from the catalog", () =>
+  it.live("requests a few weeks of each feed, and reports differences from the catalog", () =>
     Effect.gen(function* () {
       const east = feedNamed("gov-mars/1047")
       const central = feedNamed("gov-mars/1089")
       const services = yield* startServices({
         "gov-mars/1043": {
-          body: recent(bodyOf(feedNamed("gov-mars/1043"), [aRange(1043, { commodity: "Dry Buttermilk", heat: "Low" })]))
+          body: makeRecent(
+            bodyOf(feedNamed("gov-mars/1043"), [aRange(1043, { commodity: "Dry Buttermilk", heat: "Low" })])
+          )
         },
-        [east.feed]: { body: recent(bodyOf(east, [aRange(1047)])).replaceAll("price_m", "cost_m") },
+        [east.feed]: { body: makeRecent(bodyOf(east, [aRange(1047)])).replaceAll("price_m", "cost_m") },
         "gov-mars/1623": { body: sectionsBody({ "Dairy Monthly Averages": [] }) },
         [central.feed]: { body: "<html><title>Blocked by policy</title>", type: "text/html" },
         "gov-mars/1090": { status: 404, body: "" },
         "gov-mars/1091": { body: bodyOf(feedNamed("gov-mars/1091"), []) }
       })
-      const verdicts = yield* probing(commodities, { origin: at(services) })
+      const verdicts = yield* probe(commodities, { origin: liveFrom(services) })
       assert.match(
-        of(verdicts, "gov-mars/1603").detail,
+        findVerdict(verdicts, "gov-mars/1603").detail,
         /^CME Group - Daily Cash Trading - Week to Date, 5 rows, newest 2\d{3}-/
       )
-      assert.deepStrictEqual(of(verdicts, "gov-mars/1043").notes, ["columns that no mapping knows: heat"])
-      assert.match(of(verdicts, east.feed).detail, /^The report has changed: the column price_min is missing/)
-      assert.include(of(verdicts, "gov-mars/1623").detail, 'lacks the section "CME Monthly Averages"')
-      assert.include(of(verdicts, central.feed).detail, "is an HTML or XML page, not JSON: a proxy or a captive portal")
-      assert.include(of(verdicts, "gov-mars/1090").detail, "HTTP 404 Not Found")
+      assert.deepStrictEqual(findVerdict(verdicts, "gov-mars/1043").notes, ["columns that no mapping knows: heat"])
+      assert.match(findVerdict(verdicts, east.feed).detail, /^The report has changed: the column price_min is missing/)
+      assert.include(findVerdict(verdicts, "gov-mars/1623").detail, 'lacks the section "CME Monthly Averages"')
+      assert.include(
+        findVerdict(verdicts, central.feed).detail,
+        "is an HTML or XML page, not JSON: a proxy or a captive portal"
+      )
+      assert.include(findVerdict(verdicts, "gov-mars/1090").detail, "HTTP 404 Not Found")
       assert.match(
-        of(verdicts, "gov-mars/1091").detail,
+        findVerdict(verdicts, "gov-mars/1091").detail,
         /^Butter - West U\.S\. has no row of 2\d{3}-\d\d-\d\d to 2\d{3}-/
       )
       const states = Map.groupBy(verdicts, ({ verdict }) => verdict)
@@ -73,8 +79,8 @@ describe("a probe of commodities", () => {
       assert.lengthOf(verdicts, feeds.length)
       assert.strictEqual(probeExitCode(verdicts), 4)
       assert.isTrue(
-        services.seen.every(({ url }) => /[?&]q=[a-z_]+%3D/.test(url)),
-        "no whole history is asked for"
+        services.requests.every(({ url }) => /[?&]q=[a-z_]+%3D/.test(url)),
+        "no whole history is requested"
       )
     }).pipe(Effect.scoped)
   )
@@ -82,26 +88,26 @@ describe("a probe of commodities", () => {
   it.live("requests nothing that requires a key when there is none, and names the variable", () =>
     Effect.gen(function* () {
       const services = yield* startServices()
-      const verdicts = yield* probing(commodities, { origin: at(services), environment: {} })
+      const verdicts = yield* probe(commodities, { origin: liveFrom(services), environment: {} })
       assert.match(
         formatReport(verdicts),
         /My Market News .*: 0 of 27 ok\n {2}not asked {4}27 feeds, .*: MARS_API_KEY is not set: get a free key/
       )
-      assert.isFalse(services.seen.some(({ url }) => url.includes("marsapi")))
+      assert.isFalse(services.requests.some(({ url }) => url.includes("marsapi")))
       assert.strictEqual(probeExitCode(verdicts), 4)
     }).pipe(Effect.scoped)
   )
 
-  it.live("calls a service once if it refuses the key, and twice if it does not answer", () =>
+  it.live("calls a service once if it refuses the key, and twice if it does not respond", () =>
     Effect.gen(function* () {
       const services = yield* startUpstream((response, _, { url }) =>
         response.writeHead(url.includes("marsapi") ? 403 : 500).end('{"message":"Access is denied"}')
       )
-      const verdicts = yield* probing(commodities, { origin: at(services) })
-      assert.include(of(verdicts, "gov-mars/1603").detail, "Check the key in MARS_API_KEY")
-      assert.deepStrictEqual(of(verdicts, "gov-mars/1602").detail, "the service denied gov-mars/1603")
-      const asked = Map.groupBy(services.seen, ({ url }) => url)
-      assert.lengthOf(asked, 3)
+      const verdicts = yield* probe(commodities, { origin: liveFrom(services) })
+      assert.include(findVerdict(verdicts, "gov-mars/1603").detail, "Check the key in MARS_API_KEY")
+      assert.deepStrictEqual(findVerdict(verdicts, "gov-mars/1602").detail, "the service denied gov-mars/1603")
+      const byUrl = Map.groupBy(services.requests, ({ url }) => url)
+      assert.lengthOf(byUrl, 3)
       assert.strictEqual(probeExitCode(verdicts), 1)
       assert.notInclude(JSON.stringify(verdicts), key.MARS_API_KEY)
     }).pipe(Effect.scoped)
@@ -110,18 +116,20 @@ describe("a probe of commodities", () => {
   it.live.each([
     [{ status: 410, body: "" }, "unreachable", /the API has moved; install a newer version of Larder/],
     [{ body: bodyOf(feedNamed("gov-mars/1603"), []) }, "differs", /like every other report of this service/]
-  ] as const)("says of a service as a whole what is wrong with all of its reports", ([answer, verdict, detail]) =>
-    Effect.gen(function* () {
-      const services = yield* startServices({ "*": answer })
-      const verdicts = yield* probing(commodities, { origin: at(services) })
-      assert.strictEqual(of(verdicts, "gov-mars/1099").verdict, verdict)
-      assert.match(of(verdicts, "gov-mars/1099").detail, detail)
-    }).pipe(Effect.scoped)
+  ] as const)(
+    "reports a fault of all reports of a service as a fault of the service: %s",
+    ([response, verdict, detail]) =>
+      Effect.gen(function* () {
+        const services = yield* startServices({ "*": response })
+        const verdicts = yield* probe(commodities, { origin: liveFrom(services) })
+        assert.strictEqual(findVerdict(verdicts, "gov-mars/1099").verdict, verdict)
+        assert.match(findVerdict(verdicts, "gov-mars/1099").detail, detail)
+      }).pipe(Effect.scoped)
   )
 })
 
-/** Of each service, what is said beside its heading. */
-const linesOf = (text: string) => text.split("\n").filter((line) => line.startsWith("  "))
+/** Returns the lines of a report, without the headings of the services. */
+const selectLines = (text: string) => text.split("\n").filter((line) => line.startsWith("  "))
 
 describe("a fault that affects all feeds", () => {
   it.live.each([
@@ -131,16 +139,16 @@ describe("a fault that affects all feeds", () => {
       /unreachable {2}\d+ feeds, .*: no report of this service is at its address anymore .*: the API has moved; install a newer version/
     ],
     [
-      "a proxy that answers with a page",
+      "a proxy that responds with a page",
       { body: "<html><title>Blocked by policy</title>", type: "text/html" },
-      /differs {6}\d+ feeds, .*: the payload is an HTML or XML page, .* may answer in place of the service; sign in to the network/
+      /differs {6}\d+ feeds, .*: the payload is an HTML or XML page, .* may respond in place of the service; sign in to the network/
     ]
-  ] as const)("is told once: %s", ([, answer, line]) =>
+  ] as const)("is reported once: %s", ([, response, expected]) =>
     Effect.gen(function* () {
-      const services = yield* startServices({ "*": answer })
-      const lines = linesOf(formatReport(yield* probing(commodities, { origin: at(services) })))
+      const services = yield* startServices({ "*": response })
+      const lines = selectLines(formatReport(yield* probe(commodities, { origin: liveFrom(services) })))
       assert.lengthOf(lines, 2, lines.join("\n"))
-      for (const said of lines) assert.match(said, line)
+      for (const line of lines) assert.match(line, expected)
     }).pipe(Effect.scoped)
   )
 
@@ -151,31 +159,31 @@ describe("a fault that affects all feeds", () => {
       )
       const portal = page.url.replace("127.0.0.1", "localhost")
       const services = yield* startUpstream((response) => response.writeHead(302, { location: portal }).end())
-      const lines = linesOf(formatReport(yield* probing(commodities, { origin: at(services) })))
-      assert.match(lines[0] ?? "", /answers with an HTML page instead of data.*sign in there and run again/)
+      const lines = selectLines(formatReport(yield* probe(commodities, { origin: liveFrom(services) })))
+      assert.match(lines[0] ?? "", /responds with an HTML page instead of data.*sign in there and run again/)
       assert.match(lines[1] ?? "", /not asked {4}26 feeds/)
-      assert.lengthOf(services.seen, 2)
+      assert.lengthOf(services.requests, 2)
     }).pipe(Effect.scoped)
   )
 
   it.live("is reported once, and nothing more is requested: a captive portal that redirects from HTTPS to HTTP", () =>
     Effect.gen(function* () {
       const authority = makeAuthority()
-      yield* trusting(authority)
-      const asked: Array<string> = []
+      yield* trustAuthority(authority)
+      const paths: Array<string> = []
       const { port } = yield* startTls(authority.issue(["127.0.0.1"]), ({ url }, response) => {
-        asked.push(url ?? "")
+        paths.push(url ?? "")
         response.writeHead(302, { location: "http://portal.example/login" }).end()
       })
-      const origin = hostsMoved(({ pathname, search }) => `https://127.0.0.1:${port}${pathname}${search}`, unpaced)
-      const lines = linesOf(formatReport(yield* probing(commodities, { origin })))
+      const origin = redirectHosts(({ pathname, search }) => `https://127.0.0.1:${port}${pathname}${search}`, unpaced)
+      const lines = selectLines(formatReport(yield* probe(commodities, { origin })))
       assert.match(
         lines[0] ?? "",
         /redirects from https to http, to portal\.example\. If that .* sign in there and run/
       )
       assert.match(lines[1] ?? "", /not asked {4}26 feeds/)
       assert.lengthOf(lines, 4)
-      assert.lengthOf(asked, 2)
+      assert.lengthOf(paths, 2)
       const { problem, run } = yield* Effect.acquireUseRelease(
         Effect.sync(temporaryFolder),
         (home) => Effect.promise(() => ingestLive(commodities, { home, environment: key, origin })),
@@ -183,17 +191,17 @@ describe("a fault that affects all feeds", () => {
       )
       assert.isNull(run)
       assert.lengthOf(problem.match(/sign in there and run again/g) ?? [], 2)
-      assert.include(problem, "Not asked, because the service did not answer for gov-mars/1603.")
-      assert.lengthOf(asked, 4)
+      assert.include(problem, "Not requested, because the service did not respond for gov-mars/1603.")
+      assert.lengthOf(paths, 4)
     }).pipe(Effect.scoped)
   )
 
   it.live("is reported once, and nothing more is requested: a certificate that is not trusted", () =>
     Effect.gen(function* () {
       const { port } = yield* startTls(makeCertificate({ name: "unknown", hosts: ["127.0.0.1"] }))
-      const origin = hostsMoved(({ pathname, search }) => `https://127.0.0.1:${port}${pathname}${search}`, unpaced)
-      const verdicts = yield* probing(commodities, { origin })
-      const lines = linesOf(formatReport(verdicts))
+      const origin = redirectHosts(({ pathname, search }) => `https://127.0.0.1:${port}${pathname}${search}`, unpaced)
+      const verdicts = yield* probe(commodities, { origin })
+      const lines = selectLines(formatReport(verdicts))
       assert.match(lines[0] ?? "", /is not signed by an authority that this machine trusts .* in NODE_EXTRA_CA_CERTS/)
       assert.match(lines[1] ?? "", /not asked {4}26 feeds/)
       assert.strictEqual(probeExitCode(verdicts), 1)
@@ -202,12 +210,12 @@ describe("a fault that affects all feeds", () => {
 })
 
 const day = "2026-04-30"
-const fdc = Effect.acquireRelease(Effect.promise(startFdcHost), (host) => Effect.sync(() => host.close()))
+const startFdc = Effect.acquireRelease(Effect.promise(startFdcHost), (host) => Effect.sync(() => host.close()))
 
 describe("a probe of branded foods", () => {
   it.live("reads the list and the first records of each zip, not the zips", () =>
     Effect.gen(function* () {
-      const host = yield* fdc
+      const host = yield* startFdc
       const noise = Buffer.from(Array.from({ length: 900_000 }, (_, n) => Math.imul(n, 2_654_435_761) >>> 24))
       const files = [...goodFiles(), { path: "food_portion.csv", content: noise }]
       host.releases.set(zipAt("csv", day), zipOf(...files))
@@ -215,10 +223,10 @@ describe("a probe of branded foods", () => {
         zipAt("json", day),
         zipOf({ path: "brandedDownload.json", content: jsonRelease([recordOf(1, { novelty: 1 }), recordOf(2)]) })
       )
-      const verdicts = yield* probing(brandedFoods, { origin: host.origin })
-      assert.include(of(verdicts, "gov-fdc/csv").detail, "food.csv, branded_food.csv, food_nutrient.csv")
-      assert.include(of(verdicts, "gov-fdc/json").detail, "its first 2 foods can be read")
-      assert.deepStrictEqual(of(verdicts, "gov-fdc/json").notes, ["keys that no mapping knows: novelty"])
+      const verdicts = yield* probe(brandedFoods, { origin: host.origin })
+      assert.include(findVerdict(verdicts, "gov-fdc/csv").detail, "food.csv, branded_food.csv, food_nutrient.csv")
+      assert.include(findVerdict(verdicts, "gov-fdc/json").detail, "its first 2 foods can be read")
+      assert.deepStrictEqual(findVerdict(verdicts, "gov-fdc/json").notes, ["keys that no mapping knows: novelty"])
       assert.deepStrictEqual(
         verdicts.map(({ newest_day }) => newest_day),
         [day, day]
@@ -229,20 +237,23 @@ describe("a probe of branded foods", () => {
 
   it.live("reports a missing column, a missing file, and a page that names no release", () =>
     Effect.gen(function* () {
-      const host = yield* fdc
+      const host = yield* startFdc
       const renamed = goodFiles().map(({ content, path }) => ({
         path,
         content: Buffer.from(String(content).replace("gtin_upc", "gtin"))
       }))
       host.releases.set(zipAt("csv", day), zipOf(...renamed))
       host.releases.set(zipAt("json", day), goodZip())
-      const verdicts = yield* probing(brandedFoods, { origin: host.origin })
-      assert.include(of(verdicts, "gov-fdc/csv").detail, "branded_food.csv line 1: the header has no column gtin_upc")
-      assert.include(of(verdicts, "gov-fdc/json").detail, "the zip has no .json")
+      const verdicts = yield* probe(brandedFoods, { origin: host.origin })
+      assert.include(
+        findVerdict(verdicts, "gov-fdc/csv").detail,
+        "branded_food.csv line 1: the header has no column gtin_upc"
+      )
+      assert.include(findVerdict(verdicts, "gov-fdc/json").detail, "the zip has no .json")
       host.releases.clear()
       host.releases.set("/other", Buffer.from("nothing"))
-      const none = yield* probing(brandedFoods, { origin: host.origin })
-      assert.include(of(none, "gov-fdc").detail, "No release of branded foods was found")
+      const withoutRelease = yield* probe(brandedFoods, { origin: host.origin })
+      assert.include(findVerdict(withoutRelease, "gov-fdc").detail, "No release of branded foods was found")
     }).pipe(Effect.scoped)
   )
 })
@@ -253,7 +264,7 @@ describe("a probe of stores", () => {
       const open = yield* startShop({ pages: [range(1, 250), range(251, 300)] })
       const closed = yield* startShop({ pages: [range(1, 3)], robots: "User-agent: *\nDisallow: /products.json" })
       const page = yield* startUpstream((response) => response.end("<!doctype html><title>Shop</title>"))
-      const files = yield* Effect.sync(() => folderOfTest())
+      const files = yield* Effect.sync(() => makeTestFolder())
       const entry = (name: string, { url: location }: { readonly url: string }) => ({
         domain: `${name}.example`,
         name,
@@ -262,23 +273,23 @@ describe("a probe of stores", () => {
       })
       const list = [entry("open", open), entry("closed", closed), entry("page", page)]
       const stores = path.join(writeFiles(files, { "list.json": list }), "list.json")
-      const verdicts = yield* probing(storefronts, {
+      const verdicts = yield* probe(storefronts, {
         stores,
         origin: liveOrigin(hasty),
         environment: { LARDER_PRIVATE_HOSTS: "127.0.0.1" }
       })
-      assert.deepStrictEqual(of(verdicts, "store/open.example"), {
+      assert.deepStrictEqual(findVerdict(verdicts, "store/open.example"), {
         verdict: "ok",
         detail: "the first 250 products can be read",
         notes: []
       })
       assert.deepStrictEqual(
-        open.seen.map(({ url }) => url),
+        open.requests.map(({ url }) => url),
         ["/robots.txt", "/meta.json", "/products.json?limit=250&page=1"]
       )
-      assert.strictEqual(of(verdicts, "store/closed.example").verdict, "unreachable")
-      assert.include(of(verdicts, "store/closed.example").detail, "robots.txt forbids /products.json")
-      assert.strictEqual(of(verdicts, "store/page.example").verdict, "differs")
+      assert.strictEqual(findVerdict(verdicts, "store/closed.example").verdict, "unreachable")
+      assert.include(findVerdict(verdicts, "store/closed.example").detail, "robots.txt forbids /products.json")
+      assert.strictEqual(findVerdict(verdicts, "store/page.example").verdict, "differs")
       assert.strictEqual(probeExitCode(verdicts), 4)
     }).pipe(Effect.scoped)
   )

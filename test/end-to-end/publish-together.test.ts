@@ -9,7 +9,8 @@ import { otherProcess } from "../support/warehouse/other-process.ts"
 import { aLayout, ask, pantryIn, publishFound } from "../support/warehouse/pantry.ts"
 import { publishersKilled, publishersRace } from "./publishers-race.ts"
 
-const items = (name: string, count: number) => Array.from({ length: count }, (_, i) => ({ item: `${name} ${i + 1}` }))
+const makeItems = (name: string, count: number) =>
+  Array.from({ length: count }, (_, i) => ({ item: `${name} ${i + 1}` }))
 
 describe("publishers at the same time", () => {
   itLive("lose no rows and no runs in three processes, and publish one generation after another", () =>
@@ -17,7 +18,7 @@ describe("publishers at the same time", () => {
       const layout = yield* aLayout
       const names = ["apple", "pear", "plum"]
       const publishers = yield* Effect.forEach(names, (name) =>
-        otherProcess({ do: "publish", home: layout.home, found: { deliveries: items(name, 50) } })
+        otherProcess({ do: "publish", home: layout.home, found: { deliveries: makeItems(name, 50) } })
       )
       const published = yield* Effect.forEach(publishers, ({ nextLine }) => nextLine, { concurrency: "unbounded" })
       assert.deepStrictEqual(
@@ -41,24 +42,24 @@ describe("publishers at the same time", () => {
     })
   )
   itLive("of different data sets lose no rows and no runs of each other", () => publishersRace(10))
-  itLive("leave whole publications or nothing of them when they are killed", () => publishersKilled(6))
+  itLive("leave whole publications or none when they are killed", () => publishersKilled(6))
   itLive("of different data sets do not wait for each other", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishFound(layout, { deliveries: items("fig", 1) })
+      yield* publishFound(layout, { deliveries: makeItems("fig", 1) })
       const holder = yield* otherProcess({ do: "hold", file: layout.lockOf("pantry") })
       assert.strictEqual(yield* holder.nextLine, "held")
-      const { run } = yield* publishFound(layout, { deliveries: items("wine", 1) }, { of: pantryIn("cellar") })
+      const { run } = yield* publishFound(layout, { deliveries: makeItems("wine", 1) }, { of: pantryIn("cellar") })
       assert.strictEqual(run.generation, "larder-000002")
     })
   )
-  itLive("wait for the one that is publishing, and log once that they wait", (logs) =>
+  itLive("wait for the publisher that holds the lock, and log this once", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishFound(layout, { deliveries: items("fig", 1) })
+      yield* publishFound(layout, { deliveries: makeItems("fig", 1) })
       const holder = yield* otherProcess({ do: "hold", file: layout.lockOf("pantry") })
       assert.strictEqual(yield* holder.nextLine, "held")
-      const here = yield* Effect.forkChild(publishFound(layout, { deliveries: items("plum", 1) }))
+      const here = yield* Effect.forkChild(publishFound(layout, { deliveries: makeItems("plum", 1) }))
       while (!logs.some((line) => line.includes("waiting for it"))) yield* Effect.sleep("20 millis")
       assert.strictEqual((yield* ask(layout, "from pantry.delivery")).length, 1)
       yield* holder.kill("SIGKILL")
@@ -67,12 +68,16 @@ describe("publishers at the same time", () => {
       assert.strictEqual(logs.filter((line) => line.includes("waiting for it")).length, 1)
     })
   )
-  itLive("take turns within one process", () =>
+  itLive("run one after the other within one process", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* Effect.forEach(["apple", "pear", "plum"], (name) => publishFound(layout, { deliveries: items(name, 5) }), {
-        concurrency: "unbounded"
-      })
+      yield* Effect.forEach(
+        ["apple", "pear", "plum"],
+        (name) => publishFound(layout, { deliveries: makeItems(name, 5) }),
+        {
+          concurrency: "unbounded"
+        }
+      )
       assert.strictEqual((yield* ask(layout, "from pantry.delivery")).length, 15)
       let inside = 0
       const alone = Effect.gen(function* () {
@@ -90,7 +95,7 @@ describe("an analyst who has the warehouse open", () => {
   itLive("keeps reading one generation during seven publications, and finds the new one when opening again", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishFound(layout, { deliveries: items("apple", 10), prices: [{ item: "apple" }] })
+      yield* publishFound(layout, { deliveries: makeItems("apple", 10), prices: [{ item: "apple" }] })
       const analyst = yield* otherProcess({ do: "read", file: layout.dataSetFile("pantry") })
       assert.strictEqual(yield* analyst.nextLine, "open")
       const sql =
@@ -100,7 +105,7 @@ describe("an analyst who has the warehouse open", () => {
       for (let day = 1; day <= 7; day++) {
         // After the sixth, the generation that is being read is pruned.
         yield* publishFound(layout, {
-          deliveries: items(`pear ${day}`, 1),
+          deliveries: makeItems(`pear ${day}`, 1),
           prices: [{ item: "apple", price: `${day}` }]
         })
         assert.deepStrictEqual(yield* analyst.ask(sql), before)
@@ -113,7 +118,7 @@ describe("an analyst who has the warehouse open", () => {
   itLive("can attach the file of a data set with any DuckDB, but cannot write", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishFound(layout, { deliveries: items("apple", 1) })
+      yield* publishFound(layout, { deliveries: makeItems("apple", 1) })
       const db = yield* DuckDb.memory
       yield* db.run(`attach '${layout.dataSetFile("pantry")}' as larder (read_only)`)
       assert.strictEqual((yield* db.rows("from larder.pantry.delivery")).length, 1)
@@ -123,56 +128,57 @@ describe("an analyst who has the warehouse open", () => {
 })
 
 describe("a full disk", () => {
-  const long = (count: number) => items("pear", count).map((row) => ({ ...row, note: randomBytes(30).toString("hex") }))
+  const makeLongItems = (count: number) =>
+    makeItems("pear", count).map((row) => ({ ...row, note: randomBytes(30).toString("hex") }))
   const rows = 8_000
-  const filled = onceForFile(
-    Effect.tap(aLayout, (layout) => publishFound(layout, { deliveries: long(rows) })).pipe(
+  const withManyRows = onceForFile(
+    Effect.tap(aLayout, (layout) => publishFound(layout, { deliveries: makeLongItems(rows) })).pipe(
       Effect.provide(NodeServices.layer)
     )
   )
-  /** Publishes in a process whose files may only grow to the room that there is for a database of this size. */
-  const publishInRoom = Effect.fnUntraced(function* (
+  /** Publishes in a process whose files have a maximum size, which depends on the size of the database. */
+  const publishWithLimit = Effect.fnUntraced(function* (
     layout: Layout,
-    room: (size: number) => number,
-    deliveries: ReturnType<typeof items>
+    maxBytes: (size: number) => number,
+    deliveries: ReturnType<typeof makeItems>
   ) {
     const fs = yield* FileSystem.FileSystem
-    const blocks = Math.floor(room(Number((yield* fs.stat(layout.dataSetFile("pantry"))).size)) / 512)
+    const blocks = Math.floor(maxBytes(Number((yield* fs.stat(layout.dataSetFile("pantry"))).size)) / 512)
     const publisher = yield* otherProcess(
       { do: "publish", home: layout.home, found: { deliveries } },
       `trap '' XFSZ; ulimit -f ${blocks}` // writing beyond it fails, as it does on a full disk
     )
     return yield* publisher.ended
   })
-  const roomForLess = (size: number) => size - 4096
-  for (const [when, room, found, says] of [
+  const belowCurrentSize = (size: number) => size - 4096
+  for (const [when, maxBytes, found, message] of [
     [
       "rows are staged",
       () => 50_000,
-      long(8_000),
+      makeLongItems(8_000),
       /^Cause\(\[Fail\(DuckDbError: .*Could not write file.*File too large/
     ],
     [
       "what is live is copied",
-      roomForLess,
-      items("pear", 5),
+      belowCurrentSize,
+      makeItems("pear", 5),
       /Publishing failed while copying what is live: EFBIG.*The disk is full: a publication needs space for a second copy of its data set\. Nothing was published; the live data stays\./
     ],
     [
       "the staged rows are merged",
       (size: number) => size * 1.5,
-      long(8_000),
+      makeLongItems(8_000),
       /Publishing failed while (merging the staged rows|checking|writing it): .*File too large.*The disk is full: .*the live data stays\./
     ]
   ] as const) {
     itLive(`leaves the old generation live when ${when}`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
-        const layout = yield* filled
+        const layout = yield* withManyRows
         const before = (yield* fs.readDirectory(layout.dir, { recursive: true })).sort()
-        const { code, stderr } = yield* publishInRoom(layout, room, found)
+        const { code, stderr } = yield* publishWithLimit(layout, maxBytes, found)
         assert.strictEqual(code, 1, stderr)
-        assert.match(stderr, says)
+        assert.match(stderr, message)
         assert.deepStrictEqual((yield* fs.readDirectory(layout.dir, { recursive: true })).sort(), before)
         assert.deepStrictEqual(yield* fs.readDirectory(layout.staging), [])
         assert.strictEqual((yield* ask(layout, "from pantry.delivery")).length, rows)
@@ -181,9 +187,9 @@ describe("a full disk", () => {
   }
   itLive("does not prevent the next run from publishing", () =>
     Effect.gen(function* () {
-      const layout = yield* filled
-      assert.strictEqual((yield* publishInRoom(layout, roomForLess, items("pear", 5))).code, 1)
-      yield* publishFound(layout, { deliveries: items("plum", 1) })
+      const layout = yield* withManyRows
+      assert.strictEqual((yield* publishWithLimit(layout, belowCurrentSize, makeItems("pear", 5))).code, 1)
+      yield* publishFound(layout, { deliveries: makeItems("plum", 1) })
       assert.strictEqual((yield* ask(layout, "from pantry.delivery")).length, rows + 1)
     })
   )

@@ -1,4 +1,4 @@
-/** Three programs that publish data sets of their own at the same time, round after round: each generation has one winner. */
+/** Three processes publish data sets of their own concurrently, round after round: each generation has one publisher. */
 import { mkdirSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import { generationId, type Layout, readKeptManifests, refreshOpened } from "@larder/warehouse"
@@ -9,14 +9,14 @@ import { aLayout, ask } from "../support/warehouse/pantry.ts"
 
 const names = ["attic", "cellar", "shed"]
 
-const publication = ({ home }: Layout, schema: string, round: number) => ({
+const makePublication = ({ home }: Layout, schema: string, round: number) => ({
   do: "publish" as const,
   home,
   found: { deliveries: [{ item: `${schema} ${round}` }] },
   schema,
   run_id: `${schema}-${String(round).padStart(3, "0")}`
 })
-/** Each of the kept generations was made from the one before it. */
+/** Asserts that each of the kept generations was made from the previous one. */
 const assertChain = Effect.fnUntraced(function* ({ depot }: Layout) {
   for (const { number, replaces } of yield* readKeptManifests(depot)) {
     assert.strictEqual(replaces, number === 1 ? null : number - 1)
@@ -26,20 +26,20 @@ const assertChain = Effect.fnUntraced(function* ({ depot }: Layout) {
 export const publishersRace = (rounds: number) =>
   Effect.gen(function* () {
     const layout = yield* aLayout
-    const told = yield* Effect.forEach(
+    const publications = yield* Effect.forEach(
       names,
       Effect.fnUntraced(function* (schema) {
         const publisher = yield* otherProcess({ do: "obey" })
         const runs: Array<{ readonly run_id: string; readonly pipeline: string; readonly generation: string }> = []
         for (let round = 1; round <= rounds; round++) {
-          const next = publication(layout, schema, round)
+          const next = makePublication(layout, schema, round)
           runs.push({ run_id: next.run_id, pipeline: schema, generation: yield* publisher.order(next) })
         }
         return runs
       }),
       { concurrency: "unbounded" }
     )
-    const all = told.flat()
+    const all = publications.flat()
     assert.deepStrictEqual(
       yield* ask(layout, "select run_id, pipeline, generation from ingest.run order by run_id"),
       all
@@ -58,43 +58,43 @@ export const publishersRace = (rounds: number) =>
   })
 
 /**
- * The same, each publisher killed with -9 in about every other round, at a random moment within the time that its first publication took: a
- * publication has its run and its row, or neither. Returns how many kills came before their publication was live. `LARDER_CRASH_SEED`
- * repeats the moments.
+ * The same, but each publisher is killed with -9 in about every other round, at a random moment within the duration of its
+ * first publication: a publication has both its run and its row, or neither. Returns how many kills prevented a publication.
+ * `LARDER_CRASH_SEED` repeats the moments.
  */
 export const publishersKilled = (rounds: number) =>
   Effect.gen(function* () {
     const layout = yield* aLayout
     yield* Effect.sync(() => mkdirSync(layout.dir, { recursive: true })) // for the locks
     const seed = newSeed()
-    const told = yield* Effect.forEach(
+    const publications = yield* Effect.forEach(
       names,
       Effect.fnUntraced(function* (schema, at) {
         const chance = chanceFrom(seed + at)
-        const aPublisher = Effect.gen(function* () {
+        const startPublisher = Effect.gen(function* () {
           const started = yield* otherProcess({ do: "obey" })
           assert.strictEqual(yield* started.order({ do: "try", file: layout.lockOf(schema) }), "free")
           return started
         })
-        let publisher = yield* aPublisher
-        let longest = 0
+        let publisher = yield* startPublisher
+        let maxDelay = 0
         const ended: Array<{
           readonly run_id: string
           readonly isKilled: boolean
           readonly generation: string | undefined
         }> = []
         for (let round = 1; round <= rounds; round++) {
-          const next = publication(layout, schema, round)
-          const answer = yield* Effect.forkChild(Effect.exit(publisher.order(next)))
+          const next = makePublication(layout, schema, round)
+          const running = yield* Effect.forkChild(Effect.exit(publisher.order(next)))
           const isKilled = round > 1 && chance.oneOf([true, false])
           const startedAt = performance.now()
           if (isKilled) {
-            yield* Effect.sleep(chance.between(0, longest))
+            yield* Effect.sleep(chance.between(0, maxDelay))
             yield* publisher.kill("SIGKILL")
-            publisher = yield* aPublisher
+            publisher = yield* startPublisher
           }
-          const exit = yield* Fiber.join(answer)
-          if (round === 1) longest = Math.ceil(performance.now() - startedAt)
+          const exit = yield* Fiber.join(running)
+          if (round === 1) maxDelay = Math.ceil(performance.now() - startedAt)
           if (!isKilled) assert.isTrue(Exit.isSuccess(exit), `seed ${seed}: ${exit}`)
           ended.push({ run_id: next.run_id, isKilled, generation: Exit.isSuccess(exit) ? exit.value : undefined })
         }
@@ -110,7 +110,7 @@ export const publishersKilled = (rounds: number) =>
       runs.map(({ run_id }) => ({ run_id })).sort((a, b) => (String(a.run_id) < String(b.run_id) ? -1 : 1)),
       `seed ${seed}`
     )
-    for (const { generation, run_id } of told.flat()) {
+    for (const { generation, run_id } of publications.flat()) {
       if (generation !== undefined) assert.deepInclude(runs, { run_id, generation }, `seed ${seed}`)
     }
     assert.deepStrictEqual(
@@ -120,6 +120,6 @@ export const publishersKilled = (rounds: number) =>
     )
     yield* assertChain(layout)
     const recorded = new Set(runs.map(({ run_id }) => run_id))
-    const killed = told.flat().filter(({ isKilled }) => isKilled)
+    const killed = publications.flat().filter(({ isKilled }) => isKilled)
     return { kills: killed.length, unpublished: killed.filter(({ run_id }) => !recorded.has(run_id)).length }
   })

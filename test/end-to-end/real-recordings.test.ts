@@ -1,4 +1,4 @@
-/** The real numbers, from recordings of the services: the same in any order of rows. Two runs, some ten seconds. */
+/** Real numbers from recordings of the services, in any order of rows. Two runs, some ten seconds. */
 import { catalog } from "@larder/pipelines"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { writeRecordings } from "../support/pipelines/commodity-payloads.ts"
@@ -10,22 +10,22 @@ const { feedsByName } = catalog()
 
 type Order = <A>(rows: ReadonlyArray<A>) => ReadonlyArray<A>
 
-/** By a fixed rule that has nothing to do with the rows. */
-const shuffled: Order = (rows) =>
+/** Sorts by a fixed rule that is independent of the rows. */
+const shuffle: Order = (rows) =>
   rows
     .map((row, index) => ({ row, place: (index * 7919 + 13) % 1009 }))
     .toSorted((a, b) => a.place - b.place)
     .map(({ row }) => row)
-const asRecorded: Order = (rows) => rows
+const keepOrder: Order = (rows) => rows
 
 const folders = { recorded: "", shuffled: "", home: "", otherHome: "" }
 
-const theRealNumbers = () => {
+const testRealNumbers = () => {
   let first: Awaited<ReturnType<typeof replayFolder>>
   beforeAll(async () => {
     for (const name of ["recorded", "shuffled", "home", "otherHome"] as const) folders[name] = temporaryFolder()
-    writeRecordings(folders.recorded, recordings(asRecorded))
-    writeRecordings(folders.shuffled, recordings(shuffled))
+    writeRecordings(folders.recorded, recordings(keepOrder))
+    writeRecordings(folders.shuffled, recordings(shuffle))
     first = await replayFolder(folders.home, folders.recorded)
     await replayFolder(folders.otherHome, folders.shuffled)
   })
@@ -39,10 +39,10 @@ const theRealNumbers = () => {
       generation: "larder-000001",
       rows_rejected: 0
     })
-    expect(first.stderr).toMatch(/gov-mars\/1602: No recording answers GET .*\/1602\. Looked in /)
+    expect(first.stderr).toMatch(/gov-mars\/1602: There is no recording of GET .*\/1602\. Looked in /)
     expect(first.stderr).not.toMatch(/gov-mars\/1603: No recording/)
-    // two were cut down by hand: their counts are of what the service answered
-    expect(first.stderr).toMatch(/40 Pound Block .*: The payload of \S+ states 3785 rows and holds 20\./)
+    // two were shortened by hand and keep the counts of the service
+    expect(first.stderr).toMatch(/40 Pound Block .*: The payload of \S+ states 3785 rows and contains 20\./)
     expect(recordOf(first).left_out).toContainEqual(expect.objectContaining({ kind: "partial" }))
   })
 
@@ -83,7 +83,7 @@ const theRealNumbers = () => {
       asOf.set(seen, new Map(known))
     }
     const days = [...asOf.keys()]
-    const answers = await query(
+    const results = await query(
       folders.otherHome,
       ...days.map(
         (day) =>
@@ -91,15 +91,15 @@ const theRealNumbers = () => {
       )
     )
     for (const [index, day] of days.entries()) {
-      const answered = answers[index]?.map(({ value, week }) => `${week} ${Number(value)}`)
+      const found = results[index]?.map(({ value, week }) => `${week} ${Number(value)}`)
       const expected = [...(asOf.get(day) ?? [])].map(([week, price]) => `${week} ${Number(price)}`).toSorted()
-      expect(answered, day).toEqual(expected)
+      expect(found, day).toEqual(expected)
     }
     const last = await valuesOf(folders.otherHome, "nonfat_dry_milk_sales_price_weekly")
     expect(last).toEqual([...known].map(([week, price]) => `${week} ${price}`).toSorted())
   })
 
-  it("contain every Class IV price but that of March 2012, which was never published", async () => {
+  it("contain every Class IV price except that of March 2012, which was never published", async () => {
     const published = classIVMonths().filter(({ announced }) => announced > 0)
     expect(published.length).toBe(172)
     const values = await valuesOf(folders.home, "milk_class_iv_price_monthly")
@@ -134,7 +134,7 @@ const theRealNumbers = () => {
     expect(bad).toEqual(market.map((name) => ({ name, bad_rows: 0 })))
   })
 
-  it("are the same when the rows come in another order", async () => {
+  it("are the same if the rows have another order", async () => {
     const everything =
       "select * exclude (run_id, raw_sha256, fetched_at, source_row) from commodity.price_version order by all"
     const [[recorded, current], [other, otherCurrent]] = await Promise.all([
@@ -153,4 +153,4 @@ const theRealNumbers = () => {
   })
 }
 
-describeSamples("gov", "the real numbers", theRealNumbers)
+describeSamples("gov", "the real numbers", testRealNumbers)

@@ -1,6 +1,6 @@
 /**
- * Recordings of the two government services and numbers derived from them, which lie beside the repository where it was
- * made and are not part of it. Payloads that exist only as numbers are put back into the services' formats here.
+ * Recordings of the two government services and numbers derived from them, which are not part of the repository. Payloads
+ * that exist only as numbers are converted to the formats of the services here.
  */
 import { readFileSync } from "node:fs"
 import path from "node:path"
@@ -21,7 +21,7 @@ import { samplesOf } from "../support/shared-samples.ts"
 export const sample = (name: string) => readFileSync(path.join(samplesOf("gov"), name), "utf8")
 const json = <A>(name: string): A => JSON.parse(sample(name))
 
-const american = (day: string) => `${day.slice(5, 7)}/${day.slice(8, 10)}/${day.slice(0, 4)}`
+const formatAmerican = (day: string) => `${day.slice(5, 7)}/${day.slice(8, 10)}/${day.slice(0, 4)}`
 export const classIVMonths = () =>
   json<{
     readonly data: ReadonlyArray<{
@@ -39,7 +39,7 @@ export const classIVMonths = () =>
 export const spotCloses = () =>
   json<{ readonly data: ReadonlyArray<{ readonly date: string; readonly price: number }> }>("derived_cme.json").data
 
-/** First print, restatements and final print of sixteen weeks, in the order in which they were published. */
+/** Reads the first print, restatements and final print of sixteen weeks, in the order of publication. */
 export const powderPrints = () =>
   sample("ndpsr_nfdm_revision_history_derived.csv")
     .trim()
@@ -62,13 +62,13 @@ export const reportTitles = () =>
     "mars_v1.2_report_list_2026-09-30.dairy_subset.TRANSCRIBED.json"
   )
 
-/** A missing number was kept as 0 by whoever derived it; upstream it is null. */
+/** The derived files have 0 for a missing number; upstream it is null. */
 const orNull = (value: number, digits: number) => (value === 0 ? null : value.toFixed(digits))
 
 const classRows = () =>
   classIVMonths().map((month) =>
     aClassRow({
-      week_ending_date: american(month.date),
+      week_ending_date: formatAmerican(month.date),
       report_year: String(month.year),
       report_month: month.month,
       class_2_Price: null,
@@ -78,12 +78,12 @@ const classRows = () =>
       butterfat_Price: orNull(month.butterfat, 4),
       nfdm_monthly_avg_Price: orNull(month.nfdm_avg, 4),
       butter_monthly_avg_Price: orNull(month.butter_avg, 4),
-      published_date: `${american(month.date)} 13:04:36`
+      published_date: `${formatAmerican(month.date)} 13:04:36`
     })
   )
 
-/** Year-to-date reports of 2025 and 2026: some of them lack the exchange's rows. */
-const monthlyReports = (): ReadonlyArray<Row> => {
+/** Makes year-to-date reports of 2025 and 2026: some of them lack the exchange's rows. */
+const makeMonthlyReports = (): ReadonlyArray<Row> => {
   const { butter_grade_aa: prices, report_end_dates_with_cme_rows: complete } = butterMonths()
   const names = Object.keys(prices)
   return ["2025", "2026"].flatMap((year) =>
@@ -93,10 +93,10 @@ const monthlyReports = (): ReadonlyArray<Row> => {
       const report = {
         report_begin_date: `01/01/${year}`,
         report_date: `01/01/${year}`,
-        report_end_date: american(end)
+        report_end_date: formatAmerican(end)
       }
       const months = names.slice(0, index + 1)
-      const published_date = `${american(end)} 10:22:13`
+      const published_date = `${formatAmerican(end)} 10:22:13`
       const oceania = { region: "Oceania", grade: null, lot_Desc: "82% Butterfat", "monthly Av": 5658 }
       const abroad = months.map((report_month) =>
         aMonthlyAverage({ ...report, published_date, report_month, ...oceania })
@@ -109,52 +109,52 @@ const monthlyReports = (): ReadonlyArray<Row> => {
   )
 }
 
-const powderRow = ({ price, seen, week }: ReturnType<typeof powderPrints>[number]): Row => ({
+const makePowderRow = ({ price, seen, week }: ReturnType<typeof powderPrints>[number]): Row => ({
   slug_id: "2993",
-  created_date: american(seen),
-  week_ending_date: american(week),
-  "Week Ending Date": american(week),
+  created_date: formatAmerican(seen),
+  week_ending_date: formatAmerican(week),
+  "Week Ending Date": formatAmerican(week),
   nonfat_milk_Price: price,
   nonfat_milk_Sales: "15,254,657",
-  published_date: `${american(seen)} 13:04:36`
+  published_date: `${formatAmerican(seen)} 13:04:36`
 })
 const withoutDataWeek = ({ "Week Ending Date": _, ...row }: Row): Row => row
 
 type Order = <A>(rows: ReadonlyArray<A>) => ReadonlyArray<A>
 
-/** A recorded payload with its rows in another order; counts and everything else as recorded. */
-const reordered = (name: string, order: Order) => {
+/** Reorders the rows of a recorded payload, and keeps everything else as recorded. */
+const reorder = (name: string, order: Order) => {
   const payload = json<{ readonly results: ReadonlyArray<Row> }>(name)
   return JSON.stringify({ ...payload, results: order(payload.results) })
 }
 
-/** All that is known, as the services would answer it, rows in the order given. */
+/** Makes recordings of all known numbers in the formats of the services, with the rows in this order. */
 export const recordings = (order: Order): Bodies => {
   const powder = feedNamed("gov-mpr/2993/Nonfat Dry Milk Prices and Sales")
   const finalPowder = feedNamed("gov-mpr/2993/Final Nonfat Dry Milk Prices and Sales")
   const prints = order(powderPrints())
   const [nothing = ""] = /\{.*\}/.exec(sample("mars_v1.2_1083_zero_rows.probe-output.txt")) ?? []
   return {
-    "gov-mpr/2993/40 Pound Block Cheddar Cheese Prices and Sales": reordered(
+    "gov-mpr/2993/40 Pound Block Cheddar Cheese Prices and Sales": reorder(
       "mpr_2993_block_2026-10-02.first20rows.TRANSCRIBED.json",
       order
     ),
-    "gov-mpr/2993/500 Pound Barrel Cheddar Cheese Prices, Sales, and Moisture Content": reordered(
+    "gov-mpr/2993/500 Pound Barrel Cheddar Cheese Prices, Sales, and Moisture Content": reorder(
       "mpr_2993_barrel_2026-10-02.selected20rows.TRANSCRIBED.json",
       order
     ),
-    [powder.feed]: mprBody(powder.section, prints.filter(({ final }) => !final).map(powderRow)),
+    [powder.feed]: mprBody(powder.section, prints.filter(({ final }) => !final).map(makePowderRow)),
     [finalPowder.feed]: mprBody(
       finalPowder.section,
-      prints.filter(({ final }) => final).map((print) => withoutDataWeek(powderRow(print)))
+      prints.filter(({ final }) => final).map((print) => withoutDataWeek(makePowderRow(print)))
     ),
     "gov-mpr/2991/Detail": mprBody("Detail", order(classRows())),
     "gov-mars/1603": marsBody(
       order(spotCloses()).map(({ date, price }) =>
         aClose({
-          report_date: american(date),
-          report_begin_date: american(date),
-          published_date: `${american(date)} 10:57:04`,
+          report_date: formatAmerican(date),
+          report_begin_date: formatAmerican(date),
+          published_date: `${formatAmerican(date)} 10:57:04`,
           commodity: "Nonfat Dry Milk",
           grade: "Grade A",
           close_price: price
@@ -162,7 +162,7 @@ export const recordings = (order: Order): Bodies => {
       )
     ),
     "gov-mars/1623": sectionsBody({
-      "CME Monthly Averages": order(monthlyReports()),
+      "CME Monthly Averages": order(makeMonthlyReports()),
       "Dry Products Monthly Averages": []
     }),
     "gov-mars/1053": marsBody([

@@ -1,4 +1,4 @@
-/** The raw archive alone gives the warehouse back. Stores are rebuilt in tests of their own. */
+/** Rebuilds the warehouse from the raw archive alone. Stores have tests of their own. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
@@ -8,8 +8,8 @@ import { run } from "../support/programs.ts"
 import { unswept } from "../support/warehouse/unswept.ts"
 import { derivedOf, recordsOf } from "./branded-foods.ts"
 import {
-  copyIn,
-  copyOf,
+  copyForTest,
+  copyHome,
   generationOf,
   newestManifest,
   query,
@@ -31,7 +31,7 @@ const everything = `
   union all select 'run', run_id || ' ' || origin || ' ' || outcome || ' ' || rows_read || ' ' || rows_loaded from ingest.run where outcome <> 'failed'
   order by all`
 
-const rowsOf = async (home: string) => (await query(home, everything))[0] ?? []
+const readEverything = async (home: string) => (await query(home, everything))[0] ?? []
 
 const rebuild = async (home: string, ...args: ReadonlyArray<string>) => {
   const ended = await run("larder-ingest", ["rebuild", ...args, "--json"], {
@@ -44,7 +44,7 @@ const rebuild = async (home: string, ...args: ReadonlyArray<string>) => {
 
 describe("larder-ingest rebuild", () => {
   const home = temporaryFolder()
-  let made = ""
+  let rebuiltHome = ""
   let runs: ReadonlyArray<Readonly<Record<string, unknown>>> = []
   beforeAll(async () => {
     expect((await replay(home, everyFeed())).code).toBe(0)
@@ -57,14 +57,14 @@ describe("larder-ingest rebuild", () => {
     expect((await replay(home, { [closes.feed]: "<html>" })).code).toBe(1)
     await ingestLabels(home, "csv", [aLabel({ fdc_id: 4_000_000 }), aLabel({ fdc_id: 4_000_001 })])
     await ingestLabels(home, "json", [aLabel({ fdc_id: 4_000_000, footnote: "A note" })], "2026-08-31")
-    made = copyIn(home)
-    rmSync(path.join(made, "warehouse"), { recursive: true })
-    const rebuilt = await rebuild(made)
+    rebuiltHome = copyHome(home)
+    rmSync(path.join(rebuiltHome, "warehouse"), { recursive: true })
+    const rebuilt = await rebuild(rebuiltHome)
     expect(rebuilt.code, rebuilt.stderr).toBe(0)
     expect(rebuilt.stderr).toContain("larder-ingest: storefronts is not loaded, and has no run to repeat\n")
     runs = rebuilt.runs
   })
-  afterAll(() => [home, made].forEach(removeFolder))
+  afterAll(() => [home, rebuiltHome].forEach(removeFolder))
 
   it("repeats every run that read its source, and fetches nothing", () => {
     expect(runs.map(({ outcome, pipeline }) => [pipeline, outcome])).toEqual([
@@ -74,39 +74,39 @@ describe("larder-ingest rebuild", () => {
       ["branded-foods", "published"],
       ["branded-foods", "published"]
     ])
-    expect(readdirSync(path.join(made, "raw"), { recursive: true }).length).toBe(
+    expect(readdirSync(path.join(rebuiltHome, "raw"), { recursive: true }).length).toBe(
       readdirSync(path.join(home, "raw"), { recursive: true }).length
     )
   })
 
-  it("gives the same rows and ids from the archive alone", async () => {
-    const [before, after] = [await rowsOf(home), await rowsOf(made)]
+  it("has the same rows and ids from the archive alone", async () => {
+    const [before, after] = [await readEverything(home), await readEverything(rebuiltHome)]
     expect(before.length).toBeGreaterThan(100)
     expect(after).toEqual(before)
   })
 
-  it("gives the same categories, nutrition and served records, with their original fetch times", async () => {
-    expect(await derivedOf(made)).toEqual(await derivedOf(home))
+  it("has the same categories, nutrition and served records, with their original fetch times", async () => {
+    expect(await derivedOf(rebuiltHome)).toEqual(await derivedOf(home))
     const records = await recordsOf(home, [4_000_000, 4_000_001])
     expect(records).toMatchObject([{ footnote: "A note" }, { footnote: null }])
-    expect(await recordsOf(made, [4_000_000, 4_000_001])).toEqual(records)
+    expect(await recordsOf(rebuiltHome, [4_000_000, 4_000_001])).toEqual(records)
   })
 
   it("rebuilds a live data set as one generation, with the same rows, and leaves the others as they are", async () => {
-    const copy = copyOf(home)
-    const [before, { number }] = [await rowsOf(copy), newestManifest(copy)]
+    const copy = copyForTest(home)
+    const [before, { number }] = [await readEverything(copy), newestManifest(copy)]
     const { code, runs, stderr } = await rebuild(copy, "branded-foods")
     expect(code, stderr).toBe(0)
     expect(runs.map(({ pipeline }) => pipeline)).toEqual(["branded-foods", "branded-foods"])
     const { data_sets, event, number: now } = newestManifest(copy)
     expect([now, event.kind, data_sets["branded-foods"]?.published_in]).toEqual([number + 1, "rebuild", number + 1])
     expect(data_sets.commodities).toEqual(newestManifest(home).data_sets.commodities)
-    expect(await rowsOf(copy)).toEqual(before)
+    expect(await readEverything(copy)).toEqual(before)
     expect(unswept(copy)).toEqual([])
   })
 
-  it("leaves out runs that were rolled back, and they stay rolled back", async () => {
-    const copy = copyOf(home)
+  it("leaves out rolled-back runs, which stay rolled back", async () => {
+    const copy = copyForTest(home)
     const args = ["rollback", "--only", "branded-foods", "--note", "a bad release"]
     expect((await run("larder-ingest", args, { LARDER_HOME: copy })).code).toBe(0)
     const records = await recordsOf(copy, [4_000_000])
@@ -122,8 +122,8 @@ describe("larder-ingest rebuild", () => {
     expect(undone).toEqual([{ pipeline: "branded-foods", rows_loaded: 1 }])
   })
 
-  it("leaves them out also when the records of such a run and the file made from them are lost", async () => {
-    const copy = copyOf(home)
+  it("leaves out rolled-back runs even if their records and the file made from them are lost", async () => {
+    const copy = copyForTest(home)
     const undone = newestManifest(copy).data_sets["branded-foods"]?.published_in
     const args = ["rollback", "--only", "branded-foods"]
     expect((await run("larder-ingest", args, { LARDER_HOME: copy })).code).toBe(0)
@@ -136,7 +136,7 @@ describe("larder-ingest rebuild", () => {
   })
 
   it("exits with 1 and names each live data set that has no run to repeat", async () => {
-    const copy = copyOf(home)
+    const copy = copyForTest(home)
     const lists = path.join(copy, "raw/fetches")
     for (const list of readdirSync(lists)) rmSync(path.join(lists, list))
     const { code, runs, stderr } = await rebuild(copy)
@@ -145,12 +145,12 @@ describe("larder-ingest rebuild", () => {
     expect(newestManifest(copy)).toEqual(newestManifest(home))
   })
 
-  it("exits with 1, names a payload that differs from what was fetched, and its pack, and leaves the live data unchanged", async () => {
-    const damaged = copyOf(home)
+  it("exits with 1, names a damaged payload and its pack, and leaves the live data unchanged", async () => {
+    const damaged = copyForTest(home)
     const name = readdirSync(path.join(damaged, "raw/packs")).sort()[0] ?? ""
     const pack = path.join(damaged, "raw/packs", name)
     const bytes = readFileSync(pack)
-    const firstMember = bytes.toString("latin1", 30, 94) // behind the head of the first entry, before its bytes
+    const firstMember = bytes.toString("latin1", 30, 94) // the name of the first entry, before its bytes
     writeFileSync(pack, bytes.fill(0, 100, 110))
     const before = newestManifest(damaged)
     const { code, stderr } = await rebuild(damaged)
@@ -166,8 +166,8 @@ describe("larder-ingest rebuild", () => {
 })
 
 describe("the bundled release of branded foods", () => {
-  it("is not loaded again into a home that holds it", async () => {
-    const home = copyOf(inject("sampleHome"))
+  it("is not loaded again into a home that already has it", async () => {
+    const home = copyForTest(inject("sampleHome"))
     const before = generationOf(home, "branded-foods")
     const { code, stdout } = await run("larder-ingest", ["branded-foods", "--json"], { LARDER_HOME: home })
     const record = recordOf({ stdout })

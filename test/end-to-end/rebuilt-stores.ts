@@ -1,7 +1,7 @@
-/** What a rebuild from the archive must give back of the stores of a home: products, ids, times and history. */
+/** Compares the stores of a home with their rebuild from the archive: products, ids, times and history. */
 import { expect } from "vitest"
 import { jsonOf } from "./dairy-reads.ts"
-import { query, rebuiltFrom } from "./ingesting.ts"
+import { query, rebuildFrom } from "./ingesting.ts"
 
 const tables = [
   ["store", "store_id"],
@@ -16,12 +16,12 @@ const tables = [
   ["collection_listing", "store_id, place"]
 ] as const
 
-const rowsOf = ([table, order]: (typeof tables)[number]) =>
+const selectRows = ([table, order]: (typeof tables)[number]) =>
   table.startsWith("(") ? `select to_json(t)::varchar as row from ${table} t order by ${order}` : jsonOf(table, order)
 
 export const expectSameStoresRebuilt = async (home: string) => {
-  const into = await rebuiltFrom(home)
-  const [before, now] = await Promise.all([home, into].map((folder) => query(folder, ...tables.map(rowsOf))))
+  const rebuilt = await rebuildFrom(home)
+  const [before, now] = await Promise.all([home, rebuilt].map((folder) => query(folder, ...tables.map(selectRows))))
   for (const [index, [table]] of tables.entries()) {
     expect(before?.[index]?.length, table).toBeGreaterThan(0)
     expect(now?.[index], table).toEqual(before?.[index])

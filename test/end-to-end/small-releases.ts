@@ -1,4 +1,4 @@
-/** Releases of a few branded foods, made by hand, so that each line of them can be wrong in a test. */
+/** Releases of a few branded foods, made by hand, so that a test can change each line. */
 import { existsSync, readdirSync } from "node:fs"
 import path from "node:path"
 import { expect } from "vitest"
@@ -7,14 +7,14 @@ import { type Environment, run } from "../support/programs.ts"
 import { unswept } from "../support/warehouse/unswept.ts"
 import { generationOf, query } from "./ingesting.ts"
 
-/** One line of a CSV file, every field in quotes. */
+/** Formats one line of a CSV file, with every field in quotes. */
 export const line = (...fields: ReadonlyArray<string | number>) =>
   `${fields.map((field) => `"${String(field).replaceAll('"', '""')}"`).join(",")}\n`
 
 export const foodLine = (id: number, description = `FOOD ${id}`, published = "2024-04-18") =>
   line(id, "branded_food", description, "", published)
 
-export interface BrandedFields {
+interface BrandedFields {
   readonly serving_size?: string
   readonly modified_date?: string
   readonly ingredients?: string
@@ -47,16 +47,16 @@ const headers = {
   "branded_food.csv": line(...columnsOf2019),
   "food_nutrient.csv": line("id", "fdc_id", "nutrient_id", "amount")
 }
-export type CsvName = keyof typeof headers
+type CsvName = keyof typeof headers
 
-/** The files of a CSV release: the lines that are given, below the headers. */
+/** Makes the files of a CSV release from their lines, without headers. */
 export const csvFiles = (lines: Readonly<Record<CsvName, string | Buffer>>): ReadonlyArray<Part> =>
   Object.entries(lines).map(([name, body]) => ({
     path: name,
     content: Buffer.concat([Buffer.from(headers[name as CsvName]), Buffer.from(body)]) // the keys are CsvNames
   }))
 
-/** Three foods that nothing is wrong with, with the ids 1, 2 and 3 plus `from`. */
+/** Three valid foods with the ids 1, 2 and 3 plus `from`. */
 export const goodFiles = (from = 0): ReadonlyArray<Part> => {
   const ids = [1, 2, 3].map((id) => from + id)
   return csvFiles({
@@ -68,10 +68,10 @@ export const goodFiles = (from = 0): ReadonlyArray<Part> => {
 
 export const goodZip = (from = 0): Buffer => zipOf(...goodFiles(from))
 
-/** Numbers in no order, which pack badly. */
+/** Numbers in random order, which compress badly. */
 const noise = (seed: number) => (Math.imul(seed, 2_654_435_761) >>> 0).toString(36)
 
-/** A release of which every step on its way writes larger files than the one before. Its ids go on from 1000. */
+/** A release for which every step writes larger files than the previous one. Its ids start at 1000. */
 export const largeZip = (foods: number): Buffer => {
   const ids = Array.from({ length: foods }, (_, index) => 1000 + index)
   const ingredients = (id: number) => Array.from({ length: 20 }, (_, index) => noise(id * 20 + index)).join(" ")
@@ -86,7 +86,7 @@ export const largeZip = (foods: number): Buffer => {
   )
 }
 
-/** One record of the JSON form, on one line. */
+/** Makes one record of the JSON form, on one line. */
 export const recordOf = (id: number, fields: Readonly<Record<string, unknown>> = {}): string =>
   JSON.stringify({
     fdcId: id,
@@ -113,7 +113,7 @@ export const load = (home: string, file: string, environment: Environment = {}) 
 
 const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
 
-/** What runs make on their way and no run may leave. */
+/** Lists the temporary files of runs, which no run may leave. */
 export const leftovers = (home: string): ReadonlyArray<string> => [
   ...namesIn(path.join(home, "staging")),
   ...namesIn(path.join(home, "raw/incoming")),
@@ -125,7 +125,7 @@ export const foodsIn = async (home: string): Promise<ReadonlyArray<number>> => {
   return rows.map(({ fdc_id }) => Number(fdc_id))
 }
 
-/** The generation of `goodZip()` is live with its foods, and nothing of the failed run lies around. */
+/** Expects the generation of `goodZip()` to be live with its foods, and the failed run to have left no files. */
 export const expectOldFoods = async (home: string) => {
   expect(generationOf(home, "branded-foods")).toBe("larder-000001")
   expect(await foodsIn(home)).toEqual([1, 2, 3])

@@ -1,6 +1,6 @@
 /**
- * Rounds over 20 stores that hardly change, days apart by an injected clock: which stores a run asks, what that costs beside a
- * round in full, and that the warehouse is the same. `npm run bench -- rounds` has a thousand stores and a month.
+ * Runs over 20 stores that hardly change, days apart on an injected clock: which stores a run reads, its traffic compared
+ * with a full run, and the same warehouse. `npm run bench -- rounds` has a thousand stores and a month.
  */
 import { writeFileSync } from "node:fs"
 import path from "node:path"
@@ -10,7 +10,7 @@ import { Effect } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { type EndedRun, ingestLive } from "../support/pipelines/live-runs.ts"
 import { startStores } from "../support/pipelines/store-rounds.ts"
-import { folderOfTest, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { makeTestFolder, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { expectSameStoresRebuilt } from "./rebuilt-stores.ts"
 import { type Row, rowsOf } from "./storefronts.ts"
 
@@ -32,7 +32,7 @@ describe("a list of stores that hardly change", () => {
   const traffic: Array<ReturnType<Effect.Success<ReturnType<typeof startStores>>["look"]>> = []
   const known: Array<ReadonlyMap<string, Row>> = []
   let changed: ReadonlyArray<string> = []
-  let now: ReadonlyMap<string, ReadonlyArray<string>>
+  let currentTitles: ReadonlyMap<string, ReadonlyArray<string>>
 
   beforeAll(() =>
     Effect.gen(function* () {
@@ -59,12 +59,12 @@ describe("a list of stores that hardly change", () => {
         traffic.push(stores.look())
         known.push(byDomain(yield* Effect.promise(() => rowsOf(home, states))))
       }
-      now = stores.listed()
+      currentTitles = stores.listed()
     }).pipe(Effect.scoped, Effect.runPromise)
   )
   afterAll(() => [home, folder].forEach(removeFolder))
 
-  it("gets conditional requests when it is due, and gives the same counts as a full read", () => {
+  it("gets conditional requests when it is due, and has the same counts as after a full read", () => {
     const [first, second] = runs
     assert.deepStrictEqual([first?.run?.outcome, second?.run?.outcome], ["partial", "partial"], second?.problem)
     assert.deepStrictEqual([first?.stores, second?.stores], Array(2).fill({ listed: 21, not_due: 0 }))
@@ -82,23 +82,23 @@ describe("a list of stores that hardly change", () => {
     assert.strictEqual(listed, 22)
     assert.isAbove(not_due, 15)
     assert.isBelow(third?.requests ?? 0, (all?.requests ?? 0) * 0.4)
-    assert.deepStrictEqual([runs[2]?.run?.outcome, runs[2]?.problem], ["published", ""]) // the one that fails waits, too
+    assert.deepStrictEqual([runs[2]?.run?.outcome, runs[2]?.problem], ["published", ""]) // the failing store waits, too
   })
 
   it("keeps the rows, the times and the status of a store that is not due", () => {
-    const asked = new Set(
+    const readDomains = new Set(
       [...(known[2]?.values() ?? [])].filter((row) => row.run_id === runs[2]?.run?.run_id).map(({ domain }) => domain)
     )
-    assert.strictEqual(asked.size, 22 - (runs[2]?.stores?.not_due ?? 0))
+    assert.strictEqual(readDomains.size, 22 - (runs[2]?.stores?.not_due ?? 0))
     for (const [domain, row] of known[2] ?? [])
-      if (!asked.has(domain)) assert.deepStrictEqual(row, known[1]?.get(domain))
+      if (!readDomains.has(domain)) assert.deepStrictEqual(row, known[1]?.get(domain))
   })
 
   it("is read at once for stores that are new, described differently, on this machine, or changed in their last read", () => {
-    const isAsked = (domain: string) => known[2]?.get(domain)?.run_id === runs[2]?.run?.run_id
+    const isRead = (domain: string) => known[2]?.get(domain)?.run_id === runs[2]?.run?.run_id
     for (const domain of ["shop-0.example", "shop-1.example", "local.example", "shop-5.example"])
-      assert.isTrue(isAsked(domain), domain)
-    assert.isFalse(isAsked("missing.example"))
+      assert.isTrue(isRead(domain), domain)
+    assert.isFalse(isRead("missing.example"))
   })
 
   it("lists what each store lists now, except for changes in stores that are not due", async () => {
@@ -106,16 +106,17 @@ describe("a list of stores that hardly change", () => {
     assert.isAtMost(late.size, 1)
     const titles = new Map((await rowsOf(home, listings)).map((row) => [String(row.domain), row.titles]))
     assert.lengthOf([...titles], 21)
-    for (const [domain, expected] of now) if (!late.has(domain)) assert.deepStrictEqual(titles.get(domain), expected)
+    for (const [domain, expected] of currentTitles)
+      if (!late.has(domain)) assert.deepStrictEqual(titles.get(domain), expected)
   })
 
-  it("can be rebuilt from the archive, with the same reads and the same stores left waiting", () =>
+  it("can be rebuilt from the archive, with the same reads and the same stores that were not due", () =>
     expectSameStoresRebuilt(home))
 })
 
 describe("an interval between reads of stores that is not a duration", () => {
   it("fails the run before any store is read, and shows how to write one", async () => {
-    const home = folderOfTest()
+    const home = makeTestFolder()
     const stores = path.join(home, "stores.json")
     writeFileSync(stores, JSON.stringify([{ ...missing, location: "https://missing.example/feed.csv" }]))
     const { problem, run } = await ingestLive(storefronts, {

@@ -1,6 +1,6 @@
-/** Products with more variants and pictures than any shop gives one, in a file and in the pages of a shop. Some 20 s. */
+/** Products with more variants and pictures than shops allow, in a file and in the pages of a shop. Some 20 s. */
 import { assert, describe, it } from "@effect/vitest"
-import { folderOfTest, recordOf } from "./ingesting.ts"
+import { makeTestFolder, recordOf } from "./ingesting.ts"
 import { replayStores, rowsOf, shopifyPages, writeFiles } from "./storefronts.ts"
 
 const bakery = {
@@ -12,7 +12,7 @@ const bakery = {
 } as const
 const shop = { domain: "shop.example", name: "Shop", kind: "shopify", location: "https://shop.example" } as const
 
-const rejects = async (home: string) =>
+const formatRejects = async (home: string) =>
   (await rowsOf(home, "select position::integer as line, reason from ingest.reject order by line")).map(
     ({ line, reason }) => `${line}: ${reason}`
   )
@@ -22,7 +22,7 @@ describe("a product with too many variants in an export", () => {
   const shirts = Array.from({ length: 2060 }, (_, n) => `shirt,Shirt,v${n},1.00,https://cdn.example/${n}.jpg`)
   const again = ["shirt,,v0,2.00,", "shirt,,v2059,2.00,"]
   const mug = "mug,Mug,,3.00,https://cdn.example/mug.jpg"
-  const exportOf = (...rows: ReadonlyArray<string>) => ({
+  const makeFiles = (...rows: ReadonlyArray<string>) => ({
     "stores.json": [bakery],
     "bakery/export.csv": [header, ...rows, ""].join("\n")
   })
@@ -32,12 +32,12 @@ describe("a product with too many variants in an export", () => {
     from storefront.product order by handle`
   const changes = "select change, count(*)::integer as n from storefront.variant_change group by all order by all"
 
-  it("keeps 2,048 variants and 1,000 pictures, reports how many are left out, and loses nothing else", async () => {
-    const [home, folder] = [folderOfTest(), folderOfTest()]
-    const first = await replayStores(home, writeFiles(folder, exportOf(...shirts, ...again, mug)))
+  it("keeps 2,048 variants and 1,000 pictures, and reports how many are left out", async () => {
+    const [home, folder] = [makeTestFolder(), makeTestFolder()]
+    const first = await replayStores(home, writeFiles(folder, makeFiles(...shirts, ...again, mug)))
     assert.strictEqual(first.code, 0, first.stderr)
     assert.deepInclude(recordOf(first), { rows_read: 2063, rows_loaded: 2049, rows_rejected: 14 })
-    assert.deepStrictEqual(await rejects(home), [
+    assert.deepStrictEqual(await formatRejects(home), [
       "1002: shirt has more than 1000 pictures; left out: 1060",
       "2050: shirt has more than 2048 variants; left out: 12",
       "2062: duplicate id shirt/v0 (first seen in an earlier row)",
@@ -49,9 +49,9 @@ describe("a product with too many variants in an export", () => {
     ]
     assert.deepStrictEqual(await rowsOf(home, products), kept)
 
-    // others of its variants come first now: none of those that are known is gone for it
+    // now other variants come first: the known ones do not count as gone
     const dearer = mug.replace("3.00", "4.00")
-    const second = await replayStores(home, writeFiles(folder, exportOf(...shirts.toReversed(), dearer)))
+    const second = await replayStores(home, writeFiles(folder, makeFiles(...shirts.toReversed(), dearer)))
     assert.strictEqual(second.code, 0, second.stderr)
     assert.deepStrictEqual(await rowsOf(home, products), kept)
     assert.deepStrictEqual(await rowsOf(home, changes), [
@@ -63,7 +63,7 @@ describe("a product with too many variants in an export", () => {
 
 describe("a product that several pages of a shop list with other variants", () => {
   it("keeps at most 2,048 variants, and the other products are read", async () => {
-    const [home, folder] = [folderOfTest(), folderOfTest()]
+    const [home, folder] = [makeTestFolder(), makeTestFolder()]
     const variants = (from: number, count: number) =>
       Array.from({ length: count }, (_, n) => ({ id: from + n, price: "1.00" }))
     const pages = [1, 2].map((page) => ({
@@ -75,13 +75,13 @@ describe("a product that several pages of a shop list with other variants", () =
     }))
     writeFiles(folder, { "stores.json": [shop], ...shopifyPages(shop.domain, pages) })
     const read = await replayStores(home, folder)
-    assert.strictEqual(read.code, 4, read.stderr) // what stands on two pages has moved
+    assert.strictEqual(read.code, 4, read.stderr) // a product on two pages counts as moved
     assert.deepInclude(recordOf(read), { rows_read: 5, rows_loaded: 4, rows_unchanged: 1, rows_rejected: 0 })
     assert.deepStrictEqual(
       await rowsOf(home, "select native_id, len(variants)::integer as n from storefront.product order by native_id"),
       [1, 2, 3, 9].map((id) => ({ native_id: String(id), n: id === 1 || id === 9 ? 2048 : 1 }))
     )
-    assert.deepStrictEqual(await rejects(home), [
+    assert.deepStrictEqual(await formatRejects(home), [
       "549: 1 has more than 2048 variants; left out: 952",
       "2049: 9 has more than 2048 variants; left out: 1"
     ])

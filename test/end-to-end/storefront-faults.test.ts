@@ -1,6 +1,6 @@
 /**
- * The fault matrix of storefronts: a live run over a store for each fault, all of them well, a second one in which each has its
- * fault, and a third one in which they are well again. Stores are judged alone. Some 17 s of CPU.
+ * The fault matrix of storefronts: live runs over one store for each fault. In the first run no store has a fault, in the
+ * second each has its own, and in the third none has one. Some 17 s of CPU.
  */
 import { writeFileSync } from "node:fs"
 import path from "node:path"
@@ -11,7 +11,7 @@ import { liveOrigin, shopifyLane, storefronts, storeLivePolicy } from "@larder/p
 import { Effect } from "effect"
 import { onceForFile } from "../support/once-for-file.ts"
 import { makeCertificate } from "../support/pipelines/certificates.ts"
-import { documentedFaults, matchesTemplate } from "../support/pipelines/documented-faults.ts"
+import { matchesTemplate, readDocumentedFaults } from "../support/pipelines/documented-faults.ts"
 import {
   feedOf,
   forms,
@@ -35,7 +35,7 @@ const aDay = 86_400_000
 const clockAhead = "a clock that is a day ahead"
 const clockBehind = "a clock that is a day behind the last read"
 const environment = { LARDER_PRIVATE_HOSTS: "127.0.0.1" }
-/** Two tries, pauses of no length, and three seconds for the head of an answer where none is sent. */
+/** Two tries, no pauses, and a response timeout of three seconds. */
 const hasty = {
   ...storeLivePolicy,
   ...unpaced,
@@ -47,35 +47,35 @@ const hasty = {
 } as const
 
 const json = (value: unknown) => JSON.stringify(value)
-/** What a Shopify store has beside its products. */
-const besides: Readonly<Record<string, string>> = {
+/** Responses of a Shopify store for other paths than its products. */
+const otherResponses: Readonly<Record<string, string>> = {
   "/meta.json": json({ id: 7, name: "Shop", country: "NO", currency: "EUR", published_products_count: 4 }),
   "/collections.json": json({ collections: [{ id: 9, title: "All", handle: "all", products_count: 1 }] }),
   "/collections/all/products.json": json({ products: [{ id: 1 }] })
 }
-const nothingMore = (path: string) => json(path === "/collections.json" ? { collections: [] } : { products: [] })
+const makeEmptyPage = (path: string) => json(path === "/collections.json" ? { collections: [] } : { products: [] })
 
 interface Store extends StoreFault {
   readonly domain: string
 }
 
-/** A host for each store, which is well until `turn` is called. */
-const startStore = (store: Store, price: () => string, hasTurned: () => boolean) =>
+/** Starts the host of a store, which has its fault while `isFaulty` returns true. */
+const startStore = (store: Store, price: () => string, isFaulty: () => boolean) =>
   startUpstream((response, _, { url }) => {
     const { form } = store
     const { pathname, searchParams } = new URL(url, "http://shop.test")
-    if (pathname === "/robots.txt") return void response.end(hasTurned() ? (store.robots ?? "") : "")
+    if (pathname === "/robots.txt") return void response.end(isFaulty() ? (store.robots ?? "") : "")
     const page = Number(searchParams.get("page") ?? 1)
     if (pathname !== pathOf[form]) {
-      const other = form === "shopify" ? besides[pathname] : undefined
+      const other = form === "shopify" ? otherResponses[pathname] : undefined
       if (other === undefined) return void response.writeHead(404).end()
-      return void response.end(page === 1 ? other : nothingMore(pathname))
+      return void response.end(page === 1 ? other : makeEmptyPage(pathname))
     }
-    if (page > 1) return void response.end(form === "shopify" ? nothingMore(pathname) : "[]")
-    const well = feedOf(form, price())
-    if (!hasTurned()) return void response.end(well)
-    if (store.answer !== undefined) return store.answer(response, well)
-    response.writeHead(200, store.headers ?? {}).end(store.feed ?? well)
+    if (page > 1) return void response.end(form === "shopify" ? makeEmptyPage(pathname) : "[]")
+    const intact = feedOf(form, price())
+    if (!isFaulty()) return void response.end(intact)
+    if (store.answer !== undefined) return store.answer(response, intact)
+    response.writeHead(200, store.headers ?? {}).end(store.feed ?? intact)
   })
 
 const states = `
@@ -85,12 +85,12 @@ const states = `
   join storefront.variant v using (product_id) group by domain`
 
 /** Stores without a fault. */
-const isWell = ""
+const noFault = ""
 const stores: ReadonlyArray<Store> = [
   ...faults.map((fault, n) => ({ ...fault, domain: `shop-${n}.example` })),
-  ...forms.map((form) => ({ fault: isWell, form, domain: `well-${form}.example` }))
+  ...forms.map((form) => ({ fault: noFault, form, domain: `intact-${form}.example` }))
 ]
-const wellStores = stores.filter(({ fault }) => fault === isWell)
+const intactStores = stores.filter(({ fault }) => fault === noFault)
 
 const exitOf = ({ run }: EndedRun) => (run?.outcome === "partial" ? "4" : "0")
 
@@ -101,27 +101,27 @@ const matrix = onceForFile(
     )
     const list = path.join(home, "stores.json")
     let price = oldPrice
-    let hasTurned = false
-    const distrusted = yield* startTls(makeCertificate({ name: "unknown", hosts: ["127.0.0.1"] }))
+    let hasFaults = false
+    const untrusted = yield* startTls(makeCertificate({ name: "unknown", hosts: ["127.0.0.1"] }))
     const listed = yield* Effect.forEach(stores, (store) =>
       Effect.map(
         startStore(
           store,
           () => price,
-          () => hasTurned
+          () => hasFaults
         ),
         ({ url }) => ({ store, url })
       )
     )
     const locationOf = ({ store: { form, isDistrusted, path: other }, url }: (typeof listed)[number]) => {
-      const base = hasTurned && isDistrusted ? `https://127.0.0.1:${distrusted.port}` : url
-      if (hasTurned && other !== undefined) return base + other
+      const base = hasFaults && isDistrusted ? `https://127.0.0.1:${untrusted.port}` : url
+      if (hasFaults && other !== undefined) return base + other
       return form === "shopify" || form === "woocommerce" ? base : base + pathOf[form]
     }
-    const ingest = (asked: ReadonlyArray<(typeof listed)[number]>, ahead = 0) => {
-      const entries = asked.map((one) => {
-        const { domain, form } = one.store
-        return { domain, name: domain, kind: kindOf[form], location: locationOf(one), currency: "EUR" }
+    const ingest = (selected: ReadonlyArray<(typeof listed)[number]>, ahead = 0) => {
+      const entries = selected.map((entry) => {
+        const { domain, form } = entry.store
+        return { domain, name: domain, kind: kindOf[form], location: locationOf(entry), currency: "EUR" }
       })
       writeFileSync(list, json(entries))
       return Effect.promise(async () => {
@@ -133,16 +133,16 @@ const matrix = onceForFile(
     }
     const first = yield* ingest(listed)
     price = newPrice
-    hasTurned = true
+    hasFaults = true
     const second = yield* ingest(listed)
-    hasTurned = false
+    hasFaults = false
     const clocks = []
-    for (const [fault, ahead, asked] of [
+    for (const [fault, ahead, selected] of [
       [clockAhead, aDay, listed],
-      [clockBehind, -aDay, listed.filter(({ store }) => store.fault === isWell)]
+      [clockBehind, -aDay, listed.filter(({ store }) => store.fault === noFault)]
     ] as const) {
       price = String(Number(price) + 1)
-      clocks.push({ fault, price: Number(price), ...(yield* ingest(asked, ahead)) })
+      clocks.push({ fault, price: Number(price), ...(yield* ingest(selected, ahead)) })
     }
     const left_out = yield* Effect.promise(() => rowsOf(home, "select run_id, feed, reason from ingest.left_out"))
     const rejects = yield* Effect.promise(() => rowsOf(home, "select feed, reason from ingest.reject"))
@@ -150,46 +150,46 @@ const matrix = onceForFile(
   }).pipe(Effect.provide(NodeServices.layer))
 )
 
-const [old, fresh] = [Number(oldPrice), Number(newPrice)]
+const [before, after] = [Number(oldPrice), Number(newPrice)]
 
-const inFull = { published: "all stores", kept: "" }
+const publishedInFull = { published: "all stores", kept: "" }
 
-/** What is live of a store after its fault, in the words of the table. */
-const becameOf = (prices: unknown, isLeftOut: boolean) => {
+/** Describes the live rows of a store after its fault, in the words of the table. */
+const describeRows = (prices: unknown, isLeftOut: boolean) => {
   const [lowest, highest] = [prices].flat().map(Number)
-  const keepsAll = lowest === old && highest === undefined
+  const keepsAll = lowest === before && highest === undefined
   if (keepsAll) return { published: "the other stores", kept: "its last rows" }
-  if (lowest === fresh && !isLeftOut) return inFull
+  if (lowest === after && !isLeftOut) return publishedInFull
   return {
     published: isLeftOut ? "the other stores, and its other rows" : "all stores, without its row",
     kept: "the last row of the product"
   }
 }
 
-/** What became of the fault in each store that had it. */
+/** Returns the outcome of the fault in each store that had it. */
 const outcomesOf = Effect.fnUntraced(function* (fault: string) {
   const { clocks, left_out, rejects, second } = yield* matrix
   const clock = clocks.find((other) => other.fault === fault)
   if (clock !== undefined) {
-    return wellStores.map(({ domain, form }) => {
+    return intactStores.map(({ domain, form }) => {
       const isNew = isDeepStrictEqual(clock.after.get(domain)?.prices, [clock.price])
-      const { published, kept } = isNew ? inFull : { published: "nothing", kept: "its last rows" }
+      const { published, kept } = isNew ? publishedInFull : { published: "nothing", kept: "its last rows" }
       return { form, published, kept, exit: exitOf(clock), message: clock.problem }
     })
   }
   return stores.flatMap(({ domain, fault: own, form }) => {
     if (own !== fault) return []
-    const of = ({ feed }: Row) => feed === `store/${domain}`
-    const left = left_out.find((row) => of(row) && row.run_id === second.run?.run_id)
-    const { published, kept } = becameOf(second.after.get(domain)?.prices, left !== undefined)
-    const message = String(left?.reason ?? rejects.find(of)?.reason ?? "")
-    return [{ form, published, kept, exit: left === undefined ? "0" : exitOf(second), message }]
+    const isOfStore = ({ feed }: Row) => feed === `store/${domain}`
+    const leftOut = left_out.find((row) => isOfStore(row) && row.run_id === second.run?.run_id)
+    const { published, kept } = describeRows(second.after.get(domain)?.prices, leftOut !== undefined)
+    const message = String(leftOut?.reason ?? rejects.find(isOfStore)?.reason ?? "")
+    return [{ form, published, kept, exit: leftOut === undefined ? "0" : exitOf(second), message }]
   })
 })
 
 describe("a fault of the feed of a store", () => {
   beforeAll(() => Effect.runPromise(Effect.asVoid(matrix)), 600_000) // each payload waits for the disk, which may be busy
-  const documented = documentedFaults("storefronts")
+  const documented = readDocumentedFaults("storefronts")
   const tested = [...new Set([...faults.map(({ fault }) => fault), clockAhead, clockBehind])]
 
   it("is in the table of docs/ingesting.md, which lists no others", () => {
@@ -199,12 +199,12 @@ describe("a fault of the feed of a store", () => {
     )
   })
 
-  it.live("leaves the other stores alone: what they list now is published", () =>
+  it.live("does not affect the other stores: their changes are published", () =>
     Effect.gen(function* () {
       const { first, second } = yield* matrix
       assert.deepStrictEqual([first.run?.outcome, first.problem], ["published", ""])
       assert.strictEqual(second.run?.outcome, "partial")
-      for (const { domain } of wellStores) assert.deepStrictEqual(second.after.get(domain)?.prices, [fresh], domain)
+      for (const { domain } of intactStores) assert.deepStrictEqual(second.after.get(domain)?.prices, [after], domain)
     })
   )
 
@@ -215,25 +215,25 @@ describe("a fault of the feed of a store", () => {
     })
   )
 
-  it.live("is made up for by the next good run: all stores have their new rows then", () =>
+  it.live("is corrected by the next successful run: all stores then have their new rows", () =>
     Effect.gen(function* () {
-      const [{ after, price, problem } = assert.fail("no run came after")] = (yield* matrix).clocks
+      const [{ after, price, problem } = assert.fail("there was no later run")] = (yield* matrix).clocks
       assert.strictEqual(problem, "")
       for (const { domain, fault } of stores) assert.deepStrictEqual(after.get(domain)?.prices, [price], fault)
     })
   )
 
-  it.live.each(tested)("does what the table says: %s", (fault) =>
+  it.live.each(tested)("matches the table: %s", (fault) =>
     Effect.gen(function* () {
       const line = documented.find((other) => other.fault === fault)
       for (const { exit, form, kept, message, published } of yield* outcomesOf(fault)) {
-        const told = `${form}: ${message}\n(LARDER_TEST_SEED=${seed})`
+        const context = `${form}: ${message}\n(LARDER_TEST_SEED=${seed})`
         assert.deepStrictEqual(
           { published, kept, exit },
           { published: line?.published, kept: line?.kept, exit: line?.exit },
-          told
+          context
         )
-        assert.isTrue(matchesTemplate(message, line?.message ?? ""), `${told}\nis not: ${line?.message}`)
+        assert.isTrue(matchesTemplate(message, line?.message ?? ""), `${context}\nis not: ${line?.message}`)
       }
     })
   )

@@ -1,10 +1,10 @@
-/** Recorded files of shops: what is read from them agrees with a count that shares nothing with the readers. */
+/** Compares recorded files of shops with counts that are independent of the readers. */
 import { createReadStream, readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { assert, it } from "@effect/vitest"
 import { type ReadFile, readGoogleMerchant, readShopifyCsv } from "@larder/pipelines"
 import { describeSamples, samplesOf } from "../support/shared-samples.ts"
-import { csvRecords } from "./plain-csv.ts"
+import { parseCsv } from "./plain-csv.ts"
 
 const fileOf = (name: string) => path.join(samplesOf("storefront"), name)
 
@@ -23,7 +23,7 @@ const readAll = async (read: ReadFile, name: string, currency: string | null = n
 type Cells = Readonly<Record<string, string>>
 
 const recordsIn = (name: string, separator?: string): ReadonlyArray<Cells> =>
-  csvRecords(readFileSync(fileOf(name), "utf8"), separator)
+  parseCsv(readFileSync(fileOf(name), "utf8"), separator)
 
 const isVariant = (record: Cells) => [record["Variant Price"], record["Option1 Value"]].some((cell) => cell !== "")
 const countOf = (texts: ReadonlyArray<string>) => {
@@ -46,7 +46,7 @@ const exportsOfShopify = [
   ["yadayadasoftware--shopify_sample_product_template", 17, 3, 1, 16, 11]
 ] as const
 
-const theExports = () => {
+const testExports = () => {
   it.each(exportsOfShopify)(
     "match an independent count: %s has %i records of %i products",
     async (name, rows, handles, published, variants, images) => {
@@ -130,7 +130,7 @@ const theExports = () => {
   })
 }
 
-/** What stands between the tags of a name, CDATA and entities undone, for each item; found by looking for the tags only. */
+/** Finds the text between the tags of a name for each item, without CDATA and entities, by searching for the tags alone. */
 const fieldsIn = (name: string, field: string): ReadonlyArray<string> => {
   const text = readFileSync(fileOf(name), "utf8")
   const items = text.split(/<item>/).slice(1)
@@ -154,7 +154,7 @@ const feedsOfGoogle = [
   ["velofant--Produkter_Prisjakt26_XMl.txt", 26, 26, { SEK: 26 }, 22, 4, 19]
 ] as const
 
-const theFeeds = () => {
+const testFeeds = () => {
   it.each(feedsOfGoogle)(
     "match an independent count: %s has %i items of %i products",
     async (name, items, products, currencies, available, gone, sales) => {
@@ -186,12 +186,12 @@ const theFeeds = () => {
     }
   )
 
-  it("give the items of a group as variants of one product: mattosrodrigo", async () => {
+  it("return the items of a group as variants of one product: mattosrodrigo", async () => {
     const { rows } = await readAll(readGoogleMerchant, "google-merchant/mattosrodrigo--merchant-feed.xml")
     assert.deepStrictEqual(Object.values(countOf(rows)).sort(), [1, 4])
   })
 
-  it("take the currency of the store list for a TSV whose prices name none: m5zoon", async () => {
+  it("use the currency of the store list for a TSV whose prices name none: m5zoon", async () => {
     const file = "google-merchant/m5zoon--google_merchant_feed_en.tsv"
     const { products, rejects, variants } = await readAll(readGoogleMerchant, file, "AED")
     const records = recordsIn(file, "\t")
@@ -207,7 +207,7 @@ const theFeeds = () => {
     )
   })
 
-  it("give the same prices from a CSV as from the XML: sooq-alemarat", async () => {
+  it("return the same prices from a CSV as from the XML: sooq-alemarat", async () => {
     const csv = await readAll(readGoogleMerchant, "google-merchant/sooq-alemarat--google-merchant-feed.csv")
     const xml = await readAll(readGoogleMerchant, "google-merchant/sooq-alemarat--google-merchant-feed.xml")
     const pricesOf = ({ variants }: typeof csv) =>
@@ -222,5 +222,5 @@ const theFeeds = () => {
   })
 }
 
-describeSamples("storefront", "recorded product exports of Shopify shops", theExports)
-describeSamples("storefront", "recorded feeds for Google", theFeeds)
+describeSamples("storefront", "recorded product exports of Shopify shops", testExports)
+describeSamples("storefront", "recorded feeds for Google", testFeeds)

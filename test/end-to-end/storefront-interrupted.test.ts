@@ -1,7 +1,7 @@
 /**
- * Live runs over shops on this machine that are killed or interrupted in the middle: the next run asks for what is missing, and
- * ends like one that was not disturbed. What is killed is the program itself, at its real pace of one request per second and
- * host: some 5 s until its third page. All other runs are in the test's own process and do not pause.
+ * Live runs over shops on this machine that are killed or interrupted in the middle: the next run requests only what is
+ * missing, and gives the same result as an undisturbed run. The killed program sends one request per second and host, so its
+ * third page takes some 5 s. All other runs are in the process of the test, without pauses.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
@@ -14,10 +14,10 @@ import { filesIn } from "../support/pipelines/raw-archive.ts"
 import { type Misbehaviour, type Shop, startShop } from "../support/pipelines/store-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
 import { type Ended, ended, start } from "../support/programs.ts"
-import { folderOfTest, rebuiltFrom, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { makeTestFolder, rebuildFrom, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { type Listed, outcomesOf, rowsOf } from "./storefronts.ts"
 
-/** A robots.txt that is not there is a refusal, and asked for again. */
+/** A missing robots.txt would be a refusal, and would be requested again. */
 const robots = "User-agent: *\nAllow: /\n"
 const dairy: Shop = {
   robots,
@@ -29,8 +29,8 @@ const dairy: Shop = {
 const spices: Shop = { robots, pages: [[5, 6], [7]] }
 const csv = "Handle,Title,Variant Price\nrye,Rye bread,2.50\nspelt,Spelt bread,3.20\n"
 
-/** What a home knows of its stores, but for times and runs. */
-const knownBy = async (home: string) => ({
+/** Reads the stores of a home, without times and runs. */
+const readStores = async (home: string) => ({
   outcomes: await outcomesOf(home),
   reads: await rowsOf(
     home,
@@ -46,9 +46,9 @@ const knownBy = async (home: string) => ({
   collections: await rowsOf(home, "select title, product_count from storefront.collection_listing order by title")
 })
 
-/** The same with times and runs. */
-const allOf = async (home: string) => ({
-  known: await knownBy(home),
+/** Reads the stores of a home with times and runs. */
+const readEverything = async (home: string) => ({
+  known: await readStores(home),
   reads: await rowsOf(
     home,
     `select r.run_id, domain, r.read_at::varchar as read_at, r.outcome, pages_read, products_read
@@ -60,8 +60,8 @@ const allOf = async (home: string) => ({
   )
 })
 
-/** How the runs of a home ended, as their lists of fetches tell, oldest first. */
-const endsIn = (home: string): ReadonlyArray<string> => {
+/** Reads from the lists of fetches how the runs of a home ended, oldest first. */
+const readEnds = (home: string): ReadonlyArray<string> => {
   const lists = path.join(home, "raw/fetches")
   return readdirSync(lists)
     .sort()
@@ -80,7 +80,7 @@ describe("a run of stores that ends", () => {
     Effect.gen(function* () {
       const host = yield* startUpstream((response) => response.end(csv))
       const bakery = { domain: "bakery.example", name: "Bakery", kind: "shopify-csv", location: host.url }
-      const [home, folder] = [folderOfTest(), folderOfTest()]
+      const [home, folder] = [makeTestFolder(), makeTestFolder()]
       const list = path.join(folder, "stores.json")
       const ingest = (stores: unknown, dryRun = false) => {
         writeFileSync(list, JSON.stringify(stores))
@@ -92,10 +92,10 @@ describe("a run of stores that ends", () => {
         yield* ingest([bakery])
       ].map(({ run }) => run?.outcome)
       assert.deepStrictEqual(runs, ["published", undefined, "published"])
-      assert.deepStrictEqual(endsIn(home), ["failed", "larder-000002"])
+      assert.deepStrictEqual(readEnds(home), ["failed", "larder-000002"])
       const packs = filesIn(path.join(home, "raw"))
       assert.match(packs.join(), /^packs\/\w+-storefronts-\w+\.zip,packs\/\w+-storefronts-\w+\.zip$/) // of both
-      assert.lengthOf(host.seen, 4) // robots.txt and the export, twice
+      assert.lengthOf(host.requests, 4) // robots.txt and the export, twice
     }).pipe(Effect.scoped)
   )
 })
@@ -105,21 +105,21 @@ describe("a run of stores after runs that were stopped in the middle", () => {
   const home = path.join(folder, "home")
   const ends: Array<Ended> = []
   let last: EndedRun
-  /** Addresses that each host was asked for by the run that was killed, the one that was interrupted, and the last one. */
+  /** Addresses requested from each host by the killed run, the interrupted run and the last run. */
   const parts: Array<ReadonlyArray<ReadonlyArray<string>>> = []
   let whole: ReadonlyArray<ReadonlyArray<string>> = []
 
   beforeAll(() =>
     Effect.gen(function* () {
       let reached = Promise.withResolvers<void>()
-      let isHeld = false
-      const holding: Misbehaviour = ({ page, path }) => {
-        if (!isHeld || path !== "/products.json" || page !== 3) return false
-        reached.resolve() // and no answer comes
+      let isBlocking = false
+      const blockThirdPage: Misbehaviour = ({ page, path }) => {
+        if (!isBlocking || path !== "/products.json" || page !== 3) return false
+        reached.resolve() // and never responds
         return true
       }
       const hosts = [
-        yield* startShop(dairy, holding),
+        yield* startShop(dairy, blockThirdPage),
         yield* startShop(spices),
         yield* startUpstream((response) => response.end(csv))
       ] as const
@@ -131,21 +131,21 @@ describe("a run of stores after runs that were stopped in the middle", () => {
       ]
       const list = path.join(folder, "stores.json")
       writeFileSync(list, JSON.stringify(stores))
-      const looked = hosts.map(() => 0)
-      /** Addresses since the last look. */
-      const asked = () =>
-        hosts.map(({ seen }, host) => {
-          const from = looked[host]
-          looked[host] = seen.length
-          return seen.slice(from).map(({ url }) => url)
+      const counts = hosts.map(() => 0)
+      /** Returns the addresses requested since the last call. */
+      const takeRequests = () =>
+        hosts.map(({ requests }, host) => {
+          const from = counts[host]
+          counts[host] = requests.length
+          return requests.slice(from).map(({ url }) => url)
         })
       const ingest = (home: string) =>
         Effect.promise(() => ingestLive(storefronts, { home, stores: list, environment }))
 
       const undisturbedRun = yield* ingest(undisturbed)
       assert.strictEqual(undisturbedRun.run?.outcome, "published", undisturbedRun.problem)
-      whole = asked()
-      isHeld = true
+      whole = takeRequests()
+      isBlocking = true
       for (const signal of ["SIGKILL", "SIGINT"] as const) {
         reached = Promise.withResolvers()
         const child = start("larder-ingest", ["storefronts", "--stores", list], { ...environment, LARDER_HOME: home })
@@ -153,11 +153,11 @@ describe("a run of stores after runs that were stopped in the middle", () => {
         yield* Effect.promise(() => reached.promise)
         child.kill(signal)
         ends.push(yield* Effect.promise(() => end))
-        parts.push(asked())
+        parts.push(takeRequests())
       }
-      isHeld = false
+      isBlocking = false
       last = yield* ingest(home)
-      parts.push(asked())
+      parts.push(takeRequests())
     }).pipe(Effect.scoped, Effect.runPromise)
   )
   afterAll(() => [undisturbed, folder].forEach(removeFolder))
@@ -167,19 +167,19 @@ describe("a run of stores after runs that were stopped in the middle", () => {
     assert.strictEqual(ends[1]?.code, 130)
   })
 
-  it("requests only what is missing, as did the one after SIGKILL", () => {
+  it("requests only what is missing, like the run after SIGKILL", () => {
     assert.isAbove(parts[0]?.[0]?.length ?? 0, 3)
     for (const [host, urls] of whole.entries()) {
       const [killed = [], interrupted = [], rest = []] = parts.map((part) => part[host] ?? [])
-      const answered = host === 0 ? [killed.slice(0, -1), interrupted.slice(0, -1)] : [killed, interrupted]
-      assert.deepStrictEqual([...answered.flat(), ...rest].sort(), [...urls].sort())
+      const completed = host === 0 ? [killed.slice(0, -1), interrupted.slice(0, -1)] : [killed, interrupted]
+      assert.deepStrictEqual([...completed.flat(), ...rest].sort(), [...urls].sort())
     }
   })
 
-  it("ends with the same data as a run that was not disturbed", async () => {
+  it("ends with the same data as an undisturbed run", async () => {
     assert.strictEqual(last.run?.outcome, "published", last.problem)
-    const known = await knownBy(home)
-    assert.deepStrictEqual(known, await knownBy(undisturbed))
+    const known = await readStores(home)
+    assert.deepStrictEqual(known, await readStores(undisturbed))
     assert.deepStrictEqual(known.outcomes, {
       "bakery.example": "complete complete",
       "dairy.example": "complete complete",
@@ -189,6 +189,6 @@ describe("a run of stores after runs that were stopped in the middle", () => {
   })
 
   it("can be rebuilt from the archive, with what the stopped runs had fetched", async () => {
-    assert.deepStrictEqual(await allOf(await rebuiltFrom(home)), await allOf(home))
+    assert.deepStrictEqual(await readEverything(await rebuildFrom(home)), await readEverything(home))
   })
 })

@@ -1,4 +1,4 @@
-/** Recorded pages of shops: what is read from them agrees with a count that shares nothing with the readers. */
+/** Compares recorded pages of shops with counts that are independent of the readers. */
 import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { assert, it } from "@effect/vitest"
@@ -33,7 +33,7 @@ const pages = [
   ["davidan--davidan_md_products.TRIMMED3", 3, 4, 1]
 ] as const
 
-const theShopifyPages = () => {
+const testShopifyPages = () => {
   it.each(pages)(
     "match an independent count: %s has %i products, %i variants, %i pictures",
     (name, products, variants, images) => {
@@ -130,7 +130,7 @@ interface WooListed {
   readonly is_in_stock: boolean
 }
 
-const theWooCommercePage = () => {
+const testWooCommercePage = () => {
   const text = sample("woocommerce/muhammadbayoumi--samehgabriel_wc_store_products_2026-07-20.json")
   const listed: ReadonlyArray<WooListed> = JSON.parse(text)
   const { batch } = readWooCommerceProducts(text)
@@ -161,5 +161,5 @@ const theWooCommercePage = () => {
   })
 }
 
-describeSamples("storefront", "recorded pages of Shopify shops", theShopifyPages)
-describeSamples("storefront", "a recorded page of a WooCommerce shop", theWooCommercePage)
+describeSamples("storefront", "recorded pages of Shopify shops", testShopifyPages)
+describeSamples("storefront", "a recorded page of a WooCommerce shop", testWooCommercePage)

@@ -1,6 +1,6 @@
 /**
- * Live runs over files of stores, by the program itself, and over shops on this machine, in the test's own process and without
- * the pause of a second between requests: what the operator allows is read, nothing else is.
+ * Live runs over files of stores, by the program itself, and over shops on this machine, in the process of the test and
+ * without pauses between requests: only what the operator allows is read.
  */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
@@ -10,10 +10,10 @@ import { storefronts } from "@larder/pipelines"
 import { Effect, Exit, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { ingestLive } from "../support/pipelines/live-runs.ts"
-import { payloadsIn } from "../support/pipelines/raw-archive.ts"
+import { readPayloads } from "../support/pipelines/raw-archive.ts"
 import { type Misbehaviour, type Shop, startShop } from "../support/pipelines/store-host.ts"
 import type { Ended, Environment } from "../support/programs.ts"
-import { copyOf, folderOfTest, rebuiltFrom, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { copyForTest, makeTestFolder, rebuildFrom, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { ingestStores, type Listed, outcomesOf, type Row, rowsOf, writeFiles } from "./storefronts.ts"
 
 const csv = "Handle,Title,Variant Price\nrye,Rye bread,2.50\nspelt,Spelt bread,3.20\n"
@@ -26,7 +26,7 @@ const bakery = {
   currency: "GBP"
 } as const
 
-/** A list of stores, a folder with their files, and a home, below one folder. */
+/** Makes a folder with a list of stores, a folder with their files, and a home. */
 const setUp = (
   folder: string,
   stores: unknown,
@@ -39,7 +39,7 @@ const setUp = (
   ]
   const writeList = (stores: unknown) => writeFileSync(list, JSON.stringify(stores))
   writeList(stores)
-  for (const made of [storeFiles, home]) mkdirSync(made)
+  for (const created of [storeFiles, home]) mkdirSync(created)
   writeFiles(storeFiles, files)
   const ingest = (environment: Environment = {}) =>
     ingestStores(home, [], {
@@ -60,7 +60,7 @@ const failedReads = (home: string) =>
 
 describe("a live run of stores", () => {
   it("is refused without a list, with exit code 2", async () => {
-    const home = folderOfTest()
+    const home = makeTestFolder()
     const { code, stderr, stdout } = await ingestStores(home, [], { LARDER_SOURCES: "live" })
     assert.strictEqual(code, 2, stderr)
     assert.include(stderr, "No store list is given: name a JSON file with --stores or in LARDER_STORES.")
@@ -70,7 +70,7 @@ describe("a live run of stores", () => {
 
   it("names all faults of its list and exits with 2 before anything is fetched", async () => {
     const faulty = [{ ...bakery, kind: "etsy" }, bakery, { ...bakery, currency: "£" }, bakery]
-    const { home, ingest } = setUp(folderOfTest(), faulty)
+    const { home, ingest } = setUp(makeTestFolder(), faulty)
     const { code, stderr } = await ingest()
     assert.strictEqual(code, 2)
     for (const fault of [/Store 1, kind: /, /Store 3, currency: /, /bakery\.example is listed twice/]) {
@@ -80,14 +80,14 @@ describe("a live run of stores", () => {
   })
 
   it("exits with 2 and names a list file that does not exist", async () => {
-    const { folder, ingest } = setUp(folderOfTest(), [bakery])
+    const { folder, ingest } = setUp(makeTestFolder(), [bakery])
     const { code, stderr } = await ingest({ LARDER_STORES: path.join(folder, "missing.json") })
     assert.strictEqual(code, 2)
     assert.match(stderr, /The store list \S+missing\.json cannot be used\. There is no such file\./)
   })
 
   it("exits with 1 without a folder of store files, and records each store as failed", async () => {
-    const { home, list } = setUp(folderOfTest(), [bakery, { ...bakery, domain: "other.example" }])
+    const { home, list } = setUp(makeTestFolder(), [bakery, { ...bakery, domain: "other.example" }])
     const { code, stderr } = await ingestStores(home, [], { LARDER_SOURCES: "live", LARDER_STORES: list })
     assert.strictEqual(code, 1)
     assert.match(
@@ -133,27 +133,27 @@ good,,M,8.00,,
     "pipe.csv"
   ]
   const outside = locations.map((location, n): Listed => ({ ...bakery, domain: `outside-${n}.example`, location }))
-  const asked: Array<string> = []
-  let set: ReturnType<typeof setUp>
+  const requests: Array<string> = []
+  let setting: ReturnType<typeof setUp>
   let first: Ended
   const scope = Effect.runSync(Scope.make())
 
   beforeAll(async () => {
     const shop = await Effect.runPromise(Scope.provide(startShop({ pages: [[1]] }), scope))
     const local: Listed = { ...bakery, domain: "local.example", kind: "shopify", location: shop.url }
-    set = setUp(temporaryFolder(), [bakery, messy, other, local, ...outside], {
+    setting = setUp(temporaryFolder(), [bakery, messy, other, local, ...outside], {
       "bakery/export.csv": csv,
       "messy.csv": messyExport
     })
-    writeFileSync(path.join(set.folder, "secret.csv"), secret)
-    symlinkSync(path.join(set.folder, "secret.csv"), path.join(set.storeFiles, "link.csv"))
-    symlinkSync(set.folder, path.join(set.storeFiles, "linked"))
-    execFileSync("mkfifo", [path.join(set.storeFiles, "pipe.csv")]) // opening it would wait for a writer without an end
-    first = await set.ingest()
-    asked.push(...shop.seen.map(({ url }) => url))
+    writeFileSync(path.join(setting.folder, "secret.csv"), secret)
+    symlinkSync(path.join(setting.folder, "secret.csv"), path.join(setting.storeFiles, "link.csv"))
+    symlinkSync(setting.folder, path.join(setting.storeFiles, "linked"))
+    execFileSync("mkfifo", [path.join(setting.storeFiles, "pipe.csv")]) // opening it would wait for a writer forever
+    first = await setting.ingest()
+    requests.push(...shop.requests.map(({ url }) => url))
   })
   afterAll(async () => {
-    removeFolder(set.folder)
+    removeFolder(setting.folder)
     await Effect.runPromise(Scope.close(scope, Exit.void))
   })
 
@@ -161,13 +161,13 @@ good,,M,8.00,,
     assert.strictEqual(first.code, 4, first.stderr)
     assert.deepInclude(recordOf(first), { outcome: "partial", rows_read: 12 })
     assert.match(first.stderr, /the read of other\.example was failed/)
-    const left = recordOf(first).left_out as ReadonlyArray<Row>
+    const leftOut = recordOf(first).left_out as ReadonlyArray<Row>
     assert.deepStrictEqual(
-      left.flatMap(({ feed, kind }) => (String(feed).startsWith("store/outside") ? [] : [`${feed}: ${kind}`])),
+      leftOut.flatMap(({ feed, kind }) => (String(feed).startsWith("store/outside") ? [] : [`${feed}: ${kind}`])),
       ["store/messy.example: partial", "store/other.example: unreachable", "store/local.example: unreachable"]
     )
-    assert.lengthOf(left, locations.length + 3)
-    assert.deepInclude(await outcomesOf(set.home), {
+    assert.lengthOf(leftOut, locations.length + 3)
+    assert.deepInclude(await outcomesOf(setting.home), {
       "bakery.example": "complete complete",
       "messy.example": "partial unclear",
       "other.example": "failed not_found"
@@ -175,18 +175,18 @@ good,,M,8.00,,
   })
 
   it("reads files below the folder of store files, and never a file outside of it", async () => {
-    const failed = (await failedReads(set.home)).filter(({ domain }) => String(domain).startsWith("outside"))
+    const failed = (await failedReads(setting.home)).filter(({ domain }) => String(domain).startsWith("outside"))
     assert.lengthOf(failed, locations.length)
     assert.deepStrictEqual(
       await rowsOf(
-        set.home,
+        setting.home,
         `select distinct domain from storefront.product join storefront.store using (store_id) order by domain`
       ),
       [{ domain: "bakery.example" }, { domain: "messy.example" }]
     )
-    const lists = path.join(set.home, "raw/fetches")
+    const lists = path.join(setting.home, "raw/fetches")
     const archived = [
-      ...(await payloadsIn(path.join(set.home, "raw"))).map(String),
+      ...(await readPayloads(path.join(setting.home, "raw"))).map(String),
       ...readdirSync(lists).map((name) => readFileSync(path.join(lists, name), "utf8"))
     ]
     assert.isAbove(archived.length, 2)
@@ -197,15 +197,15 @@ good,,M,8.00,,
     )
   })
 
-  it("says that a file is a pipe, and does not wait for it", async () => {
-    const piped = (await failedReads(set.home)).at(-1)
+  it("reports that a file is a pipe, and does not wait for it", async () => {
+    const piped = (await failedReads(setting.home)).at(-1)
     assert.match(String(piped?.outcome_detail), /pipe\.csv: it is a pipe, and only regular files are read/)
     assert.notInclude(String(piped?.outcome_detail), "ecord")
   })
 
   it("sends no request to a shop on this machine, and names LARDER_PRIVATE_HOSTS", async () => {
-    assert.deepStrictEqual(asked, [])
-    const local = (await failedReads(set.home)).find(({ domain }) => domain === "local.example")
+    assert.deepStrictEqual(requests, [])
+    const local = (await failedReads(setting.home)).find(({ domain }) => domain === "local.example")
     assert.strictEqual(local?.outcome, "private_address")
     assert.match(String(local?.outcome_detail), /LARDER_PRIVATE_HOSTS/)
   })
@@ -213,9 +213,9 @@ good,,M,8.00,,
   it("counts each row of a faulty export as loaded, unchanged or rejected", async () => {
     assert.deepInclude(recordOf(first), { rows_read: 12, rows_loaded: 4, rows_unchanged: 2, rows_rejected: 6 })
     assert.deepStrictEqual(
-      (await rowsOf(set.home, "select position::integer as line, reason from ingest.reject order by line, reason")).map(
-        ({ line, reason }) => `${line}: ${reason}`
-      ),
+      (
+        await rowsOf(setting.home, "select position::integer as line, reason from ingest.reject order by line, reason")
+      ).map(({ line, reason }) => `${line}: ${reason}`),
       [
         "0: no row of product picture has a title; rows: 1",
         "3: duplicate id good/S (first seen in an earlier row)",
@@ -226,14 +226,14 @@ good,,M,8.00,,
     )
   })
 
-  it("keeps the rows of a store that is no longer in the list, and names a file that is a page", async () => {
-    const home = copyOf(set.home)
-    writeFiles(set.storeFiles, {
+  it("keeps the rows of a store that is no longer in the list, and reports a file that is a web page", async () => {
+    const home = copyForTest(setting.home)
+    writeFiles(setting.storeFiles, {
       "other.csv": "Handle,Title,Variant Price\noat,Oat bread,1.10\n",
       "page.csv": "<!DOCTYPE html><html><title>Log in</title></html>"
     })
-    set.writeList([other, { ...other, domain: "page.example", location: "page.csv" }])
-    const later = await set.ingest({ LARDER_HOME: home })
+    setting.writeList([other, { ...other, domain: "page.example", location: "page.csv" }])
+    const later = await setting.ingest({ LARDER_HOME: home })
     assert.strictEqual(later.code, 4, later.stderr)
     assert.deepInclude((recordOf(later).left_out as ReadonlyArray<Row>)[0], {
       feed: "store/page.example",
@@ -264,75 +264,77 @@ describe("a live run over shops on this machine", () => {
     location: url
   })
 
-  it.live("sends each shop one request at a time, keeps the rows of one that refuses later, and can be rebuilt", () =>
-    Effect.gen(function* () {
-      let isClosed = false
-      const refusing: Misbehaviour = ({ path, response }) => {
-        if (!isClosed || path === "/robots.txt") return false
-        response.writeHead(403).end("<html><title>Attention Required!</title></html>")
-        return true
-      }
-      const open = yield* startShop(shop, refusing)
-      const forbidding = yield* startShop({ pages: [[1]], robots: "User-agent: *\nDisallow: /" })
-      const woo = yield* startShop({ pages: [[5, 6]] })
-      const stores = [at(1, open.url), at(2, forbidding.url), at(3, woo.url, "woocommerce"), bakery]
-      const { home, list, storeFiles } = setUp(folderOfTest(), stores)
-      const environment = { LARDER_PRIVATE_HOSTS: "127.0.0.1", LARDER_STORES: list, LARDER_STORE_FILES: storeFiles }
-      const first = yield* Effect.promise(() => ingestLive(storefronts, { home, environment }))
-      assert.strictEqual(first.run?.outcome, "partial", first.problem)
-      assert.deepStrictEqual(
-        forbidding.seen.map(({ url }) => url),
-        ["/robots.txt"]
-      )
-      assert.deepStrictEqual([open.load.most, woo.load.most], [1, 1])
-      assert.include(open.seen.map(({ url }) => url).join(" "), "country=NO")
-      assert.isTrue(open.seen.every(({ headers }) => /^Larder\//.test(headers["user-agent"] ?? "")))
-      const sold = `
+  it.live(
+    "sends each shop one request at a time, keeps the rows of a shop that later refuses, and can be rebuilt",
+    () =>
+      Effect.gen(function* () {
+        let isClosed = false
+        const refuse: Misbehaviour = ({ path, response }) => {
+          if (!isClosed || path === "/robots.txt") return false
+          response.writeHead(403).end("<html><title>Attention Required!</title></html>")
+          return true
+        }
+        const open = yield* startShop(shop, refuse)
+        const forbidding = yield* startShop({ pages: [[1]], robots: "User-agent: *\nDisallow: /" })
+        const woo = yield* startShop({ pages: [[5, 6]] })
+        const stores = [at(1, open.url), at(2, forbidding.url), at(3, woo.url, "woocommerce"), bakery]
+        const { home, list, storeFiles } = setUp(makeTestFolder(), stores)
+        const environment = { LARDER_PRIVATE_HOSTS: "127.0.0.1", LARDER_STORES: list, LARDER_STORE_FILES: storeFiles }
+        const first = yield* Effect.promise(() => ingestLive(storefronts, { home, environment }))
+        assert.strictEqual(first.run?.outcome, "partial", first.problem)
+        assert.deepStrictEqual(
+          forbidding.requests.map(({ url }) => url),
+          ["/robots.txt"]
+        )
+        assert.deepStrictEqual([open.load.max, woo.load.max], [1, 1])
+        assert.include(open.requests.map(({ url }) => url).join(" "), "country=NO")
+        assert.isTrue(open.requests.every(({ headers }) => /^Larder\//.test(headers["user-agent"] ?? "")))
+        const sold = `
         select domain, store.currency, count(*)::integer as products, min(v.currency) as prices, sum(v.price)::double as price
         from storefront.listing join storefront.store using (store_id)
         join storefront.variant v using (product_id) group by all order by domain`
-      const rows = yield* Effect.promise(() => rowsOf(home, sold))
-      assert.deepStrictEqual(rows, [
-        { domain: "bakery.example", currency: "GBP", products: 2, prices: "GBP", price: 5.7 },
-        { domain: "shop-1.example", currency: "NOK", products: 3, prices: "NOK", price: 28.5 },
-        { domain: "shop-3.example", currency: "EUR", products: 2, prices: "EUR", price: 19 }
-      ])
-      const outcomes = {
-        "bakery.example": "complete complete",
-        "shop-1.example": "complete complete",
-        "shop-2.example": "failed forbidden",
-        "shop-3.example": "complete complete"
-      }
-      assert.deepStrictEqual(yield* Effect.promise(() => outcomesOf(home)), outcomes)
-      assert.deepStrictEqual(
-        yield* Effect.promise(() => rowsOf(home, "select title, product_count from storefront.collection_listing")),
-        [{ title: "cheese", product_count: 2 }]
-      )
+        const rows = yield* Effect.promise(() => rowsOf(home, sold))
+        assert.deepStrictEqual(rows, [
+          { domain: "bakery.example", currency: "GBP", products: 2, prices: "GBP", price: 5.7 },
+          { domain: "shop-1.example", currency: "NOK", products: 3, prices: "NOK", price: 28.5 },
+          { domain: "shop-3.example", currency: "EUR", products: 2, prices: "EUR", price: 19 }
+        ])
+        const outcomes = {
+          "bakery.example": "complete complete",
+          "shop-1.example": "complete complete",
+          "shop-2.example": "failed forbidden",
+          "shop-3.example": "complete complete"
+        }
+        assert.deepStrictEqual(yield* Effect.promise(() => outcomesOf(home)), outcomes)
+        assert.deepStrictEqual(
+          yield* Effect.promise(() => rowsOf(home, "select title, product_count from storefront.collection_listing")),
+          [{ title: "cheese", product_count: 2 }]
+        )
 
-      isClosed = true
-      const state = `
+        isClosed = true
+        const state = `
         select fetched_at::varchar as fetched_at, currency, country,
           (select count(*) from storefront.variant_change)::integer as changes
         from storefront.store join storefront.store_status using (store_id) where domain = 'shop-1.example'`
-      const before = yield* Effect.promise(() => rowsOf(home, state))
-      const second = yield* Effect.promise(() => ingestLive(storefronts, { home, environment }))
-      assert.strictEqual(second.run?.outcome, "partial", second.problem)
-      assert.deepStrictEqual(yield* Effect.promise(() => outcomesOf(home)), {
-        ...outcomes,
-        "shop-1.example": "failed blocked"
-      })
-      assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(home, sold)), rows)
-      assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(home, state)), before)
+        const before = yield* Effect.promise(() => rowsOf(home, state))
+        const second = yield* Effect.promise(() => ingestLive(storefronts, { home, environment }))
+        assert.strictEqual(second.run?.outcome, "partial", second.problem)
+        assert.deepStrictEqual(yield* Effect.promise(() => outcomesOf(home)), {
+          ...outcomes,
+          "shop-1.example": "failed blocked"
+        })
+        assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(home, sold)), rows)
+        assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(home, state)), before)
 
-      for (const { close } of [open, forbidding, woo]) yield* close
-      const into = yield* Effect.promise(() => rebuiltFrom(home))
-      const reads = `
+        for (const { close } of [open, forbidding, woo]) yield* close
+        const rebuilt = yield* Effect.promise(() => rebuildFrom(home))
+        const reads = `
         select r.run_id, domain, r.read_at::varchar as read_at, r.fetch_status, r.outcome, r.outcome_detail, r.currency,
           pages_read, products_read, collections_read
         from ingest.store_read r join storefront.store using (store_id) order by all`
-      const told = yield* Effect.promise(() => rowsOf(home, reads))
-      assert.lengthOf(told, 8)
-      assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(into, reads)), told)
-    }).pipe(Effect.scoped)
+        const recorded = yield* Effect.promise(() => rowsOf(home, reads))
+        assert.lengthOf(recorded, 8)
+        assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(rebuilt, reads)), recorded)
+      }).pipe(Effect.scoped)
   )
 })

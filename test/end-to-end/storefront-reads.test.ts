@@ -1,34 +1,35 @@
 /**
- * Reads of the same stores, one after the other: what changes is told, what is gone is withdrawn, and what could not be read
- * stays as it was, in the warehouse and in the API. One history of seven reads, told by the tests in its order.
+ * Consecutive reads of the same stores: changes are recorded, missing products are withdrawn, and products that could not be
+ * read stay as they were, in the warehouse and in the API. The tests follow one history of seven reads in its order.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Left, readInTurn } from "./dairy-reads.ts"
-import { bakery, creamery, domain, idOf, type Name, names, productId } from "./dairy-recordings.ts"
+import { type ReadState, readAllInTurn } from "./dairy-reads.ts"
+import { bakery, creamery, domain, makeId, type Name, names, productId } from "./dairy-recordings.ts"
 import { removeFolder, temporaryFolder } from "./ingesting.ts"
 import { type Row, rowsOf } from "./storefronts.ts"
 
 const home = temporaryFolder()
-let left: ReadonlyMap<Name, Left> = new Map()
-const after = (name: Name): Left => {
-  const found = left.get(name)
+let states: ReadonlyMap<Name, ReadState> = new Map()
+const after = (name: Name): ReadState => {
+  const found = states.get(name)
   if (found === undefined) throw new Error(`${name} was not read`)
   return found
 }
 
 beforeAll(async () => {
-  left = await readInTurn(home)
+  states = await readAllInTurn(home)
 }, 600_000)
 afterAll(() => removeFolder(home))
 
-/** Products of the dairy by their numbers, as rows of the warehouse. */
-const productIn = ({ products }: Left, id: number) => products.find((row) => (row as Row).product_id === productId(id))
-const sightingIn = ({ sightings }: Left, id: number) =>
+/** Finds the warehouse row of a product of the dairy by its number. */
+const findProduct = ({ products }: ReadState, id: number) =>
+  products.find((row) => (row as Row).product_id === productId(id))
+const findSighting = ({ sightings }: ReadState, id: number) =>
   sightings.find((row) => (row as Row).id === productId(id)) as Row
 
 describe("a read of stores", () => {
   it("reports every variant as first seen in the first read, and gives predictable ids", () => {
-    const { api, outcome, run, told } = after("first")
+    const { api, outcome, run, newChanges } = after("first")
     expect(run).toMatchObject({
       outcome: "published",
       rows_read: 14,
@@ -36,11 +37,11 @@ describe("a read of stores", () => {
       rows_unchanged: 0,
       rows_rejected: 0
     })
-    expect(told).toEqual(["11", "21", "22", "31", "41", "51", "61"].map((variant) => `${variant} first_seen 9.5`))
+    expect(newChanges).toEqual(["11", "21", "22", "31", "41", "51", "61"].map((variant) => `${variant} first_seen 9.5`))
     expect(outcome).toBe("complete complete")
     expect(api).toMatchObject({ listed: [6, 5, 4, 3, 2, 1], members: 6, sixth: 200 })
     expect(api.store).toMatchObject({
-      id: idOf("store"),
+      id: makeId("store"),
       fetch_status: "complete",
       product_count: 6,
       collection_count: 1
@@ -52,7 +53,7 @@ describe("a read of stores", () => {
     expect(now.run).toMatchObject({ outcome: "unchanged", rows_read: 14, rows_loaded: 0, rows_unchanged: 13 })
     expect(now.products).toEqual(before.products)
     expect(now.collections).toEqual(before.collections)
-    expect([now.changes, now.told]).toEqual([before.changes, []])
+    expect([now.changes, now.newChanges]).toEqual([before.changes, []])
     for (const [index, sighting] of now.sightings.entries()) {
       const earlier = before.sightings[index] as Row
       expect(sighting).toEqual({ ...earlier, last_seen_at: expect.any(String) })
@@ -64,11 +65,11 @@ describe("a read of stores", () => {
 
   it("reports a new price and a sold-out variant, and publishes only these two products", () => {
     const [before, now] = [after("same"), after("changed")]
-    expect(now.told).toEqual(["11 changed 8 before 9.5", "22 changed 9.5 sold out"])
+    expect(now.newChanges).toEqual(["11 changed 8 before 9.5", "22 changed 9.5 sold out"])
     expect(now.changes).toBe(before.changes + 2)
     expect(now.run.rows_loaded).toBe(2)
-    for (const id of [3, 4, 5, 6]) expect(productIn(now, id)).toEqual(productIn(before, id))
-    expect(productIn(now, 1)).toMatchObject({ price_min: 8, variants: [{ price: 8, compare_at_price: 9.5 }] })
+    for (const id of [3, 4, 5, 6]) expect(findProduct(now, id)).toEqual(findProduct(before, id))
+    expect(findProduct(now, 1)).toMatchObject({ price_min: 8, variants: [{ price: 8, compare_at_price: 9.5 }] })
   })
 
   it("keeps a product listed as it was when its row cannot be used", () => {
@@ -83,30 +84,30 @@ describe("a read of stores", () => {
     expect(after("fewer").creamery.slice(0, 3)).toEqual(["complete complete", 1, 3])
   })
 
-  it("withdraws a missing product when it is complete: from lists and collection, and the API answers 404", () => {
+  it("withdraws a missing product when it is complete: from lists and collection, and the API returns 404", () => {
     const [before, now] = [after("changed"), after("fewer")]
-    expect(now.told).toEqual(["22 gone", "61 gone"])
+    expect(now.newChanges).toEqual(["22 gone", "61 gone"])
     expect(now.api).toMatchObject({ listed: [5, 4, 3, 2, 1], members: 5, sixth: 404 })
     expect(now.api.store).toMatchObject({ product_count: 5, fetch_status: "complete" })
-    expect(sightingIn(now, 6)).toEqual({ ...sightingIn(before, 6), is_listed: false })
-    expect(productIn(now, 6)).toEqual(productIn(before, 6)) // analysts keep the row
+    expect(findSighting(now, 6)).toEqual({ ...findSighting(before, 6), is_listed: false })
+    expect(findProduct(now, 6)).toEqual(findProduct(before, 6)) // analysts keep the row
   })
 
   it("publishes what it found and withdraws nothing when it breaks off", () => {
     const [before, now] = [after("fewer"), after("partial")]
     expect(now.outcome).toBe("partial broken_off")
-    expect(now.told).toEqual(["11 changed 7"])
+    expect(now.newChanges).toEqual(["11 changed 7"])
     expect(now.api).toMatchObject({ listed: before.api.listed, members: 5, sixth: 404 })
     expect(now.api.store).toMatchObject({ fetch_status: "partial", product_count: 5, currency: "EUR" })
-    expect(sightingIn(now, 5)).toEqual(sightingIn(before, 5))
-    expect(productIn(now, 5)).toEqual(productIn(before, 5))
+    expect(findSighting(now, 5)).toEqual(findSighting(before, 5))
+    expect(findProduct(now, 5)).toEqual(findProduct(before, 5))
   })
 
   it("leaves a store as it was when it cannot be read, and still reads the other store", () => {
     const [before, now] = [after("partial"), after("failed")]
     expect(now.run).toMatchObject({ outcome: "partial", rows_read: 4, left_out: [{ kind: "unreachable" }] })
     expect(now.outcome).toBe("failed not_found")
-    expect([now.told, now.changes]).toEqual([[], before.changes])
+    expect([now.newChanges, now.changes]).toEqual([[], before.changes])
     expect(now.products).toEqual(before.products)
     expect(now.collections).toEqual(before.collections)
     expect(now.api).toEqual({ ...before.api, store: { ...before.api.store, fetch_status: "failed" } })
@@ -118,11 +119,11 @@ describe("a read of stores", () => {
 
   it("lists a product that is back with its old id and its first sighting", () => {
     const now = after("again")
-    expect(now.told).toEqual(["11 changed 8 before 9.5", "22 back 9.5 sold out", "61 back 7.25"])
+    expect(now.newChanges).toEqual(["11 changed 8 before 9.5", "22 back 9.5 sold out", "61 back 7.25"])
     expect(now.api).toMatchObject({ listed: [6, 5, 4, 3, 2, 1], members: 6, sixth: 200 })
-    expect(sightingIn(now, 6)).toMatchObject({
+    expect(findSighting(now, 6)).toMatchObject({
       is_listed: true,
-      first_seen_at: sightingIn(after("first"), 6).first_seen_at
+      first_seen_at: findSighting(after("first"), 6).first_seen_at
     })
   })
 

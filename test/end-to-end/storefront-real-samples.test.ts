@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import type { Ended } from "../support/programs.ts"
 import { describeSamples } from "../support/shared-samples.ts"
 import { recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
-import { recordedStores, recordingsUsed, samples } from "./storefront-recordings.ts"
+import { listRecordings, recordedStores, samples } from "./storefront-recordings.ts"
 import { outcomesOf, replayStores, rowsOf, writeFiles } from "./storefronts.ts"
 
 /** The warehouse's counts, to compare with the independent counts of the raw files. */
@@ -40,7 +40,7 @@ const variantsOf = (domain: string) => `(
   where s.domain = '${domain}'
 )`
 
-const theRecordings = () => {
+const testRecordings = () => {
   const home = temporaryFolder()
   const folder = temporaryFolder()
   const stores = recordedStores()
@@ -55,7 +55,7 @@ const theRecordings = () => {
   const find = (sql: string) => rowsOf(home, sql)
 
   it("use all 28 sample files", () => {
-    const used = new Set(recordingsUsed(stores))
+    const used = new Set(listRecordings(stores))
     const kinds = ["shopify-json", "shopify-csv", "google-merchant", "woocommerce"]
     const files = kinds.flatMap((kind) => readdirSync(path.join(samples, kind)).map((name) => path.join(kind, name)))
     expect(files.filter((name) => !used.has(readFileSync(path.join(samples, name), "utf8")))).toEqual([])
@@ -250,4 +250,4 @@ const theRecordings = () => {
   })
 }
 
-describeSamples("storefront", "recordings of real stores", theRecordings)
+describeSamples("storefront", "recordings of real stores", testRecordings)

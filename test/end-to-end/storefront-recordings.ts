@@ -1,11 +1,11 @@
 /**
- * Recordings of real stores as one folder to replay, and what is in them, counted here by other means than those of the
- * pipeline: CSV character by character, XML by regular expressions.
+ * Recordings of real stores as one folder to replay, with counts that are independent of the pipeline: CSV is read character
+ * by character, XML with regular expressions.
  */
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import { samplesOf } from "../support/shared-samples.ts"
-import { csvRecords } from "./plain-csv.ts"
+import { parseCsv } from "./plain-csv.ts"
 import { type Files, type Listed, shopifyPages } from "./storefronts.ts"
 
 export const samples = samplesOf("storefront")
@@ -20,13 +20,13 @@ export interface Counts {
   readonly former_prices: number
   /** Values of options. */
   readonly options: number
-  /** Variants that can be bought, and those that cannot; of the others nothing is known. */
+  /** Variants that can be bought, and those that cannot. Others are in neither count. */
   readonly available: number
   readonly sold_out: number
   readonly rejected: number
 }
 
-interface Sold {
+interface Offer {
   readonly price: number | null
   readonly former: number | null
   readonly options: number
@@ -36,13 +36,13 @@ interface Sold {
 const amountOf = (text: string | null | undefined): number | null =>
   text === null || text === undefined || text.trim() === "" ? null : Math.round(Number(text) * 10_000)
 
-/** 0 is no price where another variant of the product has one, and a former price is above the price. */
-const countSold = (products: ReadonlyArray<ReadonlyArray<Sold>>) => {
+/** 0 is not a price if another variant of the product has one, and a former price is above the price. */
+const countOffers = (products: ReadonlyArray<ReadonlyArray<Offer>>) => {
   const priced = products.flatMap((variants) => {
     const isPriced = variants.some(({ price }) => price !== null && price > 0)
-    return variants.map((one) => (isPriced && one.price === 0 ? { ...one, price: null } : one))
+    return variants.map((offer) => (isPriced && offer.price === 0 ? { ...offer, price: null } : offer))
   })
-  const sum = (of: (one: Sold) => number) => priced.reduce((total, one) => total + of(one), 0)
+  const sum = (select: (offer: Offer) => number) => priced.reduce((total, offer) => total + select(offer), 0)
   return {
     variants: priced.length,
     prices: sum(({ price }) => price ?? 0),
@@ -67,7 +67,7 @@ const countShopify = (pages: ReadonlyArray<string>): Counts => {
     products: products.length,
     images: products.reduce((sum, { images }) => sum + distinct(images.map(({ src }) => src)), 0),
     rejected: 0,
-    ...countSold(
+    ...countOffers(
       products.map(({ variants }) =>
         variants.map(({ available, ...variant }) => ({
           price: amountOf(variant.price),
@@ -92,7 +92,7 @@ const countWoo = (page: string): Counts => {
     products: products.length,
     images: products.reduce((sum, { images }) => sum + distinct(images.map(({ src }) => src)), 0),
     rejected: 0,
-    ...countSold(
+    ...countOffers(
       products.map(({ is_in_stock, prices }) => {
         const scale = 10 ** (4 - prices.currency_minor_unit)
         const [price, former] = [Number(prices.price) * scale, Number(prices.regular_price) * scale]
@@ -102,7 +102,7 @@ const countWoo = (page: string): Counts => {
   }
 }
 
-const groupedBy = <A>(rows: ReadonlyArray<A>, keyOf: (row: A) => string) => {
+const groupBy = <A>(rows: ReadonlyArray<A>, keyOf: (row: A) => string) => {
   const groups = new Map<string, Array<A>>()
   for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row])
   return [...groups.values()]
@@ -117,14 +117,14 @@ const availableOf = (row: Readonly<Record<string, string>>): boolean | null => {
 }
 
 const countCsv = (text: string): Counts => {
-  const handles = groupedBy(csvRecords(text), (row) => row.Handle ?? "")
+  const handles = groupBy(parseCsv(text), (row) => row.Handle ?? "")
   const published = handles.filter(([first]) => {
     const isActive = (first?.Status ?? "active") === "active"
     return isActive && first?.Published?.toLowerCase() !== "false"
   })
   const variants = published.map((rows) => rows.filter((row) => row["Variant Price"] !== ""))
   const keyOf = (row: Readonly<Record<string, string>>) => optionColumns.map((name) => row[name]).join("\n")
-  const first = variants.map((rows) => groupedBy(rows, keyOf).flatMap((same) => same.slice(0, 1)))
+  const first = variants.map((rows) => groupBy(rows, keyOf).flatMap((same) => same.slice(0, 1)))
   return {
     products: published.length,
     images: published.reduce(
@@ -132,7 +132,7 @@ const countCsv = (text: string): Counts => {
       0
     ),
     rejected: variants.flat().length - first.flat().length,
-    ...countSold(
+    ...countOffers(
       first.map((rows) =>
         rows.map((row) => ({
           price: amountOf(row["Variant Price"]),
@@ -157,19 +157,19 @@ const itemsOfXml = (text: string): ReadonlyArray<ItemFields> =>
   })
 
 const itemsOfTable = (text: string, separator: string): ReadonlyArray<ItemFields> =>
-  csvRecords(text, separator).map((row) => (name) => (row[name] ? [row[name]] : []))
+  parseCsv(text, separator).map((row) => (name) => (row[name] ? [row[name]] : []))
 
 const numberIn = (text: string | undefined) => amountOf(/[\d.]+/.exec(text ?? "")?.[0])
 
 const countItems = (items: ReadonlyArray<ItemFields>): Counts => {
-  const groups = groupedBy(items, (item) => item("item_group_id")[0] ?? item("id")[0] ?? "")
-  const first = groups.map((same) => groupedBy(same, (item) => item("id")[0] ?? "").flatMap((one) => one.slice(0, 1)))
+  const groups = groupBy(items, (item) => item("item_group_id")[0] ?? item("id")[0] ?? "")
+  const first = groups.map((same) => groupBy(same, (item) => item("id")[0] ?? "").flatMap((group) => group.slice(0, 1)))
   const imagesOf = (item: ItemFields) => [...item("image_link").slice(0, 1), ...item("additional_image_link")]
   return {
     products: groups.length,
     images: first.reduce((sum, same) => sum + distinct(same.flatMap(imagesOf)), 0),
     rejected: items.length - first.flat().length,
-    ...countSold(
+    ...countOffers(
       first.map((same) =>
         same.map((item) => {
           const [price, sale] = [numberIn(item("price")[0]), numberIn(item("sale_price")[0])]
@@ -210,7 +210,7 @@ const shopify = (name: string, currency: string | undefined, ...files: ReadonlyA
   }
 }
 
-/** Its `meta.json` is recorded: the currency is in it, and a country that pins the prices. Its collections are not. */
+/** Its `meta.json` is recorded, with the currency and the country of the prices. Its collections are not recorded. */
 const davidan = (): Recorded => {
   const domain = "davidan.shop.example"
   const page = sample("shopify-json/davidan--davidan_md_products.TRIMMED3.json")
@@ -297,5 +297,5 @@ export const recordedStores = (): ReadonlyArray<Recorded> => [
   google("velofant", "velofant--Produkter_Prisjakt26_XMl.txt")
 ]
 
-/** Files of the recordings, for the test that none is forgotten. */
-export const recordingsUsed = (stores: ReadonlyArray<Recorded>) => stores.flatMap(({ files }) => Object.values(files))
+/** Lists the contents of all recordings. */
+export const listRecordings = (stores: ReadonlyArray<Recorded>) => stores.flatMap(({ files }) => Object.values(files))

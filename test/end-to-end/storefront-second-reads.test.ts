@@ -1,7 +1,7 @@
 /**
- * Stores whose second read tells less than the first for reasons of its own: rows that cannot be used, lists that moved, files of
- * drafts. What is there is never taken for gone, and no store keeps the others from being read. Two runs over all of them, and
- * three over stores that really lost something.
+ * Stores whose second read returns less than the first: unusable rows, lists that moved, files of drafts. Existing products
+ * are never withdrawn, and no store prevents the others from being read. Two runs over all stores, and three over stores that
+ * really lost products.
  */
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
@@ -34,22 +34,22 @@ const product = (id: number) => ({
   variants: [{ id: id * 10, title: "Whole", price: "9.00" }]
 })
 const collection = (id: number, title = `Shelf ${id}`) => ({ id, title, handle: `shelf-${id}`, image: null })
-const memberless = (domain: string, ...ids: ReadonlyArray<number>): Files =>
+const makeMembers = (domain: string, ...ids: ReadonlyArray<number>): Files =>
   Object.fromEntries(
     ids.flatMap((id) => [
       [`${domain}/collections/shelf-${id}/products.json?limit=250&page=1`, { products: [product(1)] }],
       [`${domain}/collections/shelf-${id}/products.json?limit=250&page=2`, { products: [] }]
     ])
   )
-const exported = (status: string) =>
+const makeExport = (status: string) =>
   `Handle,Title,Variant Price,Status\n${[1, 2, 3, 4].map((id) => `bread-${id},Bread ${id},2.50,${status}`).join("\n")}\n`
 
 const csv: Listed = { domain: "drafts.example", name: "Drafts", kind: "shopify-csv", location: "drafts.csv" }
 const woo = (domain: string): Listed => ({ ...shop(domain), kind: "woocommerce" })
 const amounts = { price: "950", regular_price: "950", currency_code: "EUR", currency_minor_unit: 2 }
 const ranged = { ...amounts, price_range: { min_amount: "950", max_amount: "2450" } }
-const ofStoreApi = (id: number, prices: unknown) => ({ id, name: `Oil ${id}`, slug: `oil-${id}`, prices })
-const ofRestApi = { id: 1, name: "Secret oil", status: "private", price: "9.50", regular_price: "9.50" }
+const makeStoreProduct = (id: number, prices: unknown) => ({ id, name: `Oil ${id}`, slug: `oil-${id}`, prices })
+const restProduct = { id: 1, name: "Secret oil", status: "private", price: "9.50", regular_price: "9.50" }
 const wooPages = (domain: string, ...products: ReadonlyArray<unknown>): Files => ({
   [`${domain}/wp-json/wc/store/v1/products?per_page=100&page=1`]: products,
   [`${domain}/wp-json/wc/store/v1/products?per_page=100&page=2`]: []
@@ -61,11 +61,11 @@ brush;;Red;B-2;2.00
 brush;;Blue;B-3;3.00
 brush;;Red;B-2;4.00
 `
-/** One that never ends with a line. */
-const endless = (price: string): Files => ({
+/** Makes a table that never ends with a line feed. */
+const makeEndless = (price: string): Files => ({
   "endless.example/feed.tsv": `id\ttitle\tprice\n1\tSalt\t${price} EUR\n2\tOil\t${price} EUR`
 })
-const fifth = (products: number) =>
+const makeFifth = (products: number) =>
   feed("fifth.example", ...Array.from({ length: products }, (_, id) => `${id}\tSalt ${id}\t1.00 EUR\t`))
 const nowhere: Listed = { ...google("nowhere.example"), location: "https://no where.example/feed.tsv" }
 const stores = [
@@ -88,68 +88,68 @@ const stores = [
   { ...csv, domain: "twins.example", name: "Twins", location: "twins.csv" },
   csv
 ]
-const priced = (price: (id: number) => unknown) => ({
+const makePriced = (price: (id: number) => unknown) => ({
   products: [1, 2, 3, 4].map((id) => ({
     ...product(id),
     variants: [{ id: id * 10, title: "Whole", price: price(id) }]
   }))
 })
-const holding = (...ids: ReadonlyArray<number>) => ({ products: ids.map(product) })
+const makePage = (...ids: ReadonlyArray<number>) => ({ products: ids.map(product) })
 
-const sizes = (groups: number) =>
+const makeSizes = (groups: number) =>
   Array.from({ length: groups * 5 }, (_, row) => `s${row}\tShirt\t5.00 EUR\tg${Math.floor(row / 5)}`)
 
 const first: Files = {
   "stores.json": stores,
-  "drafts.csv": exported("active"),
+  "drafts.csv": makeExport("active"),
   ...feed("group.example", "a\tTea, small\t1.00 EUR\ttea", "b\tTea, large\t2.00 EUR\ttea"),
   ...feed("unnamed.example", "1\tMilk\t1.00 EUR\t", "2\tCream\t2.00 EUR\t"),
-  ...feed("sizes.example", ...sizes(10)),
+  ...feed("sizes.example", ...makeSizes(10)),
   ...shopifyPages("moved.example", [{ products: [product(1)] }], { collections: [collection(1), collection(2)] }),
-  ...memberless("moved.example", 1, 2),
-  ...shopifyPages("gaping.example", [holding(1, 2), holding(3)]),
-  ...shopifyPages("shelfless.example", [holding(1, 2, 3)], { collections: [collection(1)] }),
-  ...memberless("shelfless.example", 1),
-  ...shopifyPages("halved.example", [holding(1, 2, 3, 4)], { collections: [collection(1)] }),
-  ...memberless("halved.example", 1),
-  ...shopifyPages("untitled.example", [holding(1, 2)], { collections: [collection(1)] }),
-  ...memberless("untitled.example", 1),
-  ...shopifyPages("retyped.example", [priced(() => "9.00")]),
-  ...shopifyPages("unpriced.example", [priced(() => "9.00")]),
+  ...makeMembers("moved.example", 1, 2),
+  ...shopifyPages("gaping.example", [makePage(1, 2), makePage(3)]),
+  ...shopifyPages("shelfless.example", [makePage(1, 2, 3)], { collections: [collection(1)] }),
+  ...makeMembers("shelfless.example", 1),
+  ...shopifyPages("halved.example", [makePage(1, 2, 3, 4)], { collections: [collection(1)] }),
+  ...makeMembers("halved.example", 1),
+  ...shopifyPages("untitled.example", [makePage(1, 2)], { collections: [collection(1)] }),
+  ...makeMembers("untitled.example", 1),
+  ...shopifyPages("retyped.example", [makePriced(() => "9.00")]),
+  ...shopifyPages("unpriced.example", [makePriced(() => "9.00")]),
   ...feed("torn.example", "1\tSalt\t1.00 EUR\t", "2\tOil\t2.00 EUR\t"),
-  ...endless("1.00"),
-  ...fifth(10),
+  ...makeEndless("1.00"),
+  ...makeFifth(10),
   "pinned.example/meta.json": { id: 1, name: "Pinned", country: "RO", currency: "EUR", published_products_count: 1 },
   ...shopifyPages("pinned.example", [{ products: [product(1)] }]),
-  ...wooPages("ranged.example", ofStoreApi(1, ranged), ofStoreApi(2, amounts)),
-  ...wooPages("office.example", ofStoreApi(1, amounts)),
+  ...wooPages("ranged.example", makeStoreProduct(1, ranged), makeStoreProduct(2, amounts)),
+  ...wooPages("office.example", makeStoreProduct(1, amounts)),
   "twins.csv": twins
 }
 const second: Files = {
   "stores.json": [...stores, nowhere],
-  "drafts.csv": exported("draft"),
+  "drafts.csv": makeExport("draft"),
   ...feed("group.example", "a\tTea, small\t1.50 EUR\ttea", "b\tTea, large\task us\ttea"),
   ...feed("unnamed.example", "1\tMilk\t1.00 EUR\t", "\tCream\t2.00 EUR\t", "3\tButter\t99999999999999.99999 EUR\t"),
-  ...feed("sizes.example", ...sizes(2)),
+  ...feed("sizes.example", ...makeSizes(2)),
   ...shopifyPages("moved.example", [{ products: [product(1)] }], { collections: [collection(1)] }),
   "moved.example/collections.json?limit=250&page=2": { collections: [collection(1), collection(3)] },
   "moved.example/collections.json?limit=250&page=3": { collections: [] },
   "moved.example/collections.json?limit=250&page=4": { collections: [] },
-  ...memberless("moved.example", 1, 3),
-  ...shopifyPages("gaping.example", [holding(1, 2), holding(), holding(3)]),
-  ...shopifyPages("shelfless.example", [holding(1, 2)], { collections: [collection(1)] }), // whose members are missing
-  ...shopifyPages("halved.example", [holding(1)], { collections: [collection(1)] }),
-  ...shopifyPages("untitled.example", [holding(1)], { collections: [collection(1), { title: "Nameless" }] }),
-  ...memberless("untitled.example", 1),
-  ...shopifyPages("retyped.example", [priced(() => ({ amount: "9.50", currency_code: "EUR" }))]),
-  ...shopifyPages("unpriced.example", [priced((id) => (id === 1 ? null : "9.50"))]),
+  ...makeMembers("moved.example", 1, 3),
+  ...shopifyPages("gaping.example", [makePage(1, 2), makePage(), makePage(3)]),
+  ...shopifyPages("shelfless.example", [makePage(1, 2)], { collections: [collection(1)] }), // its members are missing
+  ...shopifyPages("halved.example", [makePage(1)], { collections: [collection(1)] }),
+  ...shopifyPages("untitled.example", [makePage(1)], { collections: [collection(1), { title: "Nameless" }] }),
+  ...makeMembers("untitled.example", 1),
+  ...shopifyPages("retyped.example", [makePriced(() => ({ amount: "9.50", currency_code: "EUR" }))]),
+  ...shopifyPages("unpriced.example", [makePriced((id) => (id === 1 ? null : "9.50"))]),
   "pinned.example/meta.json": { id: 1, name: "Pinned", country: "RO", currency: "EUR", published_products_count: 1 },
   ...shopifyPages("pinned.example", [{ products: [product(1)] }]),
-  ...wooPages("ranged.example", ofStoreApi(1, ranged), ofStoreApi(2, amounts)),
-  ...wooPages("office.example", ofRestApi),
+  ...wooPages("ranged.example", makeStoreProduct(1, ranged), makeStoreProduct(2, amounts)),
+  ...wooPages("office.example", restProduct),
   "twins.csv": twins.replace("Red;B-1;1.00\nbrush;;Red;B-2;2.00", "Red;B-2;2.00\nbrush;;Red;B-1;1.00"),
-  ...endless("1.50"),
-  ...fifth(8),
+  ...makeEndless("1.50"),
+  ...makeFifth(8),
   "torn.example/feed.tsv": "id\ttitle\tprice\titem_group_id\n1\tSalt\t1.50 EUR\t\n2\tOi"
 }
 
@@ -289,12 +289,12 @@ it("withdraws a fifth of the products of a file only when they are missing twice
   expect(await listed("fifth.example")).toEqual([{ n: 10 }])
 })
 
-it("finds pages of a recording without a country although the store's meta.json names one", async () => {
+it("finds recorded pages without a country even if the meta.json of the store names one", async () => {
   expect((await outcomesOf(home))["pinned.example"]).toBe("complete complete")
   expect(await prices("pinned.example")).toEqual([{ price: 9, n: 1 }])
 })
 
-it("takes the lowest and the highest price of a WooCommerce product with variations from its price range", async () => {
+it("reads the lowest and the highest price of a WooCommerce product with variations from its price range", async () => {
   const found = `select p.native_id, price_min::double as low, price_max::double as high
     from storefront.product p join storefront.store using (store_id) where domain = 'ranged.example' order by all`
   expect(await rowsOf(home, found)).toEqual([
@@ -303,7 +303,7 @@ it("takes the lowest and the highest price of a WooCommerce product with variati
   ])
 })
 
-it("refuses WooCommerce's answers for administrators by name, and keeps what the store showed", async () => {
+it("rejects WooCommerce's responses for administrators, and keeps the rows of the store", async () => {
   expect((await outcomesOf(home))["office.example"]).toBe("failed unreadable")
   expect(await leftOut("office.example")).toEqual([
     { kind: "untrusted", reason: expect.stringContaining("the REST API wc/v3 of WooCommerce") }
@@ -329,7 +329,7 @@ it("treats rows that share handle and options but have their own SKU as variants
   ).toEqual([{ reason: "duplicate id brush/Red\\#B-2 (first seen in an earlier row)", line: 6 }])
 })
 
-it("accepts what a store has lost with --accept-shrinkage, and a different set of products when it is found twice", async () => {
+it("accepts losses with --accept-shrinkage, and a different set of products when it is found twice", async () => {
   const folder = writeFiles(temporaryFolder(), {
     "stores.json": [
       shop("unpriced.example"),
@@ -338,11 +338,13 @@ it("accepts what a store has lost with --accept-shrinkage, and a different set o
       google("fifth.example"),
       google("torn.example")
     ],
-    ...fifth(8),
+    ...makeFifth(8),
     "torn.example/feed.tsv": "id\ttitle\tprice\titem_group_id\n1\tSalt\t1.50 EUR\t\n2\tOil\t2.50 EUR\t",
-    ...shopifyPages("gaping.example", [holding(7, 8)]),
-    ...shopifyPages("unpriced.example", [priced((id) => (id === 1 ? null : "9.50"))]),
-    "sizes.example/feed.tsv": ["id\ttitle\tprice", ...sizes(10).map((row) => row.replace(/\t\w+$/, "")), ""].join("\n")
+    ...shopifyPages("gaping.example", [makePage(7, 8)]),
+    ...shopifyPages("unpriced.example", [makePriced((id) => (id === 1 ? null : "9.50"))]),
+    "sizes.example/feed.tsv": ["id\ttitle\tprice", ...makeSizes(10).map((row) => row.replace(/\t\w+$/, "")), ""].join(
+      "\n"
+    )
   })
   const refused = await replayStores(home, folder)
   expect([refused.code, await listed("gaping.example")], refused.stderr).toEqual([4, [{ n: 3 }]])

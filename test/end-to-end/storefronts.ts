@@ -1,4 +1,4 @@
-/** Runs over stores by the program itself: their recordings as a folder, and what they left in the warehouse. */
+/** Runs the program on recordings of stores, and reads its results from the warehouse. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { type Environment, run } from "../support/programs.ts"
@@ -13,7 +13,7 @@ export interface Listed {
   readonly country?: string
 }
 
-/** Files of a folder by their names; what is no text is written as JSON. */
+/** Files of a folder by name. Values other than texts are written as JSON. */
 export type Files = Readonly<Record<string, unknown>>
 
 export const writeFiles = (folder: string, files: Files) => {
@@ -25,20 +25,20 @@ export const writeFiles = (folder: string, files: Files) => {
   return folder
 }
 
-/** A store on Shopify and what is recorded of it: each page of its list, the first empty one, and its collections. */
+/** Makes the recordings of a Shopify store: each page of its list, two empty pages, and its collections. */
 export const shopifyPages = (
   domain: string,
   pages: ReadonlyArray<unknown>,
   { country, ...others }: { readonly country?: string; readonly collections?: ReadonlyArray<unknown> } = {}
 ): Files => {
-  const pin = country === undefined ? "" : `&country=${country}`
+  const parameter = country === undefined ? "" : `&country=${country}`
   const listed = [...pages, { products: [] }, { products: [] }]
   return {
     ...Object.fromEntries(
-      listed.map((page, index) => [`${domain}/products.json?limit=250&page=${index + 1}${pin}`, page])
+      listed.map((page, index) => [`${domain}/products.json?limit=250&page=${index + 1}${parameter}`, page])
     ),
-    [`${domain}/collections.json?limit=250&page=1${pin}`]: { collections: others.collections ?? [] },
-    [`${domain}/collections.json?limit=250&page=2${pin}`]: { collections: [] }
+    [`${domain}/collections.json?limit=250&page=1${parameter}`]: { collections: others.collections ?? [] },
+    [`${domain}/collections.json?limit=250&page=2${parameter}`]: { collections: [] }
   }
 }
 
@@ -49,11 +49,11 @@ export const replayStores = (home: string, folder: string) => ingestStores(home,
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** Rows of one query. */
+/** Returns the rows of one query. */
 export const rowsOf = async (home: string, sql: string): Promise<ReadonlyArray<Row>> =>
   (await query(home, sql))[0] ?? []
 
-/** How the last read of each store ended: `complete complete`, `partial broken_off`. */
+/** Returns how the last read of each store ended, such as `complete complete` or `partial broken_off`. */
 export const outcomesOf = async (home: string) => {
   const rows = await rowsOf(
     home,

@@ -1,4 +1,4 @@
-/** A read that finds nothing new changes no part of a data set: that it took place is in `ingest` alone. */
+/** A read that finds nothing new changes no part of a data set, and is recorded only in `ingest`. */
 import { readdirSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -9,14 +9,14 @@ import { ingestLive } from "../support/pipelines/live-runs.ts"
 import { startStores } from "../support/pipelines/store-rounds.ts"
 import { run } from "../support/programs.ts"
 import { plantTold } from "../support/warehouse/planted.ts"
-import { copyOf, folderOfTest, newestManifest } from "./ingesting.ts"
+import { copyForTest, makeTestFolder, newestManifest } from "./ingesting.ts"
 import { rowsOf } from "./storefronts.ts"
 
 const reads = `
   select domain, count(*)::integer as reads from ingest.store_read join storefront.store using (store_id)
   group by domain order by domain`
 
-const bytesIn = (folder: string) =>
+const measureFolder = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).reduce((sum, name) => {
     const found = statSync(path.join(folder, name))
     return sum + (found.isFile() ? found.size : 0)
@@ -24,11 +24,11 @@ const bytesIn = (folder: string) =>
 
 describe("the bundled stores, read a second time in full", () => {
   it("change no part of any data set, and the stores have a second read each", async () => {
-    const home = copyOf(inject("sampleHome"))
+    const home = copyForTest(inject("sampleHome"))
     const before = newestManifest(home).data_sets
     const once = await rowsOf(home, reads)
-    const parts = bytesIn(path.join(home, "warehouse/objects"))
-    // Payloads that an earlier mapping read are read again.
+    const parts = measureFolder(path.join(home, "warehouse/objects"))
+    // payloads that an earlier mapping read are read again
     await plantTold(home, "update ingest.raw_file set mapping_sha256 = 'of an earlier version'")
     const { code, stderr } = await run("larder-ingest", ["storefronts"], { LARDER_HOME: home })
     assert.strictEqual(code, 0, stderr)
@@ -36,7 +36,7 @@ describe("the bundled stores, read a second time in full", () => {
       select pipeline, rows_read > 0 and rows_loaded = 0 and outcome = 'unchanged' as is_same
       from ingest.run order by run_id desc limit 1`
     assert.deepStrictEqual(await rowsOf(home, second), [{ pipeline: "storefronts", is_same: true }])
-    assert.isBelow(bytesIn(path.join(home, "warehouse/objects")) - parts, 100_000)
+    assert.isBelow(measureFolder(path.join(home, "warehouse/objects")) - parts, 100_000)
     assert.deepStrictEqual(newestManifest(home).data_sets, before)
     assert.isAbove(once.length, 1)
     assert.deepStrictEqual(
@@ -47,9 +47,9 @@ describe("the bundled stores, read a second time in full", () => {
 })
 
 describe("stores that have not changed", () => {
-  it.live("keep every row when they answer 304 and when they do not answer, and each read is recorded", () =>
+  it.live("keep every row when they respond with 304 and when they do not respond, and each read is recorded", () =>
     Effect.gen(function* () {
-      const home = folderOfTest()
+      const home = makeTestFolder()
       const file = path.join(home, "stores.json")
       const ingest = (day: number) =>
         Effect.promise(() =>
@@ -60,7 +60,7 @@ describe("stores that have not changed", () => {
             ahead: `${day} days`
           })
         )
-      const answering = Effect.scoped(
+      const readTwice = Effect.scoped(
         Effect.gen(function* () {
           const stores = yield* startStores(5)
           writeFileSync(file, JSON.stringify(stores.list))
@@ -74,7 +74,7 @@ describe("stores that have not changed", () => {
           return known
         })
       )
-      const known = yield* answering
+      const known = yield* readTwice
       assert.deepStrictEqual(newestManifest(home).data_sets, known)
 
       const third = yield* ingest(20)

@@ -9,7 +9,7 @@ import { assert } from "@effect/vitest"
 import { rollback as goBack, type Layout, prune, updateLake } from "@larder/warehouse"
 import { ConfigProvider, Effect, Option } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { copyIn, folderOfTest, query, removeFolder } from "../end-to-end/ingesting.ts"
+import { copyHome, makeTestFolder, query, removeFolder } from "../end-to-end/ingesting.ts"
 import { staticHost } from "../support/depots/static-host.ts"
 import { itLive } from "../support/it-live.ts"
 import { addGeneration } from "../support/more-generations.ts"
@@ -50,7 +50,7 @@ let fifth: Tables = {}
 let newest: Awaited<ReturnType<typeof seenBy<(typeof engines)[number] | "views" | "snapshots">>>
 
 const withEveryDataSet = everyDataSet.pipe(
-  Effect.map(({ layout }) => copyIn(layout.home)),
+  Effect.map(({ layout }) => copyHome(layout.home)),
   Effect.scoped,
   Effect.provide(NodeServices.layer)
 )
@@ -151,7 +151,7 @@ describe("a lake behind a web server", () => {
   itLive("stays the same for a session with a copy of its catalogue, while generations are replaced and pruned", () =>
     Effect.gen(function* () {
       const { bringUp, lake, layout, seen } = yield* hosted
-      const own = folderOfTest()
+      const own = makeTestFolder()
       const copied = yield* Effect.promise(async () => (await fetch(`${lake}/larder.ducklake`)).bytes())
       writeFileSync(path.join(own, "larder.ducklake"), copied)
       yield* publishPrices(layout, "cheese")

@@ -9,7 +9,7 @@ import { recordEnd } from "@larder/warehouse"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { startFromGo, versitygw } from "../depots/go.ts"
-import { copyIn, folderOfTest, removeFolder } from "../end-to-end/ingesting.ts"
+import { copyHome, makeTestFolder, removeFolder } from "../end-to-end/ingesting.ts"
 import { pythonWith, type Snapshot, seenBy, seenInWarehouse, sparksJars, type Tables } from "../lake/engines.ts"
 import { lakeOf, up } from "../lake/lake-kills.ts"
 import { environmentOf } from "../support/depots/shared-depot.ts"
@@ -33,7 +33,7 @@ const live: Record<string, Tables> = {}
 const kinds = ["as they are", "never null"] as const
 
 beforeAll(async () => {
-  home = copyIn(inject("sampleHome"))
+  home = copyHome(inject("sampleHome"))
   await addGeneration(home, ["2026-09-30"], lakes)
   for (const kind of kinds) live[`4 ${kind}`] = await seenInWarehouse(home, kind)
   await addGeneration(home, ["2026-09-30", "2026-10-01"], lakes)
@@ -71,7 +71,7 @@ describe.skipIf(!isInstalled("go"))("DuckDB, deltalake and Polars, where Go is",
     const { settings, stop } = await startFromGo(versitygw)
     try {
       const environment = environmentOf({ ...settings, prefix: "larder" }, "1 second")
-      const publisher = copyIn(home, folderOfTest())
+      const publisher = copyHome(home, makeTestFolder())
       await addGeneration(publisher, ["2026-10-02"], { ...environment, ...lakes })
       const newest = values(await seenInWarehouse(publisher))
       const place = `${environment.LARDER_DEPOT}/lake`

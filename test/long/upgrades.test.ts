@@ -1,6 +1,6 @@
 /** Programs of several versions over one warehouse: servers follow it, each as far as it knows the tables, while runs publish. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { generationOf, look, query, removeFolder, replay, temporaryFolder } from "../end-to-end/ingesting.ts"
+import { generationOf, query, removeFolder, replay, runStatus, temporaryFolder } from "../end-to-end/ingesting.ts"
 import { ledgerSettings } from "../support/api/ledger-place.ts"
 import { createKey } from "../support/api/operator.ts"
 import { aLabel, ingestLabels } from "../support/label-releases.ts"
@@ -96,7 +96,7 @@ describe("an upgrade, one program after the other", () => {
       const [generation, labels] = await get(server, "/v1/branded-foods?name=e")
       expect([generation, labels]).toEqual(["larder-000004", [expect.anything()]])
     }
-    await look(home) // with the older program, which leaves the catalogue as the newer server made it
+    await runStatus(home) // with the older program, which leaves the catalogue as the newer server made it
     expect(
       (await query(home, "select colour, count(*)::integer as series from commodity.series group by all"))[0]
     ).toEqual([{ colour: null, series: expect.any(Number) }])

@@ -55,10 +55,10 @@ describe("a response", () => {
 
   it("fails if it contains fewer rows than it states, unless it is a recording", () => {
     const body = mprBody(blocks.section, [aBlockRow()], { "totalRows:": 3785, "returnedRows:": 3785 })
-    assert.throws(() => read(blocks, body), /states 3785 rows and holds 1/)
+    assert.throws(() => read(blocks, body), /states 3785 rows and contains 1/)
     const recorded = read(blocks, body, null, true)
     assert.strictEqual(recorded.rows.length, 1)
-    assert.strictEqual(recorded.remark, "states 3785 rows and holds 1")
+    assert.strictEqual(recorded.remark, "states 3785 rows and contains 1")
     assert.isUndefined(read(blocks, mprBody(blocks.section, [aBlockRow()])).remark)
   })
 })
@@ -98,16 +98,16 @@ describe("a response that cannot be trusted", () => {
     ["has rows that are not a list", '{"results":{"0":{}}}', null, /does not have the shape/],
     ["is a bare list of rows", JSON.stringify([aClose()]), null, /has neither results nor a message/],
     ["is an empty object", "{}", null, /has neither results nor a message/],
-    ["has an empty list of rows without a message", '{"results":[]}', null, /holds no row, and does not say/],
+    ["has an empty list of rows without a message", '{"results":[]}', null, /has no row, and does not say/],
     [
       "has an empty list of rows and a message",
       '{"message":"Under maintenance","results":[]}',
       null,
-      /holds a message instead of rows: "Under maintenance"/
+      /contains a message instead of rows: "Under maintenance"/
     ],
-    ["is null", "null", null, /holds no section: it is null/],
-    ["is an empty list", "[]", null, /holds no section: it is \[\]/],
-    ["is a list of nulls", "[null, null]", null, /holds no section: it is \[null, null\]/],
+    ["is null", "null", null, /has no section: it is null/],
+    ["is an empty list", "[]", null, /has no section: it is \[\]/],
+    ["is a list of nulls", "[null, null]", null, /has no section: it is \[null, null\]/],
     ["is a number", "7", null, /has neither results nor a message/],
     ["is true", "true", null, /does not have the shape/],
     ["has two sections, where the report has none", `[${marsBody([])},${marsBody([])}]`, null, /several sections/],
@@ -121,7 +121,7 @@ describe("a response that cannot be trusted", () => {
       "is a refusal with status 200",
       '{"status":"403 - Forbidden","errorCode":403,"message":"Access is denied"}',
       null,
-      /holds a message instead of rows: "Access is denied"/
+      /contains a message instead of rows: "Access is denied"/
     ]
   ])("fails when it %s", (_, text, type, message) => {
     assert.throws(() => read(closes, text, type), message)

@@ -56,9 +56,9 @@ const statesNoResults = (section: Section) =>
   /no results/i.test(String(section.message ?? "")) || readCount(section, "returnedRows") === 0
 
 const explainMissingRows = ({ message, results }: Section) => {
-  if (message !== undefined) return `holds a message instead of rows: ${JSON.stringify(message)}`
+  if (message !== undefined) return `contains a message instead of rows: ${JSON.stringify(message)}`
   return Array.isArray(results)
-    ? "holds no row, and does not say that nothing was found"
+    ? "has no row, and does not say that nothing was found"
     : "has neither results nor a message"
 }
 
@@ -121,7 +121,7 @@ export const parseRows = (feed: Feed, { url, text, content_type, recorded }: Rec
   if (text.trim() === "") return fail("is empty")
   if (/^\s*</.test(text))
     return fail(
-      "is an HTML or XML page, not JSON: a proxy or a captive portal may answer in place of the service; sign in to the network with a browser, or have the proxy let the host pass"
+      "is an HTML or XML page, not JSON: a proxy or a captive portal may respond in place of the service; sign in to the network with a browser, or have the proxy let the host pass"
     )
   if (content_type !== null && !/json/i.test(content_type))
     return fail(`has the content type ${content_type}, not JSON`)
@@ -132,13 +132,13 @@ export const parseRows = (feed: Feed, { url, text, content_type, recorded }: Rec
       fail(`does not have the shape {stats, results}: ${error.message}`)
     )
   )
-  if (first === undefined) return fail(`holds no section: it is ${text.trim().slice(0, 40)}`)
+  if (first === undefined) return fail(`has no section: it is ${text.trim().slice(0, 40)}`)
   const section = selectSection(feed, [first, ...others], fail)
   const rows = section.results ?? []
   const truncation = findTruncation(section, rows.length, rowCap[feed.source])
   if (truncation !== undefined) return fail(truncation)
   const stated = readCount(section, "returnedRows") ?? rows.length
-  const remark = stated === rows.length ? undefined : `states ${stated} rows and holds ${rows.length}`
+  const remark = stated === rows.length ? undefined : `states ${stated} rows and contains ${rows.length}`
   // Recordings that were cut by hand keep their counts. A service that sends fewer rows than it counts has lost some.
   if (remark !== undefined && !recorded && rows.length < stated) return fail(remark)
   if (rows.length === 0 && !statesNoResults(section)) return fail(explainMissingRows(section))
@@ -191,6 +191,6 @@ export const quoteCell = (cell: unknown): string => {
 
 export const isStated = (cell: unknown) => cellText(cell) !== undefined
 
-/** Whether a cell can hold a number or a text: objects, arrays and booleans cannot. */
+/** Whether a cell can contain a number or a text: objects, arrays and booleans cannot. */
 export const isScalar = (cell: unknown) =>
   cell === null || cell === undefined || typeof cell === "string" || cell instanceof PublishedNumber

@@ -1,5 +1,5 @@
 /**
- * Dates of a row: the day to which its number belongs, as `period` in `feeds.tsv` says, and the moment of its
+ * Dates of a row: the day of its number, by `period` in `feeds.tsv`, and the moment of its
  * publication. Timestamps have no time zone. They are parsed, never compared as text.
  */
 import { dayOf } from "@larder/schemas"
@@ -78,7 +78,7 @@ export const makePeriodReader = (key: PeriodKey, fields: ReadonlyArray<string>):
 
 /**
  * Replaces a missing timestamp. `commodity.price_as_of` recognises it by its microseconds, because reports state whole
- * seconds, and shows such a row only from the time at which its payload was fetched.
+ * seconds, and shows the row only from the time when its payload was fetched.
  */
 const unstamped = "23:59:59.999999"
 
@@ -112,7 +112,7 @@ export const makePublicationReader = (fields: ReadonlyArray<string>, rows: Reado
 const maxDaysFromMonth = 31
 
 /**
- * Throws `DriftFound` if most months of a feed whose prices are announced ahead were announced after they began: the
+ * For feeds with prices that are announced ahead: throws `DriftFound` if most months were announced after they began. The
  * month field would then mean the month of the announcement. A single late announcement has occurred.
  */
 export const assertAnnouncedAhead = (

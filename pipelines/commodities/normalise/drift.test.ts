@@ -145,19 +145,19 @@ describe("reading a report that has changed", () => {
       "whose column holds texts",
       closes,
       [aClose({ close_price: "see note" }), aClose({ close_price: "unchanged" })],
-      /close_price of butter_exch_spot_close_daily no longer holds numbers, but values like "see note"/
+      /close_price of butter_exch_spot_close_daily no longer contains numbers, but values like "see note"/
     ],
     [
       "whose column holds objects",
       closes,
       [aClose({ close_price: { amount: 1.39 } })],
-      /no longer holds numbers, but values like {"amount":1.39}/
+      /no longer contains numbers, but values like {"amount":1.39}/
     ],
     [
       "whose column holds booleans",
       closes,
       [aClose({ close_price: true })],
-      /no longer holds numbers, but values like true/
+      /no longer contains numbers, but values like true/
     ],
     [
       "whose dates are printed differently",

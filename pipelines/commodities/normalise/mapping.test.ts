@@ -69,7 +69,7 @@ describe("a column by the words in its name", () => {
     )
   })
 
-  it("fails when the column holds only texts", () => {
+  it("fails when the column contains only texts", () => {
     assert.throws(() => resolve(rule, [{ "weekly Av": "up" }, { "weekly Av": "down" }]), /with numbers .* is missing/)
   })
 
@@ -102,7 +102,7 @@ describe("the only column with numbers", () => {
     assert.strictEqual(resolve(rule, [{ ...row, month_average: n("1.4719") }]), "month_average")
   })
 
-  it("fails when two columns or none hold numbers", () => {
+  it("fails when two columns or none contain numbers", () => {
     assert.throws(
       () => resolve(rule, [{ ...row, price_min: n("1"), price_max: n("2") }]),
       /could be price_min or price_max/

@@ -113,7 +113,7 @@ const assertNumbers = (metric: CatalogMetric, column: string, rows: ReadonlyArra
   const stated = rows.filter((row) => isStated(row[column]))
   if (stated.length === 0 || stated.some((row) => numberInCell(row[column]) !== undefined)) return
   const example = quoteCell(stated[0]?.[column])
-  throw drift(`the column ${column} of ${metric.metric_name} no longer holds numbers, but values like ${example}`)
+  throw drift(`the column ${column} of ${metric.metric_name} no longer contains numbers, but values like ${example}`)
 }
 
 export const selectorFields = (feed: Feed, fields: ReadonlyArray<string>): ReadonlyArray<TypedField> =>
@@ -128,10 +128,10 @@ export const mapPayload = (
   fields: ReadonlyArray<string>,
   rows: ReadonlyArray<PayloadRow>,
   valued: Valued
-): ReadonlyArray<MappedMetric> => {
+) => {
   const selectors = feed.metrics.map((metric) => ({ metric, selects: makeSelector(metric, fields, rows) }))
   const ours = rows.filter((row) => selectors.some(({ selects }) => selects(row)))
-  return selectors.map(({ metric, selects }) => {
+  const mapping = selectors.map(({ metric, selects }): MappedMetric => {
     const own = ours.filter(selects)
     const rule =
       own.length > 0 && valued.has(metric.metric_name) ? { ...metric.column, optional: false } : metric.column
@@ -139,6 +139,7 @@ export const mapPayload = (
     if (column !== undefined) assertNumbers(metric, column, own)
     return { metric, selects, column, selected: own.length }
   })
+  return { mapping, ours }
 }
 
 /** A rolling report restates five weeks. After a price has ended, its nulls cover four weeks that had a value. */

@@ -6,9 +6,9 @@ import {
   aRange,
   blocks,
   feedNamed,
+  formatReadings,
   n,
   type Row,
-  readings,
   readRows
 } from "@larder/test/support/pipelines/commodity-payloads.ts"
 
@@ -68,7 +68,7 @@ describe("a number", () => {
   it("may be negative or zero for a basis", () => {
     const basis = feedNamed("gov-mars/1089")
     const row = aRange(1089, { price_min: n("-0.04"), price_max: 0, mostly_low_price: null, mostly_high_price: null })
-    assert.deepStrictEqual(readings(basis, row), [
+    assert.deepStrictEqual(formatReadings(basis, row), [
       "butter_basis_us_central_price_min_weekly 2026-09-25 -0.04",
       "butter_basis_us_central_price_max_weekly 2026-09-25 0"
     ])
@@ -201,7 +201,7 @@ describe("a window of days", () => {
   it("fails when the service ignored it and sent a row of another day", () => {
     assert.throws(
       () => readRows(blocks, rows, { requested: august }),
-      /week_ending_date was requested from 2026-08-01 to 2026-08-31, and a row of 2026-09-26 came: the service ignored the filter/
+      /week_ending_date was requested from 2026-08-01 to 2026-08-31, and a row of 2026-09-26 was returned: the service ignored the filter/
     )
     assert.strictEqual(
       readRows(blocks, rows, { requested: { from: "2026-09-20", to: "2026-09-30" } }).readings.length,

@@ -109,10 +109,10 @@ const maxDaysAhead = 31
 const isWithin = (day: string, { from, to }: DayRange) => day >= from && day <= to
 
 const assertRequested = (feed: Feed, row: PayloadRow, requested: DayRange | undefined) => {
-  const day = requested && parseDay(cellText(row[feed.windowField]) ?? "")
+  const day = requested && parseDay(cellText(row[feed.window_field]) ?? "")
   if (requested === undefined || day === undefined || isWithin(day, requested)) return
   throw drift(
-    `${feed.windowField} was requested from ${requested.from} to ${requested.to}, and a row of ${day} came: the service ignored the filter`
+    `${feed.window_field} was requested from ${requested.from} to ${requested.to}, and a row of ${day} was returned: the service ignored the filter`
   )
 }
 
@@ -123,7 +123,7 @@ const listTypedFields = (
   { requested }: Limits
 ): ReadonlyArray<TypedField> => {
   const isDate = (cell: unknown) => parseDay(cellText(cell) ?? "") !== undefined
-  const window = requested === undefined ? [] : [{ field: feed.windowField, fits: isDate }]
+  const window = requested === undefined ? [] : [{ field: feed.window_field, fits: isDate }]
   return [...identityFields(feed, fields), ...selectorFields(feed, fields), ...window]
 }
 
@@ -224,8 +224,7 @@ export const normalise = (feed: Feed, payload: Payload, limits: Limits = {}): No
   const rows = payload.rows.filter(isRow)
   const fields = listFields(rows)
   assertTypes(listTypedFields(feed, fields, limits), rows)
-  const mapping = rows.length === 0 ? [] : mapPayload(feed, fields, rows, valued)
-  const ours = rows.filter((row) => mapping.some(({ selects }) => selects(row)))
+  const { mapping, ours } = rows.length === 0 ? { mapping: [], ours: [] } : mapPayload(feed, fields, rows, valued)
   assertSelected(feed, rows, ours, limits)
   if (ours.length > 0) assertStillStated(mapping, ours, makePeriodReader(feed.period, fields), valued)
   const readRow = rows.length === 0 ? () => notAnObject : makeRowReader(feed, fields, mapping, ours, limits)

@@ -14,8 +14,8 @@ import {
   blocks,
   feedNamed,
   finalBlocks,
+  formatReadings,
   type Row,
-  readings,
   readRows
 } from "@larder/test/support/pipelines/commodity-payloads.ts"
 import fc from "fast-check"
@@ -29,21 +29,21 @@ describe("the five restatements of a survey report", () => {
     aBlockRow({ "Week Ending Date": week, cheese_40_Price: `1.6${index}00` })
   )
 
-  it("give the same readings in any order of their rows", () => {
-    const sorted = readings(blocks, ...rows)
+  it("have the same readings in any order of their rows", () => {
+    const sorted = formatReadings(blocks, ...rows)
     assert.deepStrictEqual(sorted.slice(0, 2), [
       "cheese_block_sales_price_weekly 2026-08-29 1.6000",
       "cheese_block_sales_price_weekly 2026-09-05 1.6100"
     ])
     fc.assert(
       fc.property(fc.shuffledSubarray(rows, { minLength: 5 }), (shuffled) => {
-        assert.deepStrictEqual(readings(blocks, ...shuffled).toSorted(), sorted)
+        assert.deepStrictEqual(formatReadings(blocks, ...shuffled).toSorted(), sorted)
       })
     )
   })
 
   it("are dated by the week of the data in rolling sections, and by the lower-case week in final ones", () => {
-    assert.deepStrictEqual(readings(blocks, aBlockRow()), ["cheese_block_sales_price_weekly 2026-08-29 1.6140"])
+    assert.deepStrictEqual(formatReadings(blocks, aBlockRow()), ["cheese_block_sales_price_weekly 2026-08-29 1.6140"])
     const [final] = readRows(finalBlocks, [aFinalBlockRow({ week_ending_date: "09/05/2026" })]).readings
     assert.strictEqual(final?.observed_on, "2026-09-05")
     assert.isTrue(final?.is_final)
@@ -58,7 +58,7 @@ describe("the five restatements of a survey report", () => {
 
 describe("barrels", () => {
   it("have the price as sold, never the one adjusted for moisture", () => {
-    assert.deepStrictEqual(readings(barrels, aBarrelRow("05/31/2025", "1.9495")), [
+    assert.deepStrictEqual(formatReadings(barrels, aBarrelRow("05/31/2025", "1.9495")), [
       "cheese_barrel_sales_price_weekly 2025-05-31 1.9495"
     ])
   })
@@ -76,7 +76,7 @@ describe("a daily close", () => {
   it("is identified by commodity and package", () => {
     const cheese = (row: Row) => aClose({ commodity: "Cheese", grade: null, ...row })
     assert.deepStrictEqual(
-      readings(
+      formatReadings(
         closes,
         cheese({ package: "40 pound Block", close_price: 1.5 }),
         cheese({ package: "Barrels", close_price: 1.45 })
@@ -87,24 +87,27 @@ describe("a daily close", () => {
 
   it("needs no package unless it is of cheese", () => {
     const { package: _, ...butter } = aClose()
-    assert.deepStrictEqual(readings(closes, butter), ["butter_exch_spot_close_daily 2026-09-29 1.39"])
+    assert.deepStrictEqual(formatReadings(closes, butter), ["butter_exch_spot_close_daily 2026-09-29 1.39"])
   })
 
   it("fails when it is of cheese and has no package", () => {
     const { package: _, ...cheese } = aClose({ commodity: "Cheese" })
     assert.throws(
-      () => readings(closes, cheese),
+      () => formatReadings(closes, cheese),
       /the field package, which distinguishes the rows of cheese_block_.*, is missing/
     )
   })
 
   it("may have a number or a text as slug_id", () => {
-    assert.deepStrictEqual(readings(closes, aClose({ slug_id: 1603 })), readings(closes, aClose({ slug_id: "1603" })))
+    assert.deepStrictEqual(
+      formatReadings(closes, aClose({ slug_id: 1603 })),
+      formatReadings(closes, aClose({ slug_id: "1603" }))
+    )
   })
 
   it("may be dated after its publication", () => {
     const row = aClose({ report_date: "10/02/2026", published_date: "10/01/2026 10:57:04" })
-    assert.deepStrictEqual(readings(closes, row), ["butter_exch_spot_close_daily 2026-10-02 1.39"])
+    assert.deepStrictEqual(formatReadings(closes, row), ["butter_exch_spot_close_daily 2026-10-02 1.39"])
   })
 
   it("counts as published at the end of its own day, with microseconds, when it has no timestamp", () => {
@@ -151,40 +154,43 @@ describe("a year-to-date report", () => {
       report_date: "01/01/2025",
       published_date: "01/12/2026 10:22:13"
     })
-    assert.deepStrictEqual(readings(months, row), ["butter_exch_spot_average_monthly 2025-12-01 1.4719"])
+    assert.deepStrictEqual(formatReadings(months, row), ["butter_exch_spot_average_monthly 2025-12-01 1.4719"])
   })
 
-  it("gives the same reading for a month that three reports repeat", () => {
+  it("has the same reading for a month that three reports repeat", () => {
     const ends = ["04/30/2026", "05/31/2026", "08/31/2026"]
     const rows = ends.map((end) =>
       aMonthlyAverage({ report_month: "April", report_end_date: end, "monthly Av": 1.7224 })
     )
     assert.deepStrictEqual(
-      new Set(readings(months, ...rows)),
+      new Set(formatReadings(months, ...rows)),
       new Set(["butter_exch_spot_average_monthly 2026-04-01 1.7224"])
     )
   })
 
-  it("gives no reading and does not fail without rows of the exchange", () => {
+  it("has no reading and does not fail without rows of the exchange", () => {
     const { absent, readings } = readRows(months, [aMonthlyAverage({ region: "Oceania" })])
     assert.deepStrictEqual([readings.length, absent.length], [0, 5])
   })
 
   it("leaves out rows of other markets", () => {
-    assert.deepStrictEqual(readings(months, aMonthlyAverage({ region: "West Europe" }), aMonthlyAverage()).length, 1)
+    assert.deepStrictEqual(
+      formatReadings(months, aMonthlyAverage({ region: "West Europe" }), aMonthlyAverage()).length,
+      1
+    )
   })
 })
 
 describe("milk prices", () => {
   it("are dated in July for July, although the last survey week ends in August", () => {
-    assert.deepStrictEqual(readings(classes, aClassRow()), [
+    assert.deepStrictEqual(formatReadings(classes, aClassRow()), [
       "milk_class_ii_price_monthly 2026-07-01 17.60",
       "milk_class_iii_price_monthly 2026-07-01 15.97",
       "milk_class_iv_price_monthly 2026-07-01 18.34"
     ])
   })
 
-  it("give no reading for a month in which they are null", () => {
+  it("have no reading for a month in which they are null", () => {
     const row = aClassRow({
       report_month: "Mar",
       report_year: "2012",
@@ -222,11 +228,11 @@ describe("milk prices", () => {
 })
 
 describe("regional reports", () => {
-  it("give food whey and feed whey different metrics", () => {
+  it("have different metrics for food whey and feed whey", () => {
     const whey = feedNamed("gov-mars/1045")
     const food = aRange(1045, { quality: "Edible", grade: "Extra & Grade A", price_min: 0.59 })
     const feed = aRange(1045, { quality: "Non-Edible", lot_Desc: "Animal Feed - Milk Replacer", price_min: 0.35 })
-    const lowest = readings(whey, food, feed).filter((reading) => reading.includes("price_min"))
+    const lowest = formatReadings(whey, food, feed).filter((reading) => reading.includes("price_min"))
     assert.deepStrictEqual(lowest, [
       "dry_whey_us_central_price_min_weekly 2026-09-25 0.59",
       "dry_whey_feed_us_central_price_min_weekly 2026-09-25 0.35"
@@ -238,28 +244,31 @@ describe("regional reports", () => {
     const rows = ["Extra Grade", "", "N/A", null].map((grade, week) =>
       aRange(1053, { grade, report_end_date: `09/0${week + 1}/2026` })
     )
-    assert.strictEqual(readings(concentrate, ...rows).length, 16)
+    assert.strictEqual(formatReadings(concentrate, ...rows).length, 16)
   })
 
-  it("give no mostly range when they have none", () => {
+  it("have no mostly range when none is stated", () => {
     const lactose = feedNamed("gov-mars/1052")
     const { mostly_low_price: _low, mostly_high_price: _high, ...row } = aRange(1052, { grade: "N/A" })
     const expected = [
       "lactose_us_central_and_west_price_min_weekly 2026-09-25 0.59",
       "lactose_us_central_and_west_price_max_weekly 2026-09-25 0.74"
     ]
-    assert.deepStrictEqual(readings(lactose, row), expected)
-    assert.deepStrictEqual(readings(lactose, { ...row, mostly_low_price: "N/A", mostly_high_price: null }), expected)
+    assert.deepStrictEqual(formatReadings(lactose, row), expected)
+    assert.deepStrictEqual(
+      formatReadings(lactose, { ...row, mostly_low_price: "N/A", mostly_high_price: null }),
+      expected
+    )
   })
 
   it("distinguish butter from butteroil by the whole word", () => {
     const europe = feedNamed("gov-mars/1098")
     const rows = [aRange(1098, { commodity: "Butter" }), aRange(1098, { commodity: "Butteroil" })]
-    assert.strictEqual(readings(europe, ...rows).filter((reading) => reading.startsWith("butter_82")).length, 4)
+    assert.strictEqual(formatReadings(europe, ...rows).filter((reading) => reading.startsWith("butter_82")).length, 4)
   })
 
   it("are dated by the end of their period, not by its beginning", () => {
     const row = aRange(1041, { report_begin_date: "09/14/2026", report_date: "09/14/2026" })
-    assert.include(readings(feedNamed("gov-mars/1041"), row)[0], " 2026-09-25 ")
+    assert.include(formatReadings(feedNamed("gov-mars/1041"), row)[0], " 2026-09-25 ")
   })
 })

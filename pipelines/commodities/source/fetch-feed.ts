@@ -28,7 +28,7 @@ const selectWindow = (feed: Feed, { run, previous, today }: FeedContext, isLive:
   const cursor = previous.cursors.find((known) => known.feed === feed.feed)
   if (!isLive || cursor?.mapping_sha256 !== feed.mapping_sha256) return undefined
   const read_to = cursor.read_to < today ? cursor.read_to : today
-  return { from: daysBefore(read_to, feed.lookBackDays), to: daysBefore(today, -daysAhead) }
+  return { from: daysBefore(read_to, feed.look_back_days), to: daysBefore(today, -daysAhead) }
 }
 
 /** Whether the address has no payload: a recording is missing, or the service returned 404. */

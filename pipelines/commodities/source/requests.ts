@@ -1,7 +1,7 @@
 /** Requests to the two services: the addresses of the reports, the query for a window of days, the key. */
 import { daysBefore, isDay } from "@larder/schemas"
 import { Config, Option, Redacted } from "effect"
-import type { SourceRequest } from "../../run/origins/origin.ts"
+import type { OriginError, SourceRequest } from "../../run/origins/origin.ts"
 import type { DayRange } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
 
@@ -14,7 +14,7 @@ const base = {
 const formatAmerican = (day: string) => `${day.slice(5, 7)}/${day.slice(8, 10)}/${day.slice(0, 4)}`
 
 const addWindow = (url: string, feed: Feed, window: DayRange) => {
-  const condition = `${feed.windowField}=${formatAmerican(window.from)}:${formatAmerican(window.to)}`
+  const condition = `${feed.window_field}=${formatAmerican(window.from)}:${formatAmerican(window.to)}`
   return `${url}${url.includes("?") ? "&" : "?"}q=${encodeURIComponent(condition)}`
 }
 
@@ -27,19 +27,39 @@ const shiftDay = (day: string, days: number) => {
  * Returns the window to request from a feed so that no reading of these days is missed. The service finds reports by
  * other days, such as the beginning of a year-to-date report or the week of the report that restates the reading.
  */
-export const widenWindow = ({ from, to }: DayRange, { windowReachDays }: Feed): DayRange => ({
-  from: shiftDay(from, -windowReachDays),
-  to: shiftDay(to, windowReachDays)
+export const widenWindow = ({ from, to }: DayRange, { window_reach_days }: Feed): DayRange => ({
+  from: shiftDay(from, -window_reach_days),
+  to: shiftDay(to, window_reach_days)
 })
 
 /**
- * Whether all feeds of a service have no rows for days that are known to have rows: then the service no longer knows
- * the field by which days are requested. One or two feeds may really have no rows.
+ * Whether all feeds of a service are empty for days that are known to have rows: then the service no longer knows the
+ * field by which days are requested. One or two feeds may really have no rows.
  */
 export const areAllEmpty = (rows: ReadonlyArray<number>) => rows.length >= 3 && rows.every((count) => count === 0)
 
 export const emptyLikeOthers =
   "like every other report of this service: it may no longer know the field by which days are requested"
+
+interface FeedResult {
+  readonly feed: string
+  readonly error?: OriginError
+}
+
+/** Explains why the other feeds of a service are not requested: the response would be the same. */
+export const findReasonToStop = (results: ReadonlyArray<FeedResult>, maxUnavailable: number): string | undefined => {
+  const last = results.at(-1)
+  const error = last?.error
+  // an error in a response of the service itself, such as its encoding, implies nothing about the other feeds
+  if (error?._tag === "UpstreamUnavailable" && !error.may_pass && error.status !== 200) {
+    return `the service did not respond for ${last?.feed}`
+  }
+  const isAvailable = (result: FeedResult) => result.error?._tag !== "UpstreamUnavailable"
+  const unavailable = results.length - 1 - results.findLastIndex(isAvailable)
+  if (unavailable >= maxUnavailable) return `the service did not respond for ${unavailable} feeds in a row`
+  const denied = results.find((result) => result.error?._tag === "AccessDenied")
+  return denied && `the service denied ${denied.feed}`
+}
 
 /** The key of My Market News. Whitespace around it comes from copying; an empty key counts as missing. */
 export const marsKey = Config.option(Config.Redacted("MARS_API_KEY")).pipe(

@@ -113,7 +113,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       const error = yield* Effect.flip(fetching)
       assert.instanceOf(error, AnswerTooLarge)
       assert.strictEqual(error.message, `GET ${upstream.url} was aborted: the response is larger than 1,000 bytes.`)
-      assert.lengthOf(upstream.seen, 1)
+      assert.lengthOf(upstream.requests, 1)
       assert.deepStrictEqual(yield* filesIn(folder), ["fetches/run-1.ndjson"])
     })
   )
@@ -169,7 +169,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
         Effect.provide([archiveIn(folder), live])
       )
       assert.deepStrictEqual(errors, [error, error])
-      assert.isAtMost(upstream.seen.length, 1)
+      assert.isAtMost(upstream.requests.length, 1)
       assert.deepStrictEqual(
         (yield* linesOf(folder)).map((line) => decodeRefused(line).refusal),
         [error, error]

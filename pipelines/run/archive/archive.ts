@@ -3,10 +3,11 @@
  * of its fetches and refusals. A payload is a loose file until its run has ended, and then a member of the run's pack,
  * unless it is large and already compressed (`pack-loose.ts`). It appears complete or not at all, the list names it
  * only afterwards, and none is lost, so that a generation can be built again without the network. A `status` of 206
- * means that the last response resumed a broken download; 304, that the payload is that of an earlier run.
+ * means that the last response resumed a broken download; 304, that an earlier run fetched the payload.
  */
+import path from "node:path"
 import { ifMissing, syncFile, syncFolder } from "@larder/warehouse"
-import { Clock, Context, Duration, Effect, FileSystem, Layer, Path, type PlatformError, Semaphore } from "effect"
+import { Clock, Context, Duration, Effect, FileSystem, Layer, type PlatformError, Semaphore } from "effect"
 import type { FileUnwritable } from "../files/write-all.ts"
 import { encodeRefusal, type GivenUp, Origin, type OriginError, type SourceRequest } from "../origins/origin.ts"
 import { limitBody } from "../origins/transport.ts"
@@ -17,18 +18,20 @@ import {
   type FetchListLine,
   type RawFileDamaged
 } from "./fetch-list.ts"
-import { clearAbandoned, reserveRunFolder } from "./incoming.ts"
+import { clearAbandoned, newWorkName, reserveFolder } from "./incoming.ts"
 import { findEarlierFetch, findReusableFetches, maxReuseAge } from "./interrupted-runs.ts"
 import { packLoose } from "./pack-loose.ts"
 import { openPackedPayloads } from "./packs/packed-payloads.ts"
-import { clearStale, openDownload } from "./resumable.ts"
+import { openDownload } from "./resumable.ts"
 import { looseName, openRunPayloads, receivePart } from "./run-payloads.ts"
 import { makeRevalidation } from "./validators.ts"
+
+type RunEnd = { readonly published: string } | { readonly ended: string }
 
 interface ArchiveService {
   /**
    * Fetches from the origin, with its retry policy, and stores the payload. If the pipeline resumes interrupted runs,
-   * reuses the payload that such a run fetched, if there is one.
+   * reuses their payloads.
    */
   fetch(request: SourceRequest): Effect.Effect<FetchedPayload, OriginError | ArchiveUnwritable | RawFileDamaged, Origin>
   /**
@@ -40,9 +43,8 @@ interface ArchiveService {
   earlier(run: string, url: string): Effect.Effect<FetchedPayload | undefined>
   /** Waits until all fetched payloads are durable on disk, so that a published generation can be built again. */
   readonly flush: Effect.Effect<void, ArchiveUnwritable>
-  recordPublished(generation: string, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>
-  /** Records that the run ended without publishing, so that no later run resumes it. */
-  recordEnd(outcome: string, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>
+  /** Records which generation the run published, or with which outcome it ended: no later run resumes it. */
+  recordEnd(end: RunEnd, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>
   /** For a run that has ended and is not resumed. A failure is only logged: a later run packs the payloads. */
   readonly pack: Effect.Effect<void>
 }
@@ -77,8 +79,7 @@ type Download = Effect.Success<ReturnType<typeof openDownload>>
 const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
   const { days, folder, resumesRuns = false, into, onBytes = () => Effect.void, pipeline, run_id } = run
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const provideFiles = Effect.provideContext(Context.make(FileSystem.FileSystem, fs).pipe(Context.add(Path.Path, path)))
+  const provideFiles = Effect.provideService(FileSystem.FileSystem, fs)
   const known = path.resolve(folder)
   const knownFetches = path.join(known, "fetches")
   const root = into ?? known
@@ -101,9 +102,8 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
     yield* fs.makeDirectory(incoming, { recursive: true })
     yield* fs.makeDirectory(fetches, { recursive: true })
     yield* clearAbandoned(incoming)
-    yield* clearStale(incoming)
     const packed = yield* openPackedPayloads(path.join(known, "packs"), isDryRun ? "read" : "write")
-    const own = yield* reserveRunFolder(incoming)
+    const own = yield* reserveFolder(incoming, newWorkName("run"))
     return { packed, payloads: yield* openRunPayloads({ root: known, own, packed }) }
   })
   const { packed, payloads } = yield* Effect.catchTag(prepare, "PlatformError", failUnwritable)
@@ -196,16 +196,18 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
     if (line === undefined) return undefined
     const isRecent = Date.parse(line.fetched_at) > (yield* Clock.currentTimeMillis) - maxReuseAge
     if (!isRecent || !(yield* isIntact(line.sha256))) {
-      reusable.delete(url) // later payloads do not answer an earlier request
+      reusable.delete(url) // later payloads do not belong to an earlier request
       return undefined
     }
     if (!isDryRun) unflushed.add(line.sha256)
     return { ...line, run_id, days, taken_from: line.taken_from ?? line.run_id }
   })
 
-  const endList = (effect: Effect.Effect<void, PlatformError.PlatformError>) =>
-    catchUnwritable(listLock.withPermit(effect))
-  const accept = (isAccepted = false) => (isAccepted ? { shrinkage_accepted: true } : {})
+  const endList = Effect.fnUntraced(function* (end: RunEnd, isShrinkageAccepted: boolean) {
+    if (!(yield* fs.exists(list))) return // nothing was fetched
+    yield* writeLine({ run_id, ...end, ...(isShrinkageAccepted ? { shrinkage_accepted: true } : {}) })
+    if ("published" in end) yield* flush
+  })
   return Archive.of({
     fetch: Effect.fn("Archive.fetch")(
       function* (request) {
@@ -220,20 +222,9 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
     revalidate: (runs) => revalidation.addRuns(knownFetches, runs).pipe(catchUnwritable, provideFiles),
     earlier: (earlierRun, url) => provideFiles(findEarlierFetch(knownFetches, earlierRun, url, payloads.provide)),
     flush: catchUnwritable(flush),
-    recordPublished: (published, shrinkageAccepted) =>
-      endList(Effect.andThen(writeLine({ run_id, published, ...accept(shrinkageAccepted) }), flush)),
-    recordEnd: (ended, shrinkageAccepted) =>
-      endList(
-        Effect.flatMap(fs.exists(list), (exists) =>
-          exists ? writeLine({ run_id, ended, ...accept(shrinkageAccepted) }) : Effect.void
-        )
-      ),
-    pack: isDryRun
-      ? Effect.void
-      : packLoose({ root: known, run_id, payloads, packed }).pipe(
-          Effect.catch((error) => Effect.logWarning(error.message)),
-          provideFiles
-        )
+    recordEnd: (end, isShrinkageAccepted = false) =>
+      catchUnwritable(listLock.withPermit(endList(end, isShrinkageAccepted))),
+    pack: isDryRun ? Effect.void : provideFiles(packLoose({ root: known, run_id, payloads, packed }))
   })
 })
 

@@ -3,9 +3,11 @@
  * refusals, in the order of the runs. A warehouse that is built from them has the same rows, ids and reads. Failed runs,
  * dry runs and runs that were killed before they published are left out.
  */
+
 import { randomUUID } from "node:crypto"
+import path from "node:path"
 import { ifMissing, type Layout, ownFolder } from "@larder/warehouse"
-import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
+import { Context, Effect, FileSystem, Layer, Schema } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { NotRecorded, Origin, type RefusedRequest } from "../origins/origin.ts"
 import { Archive } from "./archive.ts"
@@ -46,10 +48,8 @@ const readLines = Effect.fnUntraced(function* (file: string) {
 })
 const isFetch = (line: Effect.Success<ReturnType<typeof decodeLine>>) => "url" in line
 
-export const readFetches = Effect.fnUntraced(function* (folder: string, run_id: string) {
-  const path = yield* Path.Path
-  return (yield* readLines(path.join(folder, "fetches", `${run_id}.ndjson`))).filter(isFetch)
-})
+export const readFetches = (folder: string, run_id: string) =>
+  Effect.map(readLines(path.join(folder, "fetches", `${run_id}.ndjson`)), (lines) => lines.filter(isFetch))
 
 /** Lists the runs of a pipeline that read its source, ordered by id. An id begins with the clock time of the start. */
 export const listArchivedRuns = Effect.fnUntraced(function* (
@@ -59,7 +59,6 @@ export const listArchivedRuns = Effect.fnUntraced(function* (
   published: ReadonlySet<string> = new Set()
 ) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const lists = path.join(folder, "fetches")
   const names = yield* fs.readDirectory(lists).pipe(unreadable(lists))
   const runs = yield* Effect.forEach(names.filter((name) => name.endsWith(".ndjson")).sort(), (name) =>
@@ -89,7 +88,7 @@ const removeWindow = (url: string) => {
 }
 
 /** Several responses for one address are returned in order, and the last one repeats. */
-const makeReplies = (fetches: ReadonlyArray<Fetch | RefusedRequest>) => {
+const makeResponder = (fetches: ReadonlyArray<Fetch | RefusedRequest>) => {
   const exact = Map.groupBy(fetches, ({ url }) => url)
   const anyWindow = Map.groupBy(fetches, ({ url }) => removeWindow(url))
   return (url: string) => {
@@ -103,21 +102,19 @@ export const makeUnpackingFolder = (layout: Layout) => ownFolder(layout, `unpack
 
 /** `scratch` is an existing folder for unpacked payloads: nothing is written to the archive. */
 export const openArchive = Effect.fnUntraced(function* (folder: string, scratch: string) {
-  const path = yield* Path.Path
   const packs = path.join(folder, "packs")
   return { folder, scratch, packed: yield* openPackedPayloads(packs, "scan").pipe(unreadable(folder)) }
 })
 
-/** Replaces the archive and the network: each request gets the response that the run received for it. */
+/** Replaces the archive and the network: each request gets the response of the original run. */
 export const repeatRun = (
   { folder, packed, scratch }: Effect.Success<ReturnType<typeof openArchive>>,
   { fetches, run_id }: Pick<ArchivedRun, "fetches" | "run_id">
-): Layer.Layer<Archive | Origin, never, FileSystem.FileSystem | Path.Path> =>
+): Layer.Layer<Archive | Origin, never, FileSystem.FileSystem> =>
   Layer.effectContext(
     Effect.gen(function* () {
-      const path = yield* Path.Path
       const fs = yield* FileSystem.FileSystem
-      const replyTo = makeReplies(fetches)
+      const findResponse = makeResponder(fetches)
       const payloads = yield* openRunPayloads({ root: folder, own: path.join(scratch, run_id), packed })
       const unpack = Effect.fnUntraced(function* (fetched: Fetch) {
         const payload = yield* Effect.mapError(
@@ -128,22 +125,20 @@ export const repeatRun = (
       })
       const archive = Archive.of({
         fetch: ({ url }) => {
-          const reply = replyTo(url)
-          if (reply === undefined) {
+          const line = findResponse(url)
+          if (line === undefined) {
             const looked_for = [`fetches/${run_id}.ndjson`]
             return Effect.fail(new NotRecorded({ url, kind: "replay", folder, looked_for }))
           }
-          if ("refusal" in reply) return Effect.fail(reply.refusal)
-          return Effect.provideService(unpack(reply), FileSystem.FileSystem, fs)
+          if ("refusal" in line) return Effect.fail(line.refusal)
+          return Effect.provideService(unpack(line), FileSystem.FileSystem, fs)
         },
         revalidate: () => Effect.void,
         earlier: (run, url) =>
           findEarlierFetch(path.join(folder, "fetches"), run, url, payloads.provide).pipe(
-            Effect.provideService(FileSystem.FileSystem, fs),
-            Effect.provideService(Path.Path, path)
+            Effect.provideService(FileSystem.FileSystem, fs)
           ),
         flush: Effect.void,
-        recordPublished: () => Effect.void,
         recordEnd: () => Effect.void,
         pack: Effect.void
       })

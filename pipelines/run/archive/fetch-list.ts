@@ -16,7 +16,7 @@ export const Fetch = Schema.Struct({
   content_type: Schema.NullOr(Schema.String),
   etag: Schema.NullOr(Schema.String),
   last_modified: Schema.NullOr(Schema.String),
-  /** False if a recording without a query answered for an address that has one. */
+  /** False if a recording without a query was used for an address with one. */
   exact: Schema.Boolean,
   told: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   /** When the response began, UTC, with milliseconds. */

@@ -1,28 +1,37 @@
 /**
- * Working files of runs, in a folder of the archive, on the same disk as their final place.
- * `<machine>.<process>.<random>.part` is a file that is being received or a pack that is being written, and `….run` is
- * the folder with the payloads that a run reads. Nothing outlives its scope; the next run removes what a killed run
- * left. `resumable.ts` has the downloads that a later run resumes.
+ * Working files of runs, in a folder of the archive, on the same disk as their final place. Their names identify the
+ * writer: `<machine>.<process>.<random>.part` is a file that is being received or a pack that is being written, `….run`
+ * the folder with the payloads that a run reads, and `<key>.….resumable` the folder of a download that a later run
+ * resumes (`resumable.ts`). The next run removes what a killed run left.
  */
+
 import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
-import { Clock, Effect, FileSystem, Option, Path } from "effect"
+import path from "node:path"
+import { Clock, Effect, FileSystem, Option } from "effect"
 import { codeOf } from "../files/causes.ts"
 
-/** A part without writes for an hour is abandoned: a body that stalls is given up within minutes. */
-export const abandonedAfter = 3_600_000
+const workName = /^(?:([0-9a-f]{32})\.)?(.+)\.(\d+)\.[0-9a-f-]{36}\.(part|run|resumable)$/
 
-/** A run may read payloads hours after it fetched them. */
-const runAbandonedAfter = 7 * 86_400_000
+type WorkKind = "part" | "run" | "resumable"
 
-const workName = /^(.+)\.(\d+)\.[0-9a-f-]{36}\.(part|run)$/
+const day = 86_400_000
 
-/** Folders of the runs of this process. A process of an earlier container may have had the same process id. */
+/**
+ * Milliseconds without writes after which another machine's work is abandoned: a body that stalls is given up within
+ * minutes, and a run may read payloads hours after it fetched them.
+ */
+const abandonedAfter: Readonly<Record<WorkKind, number>> = { part: 3_600_000, run: 7 * day, resumable: 3_600_000 }
+
+/** A release is superseded after months. */
+const maxResumableAge = 7 * day
+
+/** Folders that this process uses. A process of an earlier container may have had the same process id. */
 const ours = new Set<string>()
 
-export const newWorkName = (kind: "part" | "run") => `${hostname()}.${process.pid}.${randomUUID()}.${kind}`
+export const newWorkName = (kind: WorkKind) => `${hostname()}.${process.pid}.${randomUUID()}.${kind}`
 
-export const isAlive = (pid: number) => {
+const isAlive = (pid: number) => {
   try {
     process.kill(pid, 0)
     return true
@@ -31,33 +40,44 @@ export const isAlive = (pid: number) => {
   }
 }
 
-/** Returns a path for this run alone. The caller that makes the folder removes it before the scope closes. */
-export const reserveRunFolder = Effect.fnUntraced(function* (folder: string) {
-  const path = yield* Path.Path
-  const name = newWorkName("run")
-  yield* Effect.acquireRelease(
-    Effect.sync(() => ours.add(name)),
+/** Returns the path of a folder that counts as in use until the scope closes. The caller makes and removes the folder. */
+export const reserveFolder = (incoming: string, name: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      ours.add(name)
+      return path.join(incoming, name)
+    }),
     () => Effect.sync(() => ours.delete(name))
   )
-  return path.join(folder, name)
+
+const inspect = Effect.fnUntraced(function* (incoming: string, name: string) {
+  const fs = yield* FileSystem.FileSystem
+  const [, key, machine, process_id, kind] = workName.exec(name) ?? []
+  if (kind !== "part" && kind !== "run" && kind !== "resumable") return undefined
+  const body = fs.stat(path.join(incoming, name, "body"))
+  const info = yield* Effect.option(Effect.catch(body, () => fs.stat(path.join(incoming, name))))
+  if (Option.isNone(info)) return undefined // another run resumes it, or has removed it
+  const { mtime, size, type } = info.value
+  const age = (yield* Clock.currentTimeMillis) - Option.getOrElse(mtime, () => new Date(0)).getTime()
+  const pid = Number(process_id)
+  const isDead = machine === hostname() && (!isAlive(pid) || (kind !== "part" && pid === process.pid))
+  const isInUse = ours.has(name) || (!isDead && age < abandonedAfter[kind])
+  return { name, key, kind, bytes: type === "File" ? Number(size) : 0, age, isInUse }
 })
 
-/** Removes files of dead processes of this machine, and old files of any machine: machines may share the folder. */
-export const clearAbandoned = Effect.fn("Incoming.clearAbandoned")(function* (folder: string) {
+/** Lists the work that no run uses any more. */
+export const listUnused = Effect.fnUntraced(function* (incoming: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const now = yield* Clock.currentTimeMillis
-  for (const name of yield* fs.readDirectory(folder)) {
-    const [, machine, pid, kind] = workName.exec(name) ?? []
-    if (machine === undefined || ours.has(name)) continue
-    const isRun = kind === "run"
-    const part = path.join(folder, name)
-    const info = yield* Effect.option(fs.stat(part)) // none: its own run has just removed or moved it
-    const writtenAt = Option.flatMap(info, ({ mtime }) => mtime)
-    const isOld = Option.exists(writtenAt, (at) => now - at.getTime() > (isRun ? runAbandonedAfter : abandonedAfter))
-    const isDead = machine === hostname() && (!isAlive(Number(pid)) || (isRun && Number(pid) === process.pid))
-    if (!isDead && !isOld) continue
-    yield* fs.remove(part, { recursive: true, force: true })
-    yield* Effect.logInfo("removed what an earlier run left").pipe(Effect.annotateLogs({ part: name }))
+  const found = yield* Effect.forEach(yield* fs.readDirectory(incoming), (name) => inspect(incoming, name))
+  return found.flatMap((work) => (work === undefined || work.isInUse ? [] : [work]))
+})
+
+/** Machines may share the folder. */
+export const clearAbandoned = Effect.fn("Incoming.clearAbandoned")(function* (incoming: string) {
+  const fs = yield* FileSystem.FileSystem
+  for (const { age, kind, name } of yield* listUnused(incoming)) {
+    if (kind === "resumable" && age < maxResumableAge) continue
+    yield* fs.remove(path.join(incoming, name), { recursive: true, force: true })
+    yield* Effect.logInfo("removed what an earlier run left", { part: name })
   }
 })

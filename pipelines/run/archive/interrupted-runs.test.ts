@@ -16,8 +16,8 @@ const decodeLine = Schema.decodeUnknownSync(Schema.fromJsonString(Fetch))
 const idOf = (n: number, pipeline = "shops") => `2026-${n}-${pipeline}-run`
 const listOf = (folder: string, n: number, pipeline?: string) => `${folder}/fetches/${idOf(n, pipeline)}.ndjson`
 
-/** The bodies that run number `n` gets for these addresses, one after the other. */
-const runOf = (
+/** Runs a pipeline for the `n`th time, and returns the bodies that it fetches from these addresses, one after the other. */
+const runPipeline = (
   folder: string,
   n: number,
   urls: ReadonlyArray<string>,
@@ -59,11 +59,11 @@ const linesOf = Effect.fnUntraced(function* (folder: string, n: number) {
 })
 
 /** Responds with the path and the number of requests for it so far. */
-const counting = Effect.gen(function* () {
-  const asked = new Map<string, number>()
+const startCounting = Effect.gen(function* () {
+  const counts = new Map<string, number>()
   return yield* startUpstream((response, _, { url }) => {
-    asked.set(url, (asked.get(url) ?? 0) + 1)
-    response.end(`${url} ${asked.get(url)}`)
+    counts.set(url, (counts.get(url) ?? 0) + 1)
+    response.end(`${url} ${counts.get(url)}`)
   })
 })
 
@@ -72,12 +72,12 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
   it.effect("reuses each of its payloads once, in order, and requests the others", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      const { seen, url } = yield* counting
-      yield* runOf(folder, 1, [`${url}/a`, `${url}/b`, `${url}/a`])
-      const bodies = yield* runOf(folder, 2, [`${url}/a`, `${url}/c`, `${url}/a`, `${url}/a`, `${url}/b`])
+      const { requests, url } = yield* startCounting
+      yield* runPipeline(folder, 1, [`${url}/a`, `${url}/b`, `${url}/a`])
+      const bodies = yield* runPipeline(folder, 2, [`${url}/a`, `${url}/c`, `${url}/a`, `${url}/a`, `${url}/b`])
       assert.deepStrictEqual(bodies, ["/a 1", "/c 1", "/a 2", "/a 3", "/b 1"])
       assert.deepStrictEqual(
-        seen.slice(3).map((request) => request.url),
+        requests.slice(3).map((request) => request.url),
         ["/c", "/a"]
       )
     })
@@ -86,10 +86,10 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
   it.effect("lists reused payloads as its own, with their time and the run that fetched them", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      const { url } = yield* counting
-      yield* runOf(folder, 1, [`${url}/a`])
-      yield* runOf(folder, 2, [`${url}/a`, `${url}/b`])
-      yield* runOf(folder, 3, [`${url}/a`, `${url}/b`])
+      const { url } = yield* startCounting
+      yield* runPipeline(folder, 1, [`${url}/a`])
+      yield* runPipeline(folder, 2, [`${url}/a`, `${url}/b`])
+      yield* runPipeline(folder, 3, [`${url}/a`, `${url}/b`])
       const [[first], third] = yield* Effect.all([linesOf(folder, 1), linesOf(folder, 3)])
       const fetched = decodeLine(first)
       assert.deepStrictEqual(decodeLine(third[0]), { ...fetched, run_id: idOf(3), taken_from: idOf(1) })
@@ -100,10 +100,10 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
   it.effect("reuses a payload only once, even if two earlier runs list it", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      const { url } = yield* counting
-      yield* runOf(folder, 1, [`${url}/a`])
-      yield* runOf(folder, 2, [`${url}/a`])
-      assert.deepStrictEqual(yield* runOf(folder, 3, [`${url}/a`, `${url}/a`]), ["/a 1", "/a 2"])
+      const { url } = yield* startCounting
+      yield* runPipeline(folder, 1, [`${url}/a`])
+      yield* runPipeline(folder, 2, [`${url}/a`])
+      assert.deepStrictEqual(yield* runPipeline(folder, 3, [`${url}/a`, `${url}/a`]), ["/a 1", "/a 2"])
     })
   )
 
@@ -111,10 +111,10 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      const { url } = yield* counting
-      yield* runOf(folder, 1, [`${url}/a`])
+      const { url } = yield* startCounting
+      yield* runPipeline(folder, 1, [`${url}/a`])
       yield* fs.writeFileString(listOf(folder, 1), '{"run_id":"2026-1-sh', { flag: "a" })
-      assert.deepStrictEqual(yield* runOf(folder, 2, [`${url}/a`]), ["/a 1"])
+      assert.deepStrictEqual(yield* runPipeline(folder, 2, [`${url}/a`]), ["/a 1"])
     })
   )
 
@@ -122,11 +122,11 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      const { url } = yield* counting
-      yield* runOf(folder, 1, [`${url}/a`, `${url}/b`])
+      const { url } = yield* startCounting
+      yield* runPipeline(folder, 1, [`${url}/a`, `${url}/b`])
       const [first] = yield* linesOf(folder, 1)
       yield* fs.writeFileString(`${folder}/${decodeLine(first).file}`, "/a")
-      assert.deepStrictEqual(yield* runOf(folder, 2, [`${url}/a`, `${url}/b`]), ["/a 2", "/b 1"])
+      assert.deepStrictEqual(yield* runPipeline(folder, 2, [`${url}/a`, `${url}/b`]), ["/a 2", "/b 1"])
     })
   )
 
@@ -134,38 +134,44 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      const { url } = yield* counting
-      yield* runOf(folder, 1, [`${url}/a`, `${url}/b`, `${url}/c`])
+      const { url } = yield* startCounting
+      yield* runPipeline(folder, 1, [`${url}/a`, `${url}/b`, `${url}/c`])
       const [a = "", b = "", c = ""] = yield* linesOf(folder, 1)
       const at = (line: string, age: number) =>
         JSON.stringify({ ...decodeLine(line), fetched_at: new Date(Date.now() - age).toISOString() })
       const hour = 3_600_000
       yield* fs.writeFileString(listOf(folder, 1), `${at(a, 6 * hour)}\n${at(b, 5.9 * hour)}\n${at(c, -hour)}\n`)
-      assert.deepStrictEqual(yield* runOf(folder, 2, [`${url}/a`, `${url}/b`, `${url}/c`]), ["/a 2", "/b 1", "/c 2"])
+      assert.deepStrictEqual(yield* runPipeline(folder, 2, [`${url}/a`, `${url}/b`, `${url}/c`]), [
+        "/a 2",
+        "/b 1",
+        "/c 2"
+      ])
     })
   )
 
   it.effect.each([
-    ["ended without publishing", { end: (archive: Archive["Service"]) => archive.recordEnd("failed") }],
-    ["published", { end: (archive: Archive["Service"]) => archive.recordPublished("larder-000001") }],
+    ["ended without publishing", { end: (archive: Archive["Service"]) => archive.recordEnd({ ended: "failed" }) }],
+    ["published", { end: (archive: Archive["Service"]) => archive.recordEnd({ published: "larder-000001" }) }],
     ["is of another pipeline", { pipeline: "prices" }]
   ] as const)("reuses nothing of a run that %s", ([, about]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      const { url } = yield* counting
-      yield* runOf(folder, 1, [`${url}/a`], about)
-      assert.deepStrictEqual(yield* runOf(folder, 2, [`${url}/a`]), ["/a 2"])
+      const { url } = yield* startCounting
+      yield* runPipeline(folder, 1, [`${url}/a`], about)
+      assert.deepStrictEqual(yield* runPipeline(folder, 2, [`${url}/a`]), ["/a 2"])
     })
   )
 
   it.effect("reuses nothing of runs before one that published", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      const { url } = yield* counting
-      yield* runOf(folder, 1, [`${url}/a`])
-      yield* runOf(folder, 2, [`${url}/b`], { end: (archive) => archive.recordPublished("larder-000001") })
-      yield* runOf(folder, 3, [`${url}/c`])
-      const bodies = yield* runOf(folder, 4, [`${url}/a`, `${url}/b`, `${url}/c`])
+      const { url } = yield* startCounting
+      yield* runPipeline(folder, 1, [`${url}/a`])
+      yield* runPipeline(folder, 2, [`${url}/b`], {
+        end: (archive) => archive.recordEnd({ published: "larder-000001" })
+      })
+      yield* runPipeline(folder, 3, [`${url}/c`])
+      const bodies = yield* runPipeline(folder, 4, [`${url}/a`, `${url}/b`, `${url}/c`])
       assert.deepStrictEqual(bodies, ["/a 2", "/b 2", "/c 1"])
     })
   )
@@ -174,14 +180,14 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
     Effect.gen(function* () {
       const [folder, recordings] = [yield* makeFolder, yield* makeFolder]
       const fs = yield* FileSystem.FileSystem
-      const { url } = yield* counting
+      const { url } = yield* startCounting
       yield* fs.makeDirectory(`${recordings}/${new URL(url).host}`)
       yield* fs.writeFileString(`${recordings}/${new URL(url).host}/a`, "recorded")
       const origin = replayOrigin(recordings)
-      assert.deepStrictEqual(yield* runOf(folder, 1, [`${url}/a`], { origin }), ["recorded"])
-      assert.deepStrictEqual(yield* runOf(folder, 2, [`${url}/a`]), ["/a 1"])
-      assert.deepStrictEqual(yield* runOf(folder, 3, [`${url}/a`], { origin }), ["recorded"])
-      assert.deepStrictEqual(yield* runOf(folder, 4, [`${url}/a`], { resumesRuns: false }), ["/a 2"])
+      assert.deepStrictEqual(yield* runPipeline(folder, 1, [`${url}/a`], { origin }), ["recorded"])
+      assert.deepStrictEqual(yield* runPipeline(folder, 2, [`${url}/a`]), ["/a 1"])
+      assert.deepStrictEqual(yield* runPipeline(folder, 3, [`${url}/a`], { origin }), ["recorded"])
+      assert.deepStrictEqual(yield* runPipeline(folder, 4, [`${url}/a`], { resumesRuns: false }), ["/a 2"])
     })
   )
 })

@@ -1,11 +1,12 @@
 /**
  * Payloads of killed or interrupted runs: the next run of the pipeline reuses them instead of requesting them again, in
  * the order of arrival, each once, so that an address that is requested twice to detect a change is requested again. A
- * payload counts only if it came over the network within the last hours and after the last run that ended: a run never
+ * payload counts only if it was fetched from the network within the last hours and after the last run that ended: a run never
  * reports data as new that is older than the known data.
  */
+import path from "node:path"
 import { ifMissing } from "@larder/warehouse"
-import { Clock, Effect, FileSystem, Option, Path, Stream } from "effect"
+import { Clock, Effect, FileSystem, Option, Stream } from "effect"
 import { type Fetch, hasPayload, parseLastLine, parseLine } from "./fetch-list.ts"
 import type { RunPayloads } from "./run-payloads.ts"
 
@@ -46,7 +47,6 @@ export const readNetworkFetches = (file: string, isWanted: (line: string) => boo
 /** Finds the first payload that a run fetched from this address; undefined if the archive does not have it. */
 export const findEarlierFetch = Effect.fnUntraced(
   function* (lists: string, run: string, url: string, provide: RunPayloads["provide"]) {
-    const path = yield* Path.Path
     const lines = streamPayloads(path.join(lists, `${run}.ndjson`), (line) => line.includes(JSON.stringify(url)))
     const line = Option.getOrUndefined(yield* Stream.runHead(lines)) // the rest of the list is not read
     const payload = line && (yield* provide(line.sha256))
@@ -57,7 +57,6 @@ export const findEarlierFetch = Effect.fnUntraced(
 
 export const findReusableFetches = Effect.fn("InterruptedRuns.fetches")(function* (lists: string, pipeline: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const listed = yield* fs.readDirectory(lists).pipe(ifMissing<ReadonlyArray<string>>([]))
   const names = listed.filter((name) => name.includes(`-${pipeline}-`)).sort()
   const now = yield* Clock.currentTimeMillis

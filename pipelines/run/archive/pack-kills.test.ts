@@ -4,7 +4,7 @@ import { readdirSync, truncateSync } from "node:fs"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { later } from "@larder/test/support/later.ts"
-import { addressed, filesIn, membersOf, packedRun, sha256Of } from "@larder/test/support/pipelines/raw-archive.ts"
+import { assignUrls, filesIn, listMembers, packRun, sha256Of } from "@larder/test/support/pipelines/raw-archive.ts"
 import { Effect, FileSystem } from "effect"
 import { openArchive } from "./archived-runs.ts"
 import { openRunPayloads } from "./run-payloads.ts"
@@ -12,7 +12,7 @@ import { openRunPayloads } from "./run-payloads.ts"
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
   fs.makeTempDirectoryScoped({ prefix: "larder-kills-" })
 )
-const payloads = addressed(Array.from({ length: 5 }, (_, n) => `page ${n} `.repeat(20_000)))
+const payloads = assignUrls(Array.from({ length: 5 }, (_, n) => `page ${n} `.repeat(20_000)))
 const hashes = Object.values(payloads).map(sha256Of).sort()
 
 /** Runs and packs in a process that kills itself at the `nth` matching call of its file system. */
@@ -20,9 +20,9 @@ const killedAt = (folder: string, method: string, pattern: string, nth: number, 
   const script = `
     import * as NodeServices from "@effect/platform-node/NodeServices"
     import { Effect, FileSystem } from "effect"
-    import { addressed, packedRun } from "@larder/test/support/pipelines/raw-archive.ts"
+    import { assignUrls, packRun } from "@larder/test/support/pipelines/raw-archive.ts"
     const [folder, method, pattern, nth, after] = process.argv.slice(1)
-    const payloads = addressed(Array.from({ length: 5 }, (_, n) => \`page \${n} \`.repeat(20_000)))
+    const payloads = assignUrls(Array.from({ length: 5 }, (_, n) => \`page \${n} \`.repeat(20_000)))
     let calls = 0
     const kill = () => process.kill(process.pid, "SIGKILL")
     const run = Effect.gen(function* () {
@@ -33,7 +33,7 @@ const killedAt = (folder: string, method: string, pattern: string, nth: number, 
         if (!isIt) return call
         return after === "true" ? Effect.tap(call, () => Effect.sync(kill)) : Effect.sync(kill)
       }
-      yield* Effect.provideService(packedRun(folder, "run-1", payloads), FileSystem.FileSystem, { ...fs, [method]: deadly })
+      yield* Effect.provideService(packRun(folder, "run-1", payloads), FileSystem.FileSystem, { ...fs, [method]: deadly })
     })
     await Effect.runPromise(run.pipe(Effect.scoped, Effect.provide(NodeServices.layer)))`
   const args = ["--input-type=module", "-e", script, folder, method, pattern, String(nth), String(after)]
@@ -75,14 +75,14 @@ layer(NodeServices.layer, { excludeTestServices: true })("a process that is kill
       const { signal, stderr } = killedAt(folder, method, pattern, nth, after)
       assert.strictEqual(signal, "SIGKILL", stderr)
       assert.notInclude(yield* readable(folder), false)
-      yield* packedRun(folder, "run-2", payloads).pipe(later("7 hours"))
+      yield* packRun(folder, "run-2", payloads).pipe(later("7 hours"))
       assert.notInclude(yield* readable(folder), false)
       const packs = filesIn(folder)
       assert.deepStrictEqual(
         packs.filter((name) => !name.startsWith("packs/")),
         []
       )
-      const members = yield* Effect.forEach(packs, (name) => membersOf(folder, name.replace(/packs\/|\.zip/g, "")))
+      const members = yield* Effect.forEach(packs, (name) => listMembers(folder, name.replace(/packs\/|\.zip/g, "")))
       assert.deepStrictEqual(members.flat().sort(), hashes)
     })
   )
@@ -95,7 +95,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a process that is kill
       const [left = ""] = readdirSync(`${folder}/incoming`).filter((name) => name.endsWith(".part"))
       truncateSync(`${folder}/incoming/${left}`, 500)
       assert.notInclude(yield* readable(folder), false)
-      yield* packedRun(folder, "run-2", payloads)
+      yield* packRun(folder, "run-2", payloads)
       assert.deepStrictEqual(filesIn(folder), ["packs/run-2.zip"])
     })
   )

@@ -5,13 +5,13 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { later } from "@larder/test/support/later.ts"
 import {
-  addressed,
-  answering,
+  archiveOf,
+  assignUrls,
   fetchAll,
   filesIn,
-  membersOf,
-  packedRun,
-  runNamed,
+  listMembers,
+  originOf,
+  packRun,
   sha256Of
 } from "@larder/test/support/pipelines/raw-archive.ts"
 import { Effect, FileSystem, PlatformError } from "effect"
@@ -22,7 +22,7 @@ import { looseName } from "./run-payloads.ts"
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
   fs.makeTempDirectoryScoped({ prefix: "larder-packs-" })
 )
-const some = addressed(["a page, a page, a page, a page, a page, a page", "another", randomBytes(100_000), ""])
+const some = assignUrls(["a page, a page, a page, a page, a page, a page", "another", randomBytes(100_000), ""])
 const hashesOf = (payloads: Readonly<Record<string, string | Uint8Array>>) =>
   [...new Set(Object.values(payloads).map(sha256Of))].sort()
 
@@ -43,7 +43,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
   it.effect("its payloads are in one zip, byte for byte, under their SHA-256, and no longer loose", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      yield* packedRun(folder, "run-1", some)
+      yield* packRun(folder, "run-1", some)
       assert.deepStrictEqual(filesIn(folder), ["packs/run-1.zip"])
       const fs = yield* FileSystem.FileSystem
       assert.sameMembers(yield* fs.readDirectory(folder), ["fetches", "incoming", "packs"])
@@ -57,7 +57,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const [text, packed] = ["a line\n".repeat(1000), gzipSync(randomBytes(200_000))]
-      yield* packedRun(folder, "run-1", addressed([text, packed]))
+      yield* packRun(folder, "run-1", assignUrls([text, packed]))
       const methods = new Map((yield* unzipped(`${folder}/packs/run-1.zip`)).map(({ method, name }) => [name, method]))
       assert.deepStrictEqual([methods.get(sha256Of(text)), methods.get(sha256Of(packed))], [8, 0])
     })
@@ -67,9 +67,9 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const large = randomBytes(17 << 20)
-      yield* packedRun(folder, "run-1", addressed([large, "small"]))
+      yield* packRun(folder, "run-1", assignUrls([large, "small"]))
       assert.deepStrictEqual(filesIn(folder), [looseName(sha256Of(large)), "packs/run-1.zip"].sort())
-      yield* packedRun(folder, "run-2", addressed(["other"])).pipe(later("7 hours"))
+      yield* packRun(folder, "run-2", assignUrls(["other"])).pipe(later("7 hours"))
       assert.include(filesIn(folder), looseName(sha256Of(large)))
     })
   )
@@ -77,14 +77,14 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
   it.effect("payloads that are already in a pack are not stored again", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      yield* packedRun(folder, "run-1", some)
-      const read = yield* fetchAll(some).pipe(Effect.provide([runNamed(folder, "run-2"), answering(some)]))
+      yield* packRun(folder, "run-1", some)
+      const read = yield* fetchAll(some).pipe(Effect.provide([archiveOf(folder, "run-2"), originOf(some)]))
       assert.deepStrictEqual(read.map(sha256Of), Object.values(some).map(sha256Of))
       assert.deepStrictEqual(filesIn(folder), ["packs/run-1.zip"])
-      yield* packedRun(folder, "run-2", some)
+      yield* packRun(folder, "run-2", some)
       assert.deepStrictEqual(filesIn(folder), ["packs/run-1.zip"])
-      yield* packedRun(folder, "run-3", { ...some, "https://source.test/new": "news" })
-      assert.deepStrictEqual(yield* membersOf(folder, "run-3"), [sha256Of("news")])
+      yield* packRun(folder, "run-3", { ...some, "https://source.test/new": "news" })
+      assert.deepStrictEqual(yield* listMembers(folder, "run-3"), [sha256Of("news")])
     })
   )
 
@@ -93,8 +93,8 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
       const folder = yield* makeFolder
       yield* Effect.gen(function* () {
         yield* fetchAll(some)
-        yield* Archive.use((archive) => Effect.andThen(archive.recordEnd("failed"), archive.pack))
-      }).pipe(Effect.provide([runNamed(folder, "run-1"), answering(some)]))
+        yield* Archive.use((archive) => Effect.andThen(archive.recordEnd({ ended: "failed" }), archive.pack))
+      }).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(some)]))
       assert.deepStrictEqual(filesIn(folder), ["packs/run-1.zip"])
     })
   )
@@ -106,24 +106,24 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
         Effect.gen(function* () {
           yield* fetchAll(some)
           yield* Effect.orDie(Archive.use(then))
-        }).pipe(Effect.provide([runNamed(folder, `2026-${n}-shops-run`, { resumesRuns: true }), answering(some)]))
+        }).pipe(Effect.provide([archiveOf(folder, `2026-${n}-shops-run`, { resumesRuns: true }), originOf(some)]))
       yield* run(1, () => Effect.void)
       assert.lengthOf(filesIn(folder), 4)
-      yield* run(2, (archive) => Effect.andThen(archive.recordPublished("larder-1"), archive.pack))
+      yield* run(2, (archive) => Effect.andThen(archive.recordEnd({ published: "larder-1" }), archive.pack))
       assert.deepStrictEqual(filesIn(folder), ["packs/2026-2-shops-run.zip"])
-      assert.deepStrictEqual(yield* membersOf(folder, "2026-2-shops-run"), hashesOf(some))
+      assert.deepStrictEqual(yield* listMembers(folder, "2026-2-shops-run"), hashesOf(some))
     })
   )
 
   it.effect("payloads of a killed run stay loose for six hours, and a later run packs them", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      yield* fetchAll(some).pipe(Effect.provide([runNamed(folder, "run-1"), answering(some)]))
-      yield* packedRun(folder, "run-2", addressed(["two"])).pipe(later("5.9 hours"))
+      yield* fetchAll(some).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(some)]))
+      yield* packRun(folder, "run-2", assignUrls(["two"])).pipe(later("5.9 hours"))
       assert.lengthOf(filesIn(folder), 5)
-      yield* packedRun(folder, "run-3", addressed(["two"])).pipe(later("6.1 hours"))
+      yield* packRun(folder, "run-3", assignUrls(["two"])).pipe(later("6.1 hours"))
       assert.deepStrictEqual(filesIn(folder), ["packs/run-2.zip", "packs/run-3.zip"])
-      assert.deepStrictEqual(yield* membersOf(folder, "run-3"), hashesOf(some))
+      assert.deepStrictEqual(yield* listMembers(folder, "run-3"), hashesOf(some))
     })
   )
 
@@ -131,13 +131,13 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      yield* fetchAll(some).pipe(Effect.provide([runNamed(folder, "run-1"), answering(some)]))
+      yield* fetchAll(some).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(some)]))
       const damaged = looseName(sha256Of("another"))
       yield* fs.writeFileString(`${folder}/${damaged}`, "something else")
-      yield* packedRun(folder, "run-2", addressed(["two"])).pipe(later("7 hours"))
+      yield* packRun(folder, "run-2", assignUrls(["two"])).pipe(later("7 hours"))
       assert.deepStrictEqual(filesIn(folder), [damaged, "packs/run-2.zip"].sort())
       const expected = [...hashesOf(some), sha256Of("two")].filter((hash) => hash !== sha256Of("another"))
-      assert.deepStrictEqual(yield* membersOf(folder, "run-2"), expected.sort())
+      assert.deepStrictEqual(yield* listMembers(folder, "run-2"), expected.sort())
     })
   )
 
@@ -148,7 +148,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
       const full = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "rename" })
       const rename: typeof fs.rename = (from, to) =>
         /packs/.test(to.slice(folder.length)) ? Effect.fail(full) : fs.rename(from, to)
-      yield* Effect.provideService(packedRun(folder, "run-1", some), FileSystem.FileSystem, { ...fs, rename })
+      yield* Effect.provideService(packRun(folder, "run-1", some), FileSystem.FileSystem, { ...fs, rename })
       assert.deepStrictEqual(filesIn(folder), hashesOf(some).map(looseName).sort())
     })
   )
@@ -156,9 +156,9 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
   it.effect("the pack of an earlier run is not overwritten", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      yield* packedRun(folder, "run-1", some)
-      yield* packedRun(folder, "run-1", addressed(["two"]))
-      assert.deepStrictEqual(yield* membersOf(folder, "run-1"), hashesOf(some))
+      yield* packRun(folder, "run-1", some)
+      yield* packRun(folder, "run-1", assignUrls(["two"]))
+      assert.deepStrictEqual(yield* listMembers(folder, "run-1"), hashesOf(some))
       assert.include(filesIn(folder), looseName(sha256Of("two")))
     })
   )
@@ -176,15 +176,15 @@ layer(NodeServices.layer, { excludeTestServices: true })("concurrent runs", (it)
       })
       yield* Effect.gen(function* () {
         const slow = yield* started
-        yield* packedRun(folder, "run-2", some)
+        yield* packRun(folder, "run-2", some)
         assert.deepStrictEqual(
           filesIn(folder).filter((name) => !name.startsWith("incoming/")),
           ["packs/run-2.zip"]
         )
         for (const { path, sha256 } of slow.raw) assert.strictEqual(sha256Of(yield* fs.readFile(path)), sha256)
-        yield* slow.archive.recordPublished("larder-1") // flushes what is no longer loose
+        yield* slow.archive.recordEnd({ published: "larder-1" }) // flushes what is no longer loose
         yield* slow.archive.pack
-      }).pipe(Effect.provide([runNamed(folder, "run-1"), answering(some)]))
+      }).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(some)]))
       assert.deepStrictEqual(filesIn(folder), ["packs/run-2.zip"])
     })
   )
@@ -192,14 +192,16 @@ layer(NodeServices.layer, { excludeTestServices: true })("concurrent runs", (it)
   it.effect("lose nothing if they pack at the same moment", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      const many = addressed(Array.from({ length: 60 }, (_, n) => `page ${n} `.repeat(500)))
-      const runs = ["run-1", "run-2", "run-3"].map((run) => packedRun(folder, run, many))
+      const many = assignUrls(Array.from({ length: 60 }, (_, n) => `page ${n} `.repeat(500)))
+      const runs = ["run-1", "run-2", "run-3"].map((run) => packRun(folder, run, many))
       yield* Effect.all(runs, { concurrency: "unbounded" })
       const packs = filesIn(folder)
       assert.includeMembers(["packs/run-1.zip", "packs/run-2.zip", "packs/run-3.zip"], packs)
-      const all = yield* Effect.forEach(packs, (name) => membersOf(folder, name.slice("packs/".length, -".zip".length)))
+      const all = yield* Effect.forEach(packs, (name) =>
+        listMembers(folder, name.slice("packs/".length, -".zip".length))
+      )
       assert.deepStrictEqual([...new Set(all.flat())].sort(), hashesOf(many))
-      const read = yield* packedRun(folder, "run-4", many)
+      const read = yield* packRun(folder, "run-4", many)
       assert.deepStrictEqual(read.map(sha256Of), Object.values(many).map(sha256Of))
       assert.deepStrictEqual(filesIn(folder), packs)
     })

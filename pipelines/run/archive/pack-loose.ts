@@ -1,10 +1,11 @@
 /**
- * Packs loose payloads when a run ends: its own, and those that killed runs left. A loose file is removed only when it
+ * Packs loose payloads when a run ends: its own, and those of killed runs. A loose file is removed only when it
  * can be read from a pack that is durable on disk. A kill at any moment loses nothing: the next run removes the
  * half-written zip, and packs the remaining loose files.
  */
+import path from "node:path"
 import { ifMissing, syncFile, syncFolder } from "@larder/warehouse"
-import { Clock, Effect, FileSystem, Option, Path, type PlatformError, Schema } from "effect"
+import { Clock, Effect, FileSystem, Option } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { RawFileDamaged } from "./fetch-list.ts"
 import { newWorkName } from "./incoming.ts"
@@ -16,22 +17,12 @@ import { looseName, type RunPayloads, removeIfEmpty } from "./run-payloads.ts"
 /** A larger compressed payload stays loose: packing a release of branded foods would copy 450 MB and save nothing. */
 const largeFrom = 16 * 1024 * 1024
 
-class PackingFailed extends Schema.TaggedError<PackingFailed>()("PackingFailed", {
-  pack: Schema.String,
-  cause: Schema.Defect()
-}) {
-  override get message() {
-    return `Payloads could not be packed into ${this.pack}: ${reasonOf(this.cause)}. They stay loose, which loses nothing; a later run packs them.`
-  }
-}
-
 interface Loose extends LoosePayload {
   readonly bytes: number
 }
 
 export const findLoose = Effect.fnUntraced(function* (root: string, hashes: Iterable<string>) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const found: Array<Loose> = []
   for (const sha256 of hashes) {
     const file = path.join(root, looseName(sha256))
@@ -46,7 +37,6 @@ export const findLoose = Effect.fnUntraced(function* (root: string, hashes: Iter
 /** Finds all loose payloads that no later run reuses, see `interrupted-runs.ts`. */
 const findAbandoned = Effect.fnUntraced(function* (root: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const earliest = (yield* Clock.currentTimeMillis) - maxReuseAge
   const folders = (yield* fs.readDirectory(root)).filter((name) => /^[0-9a-f]{2}$/.test(name))
   const names = yield* Effect.forEach(folders, (name) =>
@@ -69,7 +59,6 @@ export const putPack = Effect.fnUntraced(function* (
   payloads: ReadonlyArray<LoosePayload>
 ) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const part = path.join(root, "incoming", newWorkName("part"))
   yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(part, { force: true })))
   yield* Effect.tryPromise(() => writePack(part, payloads))
@@ -89,7 +78,6 @@ interface Packing {
 
 const pack = Effect.fnUntraced(function* ({ packed, payloads, root }: Packing, target: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const loosePayloads = [...(yield* findLoose(root, payloads.used)), ...(yield* findAbandoned(root))]
   const candidates = new Map(loosePayloads.map((loose) => [loose.sha256, loose]))
   const toPack: Array<Loose> = []
@@ -118,15 +106,18 @@ const pack = Effect.fnUntraced(function* ({ packed, payloads, root }: Packing, t
   for (const folder of new Set(files.map((file) => path.dirname(file)))) yield* removeIfEmpty(folder)
 })
 
+/** If this fails, a warning is logged: the payloads stay loose, which loses nothing. */
 export const packLoose = Effect.fn("Packs.packLoose")(function* (packing: Packing) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const target = path.join(packing.root, "packs", `${packing.run_id}.zip`)
-  const failed = (cause: unknown) => Effect.fail(new PackingFailed({ pack: target, cause }))
-  if (yield* Effect.orElseSucceed(fs.exists(target), () => true))
-    return yield* failed("there is a pack of this run already")
-  yield* pack(packing, target).pipe(
-    Effect.catchTag("PlatformError", (error: PlatformError.PlatformError) => failed(error.reason.cause ?? error)),
-    Effect.catchTag("UnknownError", ({ cause }) => failed(cause))
+  const warn = (cause: unknown) =>
+    Effect.logWarning(
+      `Payloads could not be packed into ${target}: ${reasonOf(cause)}. They stay loose, which loses nothing; a later run packs them.`
+    )
+  if (yield* Effect.orElseSucceed(fs.exists(target), () => true)) {
+    return yield* warn("there is a pack of this run already")
+  }
+  yield* Effect.catch(pack(packing, target), (error) =>
+    warn(error._tag === "PlatformError" ? (error.reason.cause ?? error) : error.cause)
   )
 })

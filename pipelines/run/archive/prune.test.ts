@@ -39,7 +39,7 @@ const pruneHome = (layout: Layout, { dryRun = false, keep = { runs: 0 } }: { dry
 const withFailures = archiveWithFailures()
 
 describe("pruning the raw archive", () => {
-  itLive("removes payloads that only failed runs fetched, and a rebuild gives the same rows and ids", () =>
+  itLive("removes payloads that only failed runs fetched, and a rebuild has the same rows and ids", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       const [before, untouched] = [bytesOf(layout), filesIn(rawOf(layout))]
@@ -62,7 +62,7 @@ describe("pruning the raw archive", () => {
       yield* isWhole(layout)
     })
   )
-  itLive("keeps a rolled-back run as long as its generation can be restored", () =>
+  itLive("keeps a rolled-back run while its generation can be restored", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* ran(layout, "apples", "pears")
@@ -173,7 +173,7 @@ describe("a prune on a full disk", () => {
       assert.match(stderr, /The raw archive .*raw cannot be written: EFBIG/)
       assert.deepStrictEqual(
         zipsOf(layout).map((name) => statSync(`${rawOf(layout)}/packs/${name}`).size),
-        before.filter((_, index) => index !== 2) // nothing of it was needed
+        before.filter((_, index) => index !== 2) // it had no needed payload
       )
       assert.deepStrictEqual(readdirSync(`${rawOf(layout)}/incoming`), [])
       yield* isWhole(layout)

@@ -4,12 +4,13 @@
  * are removed first and the lists that name them last: a kill loses nothing that is needed, and the next prune
  * completes this one.
  */
+import path from "node:path"
 import { ifMissing, type Layout, type PastRun, pastRuns, whileNobodyRuns } from "@larder/warehouse"
-import { Clock, Effect, FileSystem, Option, Path } from "effect"
+import { Clock, Effect, FileSystem, Option } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { FileUnwritable } from "../files/write-all.ts"
 import { ArchiveUnwritable, hasRead, parseLastLine } from "./fetch-list.ts"
-import { reserveRunFolder } from "./incoming.ts"
+import { newWorkName, reserveFolder } from "./incoming.ts"
 import { maxReuseAge } from "./interrupted-runs.ts"
 import { findLoose, putPack } from "./pack-loose.ts"
 import { readMember, withPack } from "./packs/pack-file.ts"
@@ -50,7 +51,6 @@ const isRepeated = Effect.fnUntraced(function* ({ is_undone, outcome }: PastRun,
 /** Finds the runs to remove, and the payloads that no remaining run names. A run that is not in `ingest.run` stays. */
 const findUnneeded = Effect.fnUntraced(function* (layout: Layout, lists: string, keep: Keep) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const now = yield* Clock.currentTimeMillis
   const past = yield* pastRuns(layout)
   const recent = new Set(selectRecent(past, keep, now))
@@ -86,10 +86,9 @@ interface AffectedPack {
   readonly kept: ReadonlyArray<PackMember>
 }
 
-/** Finds the packs with some of these payloads, those with nothing else first. An unreadable pack is left as it is. */
+/** Finds the packs with some of these payloads, and first those without others. An unreadable pack stays unchanged. */
 const findPacks = Effect.fnUntraced(function* (packs: string, payloads: ReadonlySet<string>) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const files = yield* fs.readDirectory(packs).pipe(ifMissing<ReadonlyArray<string>>([]))
   const names = files.filter((name) => packName.test(name))
   const affected: Array<AffectedPack> = []
@@ -107,12 +106,11 @@ const findPacks = Effect.fnUntraced(function* (packs: string, payloads: Readonly
   return affected.sort((a, b) => a.kept.length - b.kept.length)
 })
 
-/** Replaces a pack by one with the remaining payloads. A pack whose remaining members are damaged is left as it is. */
+/** Replaces a pack by one with the remaining payloads. If these are damaged, the pack stays unchanged. */
 const shrinkPack = Effect.fnUntraced(function* (root: string, { file, kept }: AffectedPack) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   if (kept.length === 0) return yield* fs.remove(file)
-  const folder = yield* reserveRunFolder(path.join(root, "incoming"))
+  const folder = yield* reserveFolder(path.join(root, "incoming"), newWorkName("run"))
   const payloads = kept.map(({ sha256, written_at }) => ({ sha256, written_at, file: path.join(folder, sha256) }))
   yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(folder, { recursive: true, force: true })))
   yield* fs.makeDirectory(folder, { recursive: true })
@@ -134,7 +132,6 @@ const shrinkPack = Effect.fnUntraced(function* (root: string, { file, kept }: Af
 
 const prune = Effect.fnUntraced(function* (layout: Layout, root: string, { dryRun, keep }: PruneOptions) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const { kept, payloads, runs } = yield* findUnneeded(layout, path.join(root, "fetches"), keep)
   const loose = yield* findLoose(root, payloads)
   const packs = payloads.size === 0 ? [] : yield* findPacks(path.join(root, "packs"), payloads)
@@ -162,7 +159,6 @@ const prune = Effect.fnUntraced(function* (layout: Layout, root: string, { dryRu
 /** Prunes the archive of a home. Fails while a run is alive, except for a dry run. */
 export const pruneArchive = Effect.fn("Packs.prune")(function* (layout: Layout, options: PruneOptions) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const root = path.join(layout.home, "raw")
   const nothing: Pruned = { dry_run: options.dryRun, runs: [], payloads: 0, bytes: 0, kept: 0 }
   const pruning = Effect.gen(function* () {

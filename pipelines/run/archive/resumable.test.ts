@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http"
 import { hostname } from "node:os"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
-import { quick, type Seen, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
+import { quick, type ReceivedRequest, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { liveOrigin } from "../origins/live.ts"
 import { AnswerTooLarge, UpstreamUnavailable } from "../origins/origin.ts"
@@ -29,7 +29,8 @@ const run = (folder: string, url: string, maxBytes = 1 << 20) =>
 const incoming = (folder: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readDirectory(`${folder}/incoming`))
 
-const findPrivateRange = ({ headers }: Pick<Seen, "headers">) => /^bytes=(\d+)-$/.exec(headers.range ?? "")?.[1]
+const readRangeStart = ({ headers }: Pick<ReceivedRequest, "headers">) =>
+  /^bytes=(\d+)-$/.exec(headers.range ?? "")?.[1]
 
 interface Served {
   readonly body?: Buffer
@@ -41,10 +42,10 @@ interface Served {
 /** Serves ranges by the rules of HTTP. */
 const serve = (
   response: ServerResponse,
-  request: Seen,
+  request: ReceivedRequest,
   { body = payload, validators = { etag: '"v1"' }, upTo }: Served = {}
 ) => {
-  const from = Number(findPrivateRange(request) ?? 0)
+  const from = Number(readRangeStart(request) ?? 0)
   const isSame = Object.values(validators).includes(String(request.headers["if-range"]))
   const rest = body.subarray(isSame ? from : 0)
   const range = { "content-range": `bytes ${from}-${body.length - 1}/${body.length}` }
@@ -65,7 +66,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       const raw = yield* run(folder, upstream.url)
       assert.deepStrictEqual([raw.sha256, raw.bytes, raw.status], [sha256, payload.length, 206])
       assert.isTrue(payload.equals(yield* fs.readFile(`${folder}/${raw.file}`)))
-      const [first, second] = upstream.seen
+      const [first, second] = upstream.requests
       assert.isUndefined(first?.headers.range)
       assert.strictEqual(first?.headers["accept-encoding"], "identity")
       assert.deepStrictEqual([second?.headers.range, second?.headers["if-range"]], [`bytes=${half}-`, '"v1"'])
@@ -84,8 +85,8 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       assert.instanceOf(yield* Effect.flip(run(folder, upstream.url)), UpstreamUnavailable)
       assert.lengthOf(yield* incoming(folder), 1)
       assert.strictEqual((yield* run(folder, upstream.url)).sha256, sha256)
-      assert.deepStrictEqual(upstream.seen.map(findPrivateRange), [undefined, "100000", "200000"])
-      assert.strictEqual(upstream.seen[2]?.headers["if-range"], modified)
+      assert.deepStrictEqual(upstream.requests.map(readRangeStart), [undefined, "100000", "200000"])
+      assert.strictEqual(upstream.requests[2]?.headers["if-range"], modified)
       assert.deepStrictEqual(yield* incoming(folder), [])
     })
   )
@@ -121,7 +122,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       child.kill("SIGKILL")
       assert.strictEqual(yield* Effect.promise(() => ended), "SIGKILL")
       assert.strictEqual((yield* run(folder, upstream.url)).sha256, sha256)
-      assert.strictEqual(findPrivateRange(upstream.seen[1] ?? { headers: {} }), String(half))
+      assert.strictEqual(readRangeStart(upstream.requests[1] ?? { headers: {} }), String(half))
       assert.deepStrictEqual(yield* incoming(folder), [])
     })
   )
@@ -150,7 +151,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       const [part] = yield* incoming(folder)
       yield* fs.writeFile(`${folder}/incoming/${part}/body`, payload)
       assert.strictEqual((yield* run(folder, upstream.url)).sha256, sha256)
-      assert.strictEqual(findPrivateRange(upstream.seen[2] ?? { headers: {} }), String(payload.length - 1))
+      assert.strictEqual(readRangeStart(upstream.requests[2] ?? { headers: {} }), String(payload.length - 1))
     })
   )
 
@@ -173,26 +174,26 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       2
     ],
     ["refused with 416", (response: ServerResponse) => response.writeHead(416).end(), payload, 3],
-    ["another part than was asked for", wrongRange, payload, 3],
+    ["a part that was not requested", wrongRange, payload, 3],
     [
-      "of another tag in spite of If-Range",
+      "of another tag despite If-Range",
       (response: ServerResponse) =>
         response.writeHead(206, { etag: '"v2"', "content-range": `bytes ${half}-999999/1000000` }).end(newer),
       payload,
       3
     ]
-  ] as const)("starts again if the rest is %s", ([, answer, expected, requests]) =>
+  ] as const)("starts again if the rest is %s", ([, respond, expected, requests]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
       const upstream = yield* startUpstream((response, n, request) => {
-        if (n === 2) answer(response)
+        if (n === 2) respond(response)
         else serve(response, request, n === 1 ? { upTo: half } : {})
       })
       const raw = yield* run(folder, upstream.url)
       assert.isTrue(expected.equals(yield* fs.readFile(`${folder}/${raw.file}`)))
-      assert.lengthOf(upstream.seen, requests)
-      assert.isUndefined(requests === 3 ? upstream.seen[2]?.headers.range : undefined)
+      assert.lengthOf(upstream.requests, requests)
+      assert.isUndefined(requests === 3 ? upstream.requests[2]?.headers.range : undefined)
       assert.deepStrictEqual(yield* incoming(folder), [])
     })
   )
@@ -206,7 +207,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       yield* Effect.flip(run(folder, upstream.url))
       assert.deepStrictEqual(yield* incoming(folder), [])
       assert.strictEqual((yield* run(folder, upstream.url)).sha256, sha256)
-      assert.deepStrictEqual(upstream.seen.map(findPrivateRange), [undefined, undefined, undefined, undefined])
+      assert.deepStrictEqual(upstream.requests.map(readRangeStart), [undefined, undefined, undefined, undefined])
     })
   )
 
@@ -222,7 +223,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
         raws.map((raw) => raw.sha256),
         [sha256, sha256]
       )
-      assert.deepStrictEqual(upstream.seen.map(findPrivateRange), [undefined, undefined])
+      assert.deepStrictEqual(upstream.requests.map(readRangeStart), [undefined, undefined])
       assert.deepStrictEqual(yield* incoming(folder), [])
     })
   )
@@ -257,7 +258,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the announced length",
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response, _, request) => {
-        if (findPrivateRange(request) === undefined) return serve(response, request, { upTo: half })
+        if (readRangeStart(request) === undefined) return serve(response, request, { upTo: half })
         response.writeHead(206, {
           etag: '"v1"',
           "content-range": `bytes ${half}-${payload.length - 1}/${payload.length}`

@@ -2,11 +2,11 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { later } from "@larder/test/support/later.ts"
 import {
-  addressed,
-  answering,
+  archiveOf,
+  assignUrls,
   fetchAll,
-  packedRun,
-  runNamed,
+  originOf,
+  packRun,
   sha256Of
 } from "@larder/test/support/pipelines/raw-archive.ts"
 import { Effect, FileSystem, PlatformError, Stream } from "effect"
@@ -15,10 +15,10 @@ import { listArchivedRuns, openArchive, repeatRun } from "./archived-runs.ts"
 import { looseName, openRunPayloads, receivePart } from "./run-payloads.ts"
 
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
-const some = addressed(["first", "second"])
+const some = assignUrls(["first", "second"])
 const hash = sha256Of("first")
 
-const everything = (folder: string) =>
+const listEverything = (folder: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const names = (yield* fs.readDirectory(folder, { recursive: true })).sort()
@@ -27,7 +27,7 @@ const everything = (folder: string) =>
     )
   })
 
-/** Repeats the first run of an archive, and returns the text of its first payload, or the error. */
+/** Repeats the first run of an archive, and returns the text of its first payload. */
 const repeatFirst = (folder: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -70,11 +70,11 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
   it.effect("are read from packs by a dry run, which changes nothing in the archive", () =>
     Effect.gen(function* () {
       const [folder, into] = [yield* makeFolder, yield* makeFolder]
-      yield* packedRun(folder, "run-1", some)
-      const left = addressed(["left by a run that was killed"])
-      yield* fetchAll(left).pipe(Effect.provide([runNamed(folder, "run-0"), answering(left)]))
+      yield* packRun(folder, "run-1", some)
+      const left = assignUrls(["left by a run that was killed"])
+      yield* fetchAll(left).pipe(Effect.provide([archiveOf(folder, "run-0"), originOf(left)]))
       yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.remove(`${folder}/packs/index.sqlite`))
-      const before = yield* everything(folder)
+      const before = yield* listEverything(folder)
       const read = yield* Effect.gen(function* () {
         const archive = yield* Archive
         yield* archive.revalidate(["run-1"])
@@ -83,20 +83,20 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
         const earlier = yield* archive.earlier("run-1", "https://source.test/1")
         const fs = yield* FileSystem.FileSystem
         return [raw.status, yield* fs.readFileString(raw.path), yield* fs.readFileString(earlier?.path ?? "")]
-      }).pipe(Effect.provide([runNamed(folder, "run-2", { into }), answering(some)]), later("7 hours"))
+      }).pipe(Effect.provide([archiveOf(folder, "run-2", { into }), originOf(some)]), later("7 hours"))
       assert.deepStrictEqual(read, [304, "first", "second"])
-      assert.deepStrictEqual(yield* everything(folder), before)
+      assert.deepStrictEqual(yield* listEverything(folder), before)
     })
   )
 
-  it.effect("of an earlier run are undefined if their pack is gone", () =>
+  it.effect("of an earlier run are undefined if their pack is missing", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      yield* packedRun(folder, "run-1", some)
+      yield* packRun(folder, "run-1", some)
       yield* fs.remove(`${folder}/packs/run-1.zip`)
       const earlier = yield* Archive.use((archive) => archive.earlier("run-1", "https://source.test/0")).pipe(
-        Effect.provide(runNamed(folder, "run-2"))
+        Effect.provide(archiveOf(folder, "run-2"))
       )
       assert.isUndefined(earlier)
     })
@@ -109,8 +109,8 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
       const refused = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "link" })
       const withoutLinks = { ...fs, link: () => Effect.fail(refused) }
       const read = yield* Effect.gen(function* () {
-        yield* fetchAll(some).pipe(Effect.provide([runNamed(folder, "run-1"), answering(some)]))
-        return yield* packedRun(folder, "run-2", some)
+        yield* fetchAll(some).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(some)]))
+        return yield* packRun(folder, "run-2", some)
       }).pipe(Effect.provideService(FileSystem.FileSystem, withoutLinks))
       assert.deepStrictEqual(read.map(String), ["first", "second"])
       assert.strictEqual(yield* repeatFirst(folder), "first")
@@ -122,7 +122,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
       const texts = Array.from({ length: 40 }, (_, n) => `payload ${n}`)
-      for (const [n, text] of texts.entries()) yield* packedRun(folder, `run-${n}`, addressed([text]))
+      for (const [n, text] of texts.entries()) yield* packRun(folder, `run-${n}`, assignUrls([text]))
       const { packed } = yield* openArchive(folder, yield* makeFolder)
       const { provide } = yield* openRunPayloads({ root: folder, own: `${yield* makeFolder}/own`, packed })
       const read = Effect.flatMap(
@@ -140,7 +140,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      yield* packedRun(folder, "run-1", some)
+      yield* packRun(folder, "run-1", some)
       const bytes = yield* fs.readFile(`${folder}/packs/run-1.zip`)
       yield* fs.writeFile(`${folder}/packs/run-2.zip`, bytes.fill(0, 96, 97)) // behind the name of the first member
       assert.strictEqual(yield* repeatFirst(folder), "first")
@@ -153,12 +153,12 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
       (bytes: Uint8Array) => bytes.with(96, 0),
       "cannot be read (its bytes are not those that were fetched)"
     ],
-    ["is cut", (bytes: Uint8Array) => bytes.subarray(0, 150), "is missing, and no pack holds it"]
+    ["is cut", (bytes: Uint8Array) => bytes.subarray(0, 150), "is missing, and no pack contains it"]
   ] as const)("report the pack that %s, and what to do", ([, damage, problem]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      yield* packedRun(folder, "run-1", some)
+      yield* packRun(folder, "run-1", some)
       const pack = `${folder}/packs/run-1.zip`
       yield* fs.writeFile(pack, damage(yield* fs.readFile(pack)))
       const where = problem.startsWith("is missing") ? `${folder}/${looseName(hash)}` : `${hash} in ${pack}`

@@ -3,10 +3,12 @@
  * another run cannot remove them by packing them or by replacing a damaged one. A loose payload gets a hard link there,
  * a packed one is unpacked. Everything from the archive is compared with its hash first.
  */
+
 import { randomUUID } from "node:crypto"
 import { rmdir } from "node:fs/promises"
+import path from "node:path"
 import { ifMissing, makeDigest } from "@larder/warehouse"
-import { Effect, FileSystem, Path, Stream } from "effect"
+import { Effect, FileSystem, Stream } from "effect"
 import { pieceBytes } from "../files/chunk-size.ts"
 import type { SourceResponse } from "../origins/origin.ts"
 import { requireComplete } from "../origins/transport.ts"
@@ -44,7 +46,6 @@ export const receivePart = Effect.fnUntraced(function* (
   onBytes: (bytes: number) => Effect.Effect<void>
 ) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const part = path.join(folder, newWorkName("part"))
   yield* Effect.addFinalizer(() =>
     Effect.catch(fs.remove(part, { force: true }), (error) =>
@@ -76,7 +77,6 @@ export const removeIfEmpty = (folder: string) => Effect.ignore(Effect.tryPromise
 
 export const openRunPayloads = Effect.fnUntraced(function* ({ own, packed, root }: PayloadFolders) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const ready = new Set<string>()
   const fileOf = (sha256: string) => path.join(own, sha256)
   const looseFile = (sha256: string) => path.join(root, looseName(sha256))
@@ -113,7 +113,7 @@ export const openRunPayloads = Effect.fnUntraced(function* ({ own, packed, root 
     if (ready.has(sha256)) return { path: fileOf(sha256) }
     const name = yield* newName(sha256)
     const loose = yield* Effect.catch(fromLoose(sha256, name), ({ message, reason }) => {
-      const problem = reason._tag === "NotFound" ? "is missing, and no pack holds it" : `cannot be read (${message})`
+      const problem = reason._tag === "NotFound" ? "is missing, and no pack contains it" : `cannot be read (${message})`
       return Effect.succeed({ file: looseFile(sha256), problem } satisfies PayloadFault)
     })
     if ("path" in loose) return loose

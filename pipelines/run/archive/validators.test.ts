@@ -22,7 +22,7 @@ const startTagged = Effect.gen(function* () {
     response.writeHead(isSame ? 304 : 200, { etag, "x-wp-total": "7" }).end(isSame ? undefined : served.text)
   })
   const statuses = () =>
-    upstream.seen.map(({ headers }) => (headers["if-none-match"] === undefined ? "in full" : "conditional"))
+    upstream.requests.map(({ headers }) => (headers["if-none-match"] === undefined ? "in full" : "conditional"))
   return { ...upstream, served, statuses }
 })
 
@@ -43,7 +43,7 @@ const run = (
         return { ...line, text: yield* textOf(path) }
       })
     )
-    yield* archive.recordPublished(`larder-${n}`)
+    yield* archive.recordEnd({ published: `larder-${n}` })
     if (packs) yield* archive.pack
     return all
   }).pipe(Effect.provide([Archive.layer({ folder, run_id: `run-${n}`, pipeline: "storefronts", days: null }), origin]))

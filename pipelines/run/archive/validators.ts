@@ -1,5 +1,6 @@
 /** Conditional requests for payloads in the archive. A payload that is missing or damaged is requested in full. */
-import { Clock, Effect, FileSystem, Path } from "effect"
+import path from "node:path"
+import { Clock, Effect, FileSystem } from "effect"
 import type { Validators } from "../origins/conditional.ts"
 import type { SourceRequest } from "../origins/origin.ts"
 import type { Fetch } from "./fetch-list.ts"
@@ -27,10 +28,9 @@ const hasValidator = (line: string) => line.includes('"etag":"') || line.include
 export const makeRevalidation = <E>(isIntact: (line: Fetch) => Effect.Effect<boolean, E>) => {
   const lines = new Map<string, Fetch>()
 
-  /** Adds the payloads of these runs: the newest of each address. A run whose list is missing adds nothing. */
+  /** Adds the newest payload of each address from these runs. Runs without a list add nothing. */
   const addRuns = Effect.fnUntraced(function* (lists: string, runs: Iterable<string>) {
     const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
     for (const run of [...runs].sort()) {
       const list = path.join(lists, `${run}.ndjson`)
       if (!(yield* fs.exists(list))) continue

@@ -3,6 +3,7 @@
  * line does not stop other pipelines, and is reported as one error with its place.
  */
 import { Effect, Result, Schema } from "effect"
+import { expectErrors } from "./causes.ts"
 
 export class BadLine extends Schema.TaggedError<BadLine>()("BadLine", {
   /** Relative to the folder of the project. */
@@ -71,10 +72,4 @@ export const parseTable = <const Fields extends Schema.Struct.Fields>(
 
 /** Calls a reader of hand-edited tables. Any error other than `BadLine` is a bug. */
 export const readHandEdited = <A>(read: () => A): Effect.Effect<A, BadLine> =>
-  Effect.suspend(() => {
-    try {
-      return Effect.succeed(read())
-    } catch (cause) {
-      return cause instanceof BadLine ? Effect.fail(cause) : Effect.die(cause)
-    }
-  })
+  Effect.try({ try: read, catch: expectErrors(BadLine) })

@@ -6,7 +6,7 @@ import { type Part, zipOf } from "@larder/test/support/pipelines/handmade-zips.t
 import { Effect, FileSystem } from "effect"
 import { BundleUnusable, unpackBundle } from "./bundle-files.ts"
 
-const unpacking = Effect.fnUntraced(function* (...parts: ReadonlyArray<Part>) {
+const unpack = Effect.fnUntraced(function* (...parts: ReadonlyArray<Part>) {
   const fs = yield* FileSystem.FileSystem
   const file = `${yield* fs.makeTempDirectoryScoped({ prefix: "larder-hostile-" })}/bundle.zip`
   writeFileSync(file, zipOf(...parts))
@@ -19,7 +19,7 @@ const bomb = Buffer.concat(Array.from({ length: 10 }, () => gzipSync(Buffer.allo
 layer(NodeServices.layer)("a bundle from an untrusted sender", (it) => {
   it.effect("is unpacked into a folder of its own, with names that every file system allows", () =>
     Effect.gen(function* () {
-      const folder = yield* unpacking({ path: "host/reports?q=1", content: "[]" })
+      const folder = yield* unpack({ path: "host/reports?q=1", content: "[]" })
       assert.deepStrictEqual(readdirSync(folder), ["host"])
       assert.strictEqual(readFileSync(`${folder}/host/reports%3Fq=1`, "utf8"), "[]")
     })
@@ -28,7 +28,7 @@ layer(NodeServices.layer)("a bundle from an untrusted sender", (it) => {
   it.effect("may contain a .gz feed that is truncated or not compressed", () =>
     Effect.gen(function* () {
       const cut = gzipSync("whole").subarray(0, 12)
-      const folder = yield* unpacking({ path: "a.gz", content: "plain" }, { path: "b.gz", content: cut })
+      const folder = yield* unpack({ path: "a.gz", content: "plain" }, { path: "b.gz", content: cut })
       assert.deepStrictEqual(readdirSync(folder).sort(), ["a.gz", "b.gz"])
     })
   )
@@ -39,25 +39,25 @@ layer(NodeServices.layer)("a bundle from an untrusted sender", (it) => {
     ["of a Windows drive", { path: "C:/evil", content: "" }, /absolute path/],
     ["with backslashes", { path: "..\\evil", content: "" }, /invalid (relative path|characters)/],
     ["that is a link", { path: "host", content: "/etc", mode: 0o120777 }, /host is a link/],
-    ["of more bytes than any", { path: "host", content: "x", bytes: 600 << 20 }, /more than any bundle/],
-    ["that holds more than it declares", { path: "host", content: "x".repeat(9000), bytes: 10 }, /too many bytes/],
+    ["of more bytes than the limit", { path: "host", content: "x", bytes: 600 << 20 }, /more than any bundle/],
+    ["that contains more than it declares", { path: "host", content: "x".repeat(9000), bytes: 10 }, /too many bytes/],
     ["that is compressed twice, and large", { path: "host.gz", content: bomb, method: 0 }, /more than any bundle/]
   ]
   it.effect.each(hostile)("is rejected if it contains a file %s", ([, part, problem]) =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(unpacking(part))
+      const error = yield* Effect.flip(unpack(part))
       assert.instanceOf(error, BundleUnusable)
       assert.match(error.message, problem)
     })
   )
 
   it.effect.each([
-    ["two of its files have one name", "host", "host"],
-    ["a file stands where a folder is needed", "host", "host/reports"],
-    ["a folder stands where a file is needed", "host/reports", "host"]
+    ["two of its files have the same name", "host", "host"],
+    ["a file has the name of a folder", "host", "host/reports"],
+    ["a folder has the name of a file", "host/reports", "host"]
   ] as const)("is rejected if %s, and the message names the member", ([, first, second]) =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(unpacking({ path: first, content: "1" }, { path: second, content: "2" }))
+      const error = yield* Effect.flip(unpack({ path: first, content: "1" }, { path: second, content: "2" }))
       assert.instanceOf(error, BundleUnusable)
       assert.strictEqual(error.problem, `${second} has the name of another file or folder in it`)
     })

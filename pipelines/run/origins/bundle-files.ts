@@ -27,9 +27,9 @@ const maxFiles = 50_000
 /** The high bits of the attributes contain the file mode if the zip was made on Unix (APPNOTE.TXT, 4.4.15). */
 const isLink = ({ externalFileAttributes }: Entry) => ((externalFileAttributes >>> 16) & 0o170000) === 0o120000
 
-const tooMuch = () => new Error("it holds more than any bundle")
+const tooMuch = () => new Error("it contains more than any bundle")
 
-/** Returns the decompressed size of a `.gz` recording, as far as it decompresses: it may be cut off, or not be gzip. */
+/** Measures a decompressed `.gz` recording up to its first fault: it may be cut off, or not be gzip. */
 const measureGzip = async (file: string, limit: number) => {
   let bytes = 0
   const count = async (pieces: AsyncIterable<Buffer>) => {

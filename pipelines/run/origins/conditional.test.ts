@@ -9,8 +9,8 @@ const modified = "Wed, 30 Sep 2026 17:04:36 GMT"
 
 /** A server whose payload has this tag, and which records the conditions of its requests. */
 const startTagged = (etag: string, headers: Readonly<Record<string, string>> = {}) =>
-  startUpstream((response, _, { headers: asked }) => {
-    const isSame = asked["if-none-match"] === etag
+  startUpstream((response, _, { headers: sent }) => {
+    const isSame = sent["if-none-match"] === etag
     response.writeHead(isSame ? 304 : 200, { etag, ...headers }).end(isSame ? undefined : "a payload")
   })
 
@@ -18,16 +18,16 @@ const makeRequest = ({ url }: Upstream, known: Partial<Parameters<typeof selectV
   const validators = selectValidators({ ...nothing, final_url: url, ...known })
   return validators === undefined ? { url } : { url, validators }
 }
-const conditions = ({ seen }: Upstream) =>
-  seen.map(({ headers }) => [headers["if-none-match"], headers["if-modified-since"]])
+const conditions = ({ requests }: Upstream) =>
+  requests.map(({ headers }) => [headers["if-none-match"], headers["if-modified-since"]])
 
 describe("a request for a payload that is already in the archive", () => {
   it.live("is conditional, and a 304 has no body", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startTagged('W/"v1"')
-        const { answer, text } = yield* readText(makeRequest(upstream, { etag: 'W/"v1"', last_modified: modified }))
-        assert.deepStrictEqual([answer.status, text], [304, ""])
+        const { response, text } = yield* readText(makeRequest(upstream, { etag: 'W/"v1"', last_modified: modified }))
+        assert.deepStrictEqual([response.status, text], [304, ""])
         assert.deepStrictEqual(conditions(upstream), [['W/"v1"', modified]])
       })
     )
@@ -37,8 +37,8 @@ describe("a request for a payload that is already in the archive", () => {
     live(
       Effect.gen(function* () {
         const upstream = yield* startTagged('"v2"')
-        const { answer, text } = yield* readText(makeRequest(upstream, { etag: '"v1"' }))
-        assert.deepStrictEqual([answer.status, answer.etag, text], [200, '"v2"', "a payload"])
+        const { response, text } = yield* readText(makeRequest(upstream, { etag: '"v1"' }))
+        assert.deepStrictEqual([response.status, response.etag, text], [200, '"v2"', "a payload"])
       })
     )
   )
@@ -66,13 +66,13 @@ describe("a request for a payload that is already in the archive", () => {
   ] as const)("is repeated unconditionally if the 304 has %s", ([, headers]) =>
     live(
       Effect.gen(function* () {
-        const upstream = yield* startUpstream((response, _, { headers: asked }) => {
-          const isSame = asked["if-none-match"] !== undefined
+        const upstream = yield* startUpstream((response, _, { headers: sent }) => {
+          const isSame = sent["if-none-match"] !== undefined
           response.writeHead(isSame ? 304 : 200, headers).end(isSame ? undefined : "a payload")
         })
-        const ask = makeRequest(upstream, { etag: '"v1"', told: { "x-wp-total": "7" } })
-        const { answer, text } = yield* readText({ ...ask, wants: ["x-wp-total"] })
-        assert.deepStrictEqual([answer.status, text], [200, "a payload"])
+        const request = makeRequest(upstream, { etag: '"v1"', told: { "x-wp-total": "7" } })
+        const { response, text } = yield* readText({ ...request, wants: ["x-wp-total"] })
+        assert.deepStrictEqual([response.status, text], [200, "a payload"])
         assert.deepStrictEqual(conditions(upstream), [
           ['"v1"', undefined],
           [undefined, undefined]
@@ -97,8 +97,8 @@ describe("a request for a payload that is already in the archive", () => {
         const upstream = yield* startUpstream((response) =>
           response.writeHead(302, { location: `${target.url}/feed?signature=2` }).end()
         )
-        const ask = makeRequest(upstream, { etag: '"v1"', final_url: `${target.url}/feed` })
-        assert.strictEqual((yield* readText(ask)).answer.status, 304)
+        const request = makeRequest(upstream, { etag: '"v1"', final_url: `${target.url}/feed` })
+        assert.strictEqual((yield* readText(request)).response.status, 304)
         assert.deepStrictEqual(conditions(upstream), [[undefined, undefined]])
         assert.deepStrictEqual(conditions(target), [['"v1"', undefined]])
       })
@@ -128,7 +128,7 @@ describe("a 304 response to an unconditional request", () => {
         const error = yield* Effect.flip(readText({ url: upstream.url }))
         assert.instanceOf(error, RefusedByUpstream)
         assert.include(error.message, "HTTP 304 Not Modified")
-        assert.lengthOf(upstream.seen, 1)
+        assert.lengthOf(upstream.requests, 1)
       })
     )
   )

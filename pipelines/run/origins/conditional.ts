@@ -33,8 +33,8 @@ export const isConditional = (status: number) => status === 304 || status === 41
 
 const cookie = "set-cookie:"
 
-/** Returns the values that the request wants. Values of more than 200 characters are ignored. */
-export const wantedValues = (
+/** Returns the requested values. Values of more than 200 characters are ignored. */
+export const selectWanted = (
   { wants = [] }: SourceRequest,
   { cookies, headers }: HttpClientResponse.HttpClientResponse
 ): Readonly<Record<string, string>> => {
@@ -60,6 +60,6 @@ export const confirms = (request: SourceRequest, response: HttpClientResponse.Ht
     validators.etag === null
       ? differ(modified, validators.last_modified)
       : differ(etag && weaken(etag), weaken(validators.etag))
-  const values = Object.entries(wantedValues(request, response))
+  const values = Object.entries(selectWanted(request, response))
   return !isOther && values.every(([name, value]) => validators.told[name] === value)
 }

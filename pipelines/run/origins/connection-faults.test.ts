@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { daysFromNow, makeAuthority, makeCertificate } from "@larder/test/support/pipelines/certificates.ts"
-import { startTls, trusting } from "@larder/test/support/pipelines/tls-host.ts"
+import { startTls, trustAuthority } from "@larder/test/support/pipelines/tls-host.ts"
 import { live, quick, readText, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { Effect, Redacted } from "effect"
 import { AccessDenied, UpstreamUnavailable } from "./origin.ts"
@@ -41,10 +41,10 @@ describe("a certificate that cannot be trusted", () => {
       "belongs to another host",
       "sign in to the network with a browser"
     ]
-  ] as const)("because it %s is not retried, and the message says what to do", ([, certificate, problem, advice]) =>
+  ] as const)("because it %s is not retried, and the message has advice", ([, certificate, problem, advice]) =>
     live(
       Effect.gen(function* () {
-        yield* trusting(authority)
+        yield* trustAuthority(authority)
         const tls = yield* startTls(certificate)
         const error = yield* Effect.flip(readText({ url: `https://127.0.0.1:${tls.port}/` }))
         assert.instanceOf(error, UpstreamUnavailable)
@@ -59,7 +59,7 @@ describe("a certificate that cannot be trusted", () => {
   it.live("is trusted if this process trusts its authority", () =>
     live(
       Effect.gen(function* () {
-        yield* trusting(authority)
+        yield* trustAuthority(authority)
         const tls = yield* startTls(authority.issue(hosts))
         assert.strictEqual((yield* readText({ url: `https://127.0.0.1:${tls.port}/` })).text, "{}")
       })
@@ -86,8 +86,8 @@ describe("a network that intercepts requests", () => {
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.end("<html>"))
         const error = yield* Effect.flip(readText({ url: upstream.url.replace("http:", "https:") }))
-        assert.include(error.message, "the host does not answer with TLS")
-        assert.include(error.message, "A captive portal or a proxy may answer in its place")
+        assert.include(error.message, "the host does not respond with TLS")
+        assert.include(error.message, "A captive portal or a proxy may respond in its place")
       }),
       { ...quick, maxAttempts: 1 }
     )
@@ -96,7 +96,7 @@ describe("a network that intercepts requests", () => {
   it.live.each([
     [407, "HTTP 407 Proxy Authentication Required", "HTTPS_PROXY=http://user:password@host:port"],
     [511, "HTTP 511 Network Authentication Required", "Sign in to the network with a browser"]
-  ] as const)("is not retried after status %i, and the message says what to do", ([status, problem, advice]) =>
+  ] as const)("is not retried after status %i, and the message has advice", ([status, problem, advice]) =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.writeHead(status).end())
@@ -104,7 +104,7 @@ describe("a network that intercepts requests", () => {
         assert.instanceOf(error, UpstreamUnavailable)
         assert.include(error.message, problem)
         assert.include(error.message, advice)
-        assert.lengthOf(upstream.seen, 1)
+        assert.lengthOf(upstream.requests, 1)
       })
     )
   )
@@ -120,10 +120,10 @@ describe("a network that intercepts requests", () => {
         assert.instanceOf(error, UpstreamUnavailable)
         assert.include(
           error.message,
-          `it redirects to 127.0.0.1:${portal.port}, which answers with an HTML page instead of data`
+          `it redirects to 127.0.0.1:${portal.port}, which responds with an HTML page instead of data`
         )
         assert.include(error.message, "captive portal")
-        assert.lengthOf(portal.seen, 1)
+        assert.lengthOf(portal.requests, 1)
         assert.include((yield* readText({ url: upstream.url, accept: "text/html" })).text, "Hotel")
       })
     )

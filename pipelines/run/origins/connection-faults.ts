@@ -31,7 +31,7 @@ const faults: Readonly<Record<string, ConnectionFault>> = {
 
 /** A host that responds in plain text, or with a certificate for another host, is usually not the source. */
 const portalAdvice =
-  "A captive portal or a proxy may answer in its place: sign in to the network with a browser, or name the proxy in HTTPS_PROXY."
+  "A captive portal or a proxy may respond in its place: sign in to the network with a browser, or name the proxy in HTTPS_PROXY."
 
 /** Error codes of OpenSSL and Node, https://nodejs.org/api/tls.html#x509-certificate-error-codes. */
 const untrusted = new Set([
@@ -109,7 +109,7 @@ export const describeFault = (
   const known = faults[code] ?? describeCertificateFault(host, code, clock)
   if (known !== undefined) return known
   if (code === "EPROTO" || code.startsWith("ERR_SSL_")) {
-    return { problem: `the host does not answer with TLS (${code})`, advice: portalAdvice }
+    return { problem: `the host does not respond with TLS (${code})`, advice: portalAdvice }
   }
   return { problem: `the connection failed (${[code, text].filter(Boolean).join(": ")})` }
 }

@@ -15,22 +15,26 @@ layer(NodeServices.layer)("a local file, passed with --file", (it) => {
       const [folder, raw] = [yield* makeFolder, yield* makeFolder]
       yield* fs.writeFileString(`${folder}/my release.zip`, "PK")
       yield* fs.chmod(`${folder}/my release.zip`, 0o444)
-      const keeping = Archive.layer({ folder: raw, run_id: "run-1", pipeline: "branded-foods", days: null })
+      const archiving = Archive.layer({ folder: raw, run_id: "run-1", pipeline: "branded-foods", days: null })
       yield* Effect.gen(function* () {
         const origin = yield* Origin
         assert.strictEqual(origin.kind, "replay")
         assert.deepStrictEqual(yield* origin.listing("file:"), ["file:my%20release.zip"])
         assert.deepStrictEqual(yield* origin.listing("https:"), [])
         const archive = yield* Archive
-        const got = yield* archive.fetch({ url: "file:my%20release.zip", accept: "*/*" })
-        assert.strictEqual(yield* fs.readFileString(got.path), "PK")
-        assert.strictEqual(got.sha256, createHash("sha256").update("PK").digest("hex"))
-        assert.strictEqual(got.bytes, 2)
-        assert.strictEqual((yield* fs.stat(got.path)).mode & 0o777, 0o644, "it can be written to, as other payloads")
+        const fetched = yield* archive.fetch({ url: "file:my%20release.zip", accept: "*/*" })
+        assert.strictEqual(yield* fs.readFileString(fetched.path), "PK")
+        assert.strictEqual(fetched.sha256, createHash("sha256").update("PK").digest("hex"))
+        assert.strictEqual(fetched.bytes, 2)
+        assert.strictEqual(
+          (yield* fs.stat(fetched.path)).mode & 0o777,
+          0o644,
+          "it can be written to, as other payloads"
+        )
         const error = yield* Effect.flip(archive.fetch({ url: "file:other.zip", accept: "*/*" }))
         assert.instanceOf(error, NotRecorded)
         assert.notInclude(error.message, folder)
-      }).pipe(Effect.provide([keeping, fileOrigin(`${folder}/my release.zip`)]))
+      }).pipe(Effect.provide([archiving, fileOrigin(`${folder}/my release.zip`)]))
       assert.notInclude(yield* fs.readFileString(`${raw}/fetches/run-1.ndjson`), folder)
     })
   )

@@ -2,7 +2,8 @@
  * A release on this machine, for `--file`: a zip, a `.json`, or a folder of `.csv` files that together are one release.
  * Addresses are `file:<name>` and `file:<folder>/<name>`: local paths are private, so they are not archived or logged.
  */
-import { Effect, FileSystem, Layer, Path, type PlatformError, Schema, Stream } from "effect"
+import path from "node:path"
+import { Effect, FileSystem, Layer, type PlatformError, Schema, Stream } from "effect"
 import { pieceBytes } from "../files/chunk-size.ts"
 import { NotRecorded, Origin, RecordingUnreadable, type SourceRequest, type SourceResponse } from "./origin.ts"
 
@@ -49,7 +50,6 @@ export const openLocalFile = Effect.fnUntraced(function* (
 
 const make = Effect.fnUntraced(function* (given: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const release = path.resolve(given)
   const name = path.basename(release)
   const unusable = (problem: string) => new FileUnusable({ file: name, problem })

@@ -1,10 +1,10 @@
 import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
-import { live, quick, readText, startUpstream, whileTimePasses } from "@larder/test/support/pipelines/upstream.ts"
+import { live, quick, readText, startUpstream, whileClockAdvances } from "@larder/test/support/pipelines/upstream.ts"
 import { Effect, Redacted } from "effect"
 import { AccessDenied, RefusedByUpstream, UpstreamUnavailable } from "./origin.ts"
 
-/** On the test clock: no response of this machine takes as long. */
+/** For the test clock: longer than any response of this machine. */
 const twice = {
   ...quick,
   maxAttempts: 2,
@@ -20,7 +20,7 @@ describe("a temporary failure", () => {
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response, n) => response.writeHead(n < 3 ? 503 : 200).end("fine"))
         assert.strictEqual((yield* readText({ url: upstream.url })).text, "fine")
-        assert.lengthOf(upstream.seen, 3)
+        assert.lengthOf(upstream.requests, 3)
       })
     )
   )
@@ -33,7 +33,7 @@ describe("a temporary failure", () => {
           response.writeHead(n < 3 ? 429 : 200, { "retry-after": soon }).end("fine")
         })
         assert.strictEqual((yield* readText({ url: upstream.url })).text, "fine")
-        assert.lengthOf(upstream.seen, 3)
+        assert.lengthOf(upstream.requests, 3)
       })
     )
   )
@@ -44,7 +44,7 @@ describe("a temporary failure", () => {
         const upstream = yield* startUpstream((response) => response.writeHead(500).end('{"message":"no such report"}'))
         const error = yield* Effect.flip(readText({ url: `${upstream.url}/9` }))
         assert.instanceOf(error, UpstreamUnavailable)
-        assert.lengthOf(upstream.seen, 5)
+        assert.lengthOf(upstream.requests, 5)
         const problem = 'HTTP 500 Internal Server Error, "no such report"'
         const next = "Run the same command again later."
         assert.strictEqual(error.message, `GET ${upstream.url}/9 failed after 5 tries: ${problem}. ${next}`)
@@ -70,7 +70,7 @@ describe("a temporary failure", () => {
           )
         })
         assert.strictEqual((yield* readText({ url: upstream.url })).text, "whole")
-        assert.lengthOf(upstream.seen, 2)
+        assert.lengthOf(upstream.requests, 2)
       })
     )
   )
@@ -86,16 +86,16 @@ describe("a temporary failure", () => {
           response.end(n === 1 ? first : gzipSync("whole"))
         })
         assert.strictEqual((yield* readText({ url: upstream.url })).text, "whole")
-        assert.lengthOf(upstream.seen, 2)
+        assert.lengthOf(upstream.requests, 2)
       })
     )
   )
 
   it.effect.each([
-    ["no answer", "no answer came within 1h", (): void => undefined, { responseTimeout: "1 hour" }],
+    ["no answer", "no response arrived within 1h", (): void => undefined, { responseTimeout: "1 hour" }],
     [
       "a body that stalls",
-      "the body stalled: nothing came within 1h",
+      "the body stalled: nothing arrived within 1h",
       (write: (text: string) => void) => write("a"),
       { idleTimeout: "1 hour" }
     ]
@@ -103,7 +103,7 @@ describe("a temporary failure", () => {
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => begin((text) => response.write(text)))
-        const error = yield* whileTimePasses(() => "1 hour", Effect.flip(readText({ url: upstream.url })))
+        const error = yield* whileClockAdvances(() => "1 hour", Effect.flip(readText({ url: upstream.url })))
         assert.include(error.message, `failed after 2 tries: ${problem}`)
       }),
       { ...twice, ...limit }
@@ -117,7 +117,7 @@ describe("a temporary failure", () => {
           const drip = setInterval(() => response.write("."), 10)
           response.on("close", () => clearInterval(drip))
         })
-        const error = yield* whileTimePasses(() => "1 hour", Effect.flip(readText({ url: upstream.url })))
+        const error = yield* whileClockAdvances(() => "1 hour", Effect.flip(readText({ url: upstream.url })))
         assert.include(error.message, "failed after 2 tries: the body did not end within 3h")
       }),
       { ...twice, bodyTimeout: "3 hours" }
@@ -144,8 +144,8 @@ describe("a permanent failure", () => {
         const first = yield* Effect.flip(readText({ url: upstream.url }))
         assert.include(first.message, "it requires a pause of 7200 s, and a run waits at most 300 s")
         const second = yield* Effect.flip(readText({ url: `${upstream.url}/other` }))
-        assert.match(second.message, /asked for a pause until \d{4}-/)
-        assert.lengthOf(upstream.seen, 1)
+        assert.match(second.message, /requires a pause until \d{4}-/)
+        assert.lengthOf(upstream.requests, 1)
       })
     )
   )
@@ -163,7 +163,7 @@ describe("a permanent failure", () => {
         const problem = ["HTTP 403 Forbidden", quoted].filter(Boolean).join(", ")
         const advice = "This source requires a key: set MARS_API_KEY and run again."
         assert.strictEqual(error.message, `GET ${upstream.url} was denied: ${problem}. ${advice}`)
-        assert.lengthOf(upstream.seen, 1)
+        assert.lengthOf(upstream.requests, 1)
       })
     )
   )
@@ -189,7 +189,7 @@ describe("a permanent failure", () => {
         const error = yield* Effect.flip(readText({ url: upstream.url }))
         assert.instanceOf(error, RefusedByUpstream)
         assert.strictEqual(error.status, status)
-        assert.lengthOf(upstream.seen, 1)
+        assert.lengthOf(upstream.requests, 1)
       })
     )
   )
@@ -202,7 +202,7 @@ describe("a permanent failure", () => {
         )
         const error = yield* Effect.flip(readText({ url: upstream.url }))
         assert.include(error.message, "the body is encoded as br, which was not requested")
-        assert.lengthOf(upstream.seen, 1)
+        assert.lengthOf(upstream.requests, 1)
       })
     )
   )

@@ -1,6 +1,6 @@
 /**
  * The network: one request at a time per host, with pauses, and different hosts in parallel. Redirects are followed
- * here, not by the client: each one waits for its turn at its own host, and the key is sent only to its own host.
+ * here, not by the client: each one waits for its own host, and the key is sent only to its own host.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { version } from "@larder/schemas"
@@ -8,7 +8,7 @@ import { Clock, Config, Duration, Effect, Exit, Layer, Scope } from "effect"
 import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import { confirms, isConditional, makeCondition, wantedValues } from "./conditional.ts"
+import { confirms, isConditional, makeCondition, selectWanted } from "./conditional.ts"
 import { describeFault } from "./connection-faults.ts"
 import {
   ForbiddenAddress,
@@ -100,7 +100,7 @@ const readLength = (headers: Headers.Headers) => {
   return /^\d+$/.test(length) && !isCompressed(headers) ? Number(length) : null
 }
 
-/** Reads the length of the whole payload, if this response is the rest of it from `from` on; otherwise null. */
+/** Reads the length of the whole payload if this response is its rest from `from` on; otherwise null. */
 const readTotal = (headers: Headers.Headers, { from }: Resume) => {
   const [, start, end, total] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers["content-range"] ?? "") ?? []
   const isRest = Number(start) === from && Number(end) + 1 === Number(total)
@@ -165,12 +165,12 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       Effect.catch(({ reason: { cause } }) => failConnection(url, at, cause)),
       Effect.timeoutOrElse({
         duration: policy.responseTimeout,
-        orElse: () => Effect.fail(timeoutError(url, "no answer came", policy.responseTimeout))
+        orElse: () => Effect.fail(timeoutError(url, "no response arrived", policy.responseTimeout))
       })
     )
   }
 
-  /** One request, from waiting for its turn to its response. The turn lasts until the scope closes. */
+  /** Waits for the host, sends one request and returns its response. Occupies the host until the scope closes. */
   const visit = Effect.fnUntraced(
     function* (request: SourceRequest, at: URL, resume: Resume | undefined, isRedirected: boolean) {
       if (policy.publicOnly) yield* checkAddress(request.url, at, allowed)
@@ -203,15 +203,15 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   const open = Effect.fn("Origin.open")(function* (request: SourceRequest, resume?: Resume) {
     const { url } = request
     const { bodyTimeout, idleTimeout, maxRedirects, publicOnly } = policy
-    const outer = yield* Effect.scope
+    const callerScope = yield* Effect.scope
     let sent = request
     let at = new URL(url)
     let resuming = resume
     for (let redirects = 0; ; ) {
-      const turn = yield* Scope.fork(outer)
-      const response = yield* Scope.provide(visit(sent, at, resuming, redirects > 0), turn)
+      const hostScope = yield* Scope.fork(callerScope)
+      const response = yield* Scope.provide(visit(sent, at, resuming, redirects > 0), hostScope)
       if ("moved_to" in response) {
-        yield* Scope.close(turn, Exit.void) // the turn at this host ends before the turn at the next begins
+        yield* Scope.close(hostScope, Exit.void) // frees this host before the next one is occupied
         const from = at
         at = yield* followRedirect(url, from, response, redirects === maxRedirects, publicOnly)
         if (!publicOnly) yield* warnMoved(from, at, response.status)
@@ -221,7 +221,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       }
       const { headers, status } = response
       if (isConditional(status) && !confirms(sent, response)) {
-        yield* Scope.close(turn, Exit.void)
+        yield* Scope.close(hostScope, Exit.void)
         const message = "requesting it in full: the response does not match the archived payload"
         yield* Effect.logInfo(message, { url, status })
         const { validators: _, ...unconditional } = sent
@@ -233,13 +233,13 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       const isRest = resuming !== undefined && status === 206 && isSamePayload(headers, resuming)
       const total = isRest && resuming !== undefined ? readTotal(headers, resuming) : null
       if (status !== 200 && status !== 304 && total === null) {
-        yield* Scope.close(turn, Exit.void)
+        yield* Scope.close(hostScope, Exit.void)
         yield* Effect.logInfo("the download starts again: the server cannot resume it", { url, status })
         resuming = undefined
         continue
       }
       if (!publicOnly && status !== 304) yield* refuseHtmlPage(request, at, headers["content-type"])
-      const told = wantedValues(request, response)
+      const values = selectWanted(request, response)
       return {
         status,
         final_url: redirects === 0 ? url : at.origin + at.pathname,
@@ -249,7 +249,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
         exact: true,
         from: total === null ? 0 : (resuming?.from ?? 0),
         total: total ?? readLength(headers),
-        ...(Object.keys(told).length === 0 ? {} : { told }),
+        ...(Object.keys(values).length === 0 ? {} : { told: values }),
         body: decodeBody(url, response, { idleTimeout, bodyTimeout: request.bodyTimeout ?? bodyTimeout })
       } satisfies SourceResponse
     }

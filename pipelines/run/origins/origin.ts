@@ -1,7 +1,7 @@
 /**
  * Sources of upstream bytes: the network, recordings, a given file, or the bundled samples. A pipeline requests
  * addresses and never knows which. One `open` is one try. `retrying` is the origin's own policy, and covers opening
- * *and* reading the body, because a body that breaks off has to be requested again.
+ * *and* reading the body, because a body that breaks off must be requested again.
  */
 import { Context, type Duration, Effect, type Redacted, Schema, type Scope, type Stream } from "effect"
 import { codeOf, reasonOf } from "../files/causes.ts"
@@ -15,7 +15,7 @@ export interface SourceRequest {
   readonly basicUser?: Redacted.Redacted
   /** Environment variable for the key of this upstream, whether it is set or not: the error of a refusal names it. */
   readonly keyVariable?: string
-  /** Hosts in the same lane take turns, for platforms that throttle across their hosts. */
+  /** Hosts in the same lane share its limits, for platforms that throttle across their hosts. */
   readonly lane?: string
   /** Time from this request to the next one of its host and lane, if longer than usual. */
   readonly interval?: Duration.Input
@@ -31,7 +31,7 @@ export interface SourceRequest {
   readonly mayFollow?: (to: URL) => Effect.Effect<Pick<SourceRequest, "interval">, GivenUp>
   /** A payload that is already in the archive: the response may be 304, which confirms it. */
   readonly validators?: Validators
-  /** Time that is left for all attempts together, and the error when it runs out. */
+  /** Remaining time for all attempts together, and the error after it. */
   readonly timeLimit?: { readonly remaining: Duration.Input; readonly error: GivenUp }
 }
 
@@ -48,12 +48,12 @@ export interface SourceResponse {
   readonly content_type: string | null
   readonly etag: string | null
   readonly last_modified: string | null
-  /** False if a recording without a query answered for an address with one: the requested window was not applied. */
+  /** False if a recording without a query was used for an address with one: the requested window was not applied. */
   readonly exact: boolean
   /** Offset of the body in the payload: more than 0 only if the request was to resume there. */
   readonly from: number
   readonly total: number | null
-  /** The values of `wants` that it has, by the same names. Absent if it has none. */
+  /** The existing values of `wants`, by name. Absent if there are none. */
   readonly told?: Readonly<Record<string, string>>
   /** The payload without content encoding. It is read once, inside the scope of `open`. */
   readonly body: Stream.Stream<Uint8Array, UpstreamUnavailable | RecordingUnreadable | AnswerTooLarge>
@@ -98,7 +98,7 @@ export class AccessDenied extends Schema.TaggedError<AccessDenied>()("AccessDeni
   }
 }
 
-/** Any other response than 200 that a retry will not change. A 404 or 410 means that the resource is gone. */
+/** A status other than 200 that a retry will not change. 404 or 410 means that the resource is gone. */
 export class RefusedByUpstream extends Schema.TaggedError<RefusedByUpstream>()("RefusedByUpstream", {
   url: Schema.String,
   status: Schema.Int,
@@ -148,8 +148,8 @@ export class NotRecorded extends Schema.TaggedError<NotRecorded>()("NotRecorded"
 }) {
   override get message() {
     return this.kind === "sample"
-      ? `The bundled samples do not answer GET ${this.url}. Set LARDER_SOURCES=live to read from the network.`
-      : `No recording answers GET ${this.url}. Looked in ${this.folder} for:\n  ${this.looked_for.join("\n  ")}`
+      ? `The bundled samples have no recording of GET ${this.url}. Set LARDER_SOURCES=live to read from the network.`
+      : `There is no recording of GET ${this.url}. Looked in ${this.folder} for:\n  ${this.looked_for.join("\n  ")}`
   }
 }
 
@@ -175,6 +175,9 @@ const RecordedRefusal = Schema.Union([
 type RecordedRefusal = typeof RecordedRefusal.Type
 
 export type OriginError = RecordedRefusal | NotRecorded
+export const isOriginError: (error: unknown) => error is OriginError = Schema.is(
+  Schema.Union([RecordedRefusal, NotRecorded])
+)
 
 const isRecordedRefusal = Schema.is(RecordedRefusal)
 const encodeRecordedRefusal = Schema.encodeSync(RecordedRefusal)
@@ -207,13 +210,13 @@ export const encodeRefusal = (url: string, error: unknown) =>
 interface OriginService {
   readonly kind: "live" | "replay" | "sample"
   /**
-   * One try. Occupies the host's turn until the scope closes. Succeeds with 200, 206 for a resumed download, or 304 for
+   * One try. Occupies the host until the scope closes. Succeeds with 200, 206 for a resumed download, or 304 for
    * a payload in the archive; anything else is an error.
    */
   open(request: SourceRequest, resume?: Resume): Effect.Effect<SourceResponse, OriginError, Scope.Scope>
   /** The available addresses with this prefix, sorted. Undefined if they cannot be listed, as for the network. */
   listing(prefix: string): Effect.Effect<ReadonlyArray<string> | undefined, RecordingUnreadable>
-  /** Repeats a whole attempt, opening and body, while `UpstreamUnavailable` says that this may help. */
+  /** Retries a whole attempt, including the body, while `UpstreamUnavailable` allows it. */
   retrying<A, E, R>(attempt: Effect.Effect<A, E | UpstreamUnavailable, R>): Effect.Effect<A, E | UpstreamUnavailable, R>
 }
 

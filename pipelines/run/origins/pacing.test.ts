@@ -14,7 +14,7 @@ const policy: PacingPolicy = {
 }
 type Pacing = ReturnType<typeof makePacing>
 
-/** Takes a turn, records when it began, and releases it after some time. */
+/** Occupies a host, records when it began, and releases the host after some time. */
 const visit = (pacing: Pacing, log: Array<string>, name: string, host: string, takes = 0) =>
   Effect.gen(function* () {
     yield* pacing.take(host)
@@ -106,8 +106,8 @@ describe("a host that throttles", () => {
       const pacing = makePacing(policy)
       yield* pacing.pause("x.test", 3_600_000)
       const error = yield* Effect.flip(Effect.scoped(pacing.take("x.test")))
-      assert.strictEqual(error.message, "x.test asked for a pause until 1970-01-01T01:00:00.000Z")
-      const again = yield* Effect.flip(Effect.scoped(pacing.take("x.test"))) // the turn was released
+      assert.strictEqual(error.message, "x.test requires a pause until 1970-01-01T01:00:00.000Z")
+      const again = yield* Effect.flip(Effect.scoped(pacing.take("x.test"))) // the host was released
       assert.strictEqual(again._tag, "LanePaused")
     })
   )
@@ -203,7 +203,7 @@ describe("a lane that several hosts share", () => {
       yield* TestClock.adjust("30 seconds")
       yield* pacing.pause(shops, 90_000, "y.test")
       const error = yield* Effect.flip(Effect.scoped(pacing.take(shops)))
-      const why = "because y.test asked for it"
+      const why = "because y.test requires it"
       assert.strictEqual(error.message, `all hosts of the lane shops are paused until 1970-01-01T00:02:00.000Z, ${why}`)
     })
   )

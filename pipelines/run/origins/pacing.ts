@@ -1,7 +1,7 @@
 /**
- * Pacing of requests. A host serves one at a time, with an interval between their starts. Hosts of one platform may also
- * share a lane, which may serve several at once. If a host throttles, all requests to it and to its lane are paused.
- * Retries have a delay that doubles, and `Retry-After` of a source takes precedence.
+ * Pacing of requests. A host gets one at a time, with an interval between their starts. Hosts of one platform may also
+ * share a lane, which may allow several at once. If a host throttles, all requests to it and to its lane are paused.
+ * The delay between retries doubles; `Retry-After` of a source takes precedence.
  */
 import { Clock, Duration, Effect, Random, Schema, Semaphore } from "effect"
 import { UpstreamUnavailable } from "./origin.ts"
@@ -17,7 +17,7 @@ export interface PacingPolicy {
   readonly maxTotalPause: Duration.Input
   /** Interval of a host from its first throttling response to the end of the run, if longer than usual. */
   readonly throttledInterval: Duration.Input
-  /** Number of requests that a lane serves at once, by the name of the lane in `SourceRequest`. */
+  /** Maximum number of concurrent requests of a lane, by the name of the lane in `SourceRequest`. */
   readonly lanes: Readonly<Record<string, number>>
 }
 
@@ -28,8 +28,8 @@ export class LanePaused extends Schema.TaggedError<LanePaused>()("LanePaused", {
 }) {
   override get message() {
     const until = new Date(this.until).toISOString()
-    if (this.because_of === null) return `${this.lane} asked for a pause until ${until}`
-    return `all hosts of the ${this.lane} are paused until ${until}, because ${this.because_of} asked for it`
+    if (this.because_of === null) return `${this.lane} requires a pause until ${until}`
+    return `all hosts of the ${this.lane} are paused until ${until}, because ${this.because_of} requires it`
   }
 }
 
@@ -37,8 +37,8 @@ export class LanePaused extends Schema.TaggedError<LanePaused>()("LanePaused", {
 export const nameSharedLane = (name: string) => `lane ${name}`
 
 interface Lane {
-  readonly turn: Semaphore.Semaphore
-  readonly turns: number
+  readonly slots: Semaphore.Semaphore
+  readonly maxConcurrency: number
   nextAt: number
   pausedUntil: number
   because_of: string | null
@@ -54,30 +54,31 @@ const backOff = (n: number, first: Duration.Input, max: Duration.Input) => {
 }
 
 export const makePacing = (policy: PacingPolicy) => {
-  const laneTurns = new Map(Object.entries(policy.lanes).map(([name, turns]) => [nameSharedLane(name), turns]))
+  const maxConcurrencies = new Map(Object.entries(policy.lanes).map(([name, max]) => [nameSharedLane(name), max]))
   const maxWait = Duration.toMillis(policy.maxWait)
   const lanes = new Map<string, Lane>()
   const findLane = (name: string): Lane => {
     const known = lanes.get(name)
     if (known) return known
-    const turns = laneTurns.get(name) ?? 1
-    const turn = Semaphore.makeUnsafe(turns)
-    const lane = { turn, turns, nextAt: 0, pausedUntil: 0, because_of: null, throttled: 0, paused: 0, isSlowed: false }
+    const maxConcurrency = maxConcurrencies.get(name) ?? 1
+    const slots = Semaphore.makeUnsafe(maxConcurrency)
+    const unused = { nextAt: 0, pausedUntil: 0, because_of: null, throttled: 0, paused: 0, isSlowed: false }
+    const lane = { slots, maxConcurrency, ...unused }
     lanes.set(name, lane)
     return lane
   }
 
-  /** A lane with several turns starts requests that many times as often, even if a host needs a longer interval. */
-  const chooseInterval = ({ isSlowed, turns }: Lane, interval: Duration.Input) => {
+  /** A lane with several slots starts requests that many times as often, even if a host needs a longer interval. */
+  const chooseInterval = ({ isSlowed, maxConcurrency }: Lane, interval: Duration.Input) => {
     const usual = Duration.toMillis(policy.interval)
-    if (turns > 1) return usual / turns
+    if (maxConcurrency > 1) return usual / maxConcurrency
     return Math.max(usual, Duration.toMillis(interval), isSlowed ? Duration.toMillis(policy.throttledInterval) : 0)
   }
 
   /** Waits for the lane and occupies it until the scope closes. Take a host before the lane that it shares. */
   const take = Effect.fnUntraced(function* (name: string, interval: Duration.Input = 0) {
     const lane = findLane(name)
-    yield* Effect.acquireRelease(lane.turn.take(1), () => lane.turn.release(1), { interruptible: true })
+    yield* Effect.acquireRelease(lane.slots.take(1), () => lane.slots.release(1), { interruptible: true })
     for (;;) {
       const now = yield* Clock.currentTimeMillis
       const start = Math.max(now, lane.nextAt, lane.pausedUntil)
@@ -100,7 +101,7 @@ export const makePacing = (policy: PacingPolicy) => {
   const pause = Effect.fnUntraced(function* (name: string, requested: number | undefined, host = name) {
     const lane = findLane(name)
     const now = yield* Clock.currentTimeMillis
-    const isShared = lane.turns > 1
+    const isShared = lane.maxConcurrency > 1
     if (!isShared || lane.pausedUntil <= now) lane.throttled += 1 // responses to parallel requests count as one
     const own = yield* backOff(lane.throttled, policy.initialPause, policy.maxPause)
     const max = isShared ? Duration.toMillis(policy.maxPause) : Number.POSITIVE_INFINITY
@@ -113,7 +114,7 @@ export const makePacing = (policy: PacingPolicy) => {
     return { wait, maxWait: Math.max(0, Math.min(maxWait, remaining)) }
   })
 
-  /** After a good response, the next throttling starts again from `initialPause`. */
+  /** After a successful response, the next throttling starts again from `initialPause`. */
   const resetPause = (name: string) => {
     findLane(name).throttled = 0
   }

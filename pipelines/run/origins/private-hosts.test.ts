@@ -52,7 +52,7 @@ describe("a private address", () => {
         const error = yield* Effect.flip(read(`http://${host}:${upstream.port}/`))
         assert.instanceOf(error, ForbiddenAddress)
         assert.include(error.message, "to LARDER_PRIVATE_HOSTS")
-        assert.lengthOf(upstream.seen, 0)
+        assert.lengthOf(upstream.requests, 0)
       })
   )
 
@@ -77,7 +77,7 @@ describe("a private address", () => {
       const error = yield* Effect.flip(read(upstream.url, "127.0.0.1"))
       assert.instanceOf(error, ForbiddenAddress)
       assert.match(error.message, /localhost is (127\.0\.0\.1|::1), which is not a public address \(loopback\)/)
-      assert.lengthOf(upstream.seen, 1)
+      assert.lengthOf(upstream.requests, 1)
     })
   )
 })

@@ -8,26 +8,26 @@ import { type LivePolicy, liveOrigin } from "./live.ts"
 
 const once = { ...quick, maxAttempts: 1 }
 
-const asking = (url: string, environment: Readonly<Record<string, string>>, policy: Partial<LivePolicy> = once) =>
+const readThrough = (url: string, environment: Readonly<Record<string, string>>, policy: Partial<LivePolicy> = once) =>
   readText({ url }).pipe(
     Effect.provide(liveOrigin(policy)),
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment)))
   )
 
-const failing = (...given: Parameters<typeof asking>) => Effect.flip(asking(...given))
+const failThrough = (...given: Parameters<typeof readThrough>) => Effect.flip(readThrough(...given))
 
 const credentials = "somebody:s3cret%40proxy"
 const signedIn = `Basic ${Buffer.from("somebody:s3cret@proxy").toString("base64")}`
 const mars = "https://marsapi.ams.usda.gov/services/v1.2/reports/1603"
 
 describe("a proxy named in the environment", () => {
-  it.live.each(["HTTPS_PROXY", "https_proxy"])("tunnels https for %s, with its user and password", (variable) =>
+  it.live.each(["HTTPS_PROXY", "https_proxy"])("tunnels https for %s, and receives its user and password", (variable) =>
     Effect.gen(function* () {
       const tls = yield* startTls(makeCertificate({ name: "self", hosts: ["marsapi.ams.usda.gov"] }))
       const proxy = yield* startProxy({ portOf: () => tls.port })
-      const error = yield* failing(mars, { [variable]: `http://${credentials}@127.0.0.1:${proxy.port}` })
+      const error = yield* failThrough(mars, { [variable]: `http://${credentials}@127.0.0.1:${proxy.port}` })
       assert.deepStrictEqual(
-        proxy.seen.map(({ asked, headers }) => [asked, headers["proxy-authorization"]]),
+        proxy.requests.map(({ request, headers }) => [request, headers["proxy-authorization"]]),
         [["CONNECT marsapi.ams.usda.gov:443", signedIn]]
       )
       assert.include(
@@ -43,13 +43,13 @@ describe("a proxy named in the environment", () => {
     Effect.gen(function* () {
       const upstream = yield* startUpstream((response) => response.end("fine"))
       const proxy = yield* startProxy({ portOf: () => upstream.port })
-      const { text } = yield* asking("http://api.example.test/a?b=c", { HTTP_PROXY: `127.0.0.1:${proxy.port}` })
+      const { text } = yield* readThrough("http://api.example.test/a?b=c", { HTTP_PROXY: `127.0.0.1:${proxy.port}` })
       assert.strictEqual(text, "fine")
       assert.deepStrictEqual(
-        proxy.seen.map(({ asked }) => asked),
+        proxy.requests.map(({ request }) => request),
         ["GET http://api.example.test/a?b=c"]
       )
-      assert.strictEqual(upstream.seen[0]?.headers.host, "api.example.test")
+      assert.strictEqual(upstream.requests[0]?.headers.host, "api.example.test")
     }).pipe(Effect.scoped)
   )
 
@@ -58,11 +58,11 @@ describe("a proxy named in the environment", () => {
       const upstream = yield* startUpstream((response) => response.end("direct"))
       const proxy = yield* startProxy()
       const address = `http://127.0.0.1:${proxy.port}`
-      const { text } = yield* asking(upstream.url, { HTTP_PROXY: address, NO_PROXY: "example.test, 127.0.0.1" })
+      const { text } = yield* readThrough(upstream.url, { HTTP_PROXY: address, NO_PROXY: "example.test, 127.0.0.1" })
       assert.strictEqual(text, "direct")
       const tls = yield* startTls(makeCertificate({ name: "self", hosts: ["127.0.0.1"] }))
-      yield* failing(`https://127.0.0.1:${tls.port}/`, { HTTP_PROXY: address })
-      assert.deepStrictEqual(proxy.seen, [])
+      yield* failThrough(`https://127.0.0.1:${tls.port}/`, { HTTP_PROXY: address })
+      assert.deepStrictEqual(proxy.requests, [])
     }).pipe(Effect.scoped)
   )
 
@@ -72,15 +72,15 @@ describe("a proxy named in the environment", () => {
       const proxy = yield* startProxy({ portOf: () => shop.port })
       const environment = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` }
       const stores = { ...once, publicOnly: true }
-      const alone = yield* failing("http://no-such-shop.invalid/", environment, stores)
+      const alone = yield* failThrough("http://no-such-shop.invalid/", environment, stores)
       assert.include(alone.message, "HTTP_PROXY is not used for stores")
       assert.include(alone.message, "LARDER_PROXY_FOR_STORES=yes")
-      assert.deepStrictEqual(proxy.seen, [])
+      assert.deepStrictEqual(proxy.requests, [])
       const allowed = { ...environment, LARDER_PROXY_FOR_STORES: "yes" }
-      assert.strictEqual((yield* asking("http://shop.example.test/", allowed, stores)).text, "shop")
-      const forbidden = yield* failing("http://169.254.169.254/latest", allowed, stores)
+      assert.strictEqual((yield* readThrough("http://shop.example.test/", allowed, stores)).text, "shop")
+      const forbidden = yield* failThrough("http://169.254.169.254/latest", allowed, stores)
       assert.include(forbidden.message, "169.254.169.254 is not a public address")
-      assert.lengthOf(proxy.seen, 1)
+      assert.lengthOf(proxy.requests, 1)
     }).pipe(Effect.scoped)
   )
 
@@ -89,22 +89,26 @@ describe("a proxy named in the environment", () => {
     [403, "the proxy of HTTPS_PROXY does not connect to marsapi.ams.usda.gov (HTTP 403)"]
   ] as const)("that refuses with %i is reported as such, and is not retried", ([status, problem]) =>
     Effect.gen(function* () {
-      const proxy = yield* startProxy({ refuses: status })
-      const error = yield* failing(mars, { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }, quick)
+      const proxy = yield* startProxy({ refusalStatus: status })
+      const error = yield* failThrough(mars, { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }, quick)
       assert.include(error.message, problem)
-      assert.lengthOf(proxy.seen, 1)
+      assert.lengthOf(proxy.requests, 1)
     }).pipe(Effect.scoped)
   )
 
   it.live("that requires a password for plain http is reported as such", () =>
     Effect.gen(function* () {
-      const proxy = yield* startProxy({ refuses: 407 })
-      const error = yield* failing("http://api.example.test/", { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` }, quick)
+      const proxy = yield* startProxy({ refusalStatus: 407 })
+      const error = yield* failThrough(
+        "http://api.example.test/",
+        { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` },
+        quick
+      )
       assert.include(
         error.message,
         "the proxy of HTTP_PROXY requires a user and a password, or refused those given (HTTP 407)"
       )
-      assert.lengthOf(proxy.seen, 1)
+      assert.lengthOf(proxy.requests, 1)
     }).pipe(Effect.scoped)
   )
 
@@ -112,7 +116,7 @@ describe("a proxy named in the environment", () => {
     Effect.gen(function* () {
       const gone = yield* startUpstream((response) => response.end())
       yield* gone.close
-      const error = yield* failing(mars, { HTTPS_PROXY: `http://${credentials}@127.0.0.1:${gone.port}` })
+      const error = yield* failThrough(mars, { HTTPS_PROXY: `http://${credentials}@127.0.0.1:${gone.port}` })
       assert.include(
         error.message,
         "the proxy of HTTPS_PROXY cannot be reached: the host refused the connection. Check HTTPS_PROXY."
@@ -122,10 +126,10 @@ describe("a proxy named in the environment", () => {
   )
 
   it.live.each(["socks5://somebody:s3cret@proxy:1080", "http://somebody:s3cret@:99999"])(
-    "that cannot be used is refused before anything is asked, and %s is not quoted",
+    "that cannot be used is refused before any request, and %s is not quoted",
     (address) =>
       Effect.gen(function* () {
-        const error = yield* failing(mars, { HTTPS_PROXY: address })
+        const error = yield* failThrough(mars, { HTTPS_PROXY: address })
         assert.include(error.message, "HTTPS_PROXY is not the address of a proxy")
         assert.notInclude(error.message, "s3cret")
       })

@@ -42,7 +42,7 @@ export const proxies = Config.all({
 
 export const proxyForStores = Config.schema(Schema.Literals(["yes", "no"]), "LARDER_PROXY_FOR_STORES").pipe(
   Config.withDefault("no" as const),
-  Config.map((answer) => answer === "yes")
+  Config.map((choice) => choice === "yes")
 )
 
 /** The connection to the proxy failed, not the one to the source behind it. */

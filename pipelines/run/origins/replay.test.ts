@@ -11,7 +11,7 @@ const reports = "mars.test/services/v1.2/reports"
 const url = `https://${reports}`
 
 /** A folder of recordings that contain their own names; those that end in `.gz` are compressed and contain the name without it. */
-const recorded = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
+const record = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-replay-" })
@@ -24,18 +24,18 @@ const recorded = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
   return folder
 })
 
-const ask = (folder: string, address: string) =>
+const readFrom = (folder: string, address: string) =>
   readText({ url: address }).pipe(
-    Effect.map(({ answer, text }) => ({ text, exact: answer.exact })),
+    Effect.map(({ response, text }) => ({ text, exact: response.exact })),
     Effect.provide(replayOrigin(folder))
   )
 
 layer(NodeServices.layer)("a recording", (it) => {
   it.effect("is returned for its address with its bytes, without headers", () =>
     Effect.gen(function* () {
-      const folder = yield* recorded(`${reports}/1603`)
-      const { answer, text } = yield* readText({ url: `${url}/1603` }).pipe(Effect.provide(replayOrigin(folder)))
-      const { body: _, ...about } = answer
+      const folder = yield* record(`${reports}/1603`)
+      const { response, text } = yield* readText({ url: `${url}/1603` }).pipe(Effect.provide(replayOrigin(folder)))
+      const { body: _, ...about } = response
       assert.strictEqual(text, `${reports}/1603`)
       assert.deepStrictEqual(about, {
         status: 200,
@@ -52,21 +52,21 @@ layer(NodeServices.layer)("a recording", (it) => {
 
   it.effect.each([
     ["the exact query", "1603?q=a%2Fb&x=1", "1603?q=a%2Fb&x=1", true],
-    ["a query that holds slashes", "1603?q=begin=09/01/2026:09/30/2026", "1603?q=begin=09/01/2026:09/30/2026", true],
+    ["a query that contains slashes", "1603?q=begin=09/01/2026:09/30/2026", "1603?q=begin=09/01/2026:09/30/2026", true],
     ["the same parameters in another order", "1603?x=1&q=a%2Fb", "1603?q=a%2Fb&x=1", true],
     ["the same parameters encoded differently", "1603?q=09/01+x,y", "1603?q=09%2F01%20x%2Cy", true],
     ["a query that was not recorded", "1603?q=2026", "1603", false],
     ["a path with encoded blanks and commas", "2993/40%20Pound%2C%20Sales", "2993/40%20Pound%2C%20Sales", true],
     ["a list whose entries are recorded too, as empty query", "reports", "reports?", true],
     ["a path that ends in a slash, with its query", "feed/?page=2", "feed/?page=2", true]
-  ] as const)("is returned for %s", ([, asked, name, exact]) =>
+  ] as const)("is returned for %s", ([, path, name, exact]) =>
     Effect.gen(function* () {
       for (const [suffix, others] of [
         ["", [`${reports}/1603?q=other`]],
         [".gz", []]
       ] as const) {
-        const folder = yield* recorded(`${reports}/reports/1`, ...others, `${reports}/${name}${suffix}`)
-        assert.deepStrictEqual(yield* ask(folder, `${url}/${asked}`), { text: `${reports}/${name}`, exact })
+        const folder = yield* record(`${reports}/reports/1`, ...others, `${reports}/${name}${suffix}`)
+        assert.deepStrictEqual(yield* readFrom(folder, `${url}/${path}`), { text: `${reports}/${name}`, exact })
       }
     })
   )
@@ -74,26 +74,26 @@ layer(NodeServices.layer)("a recording", (it) => {
   it.effect("is chosen with the exact query first, then with a reordered one, then without a query", () =>
     Effect.gen(function* () {
       const names = [`${reports}/1?a=1&b=2`, `${reports}/1?b=2&a=1.gz`, `${reports}/1`]
-      const folder = yield* recorded(...names)
+      const folder = yield* record(...names)
       const fs = yield* FileSystem.FileSystem
-      const answers = []
+      const texts = []
       for (const name of names) {
-        answers.push((yield* ask(folder, `${url}/1?a=1&b=2`)).text)
+        texts.push((yield* readFrom(folder, `${url}/1?a=1&b=2`)).text)
         yield* fs.remove(`${folder}/${name}`)
       }
-      assert.deepStrictEqual(answers, [`${reports}/1?a=1&b=2`, `${reports}/1?b=2&a=1`, `${reports}/1`])
+      assert.deepStrictEqual(texts, [`${reports}/1?a=1&b=2`, `${reports}/1?b=2&a=1`, `${reports}/1`])
     })
   )
 
   it.effect("may have %3F instead of a question mark in its file name", () =>
     Effect.gen(function* () {
       const names = ["1%3Fa=1&b=2", "2%3Fb=2&a=1.gz", "reports%3F"].map((name) => `${reports}/${name}`)
-      const folder = yield* recorded(...names, `${reports}/1%3Fa=2&b=2`)
-      const answers = yield* Effect.forEach(["1?a=1&b=2", "2?a=1&b=2", "reports"], (asked) =>
-        ask(folder, `${url}/${asked}`)
+      const folder = yield* record(...names, `${reports}/1%3Fa=2&b=2`)
+      const responses = yield* Effect.forEach(["1?a=1&b=2", "2?a=1&b=2", "reports"], (path) =>
+        readFrom(folder, `${url}/${path}`)
       )
       assert.deepStrictEqual(
-        answers,
+        responses,
         names.map((name) => ({ text: name.replace(/\.gz$/, ""), exact: true }))
       )
       const listed = yield* Origin.use((origin) => origin.listing(`${url}/1`)).pipe(
@@ -105,26 +105,26 @@ layer(NodeServices.layer)("a recording", (it) => {
 
   it.effect("is not returned for a query with fewer, more or other parameters", () =>
     Effect.gen(function* () {
-      const folder = yield* recorded(`${reports}/1?a=1`, `${reports}/1?a=1&a=1&b=2`, `${reports}/1?a=1&b=3`)
-      assert.instanceOf(yield* Effect.flip(ask(folder, `${url}/1?a=1&b=2`)), NotRecorded)
+      const folder = yield* record(`${reports}/1?a=1`, `${reports}/1?a=1&a=1&b=2`, `${reports}/1?a=1&b=3`)
+      assert.instanceOf(yield* Effect.flip(readFrom(folder, `${url}/1?a=1&b=2`)), NotRecorded)
     })
   )
 
   it.effect("is the compressed file itself if its .gz name is requested", () =>
     Effect.gen(function* () {
-      const folder = yield* recorded(`${reports}/feed.csv.gz`)
-      const { text } = yield* ask(folder, `${url}/feed.csv.gz`)
+      const folder = yield* record(`${reports}/feed.csv.gz`)
+      const { text } = yield* readFrom(folder, `${url}/feed.csv.gz`)
       assert.notStrictEqual(text, `${reports}/feed.csv`)
-      assert.strictEqual((yield* ask(folder, `${url}/feed.csv`)).text, `${reports}/feed.csv`)
+      assert.strictEqual((yield* readFrom(folder, `${url}/feed.csv`)).text, `${reports}/feed.csv`)
     })
   )
 
   it.effect("fails and names the file if its gzip is damaged", () =>
     Effect.gen(function* () {
-      const folder = yield* recorded(`${reports}/1.gz`)
+      const folder = yield* record(`${reports}/1.gz`)
       const fs = yield* FileSystem.FileSystem
       yield* fs.writeFileString(`${folder}/${reports}/1.gz`, "not gzip")
-      const error = yield* Effect.flip(ask(folder, `${url}/1`))
+      const error = yield* Effect.flip(readFrom(folder, `${url}/1`))
       assert.instanceOf(error, RecordingUnreadable)
       assert.include(error.message, `${folder}/${reports}/1.gz cannot be read: incorrect header check`)
     })
@@ -134,12 +134,12 @@ layer(NodeServices.layer)("a recording", (it) => {
 layer(NodeServices.layer)("an address without a recording", (it) => {
   it.effect("fails with a list of the files that were looked for", () =>
     Effect.gen(function* () {
-      const folder = yield* recorded(`${reports}/1603?x=1`)
-      const error = yield* Effect.flip(ask(folder, `${url}/1603?q=a%2Cb`))
+      const folder = yield* record(`${reports}/1603?x=1`)
+      const error = yield* Effect.flip(readFrom(folder, `${url}/1603?q=a%2Cb`))
       assert.strictEqual(
         error.message,
         [
-          `No recording answers GET ${url}/1603?q=a%2Cb. Looked in ${folder} for:`,
+          `There is no recording of GET ${url}/1603?q=a%2Cb. Looked in ${folder} for:`,
           `${reports}/1603?q=a%2Cb`,
           `${reports}/1603?q=a%2Cb.gz`,
           `${reports}/1603?… (the same parameters in another order)`,
@@ -158,20 +158,20 @@ layer(NodeServices.layer)("an address without a recording", (it) => {
     ["encoded dots in the path", "https://mars.test/%2e%2e/%2E%2E/secret"],
     ["an encoded slash after dots", "https://mars.test/..%2F..%2Fsecret"],
     ["dots in the query", "https://mars.test/x?/../../../secret"],
-    ["a name that no file system takes", `${url}/1604?q=${"x".repeat(5000)}`]
+    ["a name that no file system accepts", `${url}/1604?q=${"x".repeat(5000)}`]
   ] as const)("is not found, and never leads out of the folder: %s", ([, address]) =>
     Effect.gen(function* () {
-      const outer = yield* recorded("secret", `recordings/${reports}/1603`, "recordings/mars.test/x?/y")
-      assert.instanceOf(yield* Effect.flip(ask(`${outer}/recordings`, address)), NotRecorded)
+      const outer = yield* record("secret", `recordings/${reports}/1603`, "recordings/mars.test/x?/y")
+      assert.instanceOf(yield* Effect.flip(readFrom(`${outer}/recordings`, address)), NotRecorded)
     })
   )
 
-  it.effect("fails in the samples, and says how to use the network", () =>
+  it.effect("fails in the samples with advice to use the network", () =>
     Effect.gen(function* () {
-      const folder = yield* recorded(`${reports}/1603`)
+      const folder = yield* record(`${reports}/1603`)
       const error = yield* Effect.flip(readText({ url: `${url}/1` }).pipe(Effect.provide(sampleOrigin(folder))))
       const next = "Set LARDER_SOURCES=live to read from the network."
-      assert.strictEqual(error.message, `The bundled samples do not answer GET ${url}/1. ${next}`)
+      assert.strictEqual(error.message, `The bundled samples have no recording of GET ${url}/1. ${next}`)
     })
   )
 })
@@ -179,7 +179,7 @@ layer(NodeServices.layer)("an address without a recording", (it) => {
 layer(NodeServices.layer)("a folder of recordings", (it) => {
   it.effect("fails before any request if it does not exist", () =>
     Effect.gen(function* () {
-      const folder = `${yield* recorded("file")}/missing`
+      const folder = `${yield* record("file")}/missing`
       const error = yield* Effect.flip(Origin.pipe(Effect.provide(replayOrigin(folder))))
       assert.instanceOf(error, RecordingsMissing)
       const layout = "A folder of recordings has files named <host>/<path as in the URL>[?query]."
@@ -189,7 +189,7 @@ layer(NodeServices.layer)("a folder of recordings", (it) => {
 
   it.effect("fails before any request if it is a file that is not a bundle of probe", () =>
     Effect.gen(function* () {
-      const file = `${yield* recorded("file")}/file`
+      const file = `${yield* record("file")}/file`
       const error = yield* Effect.flip(Origin.pipe(Effect.provide(replayOrigin(file))))
       assert.instanceOf(error, BundleUnusable)
       assert.match(
@@ -204,15 +204,15 @@ layer(NodeServices.layer)("the .told.json file beside a recording", (it) => {
   const wants = ["x-wp-total"]
   const readWith = Effect.fnUntraced(function* (told: string, ...names: ReadonlyArray<string>) {
     const fs = yield* FileSystem.FileSystem
-    const folder = yield* recorded(...names)
+    const folder = yield* record(...names)
     yield* fs.writeFileString(`${folder}/${reports}/1?page=1.told.json`, told)
     return yield* readText({ url: `${url}/1?page=1`, wants }).pipe(Effect.provide(replayOrigin(folder)))
   })
 
   it.effect.each(["1?page=1", "1?page=1.gz"])("contains the headers that are returned if requested with %s", (name) =>
     Effect.gen(function* () {
-      const { answer } = yield* readWith('{"x-wp-total":"151","x-wp-totalpages":"2"}', `${reports}/${name}`)
-      assert.deepStrictEqual(answer.told, { "x-wp-total": "151" })
+      const { response } = yield* readWith('{"x-wp-total":"151","x-wp-totalpages":"2"}', `${reports}/${name}`)
+      assert.deepStrictEqual(response.told, { "x-wp-total": "151" })
     })
   )
 
@@ -226,7 +226,7 @@ layer(NodeServices.layer)("the .told.json file beside a recording", (it) => {
 
   it.effect("is not listed as a recording", () =>
     Effect.gen(function* () {
-      const folder = yield* recorded(`${reports}/1`, `${reports}/1.told.json`)
+      const folder = yield* record(`${reports}/1`, `${reports}/1.told.json`)
       const listed = yield* Origin.use((origin) => origin.listing(url)).pipe(Effect.provide(replayOrigin(folder)))
       assert.deepStrictEqual(listed, [`${url}/1`])
     })

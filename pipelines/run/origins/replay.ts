@@ -1,14 +1,15 @@
 /**
  * Recordings instead of the network: `<folder>/<host>/<path as in the URL>[?query]`, also as a bundle of
  * `larder-ingest probe`. Names keep the percent-encoding, and have `%3F` for `?` if the file system does not allow `?`.
- * The exact query takes precedence over the same parameters in another order, and that over a file without a query, which
- * matches any. Each may be compressed under the same name plus `.gz`. If a path is also a folder, record it with an empty
+ * The exact query takes precedence over the same parameters in another order, and both over a file without a query, which
+ * matches any query. Each may be compressed under the same name plus `.gz`. If a path is also a folder, record it with an empty
  * query, `reports?`, or as `reports.gz`. Further values of a response are in `<name>.told.json`, an object of strings; a
  * refusal is in `<name>.refused.json`.
  */
+import path from "node:path"
 import { createGunzip } from "node:zlib"
 import * as NodeStream from "@effect/platform-node/NodeStream"
-import { Effect, FileSystem, Layer, Option, Path, type PlatformError, Schema, Stream } from "effect"
+import { Effect, FileSystem, Layer, Option, type PlatformError, Schema, Stream } from "effect"
 import { unpackBundle } from "./bundle-files.ts"
 import { recordedResponse } from "./file.ts"
 import {
@@ -32,7 +33,7 @@ export class RecordingsMissing extends Schema.TaggedError<RecordingsMissing>()("
   }
 }
 
-/** Queries that differ only in order or encoding give the same text. */
+/** Returns the same text for queries that differ only in order or encoding. */
 const normaliseQuery = (query: string) =>
   [...new URLSearchParams(query)]
     .map((pair) => JSON.stringify(pair))
@@ -69,7 +70,6 @@ const listForms = (name: string, exact: boolean): ReadonlyArray<Candidate> => [
 
 const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: string, shown = folder) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const root = path.resolve(folder)
 
   /** Undefined for a name that leads out of the folder: a host or a query may contain `..`. */

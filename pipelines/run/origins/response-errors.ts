@@ -8,7 +8,7 @@ const signInStatus = 511
 const signIn = "Sign in to the network with a browser, then run again."
 const proxyRequiresPassword = "Put a user and a password into its address: HTTPS_PROXY=http://user:password@host:port."
 
-/** 430 is Shopify's own throttling answer. */
+/** Shopify throttles with 430. */
 const throttling = new Set([429, 430, 503])
 
 /** 500 is included although one service uses it for an unknown report: tries are limited. 501 is permanent. */
@@ -76,7 +76,7 @@ export const refuseHtmlPage = ({ accept, url }: SourceRequest, at: URL, type = "
     : Effect.fail(
         new UpstreamUnavailable({
           url,
-          problem: `it redirects to ${at.host}, which answers with an HTML page instead of data`,
+          problem: `it redirects to ${at.host}, which responds with an HTML page instead of data`,
           advice: signInOrMoved,
           may_pass: false
         })
@@ -88,7 +88,7 @@ interface ErrorResponse {
   readonly at: URL
   readonly status: number
   readonly body: string
-  /** If this response pauses the host, and for how long at most a run waits, in milliseconds. */
+  /** The pause of the host after this response, and the maximum wait of a run, in milliseconds. */
   readonly pause: { readonly wait: number; readonly maxWait: number } | undefined
 }
 

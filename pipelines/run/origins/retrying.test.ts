@@ -36,7 +36,7 @@ describe("retrying", () => {
   it.effect("does not wait itself when the host is paused", () =>
     Effect.gen(function* () {
       const { attempt, triedAt } = failing({ status: 429, pause_ms: 15_000 })
-      yield* Effect.flip(retrying(attempt)) // on a clock that stands still
+      yield* Effect.flip(retrying(attempt)) // on a stopped clock
       assert.deepStrictEqual(triedAt, [0, 0, 0, 0, 0])
     })
   )

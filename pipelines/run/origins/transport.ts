@@ -22,11 +22,11 @@ export interface BodyLimits {
   readonly bodyTimeout: Duration.Input
 }
 
-/** JSON and XML of real sources shrink to a 60th at most; zeros to a 1,000th. No limit applies below `minBombBytes`. */
+/** JSON and XML of real sources compress up to 60-fold, zeros 1,000-fold. No limit applies below `minBombBytes`. */
 const maxGrowth = 250
 const minBombBytes = 16 << 20
 
-/** Fails if a compressed body grows as only a decompression bomb does. */
+/** Fails if a compressed body grows like a decompression bomb. */
 const refuseBombs = <E, R>(
   url: string,
   wire: Stream.Stream<Uint8Array, E, R>,
@@ -53,7 +53,7 @@ export const decodeBody = (url: string, response: HttpClientResponse.HttpClientR
     Stream.mapError((error) => connectionError(url, error.reason.cause)),
     Stream.timeoutOrElse({
       duration: idleTimeout,
-      orElse: () => Stream.fail(timeoutError(url, "the body stalled: nothing came", idleTimeout))
+      orElse: () => Stream.fail(timeoutError(url, "the body stalled: nothing arrived", idleTimeout))
     }),
     Stream.interruptWhen(Effect.delay(Effect.fail(timeoutError(url, "the body did not end", bodyTimeout)), bodyTimeout))
   )
@@ -93,16 +93,21 @@ export const requireComplete = <A extends { readonly bytes: number }>(
 const excerptBytes = 8192
 const excerptTimeout = "10 seconds"
 
-/** Reads the start of an error response as text. Empty if the body cannot be read: the status is enough. */
-export const readExcerpt = (body: Stream.Stream<Uint8Array, UpstreamUnavailable | AnswerTooLarge>) =>
+/** Ends a stream after this many bytes. */
+export const takeBytes = <E, R>(body: Stream.Stream<Uint8Array, E, R>, maxBytes: number) =>
   body.pipe(
     Stream.mapAccum(
-      () => 0,
-      (before, bytes) => [before + bytes.length, [{ bytes, total: before + bytes.length }]]
+      () => maxBytes,
+      (left, bytes) => [left - bytes.length, [{ bytes: bytes.subarray(0, left), isLast: bytes.length >= left }]]
     ),
-    Stream.takeUntil(({ total }) => total >= excerptBytes),
-    Stream.runCollect,
-    Effect.map((parts) => Buffer.concat(parts.map(({ bytes }) => bytes)).toString("utf8", 0, excerptBytes)),
+    Stream.takeUntil(({ isLast }) => isLast),
+    Stream.map(({ bytes }) => bytes)
+  )
+
+/** Reads the start of an error response as text. Empty if the body cannot be read: the status is enough. */
+export const readExcerpt = (body: Stream.Stream<Uint8Array, UpstreamUnavailable | AnswerTooLarge>) =>
+  Stream.runCollect(takeBytes(body, excerptBytes)).pipe(
+    Effect.map((parts) => Buffer.concat(parts).toString("utf8")),
     Effect.timeout(excerptTimeout),
     Effect.orElseSucceed(() => "")
   )

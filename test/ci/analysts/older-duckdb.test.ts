@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, inject, it } from "vitest"
-import { copyOf, folderOfTest } from "../../end-to-end/ingesting.ts"
+import { copyForTest, makeTestFolder } from "../../end-to-end/ingesting.ts"
 import { ended, run } from "../../support/programs.ts"
 
 const program = fileURLToPath(new URL("read-all.ts", import.meta.url))
@@ -37,9 +37,9 @@ it("DuckDB 1.1 reads every row of every table and view in the files of the data 
 })
 
 it("DuckDB 1.4 reads the same in a snapshot, which holds all of them", async () => {
-  const file = path.join(folderOfTest(), "all.duckdb")
+  const file = path.join(makeTestFolder(), "all.duckdb")
   const { code, stderr } = await run("larder-ingest", ["snapshot", "--to", file], {
-    LARDER_HOME: copyOf(inject("sampleHome"))
+    LARDER_HOME: copyForTest(inject("sampleHome"))
   })
   expect(code, stderr).toBe(0)
   const [{ counts, version }, ofFiles] = [await readAll("duckdb-1.4", [file]), await today()]

@@ -1,6 +1,6 @@
 /**
- * Certificates for real TLS servers in tests, with the hosts and days that a test wants. Node signs but cannot write a
- * certificate, so that its few fields are encoded here (RFC 5280, DER).
+ * Certificates for real TLS servers in tests, with given hosts and days. Node can sign but not write a certificate, so its
+ * few fields are encoded here (RFC 5280, DER).
  */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto"
 
@@ -50,9 +50,9 @@ interface Certificate {
 }
 
 const aDay = 86_400_000
-const daysFromNow = (days: number) => new Date(Date.now() + days * aDay)
+export const daysFromNow = (days: number) => new Date(Date.now() + days * aDay)
 
-/** Signed by `by`, or by itself. One without hosts is that of an authority. */
+/** Signed by `by`, or by itself. Without hosts, it is the certificate of an authority. */
 export const makeCertificate = ({ by, from = daysFromNow(-1), hosts, name, to = daysFromNow(1) }: Certificate) => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
   const signer = by ?? { name, key: privateKey }
@@ -74,12 +74,10 @@ export const makeCertificate = ({ by, from = daysFromNow(-1), hosts, name, to = 
   }
 }
 
-/** An authority, and what it signs for these hosts. */
+/** Makes an authority that can issue certificates. */
 export const makeAuthority = (name = "A test authority") => {
   const { cert, privateKey } = makeCertificate({ name })
   const issue = (hosts: ReadonlyArray<string>, days: Pick<Certificate, "from" | "to"> = {}) =>
     makeCertificate({ ...days, name: hosts[0] ?? "", hosts, by: { name, key: privateKey } })
   return { cert, issue }
 }
-
-export { daysFromNow }

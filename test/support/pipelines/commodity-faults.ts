@@ -1,6 +1,6 @@
 /**
- * What can be wrong with the answers of the two services: each fault in a report of My Market News and in a section of
- * Datamart. Faults that meet in one run have feeds of their own there, and all other feeds of the catalog are well.
+ * Faults of the responses of the two services: each fault in a report of My Market News and in a section of Datamart. Faults
+ * of one run are in different feeds, and all other feeds of the catalog are intact.
  */
 import type { ServerResponse } from "node:http"
 import { catalog } from "@larder/pipelines"
@@ -12,24 +12,24 @@ const { feeds } = catalog()
 export interface Fault {
   /** As in `docs/ingesting.md`. */
   readonly fault: string
-  /** Feeds that have it. */
+  /** Feeds with the fault. */
   readonly feeds: ReadonlyArray<string>
-  /** The payload that comes instead, of the rows that the feed would have had. */
+  /** Makes the faulty payload from the rows of the intact one. */
   readonly body?: (feed: string, rows: ReadonlyArray<Row>) => string | Buffer
-  /** The answer that comes instead, of the body that the feed would have had. */
-  readonly answer?: (response: ServerResponse, body: string) => void
-  /** No answer comes. */
+  /** Sends a faulty response instead of the intact body. */
+  readonly respond?: (response: ServerResponse, body: string) => void
+  /** The server never responds. */
   readonly isSilent?: true
 }
 
-/** Faults that meet in one run, and what is wrong with the machine that makes it. */
+/** The faults of one run, and the fault of its machine. */
 export interface FaultyRun {
   readonly faults: ReadonlyArray<Fault>
   readonly machine?: "distrusts the last feeds" | "is a day ahead" | "is a day behind" | "has no key"
 }
 
 const names = feeds.map(({ feed }) => feed)
-const ofMars = names.filter((feed) => feed.startsWith("gov-mars/"))
+const marsFeeds = names.filter((feed) => feed.startsWith("gov-mars/"))
 const [butter, block, barrel, dryWhey, powder] = names.filter((feed) => /2993\/(?!Final)/.test(feed))
 const classes = "gov-mpr/2991/Detail"
 const months = "gov-mars/1623"
@@ -41,17 +41,17 @@ const pricesIn = (feed: string, row: Row) =>
     Object.keys(row).filter((field) => field === column.name || /^(weekly|monthly) Av$/.test(field))
   )
 const priceIn = (feed: string, row: Row) => pricesIn(feed, row)[0] ?? ""
-/** The column of the day that a price is of. */
+/** The column with the day of a price. */
 const dayIn = (feed: string) => {
   const { period } = feedNamed(feed)
   return period.kind === "day" ? period.field : period.month
 }
 
-/** Feeds with six weeks of rows: a column that is empty tells nothing in less. */
-const weeksOf = ["gov-mars/1044", "gov-mpr/2993/Final Butter Prices and Sales"]
+/** Feeds with six weeks of rows: with fewer, an empty column is not a fault. */
+const feedsOfSixWeeks = ["gov-mars/1044", "gov-mpr/2993/Final Butter Prices and Sales"]
 const weeks = ["08/29/2026", "08/22/2026", "08/15/2026", "08/08/2026", "08/01/2026", "07/25/2026"]
 const rowsOfWeeks = (feed: string, rows: ReadonlyArray<Row>) =>
-  weeksOf.includes(feed) ? weeks.flatMap((day) => rows.map((row) => ({ ...row, [dayIn(feed)]: day }))) : rows
+  feedsOfSixWeeks.includes(feed) ? weeks.flatMap((day) => rows.map((row) => ({ ...row, [dayIn(feed)]: day }))) : rows
 
 const without = (row: Row, field: string): Row =>
   Object.fromEntries(Object.entries(row).filter(([name]) => name !== field))
@@ -66,7 +66,7 @@ const sendJson = (response: ServerResponse, body: string | Buffer) => {
   response.end(body)
 }
 
-const brokenOff = (response: ServerResponse, body: string) => {
+const breakOff = (response: ServerResponse, body: string) => {
   response.writeHead(200, { "content-type": "application/json", "content-length": body.length })
   response.write(body.slice(0, body.length / 2), () => response.socket?.resetAndDestroy())
 }
@@ -139,7 +139,7 @@ const damagedPayloads = (random: () => number): ReadonlyArray<Fault> => [
       ...[1034, 1035, 1036, 1038, 1046].map((report) => `gov-mars/${report}`),
       ...names.filter((feed) => feed.includes("/Final "))
     ],
-    answer: (response, body) => sendJson(response, body.slice(0, 1 + Math.floor(random() * (body.length - 1))))
+    respond: (response, body) => sendJson(response, body.slice(0, 1 + Math.floor(random() * (body.length - 1))))
   },
   {
     fault: "invalid UTF-8",
@@ -157,10 +157,10 @@ const damagedPayloads = (random: () => number): ReadonlyArray<Fault> => [
 ]
 
 const emptiedPayloads: ReadonlyArray<Fault> = [
-  { fault: "no row, and no word about it", feeds: pair(1043, butter), body: () => '{"results":[]}' },
+  { fault: "no row, and no statement about it", feeds: pair(1043, butter), body: () => '{"results":[]}' },
   {
     fault: "a column of prices emptied",
-    feeds: weeksOf,
+    feeds: feedsOfSixWeeks,
     body: payload((row, feed) => ({ ...row, [priceIn(feed, row)]: null }))
   },
   {
@@ -171,14 +171,14 @@ const emptiedPayloads: ReadonlyArray<Fault> = [
 ]
 
 const brokenConnections: ReadonlyArray<Fault> = [
-  { fault: "HTTP 429", feeds: pair(1034, butter), answer: (response) => void response.writeHead(429).end() },
-  { fault: "HTTP 500", feeds: pair(1036, block), answer: (response) => void response.writeHead(500).end() },
-  { fault: "no answer", feeds: pair(1041, barrel), answer: () => {}, isSilent: true },
-  { fault: "a connection that breaks in the middle", feeds: pair(1043, dryWhey), answer: brokenOff },
+  { fault: "HTTP 429", feeds: pair(1034, butter), respond: (response) => void response.writeHead(429).end() },
+  { fault: "HTTP 500", feeds: pair(1036, block), respond: (response) => void response.writeHead(500).end() },
+  { fault: "no response", feeds: pair(1041, barrel), respond: () => {}, isSilent: true },
+  { fault: "a connection that breaks in the middle", feeds: pair(1043, dryWhey), respond: breakOff },
   { fault: "a certificate that is not trusted", feeds: ["gov-mars/1099", "gov-mpr/2989/Detail"] } // the last of each
 ]
 
-/** A first run and a last one in which nothing is left out, and those between. `random` decides where payloads are cut. */
+/** In the first and the last run, nothing is left out. `random` determines where payloads are cut. */
 export const faultyRuns = (random: () => number): ReadonlyArray<FaultyRun> => [
   {
     faults: [
@@ -198,7 +198,7 @@ export const faultyRuns = (random: () => number): ReadonlyArray<FaultyRun> => [
   { faults: emptiedPayloads },
   { faults: damagedPayloads(random) },
   { faults: brokenConnections, machine: "distrusts the last feeds" },
-  { faults: [{ fault: "no key for My Market News", feeds: ofMars }], machine: "has no key" },
+  { faults: [{ fault: "no key for My Market News", feeds: marsFeeds }], machine: "has no key" },
   {
     faults: [
       {
@@ -213,8 +213,8 @@ export const faultyRuns = (random: () => number): ReadonlyArray<FaultyRun> => [
 
 const rowsIn = (body: string): ReadonlyArray<Row> => [JSON.parse(body)].flat()[0].results
 
-/** Every feed, well: prices rise with each edition of the reports, which is published a minute after the one before. */
-const edition = (number: number): Readonly<Record<string, ReadonlyArray<Row>>> => {
+/** Makes the rows of every feed without faults: prices rise with each edition, which is published a minute after the last. */
+const makeEdition = (number: number): Readonly<Record<string, ReadonlyArray<Row>>> => {
   const at = `10/01/2026 13:${String(number).padStart(2, "0")}:00`
   const price = n(`1.${5000 + number * 25}`)
   return Object.fromEntries(
@@ -229,23 +229,23 @@ const edition = (number: number): Readonly<Record<string, ReadonlyArray<Row>>> =
   )
 }
 
-/** Feeds that are well where one of their service is, and say something new in each run. */
+/** Feeds that are intact unless their whole service has a fault, and change in each run. */
 export const witnesses = ["gov-mars/1603", "gov-mpr/2989/Detail"]
 
 /**
- * Answers the witnesses, and the feeds that have a fault of the run, with what they say in this edition, and the others as in the
- * first one: what is known already is quick to read. Where no feed has a fault, all of them say something new.
+ * Serves this edition for the witnesses and the feeds with a fault, and the first edition for the others, because known
+ * payloads are quick to read. If no feed has a fault, serves this edition for all.
  */
-export const answering = (faults: ReadonlyArray<Fault>, number: number) => {
-  const [first, now] = [edition(1), edition(number)]
+export const serveEdition = (faults: ReadonlyArray<Fault>, number: number) => {
+  const [first, current] = [makeEdition(1), makeEdition(number)]
   const faulty = faults.flatMap(({ feeds }) => feeds)
   const isNew = (feed: string) => faulty.length === 0 || faulty.includes(feed) || witnesses.includes(feed)
-  const rows = Object.fromEntries(names.map((feed) => [feed, (isNew(feed) ? now : first)[feed] ?? []]))
+  const rows = Object.fromEntries(names.map((feed) => [feed, (isNew(feed) ? current : first)[feed] ?? []]))
   return (response: ServerResponse, _n: number, { url }: { readonly url: string }) => {
     const feed = feedAt(url)
     const body = bodyOf(feedNamed(feed), rows[feed] ?? [])
     const fault = faults.find(({ feeds }) => feeds.includes(feed))
-    if (fault?.answer !== undefined) return fault.answer(response, body)
+    if (fault?.respond !== undefined) return fault.respond(response, body)
     sendJson(response, fault?.body?.(feed, rows[feed] ?? []) ?? body)
   }
 }

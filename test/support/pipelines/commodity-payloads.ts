@@ -1,6 +1,6 @@
 /**
- * Small payloads in the formats of the two services, for tests: one builder per kind of row, and a whole folder of recordings
- * that every feed of the catalog can be read from.
+ * Small payloads in the formats of the two services: one builder for each kind of row, and recordings of every feed of
+ * the catalog.
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
@@ -24,13 +24,13 @@ export const blocks = feedNamed("gov-mpr/2993/40 Pound Block Cheddar Cheese Pric
 export const finalBlocks = feedNamed("gov-mpr/2993/Final 40 Pound Block Cheddar Cheese Prices and Sales")
 export const barrels = feedNamed("gov-mpr/2993/500 Pound Barrel Cheddar Cheese Prices, Sales, and Moisture Content")
 
-/** What every row of a report states about it: its number, title, region, commodity. */
-const statedBy = ({ states }: Feed): Row =>
+/** Fields in which every row of a report describes it: its number, title, region and commodity. */
+const describeReport = ({ states }: Feed): Row =>
   Object.fromEntries(states.map(({ field, values: [first] }) => [field, first]))
 
 // Datamart: every value is text or null.
 
-const ofSurvey = {
+const surveyReport = {
   report_title: "National Dairy Products Sales Report (PDF)",
   slug_name: "DYWDAIRYPRODUCTSSALES",
   slug_id: "2993"
@@ -44,18 +44,18 @@ export const aBlockRow = (row: Row = {}): Row => ({
   "Week Ending Date": "08/29/2026",
   cheese_40_Price: "1.6140",
   cheese_40_Sales: "10,362,221",
-  ...ofSurvey,
+  ...surveyReport,
   published_date: "09/30/2026 13:04:36",
   ...row
 })
 
-/** A row of a final section: one column, and it is the week of the number. */
+/** A row of a final section: its only week column is the week of the number. */
 export const aFinalBlockRow = (row: Row = {}): Row => {
   const { "Week Ending Date": _, ...rest } = aBlockRow()
   return { ...rest, week_ending_date: "08/29/2026", ...row }
 }
 
-/** `price` null: all barrel fields are. The adjusted price differs from the price as sold. */
+/** If `price` is null, so are all barrel fields. The adjusted price differs from the price as sold. */
 export const aBarrelRow = (week: string, price: string | null, row: Row = {}): Row => ({
   week_ending_date: "05/31/2025",
   created_date: "06/04/2025",
@@ -65,12 +65,12 @@ export const aBarrelRow = (week: string, price: string | null, row: Row = {}): R
   cheese_500_Wtd_Price: price === null ? null : "1.8568",
   cheese_500_Sales: price === null ? null : "13,594,473",
   cheese_500_Wtd_Mst: price === null ? null : "34.91",
-  ...ofSurvey,
+  ...surveyReport,
   published_date: "06/04/2025 13:03:44",
   ...row
 })
 
-/** Announced with the survey release that completes the month: that week may end in the next one. */
+/** Announced with the survey release that completes the month; its last week may end in the next month. */
 export const aClassRow = (row: Row = {}): Row => ({
   week_ending_date: "08/01/2026",
   report_year: "2026",
@@ -78,18 +78,18 @@ export const aClassRow = (row: Row = {}): Row => ({
   class_2_Price: "17.60",
   class_3_Price: "15.97",
   class_4_Price: "18.34",
-  ...statedBy(feedNamed("gov-mpr/2991/Detail")),
+  ...describeReport(feedNamed("gov-mpr/2991/Detail")),
   published_date: "08/05/2026 13:04:36",
   ...row
 })
 
-/** Announced before the month that it prices. */
+/** Announced before the month of its prices. */
 export const anAdvancedRow = (row: Row = {}): Row => ({
   week_ending_date: "06/13/2026",
   report_year: "2026",
   report_month: "Jul",
   class_1_Price: "21.33",
-  ...statedBy(feedNamed("gov-mpr/2989/Detail")),
+  ...describeReport(feedNamed("gov-mpr/2989/Detail")),
   published_date: "06/17/2026 13:04:11",
   ...row
 })
@@ -137,7 +137,7 @@ export const aRange = (slug: number, row: Row = {}): Row => ({
   report_begin_date: "09/21/2026",
   report_end_date: "09/25/2026",
   published_date: "09/24/2026 12:20:53",
-  ...statedBy(feedNamed(`gov-mars/${slug}`)),
+  ...describeReport(feedNamed(`gov-mars/${slug}`)),
   slug_id: slug,
   grade: "",
   quality: null,
@@ -150,7 +150,7 @@ export const aRange = (slug: number, row: Row = {}): Row => ({
   ...row
 })
 
-// Envelopes. `counts` overrides what the answer says about itself.
+// Envelopes. `counts` overrides the counts that the response states.
 
 export const marsBody = (rows: ReadonlyArray<unknown>, counts: Row = {}) =>
   JSON.stringify({
@@ -179,22 +179,22 @@ export const bodyOf = (feed: Feed, rows: ReadonlyArray<unknown>, counts: Row = {
   return feed.section === "" ? marsBody(rows, counts) : sectionsBody({ [feed.section]: rows })
 }
 
-/** From the text of a payload to readings. */
+/** Reads the text of a payload into readings. */
 export const readBody = (feed: Feed, text: string, limits?: Limits) => {
-  const answered = { url: "https://example.test", text, content_type: null, recorded: false }
-  return normalise(feed, parseRows(feed, answered), limits)
+  const received = { url: "https://example.test", text, content_type: null, recorded: false }
+  return normalise(feed, parseRows(feed, received), limits)
 }
 
 export const readRows = (feed: Feed, rows: ReadonlyArray<unknown>, limits?: Limits) =>
   readBody(feed, bodyOf(feed, rows), limits)
 
-/** What rows are read as: `butter_sales_price_weekly 2026-08-29 1.6140`. */
-export const readings = (feed: Feed, ...rows: ReadonlyArray<Row>) =>
+/** Formats the readings of rows: `butter_sales_price_weekly 2026-08-29 1.6140`. */
+export const formatReadings = (feed: Feed, ...rows: ReadonlyArray<Row>) =>
   readRows(feed, rows).readings.map(
     ({ metric_name, observed_on, value_text }) => `${metric_name} ${observed_on} ${value_text}`
   )
 
-/** Rows that tell the metrics of a report apart, where it has several. */
+/** Fields that distinguish the metrics of a report, for reports with several. */
 const variants: Readonly<Record<string, ReadonlyArray<Row>>> = {
   1045: [
     { quality: "Edible" },
@@ -206,7 +206,7 @@ const variants: Readonly<Record<string, ReadonlyArray<Row>>> = {
   1098: [{ commodity: "Butter" }, { commodity: "Butteroil" }]
 }
 
-const cheeses: ReadonlyArray<Row> = [
+const products: ReadonlyArray<Row> = [
   { commodity: "Butter" },
   { commodity: "Cheese", grade: null, package: "40 pound Block" },
   { commodity: "Cheese", grade: null, package: "Barrels" },
@@ -222,15 +222,15 @@ const surveyRows = ({ final, section }: Feed): ReadonlyArray<Row> => {
   return [{ ...row, [`${product}_Price`]: "1.6140", [`${product}_Sales`]: "10,362,221" }]
 }
 
-const rowsFor = (feed: Feed): ReadonlyArray<Row> => {
+const makeRows = (feed: Feed): ReadonlyArray<Row> => {
   const report = feed.feed.split("/")[1] ?? ""
   switch (report) {
     case "1603":
-      return cheeses.map(aClose)
+      return products.map(aClose)
     case "1602":
-      return cheeses.map(aWeeklyAverage)
+      return products.map(aWeeklyAverage)
     case "1623":
-      return cheeses.map(aMonthlyAverage)
+      return products.map(aMonthlyAverage)
     case "2993":
       return surveyRows(feed)
     case "2991":
@@ -242,7 +242,7 @@ const rowsFor = (feed: Feed): ReadonlyArray<Row> => {
   }
 }
 
-/** Where the recording of a feed lies below the folder. */
+/** Returns the path of the recording of a feed. */
 export const recordingOf = (feed: Feed): string => {
   const { host, pathname } = new URL(feedRequests(feed, undefined, undefined)[0]?.url ?? "")
   return path.join(host, pathname)
@@ -251,10 +251,11 @@ export const recordingOf = (feed: Feed): string => {
 /** Bodies by feed name. */
 export type Bodies = Readonly<Record<string, string>>
 
-/** One small payload for every feed of the catalog. */
-export const everyFeed = (): Bodies => Object.fromEntries(feeds.map((feed) => [feed.feed, bodyOf(feed, rowsFor(feed))]))
+/** Makes one small payload for every feed of the catalog. */
+export const everyFeed = (): Bodies =>
+  Object.fromEntries(feeds.map((feed) => [feed.feed, bodyOf(feed, makeRows(feed))]))
 
-/** Writes recordings as `--replay` reads them. */
+/** Writes recordings in the layout of `--replay`. */
 export const writeRecordings = (folder: string, bodies: Bodies) => {
   for (const [name, body] of Object.entries(bodies)) {
     const file = path.join(folder, recordingOf(feedNamed(name)))

@@ -1,14 +1,14 @@
-/** Whole live runs of commodities, as the program makes them, on a machine that may have something wrong with itself. */
+/** Whole live runs of commodities, as in the program, on a machine that may have a fault of its own. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { commodities, FeedsLeftOut, ingestFromOrigin } from "@larder/pipelines"
 import type { FeedLeftOut } from "@larder/schemas"
 import { Clock, ConfigProvider, Effect, Layer, Logger, Runtime } from "effect"
 import type { FaultyRun } from "./commodity-faults.ts"
 import { feedAt } from "./live-commodities.ts"
-import { hostsMoved, unpaced } from "./live-runs.ts"
+import { redirectHosts, unpaced } from "./live-runs.ts"
 
-/** The machine's clock, so many milliseconds off. */
-const clockOff = (ms: number) =>
+/** Shifts the clock of the machine by some milliseconds. */
+const shiftClock = (ms: number) =>
   Layer.effect(
     Clock.Clock,
     Effect.map(
@@ -25,45 +25,45 @@ const clockOff = (ms: number) =>
     )
   )
 const dayInMs = 86_400_000
-const clockOf = (machine: FaultyRun["machine"]) => {
-  if (machine === "is a day ahead") return clockOff(dayInMs)
-  return machine === "is a day behind" ? clockOff(-dayInMs) : Layer.empty
+const selectClock = (machine: FaultyRun["machine"]) => {
+  if (machine === "is a day ahead") return shiftClock(dayInMs)
+  return machine === "is a day behind" ? shiftClock(-dayInMs) : Layer.empty
 }
 
-export interface Ended {
+export interface RunEnd {
   readonly exit: number
   readonly left_out: ReadonlyArray<FeedLeftOut>
-  /** What a person reads: the error, or what was left out, or what was logged. */
-  readonly told: string
+  /** The error, the reasons for left-out feeds, or the logs. */
+  readonly output: string
 }
 
-type Told = Error & { readonly [Runtime.errorExitCode]?: number; readonly left_out?: Ended["left_out"] }
-const ended = (error: Told): Ended => ({
+type RunError = Error & { readonly [Runtime.errorExitCode]?: number; readonly left_out?: RunEnd["left_out"] }
+const describeError = (error: RunError): RunEnd => ({
   exit: error[Runtime.errorExitCode] ?? 1,
   left_out: error.left_out ?? [],
-  told: error.message
+  output: error.message
 })
 
 interface Place {
   readonly home: string
-  /** The server that answers. */
+  /** The server of all other feeds. */
   readonly upstream: string
   /** A server whose certificate is not trusted. */
   readonly selfSigned: string
 }
 
-/** Two tries, and a second for the head of an answer where one is never sent. */
+/** Two tries; the response timeout is one second if a feed never responds. */
 export const runCommodities = ({ home, selfSigned, upstream }: Place, { faults, machine }: FaultyRun) => {
   const logs: Array<string> = []
   const distrusted = machine === "distrusts the last feeds" ? (faults.at(-1)?.feeds ?? []) : []
-  const toPath = ({ host, pathname, search }: URL) => {
+  const toAddress = ({ host, pathname, search }: URL) => {
     const path = `/${host}${pathname}${search}`
     return `${distrusted.includes(feedAt(path)) ? selfSigned : upstream}${path}`
   }
   const environment = machine === "has no key" ? {} : { MARS_API_KEY: "0123456789" }
   return ingestFromOrigin(commodities, { home, days: undefined, dryRun: false }).pipe(
     Effect.provide(
-      hostsMoved(toPath, {
+      redirectHosts(toAddress, {
         ...unpaced,
         maxAttempts: 2,
         ...(faults.some(({ isSilent }) => isSilent) ? { responseTimeout: "1 second" } : {})
@@ -71,12 +71,12 @@ export const runCommodities = ({ home, selfSigned, upstream }: Place, { faults, 
     ),
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment))),
     Effect.provide([NodeServices.layer, Logger.layer([Logger.map(Logger.formatJson, (line) => void logs.push(line))])]),
-    Effect.provide(clockOf(machine)),
+    Effect.provide(selectClock(machine)),
     Effect.match({
       onSuccess: ({ left_out }) =>
         left_out.length === 0
-          ? { exit: 0, left_out, told: logs.join("\n") }
-          : ended(
+          ? { exit: 0, left_out, output: logs.join("\n") }
+          : describeError(
               new FeedsLeftOut({
                 pipeline: "commodities",
                 left_out,
@@ -84,7 +84,7 @@ export const runCommodities = ({ home, selfSigned, upstream }: Place, { faults, 
                 all_failed: false
               })
             ),
-      onFailure: ended
+      onFailure: describeError
     })
   )
 }

@@ -1,11 +1,11 @@
-/** The rows that a pipeline's mapping gives for the fixtures of its test: a file for each version of the mapping. */
+/** Expected rows of a pipeline's mapping for its fixtures: a file for each version of the mapping. */
 import assert from "node:assert/strict"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 
 const record = "LARDER_RECORD_GOLDEN=1 npx vitest run mapping-version && npm run format"
 
 /** Compares the rows with `<version>.json` in the folder. Records that file if it is missing; never overwrites it. */
-export const goldenRows = (folder: URL, version: number, rows: unknown) => {
+export const compareWithGolden = (folder: URL, version: number, rows: unknown) => {
   const file = new URL(`${version}.json`, folder)
   if (!existsSync(file)) {
     assert(process.env.LARDER_RECORD_GOLDEN === "1", `${file.pathname} is missing. Record it: ${record}`)
@@ -14,6 +14,6 @@ export const goldenRows = (folder: URL, version: number, rows: unknown) => {
   assert.deepEqual(
     JSON.parse(JSON.stringify(rows)),
     JSON.parse(readFileSync(file, "utf8")),
-    `The mapping gives other rows than ${file.pathname}. If that is intended, raise mappingVersion, and record: ${record}`
+    `The mapping returns other rows than ${file.pathname}. If that is intended, raise mappingVersion, and record: ${record}`
   )
 }

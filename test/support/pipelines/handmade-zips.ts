@@ -1,4 +1,4 @@
-/** Zips made byte by byte, so that each part of them can be wrong in a test. */
+/** Makes zips byte by byte, so that a test can change each part. */
 import { crc32, deflateRawSync } from "node:zlib"
 
 export interface Part {
@@ -10,9 +10,9 @@ export interface Part {
   readonly crc?: number
   /** Declared length, unpacked. Above 4 GB it is written as zip64. */
   readonly bytes?: number
-  /** Mode of the file, as a Unix notes it. */
+  /** Unix mode of the file. */
   readonly mode?: number
-  /** In place of what the content deflates to. */
+  /** Replaces the compressed content. */
   readonly packed?: Buffer
 }
 
@@ -31,11 +31,11 @@ export const zipOf = (...parts: ReadonlyArray<Part>) => {
   const bodies: Array<Buffer> = []
   const list: Array<Buffer> = []
   let offset = 0
-  for (const { path, content, ...wrong } of parts) {
+  for (const { path, content, ...faults } of parts) {
     const name = Buffer.from(path)
     const plain = Buffer.from(content)
-    const { method = 8, flags = 0, crc = crc32(plain), bytes = plain.length } = wrong
-    const packed = wrong.packed ?? (method === 8 ? deflateRawSync(plain) : plain)
+    const { method = 8, flags = 0, crc = crc32(plain), bytes = plain.length } = faults
+    const packed = faults.packed ?? (method === 8 ? deflateRawSync(plain) : plain)
     const common = Buffer.alloc(26)
     common.writeUInt16LE(20, 0)
     common.writeUInt16LE(flags | utf8, 2)
@@ -46,7 +46,7 @@ export const zipOf = (...parts: ReadonlyArray<Part>) => {
     common.writeUInt16LE(name.length, 22)
     const local = Buffer.concat([Buffer.from("PK\x03\x04"), common, name, packed])
     const entry = Buffer.alloc(14)
-    entry.writeUInt32LE(((wrong.mode ?? 0) << 16) >>> 0, 6)
+    entry.writeUInt32LE(((faults.mode ?? 0) << 16) >>> 0, 6)
     entry.writeUInt32LE(offset, 10)
     const extra = zip64(bytes)
     common.writeUInt16LE(extra.length, 24)

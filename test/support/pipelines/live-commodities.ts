@@ -1,6 +1,6 @@
 /**
- * Live runs against a server on this machine, for tests: the real origin, archive, staging, publication and checks. Only the
- * hosts are moved.
+ * Live runs against a server on this machine: the real origin, archive, staging, publication and checks. Only the hosts
+ * are replaced.
  */
 import type { ServerResponse } from "node:http"
 import path from "node:path"
@@ -22,16 +22,16 @@ import type { Upstream } from "./upstream.ts"
 
 const { feeds } = catalog()
 
-/** The real network origin, with each upstream host moved to a path of this machine's server. */
-const movedTo = (upstream: Upstream) =>
+/** The real network origin, with each upstream host replaced by a path of this machine's server. */
+const redirectTo = (upstream: Upstream) =>
   Layer.effect(
     Origin,
     Effect.map(Origin, (live) =>
       Origin.of({
         ...live,
-        open: (ask, resume) => {
-          const { host, pathname, search } = new URL(ask.url)
-          return live.open({ ...ask, url: `${upstream.url}/${host}${pathname}${search}` }, resume)
+        open: (request, resume) => {
+          const { host, pathname, search } = new URL(request.url)
+          return live.open({ ...request, url: `${upstream.url}/${host}${pathname}${search}` }, resume)
         }
       })
     )
@@ -44,11 +44,11 @@ const json = (response: ServerResponse, body: string) => {
 
 const feedsByPath = new Map(feeds.map((feed) => [`/${decodeURI(recordingOf(feed))}`, feed.feed]))
 
-/** The feed at a path of this machine's server, whatever its query; empty where there is none. */
+/** The feed at a path of this machine's server, whatever its query; empty if there is none. */
 export const feedAt = (url: string) => feedsByPath.get(decodeURI(url.split("?")[0] ?? "")) ?? ""
 
-/** Answers each feed's path, and everything else with 404. */
-export const serving =
+/** Serves these bodies at the paths of their feeds, and responds with 404 to anything else. */
+export const serveFeeds =
   (bodies: () => Bodies) =>
   (response: ServerResponse, _n: number, { url }: { readonly url: string }) => {
     const body = bodies()[feedAt(url)]
@@ -56,8 +56,8 @@ export const serving =
     else json(response, body)
   }
 
-/** Small payloads of these feeds alone: a run of few feeds is a quick one. */
-export const only = (...names: ReadonlyArray<string>): Bodies => {
+/** Small payloads of these feeds alone: a run of few feeds is quick. */
+export const bodiesOf = (...names: ReadonlyArray<string>): Bodies => {
   const bodies = everyFeed()
   return Object.fromEntries(names.map((name) => [name, bodies[name] ?? ""]))
 }
@@ -67,19 +67,19 @@ interface LiveRun {
   readonly id?: string
   readonly origin?: "live" | "sample"
   readonly days?: DayRange
-  /** With a key, where it says nothing else. */
+  /** By default, with a key. */
   readonly environment?: Readonly<Record<string, string>>
-  /** Gets every log line of the run. */
-  readonly listen?: (message: string) => void
+  /** Receives every log line of the run. */
+  readonly onLog?: (message: string) => void
 }
 
-/** One run, published. Returns what was read and the record of the run. */
+/** Runs and publishes once. Returns the result of the read and the record of the run. */
 export const runLive = ({
   days,
   environment = { MARS_API_KEY: "a-key" },
   home,
   id = "run-1",
-  listen,
+  onLog,
   origin = "live",
   upstream
 }: LiveRun) =>
@@ -119,9 +119,9 @@ export const runLive = ({
   }).pipe(
     Effect.scoped,
     Effect.provide(Archive.layer({ folder: path.join(home, "raw"), run_id: id, pipeline: "commodities", days: null })),
-    Effect.provide(movedTo(upstream)),
+    Effect.provide(redirectTo(upstream)),
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment))),
-    Effect.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => listen?.(line))]))
+    Effect.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => onLog?.(line))]))
   )
 
 export const temporaryHome = Effect.flatMap(FileSystem.FileSystem, (fs) =>

@@ -1,6 +1,6 @@
 /**
- * Whole live runs in the test's own process: the real origin over real HTTP, archive, staging, publication and checks, with no
- * pause between two requests of a host. What the program adds (flags, output, exit codes) is tested with the program.
+ * Whole live runs in the process of the test: the real origin over real HTTP, archive, staging, publication and checks,
+ * without pauses between the requests to a host. Tests of the program cover flags, output and exit codes.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import {
@@ -16,24 +16,24 @@ import { ConfigProvider, type Duration, Effect, Layer, Logger } from "effect"
 import { later } from "../later.ts"
 import type { Environment } from "../programs.ts"
 
-/** Moves each upstream host to a path of the server at `base`, where `toPath` says which. */
-export const hostsMoved = (toPath: (url: URL) => string, policy: Partial<LivePolicy>) =>
+/** A live origin that sends each request to the address that `toAddress` returns. */
+export const redirectHosts = (toAddress: (url: URL) => string, policy: Partial<LivePolicy>) =>
   Layer.effect(
     Origin,
     Effect.map(Origin, (live) =>
       Origin.of({
         ...live,
-        open: (ask, resume) => {
-          const url = toPath(new URL(ask.url))
-          return Effect.map(live.open({ ...ask, url }, resume), (answer) =>
-            answer.final_url === url ? { ...answer, final_url: ask.url } : answer
+        open: (request, resume) => {
+          const url = toAddress(new URL(request.url))
+          return Effect.map(live.open({ ...request, url }, resume), (response) =>
+            response.final_url === url ? { ...response, final_url: request.url } : response
           )
         }
       })
     )
   ).pipe(Layer.provide(liveOrigin(policy)))
 
-/** No pauses between requests, and short ones where a request is repeated. */
+/** No pauses between requests, and short ones before retries. */
 export const unpaced = {
   interval: 0,
   throttledInterval: 0,
@@ -47,21 +47,21 @@ interface LiveRun {
   readonly environment?: Environment
   readonly dryRun?: boolean
   readonly acceptShrinkage?: boolean
-  /** The file of a list of stores, as given with `--stores`. */
+  /** The store list of `--stores`. */
   readonly stores?: string
-  /** How much later than now it is for the run. */
+  /** How far the clock of the run is ahead. */
   readonly ahead?: Duration.Input
-  /** Where requests go; by default to the addresses themselves. */
-  readonly origin?: ReturnType<typeof hostsMoved>
+  /** By default, requests go to the addresses themselves. */
+  readonly origin?: ReturnType<typeof redirectHosts>
 }
 
 export interface EndedRun {
-  /** Null where the run failed. */
+  /** Null if the run failed. */
   readonly run: RunRecord | null
   /** Why it failed, or which feeds could not be read. */
   readonly problem: string
   readonly logs: string
-  /** Of a run of stores: how many its list has, and how many were not due. */
+  /** For stores: how many the list has, and how many were not due. */
   readonly stores?: ReadResult["stores"] | undefined
 }
 

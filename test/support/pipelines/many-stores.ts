@@ -55,7 +55,7 @@ export const expectManyReads = (stores: number, atOnce: number) =>
       (stores / 5) * (20 + 21 + 22 + 23 + 24)
     )
     assert.strictEqual(most, atOnce)
-    assert.strictEqual(Math.max(...shops.map(({ load }) => load.most)), 1)
+    assert.strictEqual(Math.max(...shops.map(({ load }) => load.max)), 1)
     const [half = 0, whole = 0] = after
     assert.isBelow(whole - half, (stores / 2) * perStore)
   }).pipe(

@@ -1,46 +1,48 @@
-/** A real forward proxy on this machine: it tunnels, and forwards plain HTTP, to wherever a test says that a host lies. */
+/** A real forward proxy on this machine: it tunnels and forwards plain HTTP to the port that a test chooses for a host. */
 import { createServer, type IncomingHttpHeaders, request } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { Effect } from "effect"
 
 interface Forwarded {
   /** Such as `CONNECT api.example.com:443` or `GET http://shop.example.com/`. */
-  readonly asked: string
+  readonly request: string
   readonly headers: IncomingHttpHeaders
 }
 
 interface ProxyOptions {
-  /** Port of this machine where the host lies. */
+  /** Returns the port of this machine that serves the host. */
   readonly portOf?: (authority: string) => number
-  /** Status with which every request is refused. */
-  readonly refuses?: number
+  /** Refuses every request with this status. */
+  readonly refusalStatus?: number
 }
 
 export const startProxy = ({
   portOf = (authority) => Number(authority.split(":")[1] ?? 80),
-  refuses
+  refusalStatus
 }: ProxyOptions = {}) =>
   Effect.acquireRelease(
-    Effect.callback<{ port: number; seen: ReadonlyArray<Forwarded>; server: ReturnType<typeof createServer> }>(
+    Effect.callback<{ port: number; requests: ReadonlyArray<Forwarded>; server: ReturnType<typeof createServer> }>(
       (resume) => {
-        const seen: Array<Forwarded> = []
+        const requests: Array<Forwarded> = []
         const server = createServer((incoming, outgoing) => {
           const { headers, method, url = "" } = incoming
-          seen.push({ asked: `${method} ${url}`, headers })
-          if (refuses !== undefined) return void outgoing.writeHead(refuses).end("<html><title>Blocked</title></html>")
+          requests.push({ request: `${method} ${url}`, headers })
+          if (refusalStatus !== undefined)
+            return void outgoing.writeHead(refusalStatus).end("<html><title>Blocked</title></html>")
           const { host, pathname, search } = new URL(url)
           const forwarded = request({ host: "127.0.0.1", port: portOf(host), path: pathname + search, method, headers })
           forwarded.on("error", () => outgoing.destroy())
-          forwarded.on("response", (answer) => {
-            outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
-            answer.pipe(outgoing)
+          forwarded.on("response", (response) => {
+            outgoing.writeHead(response.statusCode ?? 502, response.headers)
+            response.pipe(outgoing)
           })
           incoming.pipe(forwarded)
         })
         server.on("connect", ({ headers, url = "" }, client, head) => {
-          seen.push({ asked: `CONNECT ${url}`, headers })
+          requests.push({ request: `CONNECT ${url}`, headers })
           client.on("error", () => client.destroy())
-          if (refuses !== undefined) return void client.end(`HTTP/1.1 ${refuses} Refused\r\ncontent-length: 0\r\n\r\n`)
+          if (refusalStatus !== undefined)
+            return void client.end(`HTTP/1.1 ${refusalStatus} Refused\r\ncontent-length: 0\r\n\r\n`)
           const target = connect(portOf(url), "127.0.0.1", () => {
             client.write("HTTP/1.1 200 Connection established\r\n\r\n")
             target.write(head)
@@ -51,7 +53,7 @@ export const startProxy = ({
         })
         server.listen(0, "127.0.0.1", () => {
           const { port } = server.address() as AddressInfo // a server that listens on a port has one
-          resume(Effect.succeed({ port, seen, server }))
+          resume(Effect.succeed({ port, requests, server }))
         })
       }
     ),

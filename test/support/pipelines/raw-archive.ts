@@ -1,4 +1,4 @@
-/** Raw archives of tests: an origin that answers from memory, and what lies in the folder. */
+/** Raw archives of tests: an origin that responds from memory, and the content of the folder. */
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
@@ -10,8 +10,8 @@ export const sha256Of = (bytes: string | Uint8Array) => createHash("sha256").upd
 
 type Payloads = Readonly<Record<string, string | Uint8Array>>
 
-/** Answers each address with its payload, as the network does; on condition where that is asked. */
-export const answering = (payloads: Payloads) =>
+/** Responds with these payloads as the network does, also to conditional requests. */
+export const originOf = (payloads: Payloads) =>
   Layer.succeed(
     Origin,
     Origin.of({
@@ -36,17 +36,17 @@ export const answering = (payloads: Payloads) =>
     })
   )
 
-/** An address for each payload. */
-export const addressed = (payloads: ReadonlyArray<string | Uint8Array>): Payloads =>
+/** Gives each payload an address. */
+export const assignUrls = (payloads: ReadonlyArray<string | Uint8Array>): Payloads =>
   Object.fromEntries(payloads.map((payload, at) => [`https://source.test/${at}`, payload]))
 
-export const runNamed = (
+export const archiveOf = (
   folder: string,
   run_id: string,
   more: { readonly resumesRuns?: true; readonly into?: string } = {}
 ) => Archive.layer({ folder, run_id, pipeline: "shops", days: null, ...more })
 
-/** Fetches all of these, and tells what the run reads. */
+/** Fetches these payloads, and returns the bytes that the run reads. */
 export const fetchAll = (payloads: Payloads) =>
   Effect.gen(function* () {
     const archive = yield* Archive
@@ -56,17 +56,17 @@ export const fetchAll = (payloads: Payloads) =>
     )
   })
 
-/** A run of this archive that fetches all of these, publishes and packs. */
-export const packedRun = (folder: string, run_id: string, payloads: Payloads) =>
+/** Fetches these payloads in a run of its own, publishes and packs. */
+export const packRun = (folder: string, run_id: string, payloads: Payloads) =>
   Effect.gen(function* () {
     const archive = yield* Archive
     const read = yield* fetchAll(payloads)
-    yield* archive.recordPublished(run_id)
+    yield* archive.recordEnd({ published: run_id })
     yield* archive.pack
     return read
-  }).pipe(Effect.provide([runNamed(folder, run_id), answering(payloads)]))
+  }).pipe(Effect.provide([archiveOf(folder, run_id), originOf(payloads)]))
 
-/** Files of the archive, without lists and the index. */
+/** Lists the files of the archive, without the lists of fetches and the index. */
 export const filesIn = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -74,8 +74,8 @@ export const filesIn = (folder: string) =>
     .filter((name) => !name.startsWith("fetches/") && name !== "packs/index.sqlite")
     .sort()
 
-/** Hashes of the payloads in a pack. */
-export const membersOf = (folder: string, pack: string) =>
+/** Lists the hashes of the payloads in a pack. */
+export const listMembers = (folder: string, pack: string) =>
   Effect.promise(async () => {
     const opened = await openPack(`${folder}/packs/${pack}.zip`)
     opened.close()
@@ -90,8 +90,8 @@ const readAll = async (file: string) => {
   return payloads
 }
 
-/** All payloads of an archive. */
-export const payloadsIn = async (folder: string): Promise<ReadonlyArray<Buffer>> => {
+/** Reads all payloads of an archive. */
+export const readPayloads = async (folder: string): Promise<ReadonlyArray<Buffer>> => {
   const files = filesIn(folder).map((name) => path.join(folder, name))
   const read = files.map((file) => (file.endsWith(".zip") ? readAll(file) : [readFileSync(file)]))
   return (await Promise.all(read)).flat()

@@ -7,7 +7,7 @@ import type { Layout } from "@larder/warehouse"
 import { Effect } from "effect"
 import { copied } from "../warehouse/copied-home.ts"
 import { aLayout, ask, pantryIn } from "../warehouse/pantry.ts"
-import { addressed, answering, fetchAll, membersOf, runNamed, sha256Of } from "./raw-archive.ts"
+import { archiveOf, assignUrls, fetchAll, listMembers, originOf, sha256Of } from "./raw-archive.ts"
 
 const { dataSet, price } = pantryIn("shops")
 
@@ -15,14 +15,14 @@ const { dataSet, price } = pantryIn("shops")
 export const shop: Pipeline = {
   name: "shops",
   dataSet,
-  holds: "prices",
+  rowNoun: "prices",
   checks: [],
   samples: new URL("file:///not/there"),
   recordingFolders: [],
   resumesRuns: true,
   rebuildRepeatsEmptyRuns: true,
   read: Effect.fnUntraced(function* ({ run_id, staging }) {
-    const items = (yield* fetchAll(addressed(["", ""])).pipe(Effect.orDie)).map((bytes) =>
+    const items = (yield* fetchAll(assignUrls(["", ""])).pipe(Effect.orDie)).map((bytes) =>
       new TextDecoder().decode(bytes)
     )
     if (items.some((item) => item.startsWith("spoiled"))) return yield* new ReadFailed({ faults: ["spoiled"] })
@@ -37,7 +37,7 @@ export const shop: Pipeline = {
 /** Runs once, whatever comes of it. */
 export const ran = (layout: Layout, first: string, second: string) =>
   Effect.exit(ingestFromOrigin(shop, { home: layout.home, days: undefined, dryRun: false })).pipe(
-    Effect.provide(answering(addressed([first, second])))
+    Effect.provide(originOf(assignUrls([first, second])))
   )
 
 export const rawOf = ({ home }: Layout) => `${home}/raw`
@@ -48,7 +48,7 @@ export const zipsOf = (layout: Layout) =>
     .sort()
 /** The packs, each as what it holds, the oldest first. */
 export const packsOf = (layout: Layout) =>
-  Effect.forEach(zipsOf(layout), (name) => membersOf(rawOf(layout), name.replace(".zip", "")))
+  Effect.forEach(zipsOf(layout), (name) => listMembers(rawOf(layout), name.replace(".zip", "")))
 export const hashes = (...payloads: ReadonlyArray<string>) => payloads.map(sha256Of).sort()
 
 /** Two of four runs failed. Of what the first of these fetched, figs are needed; a fifth run was killed before it packed. */
@@ -61,9 +61,9 @@ export const archiveWithFailures = (figs = "figs") =>
       yield* ran(layout, "spoiled eggs", "pears")
       yield* ran(layout, figs, "plums")
       const folder = rawOf(layout)
-      yield* Effect.provide(fetchAll(addressed(["dates"])), [
-        runNamed(folder, "2027-shops"),
-        answering(addressed(["dates"]))
+      yield* Effect.provide(fetchAll(assignUrls(["dates"])), [
+        archiveOf(folder, "2027-shops"),
+        originOf(assignUrls(["dates"]))
       ])
       return layout
     })

@@ -194,5 +194,5 @@ export const readShop = (
     const upstream = yield* startShop(shop, misbehave)
     const before = { listed: Effect.succeed(new Set(known.map(String))) }
     const taken = yield* readOnce(storeAt({ url: upstream.url + path }, store), options.policy, before)
-    return { ...taken, asked: upstream.seen.map(({ url }) => url), load: upstream.load }
+    return { ...taken, asked: upstream.requests.map(({ url }) => url), load: upstream.load }
   }).pipe(Effect.provide(network(options)), Effect.scoped)

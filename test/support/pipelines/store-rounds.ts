@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import type { ServerResponse } from "node:http"
 import { Effect } from "effect"
 import { answerOf, range, type Shop } from "./store-host.ts"
-import { type Seen, startUpstream } from "./upstream.ts"
+import { type ReceivedRequest, startUpstream } from "./upstream.ts"
 
 const body_html = `<p>${"A text of a product. ".repeat(50)}</p>`
 const robots = "User-agent: *\nAllow: /\n"
@@ -69,7 +69,13 @@ interface Traffic {
   conditional: number
 }
 
-const serve = (n: number, version: number, traffic: Traffic, response: ServerResponse, { headers, url }: Seen) => {
+const serve = (
+  n: number,
+  version: number,
+  traffic: Traffic,
+  response: ServerResponse,
+  { headers, url }: ReceivedRequest
+) => {
   traffic.requests += 1
   const given = givenBy(n, version, url)
   if (given === undefined) return void response.writeHead(404).end()

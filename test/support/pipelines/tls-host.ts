@@ -1,17 +1,17 @@
-/** A real HTTPS server on this machine, with the certificate that a test wants. */
+/** A real HTTPS server on this machine, with a given certificate. */
 import type { createServer, RequestListener } from "node:http"
 import { createServer as createTlsServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import { Effect } from "effect"
 
-interface WithKey {
+interface CertificateWithKey {
   readonly cert: string
   readonly key: string
 }
 
-/** While the scope is open, this process trusts the authority, as with NODE_EXTRA_CA_CERTS. */
-export const trusting = ({ cert }: { readonly cert: string }) =>
+/** Makes this process trust the authority until the scope closes, as NODE_EXTRA_CA_CERTS does. */
+export const trustAuthority = ({ cert }: { readonly cert: string }) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const before = getCACertificates("default")
@@ -21,10 +21,13 @@ export const trusting = ({ cert }: { readonly cert: string }) =>
     (before) => Effect.sync(() => setDefaultCACertificates(before))
   )
 
-export const startTls = ({ cert, key }: WithKey, answer: RequestListener = (_, response) => response.end("{}")) =>
+export const startTls = (
+  { cert, key }: CertificateWithKey,
+  respond: RequestListener = (_, response) => response.end("{}")
+) =>
   Effect.acquireRelease(
     Effect.callback<{ port: number; server: ReturnType<typeof createServer> }>((resume) => {
-      const server = createTlsServer({ cert, key }, answer)
+      const server = createTlsServer({ cert, key }, respond)
       server.listen(0, "127.0.0.1", () => {
         const { port } = server.address() as AddressInfo // a server that listens on a port has one
         resume(Effect.succeed({ port, server }))

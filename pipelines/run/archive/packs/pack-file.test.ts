@@ -58,7 +58,7 @@ describe("a pack", () => {
     await readChanged(() => {})
     const sizeInDirectory = whole.indexOf("PK\u0001\u0002") + 24
     await expect(readChanged((bytes) => bytes.writeUInt32LE(1000, sizeInDirectory))).rejects.toThrow(
-      "it has more bytes than its header says"
+      "it has more bytes than its header states"
     )
     await expect(readChanged((bytes) => bytes.fill(0xff, 100, 200))).rejects.toThrow(/invalid|incorrect/)
   })

@@ -1,5 +1,5 @@
 /**
- * A pack: an ordinary zip whose members are payloads named by their SHA-256. A member is deflated if that makes it
+ * A pack is an ordinary zip. Its members are payloads named by their SHA-256. A member is deflated if that makes it
  * smaller, and stored otherwise. A reader compares the bytes with the name, so the zip's own checksums are not needed.
  */
 import { createReadStream, createWriteStream } from "node:fs"
@@ -42,7 +42,7 @@ export interface LoosePayload {
   readonly written_at: Date
 }
 
-/** Writes a new zip, in constant memory. The caller removes what a failure leaves of it. */
+/** Writes a new zip, in constant memory. After a failure, the caller removes it. */
 export const writePack = async (target: string, payloads: ReadonlyArray<LoosePayload>) => {
   const zip = new ZipFile()
   const written = pipeline(zip.outputStream, createWriteStream(target, { flags: "wx" }))
@@ -91,7 +91,7 @@ export const openPack = async (file: string): Promise<Pack> => {
     if (entry === undefined) throw new Error("it has no such member")
     const digest = makeDigest()
     for await (const piece of await openMember(zip, entry)) {
-      if (digest.add(piece) > entry.uncompressedSize) throw new Error("it has more bytes than its header says")
+      if (digest.add(piece) > entry.uncompressedSize) throw new Error("it has more bytes than its header states")
       yield piece
     }
     if (digest.end().sha256 !== sha256) throw new Error("its bytes are not those that were fetched")

@@ -1,6 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
-import { addressed, packedRun, sha256Of } from "@larder/test/support/pipelines/raw-archive.ts"
+import { assignUrls, packRun, sha256Of } from "@larder/test/support/pipelines/raw-archive.ts"
 import { Effect, FileSystem } from "effect"
 import { type IndexUse, openPackIndex } from "./pack-index.ts"
 
@@ -12,8 +12,8 @@ const [one, two] = ["one", "two"].map(sha256Of) as [string, string]
 /** An archive with a pack for each of two runs. */
 const archived = Effect.gen(function* () {
   const folder = yield* makeFolder
-  yield* packedRun(folder, "run-1", addressed(["one"]))
-  yield* packedRun(folder, "run-2", addressed(["two"]))
+  yield* packRun(folder, "run-1", assignUrls(["one"]))
+  yield* packRun(folder, "run-2", assignUrls(["two"]))
   return { folder: `${folder}/packs`, file: `${folder}/packs/index.sqlite` }
 })
 

@@ -3,15 +3,17 @@
  * that it lacks are read when it is opened, and a missing or damaged index is built again. Whatever it contains, a
  * payload is read from its pack and compared with its hash.
  */
+import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { pathToFileURL } from "node:url"
 import { ifMissing } from "@larder/warehouse"
-import { Effect, FileSystem, Path } from "effect"
+import { Effect, FileSystem } from "effect"
 import { reasonOf } from "../../files/causes.ts"
 import { withPack } from "./pack-file.ts"
 
 /**
- * `write` keeps the file up to date. `read` changes nothing on disk, as a dry run promises. `scan` reads the packs
- * themselves: a rebuild of everything opens nearly all of them anyway.
+ * `write` keeps the file up to date. `read` adds in memory what the file lacks, because a dry run changes nothing on
+ * disk. `scan` ignores the file: a rebuild of everything opens nearly all packs anyway.
  */
 export type IndexUse = "write" | "read" | "scan"
 
@@ -24,26 +26,30 @@ const tables = `
     sha256 blob not null, pack_id integer not null, primary key (sha256, pack_id)
   ) strict, without rowid;`
 
-/** The newest pack first: a pack that was made because an earlier one is damaged comes before it. */
-const packsOfMember = "select name from member join pack using (pack_id) where sha256 = ? order by name desc"
-
 export const packName = /^[^.].*\.zip$/
 
 /** SQLite's codes for a damaged file, and for a file that is not a database. */
 const isDamaged = (error: unknown) =>
   error instanceof Error && "errcode" in error && (error.errcode === 11 || error.errcode === 26)
 
-const openFile = (file: string, use: "write" | "read") => {
-  const db = new DatabaseSync(file, { timeout, readOnly: use === "read" })
+const openDatabase = (file: string, use: IndexUse) => {
+  const db = new DatabaseSync(use === "write" ? file : ":memory:", { timeout })
   try {
-    if (use === "write") db.exec(tables)
-    const find = db.prepare(packsOfMember)
-    const packs = db.prepare("select name from pack")
-    const namesFrom = (rows: ReadonlyArray<Record<string, unknown>>) => rows.map(({ name }) => String(name))
+    db.exec(tables)
+    if (use === "read") db.prepare("attach ? as stored").run(`${pathToFileURL(file).href}?mode=ro`)
+    const fromEach = (select: (schema: string) => string) =>
+      db.prepare(`${(use === "read" ? ["main", "stored"] : ["main"]).map(select).join(" union ")} order by name desc`)
+    const packs = fromEach((schema) => `select name from ${schema}.pack`)
+    const find = fromEach(
+      (schema) => `select name from ${schema}.member join ${schema}.pack using (pack_id) where sha256 = ?1`
+    )
+    const listNames = (rows: ReadonlyArray<Record<string, unknown>>) => rows.map(({ name }) => String(name))
     return {
+      use,
       close: () => db.close(),
-      packs: () => namesFrom(packs.all()),
-      packsOf: (sha256: string) => namesFrom(find.all(Buffer.from(sha256, "hex"))),
+      packs: () => listNames(packs.all()),
+      /** The newest pack first: a pack that was made because an earlier one is damaged comes before it. */
+      packsOf: (sha256: string) => listNames(find.all(Buffer.from(sha256, "hex"))),
       change: (added: ReadonlyMap<string, Iterable<string>>, gone: Iterable<string>) => {
         db.exec("begin immediate")
         try {
@@ -69,91 +75,80 @@ const openFile = (file: string, use: "write" | "read") => {
     throw cause
   }
 }
-type IndexFile = ReturnType<typeof openFile>
+type Database = ReturnType<typeof openDatabase>
 
 export const openPackIndex = Effect.fn("PackIndex.open")(function* (folder: string, use: IndexUse) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const file = path.join(folder, "index.sqlite")
-  /** Undefined if the file cannot be used. */
-  let stored: IndexFile | undefined
-  /** Packs that the file does not list, by the payloads that they contain. */
-  const unlisted = new Map<string, Set<string>>()
-  const read = new Set<string>()
-
-  const drop = (cause: unknown) =>
-    Effect.gen(function* () {
-      if (stored !== undefined) yield* Effect.sync(stored.close)
-      stored = undefined
-      if (use === "write" && isDamaged(cause)) yield* Effect.ignore(fs.remove(file, { force: true }))
-      yield* Effect.logInfo(`${file} cannot be used (${reasonOf(cause)}): the packs themselves are read instead`)
-    })
-  const useIndex = <A>(on: (index: IndexFile) => A) =>
-    Effect.suspend(() => {
-      const index = stored
-      if (index === undefined) return Effect.undefined
-      return Effect.try({ try: () => on(index), catch: (cause) => cause }).pipe(
-        Effect.catch((cause) => Effect.as(drop(cause), undefined))
-      )
-    })
 
   const readMembers = (name: string) => {
-    const packFile = path.join(folder, name)
-    return Effect.tryPromise(() => withPack(packFile, ({ members }) => new Set(members.keys()))).pipe(
+    const pack = path.join(folder, name)
+    return Effect.tryPromise(() => withPack(pack, ({ members }) => [...members.keys()])).pipe(
       Effect.tapError(({ cause }) =>
         Effect.logWarning(
-          `${packFile} cannot be read (${reasonOf(cause)}): its payloads count as missing. Restore it from a backup.`
+          `${pack} cannot be read (${reasonOf(cause)}): its payloads count as missing. Restore it from a backup.`
         )
       ),
       Effect.orElseSucceed(() => undefined)
     )
   }
 
-  const addUnlisted = (name: string, members: Iterable<string>) => {
-    read.add(name)
-    for (const sha256 of members) unlisted.set(sha256, (unlisted.get(sha256) ?? new Set()).add(name))
-  }
-
-  const refresh = Effect.gen(function* () {
+  /** Compares the folder with the packs that an index lists. */
+  const findChanges = Effect.fnUntraced(function* (listed: ReadonlyArray<string>) {
     const names = yield* fs.readDirectory(folder).pipe(ifMissing<ReadonlyArray<string>>([]))
     const present = new Set(names.filter((name) => packName.test(name)))
-    const known = new Set([...read, ...((yield* useIndex((index) => index.packs())) ?? [])])
-    const added = new Map<string, ReadonlySet<string>>()
+    const known = new Set(listed)
+    const added = new Map<string, ReadonlyArray<string>>()
     for (const name of present) {
       const members = known.has(name) ? undefined : yield* readMembers(name)
       if (members !== undefined) added.set(name, members)
     }
-    const gone = [...known].filter((name) => !present.has(name))
-    if (added.size === 0 && gone.length === 0) return
-    if (use === "write") yield* useIndex((index) => index.change(added, gone))
-    if (use !== "write" || stored === undefined) for (const [name, members] of added) addUnlisted(name, members)
+    return { added, gone: listed.filter((name) => !present.has(name)) }
   })
 
-  const openStored = Effect.try({
-    try: () => openFile(file, use === "read" ? "read" : "write"),
-    catch: (cause) => cause
+  const discard = Effect.fnUntraced(function* (cause: unknown) {
+    yield* Effect.logInfo(`${file} cannot be used (${reasonOf(cause)}): the packs themselves are read instead`)
+    if (use === "write" && isDamaged(cause)) yield* Effect.ignore(fs.remove(file, { force: true }))
   })
-  const open = Effect.gen(function* () {
-    if (use === "scan" || !(yield* fs.exists(use === "read" ? file : folder))) return
-    stored = yield* openStored.pipe(
-      Effect.catchIf(isDamaged, (cause) => Effect.andThen(drop(cause), openStored)),
-      Effect.catch((cause) => Effect.as(drop(cause), undefined))
+
+  const open = (mode: IndexUse) => Effect.try({ try: () => openDatabase(file, mode), catch: (cause) => cause })
+  const opening = Effect.gen(function* () {
+    if (!(yield* fs.exists(use === "read" ? file : folder))) return yield* Effect.orDie(open("scan"))
+    return yield* open(use).pipe(
+      Effect.tapError(discard),
+      Effect.catchIf(isDamaged, () => open(use === "write" ? use : "scan")),
+      Effect.catch(() => Effect.orDie(open("scan")))
     )
   })
-  yield* Effect.acquireRelease(open, () => Effect.sync(() => stored?.close()))
+  let database: Database = yield* Effect.acquireRelease(opening, () => Effect.sync(() => database.close()))
+
+  /** Continues with an index in memory if the file turns out to be unusable. The next run builds a damaged file again. */
+  const replace = Effect.fnUntraced(function* (cause: unknown) {
+    const { added } = yield* findChanges([])
+    const replacement = openDatabase(file, "scan")
+    replacement.change(added, [])
+    database.close()
+    database = replacement
+    yield* discard(cause)
+  })
+  const query = <A>(run: (on: Database) => A) =>
+    Effect.try({ try: () => run(database), catch: (cause) => cause }).pipe(
+      Effect.catch((cause) => Effect.flatMap(replace(cause), () => Effect.sync(() => run(database))))
+    )
+
+  const refresh = Effect.gen(function* () {
+    const { added, gone } = yield* findChanges(yield* query((index) => index.packs()))
+    if (added.size > 0 || gone.length > 0) yield* query((index) => index.change(added, gone))
+  })
   yield* refresh
 
-  const packsOf = Effect.fnUntraced(function* (sha256: string) {
-    const wasOpen = stored !== undefined
-    const listed = yield* useIndex((index) => index.packsOf(sha256))
-    if (wasOpen && listed === undefined) yield* refresh // the index has just turned out to be damaged
-    return [...new Set([...(unlisted.get(sha256) ?? []), ...(listed ?? [])])].sort().reverse()
+  const add = Effect.fnUntraced(function* (name: string, members: ReadonlyArray<string>) {
+    if (database.use === use) return yield* query((index) => index.change(new Map([[name, members]]), []))
+    const opened = yield* opening // the folder was missing when the index was opened, or the file was damaged
+    database.close()
+    database = opened
+    yield* refresh
   })
 
-  const add = Effect.fnUntraced(function* (name: string, members: ReadonlyArray<string>) {
-    if (stored === undefined && use === "write") yield* open
-    yield* useIndex((index) => index.change(new Map([[name, members]]), []))
-    if (stored === undefined) addUnlisted(name, members)
-  })
-  return { packsOf, add, refresh }
+  return { packsOf: (sha256: string) => query((index) => index.packsOf(sha256)), add, refresh }
 })

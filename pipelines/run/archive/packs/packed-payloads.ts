@@ -1,8 +1,9 @@
 /**
  * Payloads in the packs of an archive. A packed payload counts only if its bytes are still those that were fetched. If
- * several packs hold it, the first undamaged one counts.
+ * several packs contain it, the first undamaged one counts.
  */
-import { Effect, FileSystem, Path } from "effect"
+import path from "node:path"
+import { Effect, FileSystem } from "effect"
 import { reasonOf } from "../../files/causes.ts"
 import { FileUnwritable } from "../../files/write-all.ts"
 import { openPack, type Pack, readMember } from "./pack-file.ts"
@@ -57,7 +58,6 @@ const makePackCache = (fileOf: (name: string) => string) => {
 
 export const openPackedPayloads = Effect.fnUntraced(function* (folder: string, use: IndexUse) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const index = yield* openPackIndex(folder, use)
   const packs = yield* Effect.acquireRelease(
     Effect.sync(() => makePackCache((name) => path.join(folder, name))),

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
 import { type Misbehaviour, range, readShop } from "@larder/test/support/pipelines/store-host.ts"
-import { whileTimePasses } from "@larder/test/support/pipelines/upstream.ts"
+import { whileClockAdvances } from "@larder/test/support/pipelines/upstream.ts"
 import { Effect } from "effect"
 import type { StoreOutcome } from "./outcome.ts"
 
@@ -127,7 +127,7 @@ describe("a store that misbehaves on its first page", () => {
   it.effect.each(endlesslySlow)("fails with the matching outcome: %s", ([, answer]) =>
     Effect.gen(function* () {
       const { misbehave, step } = hanging(1, answer)
-      const { batches, read } = yield* whileTimePasses(step, readShop(shop, misbehave))
+      const { batches, read } = yield* whileClockAdvances(step, readShop(shop, misbehave))
       assert.deepStrictEqual([read.outcome, read.fetch_status], ["unreachable", "failed"], read.detail ?? "")
       assert.lengthOf(batches, 0)
     })
@@ -146,7 +146,7 @@ describe("a store that misbehaves on a later page", () => {
   it.effect.each(endlesslySlow)("is partial and keeps the products read before: %s", ([, answer]) =>
     Effect.gen(function* () {
       const { misbehave, step } = hanging(2, answer)
-      const { products, read } = yield* whileTimePasses(step, readShop(shop, misbehave))
+      const { products, read } = yield* whileClockAdvances(step, readShop(shop, misbehave))
       assert.deepStrictEqual([read.outcome, read.fetch_status], ["broken_off", "partial"], read.detail ?? "")
       assert.lengthOf(products, 250)
     })
@@ -157,7 +157,7 @@ describe("a store that takes too long", () => {
   it.effect("is partial if something was read in time", () =>
     Effect.gen(function* () {
       const { misbehave, step } = hanging(2, () => undefined)
-      const { products, read } = yield* whileTimePasses(
+      const { products, read } = yield* whileClockAdvances(
         step,
         readShop(shop, misbehave, { policy: { budget: "30 seconds" } })
       )
@@ -169,7 +169,7 @@ describe("a store that takes too long", () => {
     Effect.gen(function* () {
       const { misbehave, step } = hanging(2, drip)
       const policy = { pageTimeout: "20 seconds", budget: "1 day" } as const
-      const { products, read } = yield* whileTimePasses(
+      const { products, read } = yield* whileClockAdvances(
         step,
         readShop(shop, misbehave, { policy, requests: { idleTimeout: "1 day" } })
       )
@@ -181,7 +181,7 @@ describe("a store that takes too long", () => {
   it.effect("fails if nothing was read in time", () =>
     Effect.gen(function* () {
       const { misbehave, step } = hanging(1, () => undefined)
-      const { read } = yield* whileTimePasses(step, readShop(shop, misbehave, { policy: { budget: "30 seconds" } }))
+      const { read } = yield* whileClockAdvances(step, readShop(shop, misbehave, { policy: { budget: "30 seconds" } }))
       assert.deepStrictEqual([read.outcome, read.fetch_status], ["unreachable", "failed"])
     })
   )

@@ -11,7 +11,7 @@ import {
   storeAt,
   type Taken
 } from "@larder/test/support/pipelines/store-host.ts"
-import { whileTimePasses } from "@larder/test/support/pipelines/upstream.ts"
+import { whileClockAdvances } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { Archive } from "../../../run/archive/archive.ts"
 import { listArchivedRuns, openArchive, repeatRun } from "../../../run/archive/archived-runs.ts"
@@ -44,7 +44,7 @@ const readTwice = (shop: Shop, misbehave?: Misbehaviour, policy: Partial<StorePo
     const first = yield* Effect.gen(function* () {
       yield* Archive.use((kept) => kept.fetch({ url: `${upstream.url}/list`, accept: "*/*" }))
       const taken = yield* readOnce(store, policy)
-      yield* Archive.use((kept) => Effect.andThen(kept.recordPublished("generation-1"), kept.pack))
+      yield* Archive.use((kept) => Effect.andThen(kept.recordEnd({ published: "generation-1" }), kept.pack))
       return taken
     }).pipe(Effect.provide([archive, live]))
     yield* upstream.close
@@ -146,7 +146,7 @@ describe("a read that is repeated from the archive", () => {
         return true
       })
       const reading = readTwice({ pages }, silent, { budget: "30 seconds" })
-      const { read } = yield* whileTimePasses(() => (isAsked ? "1 second" : "1 millis"), reading)
+      const { read } = yield* whileClockAdvances(() => (isAsked ? "1 second" : "1 millis"), reading)
       assert.deepStrictEqual([read.outcome, read.products_read], ["budget", 250])
     })
   )

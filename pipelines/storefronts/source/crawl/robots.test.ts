@@ -146,7 +146,7 @@ const redirecting =
     response.writeHead(302, { location: to(page) }).end()
     return true
   }
-const asked = ({ seen }: Pick<Upstream, "seen">) => seen.map(({ url }) => url)
+const asked = ({ requests }: Pick<Upstream, "requests">) => requests.map(({ url }) => url)
 
 describe("the robots.txt of a redirect's target", () => {
   it.live("is read before any other request there, and can forbid it", () =>

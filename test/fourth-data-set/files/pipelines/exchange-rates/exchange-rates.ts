@@ -7,7 +7,7 @@ import { checks } from "./checks.ts"
 export const exchangeRates: Pipeline = {
   name: "exchange-rates",
   dataSet: exchangeRate,
-  holds: "rates",
+  rowNoun: "rates",
   checks,
   samples: new URL("./samples/", import.meta.url),
   recordingFolders: ["rates.example"],
