@@ -16,7 +16,7 @@ const payloads = assignUrls(Array.from({ length: 5 }, (_, n) => `page ${n} `.rep
 const hashes = Object.values(payloads).map(sha256Of).sort()
 
 /** Runs and packs in a process that kills itself at the `nth` matching call of its file system. */
-const killedAt = (folder: string, method: string, pattern: string, nth: number, after: boolean) => {
+const killAt = (folder: string, method: string, pattern: string, nth: number, after: boolean) => {
   const script = `
     import * as NodeServices from "@effect/platform-node/NodeServices"
     import { Effect, FileSystem } from "effect"
@@ -28,9 +28,9 @@ const killedAt = (folder: string, method: string, pattern: string, nth: number, 
     const run = Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const deadly = (...args) => {
-        const isIt = args.some((arg) => typeof arg === "string" && new RegExp(pattern).test(arg)) && ++calls === Number(nth)
+        const isMatch = args.some((arg) => typeof arg === "string" && new RegExp(pattern).test(arg)) && ++calls === Number(nth)
         const call = fs[method](...args)
-        if (!isIt) return call
+        if (!isMatch) return call
         return after === "true" ? Effect.tap(call, () => Effect.sync(kill)) : Effect.sync(kill)
       }
       yield* Effect.provideService(packRun(folder, "run-1", payloads), FileSystem.FileSystem, { ...fs, [method]: deadly })
@@ -41,7 +41,7 @@ const killedAt = (folder: string, method: string, pattern: string, nth: number, 
 }
 
 /** Whether each payload can be read, byte for byte, by a process that only reads. */
-const readable = (folder: string) =>
+const checkReadable = (folder: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const scratch = yield* makeFolder
@@ -72,11 +72,11 @@ layer(NodeServices.layer, { excludeTestServices: true })("a process that is kill
   it.effect.each(steps)("%s loses no payload, and later runs pack each once", ([, method, pattern, nth, after]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      const { signal, stderr } = killedAt(folder, method, pattern, nth, after)
+      const { signal, stderr } = killAt(folder, method, pattern, nth, after)
       assert.strictEqual(signal, "SIGKILL", stderr)
-      assert.notInclude(yield* readable(folder), false)
+      assert.notInclude(yield* checkReadable(folder), false)
       yield* packRun(folder, "run-2", payloads).pipe(later("7 hours"))
-      assert.notInclude(yield* readable(folder), false)
+      assert.notInclude(yield* checkReadable(folder), false)
       const packs = filesIn(folder)
       assert.deepStrictEqual(
         packs.filter((name) => !name.startsWith("packs/")),
@@ -90,11 +90,11 @@ layer(NodeServices.layer, { excludeTestServices: true })("a process that is kill
   it.effect("in the middle of the zip leaves a part, which the next run removes", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      const { signal } = killedAt(folder, "open", part, 6, false)
+      const { signal } = killAt(folder, "open", part, 6, false)
       assert.strictEqual(signal, "SIGKILL")
       const [left = ""] = readdirSync(`${folder}/incoming`).filter((name) => name.endsWith(".part"))
       truncateSync(`${folder}/incoming/${left}`, 500)
-      assert.notInclude(yield* readable(folder), false)
+      assert.notInclude(yield* checkReadable(folder), false)
       yield* packRun(folder, "run-2", payloads)
       assert.deepStrictEqual(filesIn(folder), ["packs/run-2.zip"])
     })

@@ -23,11 +23,11 @@ const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
   fs.makeTempDirectoryScoped({ prefix: "larder-packs-" })
 )
 const some = assignUrls(["a page, a page, a page, a page, a page, a page", "another", randomBytes(100_000), ""])
-const hashesOf = (payloads: Readonly<Record<string, string | Uint8Array>>) =>
+const listHashes = (payloads: Readonly<Record<string, string | Uint8Array>>) =>
   [...new Set(Object.values(payloads).map(sha256Of))].sort()
 
 /** The members of the zip, read by `yauzl`. */
-const unzipped = (file: string) =>
+const unzip = (file: string) =>
   Effect.promise(async () => {
     const zip = await openPromise(file)
     const members: Array<{ name: string; method: number; bytes: Buffer }> = []
@@ -47,8 +47,8 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
       assert.deepStrictEqual(filesIn(folder), ["packs/run-1.zip"])
       const fs = yield* FileSystem.FileSystem
       assert.sameMembers(yield* fs.readDirectory(folder), ["fetches", "incoming", "packs"])
-      const members = yield* unzipped(`${folder}/packs/run-1.zip`)
-      assert.deepStrictEqual(members.map(({ name }) => name).sort(), hashesOf(some))
+      const members = yield* unzip(`${folder}/packs/run-1.zip`)
+      assert.deepStrictEqual(members.map(({ name }) => name).sort(), listHashes(some))
       for (const { bytes, name } of members) assert.strictEqual(sha256Of(bytes), name)
     })
   )
@@ -58,7 +58,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
       const folder = yield* makeFolder
       const [text, packed] = ["a line\n".repeat(1000), gzipSync(randomBytes(200_000))]
       yield* packRun(folder, "run-1", assignUrls([text, packed]))
-      const methods = new Map((yield* unzipped(`${folder}/packs/run-1.zip`)).map(({ method, name }) => [name, method]))
+      const methods = new Map((yield* unzip(`${folder}/packs/run-1.zip`)).map(({ method, name }) => [name, method]))
       assert.deepStrictEqual([methods.get(sha256Of(text)), methods.get(sha256Of(packed))], [8, 0])
     })
   )
@@ -111,7 +111,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
       assert.lengthOf(filesIn(folder), 4)
       yield* run(2, (archive) => Effect.andThen(archive.recordEnd({ published: "larder-1" }), archive.pack))
       assert.deepStrictEqual(filesIn(folder), ["packs/2026-2-shops-run.zip"])
-      assert.deepStrictEqual(yield* listMembers(folder, "2026-2-shops-run"), hashesOf(some))
+      assert.deepStrictEqual(yield* listMembers(folder, "2026-2-shops-run"), listHashes(some))
     })
   )
 
@@ -123,7 +123,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
       assert.lengthOf(filesIn(folder), 5)
       yield* packRun(folder, "run-3", assignUrls(["two"])).pipe(later("6.1 hours"))
       assert.deepStrictEqual(filesIn(folder), ["packs/run-2.zip", "packs/run-3.zip"])
-      assert.deepStrictEqual(yield* listMembers(folder, "run-3"), hashesOf(some))
+      assert.deepStrictEqual(yield* listMembers(folder, "run-3"), listHashes(some))
     })
   )
 
@@ -136,7 +136,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
       yield* fs.writeFileString(`${folder}/${damaged}`, "something else")
       yield* packRun(folder, "run-2", assignUrls(["two"])).pipe(later("7 hours"))
       assert.deepStrictEqual(filesIn(folder), [damaged, "packs/run-2.zip"].sort())
-      const expected = [...hashesOf(some), sha256Of("two")].filter((hash) => hash !== sha256Of("another"))
+      const expected = [...listHashes(some), sha256Of("two")].filter((hash) => hash !== sha256Of("another"))
       assert.deepStrictEqual(yield* listMembers(folder, "run-2"), expected.sort())
     })
   )
@@ -149,7 +149,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
       const rename: typeof fs.rename = (from, to) =>
         /packs/.test(to.slice(folder.length)) ? Effect.fail(full) : fs.rename(from, to)
       yield* Effect.provideService(packRun(folder, "run-1", some), FileSystem.FileSystem, { ...fs, rename })
-      assert.deepStrictEqual(filesIn(folder), hashesOf(some).map(looseName).sort())
+      assert.deepStrictEqual(filesIn(folder), listHashes(some).map(looseName).sort())
     })
   )
 
@@ -158,7 +158,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
       const folder = yield* makeFolder
       yield* packRun(folder, "run-1", some)
       yield* packRun(folder, "run-1", assignUrls(["two"]))
-      assert.deepStrictEqual(yield* listMembers(folder, "run-1"), hashesOf(some))
+      assert.deepStrictEqual(yield* listMembers(folder, "run-1"), listHashes(some))
       assert.include(filesIn(folder), looseName(sha256Of("two")))
     })
   )
@@ -169,13 +169,13 @@ layer(NodeServices.layer, { excludeTestServices: true })("concurrent runs", (it)
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      const started = Effect.gen(function* () {
+      const startRun = Effect.gen(function* () {
         const archive = yield* Archive
         const raw = yield* Effect.forEach(Object.keys(some), (url) => archive.fetch({ url, accept: "*/*" }))
         return { archive, raw }
       })
       yield* Effect.gen(function* () {
-        const slow = yield* started
+        const slow = yield* startRun
         yield* packRun(folder, "run-2", some)
         assert.deepStrictEqual(
           filesIn(folder).filter((name) => !name.startsWith("incoming/")),
@@ -200,7 +200,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("concurrent runs", (it)
       const all = yield* Effect.forEach(packs, (name) =>
         listMembers(folder, name.slice("packs/".length, -".zip".length))
       )
-      assert.deepStrictEqual([...new Set(all.flat())].sort(), hashesOf(many))
+      assert.deepStrictEqual([...new Set(all.flat())].sort(), listHashes(many))
       const read = yield* packRun(folder, "run-4", many)
       assert.deepStrictEqual(read.map(sha256Of), Object.values(many).map(sha256Of))
       assert.deepStrictEqual(filesIn(folder), packs)

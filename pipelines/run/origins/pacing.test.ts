@@ -15,11 +15,11 @@ const policy: PacingPolicy = {
 type Pacing = ReturnType<typeof makePacing>
 
 /** Occupies a host, records when it began, and releases the host after some time. */
-const visit = (pacing: Pacing, log: Array<string>, name: string, host: string, takes = 0) =>
+const visit = (pacing: Pacing, log: Array<string>, name: string, host: string, duration = 0) =>
   Effect.gen(function* () {
     yield* pacing.take(host)
     log.push(`${name} at ${yield* Clock.currentTimeMillis}`)
-    yield* Effect.sleep(takes)
+    yield* Effect.sleep(duration)
   }).pipe(Effect.scoped)
 
 describe("pacing", () => {

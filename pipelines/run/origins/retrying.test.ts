@@ -8,7 +8,7 @@ const url = "https://x.test/"
 const retrying = makeRetrying({ maxAttempts: 5, initialBackoff: "2 seconds", maxBackoff: "10 seconds" })
 
 /** Fails with this error, and records the times of its tries. */
-const failing = (failure: Partial<UpstreamUnavailable>) => {
+const makeFailing = (failure: Partial<UpstreamUnavailable>) => {
   const triedAt: Array<number> = []
   const attempt = Effect.flatMap(Clock.currentTimeMillis, (now) => {
     triedAt.push(now)
@@ -20,7 +20,7 @@ const failing = (failure: Partial<UpstreamUnavailable>) => {
 describe("retrying", () => {
   it.effect("waits about twice as long each time, up to 10 seconds, and gives up after 5 tries", () =>
     Effect.gen(function* () {
-      const { attempt, triedAt } = failing({})
+      const { attempt, triedAt } = makeFailing({})
       const running = yield* Effect.forkChild(Effect.flip(retrying(attempt)))
       yield* TestClock.adjust("1 minute")
       const error = yield* Fiber.join(running)
@@ -35,7 +35,7 @@ describe("retrying", () => {
 
   it.effect("does not wait itself when the host is paused", () =>
     Effect.gen(function* () {
-      const { attempt, triedAt } = failing({ status: 429, pause_ms: 15_000 })
+      const { attempt, triedAt } = makeFailing({ status: 429, pause_ms: 15_000 })
       yield* Effect.flip(retrying(attempt)) // on a stopped clock
       assert.deepStrictEqual(triedAt, [0, 0, 0, 0, 0])
     })
@@ -43,7 +43,7 @@ describe("retrying", () => {
 
   it.effect("does not retry permanent failures, nor other errors", () =>
     Effect.gen(function* () {
-      const { attempt, triedAt } = failing({ may_pass: false })
+      const { attempt, triedAt } = makeFailing({ may_pass: false })
       yield* Effect.flip(retrying(attempt))
       assert.deepStrictEqual(triedAt, [0])
       assert.strictEqual(yield* Effect.flip(retrying(Effect.fail("other"))), "other")
@@ -52,7 +52,7 @@ describe("retrying", () => {
 
   it.effect("keeps the cause of the last failure", () =>
     Effect.gen(function* () {
-      const { attempt } = failing({ cause: new Error("socket hang up"), pause_ms: 0 })
+      const { attempt } = makeFailing({ cause: new Error("socket hang up"), pause_ms: 0 })
       const error = yield* Effect.flip(retrying(attempt))
       assert.instanceOf(error, UpstreamUnavailable)
       assert.deepStrictEqual(error.cause, new Error("socket hang up"))
