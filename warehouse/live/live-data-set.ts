@@ -10,16 +10,17 @@ import { isLoaded, newestManifest } from "../generation/manifest.ts"
 import { verifyDataSet } from "../generation/parts.ts"
 import { attachIngestion } from "../ingestion/file.ts"
 import { createUncommentedTables, qualifiedName } from "../tables/dictionary.ts"
+import { stagedIngestTables } from "../tables/ingest-tables.ts"
+import type { DataSet } from "../tables/tables.ts"
 import {
   type AddedColumn,
   columnsToAdd,
   hasOtherDefinition,
   listTables,
+  requireKnown,
+  requireKnownIngest,
   selectList
-} from "../tables/earlier-versions.ts"
-import { stagedIngestTables } from "../tables/ingest-tables.ts"
-import { requireKnown, requireKnownIngest } from "../tables/newer-versions.ts"
-import type { DataSet } from "../tables/tables.ts"
+} from "../tables/versions.ts"
 
 type Db = DuckDb["Service"]
 

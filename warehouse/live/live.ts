@@ -15,9 +15,8 @@ import {
   newestManifest
 } from "../generation/manifest.ts"
 import { verifyDataSet } from "../generation/parts.ts"
-import { openPublished } from "../tables/earlier-versions.ts"
-import { requireKnown } from "../tables/newer-versions.ts"
 import type { DataSet } from "../tables/tables.ts"
+import { openPublished, requireKnown } from "../tables/versions.ts"
 import { mayHaveMoreRecords, type OpenRecords, openRecords, type RefCounted, releaseReference } from "./open-records.ts"
 import { describeUnserved, makeUnserved, type UnservedDataSet } from "./unserved.ts"
 

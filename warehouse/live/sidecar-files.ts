@@ -15,7 +15,7 @@ import { buildFoods, readNewestRun } from "../search/build/build.ts"
 import { FoodFilesDamaged } from "../search/files.ts"
 import { openFoods } from "../search/open.ts"
 import { brandedFood } from "../tables/branded_food/data-set.ts"
-import { openForFiles } from "../tables/earlier-versions.ts"
+import { openForFiles } from "../tables/versions.ts"
 
 /** Replaces a folder with a finished one. */
 const replace = Effect.fnUntraced(function* (building: string, folder: string) {

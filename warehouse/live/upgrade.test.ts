@@ -7,8 +7,8 @@ import { Clock, Effect, Fiber, FileSystem, Option, Schema } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { newestManifest } from "../generation/manifest.ts"
 import { rebuildFrom } from "../publishing/rebuild.ts"
-import { openPublished } from "../tables/earlier-versions.ts"
 import type { DataSet } from "../tables/tables.ts"
+import { openPublished } from "../tables/versions.ts"
 import { type LiveData, watchLive } from "./live.ts"
 
 const cellar = pantryIn("cellar")

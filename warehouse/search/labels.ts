@@ -81,9 +81,9 @@ export const indexLabels = (lines: string, folder: string, documents: number) =>
   writeArrays(join(folder, labelFile), arrays)
 }
 
-export type Labels = ReturnType<typeof openLabels>
+export type Labels = ReturnType<typeof makeLabels>
 
-export const openLabels = (index: Bundle) => {
+export const makeLabels = (index: Bundle) => {
   const ids = index.integers("ids")
   const barcodes = index.doubles("barcodes")
   const heads = index.naturals("barcodeHeads")

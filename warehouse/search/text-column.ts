@@ -1,7 +1,6 @@
 /** One text column of the search: documents that may contain a text, by the index, and those that do, by their texts. */
-import { join } from "node:path"
-import { type Bundle, PieceFile } from "./files.ts"
-import { maxListedDocuments, textFiles } from "./indexed-columns.ts"
+import type { Bundle, PieceFile } from "./files.ts"
+import { maxListedDocuments } from "./indexed-columns.ts"
 import { findFirst, intersection, sortUnique } from "./lists.ts"
 import { decodePostings } from "./postings.ts"
 import {
@@ -36,21 +35,9 @@ interface Term {
   readonly lists: ReadonlyArray<readonly [number, number]>
 }
 
-/** Opens both files of a column, or neither. */
-const openBoth = (textsFile: string, postingsFile: string) => {
-  const texts = new PieceFile(textsFile)
-  try {
-    return { texts, postings: new PieceFile(postingsFile) }
-  } catch (error) {
-    texts.close()
-    throw error
-  }
-}
+export type TextColumn = ReturnType<typeof makeTextColumn>
 
-export type TextColumn = ReturnType<typeof openTextColumn>
-
-export const openTextColumn = (folder: string, column: string, index: Bundle) => {
-  const files = textFiles(column)
+export const makeTextColumn = (index: Bundle, texts: PieceFile, postings: PieceFile) => {
   const starts = index.places("textStarts")
   const documents = starts.length - 1
   const common = maxListedDocuments(documents)
@@ -59,7 +46,6 @@ export const openTextColumn = (folder: string, column: string, index: Bundle) =>
   const tokenPlaces = index.places("tokenPlaces")
   const junctionDocs = index.naturals("junctionDocs")
   const junctionPlaces = index.places("junctionPlaces")
-  const { postings, texts } = openBoth(join(folder, files.texts), join(folder, files.postings))
   // The texts that were read last: bytes `windowStart` to `windowEnd` of the file.
   let window = Buffer.allocUnsafeSlow(blockBytes)
   let windowStart = 0
@@ -209,11 +195,7 @@ export const openTextColumn = (folder: string, column: string, index: Bundle) =>
   const docAt = (place: number, from: number, to: number) =>
     findFirst(from + 1, to + 1, (doc) => (starts[doc] ?? 0) > place) - 1
 
-  const close = () => {
-    texts.close()
-    postings.close()
-  }
-  return { documents, contains, find, candidates, close }
+  return { documents, contains, find, candidates }
 }
 
 function* range(from: number, to: number) {
