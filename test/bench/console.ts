@@ -5,7 +5,7 @@
 import path from "node:path"
 import { makeBrowser } from "../support/console/browser.ts"
 import { startPostgres } from "../support/postgres/server.ts"
-import { admin, ended, type Server, start, startServer } from "../support/programs.ts"
+import { admin, type Server, start, startServer, waitForExit } from "../support/programs.ts"
 import { makeLargeLedger } from "./large-ledger.ts"
 import { fillRequestLog } from "./large-request-log.ts"
 import { type Spread, spreadOf } from "./statistics.ts"
@@ -21,7 +21,7 @@ const request = "/v1/commodities/prices?series=cheese-block-sales-price-weekly&f
 type Environment = Readonly<Record<string, string>>
 
 const finished = async (...command: Parameters<typeof start>) => {
-  const { code, stderr } = await ended(start(...command))
+  const { code, stderr } = await waitForExit(start(...command))
   if (code !== 0) throw new Error(`${command[0]} ${command[1].join(" ")} ended with ${code}:\n${stderr}`)
 }
 

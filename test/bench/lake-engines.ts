@@ -1,7 +1,7 @@
 /** How long engines take over the foods of a lake, beside DuckDB over the file that people open. */
 import { isDeepStrictEqual } from "node:util"
 import { pythonWith, sparksJars } from "../lake/engines.ts"
-import { done, isInstalled } from "../support/tools.ts"
+import { isInstalled, runCommand } from "../support/tools.ts"
 import { rounded } from "./statistics.ts"
 
 /** With the packages that each is in. */
@@ -30,7 +30,7 @@ export const measureEngines = async (lake: string, file: string) => {
     }
     const environment = engine === "spark" ? { LAKE_JARS: await sparksJars() } : {}
     const program = new URL("lake-engines.py", import.meta.url).pathname
-    const answered = await done([await pythonWith(packages), program, engine, lake, file], lake, environment)
+    const answered = await runCommand([await pythonWith(packages), program, engine, lake, file], lake, environment)
     const answers: Answers = JSON.parse(answered)
     const rows = Object.values(answers).map((answer) => answer.rows)
     first ??= rows

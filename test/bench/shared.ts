@@ -8,7 +8,7 @@ import { cpus } from "node:os"
 import path from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { addGeneration } from "../support/more-generations.ts"
-import { type Environment, ended, type Server, start, startServer } from "../support/programs.ts"
+import { type Environment, type Server, start, startServer, waitForExit } from "../support/programs.ts"
 import { csvRelease } from "./foods/releases.ts"
 import { bytesOf, databaseOf, megabytes, publishedAt } from "./foods/sizes.ts"
 import { measureEngines } from "./lake-engines.ts"
@@ -18,7 +18,7 @@ import { inTemporaryFolder } from "./temporary-folder.ts"
 
 const ran = async (args: ReadonlyArray<string>, environment: Environment) => {
   const startedAt = performance.now()
-  const { code, stderr, stdout } = await ended(start("larder-ingest", args, environment)) // `run` would use the tests' process, without optimisation
+  const { code, stderr, stdout } = await waitForExit(start("larder-ingest", args, environment)) // `run` would use the tests' process, without optimisation
   if (code !== 0) throw new Error(`larder-ingest ${args.join(" ")} ended with ${code}:\n${stderr}`)
   return { seconds: (performance.now() - startedAt) / 1000, stdout }
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { writeCsvRelease } from "../samples/branded-foods/csv.ts"
 import type { ReleaseSize } from "../samples/branded-foods/labels.ts"
 import { zipOf } from "../samples/branded-foods/zip.ts"
-import { aLabel, type CsvRows, csvRowsOf, csvText, type Row, writeCsv } from "../support/label-releases.ts"
+import { aLabel, type CsvRows, csvText, type Row, toCsvRows, writeCsv } from "../support/label-releases.ts"
 import { derivedOf, ingest, labelsOf, recordsOf } from "./branded-foods.ts"
 import { folderOfTest, query, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { columnsOf2019 } from "./small-releases.ts"
@@ -88,7 +88,7 @@ describe("a small CSV release", () => {
       attributes: [{ name: "Nutrient Added", value: "5" }]
     })
   )
-  const plain = csvRowsOf(labels)
+  const plain = toCsvRows(labels)
 
   const only = (row: Row, columns: ReadonlyArray<string>): Row =>
     Object.fromEntries(columns.map((column) => [column, row[column] ?? ""]))
@@ -162,7 +162,7 @@ describe("a small CSV release", () => {
     const newer = path.join(folder, name.replace("2025-12-18", "2026-04-30"))
     writeCsv(
       newer,
-      mapped(csvRowsOf([aLabel({ fdc_id: 9, description: "NEW" })]), {
+      mapped(toCsvRows([aLabel({ fdc_id: 9, description: "NEW" })]), {
         branded_food: (row) => ({ halal: "no", ...row })
       })
     )

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { zipOf } from "../samples/branded-foods/zip.ts"
 import {
   aLabel,
-  csvRowsOf,
   type Form,
   ingestLabels,
   type Label,
+  toCsvRows,
   writeCsv,
   writeJson
 } from "../support/label-releases.ts"
@@ -63,7 +63,7 @@ describe("both forms of a release", () => {
     const zipName = (form: Form) => path.join(datasets, `FoodData_Central_branded_food_${form}_2026-04-30.zip`)
     writeJson(path.join(folder, "brandedDownload.json"), [...current, differing("4/15/2020")])
     await zipOf([{ file: path.join(folder, "brandedDownload.json"), name: "brandedDownload.json" }], zipName("json"))
-    writeCsv(path.join(folder, "csv"), csvRowsOf([...all, differing("2020-11-13")]))
+    writeCsv(path.join(folder, "csv"), toCsvRows([...all, differing("2020-11-13")]))
     const files = readdirSync(path.join(folder, "csv"))
     await zipOf(
       files.map((name) => ({ file: path.join(folder, "csv", name), name: `top/${name}` })),
@@ -232,7 +232,7 @@ describe("a folder of CSV files", () => {
   afterAll(() => removeFolder(folder))
 
   it("is accounted for by the files that hold its rows, and again by those that were corrected", async () => {
-    writeCsv(release, csvRowsOf(labels))
+    writeCsv(release, toCsvRows(labels))
     writeFileSync(counts, "Table,Number of Records\nbranded_food,2\n")
     expect((await ingest(home, release)).code).toBe(0)
     const accounted = async () => {

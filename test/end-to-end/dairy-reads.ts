@@ -1,7 +1,7 @@
 /** What each read of the dairy leaves behind: rows of the warehouse, and the answers of a server that runs all the while. */
 import { generationId } from "@larder/warehouse"
 import { ask } from "../support/api/client.ts"
-import { newKey, type Server, startServer, untilServed } from "../support/programs.ts"
+import { newKey, type Server, startServer, waitUntilServed } from "../support/programs.ts"
 import {
   all,
   bakeryExport,
@@ -144,7 +144,7 @@ export const readInTurn = async (home: string): Promise<ReadonlyMap<Name, Left>>
     for await (const { name, record } of readEach(home)) {
       server ??= await startServer(home)
       ask ??= callsOf(server.api, (await newKey(home)).key)
-      await untilServed(server, generationId(newestManifest(home).number))
+      await waitUntilServed(server, generationId(newestManifest(home).number))
       left.set(name, await leftBy(home, record, await ask()))
     }
     return left

@@ -4,8 +4,8 @@ import { assert } from "@effect/vitest"
 import { generationId, type Layout, readKeptManifests, refreshOpened } from "@larder/warehouse"
 import { Effect, Exit, Fiber } from "effect"
 import { chanceFrom, newSeed } from "../crash/chance.ts"
+import { aLayout, queryWarehouse } from "../support/warehouse/example-data-set.ts"
 import { otherProcess } from "../support/warehouse/other-process.ts"
-import { aLayout, ask } from "../support/warehouse/pantry.ts"
 
 const names = ["attic", "cellar", "shed"]
 
@@ -41,12 +41,12 @@ export const publishersRace = (rounds: number) =>
     )
     const all = told.flat()
     assert.deepStrictEqual(
-      yield* ask(layout, "select run_id, pipeline, generation from ingest.run order by run_id"),
+      yield* queryWarehouse(layout, "select run_id, pipeline, generation from ingest.run order by run_id"),
       all
     )
     for (const schema of names) {
       assert.deepStrictEqual(
-        yield* ask(layout, `select item from ${schema}.delivery order by run_id`),
+        yield* queryWarehouse(layout, `select item from ${schema}.delivery order by run_id`),
         Array.from({ length: rounds }, (_, index) => ({ item: `${schema} ${index + 1}` }))
       )
     }
@@ -103,10 +103,10 @@ export const publishersKilled = (rounds: number) =>
       { concurrency: "unbounded" }
     )
     yield* refreshOpened(layout)
-    const runs = yield* ask(layout, "select run_id, generation from ingest.run order by generation")
+    const runs = yield* queryWarehouse(layout, "select run_id, generation from ingest.run order by generation")
     const deliveries = names.map((schema) => `select run_id from ${schema}.delivery`).join(" union all ")
     assert.deepStrictEqual(
-      yield* ask(layout, `from (${deliveries}) order by run_id`),
+      yield* queryWarehouse(layout, `from (${deliveries}) order by run_id`),
       runs.map(({ run_id }) => ({ run_id })).sort((a, b) => (String(a.run_id) < String(b.run_id) ? -1 : 1)),
       `seed ${seed}`
     )

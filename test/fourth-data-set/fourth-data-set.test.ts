@@ -15,7 +15,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { DuckDb } from "@larder/warehouse"
 import { Effect, type Scope } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { clean, ended } from "../support/programs.ts"
+import { cleanEnvironment, waitForExit } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
 import {
   addDataSet,
@@ -33,12 +33,12 @@ let home = ""
 
 const start = (program: string, args: ReadonlyArray<string>) =>
   spawn(process.execPath, [path.join(copy, program), ...args], {
-    env: clean({ LARDER_HOME: home, LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0" }),
+    env: cleanEnvironment({ LARDER_HOME: home, LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0" }),
     stdio: ["ignore", "pipe", "pipe"]
   })
-const ingest = (...args: ReadonlyArray<string>) => ended(start("pipelines/bin/larder-ingest.mjs", args))
+const ingest = (...args: ReadonlyArray<string>) => waitForExit(start("pipelines/bin/larder-ingest.mjs", args))
 const admin = async (...args: ReadonlyArray<string>) => {
-  const { code, stderr, stdout } = await ended(start("serve/bin/larder-serve.mjs", [...args, "--json"]))
+  const { code, stderr, stdout } = await waitForExit(start("serve/bin/larder-serve.mjs", [...args, "--json"]))
   expect(code, stderr).toBe(0)
   return stdout
 }
@@ -125,7 +125,7 @@ describe("a fourth data set", () => {
     const config = { extends: "./tsconfig.json", include: [], files }
     writeFileSync(path.join(copy, "tsconfig.added.json"), JSON.stringify(config))
     const tsc = [path.join(copy, "node_modules/typescript/bin/tsc"), "--noEmit", "-p", "tsconfig.added.json"]
-    const { code, stdout } = await ended(spawn(process.execPath, tsc, { cwd: copy }))
+    const { code, stdout } = await waitForExit(spawn(process.execPath, tsc, { cwd: copy }))
     expect([code, stdout]).toEqual([0, ""]) // the whole tree takes six times as long
   })
 

@@ -6,7 +6,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { DuckDb, dataSets, ingestTables, ingestViews, viewsOf } from "@larder/warehouse"
 import { Effect } from "effect"
 import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest"
-import { inEachZone } from "../support/warehouse/sessions.ts"
+import { queryInEachZone } from "../support/warehouse/analyst.ts"
 import { type Document, docs, documentAt, fencesOf, readme } from "./documents.ts"
 
 const warehouse = documentAt("docs/warehouse.md").text
@@ -52,7 +52,7 @@ const queries = [readme, ...docs].flatMap(queriesIn)
 /** Column names and rows as texts, in a session of each time zone. */
 const ask = async (...asked: ReadonlyArray<string>) => {
   const file = path.join(inject("sampleHome"), "warehouse", "larder.duckdb")
-  const answers = await Effect.runPromise(Effect.provide(inEachZone(file, asked), NodeServices.layer))
+  const answers = await Effect.runPromise(Effect.provide(queryInEachZone(file, asked), NodeServices.layer))
   return [...answers.values()].map((ofZone) =>
     ofZone.map((rows) => [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row).map(String))])
   )

@@ -8,7 +8,7 @@ import { goodZip, load } from "../end-to-end/small-releases.ts"
 import { makeJudge } from "../support/api/judge.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
-import { type Environment, newKey, run, type Server, startServer, untilServed } from "../support/programs.ts"
+import { type Environment, newKey, run, type Server, startServer, waitUntilServed } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
 
 const prices = "/v1/commodities/prices?series=butter-exch-spot-close-daily&from=2026-09-01"
@@ -88,7 +88,7 @@ export const swapsUnderLoad = (turns: number, callers: number, startDepot?: () =
       const generation = `larder-${String(++number).padStart(6, "0")}`
       expected.set(`${generation} ${target}`, what)
       for (const server of servers) {
-        await untilServed(server, generation)
+        await waitUntilServed(server, generation)
         answers.push(await call(server, target))
       }
     }

@@ -20,10 +20,10 @@ const newestManifest = (home: string): Manifest => {
 }
 
 /** Also where the run that made it changed no data. */
-export const newestGeneration = (home: string) => idOf(newestManifest(home).number)
+export const readNewestGeneration = (home: string) => idOf(newestManifest(home).number)
 
 /** One more generation, as another run might have made it. Answers with its id. */
-export const madeGeneration = (home: string, change: (manifest: Manifest) => void) => {
+export const makeGeneration = (home: string, change: (manifest: Manifest) => void) => {
   const manifest = newestManifest(home)
   manifest.replaces = manifest.number
   manifest.number++

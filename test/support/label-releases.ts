@@ -153,7 +153,7 @@ export const writeJson = (file: string, labels: ReadonlyArray<Label>): void =>
 export type Row = Readonly<Record<string, string>>
 
 /** The rows of the four files, by column name. */
-export const csvRowsOf = (labels: ReadonlyArray<Label>) => ({
+export const toCsvRows = (labels: ReadonlyArray<Label>) => ({
   food: labels.map(
     ({ description, fdc_id, food_category_id, publication_date }): Row => ({
       fdc_id: String(fdc_id),
@@ -220,7 +220,7 @@ export const csvRowsOf = (labels: ReadonlyArray<Label>) => ({
     )
   )
 })
-export type CsvRows = ReturnType<typeof csvRowsOf>
+export type CsvRows = ReturnType<typeof toCsvRows>
 
 const lineOf = (fields: ReadonlyArray<string>) => fields.map((field) => `"${field.replaceAll('"', '""')}"`).join(",")
 
@@ -275,7 +275,7 @@ export const ingestLabels = async (
   const release = path.join(folder, form === "json" ? `${name}.json` : name)
   try {
     if (form === "json") writeJson(release, labels)
-    else writeCsv(release, csvRowsOf(labels))
+    else writeCsv(release, toCsvRows(labels))
     return await ingestFile(home, release, ...flags)
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -283,7 +283,7 @@ export const ingestLabels = async (
 }
 
 /** A new home that holds these labels and nothing else. The caller removes it. */
-export const homeWith = async (labels: ReadonlyArray<Label>, form: Form = "json"): Promise<string> => {
+export const makeHome = async (labels: ReadonlyArray<Label>, form: Form = "json"): Promise<string> => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-labels-"))
   try {
     await ingestLabels(home, form, labels)

@@ -25,14 +25,14 @@ export interface Ended {
 }
 
 /** Settings of whoever runs the tests must not reach the programs under test. */
-export const clean = (environment: Environment) => {
+export const cleanEnvironment = (environment: Environment) => {
   const own = Object.entries(process.env).filter(([name]) => !/^(LARDER_|MARS_API_KEY|(https?|no)_proxy$)/i.test(name))
   return { ...Object.fromEntries(own), ...environment }
 }
 
 export const start = (program: Program, args: ReadonlyArray<string>, environment: Environment): ChildProcess =>
   spawn(process.execPath, [binary[program], ...args], {
-    env: clean(environment),
+    env: cleanEnvironment(environment),
     stdio: ["ignore", "pipe", "pipe"]
   })
 
@@ -44,7 +44,7 @@ const textOf = (stream: NodeJS.ReadableStream | null) => {
   return () => text
 }
 
-export const ended = (child: ChildProcess): Promise<Ended> => {
+export const waitForExit = (child: ChildProcess): Promise<Ended> => {
   const stdout = textOf(child.stdout)
   const stderr = textOf(child.stderr)
   return new Promise((resolve, reject) => {
@@ -78,7 +78,7 @@ let isBusy = false
 
 const startShared = () =>
   fork(path.join(repository, "test/support/commands.ts"), {
-    env: clean({ UV_THREADPOOL_SIZE: "16" }), // as `launch.mjs` sets it
+    env: cleanEnvironment({ UV_THREADPOOL_SIZE: "16" }), // as `launch.mjs` sets it
     execArgv: nodeFlags,
     stdio: ["ignore", "inherit", "inherit", "ipc"]
   })
@@ -116,7 +116,7 @@ const lostCommand = ({ args, program }: Command, code: unknown) => {
 /** Runs a program to its end. What runs beside another one has a process of its own: DuckDB's locks are between processes. */
 export const run = (program: Program, args: ReadonlyArray<string>, environment: Environment): Promise<Ended> => {
   const command = { program, args, environment }
-  return isBusy || !canShare(command) ? ended(start(program, args, environment)) : runShared(command)
+  return isBusy || !canShare(command) ? waitForExit(start(program, args, environment)) : runShared(command)
 }
 
 export interface Server {
@@ -162,7 +162,7 @@ export const startServer = async (
 }
 
 /** Waits until a server has taken a generation over: it looks four times a second. Its console says so, and costs nothing. */
-export const untilServed = async ({ console }: Pick<Server, "console">, generation: unknown): Promise<void> => {
+export const waitUntilServed = async ({ console }: Pick<Server, "console">, generation: unknown): Promise<void> => {
   for (let looks = 0; looks < 1200; looks++) {
     const ready = (await (await fetch(`${console}/readyz`)).json()) as { readonly generation: string }
     if (ready.generation === generation) return

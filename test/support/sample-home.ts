@@ -6,7 +6,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import type { TestProject } from "vitest/node"
-import { ended, start } from "./programs.ts"
+import { start, waitForExit } from "./programs.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -18,7 +18,7 @@ declare module "vitest" {
 export const provideSampleHome = async (project: TestProject) => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-sample-"))
   const ingest = start("larder-ingest", ["all"], { LARDER_HOME: home, LARDER_SOURCES: "sample" })
-  const { code, stderr } = await ended(ingest)
+  const { code, stderr } = await waitForExit(ingest)
   if (code !== 0) throw new Error(`the bundled samples could not be ingested:\n${stderr}`)
   project.provide("sampleHome", home)
   return () => rmSync(home, { recursive: true, force: true })

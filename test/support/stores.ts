@@ -9,7 +9,7 @@ import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { identifier, layoutOf, literal, type Staging, stage, storefront } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import { aRun, publishStaged } from "./warehouse/pantry.ts"
+import { aRun, publishStaged } from "./warehouse/example-data-set.ts"
 
 /** The first read of all stores; later ones are given their time. */
 export const firstRead = "2026-10-01T13:04:36.000Z"
@@ -195,7 +195,7 @@ export const publishReads = (home: string, reads: Reads): Promise<string | null>
 }
 
 /** A new home that holds these stores and nothing else. The caller removes it. */
-export const homeWithStores = async (reads: Reads): Promise<string> => {
+export const makeHome = async (reads: Reads): Promise<string> => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-stores-"))
   try {
     await publishReads(home, reads)

@@ -2,16 +2,20 @@
 import { spawn, spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { clean, type Environment, ended } from "./programs.ts"
+import { cleanEnvironment, type Environment, waitForExit } from "./programs.ts"
 
 export type Command = readonly [program: string, ...args: ReadonlyArray<string>]
 
 export const isInstalled = (program: string) => spawnSync(program, ["--version"]).error === undefined
 
 /** What it writes; an error with all it has written where it fails. */
-export const done = async ([program, ...args]: Command, cwd: string, environment: Environment): Promise<string> => {
-  const child = spawn(program, args, { cwd, env: clean(environment), stdio: ["ignore", "pipe", "pipe"] })
-  const { code, stderr, stdout } = await ended(child)
+export const runCommand = async (
+  [program, ...args]: Command,
+  cwd: string,
+  environment: Environment
+): Promise<string> => {
+  const child = spawn(program, args, { cwd, env: cleanEnvironment(environment), stdio: ["ignore", "pipe", "pipe"] })
+  const { code, stderr, stdout } = await waitForExit(child)
   if (code === 0) return stdout
   throw new Error(`${program} ${args.join(" ")}\nended with ${code}:\n${stdout}\n${stderr}`)
 }
@@ -39,6 +43,6 @@ export const installOnce = async (
   if (existsSync(list) && readFileSync(list, "utf8") === wanted) return
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  for (const command of commands) await done(command, folder, environment)
+  for (const command of commands) await runCommand(command, folder, environment)
   writeFileSync(list, wanted)
 }

@@ -1,10 +1,18 @@
 import { statSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
+import {
+  aLayout,
+  apples,
+  aRun,
+  changeDatabase,
+  pears,
+  publishFound,
+  queryWarehouse,
+  rebuildExample
+} from "@larder/test/support/warehouse/example-data-set.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
-import { aLayout, apples, aRun, ask, pears, publishFound, tamper } from "@larder/test/support/warehouse/pantry.ts"
-import { rebuildPantry } from "@larder/test/support/warehouse/rebuilt-pantry.ts"
 import { Effect, FileSystem, Option } from "effect"
 import { datedObjects } from "../depot/depot.ts"
 import type { Layout } from "../generation/layout.ts"
@@ -15,16 +23,16 @@ import { recordEnd, recordRun } from "../publishing/record.ts"
 import { rollback } from "../publishing/rollback.ts"
 import { writeRecordsOfRun } from "./records.ts"
 
-const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
+const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
 
 /** Enough failed runs that the parts of the first hundred generations are merged. */
 const failed = Array.from({ length: 103 }, (_, index) => `run ${String(index).padStart(3, "0")}`)
 /** A run, a rebuild that repeated it, and these runs that failed. */
-const withMergedParts = copied(
+const withMergedParts = copyPerTest(
   Effect.gen(function* () {
     const layout = yield* aLayout
     yield* publishFound(layout, { prices: [apples], rejects: ["as first read"] }, { run: { run_id: "apples" } })
-    yield* rebuildPantry(layout, { apples: { prices: [apples], rejects: ["as read again"] } })
+    yield* rebuildExample(layout, { apples: { prices: [apples], rejects: ["as read again"] } })
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
     const file = `${folder}/records.gz`
@@ -46,8 +54,9 @@ const fail = (layout: Layout, run_id: string) =>
     leftOut: [{ feed: "shop", kind: "unreachable", reason: "closed" }]
   })
 const runs = (layout: Layout) =>
-  Effect.map(ask(layout, "select run_id from ingest.run where outcome = 'failed' order by recorded_in"), (rows) =>
-    rows.map(({ run_id }) => run_id)
+  Effect.map(
+    queryWarehouse(layout, "select run_id from ingest.run where outcome = 'failed' order by recorded_in"),
+    (rows) => rows.map(({ run_id }) => run_id)
   )
 
 describe("ingestion.duckdb", () => {
@@ -56,7 +65,10 @@ describe("ingestion.duckdb", () => {
       const layout = yield* aLayout
       yield* fail(layout, "one")
       assert.deepStrictEqual(
-        yield* ask(layout, "select run_id, outcome, generation, rows_read, message, recorded_in from ingest.run"),
+        yield* queryWarehouse(
+          layout,
+          "select run_id, outcome, generation, rows_read, message, recorded_in from ingest.run"
+        ),
         [
           {
             run_id: "one",
@@ -69,10 +81,10 @@ describe("ingestion.duckdb", () => {
         ]
       )
       assert.deepStrictEqual(
-        yield* ask(layout, "select name, bad_rows::integer as bad_rows, examples from ingest.check_result"),
+        yield* queryWarehouse(layout, "select name, bad_rows::integer as bad_rows, examples from ingest.check_result"),
         [{ name: "cheap", bad_rows: 2, examples: "[1,2]" }]
       )
-      assert.deepStrictEqual(yield* ask(layout, "select feed, kind, reason from ingest.left_out"), [
+      assert.deepStrictEqual(yield* queryWarehouse(layout, "select feed, kind, reason from ingest.left_out"), [
         { feed: "shop", kind: "unreachable", reason: "closed" }
       ])
     })
@@ -118,10 +130,10 @@ describe("ingestion.duckdb", () => {
       yield* fail(layout, "three")
       yield* fs.writeFileString(`${spare}.wal`, "of a killed run")
       yield* fail(layout, "four")
-      yield* tamper(layout.ingestion, "create table ingest.foreigner (i int); delete from ingest.run")
+      yield* changeDatabase(layout.ingestion, "create table ingest.foreigner (i int); delete from ingest.run")
       yield* fail(layout, "five")
       assert.deepStrictEqual(yield* runs(layout), ["one", "two", "three", "four", "five"])
-      yield* Effect.flip(ask(layout, "from ingest.foreigner"))
+      yield* Effect.flip(queryWarehouse(layout, "from ingest.foreigner"))
     })
   )
   itLive("forgets a generation whose manifest is gone, and the next run reads its payloads again", () =>
@@ -132,10 +144,11 @@ describe("ingestion.duckdb", () => {
       yield* fs.remove(`${layout.dir}/${manifestName(2)}`)
       const again = yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "again" } })
       assert.deepInclude(again.run, { outcome: "published", rows_loaded: 1, generation: "larder-000002" })
-      assert.deepStrictEqual(yield* ask(layout, "select run_id from ingest.run where recorded_in = 'larder-000002'"), [
-        { run_id: "again" }
-      ])
-      assert.deepStrictEqual(yield* ask(layout, "from ingest.reject"), [])
+      assert.deepStrictEqual(
+        yield* queryWarehouse(layout, "select run_id from ingest.run where recorded_in = 'larder-000002'"),
+        [{ run_id: "again" }]
+      )
+      assert.deepStrictEqual(yield* queryWarehouse(layout, "from ingest.reject"), [])
     })
   )
   itLive("keeps merged parts as long as a kept generation names them", () =>
@@ -169,9 +182,9 @@ describe("ingestion.duckdb", () => {
           [[1, 100], ...[101, 102, 103, 104, 105].map((number) => [number, number])]
         )
         assert.deepStrictEqual(yield* runs(layout), failed)
-        const reasons = ask(layout, "select reason, run_id from ingest.reject")
+        const reasons = queryWarehouse(layout, "select reason, run_id from ingest.reject")
         const everything = Effect.all([
-          ask(layout, "select * from ingest.run join ingest.generation using (run_id) order by run_id"),
+          queryWarehouse(layout, "select * from ingest.run join ingest.generation using (run_id) order by run_id"),
           reasons
         ])
         const before = yield* everything

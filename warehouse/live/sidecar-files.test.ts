@@ -2,16 +2,16 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
+import { aLayout } from "@larder/test/support/warehouse/example-data-set.ts"
 import { labelsWithFiles, publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
-import { aLayout } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem, Option } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { newestManifest } from "../generation/manifest.ts"
 import { openServedFoods } from "./sidecar-files.ts"
 
-const withFoods = copied(
+const withFoods = copyPerTest(
   Effect.tap(aLayout, (layout) => publishLabels(layout, [{ fdc_id: 1 }, { fdc_id: 2 }], labelsWithFiles))
 )
 

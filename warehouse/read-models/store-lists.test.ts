@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
 import { Effect, FileSystem, Schema } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { define } from "../tables/dictionary.ts"
@@ -31,7 +31,7 @@ const listed = `
   select product_id as id, epoch_us(published_at) as published from storefront.listing
   where store_id = $store order by published_at desc nulls last, product_id`
 
-const opened = onceForFile(
+const opened = oncePerFile(
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const file = join(yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" }), "stores.duckdb")

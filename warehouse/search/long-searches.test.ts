@@ -1,8 +1,8 @@
 /** Searches that read a lot: their results are correct, and they do not block the event loop. */
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { builtFoods } from "@larder/test/support/warehouse/food-files.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import { buildFoodFiles } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect } from "effect"
 import type { PieceFile } from "./files.ts"
 import { openFiles, openFoods } from "./open.ts"
@@ -19,7 +19,7 @@ const labels = Array.from({ length: count }, (_, i) => ({
   brand_owner: "Acme",
   ingredients: i % 20 === 0 ? rotate(i, ", ") : `${i % 2 === 0 ? "sugar" : "salt"}, ${"water, ".repeat(200)}`
 }))
-const built = onceForFile(builtFoods(labels))
+const built = oncePerFile(buildFoodFiles(labels))
 const apart = { name: "apple", ingredient: "salt" }
 
 /** The number of pauses of a search, and its results. */

@@ -1,13 +1,13 @@
 /** Incomplete reads, and runs that end in another order than they read. */
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
-import { listed, momentOf, publishReads, sightings, storesOfFile } from "@larder/test/support/warehouse/store-reads.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import { aLayout, queryWarehouse } from "@larder/test/support/warehouse/example-data-set.ts"
+import { listed, publishReads, shareStores, sightings, timeOfDay } from "@larder/test/support/warehouse/store-reads.ts"
 import { Effect } from "effect"
 import { storefront } from "../tables/storefront/data-set.ts"
 
-const stores = storesOfFile()
+const stores = shareStores()
 const bread = { id: "bread", variants: [{ variant_id: "bread.1", price: 4.5 }] }
 const cake = { id: "cake" }
 const tea = { id: "tea" }
@@ -67,7 +67,7 @@ describe("a partial read", () => {
           "description, city, country, currency, fetched_at, fetch_status",
           "(from storefront.store join storefront.store_status using (store_id))"
         ),
-        [{ ...facts, country: "MD", fetched_at: momentOf(2), fetch_status: "partial" }]
+        [{ ...facts, country: "MD", fetched_at: timeOfDay(2), fetch_status: "partial" }]
       )
     })
   )
@@ -139,7 +139,7 @@ describe("a partial read that finds only what is known", () => {
       const rows = Effect.gen(function* () {
         const found: Record<string, unknown> = {}
         for (const { name } of storefront.tables)
-          found[name] = yield* ask(layout, `from storefront.${name} order by all`)
+          found[name] = yield* queryWarehouse(layout, `from storefront.${name} order by all`)
         return found
       })
       const fresh = { id: "fresh", set: { product_ids: ["bread", "cake"] } }
@@ -148,9 +148,10 @@ describe("a partial read that finds only what is known", () => {
       const before = yield* rows
       yield* publishReads(layout, { day: 3, status: "partial", products: [cake], collections: [fresh] })
       assert.deepStrictEqual(yield* rows, before)
-      assert.deepStrictEqual(yield* ask(layout, "select count(*)::integer as reads from ingest.store_read"), [
-        { reads: 3 }
-      ])
+      assert.deepStrictEqual(
+        yield* queryWarehouse(layout, "select count(*)::integer as reads from ingest.store_read"),
+        [{ reads: 3 }]
+      )
     })
   )
 })
@@ -229,11 +230,11 @@ describe("a failed read", () => {
       assert.deepStrictEqual(yield* failing.history, [[1, "bread.1", "first_seen", 4.5]])
       assert.deepStrictEqual(yield* failing.listed, ["bread"])
       assert.deepStrictEqual(yield* failing.rows(`${Object.keys(facts).join(", ")}, first_seen_at, run_id`, "store"), [
-        { ...facts, first_seen_at: momentOf(1), run_id: "run-1" }
+        { ...facts, first_seen_at: timeOfDay(1), run_id: "run-1" }
       ])
       const status = "fetched_at, read_at, fetch_status, outcome"
       assert.deepStrictEqual(yield* failing.rows(status, "store_status"), [
-        { fetched_at: momentOf(1), read_at: momentOf(3), fetch_status: "failed", outcome: "blocked" }
+        { fetched_at: timeOfDay(1), read_at: timeOfDay(3), fetch_status: "failed", outcome: "blocked" }
       ])
       assert.deepStrictEqual(
         yield* failing.rows("fetch_status", "ingest.store_read", "read_at"),
@@ -245,7 +246,7 @@ describe("a failed read", () => {
 
 describe("two runs at the same time", () => {
   /** Runs whose later reads are published first, and the run that is published last. */
-  const publishedInReverse = onceForFile(
+  const publishedInReverse = oncePerFile(
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishReads(
@@ -280,7 +281,7 @@ describe("two runs at the same time", () => {
       ])
       const reads =
         "select run_id, store_id, is_taken from ingest.store_read where store_id in ('shop', 'other') order by all"
-      assert.deepStrictEqual(yield* ask(layout, reads), [
+      assert.deepStrictEqual(yield* queryWarehouse(layout, reads), [
         { run_id: "run-4", store_id: "other", is_taken: true },
         { run_id: "run-4", store_id: "shop", is_taken: false },
         { run_id: "run-5", store_id: "shop", is_taken: true }
@@ -292,7 +293,9 @@ describe("two runs at the same time", () => {
       const { layout } = yield* publishedInReverse
       assert.deepStrictEqual(yield* listed(layout, "failing"), ["cheese"])
       const times = "select fetched_at, read_at from storefront.store_status where store_id = 'failing-twice'"
-      assert.deepStrictEqual(yield* ask(layout, times), [{ fetched_at: momentOf(1), read_at: momentOf(3) }])
+      assert.deepStrictEqual(yield* queryWarehouse(layout, times), [
+        { fetched_at: timeOfDay(1), read_at: timeOfDay(3) }
+      ])
     })
   )
   itLive("do not use the time of a complete read that was outdated when it was published", () =>

@@ -1,18 +1,18 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { aLayout, apples, ask, publishFound } from "@larder/test/support/warehouse/pantry.ts"
-import { listed, momentOf, publishReads, sightings, storesOfFile } from "@larder/test/support/warehouse/store-reads.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import { aLayout, apples, publishFound, queryWarehouse } from "@larder/test/support/warehouse/example-data-set.ts"
+import { listed, publishReads, shareStores, sightings, timeOfDay } from "@larder/test/support/warehouse/store-reads.ts"
 import { Effect } from "effect"
 
-const stores = storesOfFile()
+const stores = shareStores()
 const bread = { id: "bread", variants: [{ variant_id: "bread.1", price: 4.5 }] }
 const cake = { id: "cake" }
 const tea = { id: "tea" }
 
 describe("a store that is read twice, beside another data set", () => {
   const found = { products: [bread, cake], collections: [{ id: "fresh", set: { product_ids: ["bread"] } }] }
-  const readTwice = onceForFile(
+  const readTwice = oncePerFile(
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
@@ -43,9 +43,9 @@ describe("a store that is read twice, beside another data set", () => {
         const { layout, second } = yield* readTwice
         const { outcome, rows_loaded, rows_unchanged } = second.run
         assert.deepStrictEqual([outcome, rows_loaded, rows_unchanged], ["unchanged", 0, 3])
-        const first = { change: "first_seen", seen_at: momentOf(1), store_id: "shop" }
+        const first = { change: "first_seen", seen_at: timeOfDay(1), store_id: "shop" }
         const state = { compare_at_price: null, currency: "USD", available: true }
-        assert.deepStrictEqual(yield* ask(layout, "from storefront.variant_change order by variant_id"), [
+        assert.deepStrictEqual(yield* queryWarehouse(layout, "from storefront.variant_change order by variant_id"), [
           { variant_id: "bread.1", product_id: "bread", ...first, price: "4.5000", ...state },
           { variant_id: "cake.1", product_id: "cake", ...first, price: "2.5000", ...state }
         ])
@@ -56,20 +56,27 @@ describe("a store that is read twice, beside another data set", () => {
         ])
         const unchanged = "select run_id, day(fetched_at)::integer as fetched"
         assert.deepStrictEqual(
-          yield* ask(layout, `${unchanged} from storefront.product union ${unchanged} from storefront.collection`),
+          yield* queryWarehouse(
+            layout,
+            `${unchanged} from storefront.product union ${unchanged} from storefront.collection`
+          ),
           [{ run_id: "run-1", fetched: 1 }]
         )
-        assert.deepStrictEqual(yield* ask(layout, "select first_seen_at, run_id from storefront.store"), [
-          { first_seen_at: momentOf(1), run_id: "run-1" }
+        assert.deepStrictEqual(yield* queryWarehouse(layout, "select first_seen_at, run_id from storefront.store"), [
+          { first_seen_at: timeOfDay(1), run_id: "run-1" }
         ])
-        assert.deepStrictEqual(yield* ask(layout, "select fetched_at, read_at, run_id from storefront.store_status"), [
-          { fetched_at: momentOf(2), read_at: momentOf(2), run_id: "run-2" }
-        ])
-        assert.deepStrictEqual(yield* ask(layout, "select run_id, read_at from ingest.store_read order by all"), [
-          { run_id: "run-1", read_at: momentOf(1) },
-          { run_id: "run-2", read_at: momentOf(2) }
-        ])
-        assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price"), [{ item: "apple" }])
+        assert.deepStrictEqual(
+          yield* queryWarehouse(layout, "select fetched_at, read_at, run_id from storefront.store_status"),
+          [{ fetched_at: timeOfDay(2), read_at: timeOfDay(2), run_id: "run-2" }]
+        )
+        assert.deepStrictEqual(
+          yield* queryWarehouse(layout, "select run_id, read_at from ingest.store_read order by all"),
+          [
+            { run_id: "run-1", read_at: timeOfDay(1) },
+            { run_id: "run-2", read_at: timeOfDay(2) }
+          ]
+        )
+        assert.deepStrictEqual(yield* queryWarehouse(layout, "select item from example.price"), [{ item: "apple" }])
       })
   )
 })

@@ -1,9 +1,9 @@
 /** `commodity.price_as_of`: what was known at a moment, whatever the time zone of the session. */
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { aLayout, aRun, butter, publishStaged } from "@larder/test/support/warehouse/pantry.ts"
-import { zones } from "@larder/test/support/warehouse/sessions.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import { timeZones } from "@larder/test/support/warehouse/analyst.ts"
+import { aLayout, aRun, butter, publishStaged } from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { stage } from "../publishing/staging.ts"
@@ -20,7 +20,7 @@ const versions = ["2026-07-10 12:00:00", "2026-07-10 23:59:59.5", "2026-07-11 00
   .join(", ")
 
 /** One connection, so that the session's time zone is that of every query. */
-const analyst = onceForFile(
+const analyst = oncePerFile(
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-as-of-" })
@@ -31,11 +31,11 @@ const analyst = onceForFile(
   })
 )
 
-/** The known values: one text if the sessions of all time zones agree, otherwise all of their different answers. */
+/** The known values: one text if the sessions of all time timeZones agree, otherwise all of their different answers. */
 const knownAt = (db: DuckDb["Service"], moment: string) =>
   Effect.gen(function* () {
     const answers = new Set<string>()
-    for (const zone of zones) {
+    for (const zone of timeZones) {
       yield* db.run(`set TimeZone = '${zone}'`)
       const rows = yield* db.rows(`select value_text from commodity.price_as_of(${moment})`)
       answers.add(rows.map(({ value_text }) => value_text).join())

@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers"
 import { gzipSync } from "node:zlib"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
-import { later } from "@larder/test/support/later.ts"
+import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
 import {
   addressed,
   answering,
@@ -69,7 +69,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
       const large = randomBytes(17 << 20)
       yield* packedRun(folder, "run-1", addressed([large, "small"]))
       assert.deepStrictEqual(filesIn(folder), [looseName(sha256Of(large)), "packs/run-1.zip"].sort())
-      yield* packedRun(folder, "run-2", addressed(["other"])).pipe(later("7 hours"))
+      yield* packedRun(folder, "run-2", addressed(["other"])).pipe(withClockAhead("7 hours"))
       assert.include(filesIn(folder), looseName(sha256Of(large)))
     })
   )
@@ -119,9 +119,9 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
     Effect.gen(function* () {
       const folder = yield* makeFolder
       yield* fetchAll(some).pipe(Effect.provide([runNamed(folder, "run-1"), answering(some)]))
-      yield* packedRun(folder, "run-2", addressed(["two"])).pipe(later("5.9 hours"))
+      yield* packedRun(folder, "run-2", addressed(["two"])).pipe(withClockAhead("5.9 hours"))
       assert.lengthOf(filesIn(folder), 5)
-      yield* packedRun(folder, "run-3", addressed(["two"])).pipe(later("6.1 hours"))
+      yield* packedRun(folder, "run-3", addressed(["two"])).pipe(withClockAhead("6.1 hours"))
       assert.deepStrictEqual(filesIn(folder), ["packs/run-2.zip", "packs/run-3.zip"])
       assert.deepStrictEqual(yield* membersOf(folder, "run-3"), hashesOf(some))
     })
@@ -134,7 +134,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
       yield* fetchAll(some).pipe(Effect.provide([runNamed(folder, "run-1"), answering(some)]))
       const damaged = looseName(sha256Of("another"))
       yield* fs.writeFileString(`${folder}/${damaged}`, "something else")
-      yield* packedRun(folder, "run-2", addressed(["two"])).pipe(later("7 hours"))
+      yield* packedRun(folder, "run-2", addressed(["two"])).pipe(withClockAhead("7 hours"))
       assert.deepStrictEqual(filesIn(folder), [damaged, "packs/run-2.zip"].sort())
       const expected = [...hashesOf(some), sha256Of("two")].filter((hash) => hash !== sha256Of("another"))
       assert.deepStrictEqual(yield* membersOf(folder, "run-2"), expected.sort())

@@ -4,7 +4,7 @@
  */
 import { DuckDb, literal } from "@larder/warehouse"
 import { Effect } from "effect"
-import { questions } from "../../support/notebook.ts"
+import { questions } from "../../support/analysis-questions.ts"
 import { median } from "../statistics.ts"
 
 /** Paths. */

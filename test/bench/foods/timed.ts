@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import path from "node:path"
-import { ended, start } from "../../support/programs.ts"
+import { start, waitForExit } from "../../support/programs.ts"
 import { rounded } from "../statistics.ts"
 import { publishedAt } from "./sizes.ts"
 
@@ -29,7 +29,7 @@ export const timed = async (what: string, begin: () => ChildProcess): Promise<Ti
   const looking = setInterval(() => {
     peak = Math.max(peak, highWater(child.pid))
   }, 20)
-  const { code, signal, stderr } = await ended(child).finally(() => clearInterval(looking))
+  const { code, signal, stderr } = await waitForExit(child).finally(() => clearInterval(looking))
   if (code !== 0) throw new Error(`${what} ended with ${code ?? signal}:\n${stderr}`)
   return { seconds: (performance.now() - startedAt) / 1000, peak_mb: peak === 0 ? undefined : Math.round(peak) }
 }
@@ -46,7 +46,7 @@ export const timedScript = (file: string, told: unknown) => timed(file, () => sc
 
 /** What a script prints, as JSON. */
 export const answered = async <A>(file: string, told: unknown): Promise<A> => {
-  const { code, signal, stderr, stdout } = await ended(script(file, told, "pipe"))
+  const { code, signal, stderr, stdout } = await waitForExit(script(file, told, "pipe"))
   if (code !== 0) throw new Error(`${file} ended with ${code ?? signal}:\n${stderr}`)
   return JSON.parse(stdout) as A
 }

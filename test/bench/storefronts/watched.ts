@@ -1,7 +1,7 @@
 /** A run of `larder-ingest storefronts`: its time, its work and its memory, until all rows are staged and until its end. */
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
-import { ended, start } from "../../support/programs.ts"
+import { start, waitForExit } from "../../support/programs.ts"
 
 export interface Moment {
   /** Since the start of the process. */
@@ -55,7 +55,7 @@ export const ingestWatched = async (home: string, folder: string): Promise<Watch
     const seen = child.pid === undefined ? undefined : look(child.pid, startedAt)
     if (seen) samples.push(seen)
   }, 50)
-  const { code, signal, stderr, stdout } = await ended(child).finally(() => clearInterval(looking))
+  const { code, signal, stderr, stdout } = await waitForExit(child).finally(() => clearInterval(looking))
   const seconds = (Date.now() - startedAt) / 1000
   if (code !== 0) throw new Error(`larder-ingest ended with ${code ?? signal}:\n${stderr}`)
   const run = JSON.parse(stdout) as RunLine

@@ -32,7 +32,7 @@ interface Readable {
 }
 
 /** What every depot gives to who reads it. */
-export const isReadableDepot = (open: Effect.Effect<Readable, never, Needs>) => {
+export const testReadableDepot = (open: Effect.Effect<Readable, never, Needs>) => {
   const works = (name: string, test: (depots: Readable) => Effect.Effect<void, unknown, Needs>) =>
     itLive(name, () => Effect.flatMap(open, test))
 
@@ -76,11 +76,11 @@ export const isReadableDepot = (open: Effect.Effect<Readable, never, Needs>) => 
 }
 
 /** `open` opens the same depot again and again, as other programs would. */
-export const isDepot = (open: Effect.Effect<Depot, never, Needs>) => {
+export const testDepot = (open: Effect.Effect<Depot, never, Needs>) => {
   const works = (name: string, test: (depot: Depot) => Effect.Effect<void, unknown, Needs>) =>
     itLive(name, () => Effect.flatMap(open, test))
 
-  isReadableDepot(Effect.map(open, (depot) => ({ filled: depot, depot })))
+  testReadableDepot(Effect.map(open, (depot) => ({ filled: depot, depot })))
 
   works("keeps the text of the first, and lets the others know", (depot) =>
     Effect.gen(function* () {

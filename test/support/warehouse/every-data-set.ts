@@ -12,8 +12,8 @@ import {
   stage
 } from "@larder/warehouse"
 import { Effect, FileSystem, Path } from "effect"
+import { aLayout, aRun, publishStaged } from "./example-data-set.ts"
 import { labelsAlone, publishLabels } from "./label-rows.ts"
-import { aLayout, aRun, publishStaged } from "./pantry.ts"
 import { publishReads, type StoreRead } from "./store-reads.ts"
 
 const day = "2026-01-02"
@@ -60,7 +60,7 @@ const labels = [
 const withoutFiles: DataSet = { ...labelsAlone, views: brandedFood.views }
 
 /** A warehouse with rows of every data set, those of prices being samples, and its files. */
-export const everyDataSet = Effect.gen(function* () {
+export const makeEveryDataSet = Effect.gen(function* () {
   const layout = yield* aLayout
   yield* publishPrices(layout, "butter_exch_spot_close_daily", "milk_class_iii_price_monthly")
   yield* publishLabels(layout, labels, withoutFiles)
@@ -74,7 +74,7 @@ export const everyDataSet = Effect.gen(function* () {
 })
 
 /** Copies of them in another folder, which can be changed: what defined them is not known any more. */
-export const copiedParts = Effect.fnUntraced(function* ({ ingestion, parts }: Parts, folder: string) {
+export const copyParts = Effect.fnUntraced(function* ({ ingestion, parts }: Parts, folder: string) {
   const path = yield* Path.Path
   const fs = yield* FileSystem.FileSystem
   yield* fs.makeDirectory(folder, { recursive: true })

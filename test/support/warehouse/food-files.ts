@@ -27,7 +27,7 @@ export const aFolder = FileSystem.FileSystem.use((fs) =>
 )
 
 /** A database with these label versions; all of them are current that do not say otherwise. */
-export const aDatabase = Effect.fnUntraced(function* (
+export const makeFoodDatabase = Effect.fnUntraced(function* (
   folder: string,
   foods: ReadonlyArray<Food>,
   { dataSet = labelsAlone, nutrients = "" } = {}
@@ -51,9 +51,9 @@ export const aDatabase = Effect.fnUntraced(function* (
 })
 
 /** The folder with the files of these label versions. */
-export const builtFoods = Effect.fnUntraced(function* (foods: ReadonlyArray<Food>) {
+export const buildFoodFiles = Effect.fnUntraced(function* (foods: ReadonlyArray<Food>) {
   const folder = yield* aFolder
-  const db = yield* aDatabase(folder, foods)
+  const db = yield* makeFoodDatabase(folder, foods)
   yield* buildFoods(db, join(folder, "foods"))
   return join(folder, "foods")
 })

@@ -2,7 +2,7 @@
 
 import { brandedFood, buildFoods, type DataSet, type Layout, type Staging, stage } from "@larder/warehouse"
 import { Effect } from "effect"
-import { aRun, publishStaged } from "./pantry.ts"
+import { aRun, publishStaged } from "./example-data-set.ts"
 
 /** A label by its fdc_id, or all of them up to another one; `set` gives columns as SQL over `fdc_id`. */
 export interface LabelRow {

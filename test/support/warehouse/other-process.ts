@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { DuckDb, layoutOf, literal } from "@larder/warehouse"
 import { Effect, Exit, type FileSystem, Layer, Logger, type Path, type Scope } from "effect"
-import { type Found, pantryIn, publishFound } from "./pantry.ts"
+import { exampleIn, type Found, publishFound } from "./example-data-set.ts"
 
 export type Command =
   /** Opens a file read-write, says so, and stays. */
@@ -18,7 +18,7 @@ export type Command =
       readonly do: "publish"
       readonly home: string
       readonly found: Found
-      /** Another data set with the tables of the pantry. */
+      /** Another data set with the tables of the example. */
       readonly schema?: string
       readonly run_id?: string
     }
@@ -54,7 +54,7 @@ const program = Effect.fnUntraced(function* (
     case "publish": {
       const { found, home, run_id, schema } = command
       const { run } = yield* publishFound(yield* layoutOf(home), found, {
-        ...(schema === undefined ? {} : { of: pantryIn(schema) }),
+        ...(schema === undefined ? {} : { of: exampleIn(schema) }),
         ...(run_id === undefined ? {} : { run: { run_id } })
       })
       yield* say(String(run.generation))

@@ -2,8 +2,8 @@
 
 import { createHalfProductTable, halfProductTable, type Layout, literal, stage, storefront } from "@larder/warehouse"
 import { Effect } from "effect"
-import { onceForFile } from "../once-for-file.ts"
-import { aLayout, aRun, ask, publishStaged } from "./pantry.ts"
+import { oncePerFile } from "../once-per-file.ts"
+import { aLayout, aRun, publishStaged, queryWarehouse } from "./example-data-set.ts"
 
 type Value = string | number | boolean | null | ReadonlyArray<Value> | { readonly [key: string]: Value }
 type Columns = Readonly<Record<string, Value>>
@@ -45,7 +45,7 @@ const insert = (table: string, columns: Columns, schema = "storefront") =>
     .map(([column, value]) => `${sqlOf(value)} as "${column}"`)
     .join(", ")}`
 
-export const momentOf = (day: number) => `2026-01-${String(day).padStart(2, "0")} 10:00:00`
+export const timeOfDay = (day: number) => `2026-01-${String(day).padStart(2, "0")} 10:00:00`
 
 const storeOf = (read: StoreRead, store_id: string, run_id: string): Columns => ({
   store_id,
@@ -53,7 +53,7 @@ const storeOf = (read: StoreRead, store_id: string, run_id: string): Columns => 
   name: store_id,
   kind: "shopify",
   url: `https://${store_id}.example.com`,
-  first_seen_at: momentOf(read.day),
+  first_seen_at: timeOfDay(read.day),
   run_id,
   ...read.set
 })
@@ -99,7 +99,7 @@ const productOf = ({ id, set, variants = [{ variant_id: `${id}.1` }] }: ProductR
 
 const rowsOf = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
   const store_id = read.store ?? "shop"
-  const fetched = { fetched_at: momentOf(read.day), run_id, raw_sha256: run_id }
+  const fetched = { fetched_at: timeOfDay(read.day), run_id, raw_sha256: run_id }
   const { collections = [], products = [], status = "complete" } = read
   const { has_all_products = status === "complete", outcome = status } = read
   return [
@@ -109,7 +109,7 @@ const rowsOf = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
       {
         run_id,
         store_id,
-        read_at: momentOf(read.day),
+        read_at: timeOfDay(read.day),
         fetch_status: status,
         outcome,
         pages_read: 1,
@@ -159,7 +159,7 @@ const shortened = (column: string) => `regexp_replace(${column}, '^.*/', '') as 
 /** What each product and collection is known to be: first and last seen on these days, and listed or not. */
 export const sightings = (layout: Layout, store?: string) =>
   Effect.map(
-    ask(
+    queryWarehouse(
       layout,
       `select ${shortened("id")}, day(first_seen_at)::integer as first, day(last_seen_at)::integer as last, is_listed
        from storefront.last_seen ${inStore(store)} order by kind desc, id`
@@ -170,7 +170,7 @@ export const sightings = (layout: Layout, store?: string) =>
 /** Day, variant, change and price. */
 export const history = (layout: Layout, store?: string) =>
   Effect.map(
-    ask(
+    queryWarehouse(
       layout,
       `select day(seen_at)::integer as day, ${shortened("variant_id")}, change, price::double as price
        from storefront.variant_change ${inStore(store)} order by seen_at, variant_id`
@@ -181,7 +181,10 @@ export const history = (layout: Layout, store?: string) =>
 /** Ids of the products that are served, in their order. */
 export const listed = (layout: Layout, store?: string) =>
   Effect.map(
-    ask(layout, `select ${shortened("product_id")} from storefront.listing ${inStore(store)} order by store_id, place`),
+    queryWarehouse(
+      layout,
+      `select ${shortened("product_id")} from storefront.listing ${inStore(store)} order by store_id, place`
+    ),
     (rows) => rows.map(({ product_id }) => product_id)
   )
 
@@ -207,9 +210,9 @@ const prefixed = (store: string, read: StoreRead): StoreRead => {
  * Stores whose reads are published together, one run for each day: a run for each store would take half a second of CPU. Their
  * products and collections have ids of their own, which the answers shorten again.
  */
-export const storesOfFile = () => {
+export const shareStores = () => {
   const reads: Array<StoreRead> = []
-  const published = onceForFile(
+  const published = oncePerFile(
     Effect.gen(function* () {
       const layout = yield* aLayout
       const days = new Set(reads.map(({ day }) => day).sort((a, b) => a - b))
@@ -226,7 +229,7 @@ export const storesOfFile = () => {
       /** Rows of a table or view of this store, of the schema `storefront` unless it is named with another. */
       rows: (columns: string, from: string, order = "all") =>
         Effect.flatMap(published, (layout) =>
-          ask(
+          queryWarehouse(
             layout,
             `select ${columns} from ${from.includes(".") ? from : `storefront.${from}`} ${inStore(store)} order by ${order}`
           )

@@ -15,10 +15,10 @@ import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { type Manifest, objectName } from "@larder/warehouse"
 import { Effect } from "effect"
-import { tamper } from "./pantry.ts"
+import { changeDatabase } from "./example-data-set.ts"
 
 /** Changes the database of the newest generation, and what its manifest says of it. */
-export const plant = async (home: string, pipeline: string, sql: string): Promise<void> => {
+export const editLiveData = async (home: string, pipeline: string, sql: string): Promise<void> => {
   const warehouse = path.join(home, "warehouse")
   const folder = path.join(warehouse, "generations")
   const manifestFile = path.join(folder, readdirSync(folder).sort().at(-1) ?? "")
@@ -28,7 +28,7 @@ export const plant = async (home: string, pipeline: string, sql: string): Promis
   if (entry === undefined || database === undefined) throw new Error(`${home} has no ${pipeline}`)
   const planted = path.join(home, "planted.duckdb")
   copyFileSync(path.join(warehouse, objectName(database.sha256)), planted)
-  await Effect.runPromise(Effect.provide(tamper(planted, sql), NodeServices.layer))
+  await Effect.runPromise(Effect.provide(changeDatabase(planted, sql), NodeServices.layer))
   const bytes = readFileSync(planted)
   const sha256 = createHash("sha256").update(bytes).digest("hex")
   const object = path.join(warehouse, objectName(sha256))
@@ -43,11 +43,11 @@ export const plant = async (home: string, pipeline: string, sql: string): Promis
 }
 
 /** Changes what `ingestion.duckdb` tells, as if its parts did. */
-export const plantTold = async (home: string, sql: string): Promise<void> => {
+export const editRunRecords = async (home: string, sql: string): Promise<void> => {
   const file = path.join(home, "warehouse/ingestion.duckdb")
   const note = path.join(home, "warehouse/seen/ingestion.duckdb")
   const [, , , ...rest] = readFileSync(note, "utf8").split(" ")
-  await Effect.runPromise(Effect.provide(tamper(file, sql), NodeServices.layer))
+  await Effect.runPromise(Effect.provide(changeDatabase(file, sql), NodeServices.layer))
   const { ino, mtimeNs, size } = statSync(file, { bigint: true })
   writeFileSync(note, [size, ino, mtimeNs, ...rest].join(" "))
 }

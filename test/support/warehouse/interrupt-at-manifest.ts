@@ -1,15 +1,15 @@
 /** A program that is interrupted in a narrow place. */
 import type { Layout } from "@larder/warehouse"
 import { Effect, Fiber } from "effect"
-import { publishingInto } from "./pantry.ts"
+import { withDepot } from "./example-data-set.ts"
 
 /** What uses the layout that it gets is interrupted as soon as it has put a manifest. */
-export const interruptedAtManifest = <A, E, R>(layout: Layout, use: (layout: Layout) => Effect.Effect<A, E, R>) => {
+export const interruptAtManifest = <A, E, R>(layout: Layout, use: (layout: Layout) => Effect.Effect<A, E, R>) => {
   const { putText } = layout.depot
   const interruptSelf = Effect.withFiber((fiber) => Effect.sync(() => fiber.interruptUnsafe()))
   const depot: Layout["depot"] = {
     ...layout.depot,
     putText: (name, text) => Effect.tap(putText(name, text), () => interruptSelf)
   }
-  return Effect.flatMap(Effect.forkChild(use(publishingInto(layout, depot))), Fiber.await)
+  return Effect.flatMap(Effect.forkChild(use(withDepot(layout, depot))), Fiber.await)
 }

@@ -10,17 +10,19 @@ import {
   type Layout,
   layoutOf,
   literal,
+  newestManifest,
   PublishedMeanwhile,
   publish,
   type RowValues,
+  rebuildFrom,
   rejectTable,
   type Staged,
   type Staging,
   stage,
   type Table
 } from "@larder/warehouse"
-import { Effect, FileSystem, Path, Schema } from "effect"
-import { rowsInAll } from "./seen.ts"
+import { Effect, FileSystem, Option, Path, Schema } from "effect"
+import { queryDatabases } from "./analyst.ts"
 
 const described = (description: string) => Schema.String.annotate({ description })
 
@@ -56,7 +58,7 @@ const tableOf = (schema: string, table: Omit<Table, "schema" | "ddl">, columns: 
 })
 
 /** The same tables under another name make another data set. */
-export const pantryIn = (schema: string) => {
+export const exampleIn = (schema: string) => {
   const shelf = tableOf(
     schema,
     { name: "shelf", record: Shelf, merge: { by: "replace all" } },
@@ -77,8 +79,8 @@ export const pantryIn = (schema: string) => {
     version: 1,
     about: {
       pipeline: schema,
-      title: "Pantry",
-      description: "What is in the pantry.",
+      title: "Example",
+      description: "What is in the example.",
       licence: "ours",
       attribution: "the cook",
       source_url: "https://shop.example",
@@ -99,8 +101,8 @@ export const pantryIn = (schema: string) => {
   }
   return { dataSet, shelf, price, delivery }
 }
-export const pantry = pantryIn("pantry")
-type Pantry = ReturnType<typeof pantryIn>
+export const example = exampleIn("example")
+type Example = ReturnType<typeof exampleIn>
 
 /** What a run found. Missing fields of a row get values that do not matter. */
 export interface Found {
@@ -114,7 +116,7 @@ const noChecks: ReadonlyArray<Check> = []
 
 export const aRun = (run: Partial<RunRecord> = {}): RunRecord => ({
   run_id: `run-${randomUUID()}`,
-  pipeline: "pantry",
+  pipeline: "example",
   origin: "replay",
   outcome: "published",
   started_at: "2026-01-05T10:00:00.000Z",
@@ -130,7 +132,7 @@ export const aRun = (run: Partial<RunRecord> = {}): RunRecord => ({
   ...run
 })
 
-const fill = (of: Pantry, run_id: string, found: Found) =>
+const fill = (of: Example, run_id: string, found: Found) =>
   Effect.fnUntraced(function* (staging: Staging) {
     const { deliveries = [], prices = [], rejects = [], shelves = [] } = found
     yield* staging.add(
@@ -165,7 +167,7 @@ export const publishStaged = (layout: Layout, dataSet: DataSet, staged: Staged, 
   publish({ layout, dataSet, staged, run, leftOut: [], silentRows: 0, checks: noChecks, dryRun: false })
 
 interface Publishing {
-  readonly of?: Pantry
+  readonly of?: Example
   readonly checks?: ReadonlyArray<Check>
   readonly dryRun?: boolean
   readonly acceptShrinkage?: boolean
@@ -175,7 +177,7 @@ interface Publishing {
 const stageAndPublish = Effect.fnUntraced(function* (
   layout: Layout,
   found: Found,
-  { acceptShrinkage, checks = noChecks, dryRun = false, of = pantry }: Publishing,
+  { acceptShrinkage, checks = noChecks, dryRun = false, of = example }: Publishing,
   run: RunRecord
 ) {
   const { filled, staged } = yield* stage(layout, run, of.dataSet, fill(of, run.run_id, found))
@@ -194,7 +196,7 @@ const stageAndPublish = Effect.fnUntraced(function* (
 
 /** A whole run: stages what was found, and publishes it; again where another machine was faster. */
 export const publishFound = (layout: Layout, found: Found, options: Publishing = {}) => {
-  const run = aRun({ pipeline: (options.of ?? pantry).dataSet.schema, ...options.run })
+  const run = aRun({ pipeline: (options.of ?? example).dataSet.schema, ...options.run })
   return Effect.retry(stageAndPublish(layout, found, options, run), {
     while: (error) => error instanceof PublishedMeanwhile
   })
@@ -206,10 +208,18 @@ export const aLayout = Effect.gen(function* () {
   return yield* layoutOf(yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" }))
 })
 
-/** The same warehouse, on a depot that behaves in another way. */
-export const publishingInto = (layout: Layout, depot: Depot): Layout => ({ ...layout, depot, local: depot })
+/** Rebuilds the data set, as if these were its runs in the raw archive. */
+export const rebuildExample = Effect.fnUntraced(function* (layout: Layout, runs: Readonly<Record<string, Found>>) {
+  const since = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets.example
+  const from = yield* aLayout
+  for (const [run_id, found] of Object.entries(runs)) yield* publishFound(from, found, { run: { run_id } })
+  return yield* rebuildFrom({ layout, dataSet: example.dataSet, from, since })
+})
 
-/** The catalogue of a warehouse, and the files of data sets that it does not know, such as the pantry. */
+/** The same warehouse, on a depot that behaves in another way. */
+export const withDepot = (layout: Layout, depot: Depot): Layout => ({ ...layout, depot, local: depot })
+
+/** The catalogue of a warehouse, and the files of data sets that it does not know, such as the example. */
 const opened = (layout: Layout) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -222,14 +232,14 @@ const opened = (layout: Layout) =>
   })
 
 /** Rows that an analyst sees in the files that people open. */
-export const ask = (layout: Layout, sql: string) =>
+export const queryWarehouse = (layout: Layout, sql: string) =>
   opened(layout).pipe(
-    Effect.flatMap((files) => rowsInAll(files, sql)),
+    Effect.flatMap((files) => queryDatabases(files, sql)),
     Effect.map(([rows = []]) => rows)
   )
 
 /** Changes a generation behind Larder's back. */
-export const tamper = (file: string, sql: string) =>
+export const changeDatabase = (file: string, sql: string) =>
   Effect.scoped(
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -256,7 +266,7 @@ export const butter = {
 }
 
 /** Names in a folder, sorted. */
-export const files = (dir: string) =>
+export const listFiles = (dir: string) =>
   Effect.map(
     Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readDirectory(dir)),
     (names) => names.sort()

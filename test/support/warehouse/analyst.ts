@@ -2,13 +2,13 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { DuckDb, type DuckDbError, identifier, literal } from "@larder/warehouse"
-import { Effect, Schema, Scope, Semaphore } from "effect"
+import { DuckDb, type DuckDbError, identifier, literal, type Row } from "@larder/warehouse"
+import { Effect, FileSystem, Schema, Scope, Semaphore } from "effect"
 
 const Named = Schema.Struct({ name: Schema.String })
 
 /** A database file that is attached as `larder` and used, in a session of its own. */
-export const analysing = Effect.fnUntraced(function* (file: string) {
+export const openAsAnalyst = Effect.fnUntraced(function* (file: string) {
   const db = yield* DuckDb.memory
   yield* db.run(`attach ${literal(file)} as larder (read_only); use larder`)
   return db
@@ -48,11 +48,11 @@ const rowsWith = (
   )
 
 /** Rows of a database file, which is attached as `larder` and used: one query after the other. */
-export const rowsIn = (file: string, ...queries: ReadonlyArray<string>) =>
+export const queryDatabase = (file: string, ...queries: ReadonlyArray<string>) =>
   rowsWith(["larder"], (db) => db.run(`attach ${literal(file)} as larder (read_only); use larder`), queries)
 
 /** Rows of files whose schemas are found without the name of a database. */
-export const rowsInAll = (files: ReadonlyArray<string>, ...queries: ReadonlyArray<string>) =>
+export const queryDatabases = (files: ReadonlyArray<string>, ...queries: ReadonlyArray<string>) =>
   rowsWith(
     files.map((_, at) => `asked_${at}`),
     Effect.fnUntraced(function* (db) {
@@ -78,8 +78,8 @@ const comments = `
   order by all`
 
 /** Names of tables and views, columns with their types, rows, and all comments: the same for a table and a view of it. */
-export const seenIn = Effect.fnUntraced(function* (file: string) {
-  const db = yield* analysing(file)
+export const readContents = Effect.fnUntraced(function* (file: string) {
+  const db = yield* openAsAnalyst(file)
   const found = yield* db.all(Named, relations)
   const tables = yield* Effect.forEach(found, ({ name }) => {
     const of = name.split(".").map(identifier).join(".")
@@ -90,4 +90,20 @@ export const seenIn = Effect.fnUntraced(function* (file: string) {
     })
   })
   return { tables, comments: yield* db.rows(comments) }
+}, Effect.scoped)
+
+export const timeZones = ["UTC", "America/Chicago", "Asia/Kolkata"] as const
+
+/** The rows of each query, in a session of each time zone. */
+export const queryInEachZone = Effect.fnUntraced(function* (file: string, queries: ReadonlyArray<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-session-" })
+  const db = yield* DuckDb.readWrite(`${folder}/own.duckdb`) // its one connection is the session
+  yield* db.run(`attach ${literal(file)} as larder (read_only); use larder`)
+  const answers = new Map<string, ReadonlyArray<ReadonlyArray<Row>>>()
+  for (const zone of timeZones) {
+    yield* db.run(`set TimeZone = ${literal(zone)}`)
+    answers.set(zone, yield* Effect.forEach(queries, (sql) => db.rows(sql)))
+  }
+  return answers
 }, Effect.scoped)

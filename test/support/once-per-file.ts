@@ -2,7 +2,7 @@
 import { Effect, Exit, Scope } from "effect"
 import { afterAll } from "vitest"
 
-export const onceForFile = <A, E, R>(make: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Scope.Scope>> => {
+export const oncePerFile = <A, E, R>(make: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Scope.Scope>> => {
   const scope = Scope.makeUnsafe()
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
   return Effect.runSync(Effect.cached(Scope.provide(make, scope)))

@@ -1,17 +1,17 @@
-/** What a server holds of the pantry: how it is watched and read, and the days that are published into it. */
+/** What a server holds of the example: how it is watched and read, and the days that are published into it. */
 import { type DuckDb, type Layout, type LiveData, readManifest, rollback, watchLive } from "@larder/warehouse"
 import { Effect, FileSystem, Option, Schema, type Scope } from "effect"
-import { onceForFile } from "../once-for-file.ts"
-import { copied } from "./copied-home.ts"
+import { oncePerFile } from "../once-per-file.ts"
+import { copyPerTest } from "./copy-per-test.ts"
+import { aLayout, example, publishFound } from "./example-data-set.ts"
 import { otherProcess } from "./other-process.ts"
-import { aLayout, pantry, publishFound } from "./pantry.ts"
 
 const Days = Schema.Struct({ days: Schema.Int })
 export const countDays = (db: DuckDb["Service"]) =>
-  Effect.map(db.all(Days, "select count(*)::integer as days from pantry.delivery"), ([row]) => row?.days ?? 0)
+  Effect.map(db.all(Days, "select count(*)::integer as days from example.delivery"), ([row]) => row?.days ?? 0)
 export const priceOfDay = (db: DuckDb["Service"]) =>
   Effect.map(
-    db.all(Days, "select price::integer as days from pantry.price where item = $item", { item: "day" }),
+    db.all(Days, "select price::integer as days from example.price where item = $item", { item: "day" }),
     ([row]) => row?.days
   )
 const countRuns = (ingest: DuckDb["Service"]) =>
@@ -23,59 +23,59 @@ interface Model {
 }
 
 /** The model is the number of days, loaded when the data changes, and that of runs, of which every generation has one more. */
-export const watch = (
+export const watchExample = (
   layout: Layout,
   load: (data: LiveData) => Effect.Effect<number, unknown, Scope.Scope> = ({ db }) => countDays(db),
   isModel: (days: number) => boolean = () => true
 ) =>
   watchLive(layout, {
-    dataSets: { pantry: { definition: pantry.dataSet, load } },
-    assemble: ({ pantry: days = 0 }: { readonly pantry?: number }, _, ingest) =>
+    dataSets: { example: { definition: example.dataSet, load } },
+    assemble: ({ example: days = 0 }: { readonly example?: number }, _, ingest) =>
       isModel(days)
         ? Effect.map(countRuns(ingest), (runs): Model => ({ days, runs }))
         : Effect.fail(`${days} days make no model`)
   })
-type Watched = Effect.Success<ReturnType<typeof watch>>
-export const inPantry = <A, E>(
+type Watched = Effect.Success<ReturnType<typeof watchExample>>
+export const readExample = <A, E>(
   live: Watched,
   read: (db: DuckDb["Service"], days: number, id: string) => Effect.Effect<A, E>
 ) =>
   live.use(({ dataSet, id, model }) => {
-    const db = dataSet("pantry")
+    const db = dataSet("example")
     return db === undefined ? Effect.die("not loaded") : read(db, model.days, id)
   })
 
 /** The file of what a generation made. */
-export const databaseOf = Effect.fnUntraced(function* (layout: Layout, number: number) {
+export const findDatabase = Effect.fnUntraced(function* (layout: Layout, number: number) {
   const manifest = Option.getOrThrow(yield* readManifest(layout.depot, number))
-  return layout.objectFile(manifest.data_sets.pantry?.parts[0]?.sha256 ?? "")
+  return layout.objectFile(manifest.data_sets.example?.parts[0]?.sha256 ?? "")
 })
 export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
-export const back = (layout: Layout, to?: number) =>
+export const rollBack = (layout: Layout, to?: number) =>
   rollback(layout, { to: Option.fromNullishOr(to), only: Option.none(), note: Option.none() })
 
 /** In a generation of day n there are n deliveries, and the price is n. */
-export const dayOf = (day: number) => ({
+export const rowsOfDay = (day: number) => ({
   deliveries: [{ item: `day ${day}` }],
   prices: [{ item: "day", price: `${day}` }]
 })
-export const publishDay = (layout: Layout, day: number) => publishFound(layout, dayOf(day))
-export const until = (holds: () => boolean) =>
+export const publishDay = (layout: Layout, day: number) => publishFound(layout, rowsOfDay(day))
+export const waitUntil = (holds: () => boolean) =>
   Effect.gen(function* () {
     while (!holds()) yield* Effect.sleep("10 millis")
   })
 
 /** For one file of tests. */
-export const livePantry = () => {
+export const publishExamples = () => {
   /** A copy of a home with a generation of day 1. */
-  const oneDay = copied(Effect.tap(aLayout, (layout) => publishDay(layout, 1)))
-  const elsewhere = onceForFile(otherProcess({ do: "obey" }))
+  const oneDay = copyPerTest(Effect.tap(aLayout, (layout) => publishDay(layout, 1)))
+  const elsewhere = oncePerFile(otherProcess({ do: "obey" }))
   /**
    * Publishes a day in another process. A process that closes a file gives up all its locks on it, also those of other DuckDB
    * instances: after a publication in this process, no test could tell whether the server still holds the generation.
    */
   const publishElsewhere = (layout: Layout, day: number) =>
-    Effect.flatMap(elsewhere, ({ order }) => order({ do: "publish", home: layout.home, found: dayOf(day) }))
+    Effect.flatMap(elsewhere, ({ order }) => order({ do: "publish", home: layout.home, found: rowsOfDay(day) }))
   /** Whether this process has closed a generation: only then can another process open it for writing. */
   const isClosed = Effect.fnUntraced(function* (file: string) {
     yield* FileSystem.FileSystem.use((fs) => fs.chmod(file, 0o644))

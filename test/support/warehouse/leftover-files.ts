@@ -20,7 +20,7 @@ const manifestsIn = (warehouse: string): ReadonlyArray<Manifest> =>
     .map((name) => JSON.parse(readFileSync(path.join(warehouse, name), "utf8")))
 
 /** Files of the warehouse that are not needed, and folders in the home in which data sets are rebuilt. */
-export const unswept = (home: string): ReadonlyArray<string> => {
+export const listLeftoverFiles = (home: string): ReadonlyArray<string> => {
   const warehouse = path.join(home, "warehouse")
   const manifests = manifestsIn(warehouse)
   const parts = manifests.flatMap(({ data_sets }) => Object.values(data_sets).flatMap((entry) => entry.parts))
