@@ -96,18 +96,18 @@ describe("an analyst who has the warehouse open", () => {
       const sql =
         "select (select count(*)::integer from example.delivery) as rows, (select price from example.price) as price"
       const before = [{ rows: 10, price: "1.5000" }]
-      assert.deepStrictEqual(yield* analyst.ask(sql), before)
+      assert.deepStrictEqual(yield* analyst.query(sql), before)
       for (let day = 1; day <= 7; day++) {
         // After the sixth, the generation that is being read is pruned.
         yield* publishFound(layout, {
           deliveries: items(`pear ${day}`, 1),
           prices: [{ item: "apple", price: `${day}` }]
         })
-        assert.deepStrictEqual(yield* analyst.ask(sql), before)
+        assert.deepStrictEqual(yield* analyst.query(sql), before)
       }
       const again = ["use memory", "detach larder", `attach '${layout.dataSetFile("example")}' as larder (read_only)`]
-      for (const statement of [...again, "use larder"]) yield* analyst.ask(statement)
-      assert.deepStrictEqual(yield* analyst.ask(sql), [{ rows: 17, price: "7.0000" }])
+      for (const statement of [...again, "use larder"]) yield* analyst.query(statement)
+      assert.deepStrictEqual(yield* analyst.query(sql), [{ rows: 17, price: "7.0000" }])
     })
   )
   itLive("can attach the file of a data set with any DuckDB, but cannot write", () =>

@@ -29,11 +29,11 @@ export const publishersRace = (rounds: number) =>
     const told = yield* Effect.forEach(
       names,
       Effect.fnUntraced(function* (schema) {
-        const publisher = yield* otherProcess({ do: "obey" })
+        const publisher = yield* otherProcess({ do: "run commands" })
         const runs: Array<{ readonly run_id: string; readonly pipeline: string; readonly generation: string }> = []
         for (let round = 1; round <= rounds; round++) {
           const next = publication(layout, schema, round)
-          runs.push({ run_id: next.run_id, pipeline: schema, generation: yield* publisher.order(next) })
+          runs.push({ run_id: next.run_id, pipeline: schema, generation: yield* publisher.send(next) })
         }
         return runs
       }),
@@ -72,8 +72,8 @@ export const publishersKilled = (rounds: number) =>
       Effect.fnUntraced(function* (schema, at) {
         const chance = chanceFrom(seed + at)
         const aPublisher = Effect.gen(function* () {
-          const started = yield* otherProcess({ do: "obey" })
-          assert.strictEqual(yield* started.order({ do: "try", file: layout.lockOf(schema) }), "free")
+          const started = yield* otherProcess({ do: "run commands" })
+          assert.strictEqual(yield* started.send({ do: "try", file: layout.lockOf(schema) }), "free")
           return started
         })
         let publisher = yield* aPublisher
@@ -85,7 +85,7 @@ export const publishersKilled = (rounds: number) =>
         }> = []
         for (let round = 1; round <= rounds; round++) {
           const next = publication(layout, schema, round)
-          const answer = yield* Effect.forkChild(Effect.exit(publisher.order(next)))
+          const answer = yield* Effect.forkChild(Effect.exit(publisher.send(next)))
           const isKilled = round > 1 && chance.oneOf([true, false])
           const startedAt = performance.now()
           if (isKilled) {

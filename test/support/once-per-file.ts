@@ -1,4 +1,4 @@
-/** What is expensive is made once for the tests of a file that asks for it first, and is gone when they are done. */
+/** Makes an expensive resource once per test file, when a test first needs it, and releases it after the last test. */
 import { Effect, Exit, Scope } from "effect"
 import { afterAll } from "vitest"
 

@@ -108,7 +108,7 @@ describe("ingestion.duckdb", () => {
       yield* fail(layout, "one")
       const reader = yield* otherProcess({ do: "read", file: layout.ingestion })
       assert.strictEqual(yield* reader.nextLine, "open")
-      const count = reader.ask("select count(*)::integer as runs from ingest.run")
+      const count = reader.query("select count(*)::integer as runs from ingest.run")
       const before = yield* count
       for (const run of ["two", "three", "four"]) yield* fail(layout, run)
       assert.deepStrictEqual(yield* count, before)

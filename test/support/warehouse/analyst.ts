@@ -1,4 +1,4 @@
-/** Everything that an analyst sees of a database file: columns, rows and comments. */
+/** Database files as an analyst sees them: query results in any time zone, columns, rows and comments. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -7,15 +7,15 @@ import { Effect, FileSystem, Schema, Scope, Semaphore } from "effect"
 
 const Named = Schema.Struct({ name: Schema.String })
 
-/** A database file that is attached as `larder` and used, in a session of its own. */
+/** Opens a session in which a database file is attached as `larder` and used. */
 export const openAsAnalyst = Effect.fnUntraced(function* (file: string) {
   const db = yield* DuckDb.memory
   yield* db.run(`attach ${literal(file)} as larder (read_only); use larder`)
   return db
 })
 
-/** The analyst's own DuckDB, one for all questions: an instance for each would take 30 ms of CPU. It ends with the process. */
-const analyst = Effect.runSync(
+/** One session for all queries, open until the process ends: opening one for each would take 30 ms of CPU. */
+const session = Effect.runSync(
   Effect.cached(
     Effect.suspend(() => {
       const folder = mkdtempSync(path.join(tmpdir(), "larder-analyst-"))
@@ -27,38 +27,38 @@ const analyst = Effect.runSync(
     })
   )
 )
-const turns = Semaphore.makeUnsafe(1)
+const lock = Semaphore.makeUnsafe(1)
 
-/** Rows of queries in the analyst's session, to which `attach` attaches files under these names. Afterwards none of them is open. */
-const rowsWith = (
+/** Runs queries in the session. `attach` attaches files under these names, which are detached afterwards. */
+const queryAttached = (
   names: ReadonlyArray<string>,
   attach: (db: DuckDb["Service"]) => Effect.Effect<void, DuckDbError>,
   queries: ReadonlyArray<string>
 ) =>
-  turns.withPermit(
+  lock.withPermit(
     Effect.gen(function* () {
-      const db = yield* analyst
+      const db = yield* session
       const detach = ["use own", ...names.map((name) => `detach database if exists ${name}`)].join("; ")
-      const asked = Effect.andThen(
+      const results = Effect.andThen(
         attach(db),
         Effect.forEach(queries, (sql) => db.rows(sql))
       )
-      return yield* Effect.ensuring(asked, Effect.orDie(db.run(detach)))
+      return yield* Effect.ensuring(results, Effect.orDie(db.run(detach)))
     })
   )
 
-/** Rows of a database file, which is attached as `larder` and used: one query after the other. */
+/** Rows of each query on a database file, which is attached as `larder` and used. */
 export const queryDatabase = (file: string, ...queries: ReadonlyArray<string>) =>
-  rowsWith(["larder"], (db) => db.run(`attach ${literal(file)} as larder (read_only); use larder`), queries)
+  queryAttached(["larder"], (db) => db.run(`attach ${literal(file)} as larder (read_only); use larder`), queries)
 
-/** Rows of files whose schemas are found without the name of a database. */
+/** Rows of each query on several files, whose schemas need no database name. */
 export const queryDatabases = (files: ReadonlyArray<string>, ...queries: ReadonlyArray<string>) =>
-  rowsWith(
-    files.map((_, at) => `asked_${at}`),
+  queryAttached(
+    files.map((_, index) => `file_${index}`),
     Effect.fnUntraced(function* (db) {
-      yield* db.run(files.map((file, at) => `attach ${literal(file)} as asked_${at} (read_only)`).join("; "))
+      yield* db.run(files.map((file, index) => `attach ${literal(file)} as file_${index} (read_only)`).join("; "))
       const schemas = yield* db.rows(
-        "select database_name || '.' || schema_name as name from duckdb_schemas() where starts_with(database_name, 'asked_')"
+        "select database_name || '.' || schema_name as name from duckdb_schemas() where starts_with(database_name, 'file_')"
       )
       yield* db.run(`set search_path = '${schemas.map(({ name }) => name).join(",")}'`)
     }),
@@ -71,22 +71,22 @@ const relations = `
   order by all`
 
 const comments = `
-  select schema_name, table_name as of, null as "column", comment from duckdb_tables() where database_name = 'larder'
+  select schema_name, table_name as relation, null as "column", comment from duckdb_tables() where database_name = 'larder'
   union all select schema_name, view_name, null, comment from duckdb_views() where database_name = 'larder' and not internal
   union all select schema_name, function_name, null, comment from duckdb_functions() where database_name = 'larder'
   union all select schema_name, table_name, column_name, comment from duckdb_columns() where database_name = 'larder'
   order by all`
 
-/** Names of tables and views, columns with their types, rows, and all comments: the same for a table and a view of it. */
+/** Tables and views with their columns and rows, and all comments. The result is the same for a table and a view of it. */
 export const readContents = Effect.fnUntraced(function* (file: string) {
   const db = yield* openAsAnalyst(file)
-  const found = yield* db.all(Named, relations)
-  const tables = yield* Effect.forEach(found, ({ name }) => {
-    const of = name.split(".").map(identifier).join(".")
+  const names = yield* db.all(Named, relations)
+  const tables = yield* Effect.forEach(names, ({ name }) => {
+    const relation = name.split(".").map(identifier).join(".")
     return Effect.all({
       name: Effect.succeed(name),
-      columns: db.rows(`select column_name, column_type from (describe ${of})`),
-      rows: db.rows(`from ${of} order by all`)
+      columns: db.rows(`select column_name, column_type from (describe ${relation})`),
+      rows: db.rows(`from ${relation} order by all`)
     })
   })
   return { tables, comments: yield* db.rows(comments) }
@@ -94,16 +94,16 @@ export const readContents = Effect.fnUntraced(function* (file: string) {
 
 export const timeZones = ["UTC", "America/Chicago", "Asia/Kolkata"] as const
 
-/** The rows of each query, in a session of each time zone. */
+/** The rows of each query, by time zone of the session: no result may depend on it. */
 export const queryInEachZone = Effect.fnUntraced(function* (file: string, queries: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-session-" })
-  const db = yield* DuckDb.readWrite(`${folder}/own.duckdb`) // its one connection is the session
+  const db = yield* DuckDb.readWrite(`${folder}/own.duckdb`) // a database file has one connection, and so one session
   yield* db.run(`attach ${literal(file)} as larder (read_only); use larder`)
-  const answers = new Map<string, ReadonlyArray<ReadonlyArray<Row>>>()
+  const results = new Map<string, ReadonlyArray<ReadonlyArray<Row>>>()
   for (const zone of timeZones) {
     yield* db.run(`set TimeZone = ${literal(zone)}`)
-    answers.set(zone, yield* Effect.forEach(queries, (sql) => db.rows(sql)))
+    results.set(zone, yield* Effect.forEach(queries, (sql) => db.rows(sql)))
   }
-  return answers
+  return results
 }, Effect.scoped)

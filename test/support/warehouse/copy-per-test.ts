@@ -1,4 +1,4 @@
-/** A home that is published once for a file of tests. Each test works on a copy of its own. */
+/** Makes a home once per test file, and gives each test a copy of it. */
 import { cpSync } from "node:fs"
 import type { Layout } from "@larder/warehouse"
 import { Effect } from "effect"

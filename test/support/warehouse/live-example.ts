@@ -1,4 +1,4 @@
-/** What a server holds of the example: how it is watched and read, and the days that are published into it. */
+/** The example data set as a server watches and reads it, and generations that are published meanwhile. */
 import { type DuckDb, type Layout, type LiveData, readManifest, rollback, watchLive } from "@larder/warehouse"
 import { Effect, FileSystem, Option, Schema, type Scope } from "effect"
 import { oncePerFile } from "../once-per-file.ts"
@@ -22,18 +22,18 @@ interface Model {
   readonly runs: number
 }
 
-/** The model is the number of days, loaded when the data changes, and that of runs, of which every generation has one more. */
+/** The model has the number of days, loaded when the data changes, and the number of runs, one more per generation. */
 export const watchExample = (
   layout: Layout,
   load: (data: LiveData) => Effect.Effect<number, unknown, Scope.Scope> = ({ db }) => countDays(db),
-  isModel: (days: number) => boolean = () => true
+  isValid: (days: number) => boolean = () => true
 ) =>
   watchLive(layout, {
     dataSets: { example: { definition: example.dataSet, load } },
     assemble: ({ example: days = 0 }: { readonly example?: number }, _, ingest) =>
-      isModel(days)
+      isValid(days)
         ? Effect.map(countRuns(ingest), (runs): Model => ({ days, runs }))
-        : Effect.fail(`${days} days make no model`)
+        : Effect.fail(`no model can have ${days} days`)
   })
 type Watched = Effect.Success<ReturnType<typeof watchExample>>
 export const readExample = <A, E>(
@@ -45,7 +45,7 @@ export const readExample = <A, E>(
     return db === undefined ? Effect.die("not loaded") : read(db, model.days, id)
   })
 
-/** The file of what a generation made. */
+/** The file of the database that a generation has. */
 export const findDatabase = Effect.fnUntraced(function* (layout: Layout, number: number) {
   const manifest = Option.getOrThrow(yield* readManifest(layout.depot, number))
   return layout.objectFile(manifest.data_sets.example?.parts[0]?.sha256 ?? "")
@@ -54,33 +54,34 @@ export const messageOf = (error: unknown) => (error instanceof Error ? error.mes
 export const rollBack = (layout: Layout, to?: number) =>
   rollback(layout, { to: Option.fromNullishOr(to), only: Option.none(), note: Option.none() })
 
-/** In a generation of day n there are n deliveries, and the price is n. */
+/** Rows of day n. A generation of day n has n deliveries, and the price is n. */
 export const rowsOfDay = (day: number) => ({
   deliveries: [{ item: `day ${day}` }],
   prices: [{ item: "day", price: `${day}` }]
 })
 export const publishDay = (layout: Layout, day: number) => publishFound(layout, rowsOfDay(day))
-export const waitUntil = (holds: () => boolean) =>
+export const waitUntil = (isDone: () => boolean) =>
   Effect.gen(function* () {
-    while (!holds()) yield* Effect.sleep("10 millis")
+    while (!isDone()) yield* Effect.sleep("10 millis")
   })
 
-/** For one file of tests. */
+/** For one test file: a home with one generation, and another process that publishes into it. */
 export const publishExamples = () => {
   /** A copy of a home with a generation of day 1. */
   const oneDay = copyPerTest(Effect.tap(aLayout, (layout) => publishDay(layout, 1)))
-  const elsewhere = oncePerFile(otherProcess({ do: "obey" }))
+  const publisher = oncePerFile(otherProcess({ do: "run commands" }))
   /**
-   * Publishes a day in another process. A process that closes a file gives up all its locks on it, also those of other DuckDB
-   * instances: after a publication in this process, no test could tell whether the server still holds the generation.
+   * Publishes a day in another process. A process that closes a file loses all its locks on it, including those of other
+   * DuckDB instances: after a publication in this process, a test could not observe whether the server still has the
+   * generation open.
    */
   const publishElsewhere = (layout: Layout, day: number) =>
-    Effect.flatMap(elsewhere, ({ order }) => order({ do: "publish", home: layout.home, found: rowsOfDay(day) }))
+    Effect.flatMap(publisher, ({ send }) => send({ do: "publish", home: layout.home, found: rowsOfDay(day) }))
   /** Whether this process has closed a generation: only then can another process open it for writing. */
   const isClosed = Effect.fnUntraced(function* (file: string) {
     yield* FileSystem.FileSystem.use((fs) => fs.chmod(file, 0o644))
-    const { order } = yield* elsewhere
-    return (yield* order({ do: "try", file })) === "free"
+    const { send } = yield* publisher
+    return (yield* send({ do: "try", file })) === "free"
   })
   return { oneDay, publishElsewhere, isClosed }
 }
