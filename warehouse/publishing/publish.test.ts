@@ -55,13 +55,13 @@ describe("a published generation", () => {
         assert.deepStrictEqual(yield* identifyFile(file), { sha256, bytes })
       }
       assert.deepStrictEqual(yield* listFiles(layout.dir), [
-        ".opened.lock",
         ".example.lock",
+        ".opened.lock",
+        "example.duckdb",
         "generations",
         "ingestion.duckdb",
         "larder.duckdb",
         "objects",
-        "example.duckdb",
         "seen"
       ])
       assert.deepStrictEqual(yield* listFiles(layout.staging), [])
