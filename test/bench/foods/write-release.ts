@@ -1,4 +1,4 @@
-/** Writes a synthetic release and prints how many foods it states. A child process: the generator writes synchronously. */
+/** Writes a synthetic release and prints its number of foods. A separate process, because the generator is synchronous. */
 import { readdirSync, rmSync } from "node:fs"
 import path from "node:path"
 import { writeCsvRelease } from "../../samples/branded-foods/csv.ts"
