@@ -1,5 +1,5 @@
 /** What other rooms and tests import from the warehouse. */
-export { completedLabel } from "./branded-foods/completed-label.ts"
+export { mergeLabelColumn } from "./branded-foods/completed-label.ts"
 export { firstOwnAmount, labelColumns } from "./branded-foods/nutrition.ts"
 export * from "./data-sets.ts"
 export { type Depot, type DepotUnusable, datedObjects, hintName, objectName, putObject } from "./depot/depot.ts"

@@ -6,11 +6,11 @@
 import { randomUUID } from "node:crypto"
 import {
   catchUp,
-  countingRuns,
   type DataSetEntry,
   isLoaded,
   type Layout,
   layoutOf,
+  listRunIds,
   newestManifest,
   openLayout,
   ownFolder,
@@ -39,7 +39,7 @@ const sortByRecord = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<st
  */
 const selectRuns = Effect.fnUntraced(function* (pipeline: Pipeline, layout: Layout, live: DataSetEntry | undefined) {
   const path = yield* Path.Path
-  const { published, recorded, rolledBack } = yield* countingRuns(layout)
+  const { published, recorded, rolledBack } = yield* listRunIds(layout)
   const archived = yield* listArchivedRuns(path.join(layout.home, "raw"), pipeline.name, published)
   const isUndone = ({ generation, run_id }: ArchivedRun) =>
     rolledBack.has(run_id) ||

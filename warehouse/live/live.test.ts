@@ -80,12 +80,12 @@ describe("the live data", () => {
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watchExample(layout)
-      const goOn = yield* Deferred.make<void>()
+      const resume = yield* Deferred.make<void>()
       const reader = yield* Effect.forkChild(
         readExample(live, (db, _, id) =>
           Effect.gen(function* () {
             const before = yield* countDays(db)
-            yield* Deferred.await(goOn)
+            yield* Deferred.await(resume)
             return [id, before, yield* countDays(db), yield* priceOfDay(db)]
           })
         ),
@@ -95,7 +95,7 @@ describe("the live data", () => {
       yield* waitUntil(() => live.swaps() === 1)
       const old = yield* findDatabase(layout, 1)
       assert.isFalse(yield* isClosed(old))
-      yield* Deferred.succeed(goOn, undefined)
+      yield* Deferred.succeed(resume, undefined)
       assert.deepStrictEqual(yield* Fiber.join(reader), ["larder-000001", 1, 1, 1])
       assert.isTrue(yield* isClosed(old))
       assert.isFalse(yield* isClosed(yield* findDatabase(layout, 2)))
@@ -124,15 +124,15 @@ describe("the live data", () => {
       const layout = yield* oneDay
       const scope = yield* Scope.make()
       const live = yield* Scope.provide(watchExample(layout), scope)
-      const goOn = yield* Deferred.make<void>()
+      const resume = yield* Deferred.make<void>()
       const reader = yield* Effect.forkChild(
-        readExample(live, (db) => Effect.andThen(Deferred.await(goOn), countDays(db))),
+        readExample(live, (db) => Effect.andThen(Deferred.await(resume), countDays(db))),
         { startImmediately: true }
       )
       yield* Scope.close(scope, Exit.void)
       const file = yield* findDatabase(layout, 1)
       assert.isFalse(yield* isClosed(file))
-      yield* Deferred.succeed(goOn, undefined)
+      yield* Deferred.succeed(resume, undefined)
       assert.strictEqual(yield* Fiber.join(reader), 1)
       assert.isTrue(yield* isClosed(file))
     })
@@ -165,7 +165,7 @@ describe("reads during several swaps", () => {
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watchExample(layout)
-      const seen = new Map<number, number>()
+      const reads = new Map<number, number>()
       let publishing = true
       const read = readExample(live, (db, model) =>
         Effect.gen(function* () {
@@ -173,7 +173,7 @@ describe("reads during several swaps", () => {
           yield* Effect.sleep("10 millis")
           const price = yield* priceOfDay(db)
           assert.deepStrictEqual([days, price], [model, model])
-          seen.set(model, (seen.get(model) ?? 0) + 1)
+          reads.set(model, (reads.get(model) ?? 0) + 1)
         })
       )
       const readers = yield* Effect.forEach(Array.from({ length: 4 }), () =>
@@ -181,11 +181,11 @@ describe("reads during several swaps", () => {
       )
       for (let day = 2; day <= 4; day++) {
         yield* publishElsewhere(layout, day)
-        yield* waitUntil(() => seen.has(day))
+        yield* waitUntil(() => reads.has(day))
       }
       publishing = false
       yield* Effect.forEach(readers, (reader) => Fiber.join(reader))
-      assert.deepStrictEqual([...seen.keys()].sort(), [1, 2, 3, 4])
+      assert.deepStrictEqual([...reads.keys()].sort(), [1, 2, 3, 4])
       for (let day = 1; day <= 3; day++) assert.isTrue(yield* isClosed(yield* findDatabase(layout, day)))
     })
   )

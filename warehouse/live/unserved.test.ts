@@ -1,4 +1,4 @@
-/** Generations that a server cannot serve, or not as they are: what is live stays, and the server says so once. */
+/** Generations that a server cannot serve completely: the previous data stays, and one log entry says so. */
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { example, publishFound } from "@larder/test/support/warehouse/example-data-set.ts"
@@ -23,7 +23,7 @@ import type { LiveData } from "./live.ts"
 const { oneDay, publishElsewhere, isClosed } = publishExamples()
 
 /** Counts how often a data set was opened, and how many are open. */
-const counting = () => {
+const makeCounter = () => {
   const count = { opened: 0, open: 0 }
   const load = ({ db }: LiveData) =>
     Effect.acquireRelease(
@@ -32,29 +32,29 @@ const counting = () => {
     )
   return { count, load }
 }
-/** Makes a generation of day 2 that cannot be served: its parts are not there. */
+/** Makes a generation of day 2 that cannot be served, because its parts are missing. */
 const publishBroken = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem
-  const elsewhere = yield* oneDay
-  yield* publishDay(elsewhere, 2)
-  const text = yield* fs.readFileString(`${elsewhere.dir}/${manifestName(2)}`)
+  const other = yield* oneDay
+  yield* publishDay(other, 2)
+  const text = yield* fs.readFileString(`${other.dir}/${manifestName(2)}`)
   yield* fs.writeFileString(`${layout.dir}/${manifestName(2)}`, text)
 })
 
 describe("a new generation that cannot be served", () => {
-  itLive("is skipped with one log entry, and a later good one is served", (logs) =>
+  itLive("is skipped with one log entry, and a later usable one is served", (logs) =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watchExample(layout)
       yield* publishBroken(layout)
-      const complaints = () =>
+      const findWarnings = () =>
         logs.filter((line) => line.includes("example of larder-000002 cannot be served; larder-000001 stays"))
-      yield* waitUntil(() => complaints().length > 0)
+      yield* waitUntil(() => findWarnings().length > 0)
       assert.strictEqual(live.fault(), "example of larder-000002 cannot be served")
       assert.strictEqual(yield* readExample(live, countDays), 1)
       yield* Effect.sleep("600 millis")
-      assert.strictEqual(complaints().length, 1)
-      yield* Effect.exit(rollBack(layout, 1)) // what runs told in that generation is lost, and told so
+      assert.strictEqual(findWarnings().length, 1)
+      yield* Effect.exit(rollBack(layout, 1)) // warns that the records of that generation are lost
       yield* waitUntil(() => live.fault() === undefined)
       assert.strictEqual(yield* readExample(live, countDays), 1)
     })
@@ -62,15 +62,15 @@ describe("a new generation that cannot be served", () => {
   itLive("is closed again when it cannot be loaded", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
-      let asked = 0
+      let loads = 0
       const live = yield* watchExample(layout, ({ db }) =>
         Effect.flatMap(countDays(db), (days) => {
-          asked++
+          loads++
           return days === 2 ? Effect.die("two days are one too many") : Effect.succeed(days)
         })
       )
       yield* publishElsewhere(layout, 2)
-      yield* waitUntil(() => asked === 2)
+      yield* waitUntil(() => loads === 2)
       assert.isTrue(yield* isClosed(yield* findDatabase(layout, 2)))
       assert.strictEqual(live.current().model.days, 1)
     })
@@ -93,7 +93,7 @@ describe("a new generation that cannot be served", () => {
   itLive("is retried once a minute if no model can be built from it, and stays closed meanwhile", (logs) =>
     Effect.gen(function* () {
       const layout = yield* oneDay
-      const { count, load } = counting()
+      const { count, load } = makeCounter()
       const live = yield* watchExample(layout, load, (days) => days !== 2)
       yield* publishElsewhere(layout, 2)
       yield* waitUntil(() => live.fault() !== undefined)
@@ -111,7 +111,7 @@ describe("a new generation that cannot be served", () => {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* oneDay
       yield* publishDay(layout, 2)
-      const { count, load } = counting()
+      const { count, load } = makeCounter()
       const live = yield* watchExample(layout, load)
       yield* fs.remove(layout.ingestion)
       yield* fs.makeDirectory(`${layout.ingestion}/not a database`, { recursive: true })
@@ -163,12 +163,12 @@ describe("a new generation that cannot be served", () => {
       const layout = yield* oneDay
       const live = yield* watchExample(layout)
       yield* fs.writeFileString(`${layout.dir}/${manifestName(2)}`, "half a")
-      const complaints = () =>
+      const findWarnings = () =>
         logs.filter((line) => line.includes("the newest generation cannot be read; larder-000001 stays"))
-      yield* waitUntil(() => complaints().length > 0)
+      yield* waitUntil(() => findWarnings().length > 0)
       assert.strictEqual(live.fault(), "the newest generation cannot be read")
       yield* Effect.sleep("600 millis")
-      assert.strictEqual(complaints().length, 1)
+      assert.strictEqual(findWarnings().length, 1)
       assert.strictEqual(yield* readExample(live, countDays), 1)
       yield* fs.remove(`${layout.dir}/${manifestName(2)}`)
       yield* publishDay(layout, 2)

@@ -9,6 +9,7 @@ import {
   pears,
   publishFound
 } from "@larder/test/support/warehouse/example-data-set.ts"
+import { waitUntil } from "@larder/test/support/warehouse/live-example.ts"
 import { withColumn, withDefinition, withoutTable } from "@larder/test/support/warehouse/other-versions.ts"
 import { Clock, Effect, Fiber, FileSystem, Option, Schema } from "effect"
 import type { Layout } from "../generation/layout.ts"
@@ -30,7 +31,7 @@ const before = copyPerTest(
 )
 
 const Items = Schema.Struct({ items: Schema.String })
-const itemsOf = ({ db }: Pick<LiveData, "db">, schema: string) =>
+const readItems = ({ db }: Pick<LiveData, "db">, schema: string) =>
   Effect.map(db.all(Items, `select string_agg(item, ',' order by item) as items from ${schema}.price`), ([row]) =>
     String(row?.items)
   )
@@ -44,17 +45,12 @@ interface Model {
 const serve = (layout: Layout, dataSet: DataSet = example.dataSet) =>
   watchLive(layout, {
     dataSets: {
-      example: { definition: dataSet, load: (data: LiveData) => itemsOf(data, "example") },
-      cellar: { definition: cellar.dataSet, load: (data: LiveData) => itemsOf(data, "cellar") }
+      example: { definition: dataSet, load: (data: LiveData) => readItems(data, "example") },
+      cellar: { definition: cellar.dataSet, load: (data: LiveData) => readItems(data, "cellar") }
     },
     assemble: (loaded: Model) => Effect.succeed(loaded)
   })
 type Server = Effect.Success<ReturnType<typeof serve>>
-
-const waitUntil = (isDone: () => boolean) =>
-  Effect.gen(function* () {
-    while (!isDone()) yield* Effect.sleep("10 millis")
-  })
 
 /** Reads from a server repeatedly. Returns all distinct results. */
 const readRepeatedly = Effect.fnUntraced(function* (server: Server) {
@@ -62,7 +58,7 @@ const readRepeatedly = Effect.fnUntraced(function* (server: Server) {
   const read = server.use(({ dataSet, model }) =>
     Effect.gen(function* () {
       const db = dataSet("example")
-      const items = db === undefined ? "nothing" : yield* itemsOf({ db }, "example")
+      const items = db === undefined ? "nothing" : yield* readItems({ db }, "example")
       results.add(`${model.example} ${items} ${model.cellar}`)
       yield* Effect.sleep("5 millis")
     })
@@ -83,14 +79,14 @@ const newer = (dataSet: DataSet) => ({
 const fault = (number: number) => `example of larder-00000${number} cannot be served`
 
 describe("an upgrade with an added column, under a running server", () => {
-  const coloured = newer(withColumn(example.dataSet, "price", "colour"))
+  const withColour = newer(withColumn(example.dataSet, "price", "colour"))
 
   itLive("is read by name until the next publication adds the column", () =>
     Effect.gen(function* () {
       const layout = yield* before
       const old = yield* serve(layout)
       const over = yield* readRepeatedly(old)
-      const server = yield* serve(layout, coloured.dataSet)
+      const server = yield* serve(layout, withColour.dataSet)
       const prices = server.use(({ dataSet }) =>
         (dataSet("example") ?? assert.fail()).rows(
           "select item, price, colour, rowid::integer as row from example.price order by item"
@@ -101,7 +97,7 @@ describe("an upgrade with an added column, under a running server", () => {
       assert.deepStrictEqual(yield* stock.rows("select item, quantity from example.stock"), [
         { item: "apple", quantity: 1 }
       ])
-      yield* publishFound(layout, { prices: [{ ...pears, colour: "green" }] }, { of: coloured })
+      yield* publishFound(layout, { prices: [{ ...pears, colour: "green" }] }, { of: withColour })
       yield* waitUntil(() => server.swaps() === 1 && old.fault() !== undefined)
       assert.deepStrictEqual(yield* prices, [
         { item: "apple", price: "1.2500", colour: null, row: 0 },
@@ -113,7 +109,7 @@ describe("an upgrade with an added column, under a running server", () => {
   )
   itLive("is opened without access to other files, like all data", () =>
     Effect.gen(function* () {
-      const server = yield* serve(yield* before, coloured.dataSet)
+      const server = yield* serve(yield* before, withColour.dataSet)
       const db = (yield* server.use(({ dataSet }) => Effect.succeed(dataSet("example")))) ?? assert.fail()
       for (const sql of ["select * from read_text('/etc/hostname')", "set enable_external_access = true"]) {
         yield* Effect.flip(db.rows(sql))
@@ -123,7 +119,7 @@ describe("an upgrade with an added column, under a running server", () => {
 })
 
 describe("an upgrade that cannot be read by name, under a running server", () => {
-  for (const [what, dataSet, difference] of [
+  for (const [change, dataSet, difference] of [
     [
       "a changed type",
       withDefinition(example.dataSet, "price", "decimal(18, 4)", "double"),
@@ -139,7 +135,7 @@ describe("an upgrade that cannot be read by name, under a running server", () =>
       "column example.delivery.item is 1: VARCHAR not null there, and missing here"
     ]
   ] as const) {
-    itLive(`does not serve that data set until it is rebuilt, and serves the others: ${what}`, (logs) =>
+    itLive(`does not serve that data set until it is rebuilt, and serves the others: ${change}`, (logs) =>
       Effect.gen(function* () {
         const layout = yield* before
         const old = yield* serve(layout)
@@ -149,9 +145,9 @@ describe("an upgrade that cannot be read by name, under a running server", () =>
         assert.deepStrictEqual([...server.unserved()], ["example"])
         assert.isTrue(logs.some((line) => line.includes(`${fault(1)}; nothing is served instead`)))
         const file = layout.dataSetFile("example")
-        const why = String(yield* Effect.flip(Effect.scoped(openPublished(file, dataSet, {}))))
-        assert.include(why, difference)
-        assert.include(why, "larder-ingest rebuild example")
+        const message = String(yield* Effect.flip(Effect.scoped(openPublished(file, dataSet, {}))))
+        assert.include(message, difference)
+        assert.include(message, "larder-ingest rebuild example")
         const again = yield* aLayout
         yield* publishFound(again, { prices: [apples, pears] }, { of: newer(dataSet) })
         const since = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets.example
@@ -180,7 +176,7 @@ describe("a start on a data set that cannot be served", () => {
       const clock = yield* Clock.clockWith(Effect.succeed)
       const server = yield* serve(layout).pipe(
         Effect.provideService(Clock.Clock, {
-          currentTimeMillisUnsafe: () => 0, // set back by half a century
+          currentTimeMillisUnsafe: () => 0, // set back to 1970
           currentTimeMillis: Effect.succeed(0),
           currentTimeNanosUnsafe: () => 0n,
           currentTimeNanos: Effect.succeed(0n),

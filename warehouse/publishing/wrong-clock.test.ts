@@ -6,7 +6,7 @@ import { DateTime, Effect, Option, Schema } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { listGenerations } from "../generation/listing.ts"
 import { type LiveData, watchLive } from "../live/live.ts"
-import { countingRuns, liveStates } from "../live/runs.ts"
+import { listRunIds, readLiveStates } from "../live/runs.ts"
 import { recordEnd } from "./record.ts"
 import { rollback } from "./rollback.ts"
 
@@ -78,8 +78,8 @@ describe("a clock that is set forward and back", () => {
         yield* recordEnd(layout, { run, checks: [], leftOut: [] })
         ids.push(run.run_id)
       }
-      assert.deepStrictEqual([...(yield* countingRuns(layout)).recorded], ids)
-      const [commodities] = yield* liveStates(layout)
+      assert.deepStrictEqual([...(yield* listRunIds(layout)).recorded], ids)
+      const [commodities] = yield* readLiveStates(layout)
       assert.strictEqual(commodities?.last_run?.run_id, ids.at(-1))
     })
   )

@@ -20,8 +20,9 @@ export type Numbers = Uint8Array | Int32Array | Uint32Array | Float64Array
 /** Offsets in a file, or row numbers: 32 bits if they suffice. */
 export type Places = Uint32Array | Float64Array
 
-export const makePlaces = (largest: number, length: number): Places =>
-  largest < 2 ** 32 ? new Uint32Array(length) : new Float64Array(length)
+/** The numbers are ascending. */
+export const toPlaces = (numbers: Float64Array): Places =>
+  (numbers.at(-1) ?? 0) < 2 ** 32 ? new Uint32Array(numbers) : numbers
 
 const viewBytes = (numbers: Numbers) => Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength)
 

@@ -1,6 +1,7 @@
 /** The branded foods of a generation: records by fdc_id and the search, from the files of `build.ts`. */
 import { join } from "node:path"
 import { Effect } from "effect"
+import { causeText } from "../disk.ts"
 import { FoodFilesDamaged, PieceFile } from "./files.ts"
 import { textFiles } from "./indexed-columns.ts"
 import { labelFile, makeLabels } from "./labels.ts"
@@ -47,7 +48,7 @@ export const openFoods = Effect.fn("Foods.open")(function* (folder: string) {
     catch: (error) =>
       error instanceof FoodFilesDamaged
         ? error
-        : new FoodFilesDamaged({ file: folder, reason: `cannot be opened (${error})` })
+        : new FoodFilesDamaged({ file: folder, reason: `cannot be opened (${causeText(error)})` })
   })
   const page = function* (filters: FoodFilters, after: number | undefined, limit: number) {
     const docs = yield* search(labels, columns, filters, after, limit + 1)

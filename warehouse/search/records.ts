@@ -2,7 +2,7 @@
 import { join } from "node:path"
 import { brandedFoodId } from "@larder/schemas"
 import { computeNutrition } from "../branded-foods/nutrition.ts"
-import { type Bundle, FoodFilesDamaged, forEachLine, makePlaces, type PieceFile, writeArrays } from "./files.ts"
+import { type Bundle, FoodFilesDamaged, forEachLine, type PieceFile, toPlaces, writeArrays } from "./files.ts"
 import { findFirst } from "./lists.ts"
 import type { KnownNutrient } from "./manifest.ts"
 import { cellIndexes, fields, isText, textToJson } from "./record-fields.ts"
@@ -57,7 +57,7 @@ export const indexRecords = (folder: string, foods: number) => {
   if (duplicate !== undefined) throw failed(`has several lines for the fdc_id ${duplicate}`)
   writeArrays(join(folder, recordFiles.index), {
     ids: sorted,
-    starts: makePlaces(starts.at(-1) ?? 0, n).map((_, i) => starts[order[i] ?? 0] ?? 0),
+    starts: toPlaces(starts).map((_, i) => starts[order[i] ?? 0] ?? 0),
     lengths: lengths.map((_, i) => lengths[order[i] ?? 0] ?? 0)
   })
 }

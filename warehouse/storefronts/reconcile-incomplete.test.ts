@@ -1,4 +1,4 @@
-/** Incomplete reads, and runs that end in another order than they read. */
+/** Incomplete reads, and runs that are published in another order than they read. */
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { oncePerFile } from "@larder/test/support/once-per-file.ts"
@@ -86,7 +86,7 @@ describe("a partial read", () => {
       ]
     }
   )
-  itLive("keeps a known product as it was if its variants are missing and some of its rows may be", () =>
+  itLive("keeps the row of a product that lacks variants, if some of its rows may be missing", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* halved.rows(variants, "variant"), [
         { variant_id: "bread.1", price: 2.5 },
@@ -100,19 +100,19 @@ describe("a partial read", () => {
       )
     })
   )
-  const holding = (id: string, ...product_ids: ReadonlyArray<string>) => ({ id, set: { product_ids } })
+  const withMembers = (id: string, ...product_ids: ReadonlyArray<string>) => ({ id, set: { product_ids } })
   const members = stores(
     "members",
     {
       day: 1,
       products: [bread, cake, tea],
-      collections: [holding("fresh", "bread", "cake"), holding("sweet", "cake")]
+      collections: [withMembers("fresh", "bread", "cake"), withMembers("sweet", "cake")]
     },
     {
       day: 2,
       status: "partial",
       products: [bread, cake, tea],
-      collections: [holding("fresh", "cake"), holding("sweet", "tea", "cake")]
+      collections: [withMembers("fresh", "cake"), withMembers("sweet", "tea", "cake")]
     }
   )
   itLive("keeps a collection if members are missing, and replaces one that grew", () =>
@@ -124,7 +124,7 @@ describe("a partial read", () => {
     })
   )
   const pages = stores("pages", { day: 1, products: [two] }, { day: 2, status: "partial", products: [fewer] })
-  itLive("marks a missing variant as gone if its product is complete, as in the pages of a shop", () =>
+  itLive("marks a missing variant as gone if its product is complete, as in the pages of a store", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* pages.rows(variants, "variant"), [{ variant_id: "bread.1", price: 9 }])
       assert.deepStrictEqual((yield* pages.history).at(-1), [2, "bread.2", "gone", null])
@@ -132,7 +132,7 @@ describe("a partial read", () => {
   )
 })
 
-describe("a partial read that finds only what is known", () => {
+describe("a partial read that finds nothing new", () => {
   itLive("changes no row of the stores", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
@@ -156,7 +156,7 @@ describe("a partial read that finds only what is known", () => {
   )
 })
 
-describe("the time at which something was last seen", () => {
+describe("the time of last sight", () => {
   const dearer = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
   const before = [
     { day: 1, products: [bread, cake, tea] },
@@ -166,17 +166,19 @@ describe("the time at which something was last seen", () => {
     { day: 5, status: "failed" }
   ] as const
   const seen = stores("seen", ...before)
-  itLive("is the time of the last complete read, or of a later read that found it new, changed or back", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* seen.sightings, [
-        ["bread", 1, 4, true],
-        ["cake", 1, 3, true], // also found on day 4, unchanged
-        ["tea", 1, 4, true]
-      ])
-    })
+  itLive(
+    "is the time of the last complete read, or of a later read that found the item new, changed or listed again",
+    () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* seen.sightings, [
+          ["bread", 1, 4, true],
+          ["cake", 1, 3, true], // also found on day 4, unchanged
+          ["tea", 1, 4, true]
+        ])
+      })
   )
   const withdrawn = stores("withdrawn", ...before, { day: 6, products: [dearer] }, { day: 7, products: [dearer] })
-  itLive("no longer changes once it is withdrawn", () =>
+  itLive("does not change after the item is withdrawn", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* withdrawn.sightings, [
         ["bread", 1, 7, true],
@@ -205,7 +207,7 @@ describe("a failed read", () => {
   const silent = stores("silent", firstRead, { day: 2, status: "failed" }, { day: 3, status: "partial" })
   const moving = stores("moving", firstRead, { day: 2, status: "partial", set: { url: "https://shop.example/ro" } })
   const back = stores("back", firstRead, { day: 2 })
-  itLive("keeps the URL that the store gave for itself, as does a partial read without one", () =>
+  itLive("keeps the URL that the store stated, as does a partial read without one", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* silent.rows("url", "store"), [address])
       assert.deepStrictEqual(yield* moving.rows("url", "store"), [{ url: "https://shop.example/ro" }])
@@ -213,7 +215,7 @@ describe("a failed read", () => {
     })
   )
   const facts = { description: "Since 1998", country: "MD", currency: "MDL", reported_product_count: 62 }
-  // the currency of the store list differs from that of the rows that stay
+  // the store list has another currency than the existing rows
   const blocked = { status: "failed", outcome: "blocked", set: { currency: "USD" } } as const
   const failing = stores(
     "failing",
@@ -269,7 +271,7 @@ describe("two runs at the same time", () => {
       return { layout, run }
     })
   )
-  itLive("result in what was read later, whichever is published first", () =>
+  itLive("result in the later read, regardless of the order of publication", () =>
     Effect.gen(function* () {
       const { layout, run } = yield* publishedInReverse
       assert.deepStrictEqual([run.rows_loaded, run.rows_unchanged], [1, 1])
@@ -288,7 +290,7 @@ describe("two runs at the same time", () => {
       ])
     })
   )
-  itLive("keep what the earlier one found if the later one failed", () =>
+  itLive("keep the earlier read if the later one failed", () =>
     Effect.gen(function* () {
       const { layout } = yield* publishedInReverse
       assert.deepStrictEqual(yield* listed(layout, "failing"), ["cheese"])

@@ -11,15 +11,15 @@ import type { Table, View } from "./tables.ts"
 export const qualifiedName = ({ name, schema }: Pick<Table, "schema" | "name">) =>
   `${identifier(schema)}.${identifier(name)}`
 
-const descriptionOf = (schema: Schema.Constraint): string => Schema.resolveAnnotations(schema)?.description ?? ""
+const getDescription = (schema: Schema.Constraint): string => Schema.resolveAnnotations(schema)?.description ?? ""
 
 export const commentStatements = (subject: Table | View, kind: "table" | "view"): ReadonlyArray<string> => {
   if (subject.record === undefined) return []
   const name = qualifiedName(subject)
   return [
-    `comment on ${kind} ${name} is ${literal(descriptionOf(subject.record))}`,
+    `comment on ${kind} ${name} is ${literal(getDescription(subject.record))}`,
     ...Object.entries(subject.record.fields).map(
-      ([column, field]) => `comment on column ${name}.${identifier(column)} is ${literal(descriptionOf(field))}`
+      ([column, field]) => `comment on column ${name}.${identifier(column)} is ${literal(getDescription(field))}`
     )
   ]
 }

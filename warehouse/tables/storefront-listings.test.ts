@@ -5,18 +5,18 @@ import { aLayout, queryWarehouse } from "@larder/test/support/warehouse/example-
 import { publishReads } from "@larder/test/support/warehouse/store-reads.ts"
 import { Effect } from "effect"
 
-const dated = (id: string, day: number) => ({ id, set: { published_at: `2025-06-${day} 08:00:00` } })
+const publishedOn = (id: string, day: number) => ({ id, set: { published_at: `2025-06-${day} 08:00:00` } })
 
 const unpublished = ["b", "a", "Z", "é", "_"].map((id) => ({ id }))
 const picture = { src: "https://shop.example.com/a.jpg", width: 640, height: null }
-const imageOf = (shown: typeof picture | null) => ({
-  image_src: shown?.src ?? null,
-  image_width: shown?.width ?? null,
-  image_height: shown?.height ?? null
+const imageColumns = (image: typeof picture | null) => ({
+  image_src: image?.src ?? null,
+  image_width: image?.width ?? null,
+  image_height: image?.height ?? null
 })
 const images = [picture, { ...picture, src: "https://shop.example.com/b.jpg" }]
 const pictured = { id: "pictured", variants: [{ variant_id: "p.1", sku: "P-1" }, { variant_id: "p.2" }] }
-const decided = { category: "home_and_garden", category_method: "title", category_confidence: 0.9 }
+const decision = { category: "home_and_garden", category_method: "title", category_confidence: 0.9 }
 const collections = [
   { id: "none" },
   {
@@ -29,12 +29,12 @@ const published = oncePerFile(
   Effect.gen(function* () {
     const layout = yield* aLayout
     const found = [
-      { ...pictured, set: { images, price_min: 2.5, ...decided, category_evidence: "vase" } },
+      { ...pictured, set: { images, price_min: 2.5, ...decision, category_evidence: "vase" } },
       { id: "without", variants: [] }
     ]
     yield* publishReads(
       layout,
-      { day: 1, products: [...unpublished, dated("c", 11), dated("d", 12), dated("C", 11)] },
+      { day: 1, products: [...unpublished, publishedOn("c", 11), publishedOn("d", 12), publishedOn("C", 11)] },
       { day: 1, store: "collecting", products: [...found, { id: "plain" }], collections },
       { day: 1, store: "other", products: [{ id: "x" }] }
     )
@@ -44,7 +44,7 @@ const published = oncePerFile(
 )
 
 describe("the listing of a store", () => {
-  itLive("has the newest publication first, those without a time last, and ids in byte order", () =>
+  itLive("has the newest publication first, unpublished products last, and ids in byte order", () =>
     Effect.gen(function* () {
       const places = yield* queryWarehouse(
         yield* published,
@@ -61,8 +61,8 @@ describe("the listing of a store", () => {
       const columns = "product_id, image_src, image_width, image_height, price_min, variant_count"
       const listed = `select ${columns} from storefront.listing where store_id = 'collecting'`
       assert.deepStrictEqual(yield* queryWarehouse(yield* published, listed), [
-        { product_id: "pictured", ...imageOf(picture), price_min: "2.5000", variant_count: 2 },
-        { product_id: "without", ...imageOf(null), price_min: null, variant_count: 0 }
+        { product_id: "pictured", ...imageColumns(picture), price_min: "2.5000", variant_count: 2 },
+        { product_id: "without", ...imageColumns(null), price_min: null, variant_count: 0 }
       ])
     })
   )
@@ -101,8 +101,8 @@ describe("the views of storefronts", () => {
   )
   itLive("show how each category was decided", () =>
     Effect.gen(function* () {
-      const ofPictured = "from storefront.product_category where product_id = 'pictured'"
-      assert.deepStrictEqual(yield* queryWarehouse(yield* published, ofPictured), [
+      const category = "from storefront.product_category where product_id = 'pictured'"
+      assert.deepStrictEqual(yield* queryWarehouse(yield* published, category), [
         {
           product_id: "pictured",
           category: "home_and_garden",

@@ -10,10 +10,10 @@ import { describeSpread, roundTo } from "../statistics.ts"
 import { callAll } from "./calls.ts"
 import { writeLines } from "./lines.ts"
 import { measurePostgres } from "./postgres-trigrams.ts"
+import { measureScript, runScript } from "./processes.ts"
 import { measureScans } from "./scans.ts"
 import { megabytes, sidecarParts } from "./sizes.ts"
 import { kinds as described, type Kind, type Texts } from "./texts.ts"
-import { measureScript, runScript } from "./processes.ts"
 import type { Warehouse } from "./warehouse.ts"
 
 /** Argument of the scripts. */

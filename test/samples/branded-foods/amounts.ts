@@ -1,6 +1,6 @@
 /**
- * Amounts per 100 g or 100 ml of one label: which nutrients are stated, how much, and how the source says it got there. They agree with
- * one another, but once in 5,000 rows the amount is one that cannot be.
+ * Amounts per 100 g or 100 ml of one label: which nutrients it states, how much, and how they were derived. They are
+ * consistent, except that one row in 5,000 has an impossible amount.
  */
 import { type Chance, quantile } from "./chance.ts"
 import { asStated, type Composition, reconcile } from "./composition.ts"
@@ -8,15 +8,15 @@ import { type Decimal, powerOf10 } from "./decimals.ts"
 import { fromDailyValue, knownNutrient, type Nutrient, nutrients } from "./nutrients.ts"
 
 export interface StatedAmount {
-  /** Of the row, in both forms. */
+  /** Id of the row, in both forms. */
   readonly id: number
   readonly nutrient: Nutrient
   readonly amount: Decimal
-  /** Index in `derivations`; -1: none given. */
+  /** Index in `derivations`; -1 without a derivation. */
   readonly derivation: number
 }
 
-/** Ids that one food rarely states and another, with a full analysis, states nearly all of. */
+/** Limit of rare nutrients: most foods state few of them, a food with a full analysis nearly all. */
 const rareShare = 0.02
 const fullShare = 0.01
 const macros = new Set([1003, 1004, 1005, 1008, 1093, 2000, 1258])
@@ -39,7 +39,7 @@ const sugars = new Set([1005, 2000, 1063, 1235])
 const common = nutrients.filter(({ id, share }) => share >= rareShare && id !== 1110 && id !== 1114)
 const rare = nutrients.filter(({ share }) => share > 0 && share < rareShare)
 
-/** `short`: six numbers on a small label; `full`: an analysis of thirty and more; `none`: the source lost them. */
+/** `short`: six numbers on a small label; `full`: an analysis of thirty or more; `none`: the source lost the amounts. */
 const chosen = (chance: Chance, carry: Array<Nutrient>) => {
   const kind = chance.unit()
   if (kind < 0.004) return
@@ -60,7 +60,7 @@ const chosen = (chance: Chance, carry: Array<Nutrient>) => {
   if (chance.happens(fullShare)) for (const nutrient of rare) if (chance.happens(0.75)) carry.push(nutrient)
 }
 
-/** Energy in kJ only or by Atwater's factors, sugars under the older id. */
+/** Replaces ids: energy only in kJ or by Atwater's factors, sugars under the older id. */
 const substitute = (chance: Chance, nutrient: Nutrient) => {
   if (nutrient.id === 1008) {
     if (chance.odd(0.003)) return knownNutrient(1062)
@@ -97,21 +97,21 @@ const derivationOf = (chance: Chance, id: number, perHundred: boolean) => {
 export interface Statement {
   readonly chance: Chance
   readonly firstId: number
-  /** Serving size; 0 where the label lost it. */
+  /** Serving size; 0 if the label lacks it. */
   readonly serving: number
   readonly threeDigits: boolean
-  /** GDSN senders that state amounts per 100 themselves. */
+  /** Whether the sender (GDSN) states amounts per 100 itself. */
   readonly perHundred: boolean
 }
 
-/** As a label with such a serving states them, each by its own distribution before they are made to agree. */
+/** Draws each amount from its own distribution, in the steps in which a label with this serving states it. */
 const drawComposition = (chance: Chance, list: ReadonlyArray<Nutrient>, serving: number) => {
   const [fat, sweet] = [chance.unit(), chance.unit()]
   const made: Composition = new Map()
   for (const { id, points, zeros } of list) {
     let u = chance.unit()
     if (chance.happens(0.6)) {
-      // Fat and saturated fat go together, and so do carbohydrates and sugars.
+      // Fat and saturated fat correlate, and so do carbohydrates and sugars.
       if (fats.has(id)) u = fat
       if (sugars.has(id)) u = sweet
     }

@@ -1,6 +1,6 @@
 /**
- * The CSV form: all versions, every field quoted, LF, no byte order mark. `food_nutrient.csv` is two thirds of it.
- * `all_downloaded_table_record_counts.csv` is unquoted, as at the source.
+ * Writes the CSV form: all versions, every field quoted, LF, no byte order mark. `food_nutrient.csv` has two thirds of
+ * the bytes. `all_downloaded_table_record_counts.csv` is unquoted, as in the source.
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -169,7 +169,7 @@ const writeTables = (release: Labels, folder: string): CsvCounts => {
   }
 }
 
-/** All files of the CSV form, into `folder`; some 25,000 labels a second. Writes synchronously: meant for a process of its own. */
+/** Writes all files of the CSV form, about 25,000 labels per second. It is synchronous: large releases need a separate process. */
 export const writeCsvRelease = async (folder: string, size: ReleaseSize): Promise<CsvCounts> => {
   mkdirSync(folder, { recursive: true })
   const release = new Labels(size)

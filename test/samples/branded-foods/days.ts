@@ -1,4 +1,4 @@
-/** Days as numbers, and their two spellings: `2026-04-30` in most of the CSV, `4/30/2026` in the JSON and here and there in the CSV. */
+/** Days as numbers, and their two formats: `2026-04-30` in most of the CSV, `4/30/2026` in the JSON and in some of the CSV. */
 
 const millisecondsPerDay = 86_400_000
 const first = Date.UTC(2014, 0, 1) / millisecondsPerDay

@@ -1,6 +1,6 @@
 /**
- * Decimals as two safe integers: value = digits / 10^scale. Exact: the largest product here (an amount of seven digits times a serving
- * of six) is far below 2^53, so plain integers do and BigInt would only be slower. Floats never carry a published value.
+ * Exact decimals as two safe integers: value = digits / 10^scale. The largest product (an amount of seven digits times a
+ * serving of six) is far below 2^53, so BigInt, which is slower, is not needed.
  */
 
 const powers = Array.from({ length: 16 }, (_, n) => 10 ** n)
@@ -17,7 +17,7 @@ const lengthOf = (digits: number) => {
   return length
 }
 
-/** The nearest multiple of 10^places, divided by it; half to even. */
+/** Divides by 10^places, and rounds half to even. */
 const shifted = (digits: number, places: number) => {
   const unit = powerOf10(places)
   const rest = digits % unit
@@ -26,7 +26,7 @@ const shifted = (digits: number, places: number) => {
   return twice > unit || (twice === unit && down % 2 === 1) ? down + 1 : down
 }
 
-/** Three significant digits. More are never added, but zero is always `0.000`, as the source writes it. */
+/** Rounds to three significant digits, without adding any. Zero is always `0.000`, as in the source. */
 export const threeDigits = (value: Decimal): Decimal => {
   if (value.digits === 0) return { digits: 0, scale: 3 }
   const length = lengthOf(value.digits)
@@ -50,7 +50,7 @@ const plain = ({ digits, scale }: Decimal) => {
   return `${(digits - rest) / unit}.${rest.toString().padStart(scale, "0")}`
 }
 
-/** As Java spells a BigDecimal: `0.000`, `83.3`, `7.10`, `333`, `4.00E+4`, `2.5E-7`. */
+/** The format of a Java BigDecimal: `0.000`, `83.3`, `7.10`, `333`, `4.00E+4`, `2.5E-7`. */
 export const scientific = (value: Decimal) => {
   const text = value.digits.toString()
   const exponent = text.length - 1 - value.scale
@@ -59,7 +59,7 @@ export const scientific = (value: Decimal) => {
   return `${mantissa}E${exponent < 0 ? "" : "+"}${exponent}`
 }
 
-/** As the CSV spells it: `0.0`, `83.3`, `7.1`, `333.0`, `40000.0`. */
+/** The format of the CSV: `0.0`, `83.3`, `7.1`, `333.0`, `40000.0`. */
 export const plainText = (value: Decimal) => {
   let { digits, scale } = value
   while (scale > 1 && digits % 10 === 0) {
@@ -69,7 +69,7 @@ export const plainText = (value: Decimal) => {
   return scale <= 0 ? `${plain({ digits, scale })}.0` : plain({ digits, scale })
 }
 
-/** Shortest spelling: `30`, `28.5`. */
+/** The shortest format: `30`, `28.5`. */
 export const shortText = (value: Decimal) => {
   const text = plainText(value)
   return text.endsWith(".0") ? text.slice(0, -2) : text

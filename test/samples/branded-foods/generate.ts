@@ -1,7 +1,7 @@
 /**
- * Writes the sample release: `node test/samples/branded-foods/generate.ts [OUT_DIR]`, by default into
- * `pipelines/branded-foods/samples`. Two archives
- * of the same 3,000 labels, in both forms of the source. Fixed seed, no clock, no network.
+ * Writes the sample release: `node test/samples/branded-foods/generate.ts [OUT_DIR]`, by default to
+ * `pipelines/branded-foods/samples`. Two archives have the same 3,000 labels, one in each form of the source. Fixed seed,
+ * no clock, no network.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -26,7 +26,7 @@ const nameOf = (form: "csv" | "json") => `FoodData_Central_branded_food_${form}_
 /** Paths of the archives below `samples/`. */
 export const sampleArchives = { csv: `${address}/${nameOf("csv")}.zip`, json: `${address}/${nameOf("json")}.zip` }
 
-/** The files of both archives, unpacked: what the archives are made of, and what they are compared with. */
+/** Writes the unpacked files of both archives. */
 export const writeSampleFiles = async (folder: string) => {
   const csv = join(folder, nameOf("csv"))
   const json = join(folder, `${nameOf("json")}.json`)

@@ -1,6 +1,6 @@
 /**
- * Barcodes. Every product has its own number (a full-cycle multiplication of the product's index), in lengths of 8, 12, 13 and 14
- * digits; 2.3 % have a wrong check digit, half of those are numbers that a spreadsheet rounded (`813090000000`).
+ * Barcodes. Every product has a different number (a full-cycle multiplication of its index), with 8, 12, 13 or 14 digits.
+ * 2.3 % have a wrong check digit, half of them because a spreadsheet rounded the number (`813090000000`).
  */
 import { type Chance, hashOf } from "./chance.ts"
 
@@ -11,7 +11,7 @@ export const checkDigit = (body: string) => {
   return (10 - (sum % 10)) % 10
 }
 
-/** The UPC-A (12 digits) that an eight-digit UPC-E of number system 0 stands for. */
+/** Expands an eight-digit UPC-E of number system 0 to its UPC-A (12 digits). */
 const expandedUpcE = (upcE: string) => {
   const [a, b, c, d, e, f] = [...upcE.slice(1, 7)]
   const last = Number(f)
@@ -23,14 +23,14 @@ const expandedUpcE = (upcE: string) => {
 
 const digits = (value: number, length: number) => value.toString().padStart(length, "0")
 
-const compact = 899_981 // prime: numbers of six digits that repeat after this many products only
+const compact = 899_981 // prime, so that numbers of six digits repeat only after this many products
 
 const upcE = (product: number) => {
   const six = digits(100_000 + ((product * 7_919) % compact), 6)
   return `0${six}${checkDigit(expandedUpcE(`0${six}0`).slice(0, 11))}`
 }
 
-/** Multiplier and modulus have no common factor: no two products meet. Half of the numbers begin with 0, the others with 8. */
+/** Multiplier and modulus have no common factor, so numbers are unique. Half of them begin with 0, the others with 8. */
 const body = (product: number) => {
   const number = (product * 1_368_742_901 + 1_210_000_417) % 19_999_999_999
   return digits(number < 10_000_000_000 ? number : number + 70_000_000_000, 11)
@@ -38,10 +38,10 @@ const body = (product: number) => {
 
 const rounded = (product: number) => `${100_000 + ((product * 4_421 + 713_090) % compact)}000000`
 
-/** `offset` 0 gives the right check digit. */
+/** With `offset` 0 the check digit is correct. */
 const completed = (numbers: string, offset: number) => `${numbers}${(checkDigit(numbers) + offset) % 10}`
 
-/** Draws from `chance` on behalf of the product. Fourteen digits are a twelve-digit number behind zeros, as GDSN sends it. */
+/** Fourteen digits are a twelve-digit number with leading zeros, as in GDSN. */
 export const gtinOf = (product: number, source: string, seed: number, chance: Chance) => {
   const draw = chance.unit()
   const wrong = chance.happens(0.0245)

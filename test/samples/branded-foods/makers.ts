@@ -1,4 +1,4 @@
-/** Owners, brands and made-up words. Nobody here exists; about 20,000 owners with a long tail, and one to four brands each. */
+/** Invented owners, brands and words: about 20,000 owners with a long tail, and one to four brands each. */
 import type { Chance } from "./chance.ts"
 import { hashOf } from "./chance.ts"
 
@@ -19,7 +19,7 @@ const endings = list("a o el en er in is on or us ia elle ette ado ino ara ina o
 
 const part = (parts: ReadonlyArray<string>, number: number) => parts[number % parts.length] ?? ""
 
-/** 33 × 12 × 28 × 12 × 28 × 20 spellings: with 150,000 words some hundred are spelt twice, which does no harm. */
+/** Of 33 × 12 × 28 × 12 × 28 × 20 spellings. Among 150,000 words, about a hundred are duplicates, which does not matter. */
 const madeUp = (index: number) => {
   const h = hashOf(19, 7, index)
   const g = hashOf(23, 11, index)
@@ -28,13 +28,13 @@ const madeUp = (index: number) => {
   return `${stem}${tail}${part(endings, g >>> 18)}`.toUpperCase()
 }
 
-/** The first words are frequent, the last ones belong to one to three foods of two million. */
+/** The first words are frequent. The last ones occur in one to three foods of two million. */
 export const madeUpWords = (count: number) => Array.from({ length: count }, (_, index) => madeUp(index))
 
 const owners = 20_000
 
 export interface Maker {
-  /** As published: now and then with blanks around it, in brackets, or `NOT A BRANDED ITEM`. */
+  /** As published: sometimes with spaces around it, in brackets, or `NOT A BRANDED ITEM`. */
   readonly owner: string
   readonly brand: string
 }

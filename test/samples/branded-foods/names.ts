@@ -1,4 +1,4 @@
-/** Descriptions: 34 characters in the middle, 3 to about 350, upper case in 96 of 100, and the source's oddities in their shares. */
+/** Descriptions: median 34 characters, 3 to about 350, 96 % in upper case, with the oddities of the source. */
 import type { Chance } from "./chance.ts"
 import type { Shelf } from "./shelves.ts"
 
@@ -53,7 +53,7 @@ const companions: readonly [string, ...Array<string>] = [
   "10 VITAMINS & MINERALS"
 ]
 
-/** Outside ASCII: right, and broken on the way. */
+/** Words outside ASCII, correct and broken. */
 const foreign: readonly [string, ...Array<string>] = [
   "MÜSLI",
   "CRÈME BRÛLÉE",
@@ -74,7 +74,7 @@ const oddity = (chance: Chance, name: string, shelf: Shelf) => {
   if (chance.odd(0.0015)) return name.replace(/^\S+/, (word) => `""${word}""`)
   if (chance.odd(0.001)) return `${name} 9"`
   if (chance.odd(0.0015)) return `${chance.of(foreign)} ${name}`
-  if (chance.odd(0.002)) return `${name}  ${chance.of(shelf.flavours)}` // two blanks
+  if (chance.odd(0.002)) return `${name}  ${chance.of(shelf.flavours)}` // two spaces
   return name
 }
 
@@ -86,7 +86,7 @@ const long = (chance: Chance, start: string, shelf: Shelf) => {
   return name
 }
 
-/** `word` is a made-up one, for the name of a line of products. */
+/** `word` is an invented name of a product line. */
 export const drawName = (chance: Chance, shelf: Shelf, brand: string, word: string) => {
   const noun = chance.of(shelf.nouns)
   let name = noun

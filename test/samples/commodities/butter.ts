@@ -1,7 +1,7 @@
 /**
- * Butter of the sales survey. The monthly averages are published (they make the Class IV price), single weeks only lately:
- * weeks are walked and then shifted until each month, as printed when its class price was announced, averages to the
- * published number. The two Class I prices that are known fix two pairs of weeks in the same way.
+ * Butter of the sales survey. Monthly averages are published (for the Class IV price), but only recent weeks: the other
+ * weeks are generated, and then shifted until each month, as printed when its class price was announced, averages to the
+ * published number. The two known Class I prices determine two pairs of weeks in the same way.
  */
 
 import type { Day } from "./calendar.ts"
@@ -13,7 +13,7 @@ import { lineThrough, wobble } from "./paths.ts"
 import { inventedPrints, printAsOf, type SurveyWeek, unrevised } from "./prints.ts"
 import { chance } from "./random.ts"
 
-/** Weeks whose average, as printed in one report, is known. */
+/** Weeks with a known average, as one report printed it. */
 interface Goal {
   readonly weeks: ReadonlyArray<Day>
   readonly report: Day
@@ -43,7 +43,7 @@ const monthGoals = (weeks: ReadonlyArray<Day>): ReadonlyArray<Goal> => {
   )
 }
 
-/** Every butter average that gives the Class I price would do; the middle one is taken. Class IV skim is the higher. */
+/** Several butter averages result in the Class I price; the middle one is used. Class IV skim is the higher value. */
 const classIGoals = (nonfatDryMilk: ReadonlyMap<Day, SurveyWeek>): ReadonlyArray<Goal> =>
   [...classIMonths()].map(([month, price]) => {
     const report = advancedReportWeek(month)
@@ -56,7 +56,7 @@ const classIGoals = (nonfatDryMilk: ReadonlyMap<Day, SurveyWeek>): ReadonlyArray
     return { weeks, report, average: at(fitting, fitting.length >> 1) }
   })
 
-/** A line through the month means misses them a little; the line is bent until it does so no more. */
+/** A line through the monthly means misses them slightly, so it is bent until it meets them. */
 const bentPath = (weeks: ReadonlyArray<Day>, goals: ReadonlyArray<Goal>, known: ReadonlyMap<Day, Print>) => {
   const middleOf = (goal: Goal) => (at(goal.weeks, 0) + goal.report) / 2
   const line = lineThrough(goals.map((goal) => [middleOf(goal), goal.average] as const))
@@ -79,7 +79,7 @@ const shifted = (week: SurveyWeek, by: number): SurveyWeek => ({
   prints: week.prints.map((print) => print && { price: print.price + by, pounds: print.pounds })
 })
 
-/** One step moves the average by at most one unit of its last place, so none is jumped over. */
+/** One step moves the average by at most one unit of its last place, so it cannot skip the goal. */
 const meet = (goal: Goal, survey: Map<Day, SurveyWeek>, fixed: ReadonlySet<Day>) => {
   const free = goal.weeks.filter((week) => !fixed.has(week))
   for (let step = 0; step < 2000; step++) {

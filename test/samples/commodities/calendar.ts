@@ -1,4 +1,4 @@
-/** Days as whole numbers since 1970-01-01, the two date spellings of the upstreams, federal and exchange holidays. */
+/** Days as numbers since 1970-01-01, the two date formats of the sources, federal and exchange holidays. */
 
 export type Day = number
 
@@ -36,7 +36,7 @@ const nth = (n: number, weekday: number, month: string): Day => {
   return first + ((weekday - weekdayOf(first) + 7) % 7) + 7 * (n - 1)
 }
 
-/** A holiday on a Sunday is kept on Monday, one on a Saturday on Friday. */
+/** A holiday on a Sunday moves to Monday, one on a Saturday to Friday. */
 const observed = (day: Day): Day => {
   if (weekdayOf(day) === 0) return day + 1
   return weekdayOf(day) === 6 ? day - 1 : day
@@ -84,7 +84,7 @@ const easter = (year: number): Day => {
   return dayOf(`${year}-${String(Math.floor(n / 31)).padStart(2, "0")}-01`) + (n % 31)
 }
 
-/** The dairy spot market also rests on Good Friday and on the day after Thanksgiving. */
+/** The dairy spot market is also closed on Good Friday and on the day after Thanksgiving. */
 const isExchangeHoliday = perYear((year) => [
   ...mondays(year),
   easter(year) - 2,

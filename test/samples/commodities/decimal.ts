@@ -1,6 +1,6 @@
-/** Decimals as whole numbers of their last place: `16140` at four places is 1.6140. Halves round up, as in the reports. */
+/** Decimals as whole numbers in units of their last place: `16140` with four places is 1.6140. Halves round up, as in the reports. */
 
-/** Both arguments whole, the denominator positive, the numerator below 2^52. */
+/** Both arguments are whole, the denominator positive, the numerator below 2^52. */
 export const halfUp = (numerator: number, denominator: number) =>
   Math.floor((2 * numerator + denominator) / (2 * denominator))
 

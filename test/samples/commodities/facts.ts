@@ -1,10 +1,10 @@
-/** Reads the small tables of published numbers in `../facts`. Everything the generator adds is walked between them. */
+/** Reads the small tables of published numbers in `facts`. The generator interpolates between them. */
 import { readFileSync } from "node:fs"
 import { type Day, dayOf } from "./calendar.ts"
 import { unfixed } from "./decimal.ts"
 import { at } from "./lookup.ts"
 
-/** Plain comma-separated text: no field of ours holds a comma or a quote. */
+/** Plain comma-separated text: no field contains a comma or a quote. */
 const rowsOf = (name: string, columns: number): ReadonlyArray<ReadonlyArray<string>> =>
   readFileSync(new URL(`./facts/${name}.csv`, import.meta.url), "utf8")
     .trimEnd()
@@ -74,7 +74,7 @@ export const barrelWeeks = (): ReadonlyMap<Day, BarrelPrint> =>
     ])
   )
 
-/** Report week → `MM/DD/YYYY HH:MM:SS`, as far as it was seen. */
+/** Report week → `MM/DD/YYYY HH:MM:SS`, for the known releases. */
 export const surveyReleases = (): ReadonlyMap<Day, string> =>
   new Map(rowsOf("survey-releases", 2).map((row) => [dayOf(at(row, 0)), at(row, 1)]))
 
@@ -122,7 +122,7 @@ export const butterMonths = (): ReadonlyMap<string, number> =>
 export interface MarketNewsReport {
   readonly slug: number
   readonly title: string
-  /** When the newest report came out, `MM/DD/YYYY HH:MM:SS`. */
+  /** Publication time of the newest report, `MM/DD/YYYY HH:MM:SS`. */
   readonly published: string
 }
 export const marketNewsReports = (): ReadonlyMap<number, MarketNewsReport> =>

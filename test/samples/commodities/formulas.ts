@@ -1,7 +1,7 @@
 /**
- * Federal order formulas, half-up at every step: component prices and milk classes from survey averages. Prices per pound
- * in 0.0001 USD, per hundredweight in 0.01 USD. The Class IV part agrees to the cent with every announced month since
- * April 2012; the cheese part follows the orders' text and was not compared with announcements.
+ * Federal order formulas, which round half up at every step: component prices and milk classes from survey averages.
+ * Prices per pound are in 0.0001 USD, per hundredweight in 0.01 USD. The Class IV part equals every announcement since
+ * April 2012. The cheese part follows the text of the orders, and was not compared with announcements.
  */
 import { type Day, dayOf, weekdayOf } from "./calendar.ts"
 import { halfUp } from "./decimal.ts"
@@ -46,18 +46,18 @@ export const classIiiSkim = (month: string, averages: Averages) => {
   return { protein, otherSolids, skim: halfUp(protein * proteinPounds + otherSolids * otherPounds, 1000) }
 }
 
-/** Class II: the advanced Class IV skim value and 0.70 USD; its butterfat is 0.0070 USD dearer. */
+/** Class II: the advanced Class IV skim value plus 0.70 USD; its butterfat costs 0.0070 USD more. */
 export const classIiSkim = (month: string, nonfatDryMilk: number) => {
   const skim = classIvSkim(month, nonfatDryMilk).skim + 70
   return { skim, nonfatSolids: halfUp(skim * 1000, composition(month).nonfatSolids) }
 }
 export const classIiButterfat = (butterfat: number) => butterfat + 70
 
-/** The higher of the two advanced skim values; from May 2019 to May 2025 their average and 0.74 USD. */
+/** The higher of the two advanced skim values; from May 2019 to May 2025 their average plus 0.74 USD. */
 export const classISkim = (month: string, classIii: number, classIv: number) =>
   month >= "2019-05" && month < "2025-06" ? halfUp(classIii + classIv, 2) + 74 : Math.max(classIii, classIv)
 
-/** Advanced prices come out with the survey of a Wednesday from the 17th to the 23rd of the month before. */
+/** Advanced prices are published with the survey on a Wednesday from the 17th to the 23rd of the previous month. */
 export const advancedReportWeek = (month: string): Day => {
   const latest = dayOf(`${month}-01`) - 1
   const the23rd = latest - (new Date(latest * 86_400_000).getUTCDate() - 23)

@@ -1,4 +1,4 @@
-/** Payloads of the Market News service: envelope, the columns every dairy row has, and the stamps of publication. */
+/** Payloads of the Market News service: envelope, columns of every dairy row, and publication times. */
 
 import { type Day, usDate } from "./calendar.ts"
 import { marketNewsReports } from "./facts.ts"
@@ -17,13 +17,13 @@ const statsOf = (rows: ReadonlyArray<MarsRow>) => ({
   totalRows: rows.length
 })
 
-/** A report without sections answers with its rows directly. */
+/** A report without sections returns its rows directly. */
 export const marsPayload = (slug: number, rows: ReadonlyArray<MarsRow>): Payload => ({
   path: `${host}/${slug}`,
   body: JSON.stringify({ stats: statsOf(rows), results: rows })
 })
 
-/** The answer to `?allSections=true`: one envelope per section. */
+/** The response to `?allSections=true`: one envelope per section. */
 export const marsSectionsPayload = (
   slug: number,
   sections: ReadonlyArray<{ readonly name: string; readonly rows: ReadonlyArray<MarsRow> }>
@@ -39,7 +39,7 @@ export const marsSectionsPayload = (
 
 const twoDigits = (value: number) => String(value).padStart(2, "0")
 
-/** The newest report bears its true stamp; earlier ones its hour and minute, with a second of their own. */
+/** The newest report has its real time; earlier ones have the same hour and minute, with different seconds. */
 export const stampOf = (slug: number, day: Day, newest: boolean) => {
   const { published } = needed(reports, slug)
   if (newest) return published
@@ -50,12 +50,12 @@ export const stampOf = (slug: number, day: Day, newest: boolean) => {
 export interface Period {
   readonly begin: Day
   readonly end: Day
-  /** The trading day of a daily report, else the begin of the period. */
+  /** The trading day of a daily report, otherwise the beginning of the period. */
   readonly day: Day
   readonly published: string
 }
 
-/** The columns that open every dairy row. There `slug_id` is a number; in the list of reports it is text. */
+/** The first columns of every dairy row. Here `slug_id` is a number; in the list of reports it is a text. */
 export const marsHead = (slug: number, period: Period): MarsRow => ({
   report_date: usDate(period.day),
   report_begin_date: usDate(period.begin),

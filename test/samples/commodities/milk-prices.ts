@@ -1,6 +1,6 @@
 /**
  * Reports 2991 (class and component prices) and 2989 (advanced prices). Class IV and its inputs are published numbers up
- * to July 2026, Class I for two months; all else follows from the survey by the formulas.
+ * to July 2026, Class I for two months. The formulas compute all others from the survey.
  */
 
 import { type Day, monthAfter, monthNameOf, monthsBetween, usDate } from "./calendar.ts"
@@ -40,9 +40,9 @@ const need = (average: number | null) => {
   return average
 }
 
-/** Averages of the weeks after one Saturday up to another, as the report of the latter printed them. */
+/** Averages of the weeks after one Saturday up to another, as the report of the second printed them. */
 const averagesIn = (survey: Surveys, month: string, after: Day, report: Day): Averages => {
-  // Barrels count 3 cents dearer, at 38 % moisture, until they left the survey with June 2025.
+  // Barrels count 3 cents more, at 38 % moisture, until the survey dropped them in June 2025.
   const barrels = printsIn(survey.barrel, after, report).map(({ adjusted, pounds }) => ({
     price: adjusted + 300,
     pounds
@@ -159,7 +159,7 @@ const advancedOf = (survey: Surveys, month: string): Advanced => {
   }
 }
 
-/** Since June 2025, for extended-shelf-life milk: how the old skim formula would have done 13 to 36 months before. */
+/** Since June 2025, for extended-shelf-life milk: the result of the old skim formula 13 to 36 months before. */
 const shelfLifeAdjustment = (before: ReadonlyArray<Advanced>) => {
   const months = before.slice(-36, -12)
   const differences = months.map(

@@ -7,7 +7,7 @@ import { chance } from "./random.ts"
 import { type Release, releaseOf } from "./releases.ts"
 import { firstReport, lastWeek, type Surveys } from "./survey.ts"
 
-/** Every value of this service is text or null, numbers with thousands commas included. */
+/** Every value of this service is a text or null. Numbers have commas between thousands. */
 export type MprRow = Readonly<Record<string, string | null>>
 
 export interface Payload {
@@ -36,7 +36,7 @@ export const mprPayload = (
   )}, "results" : [ ${rows.map(objectOf).join(",\n")} ] }`
 })
 
-/** The columns that close every row of the dairy reports. */
+/** The last columns of every row of the dairy reports. */
 export const mprTail = (slug: number, slugName: string, title: string, release: Release): MprRow => ({
   report_title: title,
   slug_name: slugName,
@@ -96,7 +96,7 @@ const head = (week: Day, release: Release): MprRow => ({
 const tail = (release: Release) =>
   mprTail(2993, "DYWDAIRYPRODUCTSSALES", "National Dairy Products Sales Report (PDF)", release)
 
-/** Ascending in one report and descending in the next, as seen; now and then neither. */
+/** Ascending in one report and descending in the next, sometimes neither, as in real payloads. */
 const inReportOrder = <T>(report: Day, ascending: ReadonlyArray<T>): ReadonlyArray<T> => {
   const random = chance(`order ${usDate(report)}`)
   if (random.happens(0.1) && lastWeek - report > 600) return random.shuffled(ascending)
@@ -110,7 +110,7 @@ const rollingRows = <P extends Print>({ survey, columns }: Section<P>) => {
     const five = survey.filter(({ week }) => week <= report && week > report - 35)
     for (const week of inReportOrder(report, five))
       rows.push({
-        ...head(report, release), // here the lower-case column is the report's week
+        ...head(report, release), // here the lower-case column is the week of the report
         "Week Ending Date": usDate(week.week),
         ...columns(printAsOf(week, report)),
         ...tail(release)

@@ -1,4 +1,4 @@
-/** Price paths: a line through anchor points, and a seeded wobble around it that forgets its past slowly. */
+/** Price paths: a line through anchor points, with seeded, autocorrelated noise. */
 
 import { type Day, dayOf } from "./calendar.ts"
 import { at } from "./lookup.ts"
@@ -24,7 +24,7 @@ export const lineThrough = (points: ReadonlyArray<readonly [day: Day, value: num
   }
 }
 
-/** `points` with a wobble of about `size`; whole numbers, never below `floor`. */
+/** `points` with noise of about `size`; whole numbers, never below `floor`. */
 export const wobble = (
   label: string,
   days: ReadonlyArray<Day>,
@@ -40,7 +40,7 @@ export const wobble = (
   })
 }
 
-/** Bends the end of a path over `run` steps so that it arrives at the known value that comes next. */
+/** Bends the last `run` steps of a path so that it leads to the next known value. */
 export const arriveAt = (path: ReadonlyArray<number>, next: number, run = 26) => {
   const miss = next - at(path, path.length - 1)
   return path.map((value, index) => Math.round(value + miss * Math.max(0, 1 - (path.length - index) / run)))
@@ -50,6 +50,6 @@ export const arriveAt = (path: ReadonlyArray<number>, next: number, run = 26) =>
 export const anchored = (anchors: Anchors, scale: number) =>
   lineThrough(anchors.map(([iso, dollars]) => [dayOf(iso), dollars * scale]))
 
-/** One value per 1 January, first year given. */
+/** One value per 1 January, from a first year on. */
 export const yearly = (firstYear: number, values: ReadonlyArray<number>): Anchors =>
   values.map((value, index) => [`${firstYear + index}-01-01`, value])

@@ -1,6 +1,6 @@
 /**
- * Seeded chance: one stream per label, so that a new series leaves the numbers of all others as they were.
- * Only integer and basic floating-point arithmetic: the same numbers on every machine.
+ * Seeded random numbers, with one stream per label, so that a new series does not change the numbers of others. Only
+ * integer and basic floating-point arithmetic: the numbers are the same on every machine.
  */
 
 const seed = 20_260_930
@@ -10,7 +10,7 @@ export interface Chance {
   unit(): number
   /** A whole number from `low` to `high`, both included. */
   whole(low: number, high: number): number
-  /** Roughly normal, mean 0 and deviation 1, never beyond 3.5. */
+  /** Approximately normal, with mean 0, deviation 1 and limits of ±3.5. */
   bell(): number
   happens(probability: number): boolean
   shuffled<T>(list: ReadonlyArray<T>): Array<T>

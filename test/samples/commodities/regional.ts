@@ -12,7 +12,7 @@ import { type Chance, chance } from "./random.ts"
 import type { MonthlySeries } from "./spot-reports.ts"
 import type { Surveys } from "./survey.ts"
 
-/** Friday of the newest report; the two-weekly ones count back from it. */
+/** Friday of the newest report, from which biweekly ones are counted back. */
 const newestEnd = dayOf("2026-09-25")
 const oldest = dayOf("2021-01-04")
 
@@ -41,7 +41,7 @@ const drawn = (quote: Quote, random: Chance, end: Day, centre: number): Range =>
   return { end, outer, mostly: random.happens(quote.mostly) ? mostly : null }
 }
 
-/** A published range replaces the drawn one; where only the mostly range is known, the outer one is widened to hold it. */
+/** A published range replaces the drawn one. If only the mostly range is known, the outer one is widened to contain it. */
 const corrected = (range: Range, known: KnownRange | undefined): Range => {
   if (!known) return range
   const [low, high] = range.outer
@@ -49,7 +49,7 @@ const corrected = (range: Range, known: KnownRange | undefined): Range => {
   return { end: range.end, outer, mostly: known.mostly }
 }
 
-/** Every third report or so repeats the range of the one before. */
+/** About every third report repeats the previous range. */
 const rangesOf = (quote: Quote, known: ReadonlyMap<string, KnownRange>): ReadonlyArray<Range> => {
   const label = `quote ${quote.slug} ${JSON.stringify(quote.columns)}`
   const random = chance(label)
@@ -65,15 +65,15 @@ const rangesOf = (quote: Quote, known: ReadonlyMap<string, KnownRange>): Readonl
   return ranges
 }
 
-/** Out the day before the period ends (butter two days), or earlier where that is a holiday. */
+/** Published the day before the period ends (butter two days), or earlier because of a holiday. */
 const periodOf = (quote: Quote, end: Day): Period => {
   const released = workdayUpTo(end - (quote.unit === "Basis Pricing" ? 2 : 1))
-  // South America's period starts a week before the others', for the same length: the begin does not tell it.
+  // South America's period starts a week before the others', although its length is the same.
   const begin = end - (quote.columns.region === "South America" ? 11 : 4)
   return { begin, end, day: begin, published: stampOf(quote.slug, released, end === newestEnd) }
 }
 
-/** Our own words, with a price in them that is no column: prose is not to be mined. */
+/** Invented text with a price that is in no column: pipelines must not read prices from texts. */
 const narrativeOf = (quote: Quote) =>
   quote.slug === 1053 ? "Sample text. WPC 80% is quoted apart from this table, at $12.00 to $12.50 per pound." : null
 
@@ -135,7 +135,7 @@ const monthlyMeans = ({ ranges }: QuotedRanges): ReadonlyMap<string, number> => 
   )
 }
 
-/** What the monthly report carries besides the spot market. Its buttermilk rows have an empty grade and category. */
+/** Other series of the monthly report than the spot market. Its buttermilk rows have an empty grade and category. */
 export const otherMonthlySeries = (quoted: ReadonlyArray<QuotedRanges>): ReadonlyArray<MonthlySeries> => {
   const of = (slug: number) =>
     at(

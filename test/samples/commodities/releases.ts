@@ -1,4 +1,4 @@
-/** When a weekly survey report came out: on the third federal workday of the next week, shortly after one o'clock. */
+/** Publication times of weekly survey reports: the third federal workday of the next week, shortly after one o'clock. */
 import { type Day, dayOf, dayOfUsDate, isFederalWorkday, usDate, weekdayOf } from "./calendar.ts"
 import { surveyReleases } from "./facts.ts"
 import { chance } from "./random.ts"
@@ -9,7 +9,7 @@ export interface Release {
   readonly published: string
 }
 
-/** The three reports that the shutdown of October 2013 held back; their true stamps are not known. */
+/** Three reports that the shutdown of October 2013 delayed; their real times are unknown. */
 const heldBack: ReadonlyMap<Day, string> = new Map([
   [dayOf("2013-09-28"), "10/17/2013 13:04:11"],
   [dayOf("2013-10-05"), "10/17/2013 13:09:32"],

@@ -60,7 +60,7 @@ const dailyRows = (products: ReadonlyArray<SpotProduct>): ReadonlyArray<MarsRow>
   return rows.toReversed()
 }
 
-/** Out on Friday, or on the last trading day where Friday is none; the period ends on Friday all the same. */
+/** Published on Friday, or on the last trading day before. The period always ends on Friday. */
 const weeklyRows = (products: ReadonlyArray<SpotProduct>): ReadonlyArray<MarsRow> => {
   const mondays = daysBetween(firstDay, lastDay - 7, 7).filter((monday) => weekOf(monday).length > 0)
   const newest = at(mondays, mondays.length - 1)
@@ -83,7 +83,7 @@ const weeklyRows = (products: ReadonlyArray<SpotProduct>): ReadonlyArray<MarsRow
   })
 }
 
-/** Reports of 2025 that came without the spot market and without buttermilk. */
+/** Reports of 2025 without the spot market and without buttermilk. */
 const thin = new Set(["2025-02", "2025-03", "2025-04", "2025-08", "2025-09", "2025-10"])
 const lastMonth = "2026-08"
 

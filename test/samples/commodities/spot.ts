@@ -1,6 +1,6 @@
 /**
- * Daily closes of the dairy spot market. Nonfat dry milk is as published from 2021-02-24 to 2026-08-20; butter averages to
- * the published months of 2025 and 2026; all else runs some days ahead of the sales survey, as the true market does.
+ * Daily closes of the dairy spot market. Nonfat dry milk is as published from 2021-02-24 to 2026-08-20, and butter
+ * averages to the published months of 2025 and 2026. The others precede the sales survey by some days, as in reality.
  */
 
 import { type Day, dayOf, daysBetween, isTradingDay, monthOf } from "./calendar.ts"
@@ -30,7 +30,7 @@ export interface SpotProduct {
 
 const toTick = (price: number) => Math.round(price / tick) * tick
 
-/** Surveys follow the spot market by about ten days. Now and then a day goes by without a new price. */
+/** Surveys follow the spot market by about ten days. Some days have no new price. */
 const aheadOf = (label: string, line: (day: Day) => number, size: number, floor: number) => {
   const random = chance(`spot ${label}`)
   let offset = 0
@@ -53,7 +53,7 @@ const without = (closes: ReadonlyMap<Day, number>, days: ReadonlyArray<string>) 
 
 const daysOf = (month: string) => tradingDays.filter((day) => monthOf(day) === month)
 
-/** Bends closes until each month is near its mean, then moves single days by a tick until it is met to four places. */
+/** Bends closes until each month is near its mean, then moves days by a tick until the mean is equal to four places. */
 const meetMonths = (closes: ReadonlyMap<Day, number>, months: ReadonlyMap<string, number>) => {
   let bent = closes
   const goals = [...months].map(([month, average]) => ({ days: daysOf(month), average }))
@@ -81,7 +81,7 @@ const meetMonths = (closes: ReadonlyMap<Day, number>, months: ReadonlyMap<string
   return met
 }
 
-/** Closes before and after the published ones: steps of a few ticks, drawn a little towards a goal. */
+/** Closes before and after the published ones: random steps of a few ticks, with a slight trend to a goal. */
 const nonfatDryMilk = () => {
   const published = nonfatDryMilkCloses()
   const known = [...published.keys()]
@@ -154,7 +154,7 @@ export const spotProducts = (survey: Surveys): ReadonlyArray<SpotProduct> => [
   }
 ]
 
-/** Mean of the closes on the given days, half-up to four places; null when there is none. */
+/** Mean of the closes on the given days, rounded half up to four places; null if there are none. */
 export const meanClose = (closes: ReadonlyMap<Day, number>, days: ReadonlyArray<Day>) => {
   const known = days.flatMap((day) => closes.get(day) ?? [])
   return known.length === 0

@@ -1,6 +1,6 @@
 /**
  * The weeks of the sales survey. Nonfat dry milk, the last twelve weeks of the others, the last barrel weeks and the
- * monthly averages of butter are published numbers; the rest is walked between them.
+ * monthly averages of butter are published numbers. The rest is interpolated with noise.
  */
 
 import { butterPrices } from "./butter.ts"
@@ -16,7 +16,7 @@ export const firstReport = dayOf("2012-03-31")
 export const lastWeek = dayOf("2026-09-26")
 export const weeks: ReadonlyArray<Day> = daysBetween(dayOf("2012-03-03"), lastWeek, 7)
 
-/** No survey was taken while the government was shut. */
+/** Weeks without a survey, because of a government shutdown. */
 const unsurveyed = new Set(["2013-09-28", "2013-10-05", "2013-10-12"].map(dayOf))
 /** From this report on all barrel fields are null, also for the four weeks that earlier reports had printed. */
 const barrelsEnd = dayOf("2025-06-07")
@@ -64,7 +64,7 @@ const whey: Anchors = [
   ["2026-07-04", 0.645]
 ]
 
-/** Weeks before `ends` walked along the anchors, so that they arrive at the known week which follows. */
+/** Weeks along the anchors, which lead to the first known week. */
 const walked = (label: string, anchors: Anchors, size: number, known: ReadonlyMap<Day, Print>) => {
   const before = weeks.filter((week) => !known.has(week))
   const path = wobble(label, before, anchored(anchors, 10_000), { size, memory: 0.85 })
@@ -72,7 +72,7 @@ const walked = (label: string, anchors: Anchors, size: number, known: ReadonlyMa
   return new Map(before.map((week, index) => [week, at(bent, index)]))
 }
 
-/** Invented revisions stop where the true ones are known, or where none was seen between several captures. */
+/** Invented revisions end where the real ones are known, or where several captures showed none. */
 const surveyOf = (
   product: string,
   finals: (week: Day) => Print,
@@ -100,7 +100,7 @@ const walkedSurvey = (product: "block" | "whey", anchors: Anchors, size: number,
   return surveyOf(product, (week) => needed(finals, week), recent)
 }
 
-/** Price as sold for a price at 38 % moisture; the adjusted price is then computed back, as the report does. */
+/** The price as sold for a price at 38 % moisture. The adjusted price is then computed again, as in the report. */
 const asSold = (adjusted: number, moisture: number, pounds: number): BarrelPrint => {
   const price = halfUp(adjusted * (10_000 - moisture), 6200)
   return { price, pounds, moisture, adjusted: halfUp(price * 6200, 10_000 - moisture) }
@@ -127,7 +127,7 @@ const barrelSurvey = (prices: ReadonlyMap<Day, number>): ReadonlyArray<SurveyWee
   })
 }
 
-/** Barrels trade a few cents under blocks; the line goes on after the survey has dropped them, for the spot market. */
+/** Barrels cost a few cents less than blocks. The line continues for the spot market after the survey has dropped them. */
 const barrelPrices = (blocks: ReadonlyArray<SurveyWeek>): ReadonlyMap<Day, number> => {
   const known = [...barrelWeeks()].map(([week, print]) => [week, print.adjusted] as const)
   const spread = wobble("barrel spread", weeks, () => 450, { size: 500, memory: 0.88, floor: -700 })

@@ -1,4 +1,4 @@
-/** Collections of an invented store: three of them by shelf, one that is announced and still empty. Members come in no order of dates. */
+/** Collections of an invented store: three by shelf, and an empty one. Members are not ordered by date. */
 import { hashOf } from "../branded-foods/chance.ts"
 import { type Product, productsOf } from "./product.ts"
 import type { ThemeName } from "./shelves.ts"
@@ -15,7 +15,7 @@ export interface Collection {
 
 interface Shelf {
   readonly title: string
-  /** May be other than ASCII. */
+  /** May have characters outside ASCII. */
   readonly handle: string
   readonly shelves: ReadonlyArray<string>
   readonly description: string
@@ -51,10 +51,10 @@ const shelvesOf: Readonly<Record<ThemeName, ReadonlyArray<Shelf>>> = {
   ]
 }
 
-const newest = 400 // the only products that are looked through: a store of a million has the same collections
+const newest = 400 // only these products are searched: a store with a million has the same collections
 const mostMembers = 250
 
-/** Best sellers first, as shops order them. */
+/** Best sellers first, as in real stores. */
 export const collectionsOf = (store: Store): ReadonlyArray<Collection> => {
   const products = [...productsOf(store, 0, newest)]
   const base = 270_000_000_000 + store.number * 1_000_000

@@ -1,6 +1,6 @@
 /**
- * A store as a Google Merchant feed in RSS, as irregular as real ones: prefixed and plain titles side by side, bare `&` in some
- * addresses, CDATA, comments, shipping with a price of its own, ids that come twice. Most products are one item; a few are
+ * A store as a Google Merchant feed in RSS, as irregular as real ones: titles with and without a prefix, unescaped `&` in
+ * some addresses, CDATA, comments, shipping with its own price, duplicate ids. Most products are one item; a few are
  * groups with an item for each variant.
  */
 import { hashOf } from "../branded-foods/chance.ts"
@@ -39,7 +39,7 @@ const amountText = (cents: number, currency: string, form: number) =>
 const priceLines = (store: Store, { cents, compare }: Variant, form: number) => {
   const price = amountText(cents, store.currency, form)
   if (compare === null || compare < cents) return [`<g:price>${price}</g:price>`]
-  // An equal sale price is none.
+  // An equal sale price is not a reduction.
   return [
     `<g:price>${amountText(compare, store.currency, form)}</g:price>`,
     `<g:sale_price>${price}</g:sale_price>`,
@@ -68,7 +68,7 @@ const titleLines = (title: string, form: number) => {
 const descriptionLine = ({ body }: Product, form: number) =>
   `<g:description>${form < 4 ? cdata(body) : escapeText(body)}</g:description>`
 
-/** `&` stays bare in every other feed address with two parameters. */
+/** `&` is unescaped in every other feed address with two parameters. */
 const linkOf = (store: Store, { handle }: Product, { id }: Variant, form: number, again: boolean) => {
   const address = `${fullName(store)}/products/${encodeURIComponent(handle)}?variant=${id}`
   const tracked = `${address}${form % 2 === 0 ? "&" : "&amp;"}utm_source=${again ? "feed2" : "feed"}`
@@ -82,7 +82,7 @@ const choiceLines = (product: Product, { values }: Variant) =>
     return name === "Colour" ? [`<g:color>${value}</g:color>`] : [`<g:pattern>${value}</g:pattern>`]
   })
 
-/** Pictures of an item: its variant's own one first. */
+/** Pictures of an item, the one of its variant first. */
 const picturesOf = ({ pictures }: Product, { picture }: Variant) => {
   const own = picture === null ? undefined : pictures[picture]
   const sources = [...(own ? [own] : []), ...pictures.filter((some) => some !== own)].map(({ src }) => src)
@@ -157,7 +157,7 @@ export const googleFeed = function* (store: Store, form: FeedForm): Generator<st
   yield `${indent}</channel>${newline}</rss>${newline}`
 }
 
-/** Items with the same id count once; items of a group are variants of one product. */
+/** Items with the same id count once. Items of a group are variants of one product. */
 export const writtenGoogle = (store: Store): Written => {
   const tally = new Tally()
   for (const product of productsOf(store)) {

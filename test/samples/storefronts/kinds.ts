@@ -1,4 +1,4 @@
-/** Kinds of goods: a noun with a flavour and an adjective, what it is called, and what can be chosen about it. */
+/** Kinds of goods, a noun with a flavour and an adjective, with their titles and options. */
 import { type Chance, hashOf } from "../branded-foods/chance.ts"
 import { type Goods, type Theme, themes } from "./shelves.ts"
 
@@ -13,7 +13,7 @@ const kindsOf = ({ adjectives, goods }: Theme) =>
     some.flavours.flatMap((flavour) => adjectives.map((adjective): Kind => ({ goods: some, adjective, flavour })))
   )
 
-/** All goods, flavours and adjectives of a theme, in an order that looks like a shop's: the same kind comes back only after all. */
+/** All goods, flavours and adjectives of a theme, mixed as in a real store: a kind is repeated only after all others. */
 export const kinds = new Map(
   Object.entries(themes).map(([name, theme]) => {
     const placed = kindsOf(theme).map((kind, i) => ({ kind, place: hashOf(7, 1, i) }))
@@ -65,7 +65,7 @@ export const optionsOf = (chance: Chance, goods: Goods): ReadonlyArray<Choice> =
   if (drawn < 48) return []
   if (drawn < 80) return [sizes]
   if (drawn < 86) return [{ ...sizes, values: sizes.values.slice(0, 2) }]
-  // The order of options says nothing: a colour may come first.
+  // The order of options has no meaning: a colour may be first.
   if (drawn < 97) return other.name === "Colour" ? [other, sizes] : [sizes, other]
   return [sizes, other, other === wrapping ? { name: "Delivery", values: ["Post", "Courier"] } : wrapping]
 }

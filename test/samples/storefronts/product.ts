@@ -1,7 +1,7 @@
 /**
- * Products of an invented store. Each follows from the store and its index alone, oldest first: a million of them need no memory,
- * and a product is the same whether it is asked for on a page, in a CSV or in a feed. Two of each store are no goods: the second
- * oldest is a gift card, the eighth a fee.
+ * Products of an invented store. Each depends only on the store and its index, oldest first, so that a million products
+ * need no memory, and a product is the same on a page, in a CSV and in a feed. Two products of each store are not goods:
+ * the second oldest is a gift card, the eighth a fee.
  */
 import { Chance, hashOf } from "../branded-foods/chance.ts"
 import { drawBody } from "./body.ts"
@@ -29,13 +29,13 @@ export interface Product {
   readonly shelf: string
   readonly category: Category
   readonly tags: ReadonlyArray<string>
-  /** None where there is one variant without a choice. */
+  /** Empty if the product has one variant without options. */
   readonly options: ReadonlyArray<{ readonly name: string; readonly values: ReadonlyArray<string> }>
   readonly variants: ReadonlyArray<Variant>
   readonly pictures: ReadonlyArray<Picture>
   readonly published: number
   readonly created: number
-  /** A CSV export holds all of them, whatever their state; a shop window only what is on sale. */
+  /** A CSV export contains products in all states, the other forms only those on sale. */
   readonly state: "active" | "draft" | "archived" | "unpublished"
   readonly ships: boolean
 }
@@ -78,7 +78,7 @@ const datesOf = (store: Store, index: number) => {
   return { published, created: published + (late ? 1 : -1) * hours * 3_600_000 }
 }
 
-/** Ids grow with the age of a store, but not by one. */
+/** Ids grow with the age of a store, with gaps. */
 const idOf = (store: Store, index: number) =>
   6_000_000_000_000 + store.number * 2_000_000_000 + index * 1_000 + (hashOf(store.seed, 9, index) % 1_000)
 
@@ -101,7 +101,7 @@ const goodsAt = (store: Store, index: number): Product => {
   chance.start(store.seed, purpose.texts, store.number, index)
   const body = drawBody(chance, store.theme, goods.noun)
   const [title, vendor, tags] = [oddTitle(titleOf(kind)), chance.of(theme.makers), tagsOf(theme, index)]
-  // Every fifth store fills in no product types, the others leave out three in ten.
+  // Every fifth store has no product types, the others omit three in ten.
   const type = store.number % 5 === 4 || chance.happens(0.3) ? "" : goods.shelf
   const state = stateOf()
   chance.start(store.seed, purpose.variants, store.number, index)
@@ -190,13 +190,13 @@ const feeAt = (store: Store, index: number): Product => ({
   variants: [plainVariant(store, index, 0, [], 98)]
 })
 
-/** From 0, the oldest. */
+/** Index 0 is the oldest product. */
 const productAt = (store: Store, index: number): Product => {
   if (index === 1) return giftCardAt(store, index)
   return index === 7 ? feeAt(store, index) : goodsAt(store, index)
 }
 
-/** Newest first, as shops list them: the first place is 0. */
+/** Newest first, as in real stores: the first position is 0. */
 export const productsOf = function* (store: Store, from = 0, count = store.products): Generator<Product> {
   const until = Math.min(store.products, from + count)
   for (let place = from; place < until; place++) yield productAt(store, store.products - 1 - place)

@@ -1,7 +1,7 @@
 /**
- * A store as a Shopify product export, in either dialect. What a row holds beside its handle is as irregular as in real exports:
- * titles and option names on the first row only, pictures on variant rows and then on rows of their own, now and then one that
- * comes after the next product; weights as floats, quotes before barcodes, prices with 0, 1 or 2 decimals.
+ * A store as a Shopify product export, in either dialect, as irregular as real exports: titles and option names only in the
+ * first row, pictures in variant rows and then in further rows, some of them after the next product; weights as floats,
+ * quotes before barcodes, prices with 0, 1 or 2 decimals.
  */
 import { hashOf } from "../branded-foods/chance.ts"
 import { type Product, productsOf } from "./product.ts"
@@ -56,7 +56,7 @@ const orders: Readonly<Record<CsvForm["dialect"], ReadonlyArray<Field>>> = {
   classic: (
     "handle title body vendor category type tags published option1 value1 option2 value2 option3 value3 sku grams tracker stock " +
     "policy price compare ships taxable barcode image place alt gift seo own unit cost status"
-  ).split(" ") as Array<Field>, // a list of its own keys; the header below is built from it
+  ).split(" ") as Array<Field>, // a list of keys of `both`, from which the header is built
   new: (
     "title handle body vendor category type tags published status sku barcode option1 value1 option2 value2 option3 value3 price " +
     "compare cost taxable tracker stock policy grams unit ships image place alt own gift seo"
@@ -104,7 +104,7 @@ const firstCells = (product: Product, form: number, isNew: boolean): Cells => {
 
 const policies = { classic: ["deny", "continue"], new: ["DENY", "CONTINUE"] } as const
 
-/** Available because there is some, because it sells on without, or because nobody counts. */
+/** Available because of stock, because it is sold without stock, or because stock is not tracked. */
 const stockCells = (available: boolean, form: number, dialect: CsvForm["dialect"]): Cells => {
   const [deny, goOn] = policies[dialect]
   if (!available) return { tracker: "shopify", stock: form < 8 ? "0" : "-2", policy: deny }
@@ -119,7 +119,7 @@ const compareText = (compare: number | null, form: number) => {
   return compare === 0 ? "0" : priceText(compare, form)
 }
 
-/** Rows of one product without its handle: variants, then pictures that are left. */
+/** Rows of one product without its handle: variants, then the remaining pictures. */
 const rowsOf = (store: Store, product: Product, dialect: CsvForm["dialect"]): ReadonlyArray<Cells> => {
   const form = hashOf(store.seed, 51, product.index) % 10
   const { pictures, ships, variants } = product
@@ -163,7 +163,7 @@ export const shopifyCsv = function* (store: Store, { byteOrderMark, dialect, new
     const texts = rowsOf(store, product, dialect).map((cells) =>
       rowText(order, { ...cells, handle: product.handle }, newline)
     )
-    // A handle's rows need not stand together.
+    // Rows of a handle need not be adjacent.
     const isApart = texts.length > product.variants.length && product.index % 5 === 3
     const own = isApart ? texts.slice(0, -1) : texts
     yield own.join("") + late
@@ -172,7 +172,7 @@ export const shopifyCsv = function* (store: Store, { byteOrderMark, dialect, new
   yield late
 }
 
-/** Drafts, archived and unpublished products are left out with all their rows. */
+/** All rows of drafts, archived and unpublished products are ignored. */
 export const writtenCsv = (store: Store): Written => {
   const tally = new Tally()
   for (const { pictures, state, variants } of productsOf(store)) {

@@ -1,6 +1,6 @@
 /**
- * The storefront JSON of Shopify, as texts: what `/products.json`, `/collections.json`, `/collections/<handle>/products.json`,
- * `/meta.json` and `/robots.txt` answer. Written as on the wire: `<` as `\u003c`, `/` as `\/`, one `updated_at` for all of a page.
+ * Responses of a Shopify store: `/products.json`, `/collections.json`, `/collections/<handle>/products.json`, `/meta.json`
+ * and `/robots.txt`. Encoded like real ones: `<` as `\u003c`, `/` as `\/`, one `updated_at` for a whole page.
  */
 import { type Collection, collectionsOf } from "./collections.ts"
 import { type Picture, type Product, productsOf } from "./product.ts"
@@ -18,7 +18,7 @@ const onTheWire = (value: unknown) =>
     .replaceAll("/", "\\/")
     .replaceAll("\u00a0", "\\u00a0")
 
-/** The same second for all that a page holds; later pages are answered later. */
+/** The same second for a whole page; later pages have later times. */
 const answeredAt = (store: Store, page: number) => localTime(store, Date.parse(store.answered_at) + (page - 1) * 3_000)
 
 const featured = (
@@ -112,7 +112,7 @@ const pageOf = (store: Store, products: Iterable<Product>, page: number) => {
   return onTheWire({ products: Array.from(products, (product) => productJson(store, product, updated)) })
 }
 
-/** Page 1 is the first; behind the last one, pages are empty. */
+/** The first page is 1. Pages after the last one are empty. */
 export const shopifyPage = (store: Store, page: number, limit = pageLimit) =>
   pageOf(store, productsOf(store, (page - 1) * limit, limit), page)
 
@@ -131,7 +131,7 @@ const collectionJson = (
     published_at: localTime(store, published),
     updated_at: answeredAt(store, page),
     image: hasImage ? { id: id + 7, created_at: localTime(store, published), src, alt: title } : null,
-    products_count: members.length + (hasImage ? 3 : 0) // counts what is not on sale, too
+    products_count: members.length + (hasImage ? 3 : 0) // also counts products that are not on sale
   }
 }
 
@@ -140,7 +140,7 @@ export const shopifyCollections = (store: Store, page: number, limit = pageLimit
   return onTheWire({ collections: shown.map((collection) => collectionJson(store, collection, page)) })
 }
 
-/** Products of a collection; undefined where there is no such handle. */
+/** Products of a collection; undefined if there is none with this handle. */
 export const shopifyMembers = (store: Store, handle: string, page: number, limit = pageLimit) => {
   const found = collectionsOf(store).find((collection) => collection.handle === handle)
   return found && pageOf(store, found.members.slice((page - 1) * limit, page * limit), page)

@@ -1,4 +1,4 @@
-/** Variants: combinations of what can be chosen, with prices, former prices, stock and weights. */
+/** Variants: combinations of options, with prices, former prices, stock and weights. */
 import { type Chance, hashOf } from "../branded-foods/chance.ts"
 import type { Choice } from "./kinds.ts"
 import type { Size } from "./shelves.ts"
@@ -10,7 +10,7 @@ export interface Variant {
   readonly sku: string | null
   readonly barcode: string
   readonly cents: number
-  /** As the shop states it: above, equal to, below the price, or 0. */
+  /** As the store states it: above, equal to or below the price, or 0. */
   readonly compare: number | null
   readonly grams: number
   readonly available: boolean
@@ -18,7 +18,7 @@ export interface Variant {
   readonly picture: number | null
 }
 
-/** Room for 40 variants of each of a million products. */
+/** At most 40 variants for each of a million products. */
 export const variantId = (store: Store, index: number, place: number) =>
   40_000_000_000_000 + store.number * 40_000_000_000 + (index * 40 + place) * 500
 
@@ -28,7 +28,7 @@ const combined = (options: ReadonlyArray<Choice>) =>
     [[]]
   )
 
-/** A larger size costs a little less by weight; where there is no weight, half as much again per step. */
+/** Larger sizes cost slightly less by weight. Without a weight, each step costs half as much again. */
 const centsOf = (least: number, sizes: ReadonlyArray<Size>, step: number) => {
   const [smallest, grams] = [sizes[0]?.[1] ?? 0, sizes[step]?.[1] ?? 0]
   if (step === 0) return least
