@@ -4,7 +4,7 @@ import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { writeCsvRelease } from "../samples/branded-foods/csv.ts"
 import type { ReleaseSize } from "../samples/branded-foods/labels.ts"
-import { zipOf } from "../samples/branded-foods/zip.ts"
+import { writeZip } from "../samples/branded-foods/zip.ts"
 import { aLabel, type CsvRows, csvText, type Row, toCsvRows, writeCsv } from "../support/label-releases.ts"
 import { derivedOf, ingest, labelsOf, recordsOf } from "./branded-foods.ts"
 import { folderOfTest, query, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
@@ -54,7 +54,7 @@ describe("a generated CSV release", () => {
     expect(files.length).toBe(4)
     const zip = path.join(folder, "download (1).zip")
     const otherHome = path.join(folder, "other-home")
-    await zipOf(
+    await writeZip(
       files.map((file) => ({ file: path.join(release, file), name: `a/b/c/${file.toUpperCase()}` })),
       zip
     )

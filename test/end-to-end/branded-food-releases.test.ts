@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { brandedFoodId } from "@larder/schemas"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { zipOf } from "../samples/branded-foods/zip.ts"
+import { writeZip } from "../samples/branded-foods/zip.ts"
 import {
   aLabel,
   type Form,
@@ -62,10 +62,10 @@ describe("both forms of a release", () => {
     mkdirSync(datasets, { recursive: true })
     const zipName = (form: Form) => path.join(datasets, `FoodData_Central_branded_food_${form}_2026-04-30.zip`)
     writeJson(path.join(folder, "brandedDownload.json"), [...current, differing("4/15/2020")])
-    await zipOf([{ file: path.join(folder, "brandedDownload.json"), name: "brandedDownload.json" }], zipName("json"))
+    await writeZip([{ file: path.join(folder, "brandedDownload.json"), name: "brandedDownload.json" }], zipName("json"))
     writeCsv(path.join(folder, "csv"), toCsvRows([...all, differing("2020-11-13")]))
     const files = readdirSync(path.join(folder, "csv"))
-    await zipOf(
+    await writeZip(
       files.map((name) => ({ file: path.join(folder, "csv", name), name: `top/${name}` })),
       zipName("csv")
     )

@@ -4,8 +4,8 @@
  */
 import { mkdirSync } from "node:fs"
 import { recordCsv, recordGoogle, recordShopify, writeStoreList } from "../../samples/storefronts/recordings.ts"
-import { invented } from "../../samples/storefronts/store.ts"
-import { writtenTogether } from "../../samples/storefronts/written.ts"
+import { inventStore } from "../../samples/storefronts/store.ts"
+import { addCounts } from "../../samples/storefronts/written.ts"
 import type { Made, Task } from "./recordings.ts"
 
 const { folder, kind, products } = JSON.parse(process.argv[2] ?? "{}") as Task
@@ -14,7 +14,7 @@ const maxInPages = 20_000
 
 const makeStores = (max: number) =>
   Array.from({ length: Math.ceil(products / max) }, (_, i) =>
-    invented({ products: Math.min(max, products - i * max), seed, number: i + 1 })
+    inventStore({ products: Math.min(max, products - i * max), seed, number: i + 1 })
   )
 
 const recordAll = () => {
@@ -30,5 +30,5 @@ writeStoreList(
   folder,
   recorded.map(({ store }) => store)
 )
-const written = writtenTogether(recorded.map((store) => store.written))
+const written = addCounts(recorded.map((store) => store.written))
 console.log(JSON.stringify({ stores: recorded.length, written } satisfies Made))

@@ -3,15 +3,15 @@
  * alone or among two million. Only integers and basic arithmetic: the numbers are the same on every machine.
  */
 
-const mixed = (h: number) => {
+const mixBits = (h: number) => {
   let x = Math.imul(h ^ (h >>> 16), 0x7feb352d)
   x = Math.imul(x ^ (x >>> 15), 0x846ca68b)
   return (x ^ (x >>> 16)) >>> 0
 }
 
 /** Hashes up to four numbers to 32 bits. */
-export const hashOf = (a: number, b: number, c: number, d = 0) =>
-  mixed(mixed(mixed(mixed(a + 0x9e3779b9) ^ b) + Math.imul(c, 0x85ebca6b)) ^ Math.imul(d, 0xc2b2ae35))
+export const hashNumbers = (a: number, b: number, c: number, d = 0) =>
+  mixBits(mixBits(mixBits(mixBits(a + 0x9e3779b9) ^ b) + Math.imul(c, 0x85ebca6b)) ^ Math.imul(d, 0xc2b2ae35))
 
 export class Chance {
   private state = 0
@@ -24,7 +24,7 @@ export class Chance {
 
   /** Begins another stream. All labels share one object, because millions of small objects would cost more than the numbers. */
   start(seed: number, purpose: number, product: number, version = 0) {
-    this.state = hashOf(seed, purpose, product, version)
+    this.state = hashNumbers(seed, purpose, product, version)
     return this
   }
 

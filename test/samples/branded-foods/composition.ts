@@ -35,7 +35,7 @@ const energies: ReadonlyArray<readonly [number, number]> = [
 ]
 
 /** The step in which labels state an amount. */
-const stepOf = (amount: number) => {
+const findStep = (amount: number) => {
   if (amount < 0.1) return 0.01
   if (amount < 1) return 0.1
   if (amount < 10) return 0.5
@@ -47,12 +47,12 @@ const stepOf = (amount: number) => {
 const stated = (per100: number, serving: number, steps: (count: number) => number) => {
   if (per100 <= 0 || serving <= 0) return per100
   const inServing = (per100 * serving) / 100
-  const step = stepOf(inServing)
+  const step = findStep(inServing)
   return (steps(inServing / step) * step * 100) / serving
 }
 
 /** Rounds to the nearest step, but not to zero. */
-export const asStated = (per100: number, serving: number) =>
+export const roundToStep = (per100: number, serving: number) =>
   stated(per100, serving, (count) => Math.max(1, Math.round(count)))
 
 /** Reduces all parts by the same share if they weigh more than the whole. */
@@ -71,7 +71,7 @@ const setEnergy = (made: Composition, serving: number, share: number) => {
   if (p === undefined && f === undefined && c === undefined) return
   // half of the energy for fibre
   const kcal = 4 * (p ?? 0) + 9 * (f ?? 0) + 4 * (c ?? 0) - 2 * (made.get(fibre) ?? 0)
-  for (const [id, perKcal] of energies) if (made.has(id)) made.set(id, asStated(kcal * share * perKcal, serving))
+  for (const [id, perKcal] of energies) if (made.has(id)) made.set(id, roundToStep(kcal * share * perKcal, serving))
 }
 
 /** `most` is the maximum weight of protein, fat, carbohydrates, ash and water together, `share` the stated share of their energy. */

@@ -17,8 +17,8 @@ interface CsvCounts {
   readonly attribute_rows: number
 }
 
-const quoted = (text: string) => (text.includes('"') ? `"${text.replaceAll('"', '""')}"` : `"${text}"`)
-const line = (fields: ReadonlyArray<string>) => `${fields.map(quoted).join(",")}\n`
+const quote = (text: string) => (text.includes('"') ? `"${text.replaceAll('"', '""')}"` : `"${text}"`)
+const line = (fields: ReadonlyArray<string>) => `${fields.map(quote).join(",")}\n`
 
 const headers = {
   food: ["fdc_id", "data_type", "description", "food_category_id", "publication_date"],
@@ -68,7 +68,7 @@ const modernFrom = 3_800 // mid-2024: since then `food.csv` repeats the category
 const foodRow = (label: Label) => {
   const category = label.categoryOnlyInFood || label.published > modernFrom ? label.category : ""
   const published = dateText(label.published, label.americanDates)
-  return `"${label.fdc_id}","branded_food",${quoted(label.description)},${quoted(category)},"${published}"\n`
+  return `"${label.fdc_id}","branded_food",${quote(label.description)},${quote(category)},"${published}"\n`
 }
 
 const withPoint = (size: string) => (size.includes(".") ? size : `${size}.0`)
@@ -76,7 +76,7 @@ const withPoint = (size: string) => (size.includes(".") ? size : `${size}.0`)
 const brandedRow = (label: Label) => {
   const channels = label.trade_channels.length > 0 ? JSON.stringify(label.trade_channels) : ""
   const category = label.categoryOnlyInFood ? "" : label.category
-  return `"${label.fdc_id}",${quoted(label.brand_owner)},${quoted(label.brand_name)},"${label.subbrand_name}","${label.gtin_upc}",${quoted(label.ingredients)},"${label.not_a_significant_source_of}","${withPoint(label.serving_size)}","${label.serving_size_unit}",${quoted(label.household_serving_fulltext)},${quoted(category)},"${label.data_source}","${label.package_weight}","${dateText(label.modified, false)}","${dateText(label.available, false)}","${label.market_country}","${dateText(label.discontinued, false)}","${label.preparation_state_code}",${quoted(channels)},"${label.short_description}","${label.material_code}"\n`
+  return `"${label.fdc_id}",${quote(label.brand_owner)},${quote(label.brand_name)},"${label.subbrand_name}","${label.gtin_upc}",${quote(label.ingredients)},"${label.not_a_significant_source_of}","${withPoint(label.serving_size)}","${label.serving_size_unit}",${quote(label.household_serving_fulltext)},${quote(category)},"${label.data_source}","${label.package_weight}","${dateText(label.modified, false)}","${dateText(label.available, false)}","${label.market_country}","${dateText(label.discontinued, false)}","${label.preparation_state_code}",${quote(channels)},"${label.short_description}","${label.material_code}"\n`
 }
 
 const amountRows = (label: Label) => {

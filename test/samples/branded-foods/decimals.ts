@@ -11,14 +11,14 @@ export interface Decimal {
   readonly scale: number
 }
 
-const lengthOf = (digits: number) => {
+const countDigits = (digits: number) => {
   let length = 1
   while (length < 16 && digits >= powerOf10(length)) length++
   return length
 }
 
 /** Divides by 10^places, and rounds half to even. */
-const shifted = (digits: number, places: number) => {
+const roundDigits = (digits: number, places: number) => {
   const unit = powerOf10(places)
   const rest = digits % unit
   const down = (digits - rest) / unit
@@ -27,11 +27,11 @@ const shifted = (digits: number, places: number) => {
 }
 
 /** Rounds to three significant digits, without adding any. Zero is always `0.000`, as in the source. */
-export const threeDigits = (value: Decimal): Decimal => {
+export const roundToThreeDigits = (value: Decimal): Decimal => {
   if (value.digits === 0) return { digits: 0, scale: 3 }
-  const length = lengthOf(value.digits)
+  const length = countDigits(value.digits)
   if (length < 3) return { digits: value.digits * powerOf10(3 - length), scale: value.scale + 3 - length }
-  const digits = shifted(value.digits, length - 3)
+  const digits = roundDigits(value.digits, length - 3)
   const scale = value.scale - (length - 3)
   return digits === 1000 ? { digits: 100, scale: scale - 1 } : { digits, scale }
 }
@@ -40,7 +40,7 @@ export const threeDigits = (value: Decimal): Decimal => {
 export const perServing = (amount: Decimal, serving: Decimal, unitsPerMicrogram: 1 | 40 = 1): Decimal => {
   const digits = amount.digits * serving.digits * (unitsPerMicrogram === 1 ? 1 : 25) // 1 / 40 = 25 / 1000
   if (!Number.isSafeInteger(digits)) throw new Error(`${amount.digits} × ${serving.digits} is no exact number`)
-  return threeDigits({ digits, scale: amount.scale + serving.scale + (unitsPerMicrogram === 1 ? 2 : 5) })
+  return roundToThreeDigits({ digits, scale: amount.scale + serving.scale + (unitsPerMicrogram === 1 ? 2 : 5) })
 }
 
 const plain = ({ digits, scale }: Decimal) => {

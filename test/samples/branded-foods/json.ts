@@ -5,7 +5,7 @@
 import { mkdirSync } from "node:fs"
 import { dirname } from "node:path"
 import type { StatedAmount } from "./amounts.ts"
-import { americanDate } from "./days.ts"
+import { formatAmericanDate } from "./days.ts"
 import { perServing, scientific } from "./decimals.ts"
 import type { Headline, Label, LoggedChange } from "./label.ts"
 import { Labels, type ReleaseSize } from "./labels.ts"
@@ -78,14 +78,14 @@ const labelKeys: ReadonlyArray<readonly [string, ReadonlyArray<readonly [number,
 /** If a nutrient has two rows, the one with the better derivation is used, otherwise the later one. */
 const betterFirst = ["LCGE", "LCGP", "LCGA", "LCGL", "LCSE", "LCCS", "LCCD", "LCSA", "LCSL", "LCSG"]
 const quality = derivations.map(({ code }) => betterFirst.indexOf(code))
-const qualityOf = ({ derivation }: StatedAmount) => quality[derivation] ?? betterFirst.length
+const getQuality = ({ derivation }: StatedAmount) => quality[derivation] ?? betterFirst.length
 
 export const labelNutrients = (label: Label) => {
   if (label.serving.digits === 0 || label.withoutLabelNutrients) return "{}"
   const stated = new Map<number, StatedAmount>()
   for (const row of label.amounts) {
     const other = stated.get(row.nutrient.id)
-    if (!other || qualityOf(row) <= qualityOf(other)) stated.set(row.nutrient.id, row)
+    if (!other || getQuality(row) <= getQuality(other)) stated.set(row.nutrient.id, row)
   }
   let text = ""
   for (const [key, choices] of labelKeys)
@@ -103,12 +103,12 @@ const changes = (list: ReadonlyArray<LoggedChange>, type: object) =>
   JSON.stringify(list.map(({ id, name, value }) => ({ id, name, value, foodAttributeType: type })))
 
 const logged = ({ changes: list, description, fdc_id, published }: Headline) =>
-  `{"foodClass":"Branded","description":${JSON.stringify(description)},"foodAttributes":${changes(list, { id: 998 })},"fdcId":${fdc_id},"dataType":"Branded","publicationDate":"${americanDate(published)}"}`
+  `{"foodClass":"Branded","description":${JSON.stringify(description)},"foodAttributes":${changes(list, { id: 998 })},"fdcId":${fdc_id},"dataType":"Branded","publicationDate":"${formatAmericanDate(published)}"}`
 
 /** If the label does not state a text, its key is missing, or empty in one record of fifty. */
 const optional = (key: string, text: string, asEmpty: boolean) =>
   text !== "" || asEmpty ? `"${key}":${JSON.stringify(text)},` : ""
-const date = (key: string, day: number) => (day < 0 ? "" : `"${key}":"${americanDate(day)}",`)
+const date = (key: string, day: number) => (day < 0 ? "" : `"${key}":"${formatAmericanDate(day)}",`)
 
 export const record = (label: Label, older: ReadonlyArray<Headline>) => {
   const asEmpty = label.fdc_id % 50 === 0
@@ -136,7 +136,7 @@ export const record = (label: Label, older: ReadonlyArray<Headline>) => {
   text += optional("materialCode", label.material_code, false)
   text += `"labelNutrients":${labelNutrients(label)},"tradeChannels":${JSON.stringify(channels)},"microbes":[],`
   text += optional("brandedFoodCategory", label.category, asEmpty)
-  text += `"fdcId":${label.fdc_id},"dataType":"Branded","publicationDate":"${americanDate(label.published)}","foodUpdateLog":[${logged(label)}`
+  text += `"fdcId":${label.fdc_id},"dataType":"Branded","publicationDate":"${formatAmericanDate(label.published)}","foodUpdateLog":[${logged(label)}`
   for (const version of older) text += `,${logged(version)}`
   return `${text}]}`
 }

@@ -1,6 +1,6 @@
 /** A label version of a sample release, for both forms. */
 import type { StatedAmount } from "./amounts.ts"
-import { americanDate, isoDate } from "./days.ts"
+import { formatAmericanDate, formatIsoDate } from "./days.ts"
 import type { Decimal } from "./decimals.ts"
 
 export interface LoggedChange {
@@ -60,5 +60,5 @@ export interface Label extends Headline {
 
 export const dateText = (day: number, american: boolean) => {
   if (day < 0) return ""
-  return american ? americanDate(day) : isoDate(day)
+  return american ? formatAmericanDate(day) : formatIsoDate(day)
 }

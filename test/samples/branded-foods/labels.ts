@@ -4,13 +4,13 @@
  * alone.
  */
 
-import { amountsOf } from "./amounts.ts"
-import { Chance, hashOf } from "./chance.ts"
+import { drawAmounts } from "./amounts.ts"
+import { Chance, hashNumbers } from "./chance.ts"
 import { drawDetails } from "./details.ts"
-import { gtinOf } from "./gtin.ts"
+import { makeGtin } from "./gtin.ts"
 import { drawIngredients } from "./ingredients.ts"
 import type { Headline, Label, LoggedChange } from "./label.ts"
-import { drawMaker, madeUpWords } from "./makers.ts"
+import { drawMaker, inventWords } from "./makers.ts"
 import { drawName } from "./names.ts"
 import { Plan, type ReleaseSize } from "./plan.ts"
 import { drawCategory } from "./shelves.ts"
@@ -35,7 +35,7 @@ export class Labels {
 
   constructor(size: ReleaseSize) {
     this.plan = new Plan(size)
-    this.words = madeUpWords(size.vocabulary)
+    this.words = inventWords(size.vocabulary)
     this.chance = new Chance(size.oddities)
   }
 
@@ -45,7 +45,7 @@ export class Labels {
   }
 
   private hash(why: number, product: number, wave = 0) {
-    return hashOf(this.plan.size.seed, why, product, wave)
+    return hashNumbers(this.plan.size.seed, why, product, wave)
   }
 
   private start(why: number, product: number, wave = 0) {
@@ -62,8 +62,8 @@ export class Labels {
 
   private gtin(product: number, source: string) {
     const content = this.content(product)
-    if (content === product) return gtinOf(product, source, this.plan.size.seed, this.start(purpose.gtin, product))
-    return gtinOf(content, "LI", this.plan.size.seed, this.start(purpose.gtin, content)).padStart(14, "0")
+    if (content === product) return makeGtin(product, source, this.plan.size.seed, this.start(purpose.gtin, product))
+    return makeGtin(content, "LI", this.plan.size.seed, this.start(purpose.gtin, content)).padStart(14, "0")
   }
 
   private word(chance: Chance) {
@@ -111,7 +111,7 @@ export class Labels {
       this.plan,
       { product, wave, shelf: made.shelf, source: data_source }
     )
-    const amounts = amountsOf({
+    const amounts = drawAmounts({
       chance: this.start(purpose.amounts, product, formula),
       firstId: head.fdc_id * 64,
       serving: serving.digits / (serving.scale === 1 ? 10 : 1),

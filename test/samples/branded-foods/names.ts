@@ -67,7 +67,7 @@ const foreign: readonly [string, ...Array<string>] = [
   "Ã–FRASPBERRY"
 ]
 
-const titled = (text: string) => text.toLowerCase().replace(/(^|[ (-])[a-z]/g, (start) => start.toUpperCase())
+const toTitleCase = (text: string) => text.toLowerCase().replace(/(^|[ (-])[a-z]/g, (start) => start.toUpperCase())
 
 const oddity = (chance: Chance, name: string, shelf: Shelf) => {
   if (chance.odd(0.002)) return `6"" ${name}`
@@ -103,5 +103,5 @@ export const drawName = (chance: Chance, shelf: Shelf, brand: string, word: stri
   else if (form < 0.5) name = `${name}, ${4 + chance.below(28)} OZ`
   else if (form < 0.58) name = long(chance, name, shelf)
   name = oddity(chance, name, shelf)
-  return { name: chance.happens(0.043) ? titled(name) : name, short: noun }
+  return { name: chance.happens(0.043) ? toTitleCase(name) : name, short: noun }
 }

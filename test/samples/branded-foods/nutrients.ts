@@ -135,7 +135,7 @@ export const nutrients: ReadonlyArray<Nutrient> = rows.map(([id, number, name, r
 })
 
 const byId = new Map(nutrients.map((nutrient) => [nutrient.id, nutrient]))
-export const knownNutrient = (id: number) => {
+export const findNutrient = (id: number) => {
   const found = byId.get(id)
   if (!found) throw new Error(`No nutrient ${id} in the generator's list`)
   return found

@@ -4,8 +4,8 @@
  * release to release. For 1 % of the products the last two publication dates are exchanged, so that the newest id is not
  * the newest label; for another 1 % the last two versions have the same day.
  */
-import { hashOf } from "./chance.ts"
-import { dayOf } from "./days.ts"
+import { hashNumbers } from "./chance.ts"
+import { parseDay } from "./days.ts"
 
 export interface ReleaseSize {
   /** Number of label versions: rows of the CSV. */
@@ -50,16 +50,16 @@ export interface Wave {
   readonly firstId: number
 }
 
-const wavesUntil = (released_on: string) => {
+const listWaves = (released_on: string) => {
   const until = known.filter(([date]) => date <= released_on)
   const last = until.at(-1)
   if (!last) throw new Error(`A release of ${released_on} would be older than the first one, ${known[0]?.[0]}`)
   if (last[0] !== released_on) until.push([released_on, 6, last[2] + roomAfterLast])
   const total = until.reduce((sum, [, weight]) => sum + weight, 0)
-  return until.map(([date, weight, firstId]): Wave => ({ day: dayOf(date), share: weight / total, firstId }))
+  return until.map(([date, weight, firstId]): Wave => ({ day: parseDay(date), share: weight / total, firstId }))
 }
 
-const highest = (mask: number) => 31 - Math.clz32(mask)
+const findHighestBit = (mask: number) => 31 - Math.clz32(mask)
 
 export class Plan {
   readonly size: ReleaseSize
@@ -71,7 +71,7 @@ export class Plan {
 
   constructor(size: ReleaseSize) {
     this.size = size
-    this.waves = wavesUntil(size.released_on)
+    this.waves = listWaves(size.released_on)
     this.masks = this.draw()
     this.products = this.masks.length
     const gaps = this.waves.map(
@@ -95,13 +95,14 @@ export class Plan {
     const masks = new Uint32Array(foods)
     let products = 0
     for (let left = foods; left > 0; products++) {
-      let sure = hashOf(seed, 1, products) / 4_294_967_296
+      let sure = hashNumbers(seed, 1, products) / 4_294_967_296
       let certain = -1
       do sure -= this.waves[++certain]?.share ?? 1
       while (sure >= 0 && certain < this.waves.length - 1)
       let mask = 1 << certain
       if (versions_per_product > 1)
-        for (const [wave, limit] of limits.entries()) if (hashOf(seed, 2, products, wave) < limit) mask |= 1 << wave
+        for (const [wave, limit] of limits.entries())
+          if (hashNumbers(seed, 2, products, wave) < limit) mask |= 1 << wave
       let versions = 0
       for (let bits = mask; bits !== 0; bits &= bits - 1) versions++
       for (; versions > left; versions--) mask &= mask - 1
@@ -118,16 +119,16 @@ export class Plan {
   fdcId(product: number, wave: number) {
     const first = this.at(wave).firstId
     if (this.stride < 2) return first + product
-    return first + product * this.stride + (hashOf(this.size.seed, 3, product, wave) % this.stride)
+    return first + product * this.stride + (hashNumbers(this.size.seed, 3, product, wave) % this.stride)
   }
 
   /** Day of publication. */
   published(product: number, wave: number) {
-    const quirk = hashOf(this.size.seed, 4, product) % 100
+    const quirk = hashNumbers(this.size.seed, 4, product) % 100
     if (quirk < 2) {
       const mask = this.masks[product] ?? 0
-      const top = highest(mask)
-      const second = highest(mask & ~(1 << top))
+      const top = findHighestBit(mask)
+      const second = findHighestBit(mask & ~(1 << top))
       if (second >= 0) {
         if (wave === second) return this.at(top).day
         if (wave === top && quirk === 0) return this.at(second).day
@@ -137,7 +138,7 @@ export class Plan {
   }
 
   modified(product: number, wave: number) {
-    return this.published(product, wave) - 1 - (hashOf(this.size.seed, 5, product, wave) % 240)
+    return this.published(product, wave) - 1 - (hashNumbers(this.size.seed, 5, product, wave) % 240)
   }
 
   /** Until 2023 the day of publication, later the day of modification, as in the real files. */
@@ -149,8 +150,8 @@ export class Plan {
   /** Latest publication, then availability, modification and id. */
   current(product: number) {
     const mask = this.masks[product] ?? 0
-    const top = highest(mask)
-    const second = highest(mask & ~(1 << top))
+    const top = findHighestBit(mask)
+    const second = findHighestBit(mask & ~(1 << top))
     if (second < 0) return top
     for (const day of [this.published, this.available, this.modified]) {
       const difference = day.call(this, product, top) - day.call(this, product, second)
@@ -179,4 +180,4 @@ export class Plan {
   }
 }
 
-const availableIsModifiedFrom = dayOf("2024-01-01")
+const availableIsModifiedFrom = parseDay("2024-01-01")

@@ -14,7 +14,7 @@ export interface ZipEntry {
 const sameTime = new Date(1980, 0, 1)
 
 /** `level` 0 stores, 1 is fast, 9 is small. */
-export const zipOf = async (files: ReadonlyArray<ZipEntry>, target: string, level = 6) => {
+export const writeZip = async (files: ReadonlyArray<ZipEntry>, target: string, level = 6) => {
   const zip = new yazl.ZipFile()
   const failed = new Promise<never>((_, reject) => zip.on("error", reject))
   for (const { file, name } of files)

@@ -1,17 +1,17 @@
 /** Payloads of the Market News service: envelope, columns of every dairy row, and publication times. */
 
-import { type Day, usDate } from "./calendar.ts"
+import { type Day, formatUsDate } from "./calendar.ts"
 import { marketNewsReports } from "./facts.ts"
-import { needed } from "./lookup.ts"
+import { getValue } from "./lookup.ts"
 import type { Payload } from "./mpr.ts"
-import { chance } from "./random.ts"
+import { makeChance } from "./random.ts"
 
 export type MarsRow = Readonly<Record<string, string | number | null>>
 
 const host = "marsapi.ams.usda.gov/services/v1.2/reports"
 export const reports = marketNewsReports()
 
-const statsOf = (rows: ReadonlyArray<MarsRow>) => ({
+const makeStats = (rows: ReadonlyArray<MarsRow>) => ({
   returnedRows: rows.length,
   userAllowedRows: 100_000,
   totalRows: rows.length
@@ -20,7 +20,7 @@ const statsOf = (rows: ReadonlyArray<MarsRow>) => ({
 /** A report without sections returns its rows directly. */
 export const marsPayload = (slug: number, rows: ReadonlyArray<MarsRow>): Payload => ({
   path: `${host}/${slug}`,
-  body: JSON.stringify({ stats: statsOf(rows), results: rows })
+  body: JSON.stringify({ stats: makeStats(rows), results: rows })
 })
 
 /** The response to `?allSections=true`: one envelope per section. */
@@ -32,7 +32,7 @@ export const marsSectionsPayload = (
   return {
     path: `${host}/${slug}`,
     body: JSON.stringify(
-      sections.map(({ name, rows }) => ({ reportSection: name, reportSections, stats: statsOf(rows), results: rows }))
+      sections.map(({ name, rows }) => ({ reportSection: name, reportSections, stats: makeStats(rows), results: rows }))
     )
   }
 }
@@ -40,11 +40,11 @@ export const marsSectionsPayload = (
 const twoDigits = (value: number) => String(value).padStart(2, "0")
 
 /** The newest report has its real time; earlier ones have the same hour and minute, with different seconds. */
-export const stampOf = (slug: number, day: Day, newest: boolean) => {
-  const { published } = needed(reports, slug)
+export const makeStamp = (slug: number, day: Day, newest: boolean) => {
+  const { published } = getValue(reports, slug)
   if (newest) return published
-  const second = twoDigits(chance(`stamp ${slug} ${day}`).whole(0, 59))
-  return `${usDate(day)} ${published.slice(11, 16)}:${second}`
+  const second = twoDigits(makeChance(`stamp ${slug} ${day}`).whole(0, 59))
+  return `${formatUsDate(day)} ${published.slice(11, 16)}:${second}`
 }
 
 export interface Period {
@@ -56,10 +56,10 @@ export interface Period {
 }
 
 /** The first columns of every dairy row. Here `slug_id` is a number; in the list of reports it is a text. */
-export const marsHead = (slug: number, period: Period): MarsRow => ({
-  report_date: usDate(period.day),
-  report_begin_date: usDate(period.begin),
-  report_end_date: usDate(period.end),
+export const makeMarsHead = (slug: number, period: Period): MarsRow => ({
+  report_date: formatUsDate(period.day),
+  report_begin_date: formatUsDate(period.begin),
+  report_end_date: formatUsDate(period.end),
   published_date: period.published,
   office_name: "Madison",
   office_state: "WI",
@@ -70,7 +70,7 @@ export const marsHead = (slug: number, period: Period): MarsRow => ({
   market_location_city: null,
   slug_id: slug,
   slug_name: `AMS_${slug}`,
-  report_title: needed(reports, slug).title
+  report_title: getValue(reports, slug).title
 })
 
 /** A number without padding, as the service prints it: 18200 is `1.82`. */

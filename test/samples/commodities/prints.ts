@@ -2,7 +2,7 @@
 
 import type { Day } from "./calendar.ts"
 import { type Print, revisions } from "./facts.ts"
-import { at } from "./lookup.ts"
+import { getElement } from "./lookup.ts"
 import type { Chance } from "./random.ts"
 
 /** `prints[age]` is the value in the report `age` weeks later; age 4 is final. */
@@ -14,18 +14,18 @@ export interface SurveyWeek<P extends Print = Print> {
 const ages = [0, 1, 2, 3, 4]
 
 /** The value of a week in a report. Reports after the fifth keep the final value. */
-export const printAsOf = <P extends Print>(week: SurveyWeek<P>, report: Day) =>
+export const findPrint = <P extends Print>(week: SurveyWeek<P>, report: Day) =>
   week.prints[Math.min(4, (report - week.week) / 7)] ?? null
 
-export const finalOf = <P extends Print>(week: SurveyWeek<P>) => week.prints[4] ?? null
+export const getFinalPrint = <P extends Print>(week: SurveyWeek<P>) => week.prints[4] ?? null
 
-export const unrevised = <P extends Print>(print: P | null): ReadonlyArray<P | null> => ages.map(() => print)
+export const repeatPrint = <P extends Print>(print: P | null): ReadonlyArray<P | null> => ages.map(() => print)
 
 /** Probabilities that the report of age 4, 3, 2, 1 changes the previous value. */
 const changes = [0.04, 0.1, 0.22, 0.62]
 
 /** At most 0.0135 USD/lb, as in the observed weeks, mostly much less. Volumes also change alone. */
-const perturbed = (random: Chance, print: Print): Print => {
+const perturb = (random: Chance, print: Print): Print => {
   const most = random.happens(0.15) ? 135 : 24
   return {
     price: random.happens(0.85) ? print.price + random.whole(-most, most) : print.price,
@@ -34,11 +34,11 @@ const perturbed = (random: Chance, print: Print): Print => {
 }
 
 /** Invents earlier values for a final one, from the newest back. */
-export const inventedPrints = (random: Chance, final: Print): ReadonlyArray<Print> => {
+export const inventPrints = (random: Chance, final: Print): ReadonlyArray<Print> => {
   const newestFirst = [final]
   for (const probability of changes) {
-    const later = at(newestFirst, newestFirst.length - 1)
-    newestFirst.push(random.happens(probability) ? perturbed(random, later) : later)
+    const later = getElement(newestFirst, newestFirst.length - 1)
+    newestFirst.push(random.happens(probability) ? perturb(random, later) : later)
   }
   return newestFirst.toReversed()
 }
@@ -46,12 +46,12 @@ export const inventedPrints = (random: Chance, final: Print): ReadonlyArray<Prin
 const known = revisions()
 
 /** Published revisions, each valid until the next; null if none is known for the week. */
-export const knownPrints = (product: string, week: Day): ReadonlyArray<Print> | null => {
+export const findKnownPrints = (product: string, week: Day): ReadonlyArray<Print> | null => {
   const ofWeek = known.filter((revision) => revision.product === product && revision.week === week)
   if (ofWeek.length === 0) return null
   return ages.map((age) => {
     const printed = ofWeek.filter((revision) => revision.report <= week + 7 * age)
-    const { price, pounds } = at(printed, printed.length - 1)
+    const { price, pounds } = getElement(printed, printed.length - 1)
     return { price, pounds }
   })
 }

@@ -3,10 +3,10 @@
  * move. Levels are invented (one per 1 January, 2021 to 2027) or follow the sales survey.
  */
 import type { Day } from "./calendar.ts"
-import { dayOf } from "./calendar.ts"
+import { parseDay } from "./calendar.ts"
 import type { MarsRow } from "./mars.ts"
-import { anchored, lineThrough, yearly } from "./paths.ts"
-import { finalOf, type SurveyWeek } from "./prints.ts"
+import { interpolate, makeAnchorLine, yearly } from "./paths.ts"
+import { getFinalPrint, type SurveyWeek } from "./prints.ts"
 import type { Surveys } from "./survey.ts"
 
 export type PriceUnit = "Dollars per Pound" | "Dollars per Metric Ton" | "Basis Pricing"
@@ -59,7 +59,7 @@ const perTon = (
   every: 2,
   unit: "Dollars per Metric Ton",
   columns: { ...empty, ...columns },
-  level: anchored(yearly(2021, levels), 1),
+  level: makeAnchorLine(yearly(2021, levels), 1),
   step: 25,
   reach,
   stray,
@@ -104,16 +104,16 @@ const basis = (
   stray: 250,
   bounds,
   mostly: 0,
-  silent: new Set(silent.map(dayOf))
+  silent: new Set(silent.map(parseDay))
 })
 
-const cents = (levels: ReadonlyArray<number>) => anchored(yearly(2021, levels), 100)
+const cents = (levels: ReadonlyArray<number>) => makeAnchorLine(yearly(2021, levels), 100)
 
 /** Regional prices run two weeks ahead of the survey of sales. */
 const following = (survey: ReadonlyArray<SurveyWeek>, factor: number) => {
-  const line = lineThrough(
+  const line = interpolate(
     survey.flatMap((week) => {
-      const final = finalOf(week)
+      const final = getFinalPrint(week)
       return final ? [[week.week, final.price] as const] : []
     })
   )
@@ -122,7 +122,7 @@ const following = (survey: ReadonlyArray<SurveyWeek>, factor: number) => {
 
 /** Seven of the eight weeks from 2026-01-30 to 03-20 had an empty grade. */
 const driftingGrade = (end: Day) =>
-  end >= dayOf("2026-01-30") && end <= dayOf("2026-03-20") && end !== dayOf("2026-02-20") ? "" : "Extra Grade"
+  end >= parseDay("2026-01-30") && end <= parseDay("2026-03-20") && end !== parseDay("2026-02-20") ? "" : "Extra Grade"
 
 const european = { category: "Dry Product", region: "West Europe" }
 const oceanian = { category: "Dry Product", region: "Oceania" }

@@ -16,14 +16,14 @@ export interface Chance {
   shuffled<T>(list: ReadonlyArray<T>): Array<T>
 }
 
-const hashOf = (label: string) => {
+const hashLabel = (label: string) => {
   let hash = 0x811c9dc5 ^ seed // FNV-1a
   for (let i = 0; i < label.length; i++) hash = Math.imul(hash ^ label.charCodeAt(i), 0x01000193)
   return hash >>> 0
 }
 
-export const chance = (label: string): Chance => {
-  let state = hashOf(label)
+export const makeChance = (label: string): Chance => {
+  let state = hashLabel(label)
   const unit = () => {
     state = (state + 0x6d2b79f5) >>> 0 // mulberry32
     let t = Math.imul(state ^ (state >>> 15), 1 | state)

@@ -1,6 +1,6 @@
 /** Collections of an invented store: three by shelf, and an empty one. Members are not ordered by date. */
-import { hashOf } from "../branded-foods/chance.ts"
-import { type Product, productsOf } from "./product.ts"
+import { hashNumbers } from "../branded-foods/chance.ts"
+import { makeProducts, type Product } from "./product.ts"
 import type { ThemeName } from "./shelves.ts"
 import type { Store } from "./store.ts"
 
@@ -55,8 +55,8 @@ const newest = 400 // only these products are searched: a store with a million h
 const mostMembers = 250
 
 /** Best sellers first, as in real stores. */
-export const collectionsOf = (store: Store): ReadonlyArray<Collection> => {
-  const products = [...productsOf(store, 0, newest)]
+export const makeCollections = (store: Store): ReadonlyArray<Collection> => {
+  const products = [...makeProducts(store, 0, newest)]
   const base = 270_000_000_000 + store.number * 1_000_000
   const filled = shelvesOf[store.theme].map(({ shelves, ...about }, i) => ({
     ...about,
@@ -64,7 +64,7 @@ export const collectionsOf = (store: Store): ReadonlyArray<Collection> => {
     hasImage: i !== 1,
     members: products
       .filter((product) => shelves.includes(product.shelf))
-      .toSorted((a, b) => hashOf(store.seed, 41, a.index) - hashOf(store.seed, 41, b.index))
+      .toSorted((a, b) => hashNumbers(store.seed, 41, a.index) - hashNumbers(store.seed, 41, b.index))
       .slice(0, mostMembers)
   }))
   const empty = { title: "Coming Soon", handle: "coming-soon", description: "", hasImage: false, members: [] }

@@ -1,5 +1,5 @@
 /** Kinds of goods, a noun with a flavour and an adjective, with their titles and options. */
-import { type Chance, hashOf } from "../branded-foods/chance.ts"
+import { type Chance, hashNumbers } from "../branded-foods/chance.ts"
 import { type Goods, type Theme, themes } from "./shelves.ts"
 
 export interface Kind {
@@ -8,7 +8,7 @@ export interface Kind {
   readonly flavour: string
 }
 
-const kindsOf = ({ adjectives, goods }: Theme) =>
+const listKinds = ({ adjectives, goods }: Theme) =>
   goods.flatMap((some) =>
     some.flavours.flatMap((flavour) => adjectives.map((adjective): Kind => ({ goods: some, adjective, flavour })))
   )
@@ -16,7 +16,7 @@ const kindsOf = ({ adjectives, goods }: Theme) =>
 /** All goods, flavours and adjectives of a theme, mixed as in a real store: a kind is repeated only after all others. */
 export const kinds = new Map(
   Object.entries(themes).map(([name, theme]) => {
-    const placed = kindsOf(theme).map((kind, i) => ({ kind, place: hashOf(7, 1, i) }))
+    const placed = listKinds(theme).map((kind, i) => ({ kind, place: hashNumbers(7, 1, i) }))
     return [name, placed.toSorted((a, b) => a.place - b.place).map(({ kind }) => kind)]
   })
 )
@@ -28,7 +28,7 @@ export const slug = (text: string) =>
     .replace(/[^\p{L}\p{N}]+/gu, "-")
     .replace(/^-|-$/g, "")
 
-export const titleOf = ({ adjective, flavour, goods }: Kind) => {
+export const makeTitle = ({ adjective, flavour, goods }: Kind) => {
   const behind = /^[ ,]/.test(flavour)
   const words = [adjective, behind ? "" : flavour, goods.noun].filter((word) => word !== "").join(" ")
   return behind ? `${words}${flavour}` : words
@@ -53,13 +53,13 @@ const second: Readonly<Record<string, Choice>> = {
   "Yogurt & Kefir": refill
 }
 
-const sizesOf = ({ sizes }: Goods): Choice => ({
+const makeSizeChoice = ({ sizes }: Goods): Choice => ({
   name: sizes.some(([label]) => label.endsWith(" g")) ? "Weight" : "Size",
   values: sizes.map(([label]) => label)
 })
 
-export const optionsOf = (chance: Chance, goods: Goods): ReadonlyArray<Choice> => {
-  const sizes = sizesOf(goods)
+export const drawOptions = (chance: Chance, goods: Goods): ReadonlyArray<Choice> => {
+  const sizes = makeSizeChoice(goods)
   const other = second[goods.shelf] ?? wrapping
   const drawn = chance.below(100)
   if (drawn < 48) return []

@@ -6,17 +6,17 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import type { ListedStore } from "@larder/pipelines"
 import { Sink } from "../branded-foods/sink.ts"
-import { collectionsOf } from "./collections.ts"
-import { type FeedForm, googleFeed, writtenGoogle } from "./google-merchant.ts"
-import { type CsvForm, shopifyCsv, writtenCsv } from "./shopify-csv.ts"
+import { makeCollections } from "./collections.ts"
+import { countGoogle, type FeedForm, googleFeed } from "./google-merchant.ts"
+import { type CsvForm, countCsv, shopifyCsv } from "./shopify-csv.ts"
 import {
+  countShopify,
   pageLimit,
   robotsText,
   shopifyCollections,
   shopifyMembers,
   shopifyMeta,
-  shopifyPage,
-  writtenShopify
+  shopifyPage
 } from "./shopify-json.ts"
 import { fullName, type Store } from "./store.ts"
 import type { Written } from "./written.ts"
@@ -74,7 +74,7 @@ const writePages = (
 /** At most 24,500 products: two empty pages after them must be within Shopify's limit. */
 export const recordShopify = (folder: string, store: Store): Recorded => {
   const at = fullName(store)
-  const collections = collectionsOf(store)
+  const collections = makeCollections(store)
   writeFileSync(writeAt(folder, `${at}/robots.txt`), robotsText)
   // An empty query in the name, because code formatters would format a file that ends in .json.
   writeFileSync(writeAt(folder, `${at}/meta.json?`), shopifyMeta(store))
@@ -91,21 +91,21 @@ export const recordShopify = (folder: string, store: Store): Recorded => {
     const address = pagesOf(`collections/${encodeURIComponent(handle)}/products.json`)
     writePages(folder, address, [members.length, pageLimit], (page) => shopifyMembers(store, handle, page) ?? "")
   }
-  return { store: listed(store, "shopify", at), written: writtenShopify(store) }
+  return { store: listed(store, "shopify", at), written: countShopify(store) }
 }
 
 /** Writes a file next to the recordings of hosts: paths in a store list are relative to this folder. */
 export const recordCsv = (folder: string, store: Store, form = plainCsv): Recorded => {
   const location = `${store.domain}/products_export.csv`
   writePieces(join(folder, location), shopifyCsv(store, form))
-  return { store: listed(store, "shopify-csv", location), written: writtenCsv(store) }
+  return { store: listed(store, "shopify-csv", location), written: countCsv(store) }
 }
 
 export const recordGoogle = (folder: string, store: Store, form = plainFeed): Recorded => {
   const location = `${fullName(store)}/feeds/google.xml`
   writeFileSync(writeAt(folder, `${fullName(store)}/robots.txt`), robotsText)
   writePieces(writeAt(folder, location), googleFeed(store, form))
-  return { store: listed(store, "google-merchant", location), written: writtenGoogle(store) }
+  return { store: listed(store, "google-merchant", location), written: countGoogle(store) }
 }
 
 export const writeStoreList = (folder: string, stores: ReadonlyArray<ListedStore>) =>

@@ -3,8 +3,8 @@
  * first row, pictures in variant rows and then in further rows, some of them after the next product; weights as floats,
  * quotes before barcodes, prices with 0, 1 or 2 decimals.
  */
-import { hashOf } from "../branded-foods/chance.ts"
-import { type Product, productsOf } from "./product.ts"
+import { hashNumbers } from "../branded-foods/chance.ts"
+import { makeProducts, type Product } from "./product.ts"
 import { moneyText, type Store } from "./store.ts"
 import { Tally, type Written } from "./written.ts"
 
@@ -63,7 +63,7 @@ const orders: Readonly<Record<CsvForm["dialect"], ReadonlyArray<Field>>> = {
   ).split(" ") as Array<Field>
 }
 
-const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
 /** 1250 as `12.5` or `12.50`, 1200 also as `12`. */
 const priceText = (cents: number, form: number) => {
@@ -120,8 +120,8 @@ const compareText = (compare: number | null, form: number) => {
 }
 
 /** Rows of one product without its handle: variants, then the remaining pictures. */
-const rowsOf = (store: Store, product: Product, dialect: CsvForm["dialect"]): ReadonlyArray<Cells> => {
-  const form = hashOf(store.seed, 51, product.index) % 10
+const makeRows = (store: Store, product: Product, dialect: CsvForm["dialect"]): ReadonlyArray<Cells> => {
+  const form = hashNumbers(store.seed, 51, product.index) % 10
   const { pictures, ships, variants } = product
   const image = (place: number): Cells => {
     const found = pictures[place]
@@ -151,16 +151,16 @@ const rowsOf = (store: Store, product: Product, dialect: CsvForm["dialect"]): Re
 }
 
 const rowText = (order: ReadonlyArray<Field>, cells: Cells, newline: string) =>
-  order.map((field) => quoted(cells[field] ?? "")).join(",") + newline
+  order.map((field) => quote(cells[field] ?? "")).join(",") + newline
 
 /** Pieces of the file, newest product first. */
 export const shopifyCsv = function* (store: Store, { byteOrderMark, dialect, newline }: CsvForm): Generator<string> {
   const order = orders[dialect]
   const which = dialect === "classic" ? 0 : 1
-  yield (byteOrderMark ? "\uFEFF" : "") + order.map((field) => quoted(both[field][which])).join(",") + newline
+  yield (byteOrderMark ? "\uFEFF" : "") + order.map((field) => quote(both[field][which])).join(",") + newline
   let late = ""
-  for (const product of productsOf(store)) {
-    const texts = rowsOf(store, product, dialect).map((cells) =>
+  for (const product of makeProducts(store)) {
+    const texts = makeRows(store, product, dialect).map((cells) =>
       rowText(order, { ...cells, handle: product.handle }, newline)
     )
     // Rows of a handle need not be adjacent.
@@ -173,9 +173,9 @@ export const shopifyCsv = function* (store: Store, { byteOrderMark, dialect, new
 }
 
 /** All rows of drafts, archived and unpublished products are ignored. */
-export const writtenCsv = (store: Store): Written => {
+export const countCsv = (store: Store): Written => {
   const tally = new Tally()
-  for (const { pictures, state, variants } of productsOf(store)) {
+  for (const { pictures, state, variants } of makeProducts(store)) {
     const rows = Math.max(variants.length, pictures.length)
     tally.rows += rows
     if (state !== "active") {

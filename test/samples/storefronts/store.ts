@@ -23,7 +23,7 @@ export interface Store {
 }
 
 /** Makes a store of any size, for tests and benchmarks, with alternating themes. */
-export const invented = (size: {
+export const inventStore = (size: {
   readonly products: number
   readonly seed: number
   readonly number?: number

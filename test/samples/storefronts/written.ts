@@ -48,17 +48,17 @@ export class Tally {
   }
 }
 
-const centsOf = (amount: string) => Number(amount.replace(".", ""))
+const computeCents = (amount: string) => Number(amount.replace(".", ""))
 
 /** Adds up the counts of several stores. */
-export const writtenTogether = (all: ReadonlyArray<Written>): Written => {
+export const addCounts = (all: ReadonlyArray<Written>): Written => {
   const sum = (of: (written: Written) => number) => all.reduce((total, written) => total + of(written), 0)
   return {
     rows: sum(({ rows }) => rows),
     products: sum(({ products }) => products),
     variants: sum(({ variants }) => variants),
     images: sum(({ images }) => images),
-    price_sum: moneyText(sum(({ price_sum }) => centsOf(price_sum))),
+    price_sum: moneyText(sum(({ price_sum }) => computeCents(price_sum))),
     reduced: sum(({ reduced }) => reduced),
     sold_out: sum(({ sold_out }) => sold_out),
     left_out: sum(({ left_out }) => left_out),
