@@ -45,6 +45,7 @@ export class FileWriter {
     if (length > this.#buffer.length - this.#filled) this.#flush()
     if (length > this.#buffer.length) writeAll(this.#fd, bytes.subarray(from, to))
     else if (length < 32) {
+      // a third of the time of `set` with a subarray; most posting lists are this short
       for (let i = from; i < to; i++) this.#buffer[this.#filled++] = bytes[i] ?? 0
     } else {
       this.#buffer.set(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to), this.#filled)
