@@ -53,7 +53,7 @@ const toStates = (runs: ReadonlyArray<Row>) =>
       title,
       /** Days after which a read of its source is late. */
       late_after_days,
-      /** The newest run that was not interrupted, because that says nothing about the source; otherwise the newest. */
+      /** The newest run that was not interrupted: an interruption has nothing to do with the source. Otherwise the newest. */
       last_run: runsOfPipeline.find(({ outcome }) => outcome !== "interrupted") ?? runsOfPipeline[0],
       /** The newest run that read its source, new rows or not. */
       last_read: runsOfPipeline.find(hasRead)
@@ -162,6 +162,6 @@ export const recordedRun = Effect.fnUntraced(function* (layout: Layout, run_id: 
 export const isOfSamples = ({ last_read, last_run }: PipelineState): boolean =>
   (last_read ?? last_run)?.origin === "sample"
 
-/** A date from a clock that was ahead is no better than an old one. */
+/** A date in the future, from a wrong clock, also counts as late. */
 export const isLate = (on: string, days: number | null, now: number): boolean =>
   days !== null && Math.abs(now - Date.parse(on)) >= days * 86_400_000

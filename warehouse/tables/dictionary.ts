@@ -1,6 +1,6 @@
 /**
- * Creates tables and views, with `COMMENT ON` statements from the descriptions of the records: `duckdb_tables()` and
- * `duckdb_columns()` say what each table and column means, and each description is written only once.
+ * Creates tables and views, with comments from the descriptions of the records, so that `duckdb_tables()` and
+ * `duckdb_columns()` describe each table and column, and each description is written only once.
  */
 import { createHash } from "node:crypto"
 import { Schema } from "effect"

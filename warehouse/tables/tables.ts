@@ -62,7 +62,7 @@ export interface View extends Pick<Table, "schema" | "name" | "ddl"> {
   readonly record?: RowRecord | undefined
 }
 
-/** What `ingest.data_set` says about a data set, in addition to what comes from its runs and rows. */
+/** Facts for `ingest.data_set`, in addition to those from runs and rows. */
 export interface About {
   /** Pipeline that publishes the data set. */
   readonly pipeline: string

@@ -1,4 +1,4 @@
-/** Labels of packaged foods, with the files that they are searched in. */
+/** Labels of packaged foods, with the files of their records and search. */
 import {
   CategoryRow,
   CurrentFoodRow,
