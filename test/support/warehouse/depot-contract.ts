@@ -89,12 +89,6 @@ export const testDepot = (open: Effect.Effect<Depot, never, Needs>) => {
       assert.deepStrictEqual(yield* depot.text("generations/000000001.json"), Option.some("first"))
     })
   )
-  testDepots("returns the last hint", (depot) =>
-    Effect.gen(function* () {
-      for (const hint of ["old", "new"]) yield* depot.putHint(hintName, hint)
-      assert.deepStrictEqual(yield* depot.text(hintName), Option.some("new"))
-    })
-  )
   testDepots("accepts one of twenty simultaneous texts of the same name, and keeps it", (depot) =>
     Effect.gen(function* () {
       for (let round = 1; round <= 10; round++) {
