@@ -42,7 +42,7 @@ export class FileOperationFailed extends Schema.TaggedError<FileOperationFailed>
   /** Follows the name of the file. */
   problem: Schema.String,
   cause: Schema.Defect(),
-  /** What this means for the data, as a sentence; empty if the caller says so. */
+  /** The consequence for the data, as a sentence; empty if the caller adds it. */
   consequence: Schema.String
 }) {
   override get message() {

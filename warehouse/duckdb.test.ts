@@ -128,13 +128,13 @@ describe("append", () => {
     flag: true,
     data: '{"a":[1]}'
   }
-  const changed = (column: number, cell: Cell) => good.map((was, index) => (index === column ? cell : was))
+  const withCell = (column: number, cell: Cell) => good.map((before, index) => (index === column ? cell : before))
 
   itLive("accepts texts, numbers, booleans and nulls for every type of column", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       yield* db.run(table)
-      yield* db.append("s", "t", [good, good.map(() => null), changed(2, 3)])
+      yield* db.append("s", "t", [good, good.map(() => null), withCell(2, 3)])
       assert.deepStrictEqual(yield* db.rows(read), [
         expected,
         Object.fromEntries(Object.keys(expected).map((column) => [column, null])),
@@ -142,20 +142,24 @@ describe("append", () => {
       ])
     })
   )
-  for (const [what, bad, says] of [
-    ["a day that does not exist", changed(5, "2026-02-30"), /2026-02-30/],
-    ["a text that is no number", changed(3, "N/A"), /"N\/A"/],
-    ["a number that is too large for its column", changed(1, 3_000_000_000), /out of range/],
-    ["a fraction for a column of whole numbers", changed(1, 3.7), /column 2 accepts whole numbers, but 3.7 is not one/],
+  for (const [fault, row, message] of [
+    ["a day that does not exist", withCell(5, "2026-02-30"), /2026-02-30/],
+    ["a text that is not a number", withCell(3, "N/A"), /"N\/A"/],
+    ["a number that is too large for its column", withCell(1, 3_000_000_000), /out of range/],
+    [
+      "a fraction for a column of whole numbers",
+      withCell(1, 3.7),
+      /column 2 accepts whole numbers, but 3.7 is not one/
+    ],
     ["a cell too few", good.slice(0, -1), /before all columns/],
     ["a cell too many", [...good, 1], /Too many/]
   ] as const) {
-    itLive(`appends nothing of a batch with ${what}, and appends the next batch`, () =>
+    itLive(`appends nothing of a batch with ${fault}, and appends the next batch`, () =>
       Effect.gen(function* () {
         const db = yield* DuckDb.readWrite(yield* aFile())
         yield* db.run(table)
-        const error = yield* Effect.flip(db.append("s", "t", [good, good, bad, good]))
-        assert.match(error.message, says)
+        const error = yield* Effect.flip(db.append("s", "t", [good, good, row, good]))
+        assert.match(error.message, message)
         assert.match(error.message, /append to s\.t/)
         assert.deepStrictEqual(yield* db.rows(read), [])
         yield* db.append("s", "t", [good])
@@ -264,23 +268,23 @@ describe("a database file", () => {
           yield* Effect.flip(db.rows("from nowhere"))
         })
       )
-      const holder = yield* otherProcess({ do: "hold", file })
-      assert.strictEqual(yield* holder.nextLine, "held")
+      const other = yield* otherProcess({ do: "hold", file })
+      assert.strictEqual(yield* other.nextLine, "held")
       for (const open of [DuckDb.readWrite(file), DuckDb.readOnly(file)]) {
         const error = yield* Effect.flip(Effect.scoped(open))
         assert.instanceOf(error, FileInUse)
         assert.strictEqual(error.message, `${file} is in use by another process`)
       }
-      yield* holder.kill("SIGKILL")
+      yield* other.kill("SIGKILL")
       yield* Effect.scoped(DuckDb.readWrite(file))
     })
   )
-  for (const [what, content] of [
+  for (const [description, content] of [
     ["a text", "hello ".repeat(5000)],
     ["nothing", ""],
     ["the beginning of a database", undefined]
   ] as const) {
-    itLive(`is rejected if it contains ${what}, and stays as it is`, () =>
+    itLive(`is rejected if it contains ${description}, and does not change`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const file = yield* aFile()

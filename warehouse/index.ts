@@ -1,5 +1,5 @@
 /** What other rooms and tests import from the warehouse. */
-export { completedLabel } from "./branded-foods/completed-label.ts"
+export { mergeLabelColumn } from "./branded-foods/completed-label.ts"
 export { firstOwnAmount, labelColumns } from "./branded-foods/nutrition.ts"
 export * from "./data-sets.ts"
 export { type Depot, type DepotUnusable, datedObjects, hintName, objectName, putObject } from "./depot/depot.ts"
@@ -43,21 +43,7 @@ export { followWithLake, lakeSetting } from "./lake/setting.ts"
 export { followDepot } from "./live/follow.ts"
 export { type Generation, type Live, type LiveData, type Loading, watchLive } from "./live/live.ts"
 export { fromLive, readLiveDataSet, requirePublishable } from "./live/live-data-set.ts"
-export {
-  countingRuns,
-  hasFailed,
-  isLate,
-  isOfSamples,
-  liveStates,
-  newestFirst,
-  type PastRun,
-  type PipelineState,
-  pastRuns,
-  pipelineStates,
-  recordedRun,
-  runColumns,
-  timestampColumn
-} from "./live/runs.ts"
+export * from "./live/runs.ts"
 export { openServedFoods } from "./live/sidecar-files.ts"
 export { refreshOpened } from "./opened/opened-files.ts"
 export { dataSetFileOf, findReadable, type Parts } from "./opened/parts.ts"
@@ -78,14 +64,13 @@ export {
   stagingFolder,
   whileNobodyRuns
 } from "./publishing/staging.ts"
-export { jsonOfRange, lengthOfRange, type Points, serializePoints } from "./read-models/points.ts"
+export * from "./read-models/points.ts"
 export type { ListPosition, StoreLists } from "./read-models/store-lists.ts"
 export type { StorePosition } from "./read-models/stores.ts"
 export { buildFoods } from "./search/build/build.ts"
 export { openFoods } from "./search/open.ts"
 export { createHalfProductTable, halfProductTable } from "./storefronts/reconcile.ts"
 export { commentStatements, define, definitionHash } from "./tables/dictionary.ts"
-export type { TablesDiffer } from "./tables/earlier-versions.ts"
 export {
   cursorTable,
   ingestTables,
@@ -97,5 +82,5 @@ export {
   storeReadTable,
   unknownFieldTable
 } from "./tables/ingest-tables.ts"
-export { findNewer, type NewerDataSet, requireKnown, requireKnownIngest } from "./tables/newer-versions.ts"
 export { type DataSet, type RowValues, type Table, toCells, viewsOf } from "./tables/tables.ts"
+export { findNewer, type NewerDataSet, requireKnown, requireKnownIngest, type TablesDiffer } from "./tables/versions.ts"

@@ -1,8 +1,8 @@
 import { assert } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { aLabel, csvRowsOf, type Label, writeCsv, writeJson } from "@larder/test/support/label-releases.ts"
+import { aLabel, type Label, toCsvRows, writeCsv, writeJson } from "@larder/test/support/label-releases.ts"
 import { compareWithGolden } from "@larder/test/support/pipelines/golden.ts"
-import { aLayout, aRun } from "@larder/test/support/warehouse/pantry.ts"
+import { aLayout, aRun } from "@larder/test/support/warehouse/example-data-set.ts"
 import { brandedFood, stage } from "@larder/warehouse"
 import { Effect, FileSystem, Schema } from "effect"
 import type { FetchedPayload } from "../run/archive/fetch-list.ts"
@@ -105,7 +105,7 @@ const onlyInCsv = aLabel({ fdc_id: 901, description: "OATS", publication_date: "
 
 /** Extra rows of the CSV form: another kind of food, and amounts that are unreadable or belong to no label. */
 const csvRows = () => {
-  const rows = csvRowsOf([...labels, onlyInCsv])
+  const rows = toCsvRows([...labels, onlyInCsv])
   const amount = { id: "1", nutrient_id: "1003", amount: "1", derivation_id: "70", percent_daily_value: "" }
   return {
     ...rows,

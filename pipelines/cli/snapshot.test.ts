@@ -1,14 +1,14 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { copied } from "@larder/test/support/warehouse/copied-home.ts"
-import { aLayout, publishFound, publishingInto } from "@larder/test/support/warehouse/pantry.ts"
+import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
+import { aLayout, publishFound, withDepot } from "@larder/test/support/warehouse/example-data-set.ts"
 import { DuckDb, type Layout } from "@larder/warehouse"
 import { Effect } from "effect"
 import { copyIngestion, SnapshotOvertaken } from "./snapshot.ts"
 
 const publish = (layout: Layout) => publishFound(layout, { deliveries: [{ item: "a day" }] })
-const published = copied(Effect.tap(aLayout, publish))
+const published = copyPerTest(Effect.tap(aLayout, publish))
 
 /** Publishes a new generation each time the newest manifest is read, up to `times`. */
 const overtake = (layout: Layout, times: number): Layout => {
@@ -16,7 +16,7 @@ const overtake = (layout: Layout, times: number): Layout => {
   const { depot } = layout
   const run = Effect.orDie(publish(layout)).pipe(Effect.provide(NodeServices.layer))
   const text: typeof depot.text = (name) => Effect.tap(depot.text(name), () => (runs++ < times ? run : Effect.void))
-  return publishingInto(layout, { ...depot, text })
+  return withDepot(layout, { ...depot, text })
 }
 
 const readGenerations = (file: string) =>

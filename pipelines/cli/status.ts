@@ -5,11 +5,11 @@ import {
   isLate,
   isOfSamples,
   type Layout,
-  liveStates,
   NoWarehouse,
   newestManifest,
   type PipelineState,
-  pull
+  pull,
+  readLiveStates
 } from "@larder/warehouse"
 import { Clock, Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
@@ -60,7 +60,7 @@ export const statusCommand = Command.make(
       )
     )
     for (const { message } of yield* findUnknown(layout)) yield* Effect.logWarning(message)
-    const states = yield* liveStates(layout)
+    const states = yield* readLiveStates(layout)
     const hasRun = states.some(({ last_run }) => last_run !== undefined)
     const now = yield* Clock.currentTimeMillis
     const assessed = states.map((state) => {

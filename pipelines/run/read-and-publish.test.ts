@@ -1,18 +1,18 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { originOf } from "@larder/test/support/pipelines/raw-archive.ts"
-import { copied } from "@larder/test/support/warehouse/copied-home.ts"
-import { interruptedAtManifest } from "@larder/test/support/warehouse/interrupted.ts"
+import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
 import {
   aLayout,
   apples,
   aRun,
-  ask,
-  pantry,
+  example,
   pears,
   publishFound,
-  publishingInto
-} from "@larder/test/support/warehouse/pantry.ts"
+  queryWarehouse,
+  withDepot
+} from "@larder/test/support/warehouse/example-data-set.ts"
+import { interruptAtManifest } from "@larder/test/support/warehouse/interrupt-at-manifest.ts"
 import { type Check, type Layout, rawFileTable, rejectTable, rollback } from "@larder/warehouse"
 import { Effect, FileSystem, Option, type Path, type Scope } from "effect"
 import { Archive } from "./archive/archive.ts"
@@ -25,8 +25,8 @@ const url = "https://shop.example/prices.txt"
 
 /** Reads lines such as `apple 1.25`; others are rejected. */
 const makePipeline = (checks: ReadonlyArray<Check>): Pipeline => ({
-  name: "pantry",
-  dataSet: pantry.dataSet,
+  name: "example",
+  dataSet: example.dataSet,
   rowNoun: "prices",
   checks,
   samples: new URL("file:///none/"),
@@ -35,13 +35,13 @@ const makePipeline = (checks: ReadonlyArray<Check>): Pipeline => ({
     const fs = yield* FileSystem.FileSystem
     const payload = yield* Archive.use((archive) => archive.fetch({ url, accept: "*/*" }))
     const lines = (yield* fs.readFileString(payload.path)).split("\n")
-    const source = { pipeline: "pantry", feed, run_id, raw_sha256: payload.sha256 }
+    const source = { pipeline: "example", feed, run_id, raw_sha256: payload.sha256 }
     const prices = lines.flatMap((line) => {
       const [item = "", price] = line.split(" ")
       return price === undefined ? [] : [{ item, price, seen_on: "2026-01-05", run_id }]
     })
     const rejects = lines.filter((line) => !line.includes(" "))
-    yield* staging.add(pantry.price, prices)
+    yield* staging.add(example.price, prices)
     yield* staging.add(
       rejectTable,
       rejects.map((line, at) => ({ ...source, position: at + 1, reason: "has no price", payload: line }))
@@ -75,17 +75,17 @@ const runWith = (
   }).pipe(
     Effect.provide([
       originOf({ [url]: lines.join("\n") }),
-      Archive.layer({ folder: `${layout.home}/raw`, run_id, pipeline: "pantry", days: null })
+      Archive.layer({ folder: `${layout.home}/raw`, run_id, pipeline: "example", days: null })
     ])
   )
 
-const withApples = copied(
+const withApples = copyPerTest(
   Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] }, { run: { run_id: "before" } }))
 )
 
 const checkNamed = (name: string, sql: string): Check => ({ name, severity: "error", description: name, sql })
 const passes = checkNamed("priced", "select 1 where false")
-const fails = checkNamed("cheap", "select item from pantry.price where price > 1")
+const fails = checkNamed("cheap", "select item from example.price where price > 1")
 
 describe("a run that fails", () => {
   for (const [when, home] of [
@@ -99,11 +99,14 @@ describe("a run that fails", () => {
         yield* Effect.flip(runWith(layout, lines, { run_id: "failed", checks: [passes, fails] }))
         const ofRun = "from ingest.run join ingest.reject using (run_id) join ingest.raw_file using (run_id)"
         assert.deepStrictEqual(
-          yield* ask(layout, `select run_id, outcome, run.rows_read::integer as rows, reason, payload, url ${ofRun}`),
+          yield* queryWarehouse(
+            layout,
+            `select run_id, outcome, run.rows_read::integer as rows, reason, payload, url ${ofRun}`
+          ),
           [{ run_id: "failed", outcome: "checks_failed", rows: 2, reason: "has no price", payload: "melon", url }]
         )
         assert.deepStrictEqual(
-          yield* ask(
+          yield* queryWarehouse(
             layout,
             "select name, bad_rows > 0 as failed from ingest.check_result where run_id = 'failed' and name <> 'rows_accounted_for' order by name"
           ),
@@ -113,10 +116,10 @@ describe("a run that fails", () => {
           ]
         )
         for (const view of ["live_reject", "live_raw_file"]) {
-          assert.deepStrictEqual(yield* ask(layout, `from ingest.${view}`), [])
+          assert.deepStrictEqual(yield* queryWarehouse(layout, `from ingest.${view}`), [])
         }
         yield* runWith(layout, lines)
-        assert.deepStrictEqual(yield* ask(layout, "select run_id, payload from ingest.live_reject"), [
+        assert.deepStrictEqual(yield* queryWarehouse(layout, "select run_id, payload from ingest.live_reject"), [
           { run_id: "own", payload: "melon" }
         ])
       })
@@ -128,7 +131,7 @@ describe("a run that fails", () => {
       const lines = ["pear 2", ...Array.from({ length: 10_001 }, (_, at) => `${at}`)]
       yield* Effect.flip(runWith(layout, lines, { checks: [fails] }))
       assert.deepStrictEqual(
-        yield* ask(
+        yield* queryWarehouse(
           layout,
           "select count(*)::integer as rejects, any_value(run.rows_rejected)::integer as of from ingest.reject join ingest.run using (run_id)"
         ),
@@ -161,14 +164,17 @@ const overtakeWith = <E>(
         return Effect.andThen(Effect.orDie(Effect.provide(other, context)), putText(name, text))
       }
     }
-    return publishingInto(layout, depot)
+    return withDepot(layout, depot)
   })
 
 const readItems = (layout: Layout) =>
-  Effect.map(ask(layout, "select item from pantry.price order by item"), (rows) => rows.map(({ item }) => item))
+  Effect.map(queryWarehouse(layout, "select item from example.price order by item"), (rows) =>
+    rows.map(({ item }) => item)
+  )
 const readRuns = (layout: Layout) =>
-  Effect.map(ask(layout, "select run_id, outcome, generation from ingest.run order by recorded_in"), (rows) =>
-    rows.map((row) => Object.values(row))
+  Effect.map(
+    queryWarehouse(layout, "select run_id, outcome, generation from ingest.run order by recorded_in"),
+    (rows) => rows.map((row) => Object.values(row))
   )
 
 describe("a run whose data set another machine publishes meanwhile", () => {
@@ -189,7 +195,7 @@ describe("a run whose data set another machine publishes meanwhile", () => {
           ["winner", "published", `larder-00000${first + 1}`],
           ["own", "published", `larder-00000${first + 2}`]
         ])
-        assert.strictEqual((yield* ask(layout, "from ingest.reject")).length, 1)
+        assert.strictEqual((yield* queryWarehouse(layout, "from ingest.reject")).length, 1)
         const fetched = (yield* fs.readFileString(`${layout.home}/raw/fetches/own.ndjson`)).trim().split("\n")
         assert.strictEqual(fetched.length, 1)
         assert.deepStrictEqual(yield* fs.readDirectory(layout.staging), [])
@@ -212,7 +218,7 @@ describe("a run whose data set another machine publishes meanwhile", () => {
       const options = { to: Option.none<number>(), only: Option.none<string>(), note: Option.none<string>() }
       const rolledBack = yield* overtakeWith(layout, rollback(onAnotherMachine(layout), options))
       const error = yield* Effect.flip(runWith(rolledBack, ["plum 3"]))
-      assert.match(error.message, /^pantry was rolled back \(larder-000003\) while this run was .* run again\.$/)
+      assert.match(error.message, /^example was rolled back \(larder-000003\) while this run was .* run again\.$/)
       assert.deepStrictEqual(yield* readItems(layout), ["apple"])
       assert.deepStrictEqual((yield* readRuns(layout)).at(-1), ["own", "failed", null])
     })
@@ -226,7 +232,7 @@ describe("a run that is live", () => {
       const reported: Array<unknown> = []
       const onFailed = ({ run: { generation, outcome, rows_loaded } }: Ended) =>
         reported.push({ outcome, generation, rows_loaded })
-      yield* interruptedAtManifest(layout, (to) => runWith(to, ["pear 2"], { onFailed }))
+      yield* interruptAtManifest(layout, (to) => runWith(to, ["pear 2"], { onFailed }))
       assert.deepStrictEqual(reported, [{ outcome: "published", generation: "larder-000001", rows_loaded: 1 }])
       assert.deepStrictEqual(yield* readItems(layout), ["pear"])
       assert.isTrue(logs.some((line) => line.startsWith("Warn: the failure came too late: own was already recorded")))

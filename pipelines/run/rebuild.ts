@@ -8,11 +8,11 @@ import { randomUUID } from "node:crypto"
 import path from "node:path"
 import {
   catchUp,
-  countingRuns,
   type DataSetEntry,
   isLoaded,
   type Layout,
   layoutOf,
+  listRunIds,
   newestManifest,
   openLayout,
   ownFolder,
@@ -40,7 +40,7 @@ const sortByRecord = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<st
  * written. If the record of a run is lost, the manifest shows whether the generation in its list was rolled back.
  */
 const selectRuns = Effect.fnUntraced(function* (pipeline: Pipeline, layout: Layout, live: DataSetEntry | undefined) {
-  const { published, recorded, rolledBack } = yield* countingRuns(layout)
+  const { published, recorded, rolledBack } = yield* listRunIds(layout)
   const archived = yield* listArchivedRuns(path.join(layout.home, "raw"), pipeline.name, published)
   const isUndone = ({ generation, run_id }: ArchivedRun) =>
     rolledBack.has(run_id) ||

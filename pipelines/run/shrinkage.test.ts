@@ -1,7 +1,7 @@
 /** Shrinkage checks of each pipeline, over tables with only the compared columns. */
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { aRun } from "@larder/test/support/warehouse/pantry.ts"
+import { aRun } from "@larder/test/support/warehouse/example-data-set.ts"
 import { DuckDb, literal, runChecks, runTable } from "@larder/warehouse"
 import { Effect, FileSystem } from "effect"
 import { brandedFoodChecks } from "../branded-foods/checks.ts"

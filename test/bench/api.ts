@@ -1,11 +1,11 @@
-/** The bars of the API and the ledger, on the sample warehouse. It takes about seven minutes. */
+/** Measures the bars of the API and the ledger with the bundled samples, in about seven minutes. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { cpus, tmpdir } from "node:os"
 import path from "node:path"
 import { run, startServer } from "../support/programs.ts"
 import { compareLedgers } from "./ledgers.ts"
-import { load, type Measured, middle } from "./load.ts"
-import { answerOf, richKey, startChild } from "./servers.ts"
+import { combineRounds, load, type Measured } from "./load.ts"
+import { createRichKey, fetchResponse, startChild } from "./servers.ts"
 import { startWithLargeLedger } from "./start-up.ts"
 import { swapUnderLoad } from "./swap.ts"
 
@@ -17,35 +17,39 @@ export const measureApi = async () => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-bench-"))
   try {
     await run("larder-ingest", ["all"], { LARDER_HOME: home })
-    const key = await richKey(home)
+    const key = await createRichKey(home)
 
-    const served = await startServer(home)
-    const answer = await answerOf(served.api + request, key)
-    const bare = await startChild("bare.ts", JSON.stringify(answer))
+    const server = await startServer(home)
+    const response = await fetchResponse(server.api + request, key)
+    const bare = await startChild("bare.ts", JSON.stringify(response))
     const free = await startChild("without-ledger.ts", home)
-    const servers = { bare: bare.api, free: free.api, charged: served.api }
+    const servers = { bare: bare.api, free: free.api, charged: server.api }
     const measured: Record<keyof typeof servers, Array<Measured>> = { bare: [], free: [], charged: [] }
     const names = Object.keys(servers) as Array<keyof typeof servers>
     for (const name of names) await load({ url: servers[name] + request, key, seconds: 2 }) // warm up
     for (let round = 0; round < rounds; round++) {
       for (const name of names) measured[name].push(await load({ url: servers[name] + request, key, seconds }))
     }
-    const rows = { bare: middle(measured.bare), free: middle(measured.free), charged: middle(measured.charged) }
+    const rows = {
+      bare: combineRounds(measured.bare),
+      free: combineRounds(measured.free),
+      charged: combineRounds(measured.charged)
+    }
     const rate = (name: keyof typeof servers) => rows[name].requests_per_second
     bare.stop()
 
     console.log(
-      `${cpus().length} cores, Node ${process.version}, 64 connections, ${answer.body.length} bytes per answer`
+      `${cpus().length} cores, Node ${process.version}, 64 connections, ${response.body.length} bytes per response`
     )
     console.table({
       "bare h3, same bytes and headers": rows.bare,
       "larder-serve without access and ledger": rows.free,
       "larder-serve, charged and durable": rows.charged
     })
-    await compareLedgers({ home, request, free, embedded: { ...served, key } })
+    await compareLedgers({ home, request, free, embedded: { ...server, key } })
     free.stop()
-    const swap = await swapUnderLoad({ home, api: served.api, request, key })
-    await served.stop()
+    const swap = await swapUnderLoad({ home, api: server.api, request, key })
+    await server.stop()
     console.table({ "before the swaps": swap.before, "during the swaps": swap.during })
     console.table({
       "B1 charged ÷ bare h3 (≥ 0.5)": { measured: (rate("charged") / rate("bare")).toFixed(2) },
@@ -55,11 +59,11 @@ export const measureApi = async () => {
       "B8 failed requests during swaps (0)": { measured: String(swap.during.failed) },
       "B8 p99 during ÷ before (≤ 3)": { measured: (swap.during.p99_ms / swap.before.p99_ms).toFixed(2) }
     })
-    console.log("Start with a large ledger, from the command to the first charged answer")
+    console.log("Start with a large ledger, from the command to the first charged response")
     console.table([
-      await startWithLargeLedger(home, request, { entries: 1_000, accounts: 100, keysOfEach: 1 }),
-      await startWithLargeLedger(home, request, { entries: 10_000_000, accounts: 100, keysOfEach: 1 }),
-      await startWithLargeLedger(home, request, { entries: 1_000_000, accounts: 10_000, keysOfEach: 10 })
+      await startWithLargeLedger(home, request, { entries: 1_000, accounts: 100, keysPerAccount: 1 }),
+      await startWithLargeLedger(home, request, { entries: 10_000_000, accounts: 100, keysPerAccount: 1 }),
+      await startWithLargeLedger(home, request, { entries: 1_000_000, accounts: 10_000, keysPerAccount: 10 })
     ])
   } finally {
     rmSync(home, { recursive: true, force: true })

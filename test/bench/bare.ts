@@ -1,6 +1,6 @@
 /**
- * Bare h3: one handler that returns the same bytes with the same headers in the fastest way h3 has. What it answers comes
- * as JSON in its first argument; it prints its address.
+ * Bare h3: one handler that returns the same bytes and headers in the fastest way that h3 has. The response is JSON in
+ * the first argument. Prints its address.
  */
 import { H3, HTTPResponse, serve } from "h3"
 

@@ -1,12 +1,12 @@
-/** How long commits took between two looks at a server's metrics. */
+/** Durations of commits between two readings of a server's metrics. */
 interface Histogram {
-  /** Upper bound in milliseconds, and how many commits took no longer. */
+  /** Upper bound in milliseconds, and the number of commits up to it. */
   readonly buckets: ReadonlyArray<{ readonly bound: number; readonly count: number }>
   readonly count: number
   readonly sum: number
 }
 
-export const commitsOf = async (console: string): Promise<Histogram> => {
+export const readCommits = async (console: string): Promise<Histogram> => {
   const text = await (await fetch(`${console}/metrics`)).text()
   const buckets = [...text.matchAll(/^larder_commit_seconds_bucket\{le="([\d.]+)"\} (\d+)$/gm)]
   const value = (name: string) => Number(new RegExp(`^larder_commit_seconds_${name} (\\S+)$`, "m").exec(text)?.[1] ?? 0)
@@ -19,14 +19,14 @@ export const commitsOf = async (console: string): Promise<Histogram> => {
 
 export interface Commits {
   readonly commit_mean_ms: number
-  /** Ninety-nine of a hundred took no longer: the upper bound of their bucket. */
+  /** Upper bound of the bucket with the 99th percentile. */
   readonly commit_p99_ms: string
 }
 
-export const between = (before: Histogram, after: Histogram): Commits => {
+export const subtract = (before: Histogram, after: Histogram): Commits => {
   const count = after.count - before.count
   const p99 = after.buckets.find(
-    ({ count: reached }, index) => reached - (before.buckets[index]?.count ?? 0) >= count * 0.99
+    ({ count: cumulative }, index) => cumulative - (before.buckets[index]?.count ?? 0) >= count * 0.99
   )
   return {
     commit_mean_ms: count === 0 ? 0 : Number(((after.sum - before.sum) / count).toFixed(2)),

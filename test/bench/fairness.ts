@@ -1,4 +1,4 @@
-/** What accounts with many connections and large answers cost another account: the bars of fairness, in five minutes. */
+/** Measures how accounts with many connections and large responses slow another account down, in five minutes. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { cpus, tmpdir } from "node:os"
 import path from "node:path"
@@ -6,11 +6,11 @@ import { Worker } from "node:worker_threads"
 import { run, startServer } from "../support/programs.ts"
 import type { HeavyCallers } from "./heavy-callers.ts"
 import { type Load, load, type Measured } from "./load.ts"
-import { richKey } from "./servers.ts"
+import { createRichKey } from "./servers.ts"
 import { leaveUnread } from "./unread.ts"
 
 const seconds = 10
-const connectionsOfEach = 16
+const connectionsPerAccount = 16
 const cheap = "/v1/commodities/prices?series=butter-exch-spot-close-daily&from=2026-09-01"
 const longest = Array.from({ length: 100 }, () => "butter-exch-spot-close-daily").join(",")
 const large = `/v1/commodities/prices?series=${longest}`
@@ -21,15 +21,15 @@ const toolCall = (id: number) => ({
   method: "tools/call",
   params: { name: "get_commodity_prices", arguments: { series: longest } }
 })
-const assistant = "Accept: application/json, text/event-stream\r\n"
+const mcpHeaders = "Accept: application/json, text/event-stream\r\n"
 const kinds: Readonly<Record<string, Pick<Load, "url" | "headers" | "body">>> = {
   plain: { url: large },
   gzip: { url: large, headers: "Accept-Encoding: gzip\r\n" },
   zstd: { url: large, headers: "Accept-Encoding: zstd\r\n" },
-  "a tool's result": { url: "/mcp", headers: assistant, body: JSON.stringify(toolCall(1)) },
+  "a tool's result": { url: "/mcp", headers: mcpHeaders, body: JSON.stringify(toolCall(1)) },
   "batches of 48": {
     url: "/mcp",
-    headers: assistant,
+    headers: mcpHeaders,
     body: JSON.stringify(Array.from({ length: 48 }, (_, id) => toolCall(id)))
   }
 }
@@ -47,47 +47,47 @@ export const measureFairness = async () => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-bench-"))
   try {
     await run("larder-ingest", ["all"], { LARDER_HOME: home })
-    const key = await richKey(home)
+    const key = await createRichKey(home)
     const heavy: Array<string> = []
-    for (let account = 0; account < 8; account++) heavy.push(await richKey(home))
+    for (let account = 0; account < 8; account++) heavy.push(await createRichKey(home))
     const server = await startServer(home)
-    const answer = await fetch(server.api + large, { headers: { authorization: `Bearer ${key}` } })
-    const bytes = (await answer.arrayBuffer()).byteLength
-    console.log(`${cpus().length} cores, Node ${process.version}, large answers of ${bytes} bytes`)
-    const lone = { url: server.api + cheap, key, connections: 1 }
-    await load({ ...lone, seconds: 2 })
+    const response = await fetch(server.api + large, { headers: { authorization: `Bearer ${key}` } })
+    const bytes = (await response.arrayBuffer()).byteLength
+    console.log(`${cpus().length} cores, Node ${process.version}, large responses of ${bytes} bytes`)
+    const singleCaller = { url: server.api + cheap, key, connections: 1 }
+    await load({ ...singleCaller, seconds: 2 })
     const table: Record<string, unknown> = {}
-    const alone = await load({ ...lone, seconds })
+    const alone = await load({ ...singleCaller, seconds })
     table["no other caller"] = { "cheap p50, ms": alone.p50_ms, "p99, ms": alone.p99_ms, failed: alone.failed }
     for (const [name, kind] of Object.entries(kinds)) {
       for (const accounts of [1, 8]) {
         const callers = { ...kind, url: server.api + kind.url, keys: heavy.slice(0, accounts) }
-        const others = callHeavily({ ...callers, connections: connectionsOfEach, seconds: seconds + 2 })
+        const heavyCalls = callHeavily({ ...callers, connections: connectionsPerAccount, seconds: seconds + 2 })
         await pause(1000)
-        const beside = await load({ ...lone, seconds })
-        const measured = await others
-        table[`${accounts} × ${connectionsOfEach}, ${name}`] = {
-          "cheap p50, ms": beside.p50_ms,
-          "p99, ms": beside.p99_ms,
-          failed: beside.failed,
-          "large answers/s": measured.reduce((sum, one) => sum + one.requests_per_second, 0),
-          "their p50, ms": Math.max(...measured.map((one) => one.p50_ms)),
-          "their p99, ms": Math.max(...measured.map((one) => one.p99_ms)),
-          refused: measured.reduce((sum, one) => sum + one.failed, 0)
+        const cheapCalls = await load({ ...singleCaller, seconds })
+        const measured = await heavyCalls
+        table[`${accounts} × ${connectionsPerAccount}, ${name}`] = {
+          "cheap p50, ms": cheapCalls.p50_ms,
+          "p99, ms": cheapCalls.p99_ms,
+          failed: cheapCalls.failed,
+          "large responses/s": measured.reduce((sum, account) => sum + account.requests_per_second, 0),
+          "their p50, ms": Math.max(...measured.map((account) => account.p50_ms)),
+          "their p99, ms": Math.max(...measured.map((account) => account.p99_ms)),
+          refused: measured.reduce((sum, account) => sum + account.failed, 0)
         }
       }
     }
     console.table(table)
-    const asked = { api: server.api, pid: server.child.pid ?? 0 }
+    const target = { api: server.api, pid: server.child.pid ?? 0 }
     const script = /\/docs\/assets\/scalar[^"]+/.exec(await (await fetch(`${server.api}/docs/reference`)).text())?.[0]
-    console.log("Callers who never read")
+    console.log("Callers that never read")
     console.table({
-      "150 ask for the script of the docs, 4 MB, without a key": await leaveUnread({
-        ...asked,
+      "150 request the script of the docs, 4 MB, without a key": await leaveUnread({
+        ...target,
         path: script ?? "",
         sockets: 150
       }),
-      "100 ask for 5 MB with one key": await leaveUnread({ ...asked, path: large, key, sockets: 100 })
+      "100 request 5 MB with one key": await leaveUnread({ ...target, path: large, key, sockets: 100 })
     })
     await server.stop()
   } finally {

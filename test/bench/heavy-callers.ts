@@ -1,4 +1,4 @@
-/** Callers of large answers, in a thread of their own, so that who measures beside them is not slowed by their reading. */
+/** Calls for large responses, in a separate thread, so that reading them does not slow down the measurement. */
 import { parentPort, workerData } from "node:worker_threads"
 import { type Load, load } from "./load.ts"
 

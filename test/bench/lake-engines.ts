@@ -1,10 +1,10 @@
-/** How long engines take over the foods of a lake, beside DuckDB over the file that people open. */
+/** Measures two queries over the foods of a lake in several engines, and in DuckDB over the database file. */
 import { isDeepStrictEqual } from "node:util"
 import { pythonWith, sparksJars } from "../lake/engines.ts"
-import { done, isInstalled } from "../support/tools.ts"
-import { rounded } from "./statistics.ts"
+import { isInstalled, runCommand } from "../support/tools.ts"
+import { roundTo } from "./statistics.ts"
 
-/** With the packages that each is in. */
+/** Title, engine and the packages with it. */
 const engines = [
   ["DuckDB, one file", "file", "duckdb-polars"],
   ["DuckDB, the DuckLake", "ducklake", "duckdb-polars"],
@@ -13,29 +13,30 @@ const engines = [
   ["Spark", "spark", "spark"]
 ] as const
 
-type Answers = Readonly<Record<string, { readonly seconds: number; readonly rows: ReadonlyArray<unknown> }>>
+type Results = Readonly<Record<string, { readonly seconds: number; readonly rows: ReadonlyArray<unknown> }>>
 
-const missing = (engine: string) =>
+const listMissing = (engine: string) =>
   (engine === "spark" ? ["python3", "java", "mvn"] : ["python3"]).filter((program) => !isInstalled(program))
 
-/** Prints a table, and says which engines are left out. All others must give the same rows. */
+/** Prints a table, and the engines that cannot run here. All others must return the same rows. */
 export const measureEngines = async (lake: string, file: string) => {
   const seconds: Array<Readonly<Record<string, string | number>>> = []
   let first: ReadonlyArray<unknown> | undefined
   for (const [name, engine, packages] of engines) {
-    const lacks = missing(engine)
-    if (lacks.length > 0) {
-      console.log(`${name} is left out: ${lacks.join(" and ")} cannot be run here.`)
+    const missing = listMissing(engine)
+    if (missing.length > 0) {
+      console.log(`${name} is left out: ${missing.join(" and ")} cannot be run here.`)
       continue
     }
     const environment = engine === "spark" ? { LAKE_JARS: await sparksJars() } : {}
     const program = new URL("lake-engines.py", import.meta.url).pathname
-    const answered = await done([await pythonWith(packages), program, engine, lake, file], lake, environment)
-    const answers: Answers = JSON.parse(answered)
-    const rows = Object.values(answers).map((answer) => answer.rows)
+    const output = await runCommand([await pythonWith(packages), program, engine, lake, file], lake, environment)
+    const results: Results = JSON.parse(output)
+    const rows = Object.values(results).map((result) => result.rows)
     first ??= rows
-    if (!isDeepStrictEqual(rows, first)) throw new Error(`${name} answers otherwise:\n${JSON.stringify([first, rows])}`)
-    const times = Object.entries(answers).map(([query, answer]) => [`${query}, s`, rounded(answer.seconds, 2)] as const)
+    if (!isDeepStrictEqual(rows, first))
+      throw new Error(`${name} returns other rows:\n${JSON.stringify([first, rows])}`)
+    const times = Object.entries(results).map(([query, result]) => [`${query}, s`, roundTo(result.seconds, 2)] as const)
     seconds.push({ engine: name, ...Object.fromEntries(times) })
   }
   console.table(seconds)

@@ -1,6 +1,6 @@
 /**
- * Makes a ledger with many entries: what the state machine would have written in a year, with its tables brought up to the
- * last entry, as a server leaves it. Ten million entries take some ten minutes and 3 GB.
+ * Makes a ledger with many entries, as the state machine would have written them in a year, with all sums up to date.
+ * Ten million entries take about ten minutes and 3 GB.
  */
 import { randomInt } from "node:crypto"
 import {
@@ -30,9 +30,9 @@ const year = 365 * 86_400_000
 const price = 10
 const endpoints = ["/v1/commodities/prices", "/v1/branded-foods", "/v1/stores"]
 const entriesPerGroup = 5_000
-/** Then the tables follow, and the log is copied into the file: it would grow by a gigabyte for every million entries. */
+/** After so many groups, the sums are updated and a checkpoint is made: otherwise the log grows by 1 GB per million entries. */
 const groupsPerPortion = 20
-const birthsPerGroup = 1_000
+const creationsPerGroup = 1_000
 
 const progress = import.meta.resolve("@larder/serve/ledger/embedded/progress.ts")
 const checkpoints = import.meta.resolve("@larder/serve/persistence/checkpoints.ts")
@@ -40,27 +40,27 @@ const checkpoints = import.meta.resolve("@larder/serve/persistence/checkpoints.t
 export interface LedgerSize {
   readonly entries: number
   readonly accounts: number
-  readonly keysOfEach: number
-  /** Which key calls next: each in its turn, or any. Ids are as random as the order, so indexes are written all over. */
+  readonly keysPerAccount: number
+  /** Order in which keys call. If it is random, the ids are random as well, so that indexes are updated in random places. */
   readonly order?: "in turns" | "random"
 }
 
-const padded = (prefix: string, number: number) => `${prefix}${String(number).padStart(20, "0")}`
+const makeId = (prefix: string, number: number) => `${prefix}${String(number).padStart(20, "0")}`
 
 interface Names {
   readonly account: (number: number) => string
   readonly key: (number: number) => string
 }
 
-const inTurns: Names = { account: (number) => padded("acct_", number), key: (number) => padded("key_", number) }
-const atRandom = ({ accounts, keysOfEach }: LedgerSize): Names => {
+const numbered: Names = { account: (number) => makeId("acct_", number), key: (number) => makeId("key_", number) }
+const makeRandomNames = ({ accounts, keysPerAccount }: LedgerSize): Names => {
   const accountIds = Array.from({ length: accounts }, () => `acct_${randomText(20)}`)
-  const keyIds = Array.from({ length: accounts * keysOfEach }, () => `key_${randomText(20)}`)
+  const keyIds = Array.from({ length: accounts * keysPerAccount }, () => `key_${randomText(20)}`)
   return { account: (number) => accountIds[number] ?? "", key: (number) => keyIds[number] ?? "" }
 }
 
-const births = (
-  { accounts, keysOfEach: keys }: LedgerSize,
+const createAccounts = (
+  { accounts, keysPerAccount: keys }: LedgerSize,
   names: Names,
   credits: number,
   token: string,
@@ -98,35 +98,35 @@ const births = (
     ]
   })
 
-const together = (decisions: ReadonlyArray<Decision>): Decision => ({
+const combine = (decisions: ReadonlyArray<Decision>): Decision => ({
   accounts: decisions.flatMap(({ accounts }) => accounts),
   keys: decisions.flatMap(({ keys }) => keys),
   entries: decisions.flatMap(({ entries }) => entries)
 })
 
 /**
- * Writes a new ledger in `directory`, its entries evenly over the year before now, accounts and keys. Answers one of the
- * keys, which may read prices.
+ * Writes a new ledger in `directory`, with accounts, keys and entries that are spread evenly over the last year. Returns
+ * a key that may read prices.
  */
 export const makeLargeLedger = (directory: string, size: LedgerSize): Promise<string> => {
-  const { accounts, entries, keysOfEach, order = "in turns" } = size
-  const names = order === "random" ? atRandom(size) : inTurns
-  const keys = accounts * keysOfEach
+  const { accounts, entries, keysPerAccount, order = "in turns" } = size
+  const names = order === "random" ? makeRandomNames(size) : numbered
+  const keys = accounts * keysPerAccount
   const token = newApiKey()
   const credits = (entries + 1) * price
   const start = Date.now() - year
   const state = restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
 
-  /** The key and endpoint of a call. In turns, each key asks for one endpoint after the other. */
-  const callOf = (number: number) => {
+  /** The key and endpoint of a call. In turns, each key calls one endpoint after another. */
+  const chooseCall = (number: number) => {
     const [key, endpoint] =
       order === "random" ? [randomInt(keys), randomInt(endpoints.length)] : [number % keys, Math.floor(number / keys)]
     return { key: names.key(key), endpoint: endpoints[endpoint % endpoints.length] ?? "" }
   }
-  const calls = (count: number) => {
+  const makeCalls = (count: number) => {
     const holds = Array.from({ length: count }, (_, index): Hold => {
       const number = state.sequence + index
-      const { endpoint, key } = callOf(number)
+      const { endpoint, key } = chooseCall(number)
       const admission = hold(state, key, endpoint, price, start + Math.floor((number / entries) * year))
       if ("refused" in admission) throw new Error(`call ${number} was refused: ${admission.refused}`)
       return admission.hold
@@ -144,19 +144,20 @@ export const makeLargeLedger = (directory: string, size: LedgerSize): Promise<st
       applyGroup(state, group)
       for (const held of holds) captureHold(held)
     }
-    const follow = async () => {
+    const update = async () => {
       await file.thread.run(progress, updateSums)
       await file.thread.run(checkpoints, checkpoint)
     }
     yield* Effect.promise(async () => {
-      const born = births(size, names, credits, token, start)
-      for (let at = 0; at < born.length; at += birthsPerGroup) write(together(born.slice(at, at + birthsPerGroup)))
+      const creations = createAccounts(size, names, credits, token, start)
+      for (let at = 0; at < creations.length; at += creationsPerGroup)
+        write(combine(creations.slice(at, at + creationsPerGroup)))
       while (state.sequence < entries) {
         for (let group = 0; group < groupsPerPortion && state.sequence < entries; group++) {
-          const { decision, holds } = calls(Math.min(entriesPerGroup, entries - state.sequence))
+          const { decision, holds } = makeCalls(Math.min(entriesPerGroup, entries - state.sequence))
           write(decision, holds)
         }
-        await follow()
+        await update()
       }
     })
   })

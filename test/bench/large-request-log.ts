@@ -1,6 +1,6 @@
 /**
- * Fills the console's tables as the calls of a large ledger would have: what each key was answered on each day, some of
- * them also that the budget is spent, and the latest calls of each account.
+ * Fills the console's tables for the calls of a large ledger: daily counts of each key and status, including refusals
+ * of some keys whose budget is spent, and the latest calls of each account.
  */
 import { openLedgerFile } from "@larder/serve/ledger"
 import { checkpoint, maxKeptCalls, type Sqlite } from "@larder/serve/persistence"
@@ -13,7 +13,7 @@ const statements: ReadonlyArray<string> = [
     select day, account_id, key_id, endpoint, 402, 1
     from ledger.usage_of_day
     where key_id in (select id from ledger.api_key where rowid % 50 = 0)
-    order by 1`, // a server counts one day after the other
+    order by 1`, // a server adds the counts day by day
   `insert into console.status_of_endpoint (account_id, day, endpoint, status, calls)
     select account_id, day, endpoint, status, sum(calls) from console.usage_of_status group by 1, 2, 3, 4`,
   `insert into console.request (id, account_id, key_id, endpoint, status, credits, duration_ms, occurred_at)
@@ -33,10 +33,10 @@ const fill = (sqlite: Sqlite) => {
   }
 }
 
-/** `directory` is the folder of the ledger, which nobody else has open. */
+/** `directory` is the folder of the ledger, which nothing else has open. */
 export const fillRequestLog = (directory: string): Promise<void> =>
   openLedgerFile(directory).pipe(
-    Effect.map(({ reading }) => fill(reading)), // has the sums, too
+    Effect.map(({ reading }) => fill(reading)), // this connection also has the sums
     Effect.scoped,
     Effect.runPromise
   )

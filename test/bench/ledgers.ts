@@ -1,13 +1,12 @@
 /**
- * What access and ledger cost: the same server without them, with the embedded ledger, and with one in PostgreSQL, each
- * with 1, 16, 64 and 256 connections, in turns. PostgreSQL shares the two cores with the server and the load.
+ * Measures the cost of authentication and ledger: the same server without them, with the embedded ledger, and with a
+ * ledger in PostgreSQL, each with 1, 16, 64 and 256 connections, in turns. All share the cores with the load generator.
  */
-
 import { startPostgres } from "../support/postgres/server.ts"
 import { type Server, startServer } from "../support/programs.ts"
-import { between, type Commits, commitsOf } from "./commits.ts"
+import { type Commits, readCommits, subtract } from "./commits.ts"
 import { load, type Measured } from "./load.ts"
-import { richKey } from "./servers.ts"
+import { createRichKey } from "./servers.ts"
 
 const connectionCounts = [1, 16, 64, 256]
 const rounds = 3
@@ -17,25 +16,25 @@ interface Subject {
   readonly name: string
   readonly api: string
   readonly key: string
-  /** Undefined where nothing is committed. */
+  /** Undefined if the server commits nothing. */
   readonly console?: string
 }
 
 type Row = Partial<Commits> & { readonly requests_per_second: number; readonly p50_ms: number; readonly p99_ms: number }
 
 const measure = async ({ api, console, key }: Subject, request: string, connections: number): Promise<Row> => {
-  const before = console === undefined ? undefined : await commitsOf(console)
+  const before = console === undefined ? undefined : await readCommits(console)
   const { failed, ...measured }: Measured = await load({ url: api + request, key, seconds, connections })
   if (failed > 0) throw new Error(`${failed} calls failed`)
   if (console === undefined || before === undefined) return measured
-  return { ...measured, ...between(before, await commitsOf(console)) }
+  return { ...measured, ...subtract(before, await readCommits(console)) }
 }
 
-/** The round in the middle, by throughput. */
-const middle = (rows: ReadonlyArray<Row>): Row | undefined =>
+/** The round with the median throughput. */
+const findMedian = (rows: ReadonlyArray<Row>): Row | undefined =>
   rows.toSorted((a, b) => a.requests_per_second - b.requests_per_second)[Math.floor(rows.length / 2)]
 
-/** Prints a table per number of connections, and answers what the embedded ledger loses with 64 of them, in per cent. */
+/** Prints a table for each number of connections. */
 export const compareLedgers = async (options: {
   readonly home: string
   readonly request: string
@@ -50,7 +49,12 @@ export const compareLedgers = async (options: {
     const subjects: ReadonlyArray<Subject> = [
       { name: "without access and ledger", api: free.api, key: embedded.key },
       { name: "embedded ledger", api: embedded.api, key: embedded.key, console: embedded.console },
-      { name: "ledger in PostgreSQL", api: shared.api, key: await richKey(home, environment), console: shared.console }
+      {
+        name: "ledger in PostgreSQL",
+        api: shared.api,
+        key: await createRichKey(home, environment),
+        console: shared.console
+      }
     ]
     for (const subject of subjects) await load({ url: subject.api + request, key: subject.key, seconds: 2 }) // warm up
     for (const connections of connectionCounts) {
@@ -59,7 +63,7 @@ export const compareLedgers = async (options: {
         for (const subject of subjects) rows.get(subject.name)?.push(await measure(subject, request, connections))
       }
       console.log(`\n${connections} connection${connections === 1 ? "" : "s"}`)
-      console.table(Object.fromEntries([...rows].map(([name, measured]) => [name, middle(measured)])))
+      console.table(Object.fromEntries([...rows].map(([name, measured]) => [name, findMedian(measured)])))
     }
     await shared.stop()
   } finally {

@@ -1,6 +1,6 @@
 /**
- * Load from this process on one address: keep-alive connections, one request after the other on each. Written on bare
- * sockets, because a generator must cost much less than the server it measures; the ready-made ones for Node do not.
+ * Sends load to one address: keep-alive connections, each with one request after another. It uses bare sockets, because
+ * a load generator must need much less CPU than the server that it measures. Libraries for Node need more.
  */
 import { connect } from "node:net"
 import { median, percentile } from "./statistics.ts"
@@ -9,32 +9,32 @@ export interface Measured {
   readonly requests_per_second: number
   readonly p50_ms: number
   readonly p99_ms: number
-  /** Answers that were not 200, and connections that broke. */
+  /** Responses other than 200, and broken connections. */
   readonly failed: number
 }
 
 export interface Load {
   readonly url: string
-  /** Instead of the address's own path: one after the other, by turns on all connections, and again from the first. */
+  /** Replace the path of `url`: all connections share the list, and begin again at its end. */
   readonly paths?: ReadonlyArray<string>
   readonly key: string
   readonly seconds: number
   readonly connections?: number
-  /** Other headers, one a line. */
+  /** Further headers, one per line. */
   readonly headers?: string
-  /** Sent by POST. */
+  /** If present, the method is POST. */
   readonly body?: string
 }
 
 const endOfHead = "\r\n\r\n"
-const lengthOf = (head: string) => Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? Number.NaN)
+const parseLength = (head: string) => Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? Number.NaN)
 
-/** One connection until `until`; `answered` is told each status and how long it took. Bodies are counted, not kept. */
+/** One connection until a time. Calls `onResponse` with each status and duration. Bodies are counted, not kept. */
 const call = (
   url: URL,
   nextRequest: () => string,
   until: number,
-  answered: (status: number, milliseconds: number) => void
+  onResponse: (status: number, milliseconds: number) => void
 ) =>
   new Promise<void>((resolve) => {
     const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true })
@@ -54,56 +54,56 @@ const call = (
         head += piece.toString("latin1")
         const end = head.indexOf(endOfHead)
         if (end < 0) return
-        missing = lengthOf(head.slice(0, end)) - (before + piece.length - end - endOfHead.length)
+        missing = parseLength(head.slice(0, end)) - (before + piece.length - end - endOfHead.length)
       } else missing -= piece.length
       if (missing > 0) return
-      answered(Number(head.slice(9, 12)), performance.now() - sentAt)
+      onResponse(Number(head.slice(9, 12)), performance.now() - sentAt)
       if (performance.now() < until) send()
       else socket.end()
     })
-    socket.on("error", () => answered(0, 0))
+    socket.on("error", () => onResponse(0, 0))
     socket.on("close", () => resolve())
   })
 
 export const load = async ({
   body,
   connections = 64,
-  headers: more = "",
+  headers: furtherHeaders = "",
   key,
   paths,
   seconds,
   url
 }: Load): Promise<Measured> => {
-  const at = new URL(url)
+  const address = new URL(url)
   const content = body === undefined ? "" : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
-  const headers = `HTTP/1.1\r\nHost: ${at.host}\r\nAuthorization: Bearer ${key}\r\n${more}${content}\r\n${body ?? ""}`
+  const headers = `HTTP/1.1\r\nHost: ${address.host}\r\nAuthorization: Bearer ${key}\r\n${furtherHeaders}${content}\r\n${body ?? ""}`
   const method = body === undefined ? "GET" : "POST"
-  const requests = (paths ?? [at.pathname + at.search]).map((target) => `${method} ${target} ${headers}`)
-  let turn = 0
-  const nextRequest = () => requests[turn++ % requests.length] ?? ""
-  const took: Array<number> = []
+  const requests = (paths ?? [address.pathname + address.search]).map((target) => `${method} ${target} ${headers}`)
+  let sent = 0
+  const nextRequest = () => requests[sent++ % requests.length] ?? ""
+  const durations: Array<number> = []
   let failed = 0
   const startedAt = performance.now()
   const until = startedAt + seconds * 1000
-  const answered = (status: number, milliseconds: number) => {
-    if (status === 200) took.push(milliseconds)
+  const onResponse = (status: number, milliseconds: number) => {
+    if (status === 200) durations.push(milliseconds)
     else failed++
   }
-  await Promise.all(Array.from({ length: connections }, () => call(at, nextRequest, until, answered)))
+  await Promise.all(Array.from({ length: connections }, () => call(address, nextRequest, until, onResponse)))
   const elapsed = (performance.now() - startedAt) / 1000
-  const sorted = Float64Array.from(took).sort()
+  const sorted = Float64Array.from(durations).sort()
   return {
-    requests_per_second: Math.round(took.length / elapsed),
+    requests_per_second: Math.round(durations.length / elapsed),
     p50_ms: percentile(sorted, 0.5),
     p99_ms: percentile(sorted, 0.99),
     failed
   }
 }
 
-/** The medians of several rounds, with the failures of all. */
-export const middle = (measured: ReadonlyArray<Measured>): Measured => ({
-  requests_per_second: Math.round(median(measured.map((one) => one.requests_per_second))),
-  p50_ms: median(measured.map((one) => one.p50_ms)),
-  p99_ms: median(measured.map((one) => one.p99_ms)),
-  failed: measured.reduce((sum, one) => sum + one.failed, 0)
+/** The medians of several rounds, and the failures of all of them. */
+export const combineRounds = (measured: ReadonlyArray<Measured>): Measured => ({
+  requests_per_second: Math.round(median(measured.map((round) => round.requests_per_second))),
+  p50_ms: median(measured.map((round) => round.p50_ms)),
+  p99_ms: median(measured.map((round) => round.p99_ms)),
+  failed: measured.reduce((sum, round) => sum + round.failed, 0)
 })

@@ -1,9 +1,9 @@
 /**
- * `npm run bench -- [api|fairness|console|foods|storefronts|rounds|shared] [--entries 10000000] [--foods 450000,2000000] [--products
- * 100000,1000000] [--stores 1000]`: measures the bars on this machine and prints them as tables. Each pair runs side by side in one run, in
- * turns, and the medians are compared: ratios count, machines differ. The API takes seven minutes, fairness five, the console ten, branded
- * foods at their full sizes an hour and a half and 30 GB in the temporary folder, storefronts at theirs 8 GB, rounds of a
- * thousand stores three minutes, and what machines share at the full sizes an hour.
+ * `npm run bench -- [api|fairness|console|foods|storefronts|rounds|shared] [--entries 10000000] [--foods 450000,2000000]
+ * [--products 100000,1000000] [--stores 1000]` measures the bars on this machine and prints them as tables. Each pair
+ * runs in turns in one run, and medians are compared: ratios count, machines differ. With the default sizes, the API
+ * takes seven minutes, fairness five, the console ten, branded foods 90 and 30 GB in the temporary folder, storefronts
+ * 8 GB, rounds three minutes, and shared depots an hour.
  */
 import { parseArgs } from "node:util"
 import { measureApi } from "./api.ts"
@@ -24,8 +24,8 @@ const { positionals, values } = parseArgs({
     stores: { type: "string", default: "1000" }
   }
 })
-const sizesIn = (list: string) => list.split(",").map(Number)
-const [entries, foods, products] = [sizesIn(values.entries), sizesIn(values.foods), sizesIn(values.products)]
+const parseSizes = (list: string) => list.split(",").map(Number)
+const [entries, foods, products] = [parseSizes(values.entries), parseSizes(values.foods), parseSizes(values.products)]
 const stores = Number(values.stores)
 const unknown = positionals.filter((part) => !parts.includes(part))
 if (
@@ -34,15 +34,15 @@ if (
   [...entries, ...foods, ...products].some((size) => !Number.isSafeInteger(size) || size < 1000)
 ) {
   console.error(
-    "Give one part or none, api, fairness, console, foods, storefronts, rounds or shared, and sizes of 1,000 or more: foods --foods 450000,2000000"
+    "Name no part or some of api, fairness, console, foods, storefronts, rounds and shared, and sizes of 1,000 or more: foods --foods 450000,2000000"
   )
   process.exit(2)
 }
-const isAsked = (part: string) => positionals.length === 0 || positionals.includes(part)
-if (isAsked("api")) await measureApi()
-if (isAsked("fairness")) await measureFairness()
-if (isAsked("console")) for (const size of entries) await measureConsole(size)
-if (isAsked("foods")) await measureFoods(foods)
-if (isAsked("storefronts")) await measureStorefronts(products)
-if (isAsked("rounds")) await measureRounds(stores)
-if (isAsked("shared")) await measureShared(foods, products)
+const isRequested = (part: string) => positionals.length === 0 || positionals.includes(part)
+if (isRequested("api")) await measureApi()
+if (isRequested("fairness")) await measureFairness()
+if (isRequested("console")) for (const size of entries) await measureConsole(size)
+if (isRequested("foods")) await measureFoods(foods)
+if (isRequested("storefronts")) await measureStorefronts(products)
+if (isRequested("rounds")) await measureRounds(stores)
+if (isRequested("shared")) await measureShared(foods, products)

@@ -1,4 +1,4 @@
-/** How long a server takes from its start to its first charged answer, on a large ledger. */
+/** Measures the time from the start of a server to its first charged response, with a large ledger. */
 import { cpSync, mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -6,7 +6,7 @@ import { ledgerPath } from "@larder/serve/ledger"
 import { run, startServer } from "../support/programs.ts"
 import { type LedgerSize, makeLargeLedger } from "./large-ledger.ts"
 
-/** `request` is a path that the key of a large ledger may call. */
+/** `request` is a path that the ledger's key may call. */
 export const startWithLargeLedger = async (warehouseHome: string, request: string, size: LedgerSize) => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-large-"))
   try {
@@ -14,7 +14,7 @@ export const startWithLargeLedger = async (warehouseHome: string, request: strin
       recursive: true,
       verbatimSymlinks: true
     })
-    const { code, stderr } = await run("larder-ingest", ["status"], { LARDER_HOME: home }) // brings the copy up to its folder
+    const { code, stderr } = await run("larder-ingest", ["status"], { LARDER_HOME: home }) // adapts the copy to its folder
     if (code === null || code > 1) throw new Error(stderr)
     const token = await makeLargeLedger(path.join(home, "ledger"), size)
     const startedAt = performance.now()
@@ -22,10 +22,10 @@ export const startWithLargeLedger = async (warehouseHome: string, request: strin
     const { headers, status } = await fetch(server.api + request, { headers: { authorization: `Bearer ${token}` } })
     const seconds = Number(((performance.now() - startedAt) / 1000).toFixed(2))
     await server.stop()
-    if (status !== 200) throw new Error(`the first call was answered with ${status}, ${headers.get("x-request-id")}`)
+    if (status !== 200) throw new Error(`the first call returned ${status}, ${headers.get("x-request-id")}`)
     const bytes = statSync(ledgerPath(path.join(home, "ledger"))).size
-    const { accounts, entries, keysOfEach } = size
-    return { entries, keys: accounts * keysOfEach, "ledger.sqlite, MB": Math.round(bytes / 1e6), seconds }
+    const { accounts, entries, keysPerAccount } = size
+    return { entries, keys: accounts * keysPerAccount, "ledger.sqlite, MB": Math.round(bytes / 1e6), seconds }
   } finally {
     rmSync(home, { recursive: true, force: true })
   }

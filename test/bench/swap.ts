@@ -1,4 +1,4 @@
-/** Swapping generations under load: commodities go back to an earlier generation and forth again while clients call. */
+/** Measures swaps under load: rollbacks of commodities, back and forth between two generations, while clients call. */
 import { addGeneration } from "../support/more-generations.ts"
 import { run } from "../support/programs.ts"
 import { load } from "./load.ts"
@@ -6,13 +6,13 @@ import { load } from "./load.ts"
 const seconds = 8
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-export const swapUnderLoad = async (of: {
+export const swapUnderLoad = async (options: {
   readonly home: string
   readonly api: string
   readonly request: string
   readonly key: string
 }) => {
-  const { api, home, key, request } = of
+  const { api, home, key, request } = options
   const environment = { LARDER_HOME: home }
   await addGeneration(home, ["2026-09-30"])
   const before = await load({ url: api + request, key, seconds })

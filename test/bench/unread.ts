@@ -1,13 +1,13 @@
-/** Callers who ask and never read: what the server holds for them, and for how long. */
+/** Measures how much memory the server keeps for callers that never read, and for how long. */
 import { execFileSync } from "node:child_process"
 import { connect, type Socket } from "node:net"
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 /** Resident memory in MiB. */
-const memoryOf = (pid: number) => Math.round(Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)])) / 1024)
+const readMemory = (pid: number) => Math.round(Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)])) / 1024)
 
-interface Asked {
+interface UnreadRequests {
   readonly api: string
   readonly pid: number
   readonly path: string
@@ -15,10 +15,10 @@ interface Asked {
   readonly sockets: number
 }
 
-export const leaveUnread = async ({ api, key, path, pid, sockets }: Asked) => {
+export const leaveUnread = async ({ api, key, path, pid, sockets }: UnreadRequests) => {
   const { host, hostname, port } = new URL(api)
   const authorization = key === undefined ? "" : `Authorization: Bearer ${key}\r\n`
-  const before = memoryOf(pid)
+  const before = readMemory(pid)
   let open = sockets
   const all = Array.from({ length: sockets }, (): Socket => {
     const socket = connect(Number(port), hostname).pause()
@@ -26,19 +26,19 @@ export const leaveUnread = async ({ api, key, path, pid, sockets }: Asked) => {
     socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${authorization}\r\n`)
     return socket
   })
-  let most = before
+  let peak = before
   for (let second = 0; second < 10; second++) {
     await pause(1_000)
-    most = Math.max(most, memoryOf(pid))
+    peak = Math.max(peak, readMemory(pid))
   }
   await pause(35_000)
-  // a socket that reads nothing learns of its end when it writes: the first time the other side says so
+  // a socket that reads nothing notices its end only when it writes for the second time
   for (let time = 0; time < 2; time++) {
     for (const socket of all) socket.write("GET ")
     await pause(1_000)
   }
-  const after = memoryOf(pid)
+  const after = readMemory(pid)
   const stillOpen = open
   for (const socket of all) socket.destroy()
-  return { "MiB before": before, most, "after 45 s": after, "still open": stillOpen }
+  return { "MiB before": before, peak, "after 45 s": after, "still open": stillOpen }
 }

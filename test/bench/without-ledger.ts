@@ -1,6 +1,6 @@
 /**
- * The server with access and ledger switched off: the same listener, routes and pipeline, over a ledger that knows every
- * key, admits every call and writes nothing. It prints its address.
+ * The server without authentication and ledger: the same listener, routes and pipeline, with a ledger that accepts every
+ * key and call, and writes nothing. Prints its address.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { scopes } from "@larder/schemas"
@@ -19,7 +19,7 @@ const ledger = {
   isCurrent: async () => true,
   hold: async () => admission,
   remaining: () => 1_000_000
-} as unknown as LedgerAccess // the pipeline uses no more of it
+} as unknown as LedgerAccess // all that the pipeline uses
 const report = () => {}
 
 const open = Effect.gen(function* () {

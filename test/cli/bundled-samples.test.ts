@@ -57,7 +57,10 @@ describe("bundled samples that are read by hand", () => {
       LARDER_HOME: home
     })
     assert.strictEqual(replayed.code, 2)
-    assert.match(replayed.stderr, /This warehouse contains live stores; the bundled samples, .* are not mixed with them/)
+    assert.match(
+      replayed.stderr,
+      /This warehouse contains live stores; the bundled samples, .* are not mixed with them/
+    )
   })
 
   it("keep their mark in a data set that is rebuilt", async () => {

@@ -8,7 +8,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { inject } from "vitest"
 import { copyForTest, makeTestFolder, query } from "../end-to-end/ingesting.ts"
 import { type Bodies, everyFeed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
-import { clean, type Environment, ended, run, start } from "../support/programs.ts"
+import { cleanEnvironment, type Environment, run, start, waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 
 const bin = path.join(repository, "node_modules/.bin")
@@ -16,10 +16,10 @@ const startTurbo = (args: ReadonlyArray<string>, environment: Environment) =>
   spawn(path.join(bin, "turbo"), ["run", "ingest", ...args], {
     cwd: repository,
     detached: true, // a process group of its own, as on a terminal
-    env: { ...clean({ TURBO_TELEMETRY_DISABLED: "1", ...environment }), PATH: `${bin}:${process.env.PATH}` },
+    env: { ...cleanEnvironment({ TURBO_TELEMETRY_DISABLED: "1", ...environment }), PATH: `${bin}:${process.env.PATH}` },
     stdio: ["ignore", "pipe", "pipe"]
   })
-const turbo = (args: ReadonlyArray<string>, environment: Environment) => ended(startTurbo(args, environment))
+const turbo = (args: ReadonlyArray<string>, environment: Environment) => waitForExit(startTurbo(args, environment))
 
 /**
  * A proxy that never answers, and settings that lead a run to it. A run that has connected is between its start and its first
@@ -81,7 +81,7 @@ describe("npx turbo run ingest", () => {
     const home = path.join(makeTestFolder(), "home")
     const { connected, settings } = await silentProxy()
     const child = startTurbo([], { LARDER_HOME: home, ...settings })
-    const end = ended(child)
+    const end = waitForExit(child)
     await Promise.race([connected, end])
     process.kill(-(child.pid ?? 0), "SIGINT")
     const { stderr, stdout } = await end
@@ -224,7 +224,7 @@ describe("a run that is interrupted", () => {
     const home = path.join(makeTestFolder(), "home")
     const { connected, settings } = await silentProxy()
     const child = start("larder-ingest", ["commodities", "--json"], { LARDER_HOME: home, ...settings })
-    const end = ended(child)
+    const end = waitForExit(child)
     await Promise.race([connected, end])
     child.kill("SIGINT")
     const { code, stderr, stdout } = await end
@@ -302,9 +302,9 @@ describe("an invalid line of the catalog", () => {
     const home = path.join(folder, "home")
     mkdirSync(home)
     const call = (...args: ReadonlyArray<string>) =>
-      ended(
+      waitForExit(
         spawn(process.execPath, [path.join(folder, "pipelines/bin/larder-ingest.mjs"), ...args], {
-          env: clean({ LARDER_HOME: home }),
+          env: cleanEnvironment({ LARDER_HOME: home }),
           stdio: ["ignore", "pipe", "pipe"]
         })
       )

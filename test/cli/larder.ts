@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import { Effect, Exit, Scope } from "effect"
 import { afterEach, beforeEach } from "vitest"
-import { clean, type Environment, run } from "../support/programs.ts"
+import { cleanEnvironment, type Environment, run } from "../support/programs.ts"
 import { holdLedger } from "./ledger-holder.ts"
 
 const holder = fileURLToPath(new URL("./ledger-process.ts", import.meta.url))
@@ -53,7 +53,7 @@ export const larderInAHome = () => {
 
   /** In a process of its own, which can be killed, and finds the ledger held by another one. */
   const serverProcess = async () => {
-    const child = spawn(process.execPath, [holder, ledgerFolder()], { env: clean({}) })
+    const child = spawn(process.execPath, [holder, ledgerFolder()], { env: cleanEnvironment({}) })
     holders = [...holders, child]
     const stderr = text(child.stderr)
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()

@@ -6,7 +6,7 @@ import path from "node:path"
 import { describe, expect, inject, it } from "vitest"
 import { makeClient } from "../support/api/client.ts"
 import { createKey, statement } from "../support/api/operator.ts"
-import { clean, ended, run, startServer } from "../support/programs.ts"
+import { cleanEnvironment, run, startServer, waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import { copyHome } from "../support/sample-home.ts"
 
@@ -26,10 +26,10 @@ describe("npm start", () => {
       const { stdout } = await run("larder-ingest", ["generations"], { LARDER_HOME: home })
       expect(stdout).toContain("commodities: failed")
       const start = spawn(process.execPath, [path.join(repository, "bin/start.mjs")], {
-        env: clean({ LARDER_HOME: home, LARDER_SOURCES: "no such source" }),
+        env: cleanEnvironment({ LARDER_HOME: home, LARDER_SOURCES: "no such source" }),
         stdio: ["ignore", "pipe", "pipe"]
       })
-      const { code, stderr } = await ended(start)
+      const { code, stderr } = await waitForExit(start)
       expect([code, stderr]).toEqual([2, expect.stringContaining("in LARDER_SOURCES")])
     })
   })

@@ -8,7 +8,7 @@ import { layoutOf, recordEnd } from "@larder/warehouse"
 import { Effect } from "effect"
 import { inject } from "vitest"
 import { run } from "../support/programs.ts"
-import { aRun } from "../support/warehouse/pantry.ts"
+import { aRun } from "../support/warehouse/example-data-set.ts"
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
 const live = (pipeline: string, days: number, of: Partial<RunRecord> = {}) =>

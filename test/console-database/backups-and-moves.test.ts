@@ -11,7 +11,7 @@ import { type Place, storesIn } from "../payments/stores.ts"
 import { makeBrowser, type Seen } from "../support/console/browser.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
-import { type Environment, ended, run, start, startServer } from "../support/programs.ts"
+import { type Environment, run, start, startServer, waitForExit } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
 import { email, fill, goOn, home, type Kept, lookAt, password, placeIn, rowsAt } from "./kept.ts"
 
@@ -233,7 +233,7 @@ const killedHalfWay = (folder: string, url: string) =>
       Effect.gen(function* () {
         yield* sql`lock table console.payment in share mode`
         const child = start("larder-serve", ["ledger", "migrate"], { LARDER_HOME: folder, LARDER_LEDGER_URL: url })
-        const end = ended(child)
+        const end = waitForExit(child)
         yield* untilWaitingForLocks(sql)
         child.kill("SIGKILL")
         const { signal } = yield* Effect.promise(() => end)

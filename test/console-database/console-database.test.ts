@@ -24,7 +24,7 @@ import {
 } from "@larder/serve/persistence"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Redacted, Schema } from "effect"
 import { inject } from "vitest"
-import { onceForFile } from "../support/once-for-file.ts"
+import { oncePerFile } from "../support/once-per-file.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { startPostgres } from "../support/postgres/server.ts"
 import type { Environment } from "../support/programs.ts"
@@ -35,7 +35,7 @@ const insert = "insert into console.simulated (id, kind, body) values ($1, 'test
 const rows = ConsoleDatabase.use(({ all }) => all(Row, "select id, body from console.simulated order by id"))
 
 describe.each(consolePlaceNames)("the console's database in %s", (name) => {
-  const stores = onceForFile(Effect.flatMap(consolePlaces[name], ({ layer }) => Layer.build(layer)))
+  const stores = oncePerFile(Effect.flatMap(consolePlaces[name], ({ layer }) => Layer.build(layer)))
   /** On tables that are opened once, and empty each time. */
   const opened = <A, E>(work: Effect.Effect<A, E, ConsoleDatabase>) =>
     Effect.gen(function* () {

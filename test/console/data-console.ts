@@ -19,7 +19,7 @@ import {
 import { Effect, FileSystem, Layer, type Path, Redacted, type Scope } from "effect"
 import { inject } from "vitest"
 import { copyHome } from "../support/sample-home.ts"
-import { aRun } from "../support/warehouse/pantry.ts"
+import { aRun } from "../support/warehouse/example-data-set.ts"
 
 /** After whatever the samples were read on. */
 const now = Date.parse("2099-11-01T12:00:00.000Z")

@@ -3,7 +3,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { bytesText, DataRead, dataPages } from "@larder/serve/console"
 import { type Layout, rollback } from "@larder/warehouse"
 import { Effect, Option } from "effect"
-import { aLayout } from "../support/warehouse/pantry.ts"
+import { aLayout } from "../support/warehouse/example-data-set.ts"
 import { publishReads } from "../support/warehouse/store-reads.ts"
 import { answered, dataAfter, dataIn, failed, failureOf, partial, samplesWithRejects, shown } from "./data-console.ts"
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { Browser } from "../support/console/browser.ts"
 import { keyIn, servedConsole } from "../support/console/served-console.ts"
 import { unescaped } from "../support/console/spending-console.ts"
-import { type Ended, ended } from "../support/programs.ts"
+import { type Ended, waitForExit } from "../support/programs.ts"
 
 const site = servedConsole()
 const folder = mkdtempSync(path.join(tmpdir(), "larder-key-examples-"))
@@ -27,7 +27,7 @@ const exampleIn = (page: string, id: string) => {
 }
 
 const run = (program: string, ...args: ReadonlyArray<string>) =>
-  ended(spawn(program, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] }))
+  waitForExit(spawn(program, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] }))
 const inTerminal = (text: string) => run("sh", "-c", text)
 const inNode = (text: string) => {
   const file = path.join(folder, "example.ts")

@@ -2,6 +2,7 @@
 import { Administration } from "@larder/serve/ledger"
 import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
+import { withClockAhead } from "../support/clock-ahead.ts"
 import {
   column,
   followed,
@@ -10,7 +11,6 @@ import {
   spendingConsole,
   unescaped
 } from "../support/console/spending-console.ts"
-import { later } from "../support/later.ts"
 
 const console = spendingConsole()
 const many = 101
@@ -24,7 +24,7 @@ const makeKeys = ({ account }: SignedIn) =>
       const make = (name: string, budget_credits = 1_000) =>
         ledger.createKey({ account_id: account.id, name, scopes: ["get-store"], budget_credits })
       for (let index = 1; index <= many; index++) {
-        const after = later(`${index} millis`) // lists go by the time of creation: no two keys of a list have the same
+        const after = withClockAhead(`${index} millis`) // lists go by the time of creation: no two keys of a list have the same
         yield* after(make(`mine ${index}`, index === many ? 0 : 1_000)) // the newest one is paused
         const { id } = yield* after(make(`gone ${index}`))
         yield* after(ledger.revokeKey({ key_id: id }))

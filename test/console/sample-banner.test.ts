@@ -2,8 +2,8 @@
 import { guidePaths } from "@larder/serve/docs"
 import { expect, it } from "vitest"
 import { servedConsoleAlone } from "../support/console/served-console.ts"
-import { madeGeneration } from "../support/generations.ts"
-import { untilServed } from "../support/programs.ts"
+import { makeGeneration } from "../support/generations.ts"
+import { waitUntilServed } from "../support/programs.ts"
 
 const shop = servedConsoleAlone()
 
@@ -30,14 +30,14 @@ it("marks samples on every page that shows data, as long as the live generation 
   expect(await telling(docs, ofDocs)).toEqual(docs)
 
   const reread = (origin: "live" | "sample") =>
-    madeGeneration(shop.home(), ({ data_sets }) => {
+    makeGeneration(shop.home(), ({ data_sets }) => {
       for (const entry of Object.values(data_sets)) Object.assign(entry, { origins: [origin] })
     })
-  await untilServed({ console: shop.url() }, reread("live"))
+  await waitUntilServed({ console: shop.url() }, reread("live"))
   expect(await telling(showing, ofConsole)).toEqual([])
   expect(await telling(docs, ofDocs)).toEqual([])
 
-  await untilServed({ console: shop.url() }, reread("sample"))
+  await waitUntilServed({ console: shop.url() }, reread("sample"))
   expect(await telling(["/"], ofConsole)).toEqual(["/"])
   expect(await telling(["/docs"], ofDocs)).toEqual(["/docs"])
 })

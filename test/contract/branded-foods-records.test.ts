@@ -9,8 +9,8 @@ import { brandedFood, layoutOf, newestManifest, rebuildFrom } from "@larder/ware
 import { Effect, Option } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { startOwnServer } from "../support/api/served.ts"
-import { aLabel, type Form, forms, homeWith } from "../support/label-releases.ts"
-import { untilServed } from "../support/programs.ts"
+import { aLabel, type Form, forms, makeHome } from "../support/label-releases.ts"
+import { waitUntilServed } from "../support/programs.ts"
 import { labelRules } from "./branded-food-label-rules.ts"
 import { nutritionRules } from "./branded-food-nutrition-rules.ts"
 import { histories, products, versions, versionsBrand } from "./branded-food-versions.ts"
@@ -22,7 +22,7 @@ const labels = [complete, { data_source: "", publication_date: "" }, ...rules.ma
 )
 
 /** Reversed, because the order of the rows must not matter. */
-const homeOf = (form: Form) => homeWith([...labels, ...versions].toReversed(), form)
+const homeOf = (form: Form) => makeHome([...labels, ...versions].toReversed(), form)
 const [firstForm] = forms
 const api = startOwnServer({ home: () => homeOf(firstForm) })
 
@@ -35,7 +35,7 @@ const changeTo = async (form: Form) => {
     const from = yield* layoutOf(home)
     return yield* rebuildFrom({ layout, dataSet: brandedFood, from, since: data_sets["branded-foods"] })
   })
-  await untilServed(api.server(), await Effect.runPromise(Effect.provide(replaceDataSet, NodeServices.layer)))
+  await waitUntilServed(api.server(), await Effect.runPromise(Effect.provide(replaceDataSet, NodeServices.layer)))
   rmSync(home, { recursive: true })
 }
 

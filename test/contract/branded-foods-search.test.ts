@@ -3,8 +3,8 @@ import { brandedFoodId } from "@larder/schemas"
 import { describe, expect, it } from "vitest"
 import { pagesOf } from "../support/api/pages.ts"
 import { errorOf, startOwnServer } from "../support/api/served.ts"
-import { aLabel, homeWith, ingestLabels, type Label } from "../support/label-releases.ts"
-import { run, untilServed } from "../support/programs.ts"
+import { aLabel, ingestLabels, type Label, makeHome } from "../support/label-releases.ts"
+import { run, waitUntilServed } from "../support/programs.ts"
 
 interface Page {
   readonly data: ReadonlyArray<{ readonly id: string; readonly fdc_id: number; readonly category: string | null }>
@@ -74,7 +74,7 @@ const laterReleased = [
 ]
 
 describe("filters", () => {
-  const api = startOwnServer({ home: () => homeWith([...labels, ...released]) })
+  const api = startOwnServer({ home: () => makeHome([...labels, ...released]) })
   const found = async (filters: Readonly<Record<string, string>>) => {
     const { json, status } = await api.get(`/v1/branded-foods?${encoded(filters)}`)
     expect(status).toBe(200)
@@ -248,7 +248,7 @@ describe("filters", () => {
         async () => {
           const { generation } = await ingestLabels(api.home(), "json", laterReleased, "2026-08-31")
           expect(generation).toBe("larder-000002")
-          await untilServed(api.server(), "larder-000002")
+          await waitUntilServed(api.server(), "larder-000002")
         }
       ]
       const pages = await pagesOf(api.get, "/v1/branded-foods?name=barley&limit=2", async () => {
@@ -269,7 +269,7 @@ describe("filters", () => {
 
       const { code } = await run("larder-ingest", ["rollback"], { LARDER_HOME: api.home() })
       expect(code).toBe(0)
-      await untilServed(api.server(), "larder-000003")
+      await waitUntilServed(api.server(), "larder-000003")
       expect(idsOf((await pagesOf(api.get, "/v1/branded-foods?name=barley&limit=2")).flat())).toEqual([
         10, 20, 30, 40, 50
       ])

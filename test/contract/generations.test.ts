@@ -9,8 +9,8 @@ import { gunzipSync } from "node:zlib"
 import { beforeAll, describe, expect, it } from "vitest"
 import { pagesOf } from "../support/api/pages.ts"
 import { errorOf, startOwnServer } from "../support/api/served.ts"
-import { madeGeneration } from "../support/generations.ts"
-import { run, untilServed } from "../support/programs.ts"
+import { makeGeneration } from "../support/generations.ts"
+import { run, waitUntilServed } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 
 const api = startOwnServer()
@@ -42,7 +42,7 @@ const publish = async (price: string, publishedAt: string) => {
       LARDER_HOME: api.home()
     })
     const { generation } = JSON.parse(stdout) as { readonly generation: string }
-    await untilServed(api.server(), generation)
+    await waitUntilServed(api.server(), generation)
     return generation
   } finally {
     rmSync(replay, { recursive: true })
@@ -56,7 +56,7 @@ const rollback = async (...args: ReadonlyArray<string>) => {
   })
   expect([code, stderr]).toEqual([0, ""])
   const { generation } = JSON.parse(stdout) as { readonly generation: string }
-  await untilServed(api.server(), generation)
+  await waitUntilServed(api.server(), generation)
   return generation
 }
 
@@ -130,7 +130,7 @@ describe("a run without a new row", () => {
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { outcome: "unchanged", generation: null }])
     const { stdout: listed } = await run("larder-ingest", ["generations", "--json"], { LARDER_HOME: api.home() })
     const { generation } = JSON.parse(listed).at(-1)
-    await untilServed(api.server(), generation)
+    await waitUntilServed(api.server(), generation)
     expect(before.map(([version]) => version)).not.toContain(generation)
     expect(await Promise.all(targets.map(about))).toEqual(before)
   })
@@ -247,10 +247,10 @@ let live = ""
 
 describe("a data set whose rows are those of its source", () => {
   beforeAll(async () => {
-    live = madeGeneration(api.home(), ({ data_sets, number }) => {
+    live = makeGeneration(api.home(), ({ data_sets, number }) => {
       Object.assign(data_sets.commodities ?? {}, { origins: ["live"], changed_in: number })
     })
-    await untilServed(api.server(), live)
+    await waitUntilServed(api.server(), live)
   })
 
   it("is live, and so is one that is not loaded; an error says so, too", async () => {
@@ -268,7 +268,7 @@ describe("a generation that cannot be served", () => {
 
   it("is skipped: the one before goes on answering, /readyz and the log say why, and a rollback repairs it", async () => {
     const before = await versioned()
-    const broken = madeGeneration(api.home(), ({ data_sets, number }) => {
+    const broken = makeGeneration(api.home(), ({ data_sets, number }) => {
       const [database] = data_sets.commodities?.parts ?? []
       const parts = [{ ...database, sha256: "0".repeat(64) }]
       Object.assign(data_sets.commodities ?? {}, { changed_in: number, published_in: number, parts })

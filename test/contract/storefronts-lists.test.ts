@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { operate } from "../support/api/operator.ts"
 import { pagesOf } from "../support/api/pages.ts"
 import { errorOf, startOwnServer } from "../support/api/served.ts"
-import { newestGeneration } from "../support/generations.ts"
-import { untilServed } from "../support/programs.ts"
+import { readNewestGeneration } from "../support/generations.ts"
+import { waitUntilServed } from "../support/programs.ts"
 import {
   aCollection,
   aProduct,
@@ -13,7 +13,7 @@ import {
   aVariant,
   type CollectionRow,
   collectionRecord,
-  homeWithStores,
+  makeHome,
   newestFirst,
   type ProductRow,
   publishReads,
@@ -105,7 +105,7 @@ const shownCollections = newestFirst(ofStore(collections, shop), ({ collection_i
   collectionRecord(row, countOf(row))
 )
 
-const api = startOwnServer({ home: () => homeWithStores({ stores, products, collections }) })
+const api = startOwnServer({ home: () => makeHome({ stores, products, collections }) })
 beforeAll(() =>
   operate(api.home(), (ledger) =>
     ledger.creditAccount({ account_id: api.key().account_id, credits: 90_000, note: "pages" })
@@ -249,7 +249,7 @@ describe.each([
 /** A read of stores, published and taken over by the server. */
 const publish = async (reads: Reads) => {
   await publishReads(api.home(), reads)
-  await untilServed(api.server(), newestGeneration(api.home()))
+  await waitUntilServed(api.server(), readNewestGeneration(api.home()))
 }
 
 describe("stores that are read again", () => {

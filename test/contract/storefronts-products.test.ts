@@ -1,7 +1,7 @@
 /** Single products: gallery, variants, numbers and texts as they leave. */
 import { describe, expect, it } from "vitest"
 import { errorOf, startOwnServer } from "../support/api/served.ts"
-import { aProduct, aStore, aVariant, homeWithStores, type ProductRow, summaryRecord } from "../support/stores.ts"
+import { aProduct, aStore, aVariant, makeHome, type ProductRow, summaryRecord } from "../support/stores.ts"
 
 const store_id = "platform_store_shop"
 const product = (name: string, stated: Partial<ProductRow> = {}) =>
@@ -64,7 +64,7 @@ const text = '\u0000\t\r\n"\\/</script>\u2028 İ 燕麦 😀 %_* \u007f é e\u03
 const odd = product("odd", { title: text, body_text: text, tags: [text], vendor: text })
 
 const api = startOwnServer({
-  home: () => homeWithStores({ stores: [aStore({ store_id })], products: [rich, product("plain"), numerous, odd] })
+  home: () => makeHome({ stores: [aStore({ store_id })], products: [rich, product("plain"), numerous, odd] })
 })
 
 const found = async (name: string) => {

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { operate } from "../support/api/operator.ts"
 import { pagesOf } from "../support/api/pages.ts"
 import { errorOf, startOwnServer } from "../support/api/served.ts"
-import { aCollection, aProduct, aStore, firstRead, homeWithStores } from "../support/stores.ts"
+import { aCollection, aProduct, aStore, firstRead, makeHome } from "../support/stores.ts"
 
 const food = "food_beverages_and_tobacco"
 const clothes = "apparel_and_accessories"
@@ -61,7 +61,7 @@ const collections = [1, 2].map((number) =>
   aCollection({ store_id: "platform_store_oat", collection_id: `platform_collection_${number}` })
 )
 
-const api = startOwnServer({ home: () => homeWithStores({ stores: [...stores, ...crowd], products, collections }) })
+const api = startOwnServer({ home: () => makeHome({ stores: [...stores, ...crowd], products, collections }) })
 beforeAll(() =>
   operate(api.home(), (ledger) =>
     ledger.creditAccount({ account_id: api.key().account_id, credits: 90_000, note: "searches" })

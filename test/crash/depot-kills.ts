@@ -10,7 +10,7 @@ import { copyHome, makeTestFolder, removeFolder } from "../end-to-end/ingesting.
 import { sharedDepot } from "../support/depots/shared-depot.ts"
 import { itLive } from "../support/it-live.ts"
 import { addGeneration, recordDays } from "../support/more-generations.ts"
-import { type Ended, type Environment, ended, run, start } from "../support/programs.ts"
+import { type Ended, type Environment, run, start, waitForExit } from "../support/programs.ts"
 import { queryFiles } from "./killed-runs.ts"
 
 type Shared = Effect.Success<typeof sharedDepot>
@@ -29,7 +29,7 @@ const killedAt = async (
     child.kill("SIGKILL")
     return true
   }
-  const end = await ended(child)
+  const end = await waitForExit(child)
   state.holds = () => false
   return end
 }

@@ -7,7 +7,7 @@ import { closeSync, openSync, readSync, statSync } from "node:fs"
 import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
-import { ended, type Server, start } from "../support/programs.ts"
+import { type Server, start, waitForExit } from "../support/programs.ts"
 import type { Place } from "./cast.ts"
 import type { Chance } from "./chance.ts"
 import { type History, history } from "./history.ts"
@@ -54,7 +54,7 @@ const longestStart = 1_500
 const killStarting = async ({ home }: Place, { between }: Chance) => {
   const free = { LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0" }
   const child = start("larder-serve", ["start"], { LARDER_HOME: home, ...free })
-  const end = ended(child)
+  const end = waitForExit(child)
   await sleep(between(0, longestStart))
   child.kill("SIGKILL")
   expect((await end).signal).toBe("SIGKILL")

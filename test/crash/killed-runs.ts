@@ -7,9 +7,9 @@ import { dataSets, layoutOf, type Row } from "@larder/warehouse"
 import { Effect } from "effect"
 import { expect } from "vitest"
 import { query, temporaryFolder } from "../end-to-end/ingesting.ts"
-import { type Ended, ended, start } from "../support/programs.ts"
-import { rowsInAll } from "../support/warehouse/seen.ts"
-import { unswept } from "../support/warehouse/unswept.ts"
+import { type Ended, start, waitForExit } from "../support/programs.ts"
+import { queryDatabases } from "../support/warehouse/analyst.ts"
+import { listLeftoverFiles } from "../support/warehouse/leftover-files.ts"
 
 export const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
 
@@ -29,7 +29,7 @@ export const queryFiles = (home: string, ...queries: ReadonlyArray<string>) =>
     Effect.map(({ dataSetFile, ingestion }) =>
       [...dataSets.map(({ about }) => dataSetFile(about.pipeline)), ingestion].filter(existsSync)
     ),
-    Effect.flatMap((files) => rowsInAll(files, ...queries)),
+    Effect.flatMap((files) => queryDatabases(files, ...queries)),
     Effect.provide(NodeServices.layer),
     Effect.runPromise
   )
@@ -40,9 +40,9 @@ export const queryFiles = (home: string, ...queries: ReadonlyArray<string>) =>
  */
 export const expectTidy = async (home: string, runs: number) => {
   expect(namesIn(path.join(home, "staging"))).toEqual([])
-  expect(unswept(home).filter((name) => !/^(objects\/\w\w\/|generations\/\.|seen\/[0-9a-f]{64}$)/.test(name))).toEqual(
-    []
-  )
+  expect(
+    listLeftoverFiles(home).filter((name) => !/^(objects\/\w\w\/|generations\/\.|seen\/[0-9a-f]{64}$)/.test(name))
+  ).toEqual([])
   const [told = [], generations = []] = await query(
     home,
     "select count(*)::integer as runs, count(distinct run_id)::integer as ids from ingest.run",
@@ -115,7 +115,7 @@ export const runKilled = async (
   { delay = 0, signal = "SIGKILL" }: { readonly delay?: number; readonly signal?: NodeJS.Signals } = {}
 ): Promise<Ended> => {
   const child = start("larder-ingest", [...args, "--json"], { LARDER_HOME: home })
-  const end = ended(child)
+  const end = waitForExit(child)
   const hasCome = moment(home)
   while (child.exitCode === null && !hasCome()) await setTimeout(1)
   if (delay > 0) await setTimeout(delay)
@@ -149,7 +149,7 @@ export const leftAt = async (
   seen: string
 ): Promise<ReadonlyArray<Left>> => {
   const child = start("larder-ingest", [...args, "--json"], { LARDER_HOME: home })
-  const end = ended(child)
+  const end = waitForExit(child)
   const watched = moments.map((moment) => ({ hasCome: moment(home), cameBefore: false }))
   const left: Array<Left> = []
   for (const [index, moment] of watched.entries()) {

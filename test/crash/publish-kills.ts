@@ -18,7 +18,7 @@ import {
   temporaryFolder
 } from "../end-to-end/ingesting.ts"
 import { aBlockRow, blocks, bodyOf, everyFeed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
-import { unswept } from "../support/warehouse/unswept.ts"
+import { listLeftoverFiles } from "../support/warehouse/leftover-files.ts"
 import {
   appears,
   changes,
@@ -199,7 +199,7 @@ export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
         expect(runs).toEqual(told)
         expect(generationOf(copy, "commodities")).toBe("larder-000001")
         await expectTidy(copy, told.length)
-        expect(unswept(copy)).toEqual([])
+        expect(listLeftoverFiles(copy)).toEqual([])
       }
       await expectComplete(copy, told.length)
       const [runs] = await query(copy, ofRuns)

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { freePort } from "../support/postgres/port.ts"
-import { clean } from "../support/programs.ts"
-import { type Command, done, isInstalled } from "../support/tools.ts"
+import { cleanEnvironment } from "../support/programs.ts"
+import { type Command, isInstalled, runCommand } from "../support/tools.ts"
 import { answers, bucketAt, orStop, type Service } from "./service.ts"
 
 /** Those of Debian's packages ceph-mon, ceph-osd, ceph-common and radosgw that are not there. */
@@ -50,8 +50,8 @@ export const startCeph = async (): Promise<Service> => {
   writeFileSync(settings, configuration(folder, monitor))
   const daemons: Array<ChildProcess> = []
   const start = (program: string, ...args: ReadonlyArray<string>) =>
-    daemons.push(spawn(program, ["-c", settings, ...args, "-f"], { env: clean({}), stdio: "ignore" }))
-  const run = (...command: Command) => done(command, folder, {})
+    daemons.push(spawn(program, ["-c", settings, ...args, "-f"], { env: cleanEnvironment({}), stdio: "ignore" }))
+  const run = (...command: Command) => runCommand(command, folder, {})
   const stop = () => {
     for (const daemon of daemons) daemon.kill("SIGKILL") // what they keep is thrown away
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })

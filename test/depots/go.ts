@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { freePort } from "../support/postgres/port.ts"
-import { clean, type Environment } from "../support/programs.ts"
+import { cleanEnvironment, type Environment } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import { installOnce } from "../support/tools.ts"
 import { answers, bucketAt, orStop, type Service } from "./service.ts"
@@ -39,7 +39,10 @@ export const startFromGo = async ({ args, environment, module, program }: Source
   await installOnce(tools, [["go", "install", module]], undefined, { GOBIN: tools })
   const folder = mkdtempSync(path.join(tmpdir(), `larder-${program}-`))
   const address = `127.0.0.1:${await freePort()}`
-  const child = spawn(path.join(tools, program), args(address, folder), { env: clean(environment), stdio: "ignore" })
+  const child = spawn(path.join(tools, program), args(address, folder), {
+    env: cleanEnvironment(environment),
+    stdio: "ignore"
+  })
   const stop = () => {
     child.kill()
     rmSync(folder, { recursive: true, force: true })

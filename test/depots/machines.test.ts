@@ -10,7 +10,7 @@ import { ask } from "../support/api/client.ts"
 import { sharedDepot } from "../support/depots/shared-depot.ts"
 import { itLive } from "../support/it-live.ts"
 import { addGeneration, recordDays } from "../support/more-generations.ts"
-import { newKey, run, startServer, untilServed } from "../support/programs.ts"
+import { newKey, run, startServer, waitUntilServed } from "../support/programs.ts"
 
 const ingest = (home: string, environment: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
   run("larder-ingest", args, { LARDER_HOME: home, ...environment })
@@ -42,12 +42,12 @@ describe("machines that share a depot", () => {
           }
           assert.deepStrictEqual(await newest(), ["larder-000002", "2026-09-30"])
           await addGeneration(publisher, ["2026-09-29", "2026-09-30", "2026-10-01"], environment)
-          await untilServed(server, "larder-000003")
+          await waitUntilServed(server, "larder-000003")
           assert.deepStrictEqual(await newest(), ["larder-000003", "2026-10-01"])
 
           const back = await ingest(other, environment, "rollback", "--only", "commodities")
           assert.strictEqual(back.code, 0, back.stderr)
-          await untilServed(server, "larder-000004")
+          await waitUntilServed(server, "larder-000004")
           assert.deepStrictEqual(await newest(), ["larder-000004", "2026-09-30"])
           const [runs] = await query(serving, "select count(*)::integer as runs from ingest.run")
           assert.deepStrictEqual(runs, [{ runs: 3 }])

@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
-import { clean } from "../support/programs.ts"
+import { cleanEnvironment } from "../support/programs.ts"
 import { fromPython } from "./python.ts"
 import { bucketAt, orStop, type Service } from "./service.ts"
 
@@ -16,7 +16,7 @@ run_simple("127.0.0.1", 0, DomainDispatcherApplication(create_backend_app))`
 /** On the loopback, on a port that is free, with a bucket. */
 export const startMoto = async (): Promise<Service> => {
   const child = spawn(await fromPython("moto", "python"), ["-c", oneAtATime], {
-    env: clean({}),
+    env: cleanEnvironment({}),
     stdio: ["ignore", "ignore", "pipe"]
   })
   const stop = () => child.kill()

@@ -5,7 +5,7 @@ import { folderDepot, httpDepot } from "@larder/warehouse"
 import { Effect } from "effect"
 import { afterAll, beforeAll, it } from "vitest"
 import { withClient } from "../support/depots/networked.ts"
-import { isReadableDepot } from "../support/warehouse/depot-contract.ts"
+import { testReadableDepot } from "../support/warehouse/depot-contract.ts"
 import { startNginx } from "./nginx.ts"
 
 describe("a depot behind nginx", () => {
@@ -15,7 +15,7 @@ describe("a depot behind nginx", () => {
   })
   afterAll(() => nginx?.stop())
 
-  isReadableDepot(
+  testReadableDepot(
     Effect.suspend(() => {
       const folder = randomUUID()
       const filled = folderDepot(path.join(nginx.root, folder))

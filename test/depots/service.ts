@@ -9,7 +9,7 @@ import { Effect, FileSystem, Redacted } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { soon, withClient } from "../support/depots/networked.ts"
 import { itLive } from "../support/it-live.ts"
-import { isDepot } from "../support/warehouse/depot-contract.ts"
+import { testDepot } from "../support/warehouse/depot-contract.ts"
 
 export interface Service {
   readonly settings: Omit<Bucket, "prefix">
@@ -68,7 +68,7 @@ export const holdsDepots = (name: string, start: () => Promise<Service>) => {
     /** Each test has a prefix of its own. */
     const aDepot = depotWith({})
 
-    isDepot(aDepot)
+    testDepot(aDepot)
 
     itLive("is proven", () =>
       Effect.gen(function* () {

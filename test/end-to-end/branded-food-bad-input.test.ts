@@ -9,7 +9,7 @@ import path from "node:path"
 import { pathToFileURL } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Part, zipOf } from "../support/pipelines/handmade-zips.ts"
-import { ended, run } from "../support/programs.ts"
+import { run, waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import { copyForTest, query, removeFolder, runStatus, temporaryFolder } from "./ingesting.ts"
 import {
@@ -135,7 +135,7 @@ describe("a full disk", () => {
   const program = path.join(repository, "pipelines/bin/larder-ingest.mjs")
   /** Writing more than this many kB to a file fails, as on a full disk. */
   const loadWithLimit = (file: string, kilobytes: number) =>
-    ended(
+    waitForExit(
       spawn(
         "bash",
         [

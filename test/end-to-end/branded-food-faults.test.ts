@@ -28,14 +28,14 @@ import { matchesTemplate, readDocumentedFaults } from "../support/pipelines/docu
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
 import { redirectHosts, unpaced } from "../support/pipelines/live-runs.ts"
 import { startTls } from "../support/pipelines/tls-host.ts"
-import { seed, seeded } from "../support/seed.ts"
+import { makeRandom, seed } from "../support/seed.ts"
 import { ingest as ingestFile } from "./branded-foods.ts"
 import { type FaultyRelease, type FormFault, faultyReleases, makeTolerated, unnumbered } from "./faulty-foods.ts"
 import { page, startFdcHost, zipAt } from "./fdc-host.ts"
 import { generationOf, makeTestFolder, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { foodsIn, goodFiles, goodZip, jsonRelease, leftovers, recordOf } from "./small-releases.ts"
 
-const releases = faultyReleases(seeded(seed))
+const releases = faultyReleases(makeRandom(seed))
 
 const home = temporaryFolder()
 const scope = Scope.makeUnsafe()

@@ -10,12 +10,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
   type Amount,
   aLabel,
-  csvRowsOf,
   type Form,
   forms,
   ingestFile,
   ingestLabels,
   type Label,
+  toCsvRows,
   writeCsv
 } from "../support/label-releases.ts"
 import { recordsOf } from "./branded-foods.ts"
@@ -145,7 +145,7 @@ const homes: Record<Form, string> = { json: temporaryFolder(), csv: temporaryFol
 beforeAll(async () => {
   const everything = [...labels, ...withoutBarcode, ...withDailyValues, withUnnumberedVitamins, ...makeReissue(before)]
   await ingestLabels(homes.json, "json", everything)
-  const rows = csvRowsOf([...everything, aLabel({ ...valid, fdc_id: labelWithoutRow })])
+  const rows = toCsvRows([...everything, aLabel({ ...valid, fdc_id: labelWithoutRow })])
   const folder = path.join(homes.csv, "FoodData_Central_branded_food_csv_2026-04-30")
   const branded_food = rows.branded_food.filter(({ fdc_id }) => fdc_id !== String(labelWithoutRow))
   writeCsv(folder, { ...rows, branded_food })

@@ -4,8 +4,8 @@ import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { writeCsvRelease } from "../samples/branded-foods/csv.ts"
 import type { ReleaseSize } from "../samples/branded-foods/labels.ts"
-import { zipOf } from "../samples/branded-foods/zip.ts"
-import { aLabel, type CsvRows, csvRowsOf, csvText, type Row, writeCsv } from "../support/label-releases.ts"
+import { writeZip } from "../samples/branded-foods/zip.ts"
+import { aLabel, type CsvRows, csvText, type Row, toCsvRows, writeCsv } from "../support/label-releases.ts"
 import { derivedOf, ingest, labelsOf, recordsOf } from "./branded-foods.ts"
 import { makeTestFolder, query, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { columnsOf2019 } from "./small-releases.ts"
@@ -55,7 +55,7 @@ describe("a generated CSV release", () => {
     expect(files.length).toBe(4)
     const zip = path.join(folder, "download (1).zip")
     const otherHome = path.join(folder, "other-home")
-    await zipOf(
+    await writeZip(
       files.map((file) => ({ file: path.join(release, file), name: `a/b/c/${file.toUpperCase()}` })),
       zip
     )
@@ -89,7 +89,7 @@ describe("a small CSV release", () => {
       attributes: [{ name: "Nutrient Added", value: "5" }]
     })
   )
-  const plain = csvRowsOf(labels)
+  const plain = toCsvRows(labels)
 
   const pickColumns = (row: Row, columns: ReadonlyArray<string>): Row =>
     Object.fromEntries(columns.map((column) => [column, row[column] ?? ""]))
@@ -163,7 +163,7 @@ describe("a small CSV release", () => {
     const newer = path.join(folder, name.replace("2025-12-18", "2026-04-30"))
     writeCsv(
       newer,
-      mapRows(csvRowsOf([aLabel({ fdc_id: 9, description: "NEW" })]), {
+      mapRows(toCsvRows([aLabel({ fdc_id: 9, description: "NEW" })]), {
         branded_food: (row) => ({ halal: "no", ...row })
       })
     )

@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { aLabel, csvRowsOf, csvText, type Row, writeCsv } from "../support/label-releases.ts"
+import { aLabel, csvText, type Row, toCsvRows, writeCsv } from "../support/label-releases.ts"
 import { ingest, recordsOf } from "./branded-foods.ts"
 import { makeTestFolder, query, removeFolder, recordOf as runOf, temporaryFolder } from "./ingesting.ts"
 import { foodsIn, jsonRelease, recordOf } from "./small-releases.ts"
@@ -51,7 +51,7 @@ describe("a CSV release with odd fields", () => {
 
   beforeAll(async () => {
     const release = path.join(folder, "FoodData_Central_branded_food_csv_2026-04-30")
-    const rows = csvRowsOf([
+    const rows = toCsvRows([
       ...labelsFrom(ids.channel, channels.length),
       ...labelsFrom(ids.type, types.length),
       ...labelsFrom(ids.derivation, derivations.length),
@@ -163,7 +163,7 @@ describe("a CSV release with unusable dictionaries", () => {
     const folder = makeTestFolder()
     const home = path.join(folder, "home")
     const release = path.join(folder, "FoodData_Central_branded_food_csv_2026-04-30")
-    const rows = csvRowsOf([aLabel({ fdc_id: 1, nutrients: [{ nutrient_id: 1003, amount: "10" }] })])
+    const rows = toCsvRows([aLabel({ fdc_id: 1, nutrients: [{ nutrient_id: 1003, amount: "10" }] })])
     writeCsv(release, { ...rows, food_nutrient: rows.food_nutrient.map((row) => ({ ...row, derivation_id: "1.5" })) })
     for (const [file, content] of Object.entries(dictionaries)) writeFileSync(path.join(release, file), content)
     const { run, stderr } = await loadRelease(home, release)

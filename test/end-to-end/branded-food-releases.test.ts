@@ -3,13 +3,13 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { brandedFoodId } from "@larder/schemas"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { zipOf } from "../samples/branded-foods/zip.ts"
+import { writeZip } from "../samples/branded-foods/zip.ts"
 import {
   aLabel,
-  csvRowsOf,
   type Form,
   ingestLabels,
   type Label,
+  toCsvRows,
   writeCsv,
   writeJson
 } from "../support/label-releases.ts"
@@ -70,10 +70,10 @@ describe("both forms of a release", () => {
     mkdirSync(datasets, { recursive: true })
     const zipName = (form: Form) => path.join(datasets, `FoodData_Central_branded_food_${form}_2026-04-30.zip`)
     writeJson(path.join(folder, "brandedDownload.json"), [...current, makeDiffering("4/15/2020")])
-    await zipOf([{ file: path.join(folder, "brandedDownload.json"), name: "brandedDownload.json" }], zipName("json"))
-    writeCsv(path.join(folder, "csv"), csvRowsOf([...all, makeDiffering("2020-11-13")]))
+    await writeZip([{ file: path.join(folder, "brandedDownload.json"), name: "brandedDownload.json" }], zipName("json"))
+    writeCsv(path.join(folder, "csv"), toCsvRows([...all, makeDiffering("2020-11-13")]))
     const files = readdirSync(path.join(folder, "csv"))
-    await zipOf(
+    await writeZip(
       files.map((name) => ({ file: path.join(folder, "csv", name), name: `top/${name}` })),
       zipName("csv")
     )
@@ -240,7 +240,7 @@ describe("a folder of CSV files", () => {
   afterAll(() => removeFolder(folder))
 
   it("is recorded by the files with its rows, and corrected files are recorded again", async () => {
-    writeCsv(release, csvRowsOf(labels))
+    writeCsv(release, toCsvRows(labels))
     writeFileSync(counts, "Table,Number of Records\nbranded_food,2\n")
     expect((await ingest(home, release)).code).toBe(0)
     const listFiles = async () => {

@@ -18,8 +18,8 @@ import {
   writeRecordings
 } from "../support/pipelines/commodity-payloads.ts"
 import { run } from "../support/programs.ts"
-import { plant } from "../support/warehouse/planted.ts"
-import { unswept } from "../support/warehouse/unswept.ts"
+import { editLiveData } from "../support/warehouse/edit-published.ts"
+import { listLeftoverFiles } from "../support/warehouse/leftover-files.ts"
 import {
   copyForTest,
   generationOf,
@@ -57,7 +57,7 @@ afterAll(() => removeFolder(home))
 const expectOldGeneration = async (home: string) => {
   expect(generationOf(home, "commodities")).toBe("larder-000001")
   expect(await valuesOf(home, "cheese_block_sales_price_weekly")).toEqual(["2026-08-29 1.6140"])
-  expect(unswept(home)).toEqual([])
+  expect(listLeftoverFiles(home)).toEqual([])
   expect(readdirSync(path.join(home, "staging"))).toEqual([])
 }
 
@@ -192,7 +192,7 @@ describe("a run with many payloads that cannot be trusted", () => {
 
 describe("a failing check", () => {
   const bodies = withCloses(bodyOf(closes, [aClose()]))
-  const change = (home: string, sql: string) => plant(home, "commodities", sql)
+  const change = (home: string, sql: string) => editLiveData(home, "commodities", sql)
   /** A value without its metric, which no payload can cause. */
   const orphan = `
     insert into commodity.price_version

@@ -3,7 +3,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { catalog } from "@larder/pipelines"
 import { Effect } from "effect"
-import { onceForFile } from "../support/once-for-file.ts"
+import { oncePerFile } from "../support/once-per-file.ts"
 import { makeCertificate } from "../support/pipelines/certificates.ts"
 import { faultyRuns, serveEdition, witnesses } from "../support/pipelines/commodity-faults.ts"
 import { runCommodities } from "../support/pipelines/commodity-runs.ts"
@@ -11,11 +11,11 @@ import { matchesTemplate, readDocumentedFaults } from "../support/pipelines/docu
 import { rowsIn, temporaryHome } from "../support/pipelines/live-commodities.ts"
 import { startTls } from "../support/pipelines/tls-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
-import { seed, seeded } from "../support/seed.ts"
+import { makeRandom, seed } from "../support/seed.ts"
 
 const { feeds } = catalog()
 
-const runs = faultyRuns(seeded(seed))
+const runs = faultyRuns(makeRandom(seed))
 const allFaults = runs.flatMap(({ faults }) => faults)
 /** Reads the versions of prices and the cursor of each feed from the live generation. */
 const readState = (home: string) =>
@@ -31,7 +31,7 @@ const readState = (home: string) =>
     return { prices: mapByFeed(versions, "prices"), cursors: mapByFeed(cursors, "cursor") }
   })
 
-const matrix = onceForFile(
+const matrix = oncePerFile(
   Effect.gen(function* () {
     const home = yield* temporaryHome
     let serve = serveEdition([], 0)

@@ -8,7 +8,7 @@ import { BadUse, catalog, checkPipeline, commodities, NothingRead, ReadFailed, r
 import { daysBefore } from "@larder/schemas"
 import { layoutOf } from "@larder/warehouse"
 import { ConfigProvider, Effect } from "effect"
-import { onceForFile } from "../support/once-for-file.ts"
+import { oncePerFile } from "../support/once-per-file.ts"
 import { aBlockRow, aClose, type Bodies, blocks, bodyOf, feedNamed } from "../support/pipelines/commodity-payloads.ts"
 import { bodiesOf, rowsIn, runLive, serveFeeds, temporaryHome } from "../support/pipelines/live-commodities.ts"
 import { startUpstream, type Upstream } from "../support/pipelines/upstream.ts"
@@ -40,7 +40,7 @@ const readAllFiles = (folder: string) =>
     .join("\n")
 
 /** Three runs: of new reports, of the same reports, and of a revised price while no other report responds. */
-const threeRuns = onceForFile(
+const threeRuns = oncePerFile(
   Effect.gen(function* () {
     const home = yield* temporaryHome
     const warnings: Array<string> = []

@@ -1,7 +1,7 @@
 /** The state after each read of the dairy: rows of the warehouse, and responses of a server that keeps running. */
 import { generationId } from "@larder/warehouse"
 import { ask } from "../support/api/client.ts"
-import { newKey, type Server, startServer, untilServed } from "../support/programs.ts"
+import { newKey, type Server, startServer, waitUntilServed } from "../support/programs.ts"
 import {
   all,
   bakeryExport,
@@ -144,7 +144,7 @@ export const readAllInTurn = async (home: string): Promise<ReadonlyMap<Name, Rea
     for await (const { name, record } of readEach(home)) {
       server ??= await startServer(home)
       readApi ??= makeApiReader(server.api, (await newKey(home)).key)
-      await untilServed(server, generationId(newestManifest(home).number))
+      await waitUntilServed(server, generationId(newestManifest(home).number))
       states.set(name, await readState(home, record, await readApi()))
     }
     return states

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { onTestFinished } from "vitest"
 import { type Bodies, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
 import { run } from "../support/programs.ts"
-import { rowsIn } from "../support/warehouse/seen.ts"
+import { queryDatabase } from "../support/warehouse/analyst.ts"
 
 export const temporaryFolder = () => mkdtempSync(path.join(tmpdir(), "larder-end-to-end-"))
 export const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force: true })
@@ -65,7 +65,7 @@ export const catalogue = (home: string) => path.join(home, "warehouse/larder.duc
 
 /** Queries the live data, one query after the other. */
 export const query = (home: string, ...queries: ReadonlyArray<string>) =>
-  Effect.runPromise(rowsIn(catalogue(home), ...queries))
+  Effect.runPromise(queryDatabase(catalogue(home), ...queries))
 
 /** Rebuilds a home from the raw archive of another one alone; it is removed after the test. */
 export const rebuildFrom = async (home: string) => {

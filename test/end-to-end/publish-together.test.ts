@@ -4,9 +4,9 @@ import { assert, describe } from "@effect/vitest"
 import { DuckDb, type Layout, withLock } from "@larder/warehouse"
 import { Effect, FileSystem } from "effect"
 import { itLive } from "../support/it-live.ts"
-import { onceForFile } from "../support/once-for-file.ts"
+import { oncePerFile } from "../support/once-per-file.ts"
+import { aLayout, exampleIn, publishFound, queryWarehouse } from "../support/warehouse/example-data-set.ts"
 import { otherProcess } from "../support/warehouse/other-process.ts"
-import { aLayout, ask, pantryIn, publishFound } from "../support/warehouse/pantry.ts"
 import { publishersKilled, publishersRace } from "./publishers-race.ts"
 
 const makeItems = (name: string, count: number) =>
@@ -26,14 +26,14 @@ describe("publishers at the same time", () => {
         [1, 2, 3].map((number) => `larder-00000${number}`)
       )
       assert.deepStrictEqual(
-        yield* ask(
+        yield* queryWarehouse(
           layout,
-          "select split_part(item, ' ', 1) as name, count(*)::integer as rows from pantry.delivery group by all order by all"
+          "select split_part(item, ' ', 1) as name, count(*)::integer as rows from example.delivery group by all order by all"
         ),
         [...names].sort().map((name) => ({ name, rows: 50 }))
       )
       assert.deepStrictEqual(
-        yield* ask(
+        yield* queryWarehouse(
           layout,
           "select generation, outcome, rows_loaded::integer as rows_loaded from ingest.run order by generation"
         ),
@@ -47,9 +47,9 @@ describe("publishers at the same time", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { deliveries: makeItems("fig", 1) })
-      const holder = yield* otherProcess({ do: "hold", file: layout.lockOf("pantry") })
+      const holder = yield* otherProcess({ do: "hold", file: layout.lockOf("example") })
       assert.strictEqual(yield* holder.nextLine, "held")
-      const { run } = yield* publishFound(layout, { deliveries: makeItems("wine", 1) }, { of: pantryIn("cellar") })
+      const { run } = yield* publishFound(layout, { deliveries: makeItems("wine", 1) }, { of: exampleIn("cellar") })
       assert.strictEqual(run.generation, "larder-000002")
     })
   )
@@ -57,14 +57,14 @@ describe("publishers at the same time", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { deliveries: makeItems("fig", 1) })
-      const holder = yield* otherProcess({ do: "hold", file: layout.lockOf("pantry") })
+      const holder = yield* otherProcess({ do: "hold", file: layout.lockOf("example") })
       assert.strictEqual(yield* holder.nextLine, "held")
       const here = yield* Effect.forkChild(publishFound(layout, { deliveries: makeItems("plum", 1) }))
       while (!logs.some((line) => line.includes("waiting for it"))) yield* Effect.sleep("20 millis")
-      assert.strictEqual((yield* ask(layout, "from pantry.delivery")).length, 1)
+      assert.strictEqual((yield* queryWarehouse(layout, "from example.delivery")).length, 1)
       yield* holder.kill("SIGKILL")
       while (here.pollUnsafe() === undefined) yield* Effect.sleep("20 millis")
-      assert.strictEqual((yield* ask(layout, "from pantry.delivery")).length, 2)
+      assert.strictEqual((yield* queryWarehouse(layout, "from example.delivery")).length, 2)
       assert.strictEqual(logs.filter((line) => line.includes("waiting for it")).length, 1)
     })
   )
@@ -78,14 +78,14 @@ describe("publishers at the same time", () => {
           concurrency: "unbounded"
         }
       )
-      assert.strictEqual((yield* ask(layout, "from pantry.delivery")).length, 15)
+      assert.strictEqual((yield* queryWarehouse(layout, "from example.delivery")).length, 15)
       let inside = 0
       const alone = Effect.gen(function* () {
         inside++
         yield* Effect.sleep("20 millis")
         assert.strictEqual(inside--, 1)
       })
-      const lock = layout.lockOf("pantry")
+      const lock = layout.lockOf("example")
       yield* Effect.all([withLock(lock, alone), withLock(lock, alone)], { concurrency: 2 })
     })
   )
@@ -96,23 +96,23 @@ describe("an analyst who has the warehouse open", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { deliveries: makeItems("apple", 10), prices: [{ item: "apple" }] })
-      const analyst = yield* otherProcess({ do: "read", file: layout.dataSetFile("pantry") })
+      const analyst = yield* otherProcess({ do: "read", file: layout.dataSetFile("example") })
       assert.strictEqual(yield* analyst.nextLine, "open")
       const sql =
-        "select (select count(*)::integer from pantry.delivery) as rows, (select price from pantry.price) as price"
+        "select (select count(*)::integer from example.delivery) as rows, (select price from example.price) as price"
       const before = [{ rows: 10, price: "1.5000" }]
-      assert.deepStrictEqual(yield* analyst.ask(sql), before)
+      assert.deepStrictEqual(yield* analyst.query(sql), before)
       for (let day = 1; day <= 7; day++) {
         // After the sixth, the generation that is being read is pruned.
         yield* publishFound(layout, {
           deliveries: makeItems(`pear ${day}`, 1),
           prices: [{ item: "apple", price: `${day}` }]
         })
-        assert.deepStrictEqual(yield* analyst.ask(sql), before)
+        assert.deepStrictEqual(yield* analyst.query(sql), before)
       }
-      const again = ["use memory", "detach larder", `attach '${layout.dataSetFile("pantry")}' as larder (read_only)`]
-      for (const statement of [...again, "use larder"]) yield* analyst.ask(statement)
-      assert.deepStrictEqual(yield* analyst.ask(sql), [{ rows: 17, price: "7.0000" }])
+      const again = ["use memory", "detach larder", `attach '${layout.dataSetFile("example")}' as larder (read_only)`]
+      for (const statement of [...again, "use larder"]) yield* analyst.query(statement)
+      assert.deepStrictEqual(yield* analyst.query(sql), [{ rows: 17, price: "7.0000" }])
     })
   )
   itLive("can attach the file of a data set with any DuckDB, but cannot write", () =>
@@ -120,9 +120,9 @@ describe("an analyst who has the warehouse open", () => {
       const layout = yield* aLayout
       yield* publishFound(layout, { deliveries: makeItems("apple", 1) })
       const db = yield* DuckDb.memory
-      yield* db.run(`attach '${layout.dataSetFile("pantry")}' as larder (read_only)`)
-      assert.strictEqual((yield* db.rows("from larder.pantry.delivery")).length, 1)
-      yield* Effect.flip(db.run("delete from larder.pantry.delivery"))
+      yield* db.run(`attach '${layout.dataSetFile("example")}' as larder (read_only)`)
+      assert.strictEqual((yield* db.rows("from larder.example.delivery")).length, 1)
+      yield* Effect.flip(db.run("delete from larder.example.delivery"))
     })
   )
 })
@@ -131,7 +131,7 @@ describe("a full disk", () => {
   const makeLongItems = (count: number) =>
     makeItems("pear", count).map((row) => ({ ...row, note: randomBytes(30).toString("hex") }))
   const rows = 8_000
-  const withManyRows = onceForFile(
+  const withManyRows = oncePerFile(
     Effect.tap(aLayout, (layout) => publishFound(layout, { deliveries: makeLongItems(rows) })).pipe(
       Effect.provide(NodeServices.layer)
     )
@@ -143,7 +143,7 @@ describe("a full disk", () => {
     deliveries: ReturnType<typeof makeItems>
   ) {
     const fs = yield* FileSystem.FileSystem
-    const blocks = Math.floor(maxBytes(Number((yield* fs.stat(layout.dataSetFile("pantry"))).size)) / 512)
+    const blocks = Math.floor(maxBytes(Number((yield* fs.stat(layout.dataSetFile("example"))).size)) / 512)
     const publisher = yield* otherProcess(
       { do: "publish", home: layout.home, found: { deliveries } },
       `trap '' XFSZ; ulimit -f ${blocks}` // writing beyond it fails, as it does on a full disk
@@ -181,7 +181,7 @@ describe("a full disk", () => {
         assert.match(stderr, message)
         assert.deepStrictEqual((yield* fs.readDirectory(layout.dir, { recursive: true })).sort(), before)
         assert.deepStrictEqual(yield* fs.readDirectory(layout.staging), [])
-        assert.strictEqual((yield* ask(layout, "from pantry.delivery")).length, rows)
+        assert.strictEqual((yield* queryWarehouse(layout, "from example.delivery")).length, rows)
       })
     )
   }
@@ -190,7 +190,7 @@ describe("a full disk", () => {
       const layout = yield* withManyRows
       assert.strictEqual((yield* publishWithLimit(layout, belowCurrentSize, makeItems("pear", 5))).code, 1)
       yield* publishFound(layout, { deliveries: makeItems("plum", 1) })
-      assert.strictEqual((yield* ask(layout, "from pantry.delivery")).length, rows + 1)
+      assert.strictEqual((yield* queryWarehouse(layout, "from example.delivery")).length, rows + 1)
     })
   )
 })

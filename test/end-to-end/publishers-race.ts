@@ -4,8 +4,8 @@ import { assert } from "@effect/vitest"
 import { generationId, type Layout, readKeptManifests, refreshOpened } from "@larder/warehouse"
 import { Effect, Exit, Fiber } from "effect"
 import { chanceFrom, newSeed } from "../crash/chance.ts"
+import { aLayout, queryWarehouse } from "../support/warehouse/example-data-set.ts"
 import { otherProcess } from "../support/warehouse/other-process.ts"
-import { aLayout, ask } from "../support/warehouse/pantry.ts"
 
 const names = ["attic", "cellar", "shed"]
 
@@ -29,11 +29,11 @@ export const publishersRace = (rounds: number) =>
     const publications = yield* Effect.forEach(
       names,
       Effect.fnUntraced(function* (schema) {
-        const publisher = yield* otherProcess({ do: "obey" })
+        const publisher = yield* otherProcess({ do: "run commands" })
         const runs: Array<{ readonly run_id: string; readonly pipeline: string; readonly generation: string }> = []
         for (let round = 1; round <= rounds; round++) {
           const next = makePublication(layout, schema, round)
-          runs.push({ run_id: next.run_id, pipeline: schema, generation: yield* publisher.order(next) })
+          runs.push({ run_id: next.run_id, pipeline: schema, generation: yield* publisher.send(next) })
         }
         return runs
       }),
@@ -41,12 +41,12 @@ export const publishersRace = (rounds: number) =>
     )
     const all = publications.flat()
     assert.deepStrictEqual(
-      yield* ask(layout, "select run_id, pipeline, generation from ingest.run order by run_id"),
+      yield* queryWarehouse(layout, "select run_id, pipeline, generation from ingest.run order by run_id"),
       all
     )
     for (const schema of names) {
       assert.deepStrictEqual(
-        yield* ask(layout, `select item from ${schema}.delivery order by run_id`),
+        yield* queryWarehouse(layout, `select item from ${schema}.delivery order by run_id`),
         Array.from({ length: rounds }, (_, index) => ({ item: `${schema} ${index + 1}` }))
       )
     }
@@ -72,8 +72,8 @@ export const publishersKilled = (rounds: number) =>
       Effect.fnUntraced(function* (schema, at) {
         const chance = chanceFrom(seed + at)
         const startPublisher = Effect.gen(function* () {
-          const started = yield* otherProcess({ do: "obey" })
-          assert.strictEqual(yield* started.order({ do: "try", file: layout.lockOf(schema) }), "free")
+          const started = yield* otherProcess({ do: "run commands" })
+          assert.strictEqual(yield* started.send({ do: "try", file: layout.lockOf(schema) }), "free")
           return started
         })
         let publisher = yield* startPublisher
@@ -85,7 +85,7 @@ export const publishersKilled = (rounds: number) =>
         }> = []
         for (let round = 1; round <= rounds; round++) {
           const next = makePublication(layout, schema, round)
-          const running = yield* Effect.forkChild(Effect.exit(publisher.order(next)))
+          const running = yield* Effect.forkChild(Effect.exit(publisher.send(next)))
           const isKilled = round > 1 && chance.oneOf([true, false])
           const startedAt = performance.now()
           if (isKilled) {
@@ -103,10 +103,10 @@ export const publishersKilled = (rounds: number) =>
       { concurrency: "unbounded" }
     )
     yield* refreshOpened(layout)
-    const runs = yield* ask(layout, "select run_id, generation from ingest.run order by generation")
+    const runs = yield* queryWarehouse(layout, "select run_id, generation from ingest.run order by generation")
     const deliveries = names.map((schema) => `select run_id from ${schema}.delivery`).join(" union all ")
     assert.deepStrictEqual(
-      yield* ask(layout, `from (${deliveries}) order by run_id`),
+      yield* queryWarehouse(layout, `from (${deliveries}) order by run_id`),
       runs.map(({ run_id }) => ({ run_id })).sort((a, b) => (String(a.run_id) < String(b.run_id) ? -1 : 1)),
       `seed ${seed}`
     )

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { aLabel, ingestLabels } from "../support/label-releases.ts"
 import { aClose, bodyOf, everyFeed, feedNamed } from "../support/pipelines/commodity-payloads.ts"
 import { run } from "../support/programs.ts"
-import { unswept } from "../support/warehouse/unswept.ts"
+import { listLeftoverFiles } from "../support/warehouse/leftover-files.ts"
 import { derivedOf, recordsOf } from "./branded-foods.ts"
 import {
   copyForTest,
@@ -102,7 +102,7 @@ describe("larder-ingest rebuild", () => {
     expect([now, event.kind, data_sets["branded-foods"]?.published_in]).toEqual([number + 1, "rebuild", number + 1])
     expect(data_sets.commodities).toEqual(newestManifest(home).data_sets.commodities)
     expect(await readEverything(copy)).toEqual(before)
-    expect(unswept(copy)).toEqual([])
+    expect(listLeftoverFiles(copy)).toEqual([])
   })
 
   it("leaves out rolled-back runs, which stay rolled back", async () => {
@@ -158,7 +158,7 @@ describe("larder-ingest rebuild", () => {
     expect(stderr).toContain(`The archived payload ${firstMember} in ${pack} cannot be read`)
     expect(stderr).toContain("Restore it from a backup")
     expect(newestManifest(damaged)).toEqual(before)
-    expect(unswept(damaged)).toEqual([])
+    expect(listLeftoverFiles(damaged)).toEqual([])
     rmSync(path.join(damaged, "warehouse"), { recursive: true })
     expect((await rebuild(damaged)).code).toBe(1)
     expect(existsSync(path.join(damaged, "warehouse/generations"))).toBe(false)

@@ -4,7 +4,7 @@ import path from "node:path"
 import { expect } from "vitest"
 import { type Part, zipOf } from "../support/pipelines/handmade-zips.ts"
 import { type Environment, run } from "../support/programs.ts"
-import { unswept } from "../support/warehouse/unswept.ts"
+import { listLeftoverFiles } from "../support/warehouse/leftover-files.ts"
 import { generationOf, query } from "./ingesting.ts"
 
 /** Formats one line of a CSV file, with every field in quotes. */
@@ -117,7 +117,7 @@ const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : 
 export const leftovers = (home: string): ReadonlyArray<string> => [
   ...namesIn(path.join(home, "staging")),
   ...namesIn(path.join(home, "raw/incoming")),
-  ...unswept(home)
+  ...listLeftoverFiles(home)
 ]
 
 export const foodsIn = async (home: string): Promise<ReadonlyArray<number>> => {

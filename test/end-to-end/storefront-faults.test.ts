@@ -9,7 +9,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { liveOrigin, shopifyLane, storefronts, storeLivePolicy } from "@larder/pipelines"
 import { Effect } from "effect"
-import { onceForFile } from "../support/once-for-file.ts"
+import { oncePerFile } from "../support/once-per-file.ts"
 import { makeCertificate } from "../support/pipelines/certificates.ts"
 import { matchesTemplate, readDocumentedFaults } from "../support/pipelines/documented-faults.ts"
 import {
@@ -25,11 +25,11 @@ import {
 import { type EndedRun, ingestLive, unpaced } from "../support/pipelines/live-runs.ts"
 import { startTls } from "../support/pipelines/tls-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
-import { seed, seeded } from "../support/seed.ts"
+import { makeRandom, seed } from "../support/seed.ts"
 import { removeFolder, temporaryFolder } from "./ingesting.ts"
 import { type Row, rowsOf } from "./storefronts.ts"
 
-const faults = storeFaults(seeded(seed))
+const faults = storeFaults(makeRandom(seed))
 
 const aDay = 86_400_000
 const clockAhead = "a clock that is a day ahead"
@@ -94,7 +94,7 @@ const intactStores = stores.filter(({ fault }) => fault === noFault)
 
 const exitOf = ({ run }: EndedRun) => (run?.outcome === "partial" ? "4" : "0")
 
-const matrix = onceForFile(
+const matrix = oncePerFile(
   Effect.gen(function* () {
     const home = yield* Effect.acquireRelease(Effect.sync(temporaryFolder), (folder) =>
       Effect.sync(() => removeFolder(folder))

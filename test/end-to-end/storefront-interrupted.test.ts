@@ -13,7 +13,7 @@ import { type EndedRun, ingestLive } from "../support/pipelines/live-runs.ts"
 import { filesIn } from "../support/pipelines/raw-archive.ts"
 import { type Misbehaviour, type Shop, startShop } from "../support/pipelines/store-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
-import { type Ended, ended, start } from "../support/programs.ts"
+import { type Ended, start, waitForExit } from "../support/programs.ts"
 import { makeTestFolder, rebuildFrom, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { type Listed, outcomesOf, rowsOf } from "./storefronts.ts"
 
@@ -149,7 +149,7 @@ describe("a run of stores after runs that were stopped in the middle", () => {
       for (const signal of ["SIGKILL", "SIGINT"] as const) {
         reached = Promise.withResolvers()
         const child = start("larder-ingest", ["storefronts", "--stores", list], { ...environment, LARDER_HOME: home })
-        const end = ended(child)
+        const end = waitForExit(child)
         yield* Effect.promise(() => reached.promise)
         child.kill(signal)
         ends.push(yield* Effect.promise(() => end))

@@ -8,7 +8,7 @@ import { inject } from "vitest"
 import { ingestLive } from "../support/pipelines/live-runs.ts"
 import { startStores } from "../support/pipelines/store-rounds.ts"
 import { run } from "../support/programs.ts"
-import { plantTold } from "../support/warehouse/planted.ts"
+import { editRunRecords } from "../support/warehouse/edit-published.ts"
 import { copyForTest, makeTestFolder, newestManifest } from "./ingesting.ts"
 import { rowsOf } from "./storefronts.ts"
 
@@ -29,7 +29,7 @@ describe("the bundled stores, read a second time in full", () => {
     const once = await rowsOf(home, reads)
     const parts = measureFolder(path.join(home, "warehouse/objects"))
     // payloads that an earlier mapping read are read again
-    await plantTold(home, "update ingest.raw_file set mapping_sha256 = 'of an earlier version'")
+    await editRunRecords(home, "update ingest.raw_file set mapping_sha256 = 'of an earlier version'")
     const { code, stderr } = await run("larder-ingest", ["storefronts"], { LARDER_HOME: home })
     assert.strictEqual(code, 0, stderr)
     const second = `

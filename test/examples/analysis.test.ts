@@ -6,8 +6,8 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { DuckDb, dataSets, type Parts, type Row, writeSnapshot } from "@larder/warehouse"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { questions } from "../support/notebook.ts"
-import { inEachZone } from "../support/warehouse/sessions.ts"
+import { questions } from "../support/analysis-questions.ts"
+import { queryInEachZone } from "../support/warehouse/analyst.ts"
 
 const asked = [...questions].map(([number, sql]) => [number, sql.replace(/;$/, "")] as const)
 const answers = new Map<number, ReadonlyArray<Row>>()
@@ -23,7 +23,7 @@ const parts = (): Parts => ({
   ingestion: path.join(files(), "ingestion.duckdb")
 })
 beforeAll(async () => {
-  const sessions = inEachZone(
+  const sessions = queryInEachZone(
     warehouse(),
     asked.map(([, sql]) => sql)
   )

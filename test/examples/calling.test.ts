@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { served } from "../support/api/served.ts"
-import { type Ended, ended } from "../support/programs.ts"
+import { type Ended, waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import { barrenApi, stumblingFront } from "./stumbling-front.ts"
 
@@ -52,7 +52,7 @@ const example = async (
   const env = { ...process.env, PATH: ownPath, npm_config_loglevel: "error", ...addressed }
   const command = documented.get(name) ?? `echo "examples/README.md has no command for ${name}" >&2; false`
   const child = spawn("sh", ["-c", command], { cwd: repository, env, stdio: ["ignore", "pipe", "pipe"] })
-  return { ...(await ended(child)), asked: front.takeAsked() }
+  return { ...(await waitForExit(child)), asked: front.takeAsked() }
 }
 
 /** Paths and queries, without the cursors. */

@@ -9,9 +9,9 @@ import type { Row } from "@larder/warehouse"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { served } from "../support/api/served.ts"
-import { ended } from "../support/programs.ts"
+import { waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
-import { analysing } from "../support/warehouse/seen.ts"
+import { openAsAnalyst } from "../support/warehouse/analyst.ts"
 import { stumblingFront } from "./stumbling-front.ts"
 
 const api = served()
@@ -32,7 +32,7 @@ const programsIn = (language: string): ReadonlyArray<string> =>
 
 const run = (program: string, args: ReadonlyArray<string>, cwd: string) => {
   const environment = { ...process.env, LARDER_URL: front.url, LARDER_API_KEY: api.key().key }
-  return ended(spawn(program, args, { cwd, env: environment, stdio: ["ignore", "pipe", "pipe"] }))
+  return waitForExit(spawn(program, args, { cwd, env: environment, stdio: ["ignore", "pipe", "pipe"] }))
 }
 
 describe("the guides' TypeScript", () => {
@@ -118,7 +118,7 @@ describe("the guides' SQL", () => {
     const answers = await Effect.runPromise(
       Effect.scoped(
         Effect.gen(function* () {
-          const db = yield* analysing(path.join(inject("sampleHome"), "warehouse/larder.duckdb"))
+          const db = yield* openAsAnalyst(path.join(inject("sampleHome"), "warehouse/larder.duckdb"))
           const answers: Array<ReadonlyArray<Row>> = []
           for (const sql of programsIn("sql")) answers.push(yield* db.rows(sql.trim().replace(/;$/, "")))
           return answers

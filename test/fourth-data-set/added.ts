@@ -1,4 +1,4 @@
-/** A copy of the tree in which the data set of `files/` is added, or removed again. */
+/** Makes a copy of the tree, and adds or removes the data set of `files/`. */
 import { execFileSync } from "node:child_process"
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import path from "node:path"
@@ -8,7 +8,7 @@ import { repository } from "../support/repository.ts"
 export const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 export const patchFile = here("registration.patch")
 
-/** What of the tree git knows or could know. Packages are links to those of the tree, rooms to those of the copy. */
+/** Copies all files that git does not ignore. Packages are links to the original, rooms are links to the copy. */
 export const copyTree = (copy: string): void => {
   const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z"], { cwd: repository })
   for (const file of listed.toString().split("\0").filter(Boolean)) {
@@ -26,7 +26,7 @@ export const copyTree = (copy: string): void => {
 }
 
 /** The files of the data set itself. */
-export const ownFiles = (): ReadonlyArray<string> =>
+export const listOwnFiles = (): ReadonlyArray<string> =>
   readdirSync(here("files"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(here("files"), path.join(entry.parentPath, entry.name)))
@@ -43,21 +43,21 @@ export const addDataSet = (copy: string): void => {
 
 export const removeDataSet = (copy: string): void => {
   patch(copy, "-R")
-  for (const file of ownFiles()) rmSync(path.join(copy, file))
+  for (const file of listOwnFiles()) rmSync(path.join(copy, file))
 }
 
 /** Existing files that the patch changes, in its order. */
-export const patchedFiles = (): ReadonlyArray<string> =>
+export const listPatchedFiles = (): ReadonlyArray<string> =>
   [...readFileSync(patchFile, "utf8").matchAll(/^\+\+\+ b\/(\S+)$/gm)].map(([, file = ""]) => file)
 
-const documented = (pattern: RegExp): ReadonlyArray<string> => {
+const findDocumented = (pattern: RegExp): ReadonlyArray<string> => {
   const text = readFileSync(path.join(repository, "docs/contributing.md"), "utf8")
   const [section = ""] = /^## Add a data set\n[\s\S]*?(?=^## )/m.exec(text) ?? []
   return [...section.matchAll(pattern)].map(([, name = ""]) => name)
 }
 
 /** Existing files that docs/contributing.md names for a new data set, in its order. */
-export const documentedFiles = () => documented(/^\d+\. `([^`]+)`/gm)
+export const documentedFiles = () => findDocumented(/^\d+\. `([^`]+)`/gm)
 
 /** Folders that docs/contributing.md names for the files of the data set itself. */
-export const documentedFolders = () => documented(/^- `test\/fourth-data-set\/files\/([^`]+)`/gm)
+export const documentedFolders = () => findDocumented(/^- `test\/fourth-data-set\/files\/([^`]+)`/gm)

@@ -1,8 +1,8 @@
 /**
- * A fourth data set, from its folders to its removal: fictional exchange rates are added to a copy of the tree, checked
- * by the compiler, ingested, served, charged and documented, and removed again. Takes about 20 s.
+ * Adds a fourth data set, fictional exchange rates, to a copy of the tree. It is compiled, ingested, served, charged and
+ * documented, and then removed. Takes about 20 s.
  *
- * After a change of one of the files in `registration.patch`, `node test/fourth-data-set/record.ts` writes the patch again.
+ * After a change of a file in `registration.patch`, `node test/fourth-data-set/record.ts` writes the patch again.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -15,15 +15,15 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { DuckDb } from "@larder/warehouse"
 import { Effect, type Scope } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { clean, ended } from "../support/programs.ts"
+import { cleanEnvironment, waitForExit } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
 import {
   addDataSet,
   copyTree,
   documentedFiles,
   documentedFolders,
-  ownFiles,
-  patchedFiles,
+  listOwnFiles,
+  listPatchedFiles,
   removeDataSet
 } from "./added.ts"
 
@@ -33,18 +33,18 @@ let home = ""
 
 const start = (program: string, args: ReadonlyArray<string>) =>
   spawn(process.execPath, [path.join(copy, program), ...args], {
-    env: clean({ LARDER_HOME: home, LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0" }),
+    env: cleanEnvironment({ LARDER_HOME: home, LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0" }),
     stdio: ["ignore", "pipe", "pipe"]
   })
-const ingest = (...args: ReadonlyArray<string>) => ended(start("pipelines/bin/larder-ingest.mjs", args))
+const ingest = (...args: ReadonlyArray<string>) => waitForExit(start("pipelines/bin/larder-ingest.mjs", args))
 const admin = async (...args: ReadonlyArray<string>) => {
-  const { code, stderr, stdout } = await ended(start("serve/bin/larder-serve.mjs", [...args, "--json"]))
+  const { code, stderr, stdout } = await waitForExit(start("serve/bin/larder-serve.mjs", [...args, "--json"]))
   expect(code, stderr).toBe(0)
   return stdout
 }
 
 /** Runs a test with a server of the copy. */
-const served = async (test: (api: string, logs: () => string) => Promise<void>) => {
+const runWithServer = async (test: (api: string, logs: () => string) => Promise<void>) => {
   const server = start("serve/bin/larder-serve.mjs", ["start", "--json"])
   const closed = once(server, "close")
   let logs = ""
@@ -70,8 +70,8 @@ interface Body {
   readonly error: { readonly message: string }
 }
 
-/** Status, the headers about data and money, and the body. */
-const ask = async (api: string, target: string, key: string) => {
+/** Status, headers about data and credits, and body. */
+const request = async (api: string, target: string, key: string) => {
   const response = await fetch(`${api}${target}`, { headers: { authorization: `Bearer ${key}` } })
   const header = (name: string) => response.headers.get(name)
   return {
@@ -81,7 +81,7 @@ const ask = async (api: string, target: string, key: string) => {
   }
 }
 
-const inDuckDb = <A, E>(file: string, read: (db: DuckDb["Service"]) => Effect.Effect<A, E, Scope.Scope>) =>
+const queryFile = <A, E>(file: string, read: (db: DuckDb["Service"]) => Effect.Effect<A, E, Scope.Scope>) =>
   Effect.runPromise(
     Effect.flatMap(DuckDb.readOnly(path.join(home, "warehouse", file)), read).pipe(
       Effect.scoped,
@@ -93,7 +93,7 @@ let account = ""
 /** A key for the new data set, and one for another. */
 const keys = { rates: "", commodities: "" }
 
-/** Newest first: a rate that is missing, a line that cannot be read, and a day without any rate. */
+/** Newest first: a missing rate, a line that cannot be read, and a day without rates. */
 const daily = `Date,USD,JPY
 2026-09-30,1.0394,N/A
 2026-09-29,about one,160.27
@@ -114,22 +114,22 @@ afterAll(() => {
 
 describe("a fourth data set", () => {
   it("changes at most eight existing files, in the order in which docs/contributing.md names them", () => {
-    expect(patchedFiles().length).toBeLessThanOrEqual(8)
-    expect(patchedFiles()).toEqual(documentedFiles())
-    const isElsewhere = (file: string) => !documentedFolders().some((folder) => file.startsWith(`${folder}/`))
-    expect(ownFiles().filter(isElsewhere)).toEqual([])
+    expect(listPatchedFiles().length).toBeLessThanOrEqual(8)
+    expect(listPatchedFiles()).toEqual(documentedFiles())
+    const isUndocumented = (file: string) => !documentedFolders().some((folder) => file.startsWith(`${folder}/`))
+    expect(listOwnFiles().filter(isUndocumented)).toEqual([])
   })
 
   it("compiles, with the files that it changes and everything that these import", async () => {
-    const files = [...ownFiles(), ...patchedFiles()].filter((file) => file.endsWith(".ts"))
+    const files = [...listOwnFiles(), ...listPatchedFiles()].filter((file) => file.endsWith(".ts"))
     const config = { extends: "./tsconfig.json", include: [], files }
     writeFileSync(path.join(copy, "tsconfig.added.json"), JSON.stringify(config))
     const tsc = [path.join(copy, "node_modules/typescript/bin/tsc"), "--noEmit", "-p", "tsconfig.added.json"]
-    const { code, stdout } = await ended(spawn(process.execPath, tsc, { cwd: copy }))
+    const { code, stdout } = await waitForExit(spawn(process.execPath, tsc, { cwd: copy }))
     expect([code, stdout]).toEqual([0, ""]) // the whole tree takes six times as long
   })
 
-  it("is ingested from a recording, every row accounted for", async () => {
+  it("is ingested from a recording, with every row counted", async () => {
     const { code, stderr, stdout } = await ingest("exchange-rates", "--replay", recording, "--json")
     expect(code, stderr).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({
@@ -144,7 +144,7 @@ describe("a fourth data set", () => {
   })
 
   it("has comments on its tables, and is in the catalogue", async () => {
-    const comments = await inDuckDb("exchange-rates.duckdb", (db) =>
+    const comments = await queryFile("exchange-rates.duckdb", (db) =>
       db.rows(`select table_name as name, comment from duckdb_tables()
         union all select column_name, comment from duckdb_columns() where table_name = 'rate' and column_name = 'rate'`)
     )
@@ -155,15 +155,15 @@ describe("a fourth data set", () => {
       },
       { name: "rate", comment: "Units of the currency for one euro, to six decimal places." }
     ])
-    const told = await inDuckDb("larder.duckdb", (db) =>
+    const views = await queryFile("larder.duckdb", (db) =>
       db.rows(`select view_name from duckdb_views() where schema_name = 'exchange_rate'`)
     )
-    expect(told).toEqual([{ view_name: "rate" }])
+    expect(views).toEqual([{ view_name: "rate" }])
   })
 
-  it("is shown by the console without code of its own", async () => {
+  it("is shown by the console without its own code", async () => {
     const { readContents } = await import(pathToFileURL(path.join(copy, "serve/console/data/data-sets.ts")).href)
-    const facts = await inDuckDb("exchange-rates.duckdb", (db) =>
+    const facts = await queryFile("exchange-rates.duckdb", (db) =>
       readContents({ dataSet: (name: string) => (name === "exchange-rates" ? db : undefined), ingest: db })
     )
     expect(facts).toContainEqual({
@@ -183,8 +183,8 @@ describe("a fourth data set", () => {
     }
     keys.rates = await create("get-exchange-rates")
     keys.commodities = await create("search-commodities")
-    await served(async (api) => {
-      const first = await ask(api, "/v1/exchange-rates?limit=2", keys.rates)
+    await runWithServer(async (api) => {
+      const first = await request(api, "/v1/exchange-rates?limit=2", keys.rates)
       expect(first).toMatchObject({
         status: 200,
         about: ["larder-000004", "live", "10", "4990"],
@@ -196,11 +196,11 @@ describe("a fourth data set", () => {
         }
       })
       const cursor = encodeURIComponent(first.body.next_cursor)
-      const { body } = await ask(api, `/v1/exchange-rates?limit=2&cursor=${cursor}`, keys.rates)
+      const { body } = await request(api, `/v1/exchange-rates?limit=2&cursor=${cursor}`, keys.rates)
       expect(body).toEqual({ data: [{ currency: "USD", day: "2026-09-30", rate: 1.0394 }], next_cursor: null })
-      const none = await ask(api, "/v1/exchange-rates?currency=JPY&from=2026-09-29", keys.rates)
+      const none = await request(api, "/v1/exchange-rates?currency=JPY&from=2026-09-29", keys.rates)
       expect([none.about[3], none.body]).toEqual(["4970", { data: [], next_cursor: null }])
-      const refused = await ask(api, "/v1/exchange-rates", keys.commodities)
+      const refused = await request(api, "/v1/exchange-rates", keys.commodities)
       expect([refused.status, refused.about[2], refused.body.error.message]).toEqual([
         403,
         "0",
@@ -220,12 +220,12 @@ describe("a fourth data set", () => {
     })
   })
 
-  it("is not served once it is removed, with the scope of its keys, and everything else is served", async () => {
+  it("is not served after its removal, its scope allows nothing, and everything else is served", async () => {
     removeDataSet(copy)
-    await served(async (api, logs) => {
-      expect((await ask(api, "/v1/exchange-rates", keys.rates)).body.error.message).toBe("No such endpoint")
-      expect((await ask(api, "/v1/commodities", keys.rates)).status).toBe(403)
-      const { about, status } = await ask(api, "/v1/commodities", keys.commodities)
+    await runWithServer(async (api, logs) => {
+      expect((await request(api, "/v1/exchange-rates", keys.rates)).body.error.message).toBe("No such endpoint")
+      expect((await request(api, "/v1/commodities", keys.rates)).status).toBe(403)
+      const { about, status } = await request(api, "/v1/commodities", keys.commodities)
       expect([status, ...about]).toEqual([200, "larder-000001", "sample", "10", "4960"])
       expect(logs()).toContain("exchange-rates is not served: this version of Larder does not know this data set")
       expect(logs()).toContain("has scopes that this version of Larder does not know; they allow nothing")

@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import type { Environment } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
-import { type Command, done, installOnce, isInstalled, pythonPackages } from "../support/tools.ts"
+import { type Command, installOnce, isInstalled, pythonPackages, runCommand } from "../support/tools.ts"
 
 interface Place {
   /** Folder that outlives the test: for tools. */
@@ -139,6 +139,6 @@ export const built = async (toolchain: Toolchain, document: object) => {
   cpSync(path.join(programs, language), work, { recursive: true })
   mkdirSync(path.join(work, "client"), { recursive: true })
   writeFileSync(place.document, JSON.stringify(document))
-  for (const command of toolchain.build(place)) await done(command, work, given)
-  return (environment: Environment) => done(toolchain.run(place), work, { ...given, ...environment })
+  for (const command of toolchain.build(place)) await runCommand(command, work, given)
+  return (environment: Environment) => runCommand(toolchain.run(place), work, { ...given, ...environment })
 }

@@ -1,12 +1,12 @@
-/** Commands and flags: what `--help` has is documented, and what is documented is in `--help`. */
+/** Compares the commands and flags in the documents with those in `--help`. */
 import { beforeAll, describe, expect, it } from "vitest"
 import { type Program, run } from "../support/programs.ts"
-import { codesIn, docs, documentAt, everyDocument, fencesOf } from "./documents.ts"
+import { docs, everyDocument, findFences, findInlineCode, readDocument } from "./documents.ts"
 
-/** Flags that the command-line library gives to every program. */
-const ofEveryProgram = ["help", "version", "wizard", "completions", "log-level"]
+/** Flags that the command-line library adds to every program. */
+const builtInFlags = ["help", "version", "wizard", "completions", "log-level"]
 const programs: ReadonlyArray<Program> = ["larder-ingest", "larder-serve"]
-const ingesting = documentAt("docs/ingesting.md").text
+const ingesting = readDocument("docs/ingesting.md").text
 /** The README of a pipeline says how to run it. */
 const readmes = everyDocument.filter(({ file }) => file.startsWith("pipelines/"))
 const allDocs = [...docs, ...readmes].map(({ text }) => text).join("\n")
@@ -16,34 +16,36 @@ interface Help {
   readonly subcommands: ReadonlyArray<string>
 }
 
-/** By the words of the command, such as `larder-serve keys edit`. */
-const helps = new Map<string, Help>()
+/** By command, such as `larder-serve keys edit`. */
+const helpTexts = new Map<string, Help>()
 
-const namesBelow = (help: string, heading: string, name: RegExp) => {
+const findNamesBelow = (help: string, heading: string, name: RegExp) => {
   const [, section = ""] = new RegExp(`^${heading}\n((?: .*\n|\n(?= ))*)`, "m").exec(`${help}\n`) ?? []
   return [...section.matchAll(name)].map((match) => match[1] ?? "")
 }
 
-const learn = async (program: Program, words: ReadonlyArray<string>): Promise<void> => {
+const readHelp = async (program: Program, words: ReadonlyArray<string>): Promise<void> => {
   const { code, stdout } = await run(program, [...words, "--help"], {})
   expect(code, `${program} ${words.join(" ")} --help`).toBe(0)
-  const subcommands = namesBelow(stdout, "SUBCOMMANDS", /^ {2}([a-z-]+)/gm)
-  helps.set([program, ...words].join(" "), {
+  const subcommands = findNamesBelow(stdout, "SUBCOMMANDS", /^ {2}([a-z-]+)/gm)
+  helpTexts.set([program, ...words].join(" "), {
     flags: [...stdout.matchAll(/^\s+(?:-\w, )?--([a-z-]+)/gm)].map((match) => match[1] ?? ""),
     subcommands
   })
-  for (const subcommand of subcommands) await learn(program, [...words, subcommand])
+  for (const subcommand of subcommands) await readHelp(program, [...words, subcommand])
 }
 
 beforeAll(async () => {
-  for (const program of programs) await learn(program, [])
+  for (const program of programs) await readHelp(program, [])
 })
 
-/** Calls of the two programs as the documents write them, without comments and what a shell does with them. */
-const writtenCalls = () =>
+/** Calls of both programs in the documents, without comments and shell operators. */
+const findCalls = () =>
   everyDocument.flatMap((document) => {
-    const inFences = fencesOf(document).flatMap(({ text }) => text.split("\n").map((line) => line.split(" #")[0] ?? ""))
-    return [...inFences, ...codesIn(document)].flatMap((line) =>
+    const inFences = findFences(document).flatMap(({ text }) =>
+      text.split("\n").map((line) => line.split(" #")[0] ?? "")
+    )
+    return [...inFences, ...findInlineCode(document)].flatMap((line) =>
       [...line.matchAll(/\b(larder-(?:ingest|serve))(?:\.mjs)?( [^&|>;]*)?/g)].map((match) => ({
         where: `${document.file}: ${match[0]}`,
         program: match[1] ?? "",
@@ -53,34 +55,34 @@ const writtenCalls = () =>
   })
 
 describe("the docs and the help of the programs", () => {
-  it("have at least the commands that a user needs first", () => {
-    expect([...helps.keys()]).toEqual(
+  it("include the commands that a user needs first", () => {
+    expect([...helpTexts.keys()]).toEqual(
       expect.arrayContaining(["larder-ingest rebuild", "larder-serve start", "larder-serve keys create"])
     )
-    expect(helps.size).toBeGreaterThan(30)
+    expect(helpTexts.size).toBeGreaterThan(30)
   })
 
   it("document every command", () => {
-    const commands = [...helps].flatMap(([command, { subcommands }]) => (subcommands.length === 0 ? [command] : []))
+    const commands = [...helpTexts].flatMap(([command, { subcommands }]) => (subcommands.length === 0 ? [command] : []))
     expect(commands.filter((command) => !allDocs.includes(command))).toEqual([])
   })
 
   it("document every flag, those of larder-ingest in docs/ingesting.md", () => {
-    const missing = [...helps].flatMap(([command, { flags }]) => {
+    const missing = [...helpTexts].flatMap(([command, { flags }]) => {
       const text = command.startsWith("larder-ingest") ? ingesting : allDocs
       return flags
-        .filter((flag) => !ofEveryProgram.includes(flag) && !text.includes(`--${flag}`))
+        .filter((flag) => !builtInFlags.includes(flag) && !text.includes(`--${flag}`))
         .map((flag) => `${command} --${flag}`)
     })
     expect(missing).toEqual([])
-    expect([...helps.values()].every(({ flags }) => flags.includes("help"))).toBe(true)
+    expect([...helpTexts.values()].every(({ flags }) => flags.includes("help"))).toBe(true)
   })
 
   it("show no call with an unknown command or flag", () => {
-    const wrong = writtenCalls().flatMap(({ program, where, words }) => {
+    const wrong = findCalls().flatMap(({ program, where, words }) => {
       let command = program
-      for (const word of words) if (helps.get(command)?.subcommands.includes(word)) command = `${command} ${word}`
-      const { flags = [], subcommands = [] } = helps.get(command) ?? {}
+      for (const word of words) if (helpTexts.get(command)?.subcommands.includes(word)) command = `${command} ${word}`
+      const { flags = [], subcommands = [] } = helpTexts.get(command) ?? {}
       const unknown = words.flatMap((word) => {
         const [, flag] = /^--([a-z-]+)/.exec(word) ?? []
         return flag === undefined || flags.includes(flag) ? [] : [`${where} has --${flag}`]
@@ -90,6 +92,6 @@ describe("the docs and the help of the programs", () => {
       return isCommand ? [...unknown, `${where}: there is no ${next}`] : unknown
     })
     expect(wrong).toEqual([])
-    expect(writtenCalls().length).toBeGreaterThan(40)
+    expect(findCalls().length).toBeGreaterThan(40)
   })
 })

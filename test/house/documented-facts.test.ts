@@ -1,28 +1,28 @@
-/** Facts of README and docs that the code has, too: scripts, dependencies, endpoints, and what a start prints. */
+/** Compares facts in README and docs with the code: scripts, dependencies, endpoints, and the output of a start. */
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import { endpoints, templateOf } from "@larder/schemas"
 import { welcome } from "@larder/serve/cli"
 import { describe, expect, it } from "vitest"
 import { repository } from "../support/repository.ts"
-import { codesIn, docs, documentAt, everyDocument, fencesOf, readme } from "./documents.ts"
+import { docs, everyDocument, findFences, findInlineCode, readDocument, readme } from "./documents.ts"
 
 interface Manifest {
   readonly scripts: Readonly<Record<string, string>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
 }
-const manifestOf = (folder: string) =>
+const readManifest = (folder: string) =>
   JSON.parse(readFileSync(path.join(repository, folder, "package.json"), "utf8")) as Manifest
 
 const dependencies = [".", "schemas", "warehouse", "warehouse/bin/older-node", "pipelines", "serve", "test", "test/ci"]
-  .map(manifestOf)
+  .map(readManifest)
   .flatMap((room) => Object.keys({ ...room.dependencies, ...room.devDependencies }))
   .filter((name) => !name.startsWith("@larder/"))
 
-/** `npm start`, `npm test` and `npm run …`, in the line or in a fence. */
-const scriptsNamed = everyDocument.flatMap((document) =>
-  [...codesIn(document), ...fencesOf(document).map(({ text }) => text)].flatMap((code) =>
+/** Scripts in `npm start`, `npm test` and `npm run …`, in inline code and code blocks. */
+const namedScripts = everyDocument.flatMap((document) =>
+  [...findInlineCode(document), ...findFences(document).map(({ text }) => text)].flatMap((code) =>
     [...code.matchAll(/\bnpm (?:run ([a-z:-]+)|(start|test)\b)/g)].map((match) => match[1] ?? match[2] ?? "")
   )
 )
@@ -36,8 +36,8 @@ describe("the README", () => {
     expect(readme.text).toContain(command)
   })
 
-  it("shows what a start prints", () => {
-    const printed = welcome(
+  it("shows the output of a start", () => {
+    const output = welcome(
       {
         addresses: { api: "http://127.0.0.1:8080", console: "http://127.0.0.1:8081" },
         consoleUrl: "http://127.0.0.1:8081",
@@ -48,16 +48,16 @@ describe("the README", () => {
       },
       { key: "svc_data_…", balance_credits: 5000, link: "http://127.0.0.1:8081/invitation/…" }
     )
-    const [before = ""] = printed.split("\n\nTry:")
+    const [before = ""] = output.split("\n\nTry:")
     expect(readme.text).toContain(before)
   })
 })
 
 describe("the documents", () => {
   it("name only scripts that package.json has", () => {
-    const scripts = Object.keys(manifestOf(".").scripts)
-    expect([...new Set(scriptsNamed)].filter((name) => !scripts.includes(name))).toEqual([])
-    expect(scriptsNamed).toEqual(expect.arrayContaining(["start", "test", "bench"]))
+    const scripts = Object.keys(readManifest(".").scripts)
+    expect([...new Set(namedScripts)].filter((name) => !scripts.includes(name))).toEqual([])
+    expect(namedScripts).toEqual(expect.arrayContaining(["start", "test", "bench"]))
   })
 
   it("contain no placeholder such as TODO or TBD", () => {
@@ -70,8 +70,8 @@ describe("the documents", () => {
 })
 
 describe("docs/dependencies.md", () => {
-  const { text } = documentAt("docs/dependencies.md")
-  it.each([...new Set(dependencies)])("says why %s is there", (name) => {
+  const { text } = readDocument("docs/dependencies.md")
+  it.each([...new Set(dependencies)])("explains why %s is used", (name) => {
     expect(text).toContain(`\`${name}\``)
   })
 })
@@ -81,7 +81,7 @@ describe("docs/api.md", () => {
     const rows = endpoints.map(
       ({ credits, path, scope }) => `| \`GET ${templateOf(path)}\` | \`${scope}\` | ${credits} |`
     )
-    const { text } = documentAt("docs/api.md")
+    const { text } = readDocument("docs/api.md")
     expect([...text.matchAll(/^\| `GET .*$/gm)].map(([row]) => row).toSorted()).toEqual(rows.toSorted())
   })
 })

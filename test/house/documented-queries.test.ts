@@ -1,4 +1,4 @@
-/** The warehouse in the docs: every table is there, and every query that is shown with its answer gives that answer. */
+/** Compares the tables and query results in the documents with the warehouse of the bundled samples. */
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -6,10 +6,10 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { DuckDb, dataSets, ingestTables, ingestViews, viewsOf } from "@larder/warehouse"
 import { Effect } from "effect"
 import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest"
-import { inEachZone } from "../support/warehouse/sessions.ts"
-import { type Document, docs, documentAt, fencesOf, readme } from "./documents.ts"
+import { queryInEachZone } from "../support/warehouse/analyst.ts"
+import { type Document, docs, findFences, readDocument, readme } from "./documents.ts"
 
-const warehouse = documentAt("docs/warehouse.md").text
+const warehouse = readDocument("docs/warehouse.md").text
 const tables = [
   ...ingestTables,
   ...ingestViews,
@@ -22,51 +22,51 @@ const listed = [...warehouse.matchAll(/^\| `([a-z_]+\.[a-z_]+)(?:\([^`]*\))?` \|
 interface Query {
   readonly title: string
   readonly sql: string
-  /** Undefined where none is shown. */
-  readonly answer: ReadonlyArray<ReadonlyArray<string>> | undefined
+  /** Undefined if the document shows none. */
+  readonly result: ReadonlyArray<ReadonlyArray<string>> | undefined
 }
 
-/** How to open the warehouse, which answers nothing. */
+/** Whether SQL only opens the warehouse, and so has no result. */
 const isRecipe = (sql: string) => sql.startsWith("attach ")
 
-/** Each SQL block, and the block right behind it. Columns are two blanks or more apart. */
-const queriesIn = (document: Document): ReadonlyArray<Query> => {
-  const fences = fencesOf(document)
-  return fences.flatMap(({ end, language, text }, at) => {
+/** Each SQL block, with the block directly after it. At least two spaces separate its columns. */
+const findQueries = (document: Document): ReadonlyArray<Query> => {
+  const fences = findFences(document)
+  return fences.flatMap(({ end, language, text }, index) => {
     if (language !== "sql" || isRecipe(text)) return []
-    const next = fences[at + 1]
+    const next = fences[index + 1]
     const between = document.text.slice(end, document.text.indexOf("```", end))
-    const isAnswer = next !== undefined && next.language === "" && between.trim() === ""
-    const answer = isAnswer
+    const isResult = next !== undefined && next.language === "" && between.trim() === ""
+    const result = isResult
       ? next.text
           .trim()
           .split("\n")
           .map((line) => line.trim().split(/ {2,}/))
       : undefined
     const [line = ""] = text.split("\n").filter((line) => line.startsWith("from"))
-    return [{ title: `${document.file}, ${line}`, sql: text.trim().replace(/;$/, ""), answer }]
+    return [{ title: `${document.file}, ${line}`, sql: text.trim().replace(/;$/, ""), result }]
   })
 }
-const queries = [readme, ...docs].flatMap(queriesIn)
+const queries = [readme, ...docs].flatMap(findQueries)
 
 /** Column names and rows as texts, in a session of each time zone. */
-const ask = async (...asked: ReadonlyArray<string>) => {
+const runQueries = async (...statements: ReadonlyArray<string>) => {
   const file = path.join(inject("sampleHome"), "warehouse", "larder.duckdb")
-  const answers = await Effect.runPromise(Effect.provide(inEachZone(file, asked), NodeServices.layer))
-  return [...answers.values()].map((ofZone) =>
-    ofZone.map((rows) => [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row).map(String))])
+  const results = await Effect.runPromise(Effect.provide(queryInEachZone(file, statements), NodeServices.layer))
+  return [...results.values()].map((resultsOfZone) =>
+    resultsOfZone.map((rows) => [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row).map(String))])
   )
 }
 
 describe("the README", () => {
   it("counts the rows of the bundled samples as a run does", async () => {
-    const [[[, ...runs] = []] = []] = await ask(`
+    const [[[, ...runs] = []] = []] = await runQueries(`
       select pipeline, generation, format('{:,} rows read: {:,} new, {:,} with nothing new, {:,} rejected',
         rows_read, rows_loaded, rows_unchanged, rows_rejected) as counts
       from ingest.run order by generation`)
     const printed = runs.map(([pipeline, generation, counts]) => `${pipeline}: published ${generation}\n  ${counts}`)
     expect(printed.length).toBeGreaterThanOrEqual(3)
-    expect(readme.text).toContain(printed.slice(0, 3).join("\n")) // those of later data sets need not be there
+    expect(readme.text).toContain(printed.slice(0, 3).join("\n")) // the README may omit later data sets
   })
 })
 
@@ -74,20 +74,20 @@ describe("docs/warehouse.md", () => {
   it("lists every table, view and macro once, and no other", () => {
     expect(listed.toSorted()).toEqual(tables.toSorted())
   })
-  it("lists every file that people open, and the views that no file of a data set has", () => {
-    const shown = [...warehouse.matchAll(/^\| `([a-z-]+\.duckdb)` \|/gm)].map((match) => match[1] ?? "")
-    const opened = ["larder", ...dataSets.map(({ about }) => about.pipeline), "ingestion"].map(
+  it("lists every file that users open, and the views that are in no file of a data set", () => {
+    const listedFiles = [...warehouse.matchAll(/^\| `([a-z-]+\.duckdb)` \|/gm)].map((match) => match[1] ?? "")
+    const files = ["larder", ...dataSets.map(({ about }) => about.pipeline), "ingestion"].map(
       (name) => `${name}.duckdb`
     )
-    expect(shown).toEqual(opened)
-    const over = dataSets.flatMap(({ viewsOverIngest = [] }) => viewsOverIngest)
-    const [told = ""] = /^- Two views put[\s\S]*?(?=\n- )/m.exec(warehouse) ?? []
-    expect([...told.matchAll(/`([a-z]+\.[a-z_]+)`/g)].map((match) => match[1]).slice(1)).toEqual(
-      over.map(({ name, schema }) => `${schema}.${name}`)
+    expect(listedFiles).toEqual(files)
+    const views = dataSets.flatMap(({ viewsOverIngest = [] }) => viewsOverIngest)
+    const [paragraph = ""] = /^- Two views put[\s\S]*?(?=\n- )/m.exec(warehouse) ?? []
+    expect([...paragraph.matchAll(/`([a-z]+\.[a-z_]+)`/g)].map((match) => match[1]).slice(1)).toEqual(
+      views.map(({ name, schema }) => `${schema}.${name}`)
     )
   })
-  const [recipe = ""] = fencesOf(documentAt("docs/warehouse.md")).map(({ text }) => text)
-  it("begins with how to open it, which lets a session use names of two parts and macros", async () => {
+  const [recipe = ""] = findFences(readDocument("docs/warehouse.md")).map(({ text }) => text)
+  it("begins with statements that open it, after which two-part names and macros work", async () => {
     expect(isRecipe(recipe)).toBe(true)
     const session = Effect.gen(function* () {
       const db = yield* DuckDb.memory
@@ -99,12 +99,12 @@ describe("docs/warehouse.md", () => {
     })
     expect(await Effect.runPromise(Effect.scoped(session))).toEqual([{ grew: true, amount: 0.98 }])
   })
-  it("has queries that need more memory spill into the reader's own folder, and not into the warehouse", async () => {
+  it("lets queries write temporary files to the reader's folder, not to the warehouse", async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "larder-recipe-"))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const live = path.join(inject("sampleHome"), "warehouse")
-    const filesIn = (of: string) => readdirSync(of, { recursive: true, encoding: "utf8" }).sort()
-    const before = filesIn(live)
+    const listFiles = (directory: string) => readdirSync(directory, { recursive: true, encoding: "utf8" }).sort()
+    const before = listFiles(live)
     const session = Effect.gen(function* () {
       const db = yield* DuckDb.memory
       yield* db.run(recipe.replace("data/warehouse", live).replace("/tmp/larder-queries", folder))
@@ -115,28 +115,28 @@ describe("docs/warehouse.md", () => {
       )
       return yield* db.rows("select path from duckdb_temporary_files()")
     })
-    const spilled = await Effect.runPromise(Effect.scoped(session))
-    expect(spilled).not.toEqual([])
-    for (const { path: file } of spilled) expect(path.dirname(String(file))).toBe(folder)
-    expect(filesIn(live)).toEqual(before)
+    const temporaryFiles = await Effect.runPromise(Effect.scoped(session))
+    expect(temporaryFiles).not.toEqual([])
+    for (const { path: file } of temporaryFiles) expect(path.dirname(String(file))).toBe(folder)
+    expect(listFiles(live)).toEqual(before)
   })
 })
 
 describe("the queries of README and docs", () => {
-  it("are all shown with their answers", () => {
-    expect(queries.filter(({ answer }) => answer === undefined).map(({ title }) => title)).toEqual([])
+  it("are all shown with their results", () => {
+    expect(queries.filter(({ result }) => result === undefined).map(({ title }) => title)).toEqual([])
     expect(queries.length).toBeGreaterThan(5)
   })
 
   describe("in sessions of several time zones", () => {
-    let answers: Awaited<ReturnType<typeof ask>> = []
+    let results: Awaited<ReturnType<typeof runQueries>> = []
     beforeAll(async () => {
-      answers = await ask(...queries.map(({ sql }) => sql))
+      results = await runQueries(...queries.map(({ sql }) => sql))
     })
     it.each(queries.map((query, index) => ({ ...query, index })))(
-      "give the answer that is written below them: $title",
-      ({ answer, index }) => {
-        expect(answers.map((ofZone) => ofZone[index])).toEqual([answer, answer, answer])
+      "return the result that is shown below them: $title",
+      ({ index, result }) => {
+        expect(results.map((resultsOfZone) => resultsOfZone[index])).toEqual([result, result, result])
       }
     )
   })

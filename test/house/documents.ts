@@ -1,4 +1,4 @@
-/** The documents for people, as files of the repository. Tests in this folder hold them to the code. */
+/** Reads the documents in the repository, which the tests in this folder compare with the code. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { repository } from "../support/repository.ts"
@@ -9,58 +9,58 @@ export interface Document {
   readonly text: string
 }
 
-const filesIn = (folder: string, recursive = false) =>
+const listFiles = (folder: string, recursive = false) =>
   readdirSync(path.join(repository, folder), { recursive, encoding: "utf8" })
     .filter((name) => !name.includes("node_modules"))
     .map((name) => path.posix.join(folder, name.replaceAll(path.sep, "/")))
 
-export const documentAt = (file: string): Document => ({
+export const readDocument = (file: string): Document => ({
   file,
   text: readFileSync(path.join(repository, file), "utf8")
 })
-const markdownIn = (folder: string, recursive = false) =>
-  filesIn(folder, recursive)
+const readMarkdown = (folder: string, recursive = false) =>
+  listFiles(folder, recursive)
     .filter((file) => file.endsWith(".md"))
-    .map(documentAt)
+    .map(readDocument)
 
-export const readme = documentAt("README.md")
+export const readme = readDocument("README.md")
 /** One page for each kind of reader. */
-export const docs: ReadonlyArray<Document> = markdownIn("docs", true)
-/** What the server shows at `/docs`. */
-export const guideFiles: ReadonlyArray<Document> = markdownIn("serve/docs/guides")
+export const docs: ReadonlyArray<Document> = readMarkdown("docs", true)
+/** The pages of the server at `/docs`. */
+export const guideFiles: ReadonlyArray<Document> = readMarkdown("serve/docs/guides")
 
-const atTheTop = ["CHANGELOG.md", "SECURITY.md"].filter((file) => existsSync(path.join(repository, file)))
+const topDocuments = ["CHANGELOG.md", "SECURITY.md"].filter((file) => existsSync(path.join(repository, file)))
 export const everyDocument: ReadonlyArray<Document> = [
   readme,
-  ...atTheTop.map(documentAt),
+  ...topDocuments.map(readDocument),
   ...docs,
   ...guideFiles,
-  ...markdownIn("examples"),
-  ...markdownIn("pipelines", true)
+  ...readMarkdown("examples"),
+  ...readMarkdown("pipelines", true)
 ]
 
-/** Files of the programs, or of the tests. */
-export const sourcesIn = (rooms: ReadonlyArray<string>, isWanted: (file: string) => boolean): ReadonlyArray<string> =>
+/** The texts of source files in rooms. */
+export const readSources = (rooms: ReadonlyArray<string>, isWanted: (file: string) => boolean): ReadonlyArray<string> =>
   rooms
-    .flatMap((room) => filesIn(room, true))
+    .flatMap((room) => listFiles(room, true))
     .filter((file) => file.endsWith(".ts") && isWanted(file))
-    .map((file) => documentAt(file).text)
+    .map((file) => readDocument(file).text)
 
 export interface Fence {
   readonly language: string
   readonly text: string
-  /** Where it ends in the document. */
+  /** Offset of its end in the document. */
   readonly end: number
 }
-export const fencesOf = ({ text }: Document): ReadonlyArray<Fence> =>
+export const findFences = ({ text }: Document): ReadonlyArray<Fence> =>
   [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map((match) => ({
     language: match[1] ?? "",
     text: match[2] ?? "",
     end: match.index + match[0].length
   }))
 
-export const withoutFences = ({ text }: Document): string => text.replace(/^```[\s\S]*?^```$/gm, "")
+export const removeFences = ({ text }: Document): string => text.replace(/^```[\s\S]*?^```$/gm, "")
 
-/** What is written in the line as code. */
-export const codesIn = (document: Document): ReadonlyArray<string> =>
-  [...withoutFences(document).matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code)
+/** Texts in backticks, outside of code blocks. */
+export const findInlineCode = (document: Document): ReadonlyArray<string> =>
+  [...removeFences(document).matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code)

@@ -1,4 +1,4 @@
-/** The version is in the top package.json only: a release would forget a second place. */
+/** The version is only in the top package.json, so that a release changes one place. */
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
@@ -12,23 +12,23 @@ interface Manifest {
   readonly workspaces?: ReadonlyArray<string>
 }
 
-const manifestOf = (folder: string): Manifest =>
+const readManifest = (folder: string): Manifest =>
   JSON.parse(readFileSync(path.join(repository, folder, "package.json"), "utf8"))
 
-const { version, workspaces = [] } = manifestOf(".")
+const { version, workspaces = [] } = readManifest(".")
 const api = served()
 
 describe("the version of package.json", () => {
   it("is the only one: no workspace has its own", () => {
     expect(version).toMatch(/^\d+\.\d+\.\d+/)
-    expect(workspaces.map((folder) => manifestOf(folder).version)).toEqual(workspaces.map(() => undefined))
+    expect(workspaces.map((folder) => readManifest(folder).version)).toEqual(workspaces.map(() => undefined))
   })
 
   it.each(["larder-ingest", "larder-serve"] as const)("is printed by %s --version", async (program) => {
     expect((await run(program, ["--version"], {})).stdout).toBe(`${program} v${version}\n`)
   })
 
-  it("is answered by /healthz", async () => {
+  it("is returned by /healthz", async () => {
     expect(await (await fetch(`${api.server().console}/healthz`)).json()).toEqual({ status: "alive", version })
   })
 

@@ -1,16 +1,16 @@
-/** The workflow file of the CI host. A moved file or another Node would break it unnoticed. */
+/** Checks the workflow file of the CI host, which no other test reads. */
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
 import { repository } from "../support/repository.ts"
 
-const textOf = (file: string) => readFileSync(path.join(repository, file), "utf8")
-const olderNode = JSON.parse(textOf("warehouse/bin/older-node/package.json")) as {
+const readText = (file: string) => readFileSync(path.join(repository, file), "utf8")
+const olderNode = JSON.parse(readText("warehouse/bin/older-node/package.json")) as {
   readonly dependencies: { readonly node: string }
 }
 
 describe("the workflow of the CI host", () => {
-  const workflow = textOf(".github/workflows/ci.yml")
+  const workflow = readText(".github/workflows/ci.yml")
 
   it("runs .ci/run and no steps of its own", () => {
     expect([...workflow.matchAll(/run: (.+)/g)].map(([, command]) => command)).toEqual(["bash .ci/run"])

@@ -4,7 +4,7 @@ import path from "node:path"
 import { fileURLToPath } from "node:url"
 import { DuckDb, identifier, literal } from "@larder/warehouse"
 import { Effect } from "effect"
-import { clean, type Environment, ended } from "../support/programs.ts"
+import { cleanEnvironment, type Environment, waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import { installOnce, isInstalled, pythonPackages } from "../support/tools.ts"
 
@@ -61,8 +61,12 @@ export const seenBy = async <Engine extends string>(
   environment: Environment = {}
 ): Promise<{ readonly [Name in Engine]: Name extends "snapshots" ? ReadonlyArray<Snapshot> : Tables }> => {
   const args = [readers, engines.join(), lake, ...(versions === undefined ? [] : [JSON.stringify(versions)])]
-  const child = spawn(python, args, { env: clean(environment), stdio: ["ignore", "pipe", "pipe"], timeout: 600_000 })
-  const { code, stderr, stdout } = await ended(child)
+  const child = spawn(python, args, {
+    env: cleanEnvironment(environment),
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: 600_000
+  })
+  const { code, stderr, stdout } = await waitForExit(child)
   if (code !== 0) throw new Error(`${engines.join(" and ")} cannot read ${lake}:\n${stderr}`)
   return JSON.parse(stdout)
 }

@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { itLive } from "../support/it-live.ts"
 import { deltaVersions, snapshotRows, snapshotsOf } from "../support/lake/reading.ts"
 import { publishPrices } from "../support/warehouse/every-data-set.ts"
-import { aRun } from "../support/warehouse/pantry.ts"
+import { aRun } from "../support/warehouse/example-data-set.ts"
 import { lakeKills, lakeOf, milkOfFile, price, rowsIn, up } from "./lake-kills.ts"
 
 const withMilk = milkOfFile()

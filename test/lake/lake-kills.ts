@@ -6,9 +6,9 @@ import { type Depot, type DepotUnusable, type Layout, updateLake } from "@larder
 import { ConfigProvider, Effect } from "effect"
 import { itLive } from "../support/it-live.ts"
 import { deltaRows, deltaVersions, snapshotRows } from "../support/lake/reading.ts"
-import { copied } from "../support/warehouse/copied-home.ts"
+import { copyPerTest } from "../support/warehouse/copy-per-test.ts"
 import { publishPrices } from "../support/warehouse/every-data-set.ts"
-import { aLayout } from "../support/warehouse/pantry.ts"
+import { aLayout } from "../support/warehouse/example-data-set.ts"
 
 export const up = (layout: Layout) =>
   Effect.provideService(
@@ -22,7 +22,7 @@ const metrics = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => rows
 export const price = "commodity.price_version"
 
 /** For one file of tests: a copy of a home whose generation 1 has milk. */
-export const milkOfFile = () => copied(Effect.tap(aLayout, (layout) => publishPrices(layout, "milk")))
+export const milkOfFile = () => copyPerTest(Effect.tap(aLayout, (layout) => publishPrices(layout, "milk")))
 
 /** Fails from its `allowed`-th change on, as if the program was killed there. */
 const cutAfter = (depot: Depot, allowed: number): Depot => {

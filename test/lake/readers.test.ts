@@ -13,9 +13,9 @@ import { copyHome, makeTestFolder, query, removeFolder } from "../end-to-end/ing
 import { staticHost } from "../support/depots/static-host.ts"
 import { itLive } from "../support/it-live.ts"
 import { addGeneration } from "../support/more-generations.ts"
-import { onceForFile } from "../support/once-for-file.ts"
+import { oncePerFile } from "../support/once-per-file.ts"
 import { run } from "../support/programs.ts"
-import { everyDataSet, publishPrices } from "../support/warehouse/every-data-set.ts"
+import { makeEveryDataSet, publishPrices } from "../support/warehouse/every-data-set.ts"
 import { pythonWith, seenBy, seenInWarehouse, type Tables } from "./engines.ts"
 
 const preload = new URL("../support/warehouse/another-version.ts", import.meta.url).href
@@ -49,7 +49,7 @@ let fourth: Tables = {}
 let fifth: Tables = {}
 let newest: Awaited<ReturnType<typeof seenBy<(typeof engines)[number] | "views" | "snapshots">>>
 
-const withEveryDataSet = everyDataSet.pipe(
+const withEveryDataSet = makeEveryDataSet.pipe(
   Effect.map(({ layout }) => copyHome(layout.home)),
   Effect.scoped,
   Effect.provide(NodeServices.layer)
@@ -130,9 +130,9 @@ describe("a lake after a rollback and a pruning", () => {
 })
 
 describe("a lake behind a web server", () => {
-  const hosted = onceForFile(
+  const hosted = oncePerFile(
     Effect.gen(function* () {
-      const { layout } = yield* everyDataSet
+      const { layout } = yield* makeEveryDataSet
       const lake = `${yield* staticHost(layout.dir)}/lake`
       const bringUp = up(layout, { ...lakes, LARDER_LAKE_URL: lake })
       yield* bringUp

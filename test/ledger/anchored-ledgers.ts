@@ -3,7 +3,7 @@ import { cpSync, mkdirSync } from "node:fs"
 import path from "node:path"
 import { anchorPlace, keepFileAnchor, openEmbeddedStore, openLedgerFile, updateSums } from "@larder/serve/ledger"
 import { Effect, Option, Redacted } from "effect"
-import { onceForFile } from "../support/once-for-file.ts"
+import { oncePerFile } from "../support/once-per-file.ts"
 import { append, sampleGroups, temporaryFolder, withDatabase, written } from "../support/serve/sample-ledger.ts"
 
 export const payment = `
@@ -12,7 +12,7 @@ export const payment = `
   update payment set state = 'succeeded', reference = 'pi_1', settled_at = '2026-10-30T00:01:00.000Z' where id = 'pay_1'`
 
 /** A ledger that was stopped cleanly, one that was killed with everything in its log, and the anchor of both. For one file. */
-export const makeOriginals = () => onceForFile(made)
+export const makeOriginals = () => oncePerFile(made)
 
 const made = Effect.gen(function* () {
   const folder = yield* temporaryFolder

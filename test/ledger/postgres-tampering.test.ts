@@ -24,7 +24,7 @@ import {
   verifyDatabase
 } from "@larder/serve/ledger"
 import { Effect, Option, Redacted, Schema } from "effect"
-import { onceForFile } from "../support/once-for-file.ts"
+import { oncePerFile } from "../support/once-per-file.ts"
 import { sampleGroups, temporaryFolder, written } from "../support/serve/sample-ledger.ts"
 import { copyOf, makeOriginals } from "./anchored-ledgers.ts"
 import { database } from "./shared-ledger.ts"
@@ -183,7 +183,7 @@ class Found extends Schema.TaggedError<Found>()("Found", {
 }) {}
 
 describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum and record recomputed", () => {
-  const sound = onceForFile(Effect.flatMap(originals, ({ stopped }) => Effect.flatMap(copyOf(stopped), moved)))
+  const sound = oncePerFile(Effect.flatMap(originals, ({ stopped }) => Effect.flatMap(copyOf(stopped), moved)))
 
   it.live("adds up, and matches the anchor of the folder that it was moved from", () =>
     Effect.gen(function* () {

@@ -22,7 +22,7 @@ import {
 } from "@larder/serve/ledger"
 import type { Sqlite } from "@larder/serve/persistence"
 import { Effect, Option } from "effect"
-import { onceForFile } from "../support/once-for-file.ts"
+import { oncePerFile } from "../support/once-per-file.ts"
 import { refusal, sampleGroups, temporaryFolder, withDatabase, written } from "../support/serve/sample-ledger.ts"
 import { copyOf, makeOriginals, payment } from "./anchored-ledgers.ts"
 
@@ -170,7 +170,7 @@ describe("a ledger whose rows were changed, with every hash and sum recomputed",
     sqlite.exec("pragma foreign_keys = off")
     return sqlite
   })
-  const sound = onceForFile(opened)
+  const sound = oncePerFile(opened)
   /** In a transaction that is under way already, and is taken back. */
   const within = (sqlite: Sqlite): Sqlite => ({
     ...sqlite,

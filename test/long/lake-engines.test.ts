@@ -18,7 +18,7 @@ import { commitsOf } from "../support/lake/reading.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { isInstalled } from "../support/tools.ts"
 import { publishPrices } from "../support/warehouse/every-data-set.ts"
-import { aLayout, aRun } from "../support/warehouse/pantry.ts"
+import { aLayout, aRun } from "../support/warehouse/example-data-set.ts"
 
 const lakes = { LARDER_LAKE: "yes" }
 const values = (tables: Tables) =>

@@ -5,7 +5,7 @@ import { ledgerSettings } from "../support/api/ledger-place.ts"
 import { createKey } from "../support/api/operator.ts"
 import { aLabel, ingestLabels } from "../support/label-releases.ts"
 import { aClose, bodyOf, everyFeed, feedNamed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
-import { run, type Server, startServer, untilServed } from "../support/programs.ts"
+import { run, type Server, startServer, waitUntilServed } from "../support/programs.ts"
 
 const preload = new URL("../support/warehouse/another-version.ts", import.meta.url).href
 const ofVersion = (version: number) =>
@@ -79,7 +79,7 @@ describe("an upgrade, one program after the other", () => {
     next = await serve(2)
     for (const server of [old, next]) expect(await closesOf(server)).toEqual(["larder-000001", closed(september)])
     expect((await publishClose(2, 1.5, "10/01/2026")).code).toBe(0)
-    await untilServed(next, "larder-000002")
+    await waitUntilServed(next, "larder-000002")
     expect(await closesOf(next)).toEqual(["larder-000002", closed(september, october)])
 
     const refused = await publishClose(1, 1.6, "10/02/2026")
@@ -88,7 +88,7 @@ describe("an upgrade, one program after the other", () => {
     expect(generationOf(home, "commodities")).toBe("larder-000002")
 
     await ingestLabels(home, "csv", [aLabel({ fdc_id: 4_000_000 })])
-    await Promise.all([old, next].map((server) => untilServed(server, "larder-000004")))
+    await Promise.all([old, next].map((server) => waitUntilServed(server, "larder-000004")))
     expect(await readiness(old)).toEqual(keeping("larder-000002", ["storefronts"]))
     expect(old.logs()).toContain(newer)
     expect(await closesOf(old)).toEqual(["larder-000001", closed(september)])
@@ -116,7 +116,7 @@ describe("an upgrade, one program after the other", () => {
     expect(generationOf(home, "commodities")).toBe("larder-000002")
 
     expect((await ingest(3, "rebuild", "commodities")).code).toBe(0)
-    await Promise.all([last, next].map((server) => untilServed(server, "larder-000006")))
+    await Promise.all([last, next].map((server) => waitUntilServed(server, "larder-000006")))
     expect(await closesOf(last)).toEqual(["larder-000006", closed(september, october)])
     expect(await readiness(last)).toEqual({ status: 200, missing: ["storefronts"] })
     expect(await readiness(next)).toEqual(keeping("larder-000006", ["storefronts"]))

@@ -6,7 +6,7 @@ import type { Client } from "@modelcontextprotocol/client"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { createKey, statement } from "../support/api/operator.ts"
 import { served } from "../support/api/served.ts"
-import { ended, run } from "../support/programs.ts"
+import { run, waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import {
   calling,
@@ -36,7 +36,7 @@ const initialize = request(
 const bareProgram = (key: string) => {
   const program = path.join(repository, "serve/bin/larder-serve.mjs")
   const child = spawn(process.execPath, [program, "mcp", "--url", api.server().api], { env: { LARDER_API_KEY: key } })
-  return { child, end: ended(child) }
+  return { child, end: waitForExit(child) }
 }
 
 describe("an assistant that starts larder-serve mcp", () => {

@@ -8,7 +8,7 @@ import { postgresConsole } from "@larder/serve/ledger"
 import { allTables, ConsoleDatabase } from "@larder/serve/persistence"
 import { Clock, Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { inject } from "vitest"
-import { onceForFile } from "../support/once-for-file.ts"
+import { oncePerFile } from "../support/once-per-file.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { consoleIn } from "../support/serve/sqlite-console.ts"
 import { simulatorStand } from "./simulator-stand.ts"
@@ -22,7 +22,7 @@ const folder = Effect.acquireRelease(
 
 /** Opened once for the file, because that is slow. Every test starts with empty tables. */
 const onSharedDatabase = (opened: Effect.Effect<Context.Context<ConsoleDatabase>, unknown, Scope.Scope>) => {
-  const shared = onceForFile(opened)
+  const shared = oncePerFile(opened)
   return Effect.gen(function* () {
     const services = yield* shared
     const { run } = Context.get(services, ConsoleDatabase)

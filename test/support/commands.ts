@@ -1,6 +1,6 @@
 /**
- * The commands of both programs in a process that runs one after the other, as told by `programs.ts`: loading a program
- * takes as long as what most commands do. It ends with whoever started it.
+ * A process that runs commands of both programs, one after another, for `programs.ts`: loading a program takes as long
+ * as most commands. It ends with the process that started it.
  */
 import { program as larderIngest } from "@larder/pipelines"
 import { program as larderServe } from "@larder/serve/cli"
@@ -8,8 +8,8 @@ import type { Command, Ended } from "./programs.ts"
 
 const programs = { "larder-ingest": larderIngest, "larder-serve": larderServe }
 
-/** What is written to a stream meanwhile, instead of writing it. */
-const takeFrom = (stream: NodeJS.WriteStream) => {
+/** Intercepts a stream. The returned function restores the stream and returns what was written to it meanwhile. */
+const intercept = (stream: NodeJS.WriteStream) => {
   const pieces: Array<string> = []
   const { write } = stream
   stream.write = (piece: string | Uint8Array, ...others: ReadonlyArray<unknown>) => {
@@ -27,7 +27,7 @@ const takeFrom = (stream: NodeJS.WriteStream) => {
 const run = async ({ args, environment, program }: Command): Promise<Ended> => {
   const before = process.env
   process.env = { ...before, ...environment }
-  const [stdout, stderr] = [takeFrom(process.stdout), takeFrom(process.stderr)]
+  const [stdout, stderr] = [intercept(process.stdout), intercept(process.stderr)]
   try {
     const code = await programs[program].runWith(args)
     return { code, signal: null, stdout: stdout(), stderr: stderr() }

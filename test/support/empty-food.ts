@@ -1,4 +1,4 @@
-/** The record of a label that states nothing but its name, without what tells of the label version and of the run. */
+/** Fields of the record of a label that states only its name. Fields of the label version and of the run are missing. */
 export const emptyFood = {
   description: "ROLLED OATS",
   short_description: null,

@@ -1,9 +1,9 @@
-/** Generations of a home, read and made without the programs. */
+/** Reads and makes generations of a home without the programs. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 
-const folderIn = (home: string) => path.join(home, "warehouse/generations")
-const idOf = (number: number) => `larder-${String(number).padStart(6, "0")}`
+const generationsFolder = (home: string) => path.join(home, "warehouse/generations")
+const toId = (number: number) => `larder-${String(number).padStart(6, "0")}`
 
 interface Manifest {
   number: number
@@ -11,24 +11,24 @@ interface Manifest {
   readonly data_sets: Readonly<Record<string, { readonly parts: ReadonlyArray<object> }>>
 }
 
-const newestManifest = (home: string): Manifest => {
-  const name = readdirSync(folderIn(home))
+const readNewestManifest = (home: string): Manifest => {
+  const name = readdirSync(generationsFolder(home))
     .filter((file) => file.endsWith(".json"))
     .sort()
     .at(-1)
-  return JSON.parse(readFileSync(path.join(folderIn(home), name ?? ""), "utf8"))
+  return JSON.parse(readFileSync(path.join(generationsFolder(home), name ?? ""), "utf8"))
 }
 
-/** Also where the run that made it changed no data. */
-export const newestGeneration = (home: string) => idOf(newestManifest(home).number)
+/** The id of the newest generation, even if its run changed no data. */
+export const readNewestGeneration = (home: string) => toId(readNewestManifest(home).number)
 
-/** One more generation, as another run might have made it. Answers with its id. */
-export const madeGeneration = (home: string, change: (manifest: Manifest) => void) => {
-  const manifest = newestManifest(home)
+/** Makes another generation, as a run could have made it. Returns its id. */
+export const makeGeneration = (home: string, change: (manifest: Manifest) => void) => {
+  const manifest = readNewestManifest(home)
   manifest.replaces = manifest.number
   manifest.number++
   change(manifest)
   const name = `${String(manifest.number).padStart(9, "0")}.json`
-  writeFileSync(path.join(folderIn(home), name), JSON.stringify(manifest))
-  return idOf(manifest.number)
+  writeFileSync(path.join(generationsFolder(home), name), JSON.stringify(manifest))
+  return toId(manifest.number)
 }

@@ -1,9 +1,9 @@
-/** A test with real files and the real clock. Its log lines are passed to it. */
+/** A test with real files and the real clock. It gets its own log lines. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { it } from "@effect/vitest"
 import { Effect, type FileSystem, Logger, type Path, type Scope } from "effect"
 
-const textOf = (message: unknown) => (Array.isArray(message) ? message : [message]).map(String).join(" ")
+const toText = (message: unknown) => (Array.isArray(message) ? message : [message]).map(String).join(" ")
 
 export const itLive = <A, E>(
   name: string,
@@ -11,8 +11,8 @@ export const itLive = <A, E>(
 ) =>
   it.live(name, () => {
     const logs: Array<string> = []
-    const keep = Logger.make(({ logLevel, message }) => {
-      logs.push(`${logLevel}: ${textOf(message)}`)
+    const collect = Logger.make(({ logLevel, message }) => {
+      logs.push(`${logLevel}: ${toText(message)}`)
     })
-    return test(logs).pipe(Effect.provide([NodeServices.layer, Logger.layer([keep])]))
+    return test(logs).pipe(Effect.provide([NodeServices.layer, Logger.layer([collect])]))
   })

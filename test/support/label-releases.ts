@@ -1,21 +1,21 @@
 /**
- * Releases of a few labels, in the two forms of the source, for tests that need labels which no sample has. Empty text means
- * not stated: the JSON form leaves the key out, the CSV form writes `""`.
+ * Writes releases of a few labels in both forms of the source, for labels that no sample has. An empty text means that
+ * the label does not state the value: the JSON form omits the key, the CSV form writes `""`.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { run } from "./programs.ts"
 
-/** Numbers are texts, so that `4.00E+4` reaches the file as it is. */
+/** Numbers are texts, so that a number such as `4.00E+4` is written unchanged. */
 export interface Amount {
   readonly nutrient_id: number
-  /** Empty: the row has no amount. */
+  /** Empty if the row has no amount. */
   readonly amount: string
   readonly derivation?: keyof typeof derivations
-  /** Only the CSV form has it. */
+  /** Only in the CSV form. */
   readonly percent_daily_value?: string
-  /** What the JSON form says of a nutrient that no dictionary knows. */
+  /** Description in the JSON form, for a nutrient that no dictionary has. */
   readonly unknown?: { readonly number: string; readonly name: string; readonly unitName: string }
 }
 
@@ -43,14 +43,14 @@ export interface Label {
   readonly short_description: string
   readonly nutrients: ReadonlyArray<Amount>
   readonly attributes: ReadonlyArray<{ readonly name: string; readonly value: string }>
-  /** The following only the CSV form has. */
+  /** This and the next field are only in the CSV form. */
   readonly food_category_id: string
   readonly not_a_significant_source_of: string
-  /** The following only the JSON form has. */
+  /** This and the following fields are only in the JSON form. */
   readonly gpc_class_code: string
   readonly caffeine_statement: string
   readonly footnote: string
-  /** By the keys of the source; undefined: the key `labelNutrients` is missing. */
+  /** By the keys of the source; undefined if the key `labelNutrients` is missing. */
   readonly label_nutrients: Readonly<Record<string, string>> | undefined
   /** Versions before this one, with their publication days. */
   readonly update_log: ReadonlyArray<readonly [fdc_id: number, published_on: string]>
@@ -58,7 +58,7 @@ export interface Label {
 
 const derivations = { LCCS: 70, LCSA: 71, LCSL: 73, LCCD: 75, LCGE: 77 }
 
-const unstated: Omit<Label, "fdc_id"> = {
+const defaults: Omit<Label, "fdc_id"> = {
   description: "ROLLED OATS",
   publication_date: "2025-04-24",
   brand_owner: "",
@@ -90,18 +90,18 @@ const unstated: Omit<Label, "fdc_id"> = {
   update_log: []
 }
 
-/** A label that states its name, source and publication day, and what the test is about. */
-export const aLabel = (stated: Partial<Label> & Pick<Label, "fdc_id">): Label => ({ ...unstated, ...stated })
+/** A label with a name, a source and a publication day, and the given values. */
+export const aLabel = (stated: Partial<Label> & Pick<Label, "fdc_id">): Label => ({ ...defaults, ...stated })
 
-/** Marks a number until the JSON is text, then it stands there with its own digits. */
-const numberAsWritten = (digits: string) => `<number>${digits}`
-const amountsOf = (pairs: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.entries(pairs).map(([key, value]) => [key, { value: numberAsWritten(value) }]))
+/** Marks a number, which is then written to the JSON text with its own digits. */
+const markNumber = (digits: string) => `<number>${digits}`
+const toAmounts = (pairs: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(pairs).map(([key, value]) => [key, { value: markNumber(value) }]))
 
-const stated = (entries: Readonly<Record<string, string>>) =>
+const omitEmpty = (entries: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== ""))
 
-const jsonOf = (label: Label) => {
+const toJson = (label: Label) => {
   const food = {
     foodClass: "Branded",
     description: label.description,
@@ -110,10 +110,13 @@ const jsonOf = (label: Label) => {
       id: label.fdc_id * 100 + index,
       nutrient: { id: nutrient_id, ...unknown },
       foodNutrientDerivation: { code: derivation },
-      ...(amount !== "" && { amount: numberAsWritten(amount) })
+      ...(amount !== "" && { amount: markNumber(amount) })
     })),
-    foodAttributes: label.attributes.map((remark, index) => ({ id: label.fdc_id * 100 + index, ...stated(remark) })),
-    ...stated({
+    foodAttributes: label.attributes.map((attribute, index) => ({
+      id: label.fdc_id * 100 + index,
+      ...omitEmpty(attribute)
+    })),
+    ...omitEmpty({
       modifiedDate: label.modified_date,
       availableDate: label.available_date,
       discontinuedDate: label.discontinued_date,
@@ -124,19 +127,19 @@ const jsonOf = (label: Label) => {
       gtinUpc: label.gtin_upc,
       dataSource: label.data_source,
       ingredients: label.ingredients,
-      servingSize: label.serving_size && numberAsWritten(label.serving_size),
+      servingSize: label.serving_size && markNumber(label.serving_size),
       servingSizeUnit: label.serving_size_unit,
       householdServingFullText: label.household_serving_fulltext,
       shortDescription: label.short_description,
       packageWeight: label.package_weight,
       preparationStateCode: label.preparation_state_code,
-      gpcClassCode: label.gpc_class_code && numberAsWritten(label.gpc_class_code),
+      gpcClassCode: label.gpc_class_code && markNumber(label.gpc_class_code),
       caffeineStatement: label.caffeine_statement,
       footnote: label.footnote,
       brandedFoodCategory: label.branded_food_category,
       publicationDate: label.publication_date
     }),
-    ...(label.label_nutrients && { labelNutrients: amountsOf(label.label_nutrients) }),
+    ...(label.label_nutrients && { labelNutrients: toAmounts(label.label_nutrients) }),
     tradeChannels: label.trade_channels.length > 0 ? label.trade_channels : ["NO_TRADE_CHANNEL"],
     microbes: [],
     fdcId: label.fdc_id,
@@ -146,14 +149,14 @@ const jsonOf = (label: Label) => {
   return JSON.stringify(food).replace(/"<number>([^"]*)"/g, "$1")
 }
 
-/** Writes the JSON form into a file. */
+/** Writes the JSON form to a file. */
 export const writeJson = (file: string, labels: ReadonlyArray<Label>): void =>
-  writeFileSync(file, `{"BrandedFoods": [\n${labels.map(jsonOf).join(",\n")}\n]}`)
+  writeFileSync(file, `{"BrandedFoods": [\n${labels.map(toJson).join(",\n")}\n]}`)
 
 export type Row = Readonly<Record<string, string>>
 
-/** The rows of the four files, by column name. */
-export const csvRowsOf = (labels: ReadonlyArray<Label>) => ({
+/** The rows of the four CSV files, by column name. */
+export const toCsvRows = (labels: ReadonlyArray<Label>) => ({
   food: labels.map(
     ({ description, fdc_id, food_category_id, publication_date }): Row => ({
       fdc_id: String(fdc_id),
@@ -220,36 +223,36 @@ export const csvRowsOf = (labels: ReadonlyArray<Label>) => ({
     )
   )
 })
-export type CsvRows = ReturnType<typeof csvRowsOf>
+export type CsvRows = ReturnType<typeof toCsvRows>
 
-const lineOf = (fields: ReadonlyArray<string>) => fields.map((field) => `"${field.replaceAll('"', '""')}"`).join(",")
+const toLine = (fields: ReadonlyArray<string>) => fields.map((field) => `"${field.replaceAll('"', '""')}"`).join(",")
 
-/** A CSV file as the source writes it; a table without rows takes its columns from `otherwise`. */
-export const csvText = (rows: ReadonlyArray<Row>, end = "\n", otherwise: ReadonlyArray<string> = []): string => {
-  const columns = rows[0] === undefined ? otherwise : Object.keys(rows[0])
-  const lines = rows.map((row) => lineOf(columns.map((column) => row[column] ?? "")))
-  return [lineOf(columns), ...lines].map((line) => line + end).join("")
+/** A CSV file in the format of the source. `defaultColumns` are the columns of a table without rows. */
+export const csvText = (rows: ReadonlyArray<Row>, end = "\n", defaultColumns: ReadonlyArray<string> = []): string => {
+  const columns = rows[0] === undefined ? defaultColumns : Object.keys(rows[0])
+  const lines = rows.map((row) => toLine(columns.map((column) => row[column] ?? "")))
+  return [toLine(columns), ...lines].map((line) => line + end).join("")
 }
 
-const neededColumns: Readonly<Record<keyof CsvRows, ReadonlyArray<string>>> = {
+const requiredColumns: Readonly<Record<keyof CsvRows, ReadonlyArray<string>>> = {
   food: ["fdc_id", "description", "publication_date"],
   branded_food: [],
   food_nutrient: ["id", "fdc_id", "nutrient_id", "amount", "derivation_id"],
   food_attribute: ["id", "fdc_id", "name", "value"]
 }
 
-/** Writes the files of the CSV form into a folder. */
+/** Writes the files of the CSV form to a folder. */
 export const writeCsv = (folder: string, rows: CsvRows, end = "\n"): void => {
   mkdirSync(folder, { recursive: true })
   for (const member of ["food", "branded_food", "food_nutrient", "food_attribute"] as const) {
-    writeFileSync(path.join(folder, `${member}.csv`), csvText(rows[member], end, neededColumns[member]))
+    writeFileSync(path.join(folder, `${member}.csv`), csvText(rows[member], end, requiredColumns[member]))
   }
 }
 
 export const forms = ["json", "csv"] as const
 export type Form = (typeof forms)[number]
 
-/** Runs the pipeline over a release that lies on this machine, and answers the record of the run. */
+/** Runs the pipeline on a local release. Returns the record of the run. */
 export const ingestFile = async (
   home: string,
   file: string,
@@ -262,7 +265,7 @@ export const ingestFile = async (
   return JSON.parse(stdout)
 }
 
-/** Loads labels, in one of the two forms, as the release of a day. */
+/** Loads labels as the release of a day, in one of the two forms. */
 export const ingestLabels = async (
   home: string,
   form: Form,
@@ -275,15 +278,15 @@ export const ingestLabels = async (
   const release = path.join(folder, form === "json" ? `${name}.json` : name)
   try {
     if (form === "json") writeJson(release, labels)
-    else writeCsv(release, csvRowsOf(labels))
+    else writeCsv(release, toCsvRows(labels))
     return await ingestFile(home, release, ...flags)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** A new home that holds these labels and nothing else. The caller removes it. */
-export const homeWith = async (labels: ReadonlyArray<Label>, form: Form = "json"): Promise<string> => {
+/** Makes a home that contains only these labels. The caller removes it. */
+export const makeHome = async (labels: ReadonlyArray<Label>, form: Form = "json"): Promise<string> => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-labels-"))
   try {
     await ingestLabels(home, form, labels)

@@ -1,11 +1,11 @@
-/** More generations with one more reading each, from a recorded payload of one more trading day. */
+/** Publishes further generations, each with the readings of further trading days from a recording. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { type Environment, run } from "./programs.ts"
 
-/** The butter closes of these days of the form 2026-09-30, after the bundled samples end. */
-const payloadOf = (days: ReadonlyArray<string>) => {
+/** A payload with the butter closes of these days, such as 2026-09-30, which are after the end of the bundled samples. */
+const makePayload = (days: ReadonlyArray<string>) => {
   const results = days.map((day) => {
     const [year, month, date] = day.split("-")
     const report_date = `${month}/${date}/${year}`
@@ -26,11 +26,11 @@ const payloadOf = (days: ReadonlyArray<string>) => {
   return JSON.stringify({ stats, results: [...results, cheese] })
 }
 
-/** Writes a recording of these days. The other reports are not in it. */
+/** Writes a recording of these days. It lacks the other reports. */
 export const recordDays = (folder: string, days: ReadonlyArray<string>) => {
   const reports = path.join(folder, "marsapi.ams.usda.gov/services/v1.2/reports")
   mkdirSync(reports, { recursive: true })
-  writeFileSync(path.join(reports, "1603"), payloadOf(days))
+  writeFileSync(path.join(reports, "1603"), makePayload(days))
 }
 
 /** Publishes one more generation. The other reports are left out, so the run exits with 4. */
@@ -46,7 +46,8 @@ export const addGeneration = async (
       LARDER_HOME: home,
       ...environment
     })
-    if (code !== 4 || !stdout.includes('"outcome":"partial"')) throw new Error(`unexpected end ${code}:\n${stderr}`)
+    if (code !== 4 || !stdout.includes('"outcome":"partial"'))
+      throw new Error(`unexpected exit code ${code}:\n${stderr}`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,6 +1,6 @@
 /**
- * The two programs as real processes: what a test runs is what a user runs. Commands that a test waits for share one
- * process; a server, and whatever is watched or killed, has its own.
+ * Runs the two programs as real processes, as users do. Commands whose end a test awaits share one process. A server,
+ * and a command that a test observes or kills, has its own.
  */
 import { type ChildProcess, fork, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -24,19 +24,19 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** Settings of whoever runs the tests must not reach the programs under test. */
-export const clean = (environment: Environment) => {
+/** The environment of a program under test, without the settings of the person who runs the tests. */
+export const cleanEnvironment = (environment: Environment) => {
   const own = Object.entries(process.env).filter(([name]) => !/^(LARDER_|MARS_API_KEY|(https?|no)_proxy$)/i.test(name))
   return { ...Object.fromEntries(own), ...environment }
 }
 
 export const start = (program: Program, args: ReadonlyArray<string>, environment: Environment): ChildProcess =>
   spawn(process.execPath, [binary[program], ...args], {
-    env: clean(environment),
+    env: cleanEnvironment(environment),
     stdio: ["ignore", "pipe", "pipe"]
   })
 
-const textOf = (stream: NodeJS.ReadableStream | null) => {
+const collectText = (stream: NodeJS.ReadableStream | null) => {
   let text = ""
   stream?.setEncoding("utf8").on("data", (piece) => {
     text += piece
@@ -44,9 +44,9 @@ const textOf = (stream: NodeJS.ReadableStream | null) => {
   return () => text
 }
 
-export const ended = (child: ChildProcess): Promise<Ended> => {
-  const stdout = textOf(child.stdout)
-  const stderr = textOf(child.stderr)
+export const waitForExit = (child: ChildProcess): Promise<Ended> => {
+  const stdout = collectText(child.stdout)
+  const stderr = collectText(child.stderr)
   return new Promise((resolve, reject) => {
     child.once("error", reject)
     child.once("close", (code, signal) => resolve({ code, signal, stdout: stdout(), stderr: stderr() }))
@@ -59,17 +59,17 @@ export interface Command {
   readonly environment: Environment
 }
 
-/** Settings that a program reads for each command. With any other setting it may load other code. */
-const readEachTime = new Set([
+/** Settings that a program reads again for each command. Any other setting may change the code that it loads. */
+const rereadSettings = new Set([
   ...["LARDER_HOME", "LARDER_SOURCES", "LARDER_LEDGER_URL"],
   ...["LARDER_STORES", "LARDER_STORE_FILES", "LARDER_PRIVATE_HOSTS"],
   ...["LARDER_CONSOLE_URL", "LARDER_HOST", "LARDER_PORT", "LARDER_CONSOLE_PORT", "LARDER_API_KEY"],
   ...["LARDER_DEPOT", "LARDER_DEPOT_POLL", "LARDER_DEPOT_PUBLIC_KEY", "LARDER_KEPT_GENERATIONS", "LARDER_LAKE"],
   ...["AWS_ENDPOINT_URL_S3", "AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]
 ])
-/** A command that ends, and that does not pipe a file to its output. */
+/** Whether the shared process can run a command: it ends, and does not pipe a file to its output. */
 const canShare = ({ args, environment, program }: Command) =>
-  Object.keys(environment).every((name) => readEachTime.has(name)) &&
+  Object.keys(environment).every((name) => rereadSettings.has(name)) &&
   !(program === "larder-serve" && args[0] === "start") &&
   !args.some((arg) => arg === "--csv" || arg === "--parquet")
 
@@ -78,60 +78,59 @@ let isBusy = false
 
 const startShared = () =>
   fork(path.join(repository, "test/support/commands.ts"), {
-    env: clean({ UV_THREADPOOL_SIZE: "16" }), // as `launch.mjs` sets it
+    env: cleanEnvironment({ UV_THREADPOOL_SIZE: "16" }), // as `launch.mjs` sets it
     execArgv: nodeFlags,
     stdio: ["ignore", "inherit", "inherit", "ipc"]
   })
 
-/** It is waited for while it works; idle, it ends with this process. */
-const isWaitedFor = (child: ChildProcess, is: boolean) => {
-  for (const handle of [child, child.channel]) is ? handle?.ref() : handle?.unref()
+/** While it is busy, this process waits for it. When it is idle, it ends with this process. */
+const setBusy = (child: ChildProcess, busy: boolean) => {
+  isBusy = busy
+  for (const handle of [child, child.channel]) busy ? handle?.ref() : handle?.unref()
 }
 
-/** Runs a command in the process that this test file keeps for them. */
+/** Runs a command in the process that this test file shares for commands. */
 const runShared = async (command: Command): Promise<Ended> => {
-  isBusy = true
   shared ??= startShared()
   const child = shared
-  isWaitedFor(child, true)
-  const over = new AbortController()
+  setBusy(child, true)
+  const listeners = new AbortController()
   try {
-    const answered = once(child, "message", over)
-    const lost = once(child, "exit", over)
+    const message = once(child, "message", listeners)
+    const exit = once(child, "exit", listeners)
     child.send(command)
-    const [ended] = await Promise.race([answered, lost.then(([code]) => [lostCommand(command, code)])])
-    return ended
+    const [result] = await Promise.race([message, exit.then(([code]) => failLost(command, code))])
+    return result
   } finally {
-    over.abort()
-    isWaitedFor(child, false)
-    isBusy = false
+    listeners.abort()
+    setBusy(child, false)
   }
 }
 
-const lostCommand = ({ args, program }: Command, code: unknown) => {
+const failLost = ({ args, program }: Command, code: unknown): never => {
   shared = undefined
   throw new Error(`test/support/commands.ts ended with ${code} while it ran ${program} ${args.join(" ")}`)
 }
 
-/** Runs a program to its end. What runs beside another one has a process of its own: DuckDB's locks are between processes. */
+/** Runs a program until it ends. A command that runs during another one has its own process: DuckDB locks files between processes. */
 export const run = (program: Program, args: ReadonlyArray<string>, environment: Environment): Promise<Ended> => {
   const command = { program, args, environment }
-  return isBusy || !canShare(command) ? ended(start(program, args, environment)) : runShared(command)
+  return isBusy || !canShare(command) ? waitForExit(start(program, args, environment)) : runShared(command)
 }
 
 export interface Server {
   readonly api: string
   readonly console: string
   readonly payments: "simulated" | "test" | "live"
-  /** With `--demo`: the printed way into the console; null where somebody can sign in already. */
+  /** With `--demo`, the printed sign-in link of the console; null if anyone can sign in already. */
   readonly first_link: string | null
   readonly child: ChildProcess
-  /** What it logged so far. */
+  /** The log lines so far. */
   readonly logs: () => string
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>
 }
 
-/** Starts a server on free ports and waits for its addresses. */
+/** Starts a server on free ports, and waits until it prints its addresses. */
 export const startServer = async (
   home: string,
   environment: Environment = {},
@@ -143,7 +142,7 @@ export const startServer = async (
     LARDER_CONSOLE_PORT: "0",
     ...environment
   })
-  const logs = textOf(child.stderr)
+  const logs = collectText(child.stderr)
   const closed = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)))
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })
   const first = await Promise.race([
@@ -161,33 +160,33 @@ export const startServer = async (
   }
 }
 
-/** Waits until a server has taken a generation over: it looks four times a second. Its console says so, and costs nothing. */
-export const untilServed = async ({ console }: Pick<Server, "console">, generation: unknown): Promise<void> => {
-  for (let looks = 0; looks < 1200; looks++) {
+/** Waits until a server serves a generation. The server polls four times a second. Requests to its console are free. */
+export const waitUntilServed = async ({ console }: Pick<Server, "console">, generation: unknown): Promise<void> => {
+  for (let attempt = 0; attempt < 1200; attempt++) {
     const ready = (await (await fetch(`${console}/readyz`)).json()) as { readonly generation: string }
     if (ready.generation === generation) return
     await setTimeout(50)
   }
-  throw new Error(`${generation} was never served`)
+  throw new Error(`${generation} is not served after a minute`)
 }
 
-const printed = async (home: string, args: ReadonlyArray<string>, environment: Environment): Promise<string> => {
+const runAdmin = async (home: string, args: ReadonlyArray<string>, environment: Environment): Promise<string> => {
   const { code, stderr, stdout } = await run("larder-serve", [...args, "--json"], { LARDER_HOME: home, ...environment })
   if (code !== 0) throw new Error(`larder-serve ${args.join(" ")} ended with ${code}:\n${stderr}`)
   return stdout
 }
 
-/** Runs an administrative command and reads its JSON. */
+/** Runs an administrative command, and parses the JSON that it prints. */
 export const admin = async <A>(home: string, args: ReadonlyArray<string>, environment: Environment = {}): Promise<A> =>
-  JSON.parse(await printed(home, args, environment)) as A
+  JSON.parse(await runAdmin(home, args, environment)) as A
 
-/** The same for a command that prints one JSON value a line. */
+/** Like `admin`, for a command that prints one JSON value per line. */
 export const adminLines = async <A>(
   home: string,
   args: ReadonlyArray<string>,
   environment: Environment = {}
 ): Promise<ReadonlyArray<A>> => {
-  const lines = (await printed(home, args, environment)).split("\n").filter((line) => line !== "")
+  const lines = (await runAdmin(home, args, environment)).split("\n").filter((line) => line !== "")
   return lines.map((line) => JSON.parse(line) as A)
 }
 
@@ -200,12 +199,12 @@ export interface CreatedKey {
 interface KeyOptions {
   readonly scopes?: string
   readonly budget?: string
-  /** Credited beyond the 5,000 credits. */
+  /** Credited in addition to the first 5,000 credits. */
   readonly usd?: string
   readonly environment?: Environment
 }
 
-/** A new account with its 5,000 credits, and a key of it. */
+/** Creates an account, with its first 5,000 credits, and a key. */
 export const newKey = async (
   home: string,
   { budget = "100", environment = {}, scopes = "all", usd }: KeyOptions = {}

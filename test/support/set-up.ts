@@ -1,4 +1,4 @@
-/** What all tests of a run share: made before the first of them, and removed after the last. */
+/** Makes what all tests of a run share, before the first test, and removes it after the last. */
 import type { TestProject } from "vitest/node"
 import { providePostgres } from "./postgres/shared.ts"
 import { provideSampleHome } from "./sample-home.ts"
@@ -6,17 +6,17 @@ import { provideServer } from "./shared-server.ts"
 
 export default async (project: TestProject) => {
   const { ledger } = project.getProvidedContext()
-  const removing: Array<() => unknown> = []
-  const provided = async (made: Promise<() => unknown>) => void removing.unshift(await made)
+  const removals: Array<() => unknown> = []
+  const provide = async (making: Promise<() => unknown>) => void removals.unshift(await making)
   const remove = async () => {
-    for (const one of removing) await one()
+    for (const removal of removals) await removal()
   }
   try {
-    const making = [provided(provideSampleHome(project))]
-    if (ledger === "in PostgreSQL") making.push(provided(providePostgres(project)))
-    await Promise.allSettled(making) // so that everything that was made is removed
+    const making = [provide(provideSampleHome(project))]
+    if (ledger === "in PostgreSQL") making.push(provide(providePostgres(project)))
+    await Promise.allSettled(making) // so that everything is removed if one fails
     await Promise.all(making)
-    await provided(provideServer(project))
+    await provide(provideServer(project))
     return remove
   } catch (cause) {
     await remove()

@@ -1,4 +1,4 @@
-/** Recorded payloads of the real sources: a folder beside the repository, not part of it. */
+/** Recorded payloads of the real sources, in a folder beside the repository. */
 import { existsSync } from "node:fs"
 import path from "node:path"
 import { describe, it } from "vitest"
@@ -8,7 +8,7 @@ export type Source = "fdc" | "gov" | "storefront"
 
 export const samplesOf = (source: Source) => path.resolve(repository, "../shared/samples", source)
 
-/** Describes what becomes of the samples of a source. Where they are absent, nothing is said. */
+/** A group of tests that read the samples of a source; an empty group if they are absent. */
 export const describeSamples = (source: Source, name: string, tests: () => void) => {
   if (existsSync(samplesOf(source))) return describe(name, tests)
   return describe(`${name}: shared samples are absent`, () => {

@@ -1,6 +1,6 @@
 /**
- * One server over the bundled samples for all files of a run: each file works in accounts of its own. A test that needs other
- * settings, other data, a restart or the whole log starts a server of its own (`startOwnServer`).
+ * One server with the bundled samples for all test files of a run. Each file uses its own accounts. A test that needs
+ * other settings, other data, a restart or the whole log starts its own server (`startOwnServer`).
  */
 import { createWriteStream, rmSync } from "node:fs"
 import path from "node:path"
@@ -15,7 +15,7 @@ interface SharedServer {
   readonly api: string
   readonly console: string
   readonly environment: Environment
-  /** The file that its log goes to. */
+  /** The file of its log. */
   readonly log: string
 }
 
@@ -25,10 +25,10 @@ declare module "vitest" {
   }
 }
 
-/** The name under which the shared server answers the paged shape. */
+/** The host name for which the shared server responds in the paged shape. */
 export const dataHost = "data.larder.test"
 
-/** Starts it over the sample home that was provided; answers how to end it. */
+/** Starts the server on a copy of the sample home. Returns a function that ends it. */
 export const provideServer = async (project: TestProject) => {
   const { ledger, postgresUrl, sampleHome } = project.getProvidedContext()
   const home = copyHome(sampleHome)

@@ -1,6 +1,6 @@
 /**
- * Storefronts as a run stages and publishes them, without feeds: for tests that need stores which no sample has. `…Record`
- * is what the API answers for a row, written down a second time.
+ * Stages and publishes storefronts without feeds, for stores that no sample has. The functions `…Record` return the
+ * expected API record of a row, independently of the code under test.
  */
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -9,9 +9,9 @@ import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { identifier, layoutOf, literal, type Staging, stage, storefront } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import { aRun, publishStaged } from "./warehouse/pantry.ts"
+import { aRun, publishStaged } from "./warehouse/example-data-set.ts"
 
-/** The first read of all stores; later ones are given their time. */
+/** Time of the first read of all stores. Later reads have their own times. */
 export const firstRead = "2026-10-01T13:04:36.000Z"
 
 const store = {
@@ -103,17 +103,17 @@ export const aCollection = (
   stated: Partial<CollectionRow> & Pick<CollectionRow, "collection_id" | "store_id">
 ): CollectionRow => ({ ...collection, ...stated })
 
-/** What one run read. */
+/** The rows that one run read. */
 export interface Reads {
   readonly stores: ReadonlyArray<StoreRow>
   readonly products?: ReadonlyArray<ProductRow>
   readonly collections?: ReadonlyArray<CollectionRow>
-  /** When; a later read of a store than the one before. */
+  /** Later than the previous read of a store. */
   readonly read_at?: string
 }
 
 const Column = Schema.Struct({ name: Schema.String, type: Schema.String })
-const columnsOf = `
+const selectColumns = `
   select column_name as name, data_type as type from duckdb_columns()
   where database_name = current_database() and schema_name = $schema and table_name = $table
   order by column_index`
@@ -127,7 +127,7 @@ const load = Effect.fnUntraced(function* (
   if (rows.length === 0) return
   const lines = `${file}.${table}.ndjson`
   yield* Effect.sync(() => writeFileSync(lines, rows.map((row) => `${JSON.stringify(row)}\n`).join("")))
-  const columns = (yield* db.all(Column, columnsOf, { schema, table })).map(
+  const columns = (yield* db.all(Column, selectColumns, { schema, table })).map(
     ({ name, type }) => `${literal(name)}: ${literal(type)}`
   )
   yield* db.run(`
@@ -137,7 +137,7 @@ const load = Effect.fnUntraced(function* (
 
 const fill = (run_id: string, { collections = [], products = [], read_at = firstRead, stores }: Reads) =>
   Effect.fnUntraced(function* (staging: Staging) {
-    const ofRun = { run_id, raw_sha256: "ab", fetched_at: read_at }
+    const runColumns = { run_id, raw_sha256: "ab", fetched_at: read_at }
     yield* load(
       staging,
       "store",
@@ -146,14 +146,14 @@ const fill = (run_id: string, { collections = [], products = [], read_at = first
     yield* load(
       staging,
       "product",
-      products.map((row) => ({ ...row, ...ofRun }))
+      products.map((row) => ({ ...row, ...runColumns }))
     )
     yield* load(
       staging,
       "collection",
       collections.map(({ image, ...row }) => {
         const picture = { image_src: image?.src, image_width: image?.width, image_height: image?.height }
-        return { ...row, ...picture, ...ofRun }
+        return { ...row, ...picture, ...runColumns }
       })
     )
     yield* load(
@@ -170,7 +170,7 @@ const fill = (run_id: string, { collections = [], products = [], read_at = first
     return products.length + collections.length
   })
 
-/** Publishes what a run read. Answers with the name of the generation. */
+/** Publishes the reads of a run. Returns the name of the generation. */
 export const publishReads = (home: string, reads: Reads): Promise<string | null> => {
   const run_id = `run-${randomUUID()}`
   const published = Effect.gen(function* () {
@@ -194,8 +194,8 @@ export const publishReads = (home: string, reads: Reads): Promise<string | null>
   )
 }
 
-/** A new home that holds these stores and nothing else. The caller removes it. */
-export const homeWithStores = async (reads: Reads): Promise<string> => {
+/** Makes a home that contains only these stores. The caller removes it. */
+export const makeHome = async (reads: Reads): Promise<string> => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-stores-"))
   try {
     await publishReads(home, reads)
@@ -236,7 +236,7 @@ export const collectionRecord = (row: CollectionRow, product_count: number) => (
   source: "platform"
 })
 
-/** The newest publication first, those without a time last; equal ones by the bytes of their id. */
+/** Sorts by publication time, newest first and unpublished last, then by the bytes of the id. */
 export const newestFirst = <A extends { readonly published_at: string | null }>(
   rows: ReadonlyArray<A>,
   id: (row: A) => string

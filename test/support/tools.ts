@@ -1,22 +1,26 @@
-/** Programs that are not npm packages, and that tests bring along: installed once, with pinned versions, into a folder of the cache. */
+/** Installs programs for tests that are not npm packages, once and with pinned versions, into a folder of the cache. */
 import { spawn, spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { clean, type Environment, ended } from "./programs.ts"
+import { cleanEnvironment, type Environment, waitForExit } from "./programs.ts"
 
 export type Command = readonly [program: string, ...args: ReadonlyArray<string>]
 
 export const isInstalled = (program: string) => spawnSync(program, ["--version"]).error === undefined
 
-/** What it writes; an error with all it has written where it fails. */
-export const done = async ([program, ...args]: Command, cwd: string, environment: Environment): Promise<string> => {
-  const child = spawn(program, args, { cwd, env: clean(environment), stdio: ["ignore", "pipe", "pipe"] })
-  const { code, stderr, stdout } = await ended(child)
+/** Returns the output of a command. If it fails, the error has all of its output. */
+export const runCommand = async (
+  [program, ...args]: Command,
+  cwd: string,
+  environment: Environment
+): Promise<string> => {
+  const child = spawn(program, args, { cwd, env: cleanEnvironment(environment), stdio: ["ignore", "pipe", "pipe"] })
+  const { code, stderr, stdout } = await waitForExit(child)
   if (code === 0) return stdout
   throw new Error(`${program} ${args.join(" ")}\nended with ${code}:\n${stdout}\n${stderr}`)
 }
 
-/** Packages of PyPI in a folder of their own, as a file of requirements lists them, all of them. */
+/** Commands that install exactly the PyPI packages of a requirements file into a folder. */
 export const pythonPackages = (folder: string, requirements: string): ReadonlyArray<Command> => [
   ["python3", "-m", "venv", path.join(folder, "venv")],
   [
@@ -26,7 +30,7 @@ export const pythonPackages = (folder: string, requirements: string): ReadonlyAr
   ]
 ]
 
-/** Runs these commands where the folder was not filled by the same ones, with the same file of requirements. */
+/** Fills a folder with these commands, unless the same ones have filled it with the same requirements file. */
 export const installOnce = async (
   folder: string,
   commands: ReadonlyArray<Command>,
@@ -34,11 +38,11 @@ export const installOnce = async (
   environment: Environment
 ) => {
   const required = requirements !== undefined && existsSync(requirements) ? readFileSync(requirements, "utf8") : ""
-  const wanted = JSON.stringify([commands, required])
+  const expected = JSON.stringify([commands, required])
   const list = path.join(folder, "installed.json")
-  if (existsSync(list) && readFileSync(list, "utf8") === wanted) return
+  if (existsSync(list) && readFileSync(list, "utf8") === expected) return
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  for (const command of commands) await done(command, folder, environment)
-  writeFileSync(list, wanted)
+  for (const command of commands) await runCommand(command, folder, environment)
+  writeFileSync(list, expected)
 }

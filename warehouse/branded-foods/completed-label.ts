@@ -94,7 +94,7 @@ const rules: Readonly<Record<string, string>> = {
 const runColumns = ["fdc_id", "source_rows", "fetched_at", "run_id", "raw_sha256"]
 
 /** The merged value of a column, as SQL over `s` and `l`; undefined for columns that are not merged. */
-export const completedLabel = (column: string): string | undefined => {
+export const mergeLabelColumn = (column: string): string | undefined => {
   if (runColumns.includes(column)) return undefined
   return rules[column] ?? merge(column, either(column))
 }

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { isDepot } from "@larder/test/support/warehouse/depot-contract.ts"
+import { testDepot } from "@larder/test/support/warehouse/depot-contract.ts"
 import { Effect, FileSystem } from "effect"
 import { identifyFile } from "../generation/parts.ts"
 import { datedObjects, objectName, putObject } from "./depot.ts"
@@ -41,7 +41,7 @@ const errorIn = (
 }
 
 describe("a depot in a folder", () => {
-  isDepot(Effect.map(aFolder, (folder) => folderDepot(path.join(folder, "not there yet"))))
+  testDepot(Effect.map(aFolder, (folder) => folderDepot(path.join(folder, "not there yet"))))
 
   itLive("stores a file as a read-only hard link, or as a copy if it is on another file system", () =>
     Effect.gen(function* () {

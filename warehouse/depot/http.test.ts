@@ -3,7 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { aBucket, soon, withClient } from "@larder/test/support/depots/networked.ts"
 import { staticHost } from "@larder/test/support/depots/static-host.ts"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { isReadableDepot } from "@larder/test/support/warehouse/depot-contract.ts"
+import { testReadableDepot } from "@larder/test/support/warehouse/depot-contract.ts"
 import { Effect, FileSystem, Option, Redacted } from "effect"
 import { datedObjects, hintName } from "./depot.ts"
 import { folderDepot } from "./folder.ts"
@@ -42,7 +42,7 @@ const aHost = (
   )
 
 describe("a depot behind a web server", () => {
-  isReadableDepot(served)
+  testReadableDepot(served)
 
   itLive("finds the newest generation by its number if there is no hint", () =>
     Effect.gen(function* () {

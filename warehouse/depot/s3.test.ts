@@ -1,8 +1,8 @@
 import { describe } from "@effect/vitest"
 import { aBucket } from "@larder/test/support/depots/networked.ts"
-import { isDepot } from "@larder/test/support/warehouse/depot-contract.ts"
+import { testDepot } from "@larder/test/support/warehouse/depot-contract.ts"
 import { Effect } from "effect"
 
 describe("a depot in a bucket", () => {
-  isDepot(Effect.map(aBucket, ({ depot }) => depot))
+  testDepot(Effect.map(aBucket, ({ depot }) => depot))
 })

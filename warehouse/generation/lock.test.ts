@@ -39,9 +39,9 @@ describe("a lock", () => {
   itLive("makes other processes wait until it is released", () =>
     Effect.gen(function* () {
       const file = yield* aLock
-      const { order } = yield* otherProcess({ do: "obey" })
-      assert.strictEqual(yield* withLock(file, order({ do: "try", file })), "in use")
-      assert.strictEqual(yield* order({ do: "try", file }), "free")
+      const { send } = yield* otherProcess({ do: "run commands" })
+      assert.strictEqual(yield* withLock(file, send({ do: "try", file })), "in use")
+      assert.strictEqual(yield* send({ do: "try", file }), "free")
     })
   )
   itLive("is released after a failure, a defect and an interruption", () =>

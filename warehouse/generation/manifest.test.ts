@@ -4,18 +4,18 @@ import { itLive } from "@larder/test/support/it-live.ts"
 import {
   aLayout,
   apples,
-  ask,
-  pantryIn,
+  exampleIn,
   pears,
   publishFound,
-  publishingInto
-} from "@larder/test/support/warehouse/pantry.ts"
+  queryWarehouse,
+  withDepot
+} from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, Option } from "effect"
 import type { Depot } from "../depot/depot.ts"
 import type { Layout } from "./layout.ts"
 import { type Change, makeGeneration, manifestName, newestManifest, readManifest } from "./manifest.ts"
 
-const cellar = pantryIn("cellar")
+const cellar = exampleIn("cellar")
 
 /** The same warehouse, in which `meanwhile` runs just before the first manifest is put. */
 const overtaken = <E, R>(layout: Layout, meanwhile: Effect.Effect<unknown, E, R>) =>
@@ -27,7 +27,7 @@ const overtaken = <E, R>(layout: Layout, meanwhile: Effect.Effect<unknown, E, R>
       const before = first ? Effect.orDie(Effect.provideContext(meanwhile, context)) : Effect.void
       return Effect.andThen(before, layout.depot.putText(name, text))
     }
-    return publishingInto(layout, { ...layout.depot, putText })
+    return withDepot(layout, { ...layout.depot, putText })
   })
 
 const nothing: Change = {
@@ -55,11 +55,12 @@ describe("a generation", () => {
       )
       const { run } = yield* publishFound(slow, { prices: [{ ...apples, price: "3" }] }, { run: { run_id: "slow" } })
       assert.strictEqual(run.generation, "larder-000003")
-      assert.deepStrictEqual(yield* ask(layout, "select p.price, c.item from pantry.price p, cellar.price c"), [
-        { price: "3.0000", item: "pear" }
-      ])
       assert.deepStrictEqual(
-        yield* ask(
+        yield* queryWarehouse(layout, "select p.price, c.item from example.price p, cellar.price c"),
+        [{ price: "3.0000", item: "pear" }]
+      )
+      assert.deepStrictEqual(
+        yield* queryWarehouse(
           layout,
           "select run_id, generation, recorded_in from ingest.run where run_id in ('fast', 'slow') order by all"
         ),
@@ -78,7 +79,7 @@ describe("a generation", () => {
       const slow = yield* overtaken(layout, publishFound(elsewhere, { prices: [pears] }))
       const { run } = yield* publishFound(slow, { prices: [{ ...apples, price: "3" }] })
       assert.strictEqual(run.generation, "larder-000003")
-      assert.deepStrictEqual(yield* ask(layout, "select item, price from pantry.price order by item"), [
+      assert.deepStrictEqual(yield* queryWarehouse(layout, "select item, price from example.price order by item"), [
         { item: "apple", price: "3.0000" },
         { item: "pear", price: "2.0000" }
       ])

@@ -2,18 +2,25 @@ import { link, utimes } from "node:fs/promises"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { copied } from "@larder/test/support/warehouse/copied-home.ts"
-import { aLayout, apples, ask, pears, publishFound, tamper } from "@larder/test/support/warehouse/pantry.ts"
+import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
+import {
+  aLayout,
+  apples,
+  changeDatabase,
+  pears,
+  publishFound,
+  queryWarehouse
+} from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, Fiber, FileSystem, Option } from "effect"
 import { putObject } from "../depot/depot.ts"
 import type { Layout } from "./layout.ts"
 import { newestManifest } from "./manifest.ts"
 import { findFault, identifyFile } from "./parts.ts"
 
-const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
+const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
 const databaseOf = Effect.fnUntraced(function* (layout: Layout) {
   const manifest = Option.getOrThrow(yield* newestManifest(layout.depot))
-  const [part] = manifest.data_sets.pantry?.parts ?? []
+  const [part] = manifest.data_sets.example?.parts ?? []
   return part === undefined ? yield* Effect.die("no part") : { part, file: layout.objectFile(part.sha256) }
 })
 
@@ -40,11 +47,11 @@ describe("a part", () => {
     Effect.gen(function* () {
       const layout = yield* withApples
       const { file } = yield* databaseOf(layout)
-      yield* tamper(file, "create table pantry.foreigner (i int)")
+      yield* changeDatabase(file, "create table example.foreigner (i int)")
       const error = yield* Effect.flip(publishFound(layout, { prices: [pears] }))
       assert.match(
         error.message,
-        /^pantry\.duckdb of pantry \(.*\) (has \d+ bytes, but was published with \d+|was changed after it was published: it has another SHA-256)\. It is not used\. Rebuild it from the raw archive with: npx larder-ingest rebuild pantry; or go back with: npx larder-ingest rollback --only pantry$/
+        /^example\.duckdb of example \(.*\) (has \d+ bytes, but was published with \d+|was changed after it was published: it has another SHA-256)\. It is not used\. Rebuild it from the raw archive with: npx larder-ingest rebuild example; or go back with: npx larder-ingest rollback --only example$/
       )
       assert.strictEqual(Option.getOrThrow(yield* newestManifest(layout.depot)).number, 1)
     })
@@ -56,8 +63,8 @@ describe("a part", () => {
       const { file } = yield* databaseOf(layout)
       yield* fs.remove(file)
       const error = yield* Effect.flip(publishFound(layout, { prices: [pears] }))
-      assert.match(error.message, /^pantry\.duckdb of pantry \(.*\) is missing\./)
-      assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price"), [{ item: "apple" }])
+      assert.match(error.message, /^example\.duckdb of example \(.*\) is missing\./)
+      assert.deepStrictEqual(yield* queryWarehouse(layout, "select item from example.price"), [{ item: "apple" }])
     })
   )
   itLive("is read again the next time if it changed while it was read", () =>

@@ -3,8 +3,15 @@ import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { aLayout, apples, ask, pantryIn, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import {
+  aLayout,
+  apples,
+  exampleIn,
+  pears,
+  publishFound,
+  queryWarehouse
+} from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, FileSystem, Option, Stream } from "effect"
 import { type Depot, objectName, putObject } from "../depot/depot.ts"
 import { folderDepot } from "../depot/folder.ts"
@@ -15,7 +22,7 @@ import { type DataSetEntry, listNumbers, type Manifest, makeGeneration, newestMa
 import { identifyFile } from "./parts.ts"
 import { pull } from "./pull.ts"
 
-const cellar = pantryIn("cellar")
+const cellar = exampleIn("cellar")
 
 const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-depot-" }))
 
@@ -49,7 +56,7 @@ const publishOn = (
 /** What a server does. */
 const follow = (machine: Layout) => Effect.tap(pull(machine), () => refreshOpened(machine))
 const items = (machine: Layout, from: string) =>
-  Effect.map(ask(machine, `select item from ${from} order by item`), (rows) => rows.map(({ item }) => item))
+  Effect.map(queryWarehouse(machine, `select item from ${from} order by item`), (rows) => rows.map(({ item }) => item))
 const sizeOf = (machine: Layout, pipeline: string) =>
   Effect.map(newestManifest(machine.local), (newest) =>
     (Option.getOrThrow(newest).data_sets[pipeline]?.parts ?? []).reduce((sum, { bytes }) => sum + bytes, 0)
@@ -64,18 +71,18 @@ describe("machines that share a depot", () => {
       yield* publishOn(second, { prices: [{ item: "wine" }] }, { of: cellar })
       travelled()
       assert.deepInclude(yield* follow(server), { generation: 2 })
-      assert.isAbove(travelled(), (yield* sizeOf(server, "pantry")) + (yield* sizeOf(server, "cellar")))
-      assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple"])
+      assert.isAbove(travelled(), (yield* sizeOf(server, "example")) + (yield* sizeOf(server, "cellar")))
+      assert.deepStrictEqual(yield* items(server, "example.price"), ["apple"])
       assert.deepStrictEqual(yield* items(server, "cellar.price"), ["wine"])
-      assert.lengthOf(yield* ask(server, "from ingest.run"), 2)
-      assert.lengthOf(yield* ask(server, "from ingest.reject"), 1)
+      assert.lengthOf(yield* queryWarehouse(server, "from ingest.run"), 2)
+      assert.lengthOf(yield* queryWarehouse(server, "from ingest.reject"), 1)
       assert.isUndefined(yield* follow(server))
 
       yield* publishOn(first, { prices: [pears] })
       travelled()
       yield* follow(server)
-      assert.isBelow(travelled(), (yield* sizeOf(server, "pantry")) + 10_000)
-      assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple", "pear"])
+      assert.isBelow(travelled(), (yield* sizeOf(server, "example")) + 10_000)
+      assert.deepStrictEqual(yield* items(server, "example.price"), ["apple", "pear"])
       assert.deepStrictEqual(yield* listNumbers(server.local), [2, 3], "the first is not needed")
     })
   )
@@ -95,9 +102,9 @@ describe("machines that share a depot", () => {
       assert.deepStrictEqual(both.map(({ run }) => run.generation).sort(), ["larder-000003", "larder-000004"])
       for (const machine of [first, second]) {
         yield* follow(machine)
-        assert.deepStrictEqual(yield* items(machine, "pantry.price"), ["apple", "fig", "pear"])
+        assert.deepStrictEqual(yield* items(machine, "example.price"), ["apple", "fig", "pear"])
         assert.deepStrictEqual(yield* items(machine, "cellar.price"), ["plum"])
-        assert.lengthOf(yield* ask(machine, "from ingest.run"), 4)
+        assert.lengthOf(yield* queryWarehouse(machine, "from ingest.run"), 4)
       }
     })
   )
@@ -109,9 +116,9 @@ describe("machines that share a depot", () => {
       yield* publishOn(first, { prices: [pears] })
       const asked = { to: Option.some(1), only: Option.none(), note: Option.none() }
       assert.strictEqual((yield* rollback(second, asked)).generation, "larder-000003")
-      assert.deepStrictEqual(yield* items(second, "pantry.price"), ["apple"])
+      assert.deepStrictEqual(yield* items(second, "example.price"), ["apple"])
       yield* follow(first)
-      assert.deepStrictEqual(yield* items(first, "pantry.price"), ["apple"])
+      assert.deepStrictEqual(yield* items(first, "example.price"), ["apple"])
     })
   )
   itLive("pull a requested generation, and then no older one", () =>
@@ -121,7 +128,7 @@ describe("machines that share a depot", () => {
       for (const item of ["fig", "plum", "pear"]) yield* publishOn(publisher, { prices: [{ item }] })
       const to = (number: number) => pull(laptop, "run", { to: number }).pipe(Effect.tap(() => refreshOpened(laptop)))
       assert.deepInclude(yield* to(2), { generation: 2 })
-      assert.deepStrictEqual(yield* items(laptop, "pantry.price"), ["fig", "plum"])
+      assert.deepStrictEqual(yield* items(laptop, "example.price"), ["fig", "plum"])
       assert.strictEqual(
         (yield* Effect.flip(to(1))).message,
         `${laptop.dir} already has larder-000002, and pulling never returns to an older generation. Pull larder-000001 into another folder, with LARDER_HOME.`
@@ -131,7 +138,7 @@ describe("machines that share a depot", () => {
         `There is no larder-000007 in ${depot.location}. There is: larder-000001, larder-000002, larder-000003.`
       )
       yield* follow(laptop)
-      assert.deepStrictEqual(yield* items(laptop, "pantry.price"), ["fig", "pear", "plum"])
+      assert.deepStrictEqual(yield* items(laptop, "example.price"), ["fig", "pear", "plum"])
     })
   )
   itLive("get the generations that a machine had before it shared an empty depot", () =>
@@ -144,14 +151,14 @@ describe("machines that share a depot", () => {
       yield* publishOn(sharing, { prices: [{ item: "fig" }] })
       const other = yield* aMachine(depot)
       yield* follow(other)
-      assert.deepStrictEqual(yield* items(other, "pantry.price"), ["apple", "fig", "pear"])
+      assert.deepStrictEqual(yield* items(other, "example.price"), ["apple", "fig", "pear"])
       assert.deepStrictEqual(yield* listNumbers(depot), [1, 2, 3])
     })
   )
 })
 
 describe("a pull", () => {
-  const original = onceForFile(
+  const original = oncePerFile(
     Effect.tap(aDepot, ({ depot }) =>
       Effect.flatMap(aMachine(depot), (machine) => publishOn(machine, { prices: [apples] }))
     )
@@ -162,7 +169,7 @@ describe("a pull", () => {
     cpSync((yield* original).folder, folder, { recursive: true })
     const made = depotIn(folder)
     const { data_sets } = Option.getOrThrow(yield* newestManifest(made.depot))
-    const [part] = data_sets.pantry?.parts ?? []
+    const [part] = data_sets.example?.parts ?? []
     return { ...made, part: part as NonNullable<typeof part> }
   })
   itLive("resumes where an earlier one was interrupted", () =>
@@ -184,7 +191,7 @@ describe("a pull", () => {
       travelled()
       yield* follow(server)
       assert.isBelow(travelled(), part.bytes + 2000 - 1000)
-      assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple"])
+      assert.deepStrictEqual(yield* items(server, "example.price"), ["apple"])
       assert.deepStrictEqual(readdirSync(server.incoming), [])
     })
   )
@@ -203,7 +210,7 @@ describe("a pull", () => {
           })
       })
       yield* follow(damaging)
-      assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple"])
+      assert.deepStrictEqual(yield* items(server, "example.price"), ["apple"])
 
       const file = server.objectFile(part.sha256)
       const isNewer = publishOn(yield* aMachine(depot), { prices: [{ item: "wine" }] }, { of: cellar })
@@ -213,7 +220,7 @@ describe("a pull", () => {
         yield* before
         yield* follow(server)
         assert.strictEqual(readFileSync(file).length, part.bytes)
-        assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple"])
+        assert.deepStrictEqual(yield* items(server, "example.price"), ["apple"])
       }
     })
   )
@@ -223,7 +230,7 @@ describe("a pull", () => {
       const server = yield* aMachine(depot)
       yield* follow(server)
       yield* publishOn(yield* aMachine(depot), { prices: [pears] })
-      const [part] = Option.getOrThrow(yield* newestManifest(depot)).data_sets.pantry?.parts ?? []
+      const [part] = Option.getOrThrow(yield* newestManifest(depot)).data_sets.example?.parts ?? []
       const file = path.join(folder, objectName(part?.sha256 ?? ""))
       chmodSync(file, 0o644)
       writeFileSync(file, Buffer.alloc(part?.bytes ?? 0))
@@ -232,7 +239,7 @@ describe("a pull", () => {
         error.message,
         /^objects\/\w\w\/\w{64} of larder-000002 in .* is damaged: the received file has another size or SHA-256\. The live data on this machine stays\./
       )
-      assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple"])
+      assert.deepStrictEqual(yield* items(server, "example.price"), ["apple"])
       assert.deepStrictEqual(yield* listNumbers(server.local), [1])
       assert.isFalse(existsSync(path.join(server.incoming, part?.sha256 ?? "")))
     })
@@ -251,17 +258,17 @@ describe("a pull", () => {
       const parts = [yield* put("names", large), yield* put("texts", large), yield* put("empty", new Uint8Array())]
       yield* makeGeneration(depot, (base) => {
         const { data_sets, event, ingest } = base as Manifest
-        const pantry = data_sets.pantry as DataSetEntry
+        const example = data_sets.example as DataSetEntry
         return Effect.succeed({
           event,
           ingest,
-          data_sets: { pantry: { ...pantry, parts: [...pantry.parts, ...parts] } }
+          data_sets: { example: { ...example, parts: [...example.parts, ...parts] } }
         })
       })
       const server = yield* aMachine(depot)
       travelled()
       yield* pull(server)
-      assert.isBelow(travelled(), (yield* sizeOf(server, "pantry")) - large.length + 10_000)
+      assert.isBelow(travelled(), (yield* sizeOf(server, "example")) - large.length + 10_000)
       assert.deepStrictEqual(
         parts.map(({ sha256 }) => readFileSync(server.objectFile(sha256)).length),
         [large.length, large.length, 0]
@@ -282,7 +289,7 @@ describe("a pull", () => {
         other.message,
         /^.* is not the depot of .*: larder-000002 of this machine is a different one there\. Nothing was changed\. Check LARDER_DEPOT/
       )
-      assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple", "pear"])
+      assert.deepStrictEqual(yield* items(server, "example.price"), ["apple", "pear"])
     })
   )
 })

@@ -1,10 +1,18 @@
 import { statSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
+import {
+  aLayout,
+  apples,
+  aRun,
+  changeDatabase,
+  pears,
+  publishFound,
+  queryWarehouse,
+  rebuildExample
+} from "@larder/test/support/warehouse/example-data-set.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
-import { aLayout, apples, aRun, ask, pears, publishFound, tamper } from "@larder/test/support/warehouse/pantry.ts"
-import { rebuildPantry } from "@larder/test/support/warehouse/rebuilt-pantry.ts"
 import { Effect, FileSystem, Option } from "effect"
 import { datedObjects } from "../depot/depot.ts"
 import type { Layout } from "../generation/layout.ts"
@@ -15,16 +23,16 @@ import { recordEnd, recordRun } from "../publishing/record.ts"
 import { rollback } from "../publishing/rollback.ts"
 import { writeRecordsOfRun } from "./records.ts"
 
-const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
+const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
 
 /** Enough failed runs that the parts of the first hundred generations are merged. */
 const failed = Array.from({ length: 103 }, (_, index) => `run ${String(index).padStart(3, "0")}`)
-/** A run, a rebuild that repeated it, and these runs that failed. */
-const withMergedParts = copied(
+/** A run, a rebuild that repeated it, and the failed runs. */
+const withMergedParts = copyPerTest(
   Effect.gen(function* () {
     const layout = yield* aLayout
     yield* publishFound(layout, { prices: [apples], rejects: ["as first read"] }, { run: { run_id: "apples" } })
-    yield* rebuildPantry(layout, { apples: { prices: [apples], rejects: ["as read again"] } })
+    yield* rebuildExample(layout, { apples: { prices: [apples], rejects: ["as read again"] } })
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
     const file = `${folder}/records.gz`
@@ -39,24 +47,28 @@ const withMergedParts = copied(
     return layout
   })
 )
-const fail = (layout: Layout, run_id: string) =>
+const recordFailure = (layout: Layout, run_id: string) =>
   recordEnd(layout, {
     run: aRun({ run_id, outcome: "failed", message: "the shop was closed", rows_read: null }),
     checks: [{ name: "cheap", severity: "error", bad_rows: 2, examples: "[1,2]", description: "all is cheap" }],
     leftOut: [{ feed: "shop", kind: "unreachable", reason: "closed" }]
   })
-const runs = (layout: Layout) =>
-  Effect.map(ask(layout, "select run_id from ingest.run where outcome = 'failed' order by recorded_in"), (rows) =>
-    rows.map(({ run_id }) => run_id)
+const listRuns = (layout: Layout) =>
+  Effect.map(
+    queryWarehouse(layout, "select run_id from ingest.run where outcome = 'failed' order by recorded_in"),
+    (rows) => rows.map(({ run_id }) => run_id)
   )
 
 describe("ingestion.duckdb", () => {
   itLive("immediately has a failed run, with its error, its checks and the feeds that it left out", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* fail(layout, "one")
+      yield* recordFailure(layout, "one")
       assert.deepStrictEqual(
-        yield* ask(layout, "select run_id, outcome, generation, rows_read, message, recorded_in from ingest.run"),
+        yield* queryWarehouse(
+          layout,
+          "select run_id, outcome, generation, rows_read, message, recorded_in from ingest.run"
+        ),
         [
           {
             run_id: "one",
@@ -69,10 +81,10 @@ describe("ingestion.duckdb", () => {
         ]
       )
       assert.deepStrictEqual(
-        yield* ask(layout, "select name, bad_rows::integer as bad_rows, examples from ingest.check_result"),
+        yield* queryWarehouse(layout, "select name, bad_rows::integer as bad_rows, examples from ingest.check_result"),
         [{ name: "cheap", bad_rows: 2, examples: "[1,2]" }]
       )
-      assert.deepStrictEqual(yield* ask(layout, "select feed, kind, reason from ingest.left_out"), [
+      assert.deepStrictEqual(yield* queryWarehouse(layout, "select feed, kind, reason from ingest.left_out"), [
         { feed: "shop", kind: "unreachable", reason: "closed" }
       ])
     })
@@ -82,25 +94,25 @@ describe("ingestion.duckdb", () => {
       const layout = yield* withApples
       const inodes: Array<number> = []
       for (const run of ["one", "two", "three", "four"]) {
-        yield* fail(layout, run)
+        yield* recordFailure(layout, run)
         inodes.push(statSync(layout.ingestion).ino)
         assert.strictEqual(statSync(layout.ingestion).mode & 0o777, 0o444)
       }
       assert.strictEqual(new Set(inodes).size, 2)
-      assert.deepStrictEqual(yield* runs(layout), ["one", "two", "three", "four"])
+      assert.deepStrictEqual(yield* listRuns(layout), ["one", "two", "three", "four"])
     })
   )
   itLive("does not change for a reader that has it open", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
-      yield* fail(layout, "one")
+      yield* recordFailure(layout, "one")
       const reader = yield* otherProcess({ do: "read", file: layout.ingestion })
       assert.strictEqual(yield* reader.nextLine, "open")
-      const count = reader.ask("select count(*)::integer as runs from ingest.run")
+      const count = reader.query("select count(*)::integer as runs from ingest.run")
       const before = yield* count
-      for (const run of ["two", "three", "four"]) yield* fail(layout, run)
+      for (const run of ["two", "three", "four"]) yield* recordFailure(layout, run)
       assert.deepStrictEqual(yield* count, before)
-      assert.deepStrictEqual(yield* runs(layout), ["one", "two", "three", "four"])
+      assert.deepStrictEqual(yield* listRuns(layout), ["one", "two", "three", "four"])
     })
   )
   itLive("is written again from the parts if it or the spare file is missing, incomplete or changed", () =>
@@ -108,20 +120,20 @@ describe("ingestion.duckdb", () => {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* withApples
       const spare = `${layout.dir}/.ingestion.duckdb.next`
-      yield* fail(layout, "one")
+      yield* recordFailure(layout, "one")
       yield* fs.remove(layout.ingestion)
       yield* refreshOpened(layout)
-      assert.deepStrictEqual(yield* runs(layout), ["one"])
-      yield* fail(layout, "two")
+      assert.deepStrictEqual(yield* listRuns(layout), ["one"])
+      yield* recordFailure(layout, "two")
       yield* fs.chmod(spare, 0o644)
       yield* fs.writeFileString(spare, "half of a file")
-      yield* fail(layout, "three")
+      yield* recordFailure(layout, "three")
       yield* fs.writeFileString(`${spare}.wal`, "of a killed run")
-      yield* fail(layout, "four")
-      yield* tamper(layout.ingestion, "create table ingest.foreigner (i int); delete from ingest.run")
-      yield* fail(layout, "five")
-      assert.deepStrictEqual(yield* runs(layout), ["one", "two", "three", "four", "five"])
-      yield* Effect.flip(ask(layout, "from ingest.foreigner"))
+      yield* recordFailure(layout, "four")
+      yield* changeDatabase(layout.ingestion, "create table ingest.foreign (i int); delete from ingest.run")
+      yield* recordFailure(layout, "five")
+      assert.deepStrictEqual(yield* listRuns(layout), ["one", "two", "three", "four", "five"])
+      yield* Effect.flip(queryWarehouse(layout, "from ingest.foreign"))
     })
   )
   itLive("forgets a generation whose manifest is gone, and the next run reads its payloads again", () =>
@@ -132,55 +144,54 @@ describe("ingestion.duckdb", () => {
       yield* fs.remove(`${layout.dir}/${manifestName(2)}`)
       const again = yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "again" } })
       assert.deepInclude(again.run, { outcome: "published", rows_loaded: 1, generation: "larder-000002" })
-      assert.deepStrictEqual(yield* ask(layout, "select run_id from ingest.run where recorded_in = 'larder-000002'"), [
-        { run_id: "again" }
-      ])
-      assert.deepStrictEqual(yield* ask(layout, "from ingest.reject"), [])
+      assert.deepStrictEqual(
+        yield* queryWarehouse(layout, "select run_id from ingest.run where recorded_in = 'larder-000002'"),
+        [{ run_id: "again" }]
+      )
+      assert.deepStrictEqual(yield* queryWarehouse(layout, "from ingest.reject"), [])
     })
   )
   itLive("keeps merged parts as long as a kept generation names them", () =>
     Effect.gen(function* () {
       const layout = yield* withMergedParts
       const { ingest } = Option.getOrThrow(yield* readManifest(layout.depot, 100))
-      const areThere = Effect.map(datedObjects(layout.depot), (objects) =>
+      const arePresent = Effect.map(datedObjects(layout.depot), (objects) =>
         ingest.parts.map((part) => objects.has(part.sha256))
       )
       yield* prune(layout)
-      assert.deepStrictEqual(new Set(yield* areThere), new Set([true]))
-      const { data_sets, event, ingest: now } = Option.getOrThrow(yield* newestManifest(layout.depot))
-      const same = () => Effect.succeed({ data_sets, event, ingest: now })
+      assert.deepStrictEqual(new Set(yield* arePresent), new Set([true]))
+      const { data_sets, event, ingest: newestIngest } = Option.getOrThrow(yield* newestManifest(layout.depot))
+      const same = () => Effect.succeed({ data_sets, event, ingest: newestIngest })
       for (let number = 106; number <= 200; number++) yield* makeGeneration(layout.depot, same)
       yield* prune(layout)
-      const [ofApples, ofRebuild, ...ofFailures] = yield* areThere
-      assert.deepStrictEqual([ofApples, ofRebuild], [true, true]) // these generations are kept: they published
-      assert.deepStrictEqual(new Set(ofFailures), new Set([false]))
+      const [publishedPart, rebuildPart, ...failurePart] = yield* arePresent
+      assert.deepStrictEqual([publishedPart, rebuildPart], [true, true]) // these generations are kept, because they published data
+      assert.deepStrictEqual(new Set(failurePart), new Set([false]))
     })
   )
-  itLive(
-    "tells the same, whether a hundred generations, and a rebuild, are parts of their own or were merged into one",
-    () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const layout = yield* withMergedParts
-        const run_id = "apples"
-        const { ingest } = Option.getOrThrow(yield* newestManifest(layout.depot))
-        assert.deepStrictEqual(
-          ingest.parts.map(({ first, last }) => [first, last]),
-          [[1, 100], ...[101, 102, 103, 104, 105].map((number) => [number, number])]
-        )
-        assert.deepStrictEqual(yield* runs(layout), failed)
-        const reasons = ask(layout, "select reason, run_id from ingest.reject")
-        const everything = Effect.all([
-          ask(layout, "select * from ingest.run join ingest.generation using (run_id) order by run_id"),
-          reasons
-        ])
-        const before = yield* everything
-        assert.deepStrictEqual(before[1], [{ reason: "as read again", run_id }])
-        yield* fs.remove(layout.ingestion)
-        yield* refreshOpened(layout)
-        assert.deepStrictEqual(yield* everything, before)
-        yield* rollback(layout, { to: Option.some(1), only: Option.none(), note: Option.none() })
-        assert.deepStrictEqual(yield* reasons, [{ reason: "as first read", run_id }])
-      })
+  itLive("has the same records whether the parts of a hundred generations and a rebuild are separate or merged", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* withMergedParts
+      const run_id = "apples"
+      const { ingest } = Option.getOrThrow(yield* newestManifest(layout.depot))
+      assert.deepStrictEqual(
+        ingest.parts.map(({ first, last }) => [first, last]),
+        [[1, 100], ...[101, 102, 103, 104, 105].map((number) => [number, number])]
+      )
+      assert.deepStrictEqual(yield* listRuns(layout), failed)
+      const reasons = queryWarehouse(layout, "select reason, run_id from ingest.reject")
+      const readAll = Effect.all([
+        queryWarehouse(layout, "select * from ingest.run join ingest.generation using (run_id) order by run_id"),
+        reasons
+      ])
+      const before = yield* readAll
+      assert.deepStrictEqual(before[1], [{ reason: "as read again", run_id }])
+      yield* fs.remove(layout.ingestion)
+      yield* refreshOpened(layout)
+      assert.deepStrictEqual(yield* readAll, before)
+      yield* rollback(layout, { to: Option.some(1), only: Option.none(), note: Option.none() })
+      assert.deepStrictEqual(yield* reasons, [{ reason: "as first read", run_id }])
+    })
   )
 })

@@ -28,14 +28,14 @@ export const createUndoneTable = ({ data_sets }: Manifest) => {
 }
 
 /** The rollback that undid a generation of a pipeline; null if none did. */
-const undoneBy = (pipeline: string, number: string) => `(
+const selectUndoneBy = (pipeline: string, number: string) => `(
   select min(rolled_back_by) from undone
   where undone.pipeline = ${pipeline} and ${number} between from_number and to_number)`
 const numberOf = "substr(generation, length('larder-') + 1)::integer"
 
 const selectChangedRebuilds = `
   select generation from ingest.generation
-  where kind = 'rebuild' and (rolled_back_by is null) <> (${undoneBy("generation.pipeline", numberOf)} is null) limit 1`
+  where kind = 'rebuild' and (rolled_back_by is null) <> (${selectUndoneBy("generation.pipeline", numberOf)} is null) limit 1`
 
 /** Whether a rebuild was rolled back, or became live again, since the rows were added. Then they are made again. */
 export const hasRebuildChanged = (db: Db) =>
@@ -76,7 +76,7 @@ const readParts = (parts: ReadonlyArray<IngestPartFile>, after: number) => {
 const removeUndoneRebuilds = `
   delete from line using line rebuild
   where rebuild."table" = '${generationTable.name}' and (rebuild.row->>'kind') = 'rebuild'
-    and ${undoneBy("(rebuild.row->>'pipeline')", "rebuild.generation")} is not null
+    and ${selectUndoneBy("(rebuild.row->>'pipeline')", "rebuild.generation")} is not null
     and line.generation = rebuild.generation and line."table" <> '${generationTable.name}'`
 
 /** The records of payloads that a rebuild read again replace those of the runs that read them first. */
@@ -87,7 +87,7 @@ const replaceRebuilt = stagedIngestTables.flatMap(({ name }) => [
      and (earlier.row->>'run_id') = (rebuilt.row->>'run_id')`
 ])
 
-const noteRebuilt = `
+const markRebuilt = `
   update ingest.run set rebuilt_in = rebuilt.generation
   from (
     select (row->>'run_id') as run_id, printf('larder-%06d', max(generation)) as generation
@@ -108,7 +108,7 @@ export const addRecords = Effect.fnUntraced(function* (db: Db, parts: ReadonlyAr
   const statements = [
     ...(hasRebuilt ? [removeUndoneRebuilds, ...replaceRebuilt] : []),
     ...recordTables.filter(({ name }) => filled.has(name)).map(addRows),
-    ...(hasRebuilt ? [noteRebuilt] : [])
+    ...(hasRebuilt ? [markRebuilt] : [])
   ]
   yield* db.run(["begin", ...statements, "drop table line", "commit"].join(";\n"))
 })
@@ -116,7 +116,7 @@ export const addRecords = Effect.fnUntraced(function* (db: Db, parts: ReadonlyAr
 /** Marks the generations and runs from which the live data does not descend. */
 export const markRolledBack = [
   `update ingest.generation set rolled_back_by = now.rolled_back_by
-   from (select generation, ${undoneBy("g.pipeline", numberOf)} as rolled_back_by from ingest.generation g) now
+   from (select generation, ${selectUndoneBy("g.pipeline", numberOf)} as rolled_back_by from ingest.generation g) now
    where now.generation = generation.generation and now.rolled_back_by is distinct from generation.rolled_back_by`,
   `update ingest.run set rolled_back_by = g.rolled_back_by from ingest.generation g
    where g.generation = run.recorded_in and g.rolled_back_by is distinct from run.rolled_back_by`

@@ -2,12 +2,12 @@ import { existsSync } from "node:fs"
 import { cp, mkdir, utimes, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
+import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { deltaRows, deltaVersions, lakeFiles, snapshotRows, snapshotsOf } from "@larder/test/support/lake/reading.ts"
-import { later } from "@larder/test/support/later.ts"
-import { copied } from "@larder/test/support/warehouse/copied-home.ts"
-import { everyDataSet, publishPrices } from "@larder/test/support/warehouse/every-data-set.ts"
-import { aLayout, aRun } from "@larder/test/support/warehouse/pantry.ts"
+import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
+import { makeEveryDataSet, publishPrices } from "@larder/test/support/warehouse/every-data-set.ts"
+import { aLayout, aRun } from "@larder/test/support/warehouse/example-data-set.ts"
 import { ConfigProvider, Effect, Option } from "effect"
 import { DepotUnusable } from "../depot/depot.ts"
 import type { Layout } from "../generation/layout.ts"
@@ -28,9 +28,9 @@ const goBack = (layout: Layout, to: number) =>
 const lakeOf = ({ dir }: Layout) => path.join(dir, "lake")
 
 /** Generation 1 has milk. */
-const withMilk = copied(Effect.tap(aLayout, (layout) => publishPrices(layout, "milk")))
+const withMilk = copyPerTest(Effect.tap(aLayout, (layout) => publishPrices(layout, "milk")))
 /** Generation 1 has milk, 2 also has butter, and 3 has only milk again. The lake has all of them. */
-const withHistory = copied(
+const withHistory = copyPerTest(
   Effect.gen(function* () {
     const layout = yield* aLayout
     yield* publishPrices(layout, "milk")
@@ -56,7 +56,7 @@ describe("the lake", () => {
   )
   itLive("has the rows of every table, in the DuckLake and in the Delta logs", () =>
     Effect.gen(function* () {
-      const { layout } = yield* everyDataSet
+      const { layout } = yield* makeEveryDataSet
       yield* update(layout)
       const lake = lakeOf(layout)
       const read = yield* snapshotRows(lake)
@@ -162,8 +162,8 @@ describe("retention in the lake", () => {
         for (const name of lakeFiles(lake, price))
           await utimes(path.join(lake, "data/commodity/price_version", name), tomorrow, tomorrow)
       })
-      yield* publishPrices(layout, "cream").pipe(later("25 hours"))
-      yield* update(layout).pipe(later("25 hours"))
+      yield* publishPrices(layout, "cream").pipe(withClockAhead("25 hours"))
+      yield* update(layout).pipe(withClockAhead("25 hours"))
       assert.notInclude(lakeFiles(lake, price), oldest)
       assert.strictEqual((yield* snapshotRows(lake, 2)).get(price), 2)
       assert.deepStrictEqual(metrics(yield* rowsIn(lake, price)), ["butter", "cheese", "cream", "milk"])

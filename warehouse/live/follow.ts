@@ -16,8 +16,8 @@ const pollInterval = Config.Duration("LARDER_DEPOT_POLL").pipe(Config.withDefaul
  */
 export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout) {
   let fault: string | undefined
-  const followed = { fault: () => fault }
-  if (layout.depot === layout.local) return followed
+  const state = { fault: () => fault }
+  if (layout.depot === layout.local) return state
   const poll = yield* pollInterval
   const reports = makeUnserved()
   const unreachable = `no newer generation arrives from ${layout.depot.location}`
@@ -38,5 +38,5 @@ export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout) 
   })
   if ((yield* listNumbers(layout.local)).length === 0) yield* pullNewest // otherwise there is something to serve meanwhile
   yield* Effect.forkScoped(Effect.repeat(Effect.catchCause(pullNewest, report), Schedule.spaced(poll)))
-  return followed
+  return state
 })

@@ -10,16 +10,17 @@ import { isLoaded, newestManifest } from "../generation/manifest.ts"
 import { verifyDataSet } from "../generation/parts.ts"
 import { attachIngestion } from "../ingestion/file.ts"
 import { createUncommentedTables, qualifiedName } from "../tables/dictionary.ts"
+import { stagedIngestTables } from "../tables/ingest-tables.ts"
+import type { DataSet } from "../tables/tables.ts"
 import {
   type AddedColumn,
   columnsToAdd,
   hasOtherDefinition,
   listTables,
+  requireKnown,
+  requireKnownIngest,
   selectList
-} from "../tables/earlier-versions.ts"
-import { stagedIngestTables } from "../tables/ingest-tables.ts"
-import { requireKnown, requireKnownIngest } from "../tables/newer-versions.ts"
-import type { DataSet } from "../tables/tables.ts"
+} from "../tables/versions.ts"
 
 type Db = DuckDb["Service"]
 
@@ -69,32 +70,32 @@ export const showLive = Effect.fnUntraced(function* (
   added: ReadonlyArray<AddedColumn>
 ) {
   yield* attachIngestion(layout, db, ingestion)
-  const showing = Effect.gen(function* () {
+  const createViews = Effect.gen(function* () {
     const names = yield* listTables(db, liveData, schema) // the live database may lack a table that this version has
-    const shown = tables.filter(({ name }) => names.has(name))
+    const present = tables.filter(({ name }) => names.has(name))
     const statements = [
       "attach ':memory:' as live",
       `create schema live.${identifier(schema)}`,
-      ...shown.map((table) => {
+      ...present.map((table) => {
         const name = qualifiedName(table)
         return `create view live.${name} as select ${selectList(table, added)} from ${liveData}.${name}`
       }),
       ...ingestViews(about.pipeline)
     ]
     yield* db.run(statements.join(";\n"))
-    return new Set(shown.map(({ name }) => `${schema}.${name}`))
+    return new Set(present.map(({ name }) => `${schema}.${name}`))
   })
   const hide = detach(db, "live")
   return yield* Effect.acquireRelease(
-    Effect.onError(showing, () => hide),
+    Effect.onError(createViews, () => hide),
     () => hide
   )
 })
 
 /** Attaches the live database of a data set. Returns the columns that it lacks, or fails if it differs otherwise. */
-const attachCompared = Effect.fnUntraced(function* (db: Db, dataSet: DataSet, file: string, hasOther: boolean) {
+const attachAndCompare = Effect.fnUntraced(function* (db: Db, dataSet: DataSet, file: string, isDifferent: boolean) {
   yield* attachLiveData(db, file)
-  if (!hasOther) return []
+  if (!isDifferent) return []
   yield* createUncommentedTables(db, dataSet.tables)
   return yield* columnsToAdd(db, dataSet, liveData)
 })
@@ -110,7 +111,7 @@ export const fromLive = Effect.fnUntraced(function* <A, E, R>(
   if (entry === undefined || file === undefined) return fallback
   const reading = Effect.gen(function* () {
     const db = yield* DuckDb.memory
-    const added = yield* attachCompared(db, dataSet, file, hasOtherDefinition(dataSet, entry))
+    const added = yield* attachAndCompare(db, dataSet, file, hasOtherDefinition(dataSet, entry))
     yield* showLive(db, layout, dataSet, added)
     yield* db.run("use live")
     return yield* read(db)
@@ -125,5 +126,5 @@ export const requirePublishable = Effect.fn("Definitions.requirePublishable")(fu
 ) {
   const { entry, file } = yield* readLiveDataSet(layout, dataSet)
   if (entry === undefined || file === undefined || !hasOtherDefinition(dataSet, entry)) return
-  yield* attachCompared(yield* DuckDb.memory, dataSet, file, true)
+  yield* attachAndCompare(yield* DuckDb.memory, dataSet, file, true)
 }, Effect.scoped)

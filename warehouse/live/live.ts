@@ -15,9 +15,8 @@ import {
   newestManifest
 } from "../generation/manifest.ts"
 import { verifyDataSet } from "../generation/parts.ts"
-import { openPublished } from "../tables/earlier-versions.ts"
-import { requireKnown } from "../tables/newer-versions.ts"
 import type { DataSet } from "../tables/tables.ts"
+import { openPublished, requireKnown } from "../tables/versions.ts"
 import { mayHaveMoreRecords, type OpenRecords, openRecords, type RefCounted, releaseReference } from "./open-records.ts"
 import { describeUnserved, makeUnserved, type UnservedDataSet } from "./unserved.ts"
 
@@ -227,7 +226,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     const changed = pipelines.filter((pipeline) => served.get(pipeline)?.open !== before.served.get(pipeline)?.open)
     const hasMore = yield* mayHaveMoreRecords(layout, manifest.number, unserved, before.records)
     if (manifest.number !== before.number || changed.length > 0 || hasMore) {
-      current = yield* serve(manifest, served, before) // no request waits: the old one answers until here
+      current = yield* serve(manifest, served, before) // no request waits: the old generation serves them until here
       yield* releaseReference(before)
     }
     faults = newFaults

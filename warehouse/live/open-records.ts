@@ -5,7 +5,7 @@ import type { Layout } from "../generation/layout.ts"
 import { generationId, newestManifest } from "../generation/manifest.ts"
 import { isPresent, isUpTo, openIngestion } from "../ingestion/file.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
-import { requireKnownIngest } from "../tables/newer-versions.ts"
+import { requireKnownIngest } from "../tables/versions.ts"
 import type { Unserved } from "./unserved.ts"
 
 export interface RefCounted {

@@ -53,7 +53,7 @@ const toStates = (runs: ReadonlyArray<Row>) =>
       title,
       /** Days after which a read of its source is late. */
       late_after_days,
-      /** The newest run that was not interrupted, because that says nothing about the source; otherwise the newest. */
+      /** The newest run that was not interrupted: an interruption has nothing to do with the source. Otherwise the newest. */
       last_run: runsOfPipeline.find(({ outcome }) => outcome !== "interrupted") ?? runsOfPipeline[0],
       /** The newest run that read its source, new rows or not. */
       last_read: runsOfPipeline.find(hasRead)
@@ -63,7 +63,7 @@ const toStates = (runs: ReadonlyArray<Row>) =>
 export type PipelineState = Readonly<ReturnType<typeof toStates>[number]>
 
 /** The state of every pipeline. `ingest` has the tables of schema `ingest`. */
-export const pipelineStates = (ingest: DuckDb["Service"]) => Effect.map(ingest.all(Run, selectNewest), toStates)
+export const readPipelineStates = (ingest: DuckDb["Service"]) => Effect.map(ingest.all(Run, selectNewest), toStates)
 
 /** Selects from `ingestion.duckdb`; no rows if it does not exist yet. */
 const selectFromIngestion = Effect.fnUntraced(function* <S extends Schema.Constraint>(
@@ -79,25 +79,25 @@ const selectFromIngestion = Effect.fnUntraced(function* <S extends Schema.Constr
 }, Effect.scoped)
 
 /** The current state of every pipeline. Updates `ingestion.duckdb`, because a run may have been killed before it did. */
-export const liveStates = Effect.fnUntraced(function* (layout: Layout) {
+export const readLiveStates = Effect.fnUntraced(function* (layout: Layout) {
   yield* refreshOpened(layout).pipe(
     Effect.catch((error) => Effect.logWarning(`the newest runs may be missing here: ${error.message}`))
   )
   return toStates(yield* selectFromIngestion(layout, Run, selectNewest))
 })
 
-const Counting = Schema.Struct({
+const RunIds = Schema.Struct({
   run_id: Schema.String,
   has_published: Schema.Boolean,
   is_rolled_back: Schema.Boolean
 })
 
-/** Ids of runs: those whose data is live or was replaced, those that were rolled back, and all, oldest first. */
-export const countingRuns = Effect.fnUntraced(function* (layout: Layout) {
+/** Ids of runs, oldest first: published and not rolled back, rolled back, and all. */
+export const listRunIds = Effect.fnUntraced(function* (layout: Layout) {
   yield* refreshOpened(layout)
   const runs = yield* selectFromIngestion(
     layout,
-    Counting,
+    RunIds,
     `select run_id, generation is not null as has_published, rolled_back_by is not null as is_rolled_back
      from ingest.run order by recorded_in, run_id`
   )
@@ -124,7 +124,7 @@ export interface PastRun extends Omit<typeof PastRun.Type, "rolled_back_by"> {
 }
 
 /** The oldest generation of each data set to which a rollback is possible. */
-const oldestKept = Effect.fnUntraced(function* ({ depot }: Layout) {
+const findOldestKept = Effect.fnUntraced(function* ({ depot }: Layout) {
   const objects = yield* datedObjects(depot)
   const kept = (yield* readKeptManifests(depot)).flatMap(({ data_sets, number }) =>
     Object.entries(data_sets)
@@ -135,7 +135,7 @@ const oldestKept = Effect.fnUntraced(function* ({ depot }: Layout) {
 })
 
 /** All runs that have ended, newest first. */
-export const pastRuns = Effect.fnUntraced(function* (layout: Layout) {
+export const listPastRuns = Effect.fnUntraced(function* (layout: Layout) {
   yield* refreshOpened(layout)
   const runs = yield* selectFromIngestion(
     layout,
@@ -144,7 +144,7 @@ export const pastRuns = Effect.fnUntraced(function* (layout: Layout) {
        regexp_extract(rolled_back_by, '\\d+')::integer as rolled_back_by
      from ingest.run order by ${newestFirst}`
   )
-  const oldestGenerations = yield* oldestKept(layout)
+  const oldestGenerations = yield* findOldestKept(layout)
   return runs.map(({ rolled_back_by, ...run }): PastRun => {
     const oldest = oldestGenerations.get(run.pipeline)
     return { ...run, is_undone: rolled_back_by !== null && (oldest === undefined || rolled_back_by <= oldest) }
@@ -162,6 +162,6 @@ export const recordedRun = Effect.fnUntraced(function* (layout: Layout, run_id: 
 export const isOfSamples = ({ last_read, last_run }: PipelineState): boolean =>
   (last_read ?? last_run)?.origin === "sample"
 
-/** A date from a clock that was ahead is no better than an old one. */
+/** A date in the future, from a wrong clock, also counts as late. */
 export const isLate = (on: string, days: number | null, now: number): boolean =>
   days !== null && Math.abs(now - Date.parse(on)) >= days * 86_400_000

@@ -15,7 +15,7 @@ import { buildFoods, readNewestRun } from "../search/build/build.ts"
 import { FoodFilesDamaged } from "../search/files.ts"
 import { openFoods } from "../search/open.ts"
 import { brandedFood } from "../tables/branded_food/data-set.ts"
-import { openForFiles } from "../tables/earlier-versions.ts"
+import { openForFiles } from "../tables/versions.ts"
 
 /** Replaces a folder with a finished one. */
 const replace = Effect.fnUntraced(function* (building: string, folder: string) {
@@ -24,7 +24,7 @@ const replace = Effect.fnUntraced(function* (building: string, folder: string) {
   yield* fs.rename(building, folder)
 })
 
-const buildingOf = (folder: string) => `${folder}.building`
+const buildingFolder = (folder: string) => `${folder}.building`
 
 /** Files that were made again on this machine are not parts: these stamps show that nothing wrote to them since. */
 const stampsFile = (folder: string) => `${folder}.made`
@@ -42,12 +42,12 @@ const requireUnchanged = Effect.fnUntraced(function* (
   folder: string
 ) {
   const fs = yield* FileSystem.FileSystem
-  const isMadeHere = Effect.zipWith(
+  const isBuiltHere = Effect.zipWith(
     fs.readFileString(stampsFile(folder)),
     readStamps(folder),
-    (noted, present) => noted === present
+    (recorded, present) => recorded === present
   )
-  if (yield* Effect.orElseSucceed(isMadeHere, () => false)) return
+  if (yield* Effect.orElseSucceed(isBuiltHere, () => false)) return
   for (const part of sidecars) {
     const fault = yield* findFault(layout, part, join(folder, part.name))
     if (fault !== undefined) return yield* new FoodFilesDamaged({ file: part.name, reason: fault })
@@ -69,7 +69,7 @@ const clear = Effect.fnUntraced(function* (building: string) {
 const buildAgain = Effect.fnUntraced(function* (file: string, folder: string, entry: DataSetEntry) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const building = buildingOf(folder)
+  const building = buildingFolder(folder)
   const db = yield* openForFiles(file, brandedFood, entry)
   yield* clear(building)
   yield* buildFoods(db, building, { useThreads: true })
@@ -86,7 +86,7 @@ const linkParts = Effect.fnUntraced(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const building = buildingOf(folder)
+  const building = buildingFolder(folder)
   yield* clear(building)
   yield* fs.makeDirectory(building)
   for (const { name, sha256 } of sidecars) {
@@ -102,7 +102,7 @@ const linkParts = Effect.fnUntraced(function* (
 })
 
 /** Files that are damaged or belong to other foods are closed immediately, so that they can be made again. */
-const openOwn = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string, scope: Scope.Scope) {
+const openIfCurrent = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string, scope: Scope.Scope) {
   const child = yield* Scope.fork(scope)
   return yield* Effect.gen(function* () {
     const foods = yield* Scope.provide(openFoods(folder), child)
@@ -121,8 +121,8 @@ export const openServedFoods = Effect.fn("Foods.openServed")(function* (
   const sha256 = entry.parts[0]?.sha256 ?? ""
   const file = layout.objectFile(sha256)
   const folder = path.join(layout.sidecars, sha256)
-  const own = openOwn(db, folder, yield* Effect.scope) // not in the scope of the lock
-  const open = Effect.andThen(requireUnchanged(layout, entry, folder), own)
+  const openCurrent = openIfCurrent(db, folder, yield* Effect.scope) // not in the scope of the lock
+  const open = Effect.andThen(requireUnchanged(layout, entry, folder), openCurrent)
   const linkAndOpen = Effect.andThen(linkParts(layout, entry, folder), open)
   const buildAndOpen = (damage: FoodFilesDamaged) =>
     Effect.logWarning(`${damage.message} They are written again from ${file}.`).pipe(

@@ -1,29 +1,29 @@
-/** Generations that a server cannot serve, or not as they are: what is live stays, and the server says so once. */
+/** Generations that a server cannot serve completely: the previous data stays, and one log entry says so. */
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
+import { example, publishFound } from "@larder/test/support/warehouse/example-data-set.ts"
 import {
-  back,
   countDays,
-  databaseOf,
-  dayOf,
-  inPantry,
-  livePantry,
+  findDatabase,
   messageOf,
   publishDay,
-  until,
-  watch
-} from "@larder/test/support/warehouse/live-pantry.ts"
+  publishExamples,
+  readExample,
+  rollBack,
+  rowsOfDay,
+  waitUntil,
+  watchExample
+} from "@larder/test/support/warehouse/live-example.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
-import { pantry, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Exit, FileSystem, Scope } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { makeGeneration, manifestName } from "../generation/manifest.ts"
 import type { LiveData } from "./live.ts"
 
-const { oneDay, publishElsewhere, isClosed } = livePantry()
+const { oneDay, publishElsewhere, isClosed } = publishExamples()
 
 /** Counts how often a data set was opened, and how many are open. */
-const counting = () => {
+const makeCounter = () => {
   const count = { opened: 0, open: 0 }
   const load = ({ db }: LiveData) =>
     Effect.acquireRelease(
@@ -32,77 +32,77 @@ const counting = () => {
     )
   return { count, load }
 }
-/** Makes a generation of day 2 that cannot be served: its parts are not there. */
+/** Makes a generation of day 2 that cannot be served, because its parts are missing. */
 const publishBroken = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem
-  const elsewhere = yield* oneDay
-  yield* publishDay(elsewhere, 2)
-  const text = yield* fs.readFileString(`${elsewhere.dir}/${manifestName(2)}`)
+  const other = yield* oneDay
+  yield* publishDay(other, 2)
+  const text = yield* fs.readFileString(`${other.dir}/${manifestName(2)}`)
   yield* fs.writeFileString(`${layout.dir}/${manifestName(2)}`, text)
 })
 
 describe("a new generation that cannot be served", () => {
-  itLive("is skipped with one log entry, and a later good one is served", (logs) =>
+  itLive("is skipped with one log entry, and a later usable one is served", (logs) =>
     Effect.gen(function* () {
       const layout = yield* oneDay
-      const live = yield* watch(layout)
+      const live = yield* watchExample(layout)
       yield* publishBroken(layout)
-      const complaints = () =>
-        logs.filter((line) => line.includes("pantry of larder-000002 cannot be served; larder-000001 stays"))
-      yield* until(() => complaints().length > 0)
-      assert.strictEqual(live.fault(), "pantry of larder-000002 cannot be served")
-      assert.strictEqual(yield* inPantry(live, countDays), 1)
+      const findWarnings = () =>
+        logs.filter((line) => line.includes("example of larder-000002 cannot be served; larder-000001 stays"))
+      yield* waitUntil(() => findWarnings().length > 0)
+      assert.strictEqual(live.fault(), "example of larder-000002 cannot be served")
+      assert.strictEqual(yield* readExample(live, countDays), 1)
       yield* Effect.sleep("600 millis")
-      assert.strictEqual(complaints().length, 1)
-      yield* Effect.exit(back(layout, 1)) // what runs told in that generation is lost, and told so
-      yield* until(() => live.fault() === undefined)
-      assert.strictEqual(yield* inPantry(live, countDays), 1)
+      assert.strictEqual(findWarnings().length, 1)
+      yield* Effect.exit(rollBack(layout, 1)) // warns that the records of that generation are lost
+      yield* waitUntil(() => live.fault() === undefined)
+      assert.strictEqual(yield* readExample(live, countDays), 1)
     })
   )
   itLive("is closed again when it cannot be loaded", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
-      let asked = 0
-      const live = yield* watch(layout, ({ db }) =>
+      let loads = 0
+      const live = yield* watchExample(layout, ({ db }) =>
         Effect.flatMap(countDays(db), (days) => {
-          asked++
+          loads++
           return days === 2 ? Effect.die("two days are one too many") : Effect.succeed(days)
         })
       )
       yield* publishElsewhere(layout, 2)
-      yield* until(() => asked === 2)
-      assert.isTrue(yield* isClosed(yield* databaseOf(layout, 2)))
+      yield* waitUntil(() => loads === 2)
+      assert.isTrue(yield* isClosed(yield* findDatabase(layout, 2)))
       assert.strictEqual(live.current().model.days, 1)
     })
   )
   itLive("is skipped if a newer version published its tables, until the server is updated", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
-      const live = yield* watch(layout)
-      const newer = { ...pantry, dataSet: { ...pantry.dataSet, version: pantry.dataSet.version + 1 } }
-      yield* publishFound(layout, dayOf(2), { of: newer })
-      yield* until(() => live.fault() !== undefined)
-      assert.strictEqual(live.fault(), "pantry of larder-000002 cannot be served")
-      assert.strictEqual(yield* inPantry(live, countDays), 1)
+      const live = yield* watchExample(layout)
+      const newer = { ...example, dataSet: { ...example.dataSet, version: example.dataSet.version + 1 } }
+      yield* publishFound(layout, rowsOfDay(2), { of: newer })
+      yield* waitUntil(() => live.fault() !== undefined)
+      assert.strictEqual(live.fault(), "example of larder-000002 cannot be served")
+      assert.strictEqual(yield* readExample(live, countDays), 1)
       assert.match(
-        messageOf(yield* Effect.flip(watch(layout))),
-        /pantry was published with tables of version 2, and this version of Larder knows up to 1\. Update Larder on this machine, servers first\.$/
+        messageOf(yield* Effect.flip(watchExample(layout))),
+        /example was published with tables of version 2, and this version of Larder knows up to 1\. Update Larder on this machine, servers first\.$/
       )
     })
   )
   itLive("is retried once a minute if no model can be built from it, and stays closed meanwhile", (logs) =>
     Effect.gen(function* () {
       const layout = yield* oneDay
-      const { count, load } = counting()
-      const live = yield* watch(layout, load, (days) => days !== 2)
+      const { count, load } = makeCounter()
+      const live = yield* watchExample(layout, load, (days) => days !== 2)
       yield* publishElsewhere(layout, 2)
-      yield* until(() => live.fault() !== undefined)
+      yield* waitUntil(() => live.fault() !== undefined)
       yield* Effect.sleep("600 millis")
       assert.deepStrictEqual(count, { opened: 2, open: 1 })
       assert.strictEqual(logs.filter((line) => line.includes("larder-000001 stays")).length, 1)
-      assert.strictEqual(yield* inPantry(live, countDays), 1)
+      assert.strictEqual(yield* readExample(live, countDays), 1)
       yield* publishElsewhere(layout, 3)
-      yield* until(() => live.swaps() === 1)
+      yield* waitUntil(() => live.swaps() === 1)
       assert.deepStrictEqual([live.current().model.days, live.fault(), count.open], [3, undefined, 1])
     })
   )
@@ -111,12 +111,12 @@ describe("a new generation that cannot be served", () => {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* oneDay
       yield* publishDay(layout, 2)
-      const { count, load } = counting()
-      const live = yield* watch(layout, load)
+      const { count, load } = makeCounter()
+      const live = yield* watchExample(layout, load)
       yield* fs.remove(layout.ingestion)
       yield* fs.makeDirectory(`${layout.ingestion}/not a database`, { recursive: true })
-      yield* back(layout, 1)
-      yield* until(() => live.swaps() === 1)
+      yield* rollBack(layout, 1)
+      yield* waitUntil(() => live.swaps() === 1)
       yield* Effect.sleep("600 millis")
       assert.deepStrictEqual([live.current().id, live.current().model], ["larder-000003", { days: 1, runs: 2 }])
       assert.deepStrictEqual(count, { opened: 2, open: 1 })
@@ -128,12 +128,12 @@ describe("a new generation that cannot be served", () => {
     Effect.gen(function* () {
       const layout = yield* oneDay
       let models = 0
-      const live = yield* watch(layout, undefined, () => ++models > 0)
+      const live = yield* watchExample(layout, undefined, () => ++models > 0)
       yield* makeGeneration(layout.depot, (base) => {
         const { data_sets, event, ingest } = base ?? assert.fail()
         return Effect.succeed({ event, data_sets, ingest: { ...ingest, schema: ingest.schema + 1 } })
       })
-      yield* until(() => live.current().id === "larder-000002")
+      yield* waitUntil(() => live.current().id === "larder-000002")
       yield* Effect.sleep("600 millis")
       assert.strictEqual(models, 2)
       const warnings = logs.filter((line) => line.includes("schema ingest was published with tables of version 2"))
@@ -146,11 +146,11 @@ describe("a new generation that cannot be served", () => {
       Effect.gen(function* () {
         const layout = yield* oneDay
         const scope = yield* Scope.make()
-        const live = yield* Scope.provide(watch(layout), scope)
+        const live = yield* Scope.provide(watchExample(layout), scope)
         const stuck = yield* otherProcess({ do: "hold", file: layout.openedLock })
         yield* stuck.nextLine
-        const publisher = yield* otherProcess({ do: "publish", home: layout.home, found: dayOf(2) }) // waits for the stuck one
-        yield* until(() => live.swaps() === 1)
+        const publisher = yield* otherProcess({ do: "publish", home: layout.home, found: rowsOfDay(2) }) // waits for the stuck one
+        yield* waitUntil(() => live.swaps() === 1)
         assert.deepStrictEqual([live.current().id, live.current().model], ["larder-000002", { days: 2, runs: 1 }])
         yield* Scope.close(scope, Exit.void)
         yield* stuck.kill("SIGKILL")
@@ -161,18 +161,18 @@ describe("a new generation that cannot be served", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* oneDay
-      const live = yield* watch(layout)
+      const live = yield* watchExample(layout)
       yield* fs.writeFileString(`${layout.dir}/${manifestName(2)}`, "half a")
-      const complaints = () =>
+      const findWarnings = () =>
         logs.filter((line) => line.includes("the newest generation cannot be read; larder-000001 stays"))
-      yield* until(() => complaints().length > 0)
+      yield* waitUntil(() => findWarnings().length > 0)
       assert.strictEqual(live.fault(), "the newest generation cannot be read")
       yield* Effect.sleep("600 millis")
-      assert.strictEqual(complaints().length, 1)
-      assert.strictEqual(yield* inPantry(live, countDays), 1)
+      assert.strictEqual(findWarnings().length, 1)
+      assert.strictEqual(yield* readExample(live, countDays), 1)
       yield* fs.remove(`${layout.dir}/${manifestName(2)}`)
       yield* publishDay(layout, 2)
-      yield* until(() => live.swaps() === 1)
+      yield* waitUntil(() => live.swaps() === 1)
       assert.strictEqual(live.fault(), undefined)
     })
   )

@@ -1,19 +1,27 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
+import {
+  aLayout,
+  apples,
+  example,
+  exampleIn,
+  pears,
+  publishFound
+} from "@larder/test/support/warehouse/example-data-set.ts"
+import { waitUntil } from "@larder/test/support/warehouse/live-example.ts"
 import { withColumn, withDefinition, withoutTable } from "@larder/test/support/warehouse/other-versions.ts"
-import { aLayout, apples, pantry, pantryIn, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { Clock, Effect, Fiber, FileSystem, Option, Schema } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { newestManifest } from "../generation/manifest.ts"
 import { rebuildFrom } from "../publishing/rebuild.ts"
-import { openPublished } from "../tables/earlier-versions.ts"
 import type { DataSet } from "../tables/tables.ts"
+import { openPublished } from "../tables/versions.ts"
 import { type LiveData, watchLive } from "./live.ts"
 
-const cellar = pantryIn("cellar")
+const cellar = exampleIn("cellar")
 /** Published by this version, before the upgrade. */
-const before = copied(
+const before = copyPerTest(
   Effect.tap(aLayout, (layout) =>
     Effect.andThen(
       publishFound(layout, { prices: [apples], deliveries: [{ item: "apple" }] }),
@@ -23,40 +31,35 @@ const before = copied(
 )
 
 const Items = Schema.Struct({ items: Schema.String })
-const itemsOf = ({ db }: Pick<LiveData, "db">, schema: string) =>
+const readItems = ({ db }: Pick<LiveData, "db">, schema: string) =>
   Effect.map(db.all(Items, `select string_agg(item, ',' order by item) as items from ${schema}.price`), ([row]) =>
     String(row?.items)
   )
 
 interface Model {
-  readonly pantry?: string
+  readonly example?: string
   readonly cellar?: string
 }
 
-/** A server of the version that has this pantry. The model is the items that have a price. */
-const serve = (layout: Layout, dataSet: DataSet = pantry.dataSet) =>
+/** A server of the version that has this example. The model is the items that have a price. */
+const serve = (layout: Layout, dataSet: DataSet = example.dataSet) =>
   watchLive(layout, {
     dataSets: {
-      pantry: { definition: dataSet, load: (data: LiveData) => itemsOf(data, "pantry") },
-      cellar: { definition: cellar.dataSet, load: (data: LiveData) => itemsOf(data, "cellar") }
+      example: { definition: dataSet, load: (data: LiveData) => readItems(data, "example") },
+      cellar: { definition: cellar.dataSet, load: (data: LiveData) => readItems(data, "cellar") }
     },
     assemble: (loaded: Model) => Effect.succeed(loaded)
   })
 type Server = Effect.Success<ReturnType<typeof serve>>
-
-const waitUntil = (isDone: () => boolean) =>
-  Effect.gen(function* () {
-    while (!isDone()) yield* Effect.sleep("10 millis")
-  })
 
 /** Reads from a server repeatedly. Returns all distinct results. */
 const readRepeatedly = Effect.fnUntraced(function* (server: Server) {
   const results = new Set<string>()
   const read = server.use(({ dataSet, model }) =>
     Effect.gen(function* () {
-      const db = dataSet("pantry")
-      const items = db === undefined ? "nothing" : yield* itemsOf({ db }, "pantry")
-      results.add(`${model.pantry} ${items} ${model.cellar}`)
+      const db = dataSet("example")
+      const items = db === undefined ? "nothing" : yield* readItems({ db }, "example")
+      results.add(`${model.example} ${items} ${model.cellar}`)
       yield* Effect.sleep("5 millis")
     })
   )
@@ -69,32 +72,32 @@ const readRepeatedly = Effect.fnUntraced(function* (server: Server) {
 })
 
 const newer = (dataSet: DataSet) => ({
-  ...pantry,
+  ...example,
   dataSet,
-  price: dataSet.tables.find(({ name }) => name === "price") ?? pantry.price
+  price: dataSet.tables.find(({ name }) => name === "price") ?? example.price
 })
-const fault = (number: number) => `pantry of larder-00000${number} cannot be served`
+const fault = (number: number) => `example of larder-00000${number} cannot be served`
 
 describe("an upgrade with an added column, under a running server", () => {
-  const coloured = newer(withColumn(pantry.dataSet, "price", "colour"))
+  const withColour = newer(withColumn(example.dataSet, "price", "colour"))
 
   itLive("is read by name until the next publication adds the column", () =>
     Effect.gen(function* () {
       const layout = yield* before
       const old = yield* serve(layout)
       const over = yield* readRepeatedly(old)
-      const server = yield* serve(layout, coloured.dataSet)
+      const server = yield* serve(layout, withColour.dataSet)
       const prices = server.use(({ dataSet }) =>
-        (dataSet("pantry") ?? assert.fail()).rows(
-          "select item, price, colour, rowid::integer as row from pantry.price order by item"
+        (dataSet("example") ?? assert.fail()).rows(
+          "select item, price, colour, rowid::integer as row from example.price order by item"
         )
       )
       assert.deepStrictEqual(yield* prices, [{ item: "apple", price: "1.2500", colour: null, row: 0 }])
-      const stock = (yield* server.use(({ dataSet }) => Effect.succeed(dataSet("pantry")))) ?? assert.fail()
-      assert.deepStrictEqual(yield* stock.rows("select item, quantity from pantry.stock"), [
+      const stock = (yield* server.use(({ dataSet }) => Effect.succeed(dataSet("example")))) ?? assert.fail()
+      assert.deepStrictEqual(yield* stock.rows("select item, quantity from example.stock"), [
         { item: "apple", quantity: 1 }
       ])
-      yield* publishFound(layout, { prices: [{ ...pears, colour: "green" }] }, { of: coloured })
+      yield* publishFound(layout, { prices: [{ ...pears, colour: "green" }] }, { of: withColour })
       yield* waitUntil(() => server.swaps() === 1 && old.fault() !== undefined)
       assert.deepStrictEqual(yield* prices, [
         { item: "apple", price: "1.2500", colour: null, row: 0 },
@@ -106,8 +109,8 @@ describe("an upgrade with an added column, under a running server", () => {
   )
   itLive("is opened without access to other files, like all data", () =>
     Effect.gen(function* () {
-      const server = yield* serve(yield* before, coloured.dataSet)
-      const db = (yield* server.use(({ dataSet }) => Effect.succeed(dataSet("pantry")))) ?? assert.fail()
+      const server = yield* serve(yield* before, withColour.dataSet)
+      const db = (yield* server.use(({ dataSet }) => Effect.succeed(dataSet("example")))) ?? assert.fail()
       for (const sql of ["select * from read_text('/etc/hostname')", "set enable_external_access = true"]) {
         yield* Effect.flip(db.rows(sql))
       }
@@ -116,43 +119,43 @@ describe("an upgrade with an added column, under a running server", () => {
 })
 
 describe("an upgrade that cannot be read by name, under a running server", () => {
-  for (const [what, dataSet, difference] of [
+  for (const [change, dataSet, difference] of [
     [
       "a changed type",
-      withDefinition(pantry.dataSet, "price", "decimal(18, 4)", "double"),
-      "column pantry.price.price is 2: DECIMAL(18,4) not null there, and 2: DOUBLE not null here"
+      withDefinition(example.dataSet, "price", "decimal(18, 4)", "double"),
+      "column example.price.price is 2: DECIMAL(18,4) not null there, and 2: DOUBLE not null here"
     ],
     [
       "a removed table",
       {
-        ...withoutTable(pantry.dataSet, "delivery"),
+        ...withoutTable(example.dataSet, "delivery"),
         views: [],
-        countSourceRows: "select count(*)::integer as rows from pantry.price"
+        countSourceRows: "select count(*)::integer as rows from example.price"
       },
-      "column pantry.delivery.item is 1: VARCHAR not null there, and missing here"
+      "column example.delivery.item is 1: VARCHAR not null there, and missing here"
     ]
   ] as const) {
-    itLive(`does not serve that data set until it is rebuilt, and serves the others: ${what}`, (logs) =>
+    itLive(`does not serve that data set until it is rebuilt, and serves the others: ${change}`, (logs) =>
       Effect.gen(function* () {
         const layout = yield* before
         const old = yield* serve(layout)
         const over = yield* readRepeatedly(old)
         const server = yield* serve(layout, dataSet)
         assert.deepStrictEqual([server.current().model, server.fault()], [{ cellar: "wine" }, fault(1)])
-        assert.deepStrictEqual([...server.unserved()], ["pantry"])
+        assert.deepStrictEqual([...server.unserved()], ["example"])
         assert.isTrue(logs.some((line) => line.includes(`${fault(1)}; nothing is served instead`)))
-        const file = layout.dataSetFile("pantry")
-        const why = String(yield* Effect.flip(Effect.scoped(openPublished(file, dataSet, {}))))
-        assert.include(why, difference)
-        assert.include(why, "larder-ingest rebuild pantry")
+        const file = layout.dataSetFile("example")
+        const message = String(yield* Effect.flip(Effect.scoped(openPublished(file, dataSet, {}))))
+        assert.include(message, difference)
+        assert.include(message, "larder-ingest rebuild example")
         const again = yield* aLayout
         yield* publishFound(again, { prices: [apples, pears] }, { of: newer(dataSet) })
-        const since = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets.pantry
+        const since = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets.example
         yield* rebuildFrom({ layout, dataSet, from: again, since })
         yield* waitUntil(() => server.swaps() === 1 && old.fault() !== undefined)
         assert.deepStrictEqual(
           [server.current().model, server.fault()],
-          [{ pantry: "apple,pear", cellar: "wine" }, undefined]
+          [{ example: "apple,pear", cellar: "wine" }, undefined]
         )
         assert.strictEqual(old.fault(), fault(3))
         assert.deepStrictEqual(yield* over, ["apple apple wine"])
@@ -166,14 +169,14 @@ describe("a start on a data set that cannot be served", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* before
-      const entry = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets.pantry
+      const entry = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets.example
       const file = layout.objectFile(entry?.parts[0]?.sha256 ?? "")
       yield* fs.rename(file, `${file}.away`)
       let passed = 0n
       const clock = yield* Clock.clockWith(Effect.succeed)
       const server = yield* serve(layout).pipe(
         Effect.provideService(Clock.Clock, {
-          currentTimeMillisUnsafe: () => 0, // set back by half a century
+          currentTimeMillisUnsafe: () => 0, // set back to 1970
           currentTimeMillis: Effect.succeed(0),
           currentTimeNanosUnsafe: () => 0n,
           currentTimeNanos: Effect.succeed(0n),
@@ -183,22 +186,25 @@ describe("a start on a data set that cannot be served", () => {
         })
       )
       assert.deepStrictEqual([server.current().model, server.fault()], [{ cellar: "wine" }, fault(1)])
-      assert.strictEqual(server.current().dataSet("pantry"), undefined)
+      assert.strictEqual(server.current().dataSet("example"), undefined)
       assert.isTrue(logs.some((line) => line.includes(`${fault(1)}; nothing is served instead`)))
       yield* fs.rename(`${file}.away`, file)
       passed = 61_000_000_000n
       yield* waitUntil(() => server.swaps() === 1)
-      assert.deepStrictEqual([server.current().model, server.fault()], [{ pantry: "apple", cellar: "wine" }, undefined])
+      assert.deepStrictEqual(
+        [server.current().model, server.fault()],
+        [{ example: "apple", cellar: "wine" }, undefined]
+      )
     })
   )
   itLive("fails if nothing else can be served, with the data set's own message", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishFound(layout, { prices: [apples] }, { of: newer(withColumn(pantry.dataSet, "price", "colour")) })
+      yield* publishFound(layout, { prices: [apples] }, { of: newer(withColumn(example.dataSet, "price", "colour")) })
       const error = yield* Effect.flip(serve(layout))
       assert.strictEqual(
         error instanceof Error && error.message,
-        "pantry was published with tables of version 2, and this version of Larder knows up to 1. Update Larder on this machine, servers first."
+        "example was published with tables of version 2, and this version of Larder knows up to 1. Update Larder on this machine, servers first."
       )
     })
   )

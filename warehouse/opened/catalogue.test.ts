@@ -1,16 +1,16 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { copiedParts, everyDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import { openAsAnalyst, readContents } from "@larder/test/support/warehouse/analyst.ts"
+import { copyParts, makeEveryDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
+import { listFiles } from "@larder/test/support/warehouse/example-data-set.ts"
 import { withColumn } from "@larder/test/support/warehouse/other-versions.ts"
-import { files } from "@larder/test/support/warehouse/pantry.ts"
-import { analysing, seenIn } from "@larder/test/support/warehouse/seen.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb, literal } from "../duckdb.ts"
 import { writeCatalogue } from "./catalogue.ts"
 import type { Parts } from "./parts.ts"
 
-const published = onceForFile(everyDataSet)
+const published = oncePerFile(makeEveryDataSet)
 
 const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-opened-" }))
 
@@ -23,7 +23,7 @@ const written = Effect.fnUntraced(function* (parts: Parts) {
 /** A copy of the files, which a test may change. */
 const copied = Effect.fnUntraced(function* (folder: string) {
   const { parts } = yield* published
-  return yield* copiedParts(parts, folder)
+  return yield* copyParts(parts, folder)
 })
 const change = Effect.fnUntraced(function* (file: string, sql: string) {
   const db = yield* DuckDb.readWrite(file)
@@ -35,12 +35,12 @@ describe("the catalogue", () => {
   itLive("shows the columns, rows and comments of every file", () =>
     Effect.gen(function* () {
       const { parts } = yield* published
-      const seen = yield* seenIn(yield* written(parts))
+      const seen = yield* readContents(yield* written(parts))
       assert.isAbove(seen.tables.length, 30)
       const tables = new Map(seen.tables.map((table) => [table.name, table]))
       const comments = new Set(seen.comments.map((comment) => JSON.stringify(comment)))
       for (const file of [parts.ingestion, ...parts.parts.map(({ file }) => file)]) {
-        const inFile = yield* seenIn(file)
+        const inFile = yield* readContents(file)
         for (const table of inFile.tables) assert.deepStrictEqual(tables.get(table.name), table)
         for (const comment of inFile.comments)
           assert.isTrue(comments.has(JSON.stringify(comment)), JSON.stringify(comment))
@@ -50,7 +50,7 @@ describe("the catalogue", () => {
   )
   itLive("shows pictures, the label's own amounts, and values derived from them", () =>
     Effect.gen(function* () {
-      const db = yield* analysing(yield* written((yield* published).parts))
+      const db = yield* openAsAnalyst(yield* written((yield* published).parts))
       const listed = "select image_src, image_width, image_height from storefront"
       assert.deepStrictEqual(yield* db.rows(`${listed}.listing order by all`), [
         { image_src: "https://shop.example/oat.jpg", image_width: 640, image_height: null },
@@ -74,18 +74,18 @@ describe("the catalogue", () => {
   itLive("also has the views that need two files", () =>
     Effect.gen(function* () {
       const { parts } = yield* published
-      const { tables } = yield* seenIn(yield* written(parts))
+      const { tables } = yield* readContents(yield* written(parts))
       const names = tables.map(({ name }) => name)
       assert.includeMembers(names, ["storefront.store_status", "storefront.last_seen"])
       for (const { file } of parts.parts) {
-        const alone = (yield* seenIn(file)).tables.map(({ name }) => name)
+        const alone = (yield* readContents(file)).tables.map(({ name }) => name)
         assert.notInclude(alone, "storefront.store_status")
       }
     })
   )
   itLive("runs macros, including those that read two schemas", () =>
     Effect.gen(function* () {
-      const db = yield* analysing(yield* written((yield* published).parts))
+      const db = yield* openAsAnalyst(yield* written((yield* published).parts))
       const [row] = yield* db.rows(
         "select branded_food.per_serving(3.5, 28) as amount, (select count(*)::integer from commodity.price_as_of('2026-01-05')) as prices"
       )
@@ -95,7 +95,7 @@ describe("the catalogue", () => {
   itLive("shows only the existing data sets", () =>
     Effect.gen(function* () {
       const { ingestion, parts } = (yield* published).parts
-      const db = yield* analysing(
+      const db = yield* openAsAnalyst(
         yield* written({ ingestion, parts: parts.filter(({ dataSet }) => dataSet.schema === "commodity") })
       )
       const schemas = yield* db.rows(
@@ -114,7 +114,7 @@ describe("the catalogue", () => {
       yield* change(other.ingestion, "delete from ingest.run")
       const file = `${odd}/larder.duckdb`
       yield* writeCatalogue(file, parts)
-      const db = yield* analysing(file)
+      const db = yield* openAsAnalyst(file)
       assert.deepStrictEqual(yield* db.rows("select pipeline from ingest.run order by all"), [
         { pipeline: "branded-foods" },
         { pipeline: "commodities" },
@@ -126,7 +126,7 @@ describe("the catalogue", () => {
   itLive("leaves no name ambiguous, even if the files themselves are attached under their own names", () =>
     Effect.gen(function* () {
       const { parts } = yield* published
-      const db = yield* analysing(yield* written(parts))
+      const db = yield* openAsAnalyst(yield* written(parts))
       for (const file of [parts.ingestion, ...parts.parts.map(({ file }) => file)]) {
         yield* db.run(`attach ${literal(file)} (read_only)`)
       }
@@ -143,12 +143,12 @@ describe("a file that an older version wrote", () => {
     Effect.gen(function* () {
       const parts = yield* copied(yield* aFolder)
       yield* change(fileOf(parts, "commodity"), "drop table commodity.metric") // readers see an empty table
-      const original = yield* seenIn(yield* written((yield* published).parts))
-      assert.deepStrictEqual((yield* seenIn(yield* written(parts))).tables, original.tables)
+      const original = yield* readContents(yield* written((yield* published).parts))
+      assert.deepStrictEqual((yield* readContents(yield* written(parts))).tables, original.tables)
       const newer = parts.parts.map(({ dataSet, file }) =>
         dataSet.schema === "storefront" ? { dataSet: withColumn(dataSet, "store", "motto"), file } : { dataSet, file }
       )
-      const db = yield* analysing(yield* written({ ...parts, parts: newer }))
+      const db = yield* openAsAnalyst(yield* written({ ...parts, parts: newer }))
       assert.deepStrictEqual(yield* db.rows("select name, motto from storefront.store"), [
         { name: "Größe", motto: null }
       ])
@@ -178,12 +178,12 @@ describe("a catalogue that is written over another", () => {
       const file = `${folder}/larder.duckdb`
       const { parts } = yield* published
       yield* writeCatalogue(file, parts)
-      const open = yield* analysing(file)
+      const open = yield* openAsAnalyst(file)
       yield* writeCatalogue(file, { ...parts, parts: [] })
       assert.deepStrictEqual(yield* open.rows("select count(*)::integer as prices from commodity.price"), [
         { prices: 2 }
       ])
-      assert.deepStrictEqual(yield* files(folder), ["larder.duckdb"])
+      assert.deepStrictEqual(yield* listFiles(folder), ["larder.duckdb"])
       assert.strictEqual((yield* fs.stat(file)).mode & 0o777, 0o444)
     })
   )
@@ -199,7 +199,7 @@ describe("a catalogue that is written over another", () => {
       yield* fs.writeFileString(broken, "no database at all, but long enough to have been one".repeat(1000))
       const error = yield* Effect.flip(writeCatalogue(file, { ...parts, ingestion: broken }))
       assert.strictEqual(error._tag, "NotADatabase")
-      assert.deepStrictEqual(yield* files(folder), ["larder.duckdb"])
+      assert.deepStrictEqual(yield* listFiles(folder), ["larder.duckdb"])
       assert.deepStrictEqual(yield* fs.readFile(file), before)
     })
   )

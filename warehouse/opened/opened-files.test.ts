@@ -1,18 +1,18 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { copied } from "@larder/test/support/warehouse/copied-home.ts"
-import { everyDataSet, publishPrices } from "@larder/test/support/warehouse/every-data-set.ts"
-import { analysing } from "@larder/test/support/warehouse/seen.ts"
+import { openAsAnalyst } from "@larder/test/support/warehouse/analyst.ts"
+import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
+import { makeEveryDataSet, publishPrices } from "@larder/test/support/warehouse/every-data-set.ts"
 import { Effect, FileSystem } from "effect"
 import { layoutOf } from "../generation/layout.ts"
 import { refreshOpened } from "./opened-files.ts"
 
 const prices = (file: string) =>
   Effect.scoped(
-    Effect.flatMap(analysing(file), (db) => db.rows("select count(*)::integer as prices from commodity.price"))
+    Effect.flatMap(openAsAnalyst(file), (db) => db.rows("select count(*)::integer as prices from commodity.price"))
   )
 
-const everything = Effect.tap(copied(Effect.map(everyDataSet, ({ layout }) => layout)), (layout) =>
+const everything = Effect.tap(copyPerTest(Effect.map(makeEveryDataSet, ({ layout }) => layout)), (layout) =>
   refreshOpened(layout)
 )
 
@@ -35,7 +35,7 @@ describe("the files that people open", () => {
   itLive("show the live data to an open session, and a constant state within a transaction", () =>
     Effect.gen(function* () {
       const layout = yield* everything
-      const db = yield* analysing(layout.catalogue)
+      const db = yield* openAsAnalyst(layout.catalogue)
       const prices = () =>
         Effect.map(db.rows("select metric_name from commodity.price order by all"), (rows) => rows.length)
       assert.strictEqual(yield* prices(), 2)

@@ -16,7 +16,7 @@ import { type DataSetEntry, isLoaded, type Manifest, newestManifest } from "../g
 import { verifyDataSet } from "../generation/parts.ts"
 import { isUpTo, refreshIngestion } from "../ingestion/file.ts"
 import { ingestVersion } from "../tables/ingest-tables.ts"
-import { findNewer } from "../tables/newer-versions.ts"
+import { findNewer } from "../tables/versions.ts"
 import { isCatalogueOf, isCatalogueOfAnyVersion, refreshCatalogue } from "./catalogue.ts"
 import { findReadable } from "./parts.ts"
 

@@ -9,6 +9,8 @@ import { type DuckDb, identifier, literal, openError } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import type { DataSetEntry, Manifest } from "../generation/manifest.ts"
 import { commentStatements } from "../tables/dictionary.ts"
+import { ingestTables, ingestViews } from "../tables/ingest-tables.ts"
+import { type DataSet, type Table, viewsOf } from "../tables/tables.ts"
 import {
   type AddedColumn,
   columnsToAdd,
@@ -16,11 +18,9 @@ import {
   listOwnColumns,
   listTables,
   openPublished,
+  requireKnown,
   selectList
-} from "../tables/earlier-versions.ts"
-import { ingestTables, ingestViews } from "../tables/ingest-tables.ts"
-import { requireKnown } from "../tables/newer-versions.ts"
-import { type DataSet, type Table, viewsOf } from "../tables/tables.ts"
+} from "../tables/versions.ts"
 
 type Db = DuckDb["Service"]
 

@@ -3,9 +3,16 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync 
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { aLayout, apples, ask, pantryIn, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
-import { analysing } from "@larder/test/support/warehouse/seen.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import { openAsAnalyst } from "@larder/test/support/warehouse/analyst.ts"
+import {
+  aLayout,
+  apples,
+  exampleIn,
+  pears,
+  publishFound,
+  queryWarehouse
+} from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, Fiber, FileSystem } from "effect"
 import { folderDepot } from "../depot/folder.ts"
 import { makeKeyPair, parsePublicKey, trustedDepot } from "../depot/signed.ts"
@@ -15,7 +22,7 @@ import { catchUp, pull } from "../generation/pull.ts"
 import { refreshOpened } from "./opened-files.ts"
 import { pullAlone } from "./pull-alone.ts"
 
-const cellar = pantryIn("cellar")
+const cellar = exampleIn("cellar")
 
 const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-depot-" }))
 const publishIn = Effect.fnUntraced(function* (
@@ -28,7 +35,7 @@ const publishIn = Effect.fnUntraced(function* (
   yield* publishFound(machine, ...args)
 })
 
-const original = onceForFile(
+const original = oncePerFile(
   Effect.gen(function* () {
     const folder = yield* aFolder
     yield* publishIn(folder, { prices: [apples] })
@@ -46,7 +53,7 @@ const published = Effect.gen(function* () {
 const items = (laptop: Layout, pipeline: string) =>
   Effect.scoped(
     Effect.gen(function* () {
-      const db = yield* analysing(laptop.dataSetFile(pipeline))
+      const db = yield* openAsAnalyst(laptop.dataSetFile(pipeline))
       return (yield* db.rows(`select item from ${pipeline}.price order by item`)).map(({ item }) => item)
     })
   )
@@ -57,18 +64,18 @@ describe("a data set that is pulled alone", () => {
   itLive("is pulled without the others, and follows what is published", () =>
     Effect.gen(function* () {
       const { folder, laptop } = yield* published
-      assert.deepInclude(yield* pullAlone(laptop, "pantry"), { generation: 2 })
-      assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple"])
+      assert.deepInclude(yield* pullAlone(laptop, "example"), { generation: 2 })
+      assert.deepStrictEqual(yield* items(laptop, "example"), ["apple"])
       assert.deepStrictEqual(
         readdirSync(laptop.dir).filter((name) => !name.startsWith(".")),
-        ["alone", "pantry.duckdb"]
+        ["alone", "example.duckdb"]
       )
-      assert.deepStrictEqual(yield* pullAlone(laptop, "pantry"), { generation: 2, bytes: 0 })
+      assert.deepStrictEqual(yield* pullAlone(laptop, "example"), { generation: 2, bytes: 0 })
 
       yield* publishIn(folder, { prices: [pears] })
-      yield* pullAlone(laptop, "pantry")
-      assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple", "pear"])
-      const alone = path.join(laptop.dir, "alone/pantry/warehouse")
+      yield* pullAlone(laptop, "example")
+      assert.deepStrictEqual(yield* items(laptop, "example"), ["apple", "pear"])
+      const alone = path.join(laptop.dir, "alone/example/warehouse")
       assert.deepStrictEqual(readdirSync(path.join(alone, "generations")), ["000000003.json"])
       const objects = readdirSync(path.join(alone, "objects"), { recursive: true, withFileTypes: true })
       assert.lengthOf(
@@ -82,51 +89,51 @@ describe("a data set that is pulled alone", () => {
   itLive("is pulled again if its file was changed", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
-      yield* pullAlone(laptop, "pantry")
-      const file = laptop.dataSetFile("pantry")
+      yield* pullAlone(laptop, "example")
+      const file = laptop.dataSetFile("example")
       chmodSync(file, 0o644)
       writeFileSync(file, "changed")
-      yield* pullAlone(laptop, "pantry")
-      assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple"])
+      yield* pullAlone(laptop, "example")
+      assert.deepStrictEqual(yield* items(laptop, "example"), ["apple"])
     })
   )
   itLive("never returns to an older generation than the laptop has seen, nor to another history", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
-      yield* pullAlone(laptop, "pantry")
+      yield* pullAlone(laptop, "example")
       const older = `${laptop.dir} already has larder-000002, and pulling never returns to an older generation. Pull larder-000001 into another folder, with LARDER_HOME.`
-      assert.strictEqual(yield* message(pullAlone(laptop, "pantry", 1)), older)
+      assert.strictEqual(yield* message(pullAlone(laptop, "example", 1)), older)
       assert.strictEqual(yield* message(pullAlone(laptop, "cellar", 1)), older)
       assert.strictEqual(yield* message(pull(laptop, "run", { to: 1 })), older)
 
       const other = yield* aFolder
       yield* publishIn(other, { prices: [pears] })
       const stranger = yield* layoutOf(laptop.home, folderDepot(other))
-      assert.include(yield* message(pullAlone(stranger, "pantry")), "is newer than larder-000001, the newest there")
+      assert.include(yield* message(pullAlone(stranger, "example")), "is newer than larder-000001, the newest there")
       yield* publishIn(other, { prices: [apples] })
-      assert.include(yield* message(pullAlone(stranger, "pantry")), "larder-000002 of this machine is a different one")
+      assert.include(yield* message(pullAlone(stranger, "example")), "larder-000002 of this machine is a different one")
       assert.include(yield* message(pull(stranger)), "larder-000002 of this machine is a different one")
       const emptied = yield* layoutOf(laptop.home, folderDepot(yield* aFolder))
       assert.include(
         yield* message(pull(emptied)),
         "larder-000002 of this machine is not there, and neither is any other"
       )
-      assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple"])
+      assert.deepStrictEqual(yield* items(laptop, "example"), ["apple"])
     })
   )
   itLive("is replaced by a whole generation, and is not pulled into a folder that has one", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
-      yield* pullAlone(laptop, "pantry")
+      yield* pullAlone(laptop, "example")
       yield* pull(laptop)
       yield* refreshOpened(laptop)
       assert.isFalse(existsSync(path.join(laptop.dir, "alone")))
       assert.deepStrictEqual(
-        yield* ask(laptop, "select item from pantry.price union from cellar.price select item order by 1"),
+        yield* queryWarehouse(laptop, "select item from example.price union from cellar.price select item order by 1"),
         [{ item: "apple" }, { item: "wine" }]
       )
       assert.strictEqual(
-        yield* message(pullAlone(laptop, "pantry")),
+        yield* message(pullAlone(laptop, "example")),
         `${laptop.dir} has whole generations, of which larder-000002 is the newest. Pull without --only, or into another folder with LARDER_HOME.`
       )
     })
@@ -139,33 +146,33 @@ describe("a data set that is pulled alone", () => {
         laptop.pullLock,
         Effect.gen(function* () {
           const older = [
-            yield* Effect.forkChild(message(pullAlone(laptop, "pantry", 1))),
+            yield* Effect.forkChild(message(pullAlone(laptop, "example", 1))),
             yield* Effect.forkChild(message(pull(laptop, "run", { to: 1 })))
           ]
           yield* publishIn(folder, { prices: [pears] })
-          yield* pullAlone({ ...laptop, pullLock: `${laptop.pullLock}.other` }, "pantry")
+          yield* pullAlone({ ...laptop, pullLock: `${laptop.pullLock}.other` }, "example")
           return older
         })
       )
       for (const refused of waiting) {
         assert.include(yield* Fiber.join(refused), "already has larder-000003, and pulling never returns")
       }
-      assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple", "pear"])
+      assert.deepStrictEqual(yield* items(laptop, "example"), ["apple", "pear"])
     })
   )
   itLive("removes the files of an interrupted pull, and ignores unrelated files", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
-      const alone = path.join(laptop.dir, "alone/pantry/warehouse")
+      const alone = path.join(laptop.dir, "alone/example/warehouse")
       mkdirSync(path.join(alone, "incoming"), { recursive: true })
       writeFileSync(path.join(alone, "incoming", "0".repeat(64)), "half")
       writeFileSync(path.join(laptop.dir, "alone/.DS_Store"), "of a desktop")
-      yield* pullAlone(laptop, "pantry")
+      yield* pullAlone(laptop, "example")
       assert.deepStrictEqual(readdirSync(alone).sort(), ["generations", "objects", "seen"])
       const bytes = yield* Effect.map(pull(laptop), (pulled) => pulled?.bytes ?? 0)
       assert.isBelow(
         bytes,
-        1.5 * statSync(laptop.dataSetFile("pantry")).size,
+        1.5 * statSync(laptop.dataSetFile("example")).size,
         "what was here alone does not travel again"
       )
       assert.isFalse(existsSync(path.join(laptop.dir, "alone")))
@@ -174,7 +181,7 @@ describe("a data set that is pulled alone", () => {
   itLive("is not mixed with what a machine without a shared depot publishes", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
-      yield* pullAlone(laptop, "pantry")
+      yield* pullAlone(laptop, "example")
       assert.strictEqual(
         yield* message(catchUp(yield* layoutOf(laptop.home))),
         `${laptop.dir} contains a data set that was pulled on its own from a depot, of generation larder-000002. Nothing was changed. Set LARDER_DEPOT, or set LARDER_HOME to another folder.`
@@ -186,8 +193,8 @@ describe("a data set that is pulled alone", () => {
       const { folder, laptop } = yield* published
       const { publicKey } = makeKeyPair()
       const trusting = yield* layoutOf(laptop.home, trustedDepot(folderDepot(folder), parsePublicKey(publicKey)))
-      assert.include(yield* message(pullAlone(trusting, "pantry")), "it has no signature. It was not used.")
-      assert.isFalse(existsSync(laptop.dataSetFile("pantry")))
+      assert.include(yield* message(pullAlone(trusting, "example")), "it has no signature. It was not used.")
+      assert.isFalse(existsSync(laptop.dataSetFile("example")))
     })
   )
   itLive("fails if the generation does not have it", () =>
@@ -195,9 +202,9 @@ describe("a data set that is pulled alone", () => {
       const { folder, laptop } = yield* published
       assert.strictEqual(
         yield* message(pullAlone(laptop, "cellar", 1)),
-        `There is no cellar of larder-000001 in ${folder}. There is: pantry.`
+        `There is no cellar of larder-000001 in ${folder}. There is: example.`
       )
-      assert.isUndefined(yield* pullAlone(yield* layoutOf(laptop.home, folderDepot(yield* aFolder)), "pantry"))
+      assert.isUndefined(yield* pullAlone(yield* layoutOf(laptop.home, folderDepot(yield* aFolder)), "example"))
     })
   )
 })

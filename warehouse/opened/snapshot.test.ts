@@ -1,14 +1,14 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { copiedParts, everyDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
-import { files } from "@larder/test/support/warehouse/pantry.ts"
-import { analysing, seenIn } from "@larder/test/support/warehouse/seen.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import { openAsAnalyst, readContents } from "@larder/test/support/warehouse/analyst.ts"
+import { copyParts, makeEveryDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
+import { listFiles } from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { SnapshotFailed, writeSnapshot } from "./snapshot.ts"
 
-const published = onceForFile(everyDataSet)
+const published = oncePerFile(makeEveryDataSet)
 const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-snapshot-" }))
 
 describe("a snapshot", () => {
@@ -17,13 +17,13 @@ describe("a snapshot", () => {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* aFolder
       const { layout, parts: original } = yield* published
-      const parts = yield* copiedParts(original, `${folder}/parts`)
+      const parts = yield* copyParts(original, `${folder}/parts`)
       const to = `${folder}/all of it.duckdb`
       yield* writeSnapshot(to, parts)
       yield* fs.remove(`${folder}/parts`, { recursive: true })
-      assert.deepStrictEqual(yield* seenIn(to), yield* seenIn(layout.catalogue))
-      assert.deepStrictEqual(yield* files(folder), ["all of it.duckdb"])
-      const db = yield* analysing(to)
+      assert.deepStrictEqual(yield* readContents(to), yield* readContents(layout.catalogue))
+      assert.deepStrictEqual(yield* listFiles(folder), ["all of it.duckdb"])
+      const db = yield* openAsAnalyst(to)
       const [counts] = yield* db.rows(
         "select count(*)::integer as tables, count(distinct schema_name)::integer as schemas from duckdb_tables() where database_name = 'larder'"
       )
@@ -33,7 +33,7 @@ describe("a snapshot", () => {
   itLive("keeps rows in the order of their tables, beyond what one thread writes", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
-      const parts = yield* copiedParts((yield* published).parts, folder)
+      const parts = yield* copyParts((yield* published).parts, folder)
       const foods = parts.parts.find(({ dataSet }) => dataSet.schema === "branded_food")?.file ?? ""
       yield* Effect.scoped(
         Effect.flatMap(DuckDb.readWrite(foods), (db) =>
@@ -44,7 +44,7 @@ describe("a snapshot", () => {
       )
       const to = `${folder}/snapshot.duckdb`
       yield* writeSnapshot(to, parts)
-      const db = yield* analysing(to)
+      const db = yield* openAsAnalyst(to)
       const [row] = yield* db.rows(`
         select count(*)::integer as rows, count(*) filter (product_count < before)::integer as out_of_order
         from (select product_count, lag(product_count) over (order by rowid) as before from branded_food.category
@@ -79,7 +79,7 @@ describe("a snapshot", () => {
   itLive("leaves no files if it fails", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
-      const parts = yield* copiedParts((yield* published).parts, `${folder}/parts`)
+      const parts = yield* copyParts((yield* published).parts, `${folder}/parts`)
       yield* Effect.scoped(
         Effect.flatMap(DuckDb.readWrite(parts.ingestion), (db) =>
           db.run("alter table ingest.run alter column origin drop not null; update ingest.run set origin = null")
@@ -87,7 +87,7 @@ describe("a snapshot", () => {
       )
       const error = yield* Effect.flip(writeSnapshot(`${folder}/snapshot.duckdb`, parts))
       assert.match(error.message, /NOT NULL constraint failed: run\.origin/)
-      assert.deepStrictEqual(yield* files(folder), ["parts"])
+      assert.deepStrictEqual(yield* listFiles(folder), ["parts"])
     })
   )
 })

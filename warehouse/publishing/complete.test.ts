@@ -1,7 +1,8 @@
 import { assert, describe } from "@effect/vitest"
 import type { RunRecord } from "@larder/schemas"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import { aLayout, aRun, queryWarehouse } from "@larder/test/support/warehouse/example-data-set.ts"
 import {
   insertLabels,
   type LabelRow,
@@ -9,7 +10,6 @@ import {
   labelsWithFiles,
   publishLabels
 } from "@larder/test/support/warehouse/label-rows.ts"
-import { aLayout, aRun, ask } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Option } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { newestManifest } from "../generation/manifest.ts"
@@ -24,7 +24,7 @@ const staged: Array<Array<LabelRow>> = []
 const stageIn = (publication: number, ...labels: ReadonlyArray<LabelRow>) => {
   staged[publication] = [...(staged[publication] ?? []), ...labels]
 }
-const published = onceForFile(
+const published = oncePerFile(
   Effect.gen(function* () {
     const layout = yield* aLayout
     const runs: Array<RunRecord> = []
@@ -32,7 +32,7 @@ const published = onceForFile(
     return { layout, runs }
   })
 )
-const askPublished = (sql: string) => Effect.flatMap(published, ({ layout }) => ask(layout, sql))
+const askPublished = (sql: string) => Effect.flatMap(published, ({ layout }) => queryWarehouse(layout, sql))
 
 let lastId = 1000
 /** A label with these values in each publication. Returns a query for columns of the result. */
@@ -319,7 +319,7 @@ describe("derived tables", () => {
         spellings.map((category, index) => ({ fdc_id: index + 1, set: { category: `'${category}'` } })),
         labelsWithFiles
       )
-      const counts = yield* ask(layout, "from branded_food.category")
+      const counts = yield* queryWarehouse(layout, "from branded_food.category")
       const entry = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets["branded-foods"]
       if (entry === undefined) return assert.fail("labels were published")
       const foods = yield* openServedFoods(layout, entry, yield* DuckDb.readOnly(layout.dataSetFile("branded-foods")))

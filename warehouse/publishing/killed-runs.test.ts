@@ -1,6 +1,13 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { aLayout, apples, aRun, ask, files, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import {
+  aLayout,
+  apples,
+  aRun,
+  listFiles,
+  publishFound,
+  queryWarehouse
+} from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, FileSystem } from "effect"
 import { recordKilledRuns } from "./record.ts"
 
@@ -21,19 +28,22 @@ describe("a killed run", () => {
       yield* fs.writeFileString(objects, "a file where the folder should be")
       yield* recordKilledRuns(layout)
       assert.match(logs.join("\n"), /^Warn: the next run records the killed run killed: .*objects/m)
-      assert.deepStrictEqual(yield* files(folder), [".lock", "run.json"])
+      assert.deepStrictEqual(yield* listFiles(folder), [".lock", "run.json"])
       yield* fs.remove(objects)
       yield* fs.rename(`${objects}-away`, objects)
       yield* recordKilledRuns(layout)
-      assert.deepStrictEqual(yield* files(layout.staging), [])
+      assert.deepStrictEqual(yield* listFiles(layout.staging), [])
       yield* fs.makeDirectory(folder) // as if the run that recorded it was killed before it removed this
       yield* fs.writeFileString(`${folder}/run.json`, runText)
       yield* recordKilledRuns(layout)
-      assert.deepStrictEqual(yield* files(layout.staging), [])
-      assert.deepStrictEqual(yield* ask(layout, "select run_id, outcome from ingest.run order by recorded_in"), [
-        { run_id: "before", outcome: "published" },
-        { run_id: "killed", outcome: "interrupted" }
-      ])
+      assert.deepStrictEqual(yield* listFiles(layout.staging), [])
+      assert.deepStrictEqual(
+        yield* queryWarehouse(layout, "select run_id, outcome from ingest.run order by recorded_in"),
+        [
+          { run_id: "before", outcome: "published" },
+          { run_id: "killed", outcome: "interrupted" }
+        ]
+      )
     })
   )
 })

@@ -1,19 +1,19 @@
 import { statSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
 import {
   aLayout,
   apples,
   aRun,
-  ask,
-  files,
-  pantry,
+  example,
+  listFiles,
   pears,
   publishFound,
-  publishStaged
-} from "@larder/test/support/warehouse/pantry.ts"
+  publishStaged,
+  queryWarehouse
+} from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, Schema } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { readKeptManifests } from "../generation/manifest.ts"
@@ -22,7 +22,7 @@ import type { DataSet } from "../tables/tables.ts"
 import { stage } from "./staging.ts"
 
 /** A first run, a second one with new rows for each table, and a third that differs only in ignored columns. */
-const threeRuns = onceForFile(
+const threeRuns = oncePerFile(
   Effect.gen(function* () {
     const layout = yield* aLayout
     const quince = { item: "quince", price: "4.0000" }
@@ -53,7 +53,7 @@ const threeRuns = onceForFile(
     return { layout, runs: [first.run, second.run, third.run] }
   })
 )
-const rows = (sql: string) => Effect.flatMap(threeRuns, ({ layout }) => ask(layout, sql))
+const rows = (sql: string) => Effect.flatMap(threeRuns, ({ layout }) => queryWarehouse(layout, sql))
 
 describe("merging", () => {
   itLive("counts new and unchanged rows, and finds nothing new in ignored columns", () =>
@@ -76,7 +76,7 @@ describe("merging", () => {
   )
   itLive("append: keeps the first row, also of several staged rows with one key", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* rows("select item, quantity, note, run_id from pantry.delivery order by all"), [
+      assert.deepStrictEqual(yield* rows("select item, quantity, note, run_id from example.delivery order by all"), [
         { item: "apple", quantity: 2, note: "again", run_id: "second" },
         { item: "apple", quantity: 5, note: null, run_id: "first" },
         { item: "pear", quantity: 1, note: null, run_id: "second" },
@@ -86,7 +86,7 @@ describe("merging", () => {
   )
   itLive("replace: uses rows that differ, and the last of several staged ones, and keeps the others", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* rows("select item, price, seen_on, run_id from pantry.price order by item"), [
+      assert.deepStrictEqual(yield* rows("select item, price, seen_on, run_id from example.price order by item"), [
         { item: "apple", price: "1.2500", seen_on: "2026-01-05", run_id: "first" },
         { item: "pear", price: "2.5000", seen_on: "2026-01-05", run_id: "second" },
         { item: "plum", price: "3.0000", seen_on: "2026-01-05", run_id: "second" },
@@ -96,32 +96,32 @@ describe("merging", () => {
   )
   itLive("replace all: keeps exactly the staged rows", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* rows("from pantry.shelf"), [{ shelf: "kitchen", position: 1 }])
+      assert.deepStrictEqual(yield* rows("from example.shelf"), [{ shelf: "kitchen", position: 1 }])
     })
   )
 })
 
 const Word = Schema.Struct({ word: Schema.String, meanings: Schema.NullOr(Schema.Array(Schema.String)) })
 const words: DataSet = {
-  ...pantry.dataSet,
-  about: { ...pantry.dataSet.about, newest: { table: "pantry.word", day: "max(null::date)" } },
+  ...example.dataSet,
+  about: { ...example.dataSet.about, newest: { table: "example.word", day: "max(null::date)" } },
   tables: [
     {
-      schema: "pantry",
+      schema: "example",
       name: "word",
       record: Word,
-      ddl: "create table if not exists pantry.word (word varchar, meanings varchar[])",
+      ddl: "create table if not exists example.word (word varchar, meanings varchar[])",
       merge: { by: "replace", key: ["word"] }
     }
   ],
   views: [],
-  countSourceRows: "select count(*)::integer as rows from pantry.word"
+  countSourceRows: "select count(*)::integer as rows from example.word"
 }
 
 const publishMeanings = Effect.fnUntraced(function* (layout: Layout, meanings: ReadonlyArray<string>) {
   const run = aRun({ rows_read: meanings.length })
   const { staged } = yield* stage(layout, run, words, ({ db }) =>
-    db.run(`insert into pantry.word values ${meanings.map((list, word) => `('${word}', ${list})`).join(", ")}`)
+    db.run(`insert into example.word values ${meanings.map((list, word) => `('${word}', ${list})`).join(", ")}`)
   )
   return yield* publishStaged(layout, words, staged, run)
 }, Effect.scoped)
@@ -135,8 +135,8 @@ type Payloads = ReadonlyArray<{
 
 const publishRejects = Effect.fnUntraced(function* (layout: Layout, payloads: Payloads) {
   const run = aRun()
-  const about = { pipeline: "pantry", run_id: run.run_id }
-  const { staged } = yield* stage(layout, run, pantry.dataSet, (staging) =>
+  const about = { pipeline: "example", run_id: run.run_id }
+  const { staged } = yield* stage(layout, run, example.dataSet, (staging) =>
     Effect.andThen(
       staging.add(
         rawFileTable,
@@ -169,12 +169,15 @@ const publishRejects = Effect.fnUntraced(function* (layout: Layout, payloads: Pa
       )
     )
   )
-  return yield* publishStaged(layout, pantry.dataSet, staged, run)
+  return yield* publishStaged(layout, example.dataSet, staged, run)
 }, Effect.scoped)
 
 const rejected = (layout: Layout) =>
   Effect.map(
-    ask(layout, "select raw_sha256 || ' ' || feed || ' ' || position as reject from ingest.live_reject order by all"),
+    queryWarehouse(
+      layout,
+      "select raw_sha256 || ' ' || feed || ' ' || position as reject from ingest.live_reject order by all"
+    ),
     (rows) => rows.map(({ reject }) => reject)
   )
 
@@ -183,7 +186,7 @@ describe("merging rejects", () => {
     { sha: "a", mapping: "1", rejects: { shop: [1, 2], "shop/prices.csv": [7], shopping: [1] } },
     { sha: "b", mapping: "1", rejects: { shop: [1] } }
   ]
-  const withRejects = copied(
+  const withRejects = copyPerTest(
     Effect.tap(aLayout, (layout) =>
       Effect.andThen(publishFound(layout, { prices: [apples] }), publishRejects(layout, first))
     )
@@ -214,7 +217,7 @@ describe("merging rejects", () => {
       const { run } = yield* publishRejects(layout, [{ sha: "a", mapping: "1", rejects: { shop: [1] } }])
       assert.strictEqual(run.outcome, "unchanged") // it has rejects, but no row of the data set
       assert.deepStrictEqual(yield* rejected(layout), ["a shop 1", "a shopping 1", "b shop 1"])
-      assert.strictEqual((yield* ask(layout, "from ingest.reject")).length, 6)
+      assert.strictEqual((yield* queryWarehouse(layout, "from ingest.reject")).length, 6)
     })
   )
 })
@@ -230,15 +233,18 @@ describe("merging: rows with lists that replace others", () => {
       const { run } = yield* publishMeanings(layout, after)
       assert.deepStrictEqual([run.outcome, run.rows_loaded], ["published", 4])
       assert.deepStrictEqual(
-        yield* ask(layout, "select meanings from pantry.word order by word"),
-        yield* ask(layout, after.map((meanings) => `select ${meanings}::varchar[] as meanings`).join(" union all "))
+        yield* queryWarehouse(layout, "select meanings from example.word order by word"),
+        yield* queryWarehouse(
+          layout,
+          after.map((meanings) => `select ${meanings}::varchar[] as meanings`).join(" union all ")
+        )
       )
     })
   )
 })
 
 describe("a run with nothing new", () => {
-  const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
+  const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
   itLive("adds its records, but no new part of its data set: the file that people open stays", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
@@ -249,7 +255,7 @@ describe("a run with nothing new", () => {
         rejects: ["price is N/A"]
       }
       yield* publishFound(layout, found)
-      const before = statSync(layout.dataSetFile("pantry")).ino
+      const before = statSync(layout.dataSetFile("example")).ino
       const { checks, run } = yield* publishFound(layout, found)
       assert.deepStrictEqual(checks, [])
       assert.deepStrictEqual(run, {
@@ -261,39 +267,39 @@ describe("a run with nothing new", () => {
         rows_unchanged: 2,
         rows_rejected: 1
       })
-      assert.strictEqual(statSync(layout.dataSetFile("pantry")).ino, before)
+      assert.strictEqual(statSync(layout.dataSetFile("example")).ino, before)
       const [first, second] = yield* readKeptManifests(layout.depot)
       assert.deepStrictEqual(second?.data_sets, first?.data_sets)
       assert.strictEqual(second?.ingest.parts.length, 2)
-      assert.strictEqual((yield* ask(layout, "from ingest.run")).length, 2)
-      assert.deepStrictEqual(yield* files(layout.staging), [])
+      assert.strictEqual((yield* queryWarehouse(layout, "from ingest.run")).length, 2)
+      assert.deepStrictEqual(yield* listFiles(layout.staging), [])
     })
   )
   itLive("publishes nothing if only a view or a comment differs: the next new row brings the change", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
-      const { dataSet, price } = pantry
+      const { dataSet, price } = example
       const inOtherWords = { ...price, record: price.record.annotate({ description: "Today's prices." }) }
-      const ddl = "create or replace view pantry.cheap as select item from pantry.price where price < 1"
+      const ddl = "create or replace view example.cheap as select item from example.price where price < 1"
       const other: DataSet = {
         ...dataSet,
         tables: dataSet.tables.map((table) => (table === price ? inOtherWords : table)),
-        views: [...dataSet.views, { schema: "pantry", name: "cheap", ddl }]
+        views: [...dataSet.views, { schema: "example", name: "cheap", ddl }]
       }
-      const of = { ...pantry, dataSet: other }
+      const of = { ...example, dataSet: other }
       const same = yield* publishFound(layout, { prices: [apples] }, { of })
       assert.deepStrictEqual([same.run.outcome, same.run.generation], ["unchanged", null])
       const { run } = yield* publishFound(layout, { prices: [{ item: "plum", price: "0.5" }] }, { of })
       assert.deepStrictEqual([run.outcome, run.generation, run.rows_loaded], ["published", "larder-000003", 1])
-      assert.deepStrictEqual(yield* ask(layout, "from pantry.cheap"), [{ item: "plum" }])
+      assert.deepStrictEqual(yield* queryWarehouse(layout, "from example.cheap"), [{ item: "plum" }])
       const comment = "select comment from duckdb_tables() where table_name = 'price'"
-      assert.deepStrictEqual(yield* ask(layout, comment), [{ comment: "Today's prices." }])
+      assert.deepStrictEqual(yield* queryWarehouse(layout, comment), [{ comment: "Today's prices." }])
     })
   )
   itLive("publishes once if this version's tables are newer", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
-      const of = { ...pantry, dataSet: { ...pantry.dataSet, version: pantry.dataSet.version + 1 } }
+      const of = { ...example, dataSet: { ...example.dataSet, version: example.dataSet.version + 1 } }
       const { run } = yield* publishFound(layout, { prices: [apples] }, { of })
       assert.deepStrictEqual([run.outcome, run.generation, run.rows_loaded], ["published", "larder-000002", 0])
       assert.strictEqual((yield* publishFound(layout, { prices: [apples] }, { of })).run.outcome, "unchanged")

@@ -1,9 +1,9 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { openAsAnalyst } from "@larder/test/support/warehouse/analyst.ts"
+import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
+import { aLayout, aRun, butter, publishStaged } from "@larder/test/support/warehouse/example-data-set.ts"
 import { withColumn } from "@larder/test/support/warehouse/other-versions.ts"
-import { aLayout, aRun, butter, publishStaged } from "@larder/test/support/warehouse/pantry.ts"
-import { analysing } from "@larder/test/support/warehouse/seen.ts"
 import { Effect, FileSystem, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { makeGeneration, newestManifest } from "../generation/manifest.ts"
@@ -30,13 +30,13 @@ const publishSeries = Effect.fnUntraced(function* (layout: Layout, dataSet: Data
 }, Effect.scoped)
 
 /** This version published first, then a newer one. */
-const upgraded = copied(
+const upgraded = copyPerTest(
   Effect.tap(aLayout, (layout) =>
     Effect.andThen(publishSeries(layout, commodity, "butter"), publishSeries(layout, newer, "cheese"))
   )
 )
 /** A newer version recorded its runs. */
-const withNewerIngest = copied(
+const withNewerIngest = copyPerTest(
   Effect.tap(aLayout, (layout) =>
     Effect.andThen(
       publishSeries(layout, commodity, "butter"),
@@ -114,7 +114,7 @@ describe("the catalogue of an older program", () => {
           `Warn: larder.duckdb is written without a data set: ${sentenceOf("commodities")}`
         ])
         const tables = Effect.scoped(
-          Effect.flatMap(analysing(layout.catalogue), (db) =>
+          Effect.flatMap(openAsAnalyst(layout.catalogue), (db) =>
             db.rows("select count(*)::integer as views from duckdb_views() where schema_name = 'commodity'")
           )
         )

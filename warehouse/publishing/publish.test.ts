@@ -1,19 +1,19 @@
 import { statSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
 import {
   aLayout,
   apples,
   aRun,
-  ask,
-  files,
-  pantry,
-  pantryIn,
+  example,
+  exampleIn,
+  listFiles,
   pears,
   publishFound,
-  publishStaged
-} from "@larder/test/support/warehouse/pantry.ts"
+  publishStaged,
+  queryWarehouse
+} from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, Fiber, FileSystem, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { readKeptManifests } from "../generation/manifest.ts"
@@ -31,7 +31,7 @@ const filesBelow = (folder: string) =>
   )
 
 /** A warehouse whose only generation has the price of apples. */
-const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
+const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
 
 const manifests = ({ depot }: Layout) => readKeptManifests(depot)
 const newest = (layout: Layout) => Effect.map(manifests(layout), (all) => all.at(-1))
@@ -44,27 +44,27 @@ describe("a published generation", () => {
       assert.strictEqual(run.generation, "larder-000001")
       const manifest = yield* newest(layout)
       assert.deepInclude(manifest, { number: 1, replaces: null })
-      const { parts = [] } = manifest?.data_sets.pantry ?? {}
+      const { parts = [] } = manifest?.data_sets.example ?? {}
       assert.deepStrictEqual(
         parts.map(({ name }) => name),
-        ["pantry.duckdb"]
+        ["example.duckdb"]
       )
       for (const { bytes, sha256 } of [...parts, ...(manifest?.ingest.parts ?? [])]) {
         const file = layout.objectFile(sha256)
         assert.strictEqual(statSync(file).mode & 0o777, 0o444)
         assert.deepStrictEqual(yield* identifyFile(file), { sha256, bytes })
       }
-      assert.deepStrictEqual(yield* files(layout.dir), [
+      assert.deepStrictEqual(yield* listFiles(layout.dir), [
+        ".example.lock",
         ".opened.lock",
-        ".pantry.lock",
+        "example.duckdb",
         "generations",
         "ingestion.duckdb",
         "larder.duckdb",
         "objects",
-        "pantry.duckdb",
         "seen"
       ])
-      assert.deepStrictEqual(yield* files(layout.staging), [])
+      assert.deepStrictEqual(yield* listFiles(layout.staging), [])
     })
   )
   itLive("lists its run and its checks at once", () =>
@@ -78,7 +78,7 @@ describe("a published generation", () => {
       }
       yield* publishFound(layout, { prices: [apples] }, { run: { run_id: "good" }, checks: [priced] })
       assert.deepStrictEqual(
-        yield* ask(
+        yield* queryWarehouse(
           layout,
           "select run_id, outcome, generation, rows_read, rows_loaded, message, started_at, rolled_back_by from ingest.run"
         ),
@@ -96,35 +96,39 @@ describe("a published generation", () => {
         ]
       )
       assert.deepStrictEqual(
-        yield* ask(layout, "select run_id, name, bad_rows::integer as bad_rows from ingest.check_result order by all"),
+        yield* queryWarehouse(
+          layout,
+          "select run_id, name, bad_rows::integer as bad_rows from ingest.check_result order by all"
+        ),
         [
           { run_id: "good", name: "priced", bad_rows: 0 },
           { run_id: "good", name: "rows_accounted_for", bad_rows: 0 }
         ]
       )
       assert.deepStrictEqual(
-        yield* ask(layout, "select generation, kind, pipeline, run_id, note from ingest.generation"),
-        [{ generation: "larder-000001", kind: "run", pipeline: "pantry", run_id: "good", note: null }]
+        yield* queryWarehouse(layout, "select generation, kind, pipeline, run_id, note from ingest.generation"),
+        [{ generation: "larder-000001", kind: "run", pipeline: "example", run_id: "good", note: null }]
       )
     })
   )
   itLive("keeps what another data set published before", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
-      const cellar = pantryIn("cellar")
+      const cellar = exampleIn("cellar")
       yield* publishFound(layout, { shelves: ["deep"], prices: [pears] }, { of: cellar })
       yield* publishFound(layout, { shelves: ["right"] })
-      assert.deepStrictEqual(yield* ask(layout, "from pantry.shelf, (select shelf as deep from cellar.shelf)"), [
-        { shelf: "right", position: 1, deep: "deep" }
-      ])
       assert.deepStrictEqual(
-        yield* ask(layout, "select item from pantry.price union all select item from cellar.price"),
+        yield* queryWarehouse(layout, "from example.shelf, (select shelf as deep from cellar.shelf)"),
+        [{ shelf: "right", position: 1, deep: "deep" }]
+      )
+      assert.deepStrictEqual(
+        yield* queryWarehouse(layout, "select item from example.price union all select item from cellar.price"),
         [{ item: "apple" }, { item: "pear" }]
       )
-      assert.deepStrictEqual(yield* ask(layout, "select pipeline from ingest.run order by generation"), [
-        { pipeline: "pantry" },
+      assert.deepStrictEqual(yield* queryWarehouse(layout, "select pipeline from ingest.run order by generation"), [
+        { pipeline: "example" },
         { pipeline: "cellar" },
-        { pipeline: "pantry" }
+        { pipeline: "example" }
       ])
     })
   )
@@ -136,7 +140,7 @@ describe("checks", () => {
     name: "cheap",
     severity,
     description: "nothing costs more than a dollar",
-    sql: "select item, price from pantry.price where price > 1 order by item"
+    sql: "select item, price from example.price where price > 1 order by item"
   })
 
   itLive("publish nothing if one of severity error fails, and show the bad rows", () =>
@@ -148,8 +152,8 @@ describe("checks", () => {
         'Checks failed; nothing was published, and the previous generation stays live.\n  cheap: 2 bad rows, such as [{"item":"apple","price":1.2500},{"item":"pear","price":2.0000}]\n    (passes if: nothing costs more than a dollar)'
       )
       assert.strictEqual((yield* newest(layout))?.number, 1)
-      assert.deepStrictEqual(yield* files(layout.staging), [])
-      assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price"), [{ item: "apple" }])
+      assert.deepStrictEqual(yield* listFiles(layout.staging), [])
+      assert.deepStrictEqual(yield* queryWarehouse(layout, "select item from example.price"), [{ item: "apple" }])
     })
   )
   itLive("are recorded and logged if one of severity warning fails, and the run is published", (logs) =>
@@ -157,7 +161,7 @@ describe("checks", () => {
       const layout = yield* aLayout
       yield* publishFound(layout, found, { checks: [expensive("warning")] })
       assert.deepStrictEqual(
-        yield* ask(
+        yield* queryWarehouse(
           layout,
           "select name, severity, bad_rows, examples::varchar as examples, description from ingest.check_result where bad_rows > 0"
         ),
@@ -203,10 +207,10 @@ describe("checks", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       const run = aRun({ rows_read: 3 })
-      const { staged } = yield* stage(layout, run, pantry.dataSet, (staging) =>
-        staging.add(pantry.delivery, [{ item: "a", delivered_on: "2026-01-05", quantity: 1, run_id: run.run_id }])
+      const { staged } = yield* stage(layout, run, example.dataSet, (staging) =>
+        staging.add(example.delivery, [{ item: "a", delivered_on: "2026-01-05", quantity: 1, run_id: run.run_id }])
       )
-      const lost = yield* Effect.flip(publishStaged(layout, pantry.dataSet, staged, run))
+      const lost = yield* Effect.flip(publishStaged(layout, example.dataSet, staged, run))
       assert.match(lost.message, /rows_accounted_for: 1 bad rows/)
     })
   )
@@ -216,7 +220,7 @@ describe("checks", () => {
         name: "prices_do_not_fall",
         severity: "error",
         description: "no price of this run is below the one before",
-        sql: `select item, l.price as before, n.price as now from live.pantry.price l join pantry.price n using (item)
+        sql: `select item, l.price as before, n.price as now from live.example.price l join example.price n using (item)
               where n.run_id = getvariable('run_id') and n.price < l.price`,
         comparesWithLive: true
       }
@@ -247,13 +251,13 @@ describe("a run during which its data set was rolled back", () => {
         yield* publishFound(layout, { prices: [pears] })
         const since = yield* newest(layout)
         const run = aRun()
-        const { staged } = yield* stage(layout, run, pantry.dataSet, () => Effect.void)
+        const { staged } = yield* stage(layout, run, example.dataSet, () => Effect.void)
         yield* rollback(layout, { to: Option.none(), only: Option.none(), note: Option.none() })
-        const publication = { layout, dataSet: pantry.dataSet, staged, since, run, leftOut: [], silentRows: 0 }
+        const publication = { layout, dataSet: example.dataSet, staged, since, run, leftOut: [], silentRows: 0 }
         const error = yield* Effect.flip(publish({ ...publication, checks: [], dryRun: false }))
         assert.match(
           error.message,
-          /^pantry was rolled back \(larder-000003\) while this run was reading or publishing: .*run again\.$/
+          /^example was rolled back \(larder-000003\) while this run was reading or publishing: .*run again\.$/
         )
         assert.strictEqual((yield* newest(layout))?.number, 3)
       })
@@ -289,7 +293,7 @@ describe("an interrupted publication", () => {
       }
       yield* Fiber.interrupt(publication)
       assert.deepStrictEqual(yield* filesBelow(layout.dir), before)
-      assert.deepStrictEqual(yield* files(layout.staging), [])
+      assert.deepStrictEqual(yield* listFiles(layout.staging), [])
       assert.strictEqual((yield* publishFound(layout, { prices: [pears] })).run.generation, "larder-000002")
     })
   )

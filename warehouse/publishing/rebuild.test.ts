@@ -1,8 +1,14 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { interruptedAtManifest } from "@larder/test/support/warehouse/interrupted.ts"
-import { aLayout, apples, ask, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
-import { rebuildPantry } from "@larder/test/support/warehouse/rebuilt-pantry.ts"
+import {
+  aLayout,
+  apples,
+  pears,
+  publishFound,
+  queryWarehouse,
+  rebuildExample
+} from "@larder/test/support/warehouse/example-data-set.ts"
+import { interruptAtManifest } from "@larder/test/support/warehouse/interrupt-at-manifest.ts"
 import { Effect, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { rollback } from "./rollback.ts"
@@ -11,14 +17,17 @@ const back = (layout: Layout, to?: number) =>
   rollback(layout, { to: Option.fromNullishOr(to), only: Option.none(), note: Option.none() })
 const runs = (layout: Layout) =>
   Effect.map(
-    ask(layout, "select run_id, generation, recorded_in, rebuilt_in, rolled_back_by from ingest.run order by run_id"),
+    queryWarehouse(
+      layout,
+      "select run_id, generation, recorded_in, rebuilt_in, rolled_back_by from ingest.run order by run_id"
+    ),
     (rows) =>
       rows.map((row) =>
         Object.values(row).map((cell) => (cell === null ? null : String(cell).replace("larder-00000", "")))
       )
   )
 const reasons = (layout: Layout, table = "reject") =>
-  Effect.map(ask(layout, `select reason from ingest.${table} order by reason`), (rows) =>
+  Effect.map(queryWarehouse(layout, `select reason from ingest.${table} order by reason`), (rows) =>
     rows.map(({ reason }) => reason)
   )
 
@@ -27,25 +36,28 @@ describe("a rebuild", () => {
     Effect.gen(function* () {
       const repeated = { one: { prices: [apples], rejects: ["odd"] }, two: { prices: [pears] } }
       const empty = yield* aLayout
-      yield* rebuildPantry(empty, repeated)
+      yield* rebuildExample(empty, repeated)
       assert.deepStrictEqual(yield* runs(empty), [
         ["one", "1", "1", "1", null],
         ["two", "1", "1", "1", null]
       ])
-      assert.deepStrictEqual(yield* ask(empty, "select run_id, name from ingest.check_result order by run_id"), [
-        { run_id: "one", name: "rows_accounted_for" },
-        { run_id: "two", name: "rows_accounted_for" }
-      ])
+      assert.deepStrictEqual(
+        yield* queryWarehouse(empty, "select run_id, name from ingest.check_result order by run_id"),
+        [
+          { run_id: "one", name: "rows_accounted_for" },
+          { run_id: "two", name: "rows_accounted_for" }
+        ]
+      )
       const begun = yield* aLayout
       yield* publishFound(begun, repeated.one, { run: { run_id: "one" } })
-      yield* rebuildPantry(begun, repeated)
+      yield* rebuildExample(begun, repeated)
       assert.deepStrictEqual(yield* runs(begun), [
         ["one", "1", "1", "2", null],
         ["two", "2", "2", "2", null]
       ])
       for (const layout of [empty, begun]) {
         assert.deepStrictEqual(yield* reasons(layout), ["odd"])
-        assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price order by item"), [
+        assert.deepStrictEqual(yield* queryWarehouse(layout, "select item from example.price order by item"), [
           { item: "apple" },
           { item: "pear" }
         ])
@@ -58,7 +70,7 @@ describe("a rebuild", () => {
       Effect.gen(function* () {
         const layout = yield* aLayout
         yield* publishFound(layout, { prices: [apples], rejects: ["as first read"] }, { run: { run_id: "one" } })
-        yield* rebuildPantry(layout, { one: { prices: [apples], rejects: ["as read again"] } })
+        yield* rebuildExample(layout, { one: { prices: [apples], rejects: ["as read again"] } })
         const before = [["one", "1", "1", "2", null]]
         assert.deepStrictEqual([yield* runs(layout), yield* reasons(layout)], [before, ["as read again"]])
         yield* back(layout)
@@ -67,7 +79,7 @@ describe("a rebuild", () => {
           [[["one", "1", "1", null, null]], ["as first read"]]
         )
         assert.deepStrictEqual(
-          yield* ask(layout, "select rolled_back_by from ingest.generation where kind = 'rebuild'"),
+          yield* queryWarehouse(layout, "select rolled_back_by from ingest.generation where kind = 'rebuild'"),
           [{ rolled_back_by: "larder-000003" }]
         )
         yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "two" } }) // written into the other one of the two ingestion files
@@ -84,7 +96,7 @@ describe("a rebuild", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] }, { run: { run_id: "one" } })
-      yield* interruptedAtManifest(layout, (of) => rebuildPantry(of, { one: { prices: [apples] } }))
+      yield* interruptAtManifest(layout, (of) => rebuildExample(of, { one: { prices: [apples] } }))
       assert.deepStrictEqual(yield* runs(layout), [["one", "1", "1", "2", null]])
       assert.deepStrictEqual(logs, [
         "Warn: the interrupt came too late: the data set is rebuilt, and larder-000002 is live"

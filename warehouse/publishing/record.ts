@@ -21,7 +21,7 @@ import { eventOf, type RecordsOfRun, stagedByFailedRun, writeRecordsOfRun } from
 import { recordedRun } from "../live/runs.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { ingestVersion } from "../tables/ingest-tables.ts"
-import { requireKnownIngest } from "../tables/newer-versions.ts"
+import { requireKnownIngest } from "../tables/versions.ts"
 import { ownFolder, removeAbandoned, stagedFileIn } from "./staging.ts"
 
 /** This many parts are merged into one. */

@@ -1,8 +1,15 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { copied } from "@larder/test/support/warehouse/copied-home.ts"
-import { interruptedAtManifest } from "@larder/test/support/warehouse/interrupted.ts"
-import { aLayout, aRun, ask, files, pantryIn, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
+import {
+  aLayout,
+  aRun,
+  exampleIn,
+  listFiles,
+  publishFound,
+  queryWarehouse
+} from "@larder/test/support/warehouse/example-data-set.ts"
+import { interruptAtManifest } from "@larder/test/support/warehouse/interrupt-at-manifest.ts"
 import { Effect, FileSystem, Option } from "effect"
 import { vi } from "vitest"
 import { type Layout, NoWarehouse } from "../generation/layout.ts"
@@ -20,7 +27,9 @@ const back = (layout: Layout, options: { readonly to?: number; readonly only?: s
   })
 const publishDay = (layout: Layout, day: number) => publishFound(layout, { deliveries: [{ item: `day ${day}` }] })
 const items = (layout: Layout) =>
-  Effect.map(ask(layout, "select item from pantry.delivery order by item"), (rows) => rows.map(({ item }) => item))
+  Effect.map(queryWarehouse(layout, "select item from example.delivery order by item"), (rows) =>
+    rows.map(({ item }) => item)
+  )
 /** Numbers of the generations to which a rollback is possible; a star means live, parentheses mean rolled back. */
 const listKept = (layout: Layout) =>
   Effect.map(listGenerations(layout), ({ generations }) =>
@@ -32,14 +41,14 @@ const listKept = (layout: Layout) =>
       })
   )
 
-const threeDays = copied(
+const threeDays = copyPerTest(
   Effect.gen(function* () {
     const layout = yield* aLayout
     for (const day of [1, 2, 3]) yield* publishDay(layout, day)
     return layout
   })
 )
-const cellar = pantryIn("cellar")
+const cellar = exampleIn("cellar")
 const aFailure = { run: aRun({ outcome: "failed" }), checks: [], leftOut: [] }
 
 describe("rollback", () => {
@@ -48,18 +57,18 @@ describe("rollback", () => {
       const layout = yield* threeDays
       assert.deepStrictEqual(yield* back(layout), {
         generation: "larder-000004",
-        data_sets: { pantry: "larder-000002" }
+        data_sets: { example: "larder-000002" }
       })
       assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2"])
       assert.deepStrictEqual(yield* back(layout), {
         generation: "larder-000005",
-        data_sets: { pantry: "larder-000001" }
+        data_sets: { example: "larder-000001" }
       })
       assert.deepStrictEqual(yield* items(layout), ["day 1"])
       assert.deepStrictEqual(yield* listKept(layout), ["1*", "(2)", "(3)"])
       assert.strictEqual(
         (yield* Effect.flip(back(layout))).message,
-        "larder-000001 is the first generation of pantry, and there is no other data set, so there is nothing to go back to."
+        "larder-000001 is the first generation of example, and there is no other data set, so there is nothing to go back to."
       )
     })
   )
@@ -80,7 +89,7 @@ describe("rollback", () => {
       const layout = yield* threeDays
       yield* back(layout, { to: 1, note: "the shop was closed" })
       assert.deepStrictEqual(
-        yield* ask(
+        yield* queryWarehouse(
           layout,
           "select generation, kind, pipeline, went_back_to, note, made_by like '%@%' as is_named from ingest.generation where kind = 'rollback'"
         ),
@@ -96,7 +105,7 @@ describe("rollback", () => {
         ]
       )
       assert.deepStrictEqual(
-        yield* ask(layout, "select generation, rolled_back_by from ingest.run order by generation"),
+        yield* queryWarehouse(layout, "select generation, rolled_back_by from ingest.run order by generation"),
         [
           { generation: "larder-000001", rolled_back_by: null },
           { generation: "larder-000002", rolled_back_by: "larder-000004" },
@@ -104,7 +113,7 @@ describe("rollback", () => {
         ]
       )
       yield* back(layout, { to: 3 })
-      assert.deepStrictEqual(yield* ask(layout, "from ingest.run where rolled_back_by is not null"), [])
+      assert.deepStrictEqual(yield* queryWarehouse(layout, "from ingest.run where rolled_back_by is not null"), [])
     })
   )
   itLive("rolls back only one data set if requested", () =>
@@ -112,15 +121,15 @@ describe("rollback", () => {
       const layout = yield* threeDays
       yield* publishFound(layout, { prices: [{ item: "wine", price: "9" }] }, { of: cellar })
       yield* publishFound(layout, { prices: [{ item: "wine", price: "11" }] }, { of: cellar })
-      const done = yield* back(layout, { only: "pantry" })
-      assert.deepStrictEqual(done, { generation: "larder-000006", data_sets: { pantry: "larder-000002" } })
-      const price = ask(layout, "select price from cellar.price")
+      const done = yield* back(layout, { only: "example" })
+      assert.deepStrictEqual(done, { generation: "larder-000006", data_sets: { example: "larder-000002" } })
+      const price = queryWarehouse(layout, "select price from cellar.price")
       assert.deepStrictEqual(yield* price, [{ price: "11.0000" }])
       assert.deepStrictEqual((yield* back(layout, { only: "cellar", to: 3 })).data_sets, { cellar: null })
       assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2"])
       yield* Effect.flip(price)
       assert.deepStrictEqual((yield* back(layout, { to: 5 })).data_sets, {
-        pantry: "larder-000003",
+        example: "larder-000003",
         cellar: "larder-000005"
       })
       assert.deepStrictEqual(yield* price, [{ price: "11.0000" }])
@@ -130,8 +139,8 @@ describe("rollback", () => {
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* publishFound(layout, { prices: [{ item: "wine", price: "9" }] }, { of: cellar })
-      const done = yield* withLock(layout.lockOf("cellar"), back(layout, { only: "pantry" }))
-      assert.deepStrictEqual(done.data_sets, { pantry: "larder-000002" })
+      const done = yield* withLock(layout.lockOf("cellar"), back(layout, { only: "example" }))
+      assert.deepStrictEqual(done.data_sets, { example: "larder-000002" })
     })
   )
   itLive("returns to data with a damaged sidecar file, which servers write again", () =>
@@ -148,7 +157,7 @@ describe("rollback", () => {
       yield* fs.chmod(layout.objectFile(corks), 0o644)
       yield* fs.writeFileString(layout.objectFile(corks), "one split")
       yield* back(layout, { only: "cellar" })
-      assert.deepStrictEqual(yield* ask(layout, "select price from cellar.price"), [{ price: "9.0000" }])
+      assert.deepStrictEqual(yield* queryWarehouse(layout, "select price from cellar.price"), [{ price: "9.0000" }])
     })
   )
   itLive(
@@ -161,7 +170,7 @@ describe("rollback", () => {
           Effect.andThen(back(layout), recordEnd(layout, aFailure)),
           Effect.sync(() => vi.unstubAllEnvs())
         )
-        assert.deepStrictEqual(yield* files(layout.staging), [])
+        assert.deepStrictEqual(yield* listFiles(layout.staging), [])
       })
   )
   itLive("changes nothing for an unknown generation or data set, or for one that is already live", () =>
@@ -173,7 +182,7 @@ describe("rollback", () => {
       )
       for (const to of [3, 2]) {
         const { message } = yield* Effect.flip(back(layout, { to, only: "attic" }))
-        assert.strictEqual(message, "There is no data set attic. The data sets are: pantry.")
+        assert.strictEqual(message, "There is no data set attic. The data sets are: example.")
       }
       assert.strictEqual(
         (yield* Effect.flip(back(layout, { to: 3 }))).message,
@@ -185,7 +194,7 @@ describe("rollback", () => {
   itLive("is shown to people, and reported as live, if it is interrupted after its manifest was put", (logs) =>
     Effect.gen(function* () {
       const layout = yield* threeDays
-      yield* interruptedAtManifest(layout, back)
+      yield* interruptAtManifest(layout, back)
       assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2"])
       assert.deepStrictEqual(logs, [
         "Warn: the interrupt came too late: the rollback is done, and larder-000004 is live"
@@ -211,7 +220,7 @@ describe("publishing after a rollback", () => {
       assert.strictEqual(run.generation, "larder-000005")
       assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2", "day 4"])
       assert.deepStrictEqual(yield* listKept(layout), ["1", "2", "(3)", "5*"])
-      assert.deepStrictEqual((yield* back(layout)).data_sets, { pantry: "larder-000002" })
+      assert.deepStrictEqual((yield* back(layout)).data_sets, { example: "larder-000002" })
     })
   )
   itLive("reads again what the rolled-back runs had read", () =>
@@ -238,7 +247,10 @@ describe("a data set that was rolled back to before its first run", () => {
         yield* back(layout, { only: "cellar" })
       }
       assert.deepStrictEqual(
-        yield* ask(layout, "select run_id, rolled_back_by from ingest.run where pipeline = 'cellar' order by run_id"),
+        yield* queryWarehouse(
+          layout,
+          "select run_id, rolled_back_by from ingest.run where pipeline = 'cellar' order by run_id"
+        ),
         [
           { run_id: "first", rolled_back_by: "larder-000005" },
           { run_id: "second", rolled_back_by: "larder-000007" }
@@ -268,11 +280,11 @@ describe("retention", () => {
         yield* publishFound(layout, { prices: [{ item: "wine", price }] }, { of: cellar })
       }
       assert.deepStrictEqual(yield* listKept(layout), ["1", "2", "3*", "5", "6", "7", "8", "9*"])
-      yield* back(layout, { to: 1, only: "pantry" })
+      yield* back(layout, { to: 1, only: "example" })
       for (const day of [4, 5, 6, 7, 8]) yield* publishDay(layout, day)
       assert.deepStrictEqual(yield* listKept(layout), ["5", "6", "7", "8", "9*", "11", "12", "13", "14", "15*"])
-      const error = yield* Effect.flip(back(layout, { to: 1, only: "pantry" }))
-      assert.match(error.message, /^The data of pantry in larder-000001 is no longer kept\./)
+      const error = yield* Effect.flip(back(layout, { to: 1, only: "example" }))
+      assert.match(error.message, /^The data of example in larder-000001 is no longer kept\./)
     })
   )
 })

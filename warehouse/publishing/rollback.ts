@@ -24,7 +24,7 @@ import { catchUp } from "../generation/pull.ts"
 import { pullParts } from "../generation/pull-parts.ts"
 import { eventWithoutRun, writeRecordsOfEvent } from "../ingestion/records.ts"
 import { WarehouseProblem } from "../problem.ts"
-import { requireKnown, requireKnownIngest } from "../tables/newer-versions.ts"
+import { requireKnown, requireKnownIngest } from "../tables/versions.ts"
 import { addPart, promoteChange, putFile } from "./record.ts"
 import { ownFolder } from "./staging.ts"
 

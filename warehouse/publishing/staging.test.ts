@@ -1,8 +1,8 @@
 import { assert, describe } from "@effect/vitest"
 import type { RunRecord } from "@larder/schemas"
 import { itLive } from "@larder/test/support/it-live.ts"
+import { aLayout, aRun, example } from "@larder/test/support/warehouse/example-data-set.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
-import { aLayout, aRun, pantry } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Exit, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
@@ -27,11 +27,11 @@ describe("a staging file", () => {
       const layout = yield* aLayout
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const { filled, staged } = yield* stage(layout, aRun({ run_id: "run" }), pantry.dataSet, (staging) =>
-            Effect.as(staging.add(pantry.price, [price, { ...price, item: "pear" }]), "filled")
+          const { filled, staged } = yield* stage(layout, aRun({ run_id: "run" }), example.dataSet, (staging) =>
+            Effect.as(staging.add(example.price, [price, { ...price, item: "pear" }]), "filled")
           )
           assert.strictEqual(filled, "filled")
-          assert.deepStrictEqual(yield* staged.db.rows("select item, price from pantry.price"), [
+          assert.deepStrictEqual(yield* staged.db.rows("select item, price from example.price"), [
             { item: "apple", price: "1.2500" },
             { item: "pear", price: "1.2500" }
           ])
@@ -45,12 +45,12 @@ describe("a staging file", () => {
       const layout = yield* aLayout
       const error = yield* Effect.flip(
         Effect.scoped(
-          stage(layout, aRun({ run_id: "run" }), pantry.dataSet, (staging) =>
-            staging.add(pantry.price, [{ ...price, price: "N/A" }])
+          stage(layout, aRun({ run_id: "run" }), example.dataSet, (staging) =>
+            staging.add(example.price, [{ ...price, price: "N/A" }])
           )
         )
       )
-      assert.match(error.message, /"N\/A".*append to pantry\.price/)
+      assert.match(error.message, /"N\/A".*append to example\.price/)
       assert.deepStrictEqual(yield* names(layout), [])
     })
   )
@@ -69,7 +69,7 @@ describe("files of killed runs", () => {
       yield* fs.writeFileString(`${layout.staging}/damaged/.lock`, "no database")
       yield* fs.writeFileString(`${layout.staging}/stray.txt`, "stray")
       assert.deepStrictEqual(yield* removed(layout), [])
-      const seen = yield* Effect.scoped(stage(layout, aRun({ run_id: "run" }), pantry.dataSet, () => names(layout)))
+      const seen = yield* Effect.scoped(stage(layout, aRun({ run_id: "run" }), example.dataSet, () => names(layout)))
       assert.deepStrictEqual(seen.filled, ["run"])
     })
   )
@@ -82,7 +82,7 @@ describe("files of killed runs", () => {
       assert.strictEqual(yield* other.nextLine, "held")
       const otherRun = aRun({ run_id: "other" })
       yield* fs.writeFileString(`${layout.staging}/other/run.json`, JSON.stringify(otherRun))
-      const staged = stage(layout, aRun({ run_id: "run" }), pantry.dataSet, () => names(layout))
+      const staged = stage(layout, aRun({ run_id: "run" }), example.dataSet, () => names(layout))
       assert.deepStrictEqual(yield* removed(layout), [])
       assert.deepStrictEqual((yield* Effect.scoped(staged)).filled, ["other", "run"])
       yield* other.kill("SIGKILL")
@@ -93,15 +93,15 @@ describe("files of killed runs", () => {
   itLive("are kept while their run in this process waits to publish", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      const { staged } = yield* stage(layout, aRun({ run_id: "first" }), pantry.dataSet, (staging) =>
-        staging.add(pantry.price, [price])
+      const { staged } = yield* stage(layout, aRun({ run_id: "first" }), example.dataSet, (staging) =>
+        staging.add(example.price, [price])
       )
       assert.deepStrictEqual(yield* removed(layout), [])
       const second = yield* Effect.exit(
-        Effect.scoped(stage(layout, aRun({ run_id: "second" }), pantry.dataSet, () => Effect.void))
+        Effect.scoped(stage(layout, aRun({ run_id: "second" }), example.dataSet, () => Effect.void))
       )
       assert.isTrue(Exit.isSuccess(second))
-      assert.strictEqual((yield* staged.db.rows("from pantry.price")).length, 1)
+      assert.strictEqual((yield* staged.db.rows("from example.price")).length, 1)
     })
   )
 })

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto"
 import { assert, describe } from "@effect/vitest"
+import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { later } from "@larder/test/support/later.ts"
-import { aLayout, apples, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { aLayout, apples, pears, publishFound } from "@larder/test/support/warehouse/example-data-set.ts"
 import { Duration, Effect, FileSystem, Path } from "effect"
 import { objectName } from "../depot/depot.ts"
 import type { Layout } from "../generation/layout.ts"
@@ -10,7 +10,7 @@ import type { Layout } from "../generation/layout.ts"
 const sha256 = "ab".repeat(32)
 /** Unfinished files that are only written under the lock of the files that users open. */
 const underLock = () => [
-  `pantry.duckdb.${randomUUID()}.part`,
+  `example.duckdb.${randomUUID()}.part`,
   `.ingestion.duckdb.next.${randomUUID()}.part`,
   `.ingestion.duckdb.next.${randomUUID()}.part.wal`,
   `larder.duckdb.${randomUUID()}.building`,
@@ -21,7 +21,7 @@ const possiblyActive = () => [
   `generations/.000000002.json.${randomUUID()}.part`,
   `objects/ab/.${sha256}.${randomUUID()}.part`,
   objectName(sha256),
-  `.pantry.lock.${randomUUID()}.part`
+  `.example.lock.${randomUUID()}.part`
 ]
 
 const createFiles = Effect.fnUntraced(function* ({ dir }: Layout, names: ReadonlyArray<string>) {
@@ -44,7 +44,7 @@ const runLater = Effect.fnUntraced(function* <A, E, R>(
   yield* createFiles(layout, [put])
   const moment = new Date(Date.now() + Duration.toMillis(ahead))
   yield* fs.utimes(path.join(layout.dir, put), moment, moment)
-  return yield* later(ahead)(run)
+  return yield* withClockAhead(ahead)(run)
 })
 const findExisting = Effect.fnUntraced(function* ({ dir }: Layout, names: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
@@ -74,7 +74,7 @@ describe("files that killed runs left", () => {
       yield* publishFound(layout, { prices: [apples] })
       const young = possiblyActive()
       yield* createFiles(layout, young)
-      yield* publishFound(layout, { prices: [pears] }).pipe(later("365 days"))
+      yield* publishFound(layout, { prices: [pears] }).pipe(withClockAhead("365 days"))
       assert.deepStrictEqual(yield* findExisting(layout, young), young)
     })
   )

@@ -1,12 +1,12 @@
 import { assert, describe } from "@effect/vitest"
+import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { later } from "@larder/test/support/later.ts"
-import { aLayout, aRun, pantry, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { aLayout, aRun, example, publishFound } from "@larder/test/support/warehouse/example-data-set.ts"
 import { DateTime, Effect, Option, Schema } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { listGenerations } from "../generation/listing.ts"
 import { type LiveData, watchLive } from "../live/live.ts"
-import { countingRuns, liveStates } from "../live/runs.ts"
+import { listRunIds, readLiveStates } from "../live/runs.ts"
 import { recordEnd } from "./record.ts"
 import { rollback } from "./rollback.ts"
 
@@ -20,17 +20,17 @@ const datedRun = (pipeline: string) =>
   })
 
 const Price = Schema.Struct({ price: Schema.Int })
-/** Serves the one price of the pantry. */
+/** Serves the one price of the example. */
 const serve = (layout: Layout) =>
   watchLive(layout, {
     dataSets: {
-      pantry: {
-        definition: pantry.dataSet,
-        load: ({ db }: LiveData) => db.all(Price, "select price::integer as price from pantry.price")
+      example: {
+        definition: example.dataSet,
+        load: ({ db }: LiveData) => db.all(Price, "select price::integer as price from example.price")
       }
     },
-    assemble: (loaded: { readonly pantry?: ReadonlyArray<typeof Price.Type> }) =>
-      Effect.succeed(loaded.pantry?.[0]?.price)
+    assemble: (loaded: { readonly example?: ReadonlyArray<typeof Price.Type> }) =>
+      Effect.succeed(loaded.example?.[0]?.price)
   })
 const waitUntil = (isDone: () => boolean) =>
   Effect.gen(function* () {
@@ -44,12 +44,12 @@ describe("a clock that is set forward and back", () => {
       Effect.gen(function* () {
         const layout = yield* aLayout
         const publishDated = Effect.fnUntraced(function* (price: number) {
-          const run = yield* datedRun("pantry")
+          const run = yield* datedRun("example")
           return yield* publishFound(layout, { prices: [{ item: "apple", price: String(price) }] }, { run })
         })
         yield* publishDated(0)
         const server = yield* serve(layout)
-        for (const [index, days] of wrongBy.entries()) yield* later(`${days} days`)(publishDated(index + 1))
+        for (const [index, days] of wrongBy.entries()) yield* withClockAhead(`${days} days`)(publishDated(index + 1))
         yield* waitUntil(() => server.current().model === 7)
         const { generations } = yield* listGenerations(layout)
         assert.deepStrictEqual(
@@ -61,7 +61,7 @@ describe("a clock that is set forward and back", () => {
           ["larder-000008"]
         )
         const none = { to: Option.none(), only: Option.none(), note: Option.none() }
-        yield* later("-800 days")(rollback(layout, none))
+        yield* withClockAhead("-800 days")(rollback(layout, none))
         yield* waitUntil(() => server.current().model === 6)
       })
   )
@@ -73,13 +73,13 @@ describe("a clock that is set forward and back", () => {
         const run = aRun({
           pipeline: "commodities",
           outcome: "failed",
-          ...(yield* later(`${days} days`)(datedRun("c")))
+          ...(yield* withClockAhead(`${days} days`)(datedRun("c")))
         })
         yield* recordEnd(layout, { run, checks: [], leftOut: [] })
         ids.push(run.run_id)
       }
-      assert.deepStrictEqual([...(yield* countingRuns(layout)).recorded], ids)
-      const [commodities] = yield* liveStates(layout)
+      assert.deepStrictEqual([...(yield* listRunIds(layout)).recorded], ids)
+      const [commodities] = yield* readLiveStates(layout)
       assert.strictEqual(commodities?.last_run?.run_id, ids.at(-1))
     })
   )

@@ -1,7 +1,7 @@
 /** The commodity catalog and current readings of a generation, serialized in memory when the generation opens. */
-import { CommodityProduct, type Frequency, type Licence, type Metric, type Series } from "@larder/schemas"
+import { CommodityProduct, type Frequency, Metric, Series } from "@larder/schemas"
 import { Effect, Schema } from "effect"
-import { type DuckDb, literal } from "../duckdb.ts"
+import type { DuckDb } from "../duckdb.ts"
 import { type Points, serializePoints } from "./points.ts"
 
 export interface SeriesModel {
@@ -34,37 +34,22 @@ export const withoutCommodities: CommodityModel = {
   products: []
 }
 
-const Text = Schema.NullOr(Schema.String)
-const MetricRow = Schema.Struct({
-  metric_name: Schema.String,
-  measure: Schema.String,
-  unit: Schema.String,
-  region: Schema.String,
-  market_level: Schema.String,
-  freight: Schema.String,
-  frequency: Schema.Literals(["daily", "weekly", "biweekly", "monthly", "annual"]),
-  source: Schema.Literals(["gov-mars", "gov-mpr"]),
-  product_slug: Schema.String,
-  report: Schema.String,
-  first_observed_on: Text,
-  last_observed_on: Text
-})
+const observedOn = "first_observed_on::varchar as first_observed_on, last_observed_on::varchar as last_observed_on"
+
+const MetricRow = Schema.Struct({ ...Metric.fields, product_slug: Schema.String, licence: Schema.String })
 const metricRows = `
-  select metric_name, measure, unit, region, market_level, freight, frequency, source, product_slug, report,
-    first_observed_on::varchar as first_observed_on, last_observed_on::varchar as last_observed_on
+  select metric_name, measure, unit, region, market_level, freight, frequency, source, ${observedOn}, product_slug, licence
   from commodity.metric
   join commodity.coverage using (metric_name)
   order by metric_name`
 
-const SeriesRow = Schema.Struct({
-  slug: Schema.String,
-  metric_name: Schema.String,
-  commodity: Schema.String,
-  spec: Text,
-  market: Schema.String,
-  unit: Schema.Literals(["USD/lb", "USD/cwt"])
-})
-const seriesRows = "select slug, metric_name, commodity, spec, market, unit from commodity.series order by position"
+const SeriesRow = Schema.Struct({ ...Series.fields, metric_name: Schema.String, commodity: Schema.String })
+const seriesRows = `
+  select slug, spec, market, measure, series.unit, frequency, source, report, ${observedOn}, metric_name, commodity
+  from commodity.series
+  join commodity.metric using (metric_name)
+  join commodity.coverage using (metric_name)
+  order by position`
 
 const { metrics: _, ...productFields } = CommodityProduct.fields
 const ProductRow = Schema.Struct({
@@ -83,13 +68,6 @@ const readingsRows = `
   from commodity.price
   group by metric_name`
 
-const readMetricNames = Effect.fnUntraced(function* (db: DuckDb["Service"], licences: ReadonlyArray<Licence>) {
-  if (licences.length === 0) return new Set<string>()
-  const Named = Schema.Struct({ metric_name: Schema.String })
-  const sql = `select metric_name from commodity.metric where licence in (${licences.map(literal).join(", ")})`
-  return new Set((yield* db.all(Named, sql)).map(({ metric_name }) => metric_name))
-})
-
 const parsePoints = (row: typeof ReadingsRow.Type) => {
   const numbers = row.numbers.split(",")
   return serializePoints(row.days.split(",").map((day, index) => ({ day, value: numbers[index] ?? "null" })))
@@ -98,39 +76,28 @@ const parsePoints = (row: typeof ReadingsRow.Type) => {
 /** Omits metrics with withheld licences, their series, and products that have no other metrics. */
 export const loadCommodities = Effect.fn("Commodities.load")(function* (
   db: DuckDb["Service"],
-  withheldLicences: ReadonlyArray<Licence>
+  withheldLicences: ReadonlyArray<string>
 ) {
-  const withheld = yield* readMetricNames(db, withheldLicences)
-  const points = new Map((yield* db.all(ReadingsRow, readingsRows)).map((row) => [row.metric_name, parsePoints(row)]))
-  const noPoints = serializePoints([])
   const all = yield* db.all(MetricRow, metricRows)
-  const rows = all.filter(({ metric_name }) => !withheld.has(metric_name))
-  const metricRowOf = new Map(rows.map((row) => [row.metric_name, row]))
-
-  const series = (yield* db.all(SeriesRow, seriesRows)).flatMap(
-    ({ commodity, market, metric_name, slug, spec, unit }) => {
-      const metric = metricRowOf.get(metric_name)
-      if (metric === undefined) return [] // withheld
-      const { first_observed_on, frequency, last_observed_on, measure, report, source } = metric
-      const record = {
-        slug,
-        spec,
-        market,
-        measure,
-        unit,
-        frequency: frequency as "daily" | "weekly" | "monthly", // no series of the catalog is biweekly or annual
-        source,
-        report,
-        first_observed_on,
-        last_observed_on
-      }
-      return [{ commodity, record, json: JSON.stringify(record), points: points.get(metric_name) ?? noPoints }]
-    }
+  const rows = all.filter(({ licence }) => !withheldLicences.includes(licence))
+  const pointsOf = new Map((yield* db.all(ReadingsRow, readingsRows)).map((row) => [row.metric_name, parsePoints(row)]))
+  const noPoints = serializePoints([])
+  const metrics = new Map(
+    rows.map(({ frequency, metric_name, unit }): [string, MetricModel] => [
+      metric_name,
+      { unit, frequency, points: pointsOf.get(metric_name) ?? noPoints }
+    ])
   )
+  const series = (yield* db.all(SeriesRow, seriesRows)).flatMap(({ commodity, metric_name, ...record }) => {
+    const metric = metrics.get(metric_name)
+    return metric === undefined // withheld
+      ? []
+      : [{ commodity, record, json: JSON.stringify(record), points: metric.points }]
+  })
 
   const rowsOfProduct = Map.groupBy(rows, ({ product_slug }) => product_slug)
   const metricsOf = (slug: string): ReadonlyArray<typeof Metric.Type> =>
-    (rowsOfProduct.get(slug) ?? []).map(({ product_slug: _product, report: _report, ...metric }) => metric)
+    (rowsOfProduct.get(slug) ?? []).map(({ licence: _licence, product_slug: _product, ...metric }) => metric)
   const emptied = new Set(all.flatMap(({ product_slug }) => (rowsOfProduct.has(product_slug) ? [] : [product_slug])))
   const products = (yield* db.all(ProductRow, productRows))
     .filter(({ slug }) => !emptied.has(slug))
@@ -139,19 +106,15 @@ export const loadCommodities = Effect.fn("Commodities.load")(function* (
       category: product.category,
       json: JSON.stringify({ ...product, metrics: metricsOf(product.slug) })
     }))
-  return {
+  const model: CommodityModel = {
     loaded: true,
     groups: [...Map.groupBy(series, ({ commodity }) => commodity)].map(([commodity, series]) => ({
       commodity,
       series
     })),
     series: new Map(series.map((model) => [model.record.slug, model])),
-    metrics: new Map(
-      rows.map(({ frequency, metric_name, unit }) => [
-        metric_name,
-        { unit, frequency, points: points.get(metric_name) ?? noPoints }
-      ])
-    ),
+    metrics,
     products
-  } satisfies CommodityModel as CommodityModel
+  }
+  return model
 })

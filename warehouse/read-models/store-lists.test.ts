@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
 import { Effect, FileSystem, Schema } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { define } from "../tables/dictionary.ts"
@@ -9,11 +9,11 @@ import { storefront } from "../tables/storefront/data-set.ts"
 import type { ListPosition, StoreLists } from "./store-lists.ts"
 import { loadStorefronts } from "./storefront.ts"
 
-/** Sizes around the distance between the positions that are held in memory, and an empty store. */
+/** Sizes around the distance between positions in memory, and an empty store. */
 const sizes = { a: 1, b: 5000, c: 4096, d: 2048, e: 2047, f: 0 }
 
-/** A quarter of the rows share their publication time with others; a quarter have none. */
-const rowsOfStore = (store: string, rows: number) => `
+/** A quarter of the rows share their publication time with others, and a quarter have none. */
+const insertRows = (store: string, rows: number) => `
   insert into storefront.listing by name
   select 'platform_store_${store}' as store_id, product_id, product_id as title, published_at, [] as tags,
     'uncategorized' as category, 'uncategorized' as sub_category, 0 as variant_count,
@@ -31,7 +31,7 @@ const listed = `
   select product_id as id, epoch_us(published_at) as published from storefront.listing
   where store_id = $store order by published_at desc nulls last, product_id`
 
-const opened = onceForFile(
+const openStores = oncePerFile(
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const file = join(yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" }), "stores.duckdb")
@@ -39,23 +39,23 @@ const opened = onceForFile(
       Effect.gen(function* () {
         const db = yield* DuckDb.readWrite(file)
         yield* define(db, storefront)
-        for (const [store, rows] of Object.entries(sizes)) yield* db.run(rowsOfStore(store, rows))
+        for (const [store, rows] of Object.entries(sizes)) yield* db.run(insertRows(store, rows))
       })
     )
     const db = yield* DuckDb.readOnly(file)
     const { products } = yield* loadStorefronts(db)
-    const whole = (store: string) => db.all(Listed, listed, { store })
-    return { products, whole }
+    const readAll = (store: string) => db.all(Listed, listed, { store })
+    return { products, readAll }
   })
 )
 
-const titles = (records: ReadonlyArray<string>) => records.map((record) => String(JSON.parse(record).id))
-const walk = Effect.fnUntraced(function* (products: StoreLists, store: string, limit: number) {
+const parseIds = (records: ReadonlyArray<string>) => records.map((record) => String(JSON.parse(record).id))
+const readPages = Effect.fnUntraced(function* (products: StoreLists, store: string, limit: number) {
   const ids: Array<string> = []
   let after: ListPosition | undefined
   do {
     const { next, records } = yield* products.page(store, after, limit)
-    ids.push(...titles(records))
+    ids.push(...parseIds(records))
     after = next
   } while (after !== undefined)
   return ids
@@ -64,39 +64,40 @@ const walk = Effect.fnUntraced(function* (products: StoreLists, store: string, l
 describe("pages of a long list", () => {
   itLive("add up to the whole list, in every page size", () =>
     Effect.gen(function* () {
-      const { products, whole } = yield* opened
+      const { products, readAll } = yield* openStores
       for (const [name, rows] of Object.entries(sizes)) {
         const store = `platform_store_${name}`
-        const ids = (yield* whole(store)).map(({ id }) => id)
+        const ids = (yield* readAll(store)).map(({ id }) => id)
         assert.strictEqual(products.count(store), rows)
-        for (const limit of [200, 999, 2048, 5000]) assert.deepStrictEqual(yield* walk(products, store, limit), ids)
+        for (const limit of [200, 999, 2048, 5000])
+          assert.deepStrictEqual(yield* readPages(products, store, limit), ids)
       }
     })
   )
   itLive("begin after a position that matches no row", () =>
     Effect.gen(function* () {
-      const { products, whole } = yield* opened
+      const { products, readAll } = yield* openStores
       const store = "platform_store_b"
-      const rows = yield* whole(store)
+      const rows = yield* readAll(store)
       for (let index = 0; index < rows.length; index += 97) {
         const row = rows[index]
         if (row === undefined) return assert.fail("there are as many rows as counted")
         const after = { published: row.published, id: `${row.id}~` } // after this row, and before the next
         const { records } = yield* products.page(store, after, 3)
         assert.deepStrictEqual(
-          titles(records),
+          parseIds(records),
           rows.slice(index + 1, index + 4).map(({ id }) => id)
         )
       }
       const first = yield* products.page(store, { published: 2n ** 60n, id: "" }, 1)
-      assert.deepStrictEqual(titles(first.records), [rows[0]?.id])
+      assert.deepStrictEqual(parseIds(first.records), [rows[0]?.id])
       const last = yield* products.page(store, { published: null, id: "~" }, 1)
       assert.deepStrictEqual(last, { records: [], next: undefined })
     })
   )
   itLive("are empty for a store that lists nothing or is unknown", () =>
     Effect.gen(function* () {
-      const { products } = yield* opened
+      const { products } = yield* openStores
       for (const store of ["platform_store_f", "platform_store_none"]) {
         assert.deepStrictEqual(yield* products.page(store, undefined, 50), { records: [], next: undefined })
       }

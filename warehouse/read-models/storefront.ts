@@ -1,10 +1,70 @@
-/** Storefronts of one generation: stores in memory, products and collections read on request. */
-import { Effect } from "effect"
+/**
+ * Storefronts of one generation: stores in memory, products and collections read on request.
+ *
+ * Finding a single product by its id among a million texts takes tens of milliseconds. So hashes of the ids of listed
+ * products are in memory with their row numbers, 16 bytes each and sorted, and rows are read by number.
+ */
+import { Effect, Schema } from "effect"
 import type { DuckDb } from "../duckdb.ts"
-import { timestampToText } from "./json-expressions.ts"
-import { openProducts, productFields } from "./product-details.ts"
+import { decimalToJson, doubleToJson, timestampToText } from "./json-expressions.ts"
 import { openLists, type SortedTable } from "./store-lists.ts"
 import { loadLastReads, loadStores, makeStores, type Stores } from "./stores.ts"
+
+/** An in-memory database, because a read-only instance of DuckDB accepts no new tables. */
+const createLookup = `
+  attach ':memory:' as lookup (read_write);
+  create table lookup.product as
+  select hash(product_id) as id_hash, rowid as row_number
+  from storefront.product
+  semi join storefront.listing using (product_id)
+  order by id_hash`
+
+/** The JSON fields of a product, in lists and alone. */
+const productFields = (image: string, variantCount: string) => `
+    'id': product_id, 'title': title, 'handle': handle, 'vendor': vendor, 'product_type': product_type,
+    'category': category, 'sub_category': sub_category, 'tags': tags, 'image': ${image},
+    'price': {'min': ${decimalToJson("price_min")}, 'max': ${decimalToJson("price_max")}, 'currency': currency},
+    'variant_count': ${variantCount},
+    'published_at': ${timestampToText("published_at")},
+    'source': 'platform'`
+
+const RowNumber = Schema.Struct({ row_number: Schema.BigInt })
+const rowNumbers = "select row_number from lookup.product where id_hash = hash($id)"
+
+/** Omits prices in other currencies, which readers would take for prices in the product's currency. */
+const inCurrency = (price: string) => `if(v.currency is not distinct from p.currency, ${decimalToJson(price)}, null)`
+
+const detail = `
+  to_json({
+    ${productFields("p.images[1]", "len(p.variants)")},
+    'store_id': p.store_id,
+    'body_text': p.body_text,
+    'images': p.images,
+    'variants': list_transform(p.variants, lambda v: {
+      'id': v.variant_id, 'title': v.title, 'sku': v.sku,
+      'price': ${inCurrency("v.price")}, 'compare_at_price': ${inCurrency("v.compare_at_price")},
+      'grams': ${doubleToJson("v.grams")}, 'available': v.available,
+      'option1': v.option1, 'option2': v.option2, 'option3': v.option3,
+      'position': v.position, 'image_src': v.image_src
+    })
+  })`
+const Product = Schema.Struct({ record: Schema.String })
+const productInRow = `
+  select (${detail})::varchar as record
+  from storefront.product p
+  where rowid = $row_number and product_id = $id`
+
+const openProducts = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
+  yield* db.run(createLookup)
+  /** A listed product with gallery and variants, as JSON. */
+  return Effect.fnUntraced(function* (id: string) {
+    for (const { row_number } of yield* db.all(RowNumber, rowNumbers, { id })) {
+      const [product] = yield* db.all(Product, productInRow, { row_number: Number(row_number), id })
+      if (product !== undefined) return product.record
+    }
+    return undefined
+  })
+})
 
 const image = "if(image_src is null, null, {'src': image_src, 'width': image_width, 'height': image_height})"
 

@@ -20,8 +20,9 @@ export type Numbers = Uint8Array | Int32Array | Uint32Array | Float64Array
 /** Offsets in a file, or row numbers: 32 bits if they suffice. */
 export type Places = Uint32Array | Float64Array
 
-export const makePlaces = (largest: number, length: number): Places =>
-  largest < 2 ** 32 ? new Uint32Array(length) : new Float64Array(length)
+/** The numbers are ascending. */
+export const toPlaces = (numbers: Float64Array): Places =>
+  (numbers.at(-1) ?? 0) < 2 ** 32 ? new Uint32Array(numbers) : numbers
 
 const viewBytes = (numbers: Numbers) => Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength)
 
@@ -44,6 +45,7 @@ export class FileWriter {
     if (length > this.#buffer.length - this.#filled) this.#flush()
     if (length > this.#buffer.length) writeAll(this.#fd, bytes.subarray(from, to))
     else if (length < 32) {
+      // a third of the time of `set` with a subarray; most posting lists are this short
       for (let i = from; i < to; i++) this.#buffer[this.#filled++] = bytes[i] ?? 0
     } else {
       this.#buffer.set(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to), this.#filled)

@@ -81,9 +81,9 @@ export const indexLabels = (lines: string, folder: string, documents: number) =>
   writeArrays(join(folder, labelFile), arrays)
 }
 
-export type Labels = ReturnType<typeof openLabels>
+export type Labels = ReturnType<typeof makeLabels>
 
-export const openLabels = (index: Bundle) => {
+export const makeLabels = (index: Bundle) => {
   const ids = index.integers("ids")
   const barcodes = index.doubles("barcodes")
   const heads = index.naturals("barcodeHeads")
@@ -95,11 +95,11 @@ export const openLabels = (index: Bundle) => {
   const docs = index.naturals("categoryDocs")
   return {
     ids,
-    inCategory: (category: string) => {
+    findByCategory: (category: string) => {
       const number = categories.get(categoryKey(category))
       return number === undefined ? new Uint32Array() : docs.subarray(starts[number], starts[number + 1])
     },
-    withBarcode: (text: string) => {
+    findByBarcode: (text: string) => {
       const matches = new Set<number>()
       for (const barcode of parseBarcode(text)) {
         let entry = heads[hashBarcode(barcode) & (heads.length - 1)] ?? 0

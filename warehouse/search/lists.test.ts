@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { intersection, sortUnique } from "./lists.ts"
+import { intersect, sortUnique } from "./lists.ts"
 
 const documents = 5000
 const some = (maxLength: number) => fc.array(fc.nat(documents - 1), { maxLength })
@@ -19,7 +19,7 @@ describe("lists of documents", () => {
   it("are intersected", () => {
     fc.assert(
       fc.property(some(300), some(300), (a, b) => {
-        const both = intersection(Uint32Array.from(sorted(a)), Uint32Array.from(sorted(b)))
+        const both = intersect(Uint32Array.from(sorted(a)), Uint32Array.from(sorted(b)))
         assert.deepStrictEqual(
           [...both],
           sorted(a).filter((doc) => b.includes(doc))

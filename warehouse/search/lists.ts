@@ -1,6 +1,6 @@
 /** Ascending lists of documents, and binary search. */
 
-export const intersection = (a: Uint32Array, b: Uint32Array): Uint32Array => {
+export const intersect = (a: Uint32Array, b: Uint32Array): Uint32Array => {
   const both = new Uint32Array(Math.min(a.length, b.length))
   let n = 0
   for (let i = 0, j = 0; i < a.length && j < b.length; ) {

@@ -1,16 +1,12 @@
 /** Searches that read a lot: their results are correct, and they do not block the event loop. */
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { builtFoods } from "@larder/test/support/warehouse/food-files.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import { buildFoodFiles } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect } from "effect"
-import { textFiles } from "./indexed-columns.ts"
-import { labelFile, openLabels } from "./labels.ts"
-import { openBundle, readSearchManifest } from "./manifest.ts"
-import { openFoods } from "./open.ts"
-import type { FoodFilters } from "./search.ts"
-import { search } from "./search.ts"
-import { openTextColumn } from "./text-column.ts"
+import type { PieceFile } from "./files.ts"
+import { openFiles, openFoods } from "./open.ts"
+import { type FoodFilters, search } from "./search.ts"
 
 const count = 2000
 const words = Array.from({ length: 3000 }, (_, i) => `w${i}`)
@@ -23,31 +19,22 @@ const labels = Array.from({ length: count }, (_, i) => ({
   brand_owner: "Acme",
   ingredients: i % 20 === 0 ? rotate(i, ", ") : `${i % 2 === 0 ? "sugar" : "salt"}, ${"water, ".repeat(200)}`
 }))
-const built = onceForFile(builtFoods(labels))
+const built = oncePerFile(buildFoodFiles(labels))
 const apart = { name: "apple", ingredient: "salt" }
 
 /** The number of pauses of a search, and its results. */
 const searchAndCount = (folder: string, filters: FoodFilters) =>
-  Effect.acquireUseRelease(
-    Effect.sync(() => {
-      const manifest = readSearchManifest(folder)
-      const column = (name: string) => openTextColumn(folder, name, openBundle(folder, manifest, textFiles(name).index))
-      const columns = { names: column("names"), brands: column("brands"), ingredients: column("ingredients") }
-      return { columns, labels: openLabels(openBundle(folder, manifest, labelFile)) }
-    }),
-    ({ columns, labels }) =>
-      Effect.sync(() => {
-        const steps = search(labels, columns, filters, undefined, 51)
-        for (let pauses = 0; ; pauses++) {
-          const { done, value } = steps.next()
-          if (done === true) return { pauses, found: value.map((doc) => labels.ids[doc]) }
-        }
-      }),
-    ({ columns }) =>
-      Effect.sync(() => {
-        for (const column of Object.values(columns)) column.close()
-      })
-  )
+  Effect.sync(() => {
+    const opened: Array<PieceFile> = []
+    const { columns, labels } = openFiles(folder, opened)
+    const steps = search(labels, columns, filters, undefined, 51)
+    for (let pauses = 0; ; pauses++) {
+      const { done, value } = steps.next()
+      if (done !== true) continue
+      for (const file of opened) file.close()
+      return { pauses, found: value.map((doc) => labels.ids[doc]) }
+    }
+  })
 
 describe("a search with much to read", () => {
   itLive("pauses after every text, if two common filters never match together", () =>

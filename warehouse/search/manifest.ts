@@ -40,35 +40,23 @@ const decodeFormat = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Str
 const sampleBytes = 4096
 const samples = 64
 
-const attempt = <A>(name: string, read: () => A): A => {
+const describePieces = (folder: string, name: string) => {
+  const file = new PieceFile(join(folder, name))
   try {
-    return read()
-  } catch (error) {
-    const message = error instanceof Error ? error.message : error
-    throw error instanceof FoodFilesDamaged
-      ? error
-      : new FoodFilesDamaged({ file: name, reason: `cannot be read (${message})` })
+    const piece = Buffer.alloc(Math.min(sampleBytes, file.size))
+    let crc = 0
+    for (let i = 0; i < samples; i++) {
+      file.read(piece, Math.floor(((file.size - piece.length) * i) / (samples - 1)), piece.length)
+      crc = crc32(piece, crc)
+    }
+    return { bytes: file.size, crc32: crc }
+  } finally {
+    file.close()
   }
 }
 
-const describePieces = (folder: string, name: string) =>
-  attempt(name, () => {
-    const file = new PieceFile(join(folder, name))
-    try {
-      const piece = Buffer.alloc(Math.min(sampleBytes, file.size))
-      let crc = 0
-      for (let i = 0; i < samples; i++) {
-        file.read(piece, Math.floor(((file.size - piece.length) * i) / (samples - 1)), piece.length)
-        crc = crc32(piece, crc)
-      }
-      return { bytes: file.size, crc32: crc }
-    } finally {
-      file.close()
-    }
-  })
-
 const readWhole = (folder: string, name: string) => {
-  const bytes = attempt(name, () => readFileSync(join(folder, name)))
+  const bytes = readFileSync(join(folder, name))
   return { bytes, entry: { bytes: bytes.length, crc32: crc32(bytes) } }
 }
 

@@ -2,7 +2,7 @@ import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, truncateSync
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { aFolder, builtFoods } from "@larder/test/support/warehouse/food-files.ts"
+import { aFolder, buildFoodFiles } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect } from "effect"
 import { openFoods } from "./open.ts"
 
@@ -49,13 +49,13 @@ const afterChanging = Effect.fnUntraced(function* (folder: string, change: (file
 describe("the files of branded foods", () => {
   itLive("are exactly these 13, without temporary files", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(readdirSync(yield* builtFoods(labels("gum"))).sort(), names)
+      assert.deepStrictEqual(readdirSync(yield* buildFoodFiles(labels("gum"))).sort(), names)
     })
   )
   itLive("are rejected if one is missing, truncated, longer, changed or from another build", () =>
     Effect.gen(function* () {
-      const folder = yield* builtFoods(labels("gum"))
-      const other = yield* builtFoods(labels("nut"))
+      const folder = yield* buildFoodFiles(labels("gum"))
+      const other = yield* buildFoodFiles(labels("nut"))
       yield* Effect.scoped(openFoods(folder))
       yield* afterChanging(folder, (file) => rmSync(file))
       yield* afterChanging(folder, (file) => truncateSync(file, 0))
@@ -78,7 +78,7 @@ describe("the files of branded foods", () => {
   )
   itLive("give no results for a warehouse without foods", () =>
     Effect.gen(function* () {
-      const foods = yield* openFoods(yield* builtFoods([]))
+      const foods = yield* openFoods(yield* buildFoodFiles([]))
       assert.deepStrictEqual([foods.foods, foods.current, foods.categories, foods.record(1)], [0, 0, "[]", undefined])
       for (const filters of [
         {},

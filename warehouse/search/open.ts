@@ -1,41 +1,55 @@
 /** The branded foods of a generation: records by fdc_id and the search, from the files of `build.ts`. */
+import { join } from "node:path"
 import { Effect } from "effect"
-import { FoodFilesDamaged } from "./files.ts"
+import { causeText } from "../disk.ts"
+import { FoodFilesDamaged, PieceFile } from "./files.ts"
 import { textFiles } from "./indexed-columns.ts"
-import { labelFile, openLabels } from "./labels.ts"
+import { labelFile, makeLabels } from "./labels.ts"
 import { checkPieces, openBundle, readSearchManifest } from "./manifest.ts"
-import { openFoodRecords, recordFiles } from "./records.ts"
+import { makeFoodRecords, recordFiles } from "./records.ts"
 import { type FoodFilters, search } from "./search.ts"
-import { openTextColumn } from "./text-column.ts"
+import { makeTextColumn } from "./text-column.ts"
 import { runInSlices } from "./time-slices.ts"
+
+/** Opens the files of a folder. Adds those that are read in pieces to `opened`, for the caller to close. */
+export const openFiles = (folder: string, opened: Array<PieceFile>) => {
+  const manifest = readSearchManifest(folder)
+  checkPieces(folder, manifest)
+  const bundle = (name: string) => openBundle(folder, manifest, name)
+  const pieces = (name: string) => {
+    const file = new PieceFile(join(folder, name))
+    opened.push(file)
+    return file
+  }
+  const column = (name: string) => {
+    const files = textFiles(name)
+    return makeTextColumn(bundle(files.index), pieces(files.texts), pieces(files.postings))
+  }
+  const records = makeFoodRecords(bundle(recordFiles.index), pieces(recordFiles.lines), manifest.nutrients)
+  const labels = makeLabels(bundle(labelFile))
+  const columns = { names: column("names"), brands: column("brands"), ingredients: column("ingredients") }
+  const counts = [labels.ids.length, ...Object.values(columns).map((texts) => texts.documents)]
+  if (records.size !== manifest.foods || counts.some((count) => count !== manifest.current)) {
+    throw new FoodFilesDamaged({ file: "manifest.json", reason: "has other food counts than the files" })
+  }
+  return { manifest, records, labels, columns }
+}
 
 /** Opens the files of a generation's branded foods. Fails if one is damaged or from another build. */
 export const openFoods = Effect.fn("Foods.open")(function* (folder: string) {
-  const attempt = <A>(open: () => A) =>
-    Effect.try({
-      try: open,
-      catch: (error) =>
-        error instanceof FoodFilesDamaged
-          ? error
-          : new FoodFilesDamaged({ file: folder, reason: `cannot be opened (${error})` })
+  const opened: Array<PieceFile> = []
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      for (const file of opened) file.close()
     })
-  const openFile = <A extends { close(): void }>(open: () => A) =>
-    Effect.acquireRelease(attempt(open), (file) => Effect.sync(() => file.close()))
-  const manifest = yield* attempt(() => readSearchManifest(folder))
-  yield* attempt(() => checkPieces(folder, manifest))
-  const bundle = (name: string) => openBundle(folder, manifest, name)
-  const column = (name: string) => openFile(() => openTextColumn(folder, name, bundle(textFiles(name).index)))
-  const records = yield* openFile(() => openFoodRecords(folder, bundle(recordFiles.index), manifest.nutrients))
-  const labels = yield* attempt(() => openLabels(bundle(labelFile)))
-  const columns = {
-    names: yield* column("names"),
-    brands: yield* column("brands"),
-    ingredients: yield* column("ingredients")
-  }
-  const counts = [labels.ids.length, ...Object.values(columns).map((texts) => texts.documents)]
-  if (records.size !== manifest.foods || counts.some((count) => count !== manifest.current)) {
-    return yield* new FoodFilesDamaged({ file: "manifest.json", reason: "has other food counts than the files" })
-  }
+  )
+  const { columns, labels, manifest, records } = yield* Effect.try({
+    try: () => openFiles(folder, opened),
+    catch: (error) =>
+      error instanceof FoodFilesDamaged
+        ? error
+        : new FoodFilesDamaged({ file: folder, reason: `cannot be opened (${causeText(error)})` })
+  })
   const page = function* (filters: FoodFilters, after: number | undefined, limit: number) {
     const docs = yield* search(labels, columns, filters, after, limit + 1)
     const ids = docs.slice(0, limit).map((doc) => labels.ids[doc] ?? 0)

@@ -3,7 +3,7 @@
  * than `maxListed` documents, which are most occurrences, get no list: it would restrict little. Lists are built in runs
  * of several million occurrences, each sorted by counting: appending directly takes five times as long (cache misses).
  */
-import { type FileWriter, makePlaces, type Places } from "./files.ts"
+import { type FileWriter, type Places, toPlaces } from "./files.ts"
 
 const maxRunLength = 2 ** 22
 
@@ -60,9 +60,7 @@ export class PostingsBuilder {
       }
       ends[i + 1] = writer.size
     })
-    const places = makePlaces(writer.size, ends.length)
-    places.set(ends)
-    return { docs: order.map((term) => this.#counts[term] ?? 0), places }
+    return { docs: order.map((term) => this.#counts[term] ?? 0), places: toPlaces(ends) }
   }
 
   /** Sorts the documents of the run by term, and encodes them. */

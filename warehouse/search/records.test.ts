@@ -4,7 +4,7 @@ import { assert, describe } from "@effect/vitest"
 import { BrandedFood, brandedFoodId } from "@larder/schemas"
 import { emptyFood } from "@larder/test/support/empty-food.ts"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { aDatabase, aFolder, builtFoods, type Food } from "@larder/test/support/warehouse/food-files.ts"
+import { aFolder, buildFoodFiles, type Food, makeFoodDatabase } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect, Schema } from "effect"
 import fc from "fast-check"
 import { labelColumns } from "../branded-foods/nutrition.ts"
@@ -18,7 +18,7 @@ const nutrients = "(1003, '203', 'Protein', 'g'), (1008, '208', 'Energy \"kcal\"
 
 const openDatabase = Effect.fnUntraced(function* (foods: ReadonlyArray<Food>) {
   const folder = yield* aFolder
-  const db = yield* aDatabase(folder, foods, { dataSet: brandedFood, nutrients })
+  const db = yield* makeFoodDatabase(folder, foods, { dataSet: brandedFood, nutrients })
   yield* buildFoods(db, join(folder, "foods"))
   return { db, foods: yield* openFoods(join(folder, "foods")) }
 })
@@ -123,7 +123,7 @@ describe("records.tsv", () => {
       () =>
         Effect.gen(function* () {
           const folder = yield* aFolder
-          const db = yield* aDatabase(folder, [{ fdc_id: 1 }, { fdc_id: -5 }])
+          const db = yield* makeFoodDatabase(folder, [{ fdc_id: 1 }, { fdc_id: -5 }])
           const error = yield* Effect.flip(buildFoods(db, join(folder, "foods"), { useThreads }))
           assert.strictEqual(error._tag, "FoodFilesNotWritten")
           assert.include(error.message, 'while indexing them: records.tsv has "-5" in line')
@@ -191,7 +191,7 @@ describe("categories", () => {
   itLive("are listed in order with their counts of current labels", () =>
     Effect.gen(function* () {
       const food = (fdc_id: number, category: string | null, is_current = true) => ({ fdc_id, category, is_current })
-      const folder = yield* builtFoods([
+      const folder = yield* buildFoodFiles([
         food(1, "b"),
         food(2, 'A "x"'),
         food(3, "b"),

@@ -2,7 +2,7 @@
 import { join } from "node:path"
 import { brandedFoodId } from "@larder/schemas"
 import { computeNutrition } from "../branded-foods/nutrition.ts"
-import { type Bundle, FoodFilesDamaged, forEachLine, makePlaces, PieceFile, writeArrays } from "./files.ts"
+import { type Bundle, FoodFilesDamaged, forEachLine, type PieceFile, toPlaces, writeArrays } from "./files.ts"
 import { findFirst } from "./lists.ts"
 import type { KnownNutrient } from "./manifest.ts"
 import { cellIndexes, fields, isText, textToJson } from "./record-fields.ts"
@@ -57,12 +57,10 @@ export const indexRecords = (folder: string, foods: number) => {
   if (duplicate !== undefined) throw failed(`has several lines for the fdc_id ${duplicate}`)
   writeArrays(join(folder, recordFiles.index), {
     ids: sorted,
-    starts: makePlaces(starts.at(-1) ?? 0, n).map((_, i) => starts[order[i] ?? 0] ?? 0),
+    starts: toPlaces(starts).map((_, i) => starts[order[i] ?? 0] ?? 0),
     lengths: lengths.map((_, i) => lengths[order[i] ?? 0] ?? 0)
   })
 }
-
-const texts = new Set<string>(fields.filter(isText))
 
 const parseNumbers = (cell: string): Numbers =>
   cell === "" || cell === "[]"
@@ -75,13 +73,16 @@ const parseNumbers = (cell: string): Numbers =>
 /** The position of an id in an ascending list, or the position at which it would be inserted. */
 export const findPosition = (ids: Int32Array, id: number) => findFirst(0, ids.length, (i) => (ids[i] ?? 0) >= id)
 
-/** The records of a folder. `read` returns the JSON of a label version. */
-export const openFoodRecords = (folder: string, index: Bundle, nutrients: ReadonlyArray<typeof KnownNutrient.Type>) => {
+/** `read` returns the JSON of a label version; undefined if there is none. */
+export const makeFoodRecords = (
+  index: Bundle,
+  lines: PieceFile,
+  nutrients: ReadonlyArray<typeof KnownNutrient.Type>
+) => {
   const ids = index.integers("ids")
   const starts = index.places("starts")
   const lengths = index.naturals("lengths")
   const prefixes = new Map(nutrients.map((nutrient) => [nutrient.nutrient_id, nutrientPrefix(nutrient)]))
-  const lines = new PieceFile(join(folder, recordFiles.lines))
   let buffer = Buffer.allocUnsafeSlow(2 ** 16)
   const read = (fdcId: number) => {
     const position = findPosition(ids, fdcId)
@@ -95,7 +96,7 @@ export const openFoodRecords = (folder: string, index: Bundle, nutrients: Readon
     }
     return recordJson(fdcId, cells, prefixes)
   }
-  return { size: ids.length, read, close: () => lines.close() }
+  return { size: ids.length, read }
 }
 
 type Numbers = ReadonlyArray<number | null>
@@ -115,7 +116,7 @@ const recordJson = (fdcId: number, cells: ReadonlyArray<string>, prefixes: Reado
     else if (field === "nutrients") json += nutrientsJson(ids, amounts, prefixes)
     else if (field === "nutrition") json += nutritionJson(servingSize, ids, amounts, parseNumbers(cell("own_amounts")))
     else if (cell(field) === "") json += "null"
-    else json += texts.has(field) ? textToJson(cell(field)) : cell(field)
+    else json += isText(field) ? textToJson(cell(field)) : cell(field)
   }
   return `${json}}`
 }

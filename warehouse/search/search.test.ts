@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { builtFoods, type Food } from "@larder/test/support/warehouse/food-files.ts"
+import { buildFoodFiles, type Food } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect } from "effect"
 import fc from "fast-check"
 import { parseBarcode } from "./barcodes.ts"
@@ -144,7 +144,7 @@ describe("the search of branded foods", () => {
   itLive("finds the same as a scan of all labels, page by page", () =>
     Effect.gen(function* () {
       const all = labels(700)
-      const foods = yield* openFoods(yield* builtFoods(all))
+      const foods = yield* openFoods(yield* buildFoodFiles(all))
       const texts = all.flatMap(({ description, ingredients }) => [description, ingredients ?? ""])
       const names = all.flatMap((food) => [food.brand_owner ?? "", food.brand_name ?? "", food.subbrand_name ?? ""])
       const sometimes = (texts: fc.Arbitrary<string>) => fc.option(texts, { freq: 1, nil: undefined })

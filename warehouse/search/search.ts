@@ -1,7 +1,7 @@
 /** The search of current labels. Filters combine with AND; texts match literally, ignoring case. */
 import { neverInText } from "./indexed-columns.ts"
 import type { Labels } from "./labels.ts"
-import { intersection } from "./lists.ts"
+import { intersect } from "./lists.ts"
 import { findPosition } from "./records.ts"
 import type { TextColumn } from "./text-column.ts"
 
@@ -49,12 +49,12 @@ export function* search(
     texts.push({ column, text: needle })
   }
   const lists: Array<Uint32Array> = []
-  if (isGiven(filters.barcode)) lists.push(labels.withBarcode(filters.barcode))
-  if (isGiven(filters.category)) lists.push(labels.inCategory(filters.category))
+  if (isGiven(filters.barcode)) lists.push(labels.findByBarcode(filters.barcode))
+  if (isGiven(filters.category)) lists.push(labels.findByCategory(filters.category))
   for (const { column, text } of texts) {
     if (lists.some((list) => list.length < 64)) break // checking their texts is cheaper
-    const list = yield* column.candidates(text)
-    if (list !== undefined) lists.push(list)
+    const candidates = yield* column.findCandidates(text)
+    if (candidates !== undefined) lists.push(candidates)
     yield
   }
   const first = after === undefined ? 0 : findPosition(labels.ids, after + 1)
@@ -63,7 +63,7 @@ export function* search(
 }
 
 function* searchCandidates(lists: Array<Uint32Array>, texts: ReadonlyArray<TextFilter>, first: number, limit: number) {
-  const candidates = lists.sort((a, b) => a.length - b.length).reduce(intersection)
+  const candidates = lists.sort((a, b) => a.length - b.length).reduce(intersect)
   const matches: Array<number> = []
   let checked = 0
   for (const doc of candidates) {

@@ -1,8 +1,7 @@
 /** One text column of the search: documents that may contain a text, by the index, and those that do, by their texts. */
-import { join } from "node:path"
-import { type Bundle, PieceFile } from "./files.ts"
-import { maxListedDocuments, textFiles } from "./indexed-columns.ts"
-import { findFirst, intersection, sortUnique } from "./lists.ts"
+import type { Bundle, PieceFile } from "./files.ts"
+import { maxListedDocuments } from "./indexed-columns.ts"
+import { findFirst, intersect, sortUnique } from "./lists.ts"
 import { decodePostings } from "./postings.ts"
 import {
   edgeLength,
@@ -36,21 +35,9 @@ interface Term {
   readonly lists: ReadonlyArray<readonly [number, number]>
 }
 
-/** Opens both files of a column, or neither. */
-const openBoth = (textsFile: string, postingsFile: string) => {
-  const texts = new PieceFile(textsFile)
-  try {
-    return { texts, postings: new PieceFile(postingsFile) }
-  } catch (error) {
-    texts.close()
-    throw error
-  }
-}
+export type TextColumn = ReturnType<typeof makeTextColumn>
 
-export type TextColumn = ReturnType<typeof openTextColumn>
-
-export const openTextColumn = (folder: string, column: string, index: Bundle) => {
-  const files = textFiles(column)
+export const makeTextColumn = (index: Bundle, texts: PieceFile, postings: PieceFile) => {
   const starts = index.places("textStarts")
   const documents = starts.length - 1
   const common = maxListedDocuments(documents)
@@ -59,7 +46,6 @@ export const openTextColumn = (folder: string, column: string, index: Bundle) =>
   const tokenPlaces = index.places("tokenPlaces")
   const junctionDocs = index.naturals("junctionDocs")
   const junctionPlaces = index.places("junctionPlaces")
-  const { postings, texts } = openBoth(join(folder, files.texts), join(folder, files.postings))
   // The texts that were read last: bytes `windowStart` to `windowEnd` of the file.
   let window = Buffer.allocUnsafeSlow(blockBytes)
   let windowStart = 0
@@ -75,14 +61,14 @@ export const openTextColumn = (folder: string, column: string, index: Bundle) =>
   /** The first document from `doc` on that contains the text, if it is in the next block of texts. */
   const find = (doc: number, text: Buffer): { readonly found: number } | { readonly next: number } => {
     const at = load(doc, blockBytes) - windowStart
-    const last = lastInWindow(doc)
+    const last = findLastInWindow(doc)
     const hit = window.subarray(0, textEnd(last) - windowStart).indexOf(text, at)
     if (hit < 0) return { next: last + 1 }
-    return { found: docAt(windowStart + hit, doc, last) }
+    return { found: findDocument(windowStart + hit, doc, last) }
   }
 
   /** A superset of the documents with the text, ascending; undefined if they are too many. A yield is a pause. */
-  function* candidates(text: Buffer): Generator<void, Uint32Array | undefined> {
+  function* findCandidates(text: Buffer): Generator<void, Uint32Array | undefined> {
     let fewest: Uint32Array | undefined
     const read = new Set<number>()
     for (const term of findTerms(text)) {
@@ -93,7 +79,7 @@ export const openTextColumn = (folder: string, column: string, index: Bundle) =>
       if (term.lists.length === 1 && read.has(place)) continue // the same word again
       if (fewest === undefined || term.docs < fewest.length * 8) {
         const docs = yield* readLists(term)
-        fewest = fewest === undefined ? docs : intersection(fewest, docs)
+        fewest = fewest === undefined ? docs : intersect(fewest, docs)
         read.add(place)
       }
       if (fewest.length < 64) return fewest // checking their texts is cheaper than reading more terms
@@ -117,7 +103,7 @@ export const openTextColumn = (folder: string, column: string, index: Bundle) =>
       if (i > 0 && i < last) yield findExactTerm(text.subarray(token.from, token.to))
     }
     const end = tokens[last] ?? first
-    const { from, to } = vocabulary.beginningWith(text.subarray(end.from, end.to))
+    const { from, to } = vocabulary.findWithPrefix(text.subarray(end.from, end.to))
     yield yield* collectTokens(range(from, to))
     yield yield* findUnlessCommon(text.subarray(first.from, first.to), "end")
   }
@@ -126,11 +112,11 @@ export const openTextColumn = (folder: string, column: string, index: Bundle) =>
   const findJunction = (text: Buffer, left: Token, right: Token, edge: { opens: boolean; closes: boolean }) => {
     const opens = edge.opens && left.to - left.from < edgeLength
     const closes = edge.closes && right.to - right.from < edgeLength
-    const known = opens || closes ? nearestByte : (edge: number) => edge
+    const reduceEdge = opens || closes ? nearestByte : (wordEdge: number) => wordEdge
     const hash = hashJunction(
-      known(endOfWord(text, left.from, left.to)),
+      reduceEdge(endOfWord(text, left.from, left.to)),
       hashWord(text, left.to, right.from),
-      known(startOfWord(text, right.from, right.to))
+      reduceEdge(startOfWord(text, right.from, right.to))
     )
     const bucket = hash & (junctionDocs.length - 1)
     const docs = junctionDocs[bucket] ?? 0
@@ -139,15 +125,15 @@ export const openTextColumn = (folder: string, column: string, index: Bundle) =>
   }
 
   const findExactTerm = (text: Buffer): Term | undefined => {
-    const token = vocabulary.exactly(text)
+    const token = vocabulary.findExact(text)
     if (token === undefined) return { docs: 0, lists: [] }
     const docs = tokenDocs[token] ?? 0
-    return docs > common ? undefined : { docs, lists: [listOf(token)] }
+    return docs > common ? undefined : { docs, lists: [findList(token)] }
   }
 
   /** If the text itself is a common token, the vocabulary need not be scanned. */
   function* findUnlessCommon(text: Buffer, where: "anywhere" | "end") {
-    return findExactTerm(text) === undefined ? undefined : yield* collectTokens(vocabulary.containing(text, where))
+    return findExactTerm(text) === undefined ? undefined : yield* collectTokens(vocabulary.findContaining(text, where))
   }
 
   /** A term of several tokens; undefined among them is a pause. */
@@ -159,12 +145,12 @@ export const openTextColumn = (folder: string, column: string, index: Bundle) =>
       if (token === undefined) continue
       docs += tokenDocs[token] ?? 0
       if (docs > common || lists.length === maxTokens) return undefined
-      lists.push(listOf(token))
+      lists.push(findList(token))
     }
     return { docs, lists }
   }
 
-  const listOf = (token: number) => [tokenPlaces[token] ?? 0, tokenPlaces[token + 1] ?? 0] as const
+  const findList = (token: number) => [tokenPlaces[token] ?? 0, tokenPlaces[token + 1] ?? 0] as const
 
   function* readLists({ docs, lists }: Term): Generator<void, Uint32Array> {
     const all = new Uint32Array(docs)
@@ -204,16 +190,12 @@ export const openTextColumn = (folder: string, column: string, index: Bundle) =>
   }
 
   /** The last document from `doc` on whose text is entirely in the window. */
-  const lastInWindow = (doc: number) => findFirst(doc + 1, documents, (next) => textEnd(next) >= windowEnd) - 1
+  const findLastInWindow = (doc: number) => findFirst(doc + 1, documents, (next) => textEnd(next) >= windowEnd) - 1
 
-  const docAt = (place: number, from: number, to: number) =>
+  const findDocument = (place: number, from: number, to: number) =>
     findFirst(from + 1, to + 1, (doc) => (starts[doc] ?? 0) > place) - 1
 
-  const close = () => {
-    texts.close()
-    postings.close()
-  }
-  return { documents, contains, find, candidates, close }
+  return { documents, contains, find, findCandidates }
 }
 
 function* range(from: number, to: number) {

@@ -5,8 +5,8 @@ const build = (tokens: ReadonlyArray<string>) => {
   const builder = new VocabularyBuilder()
   for (const [hash, token] of tokens.entries())
     builder.assignNumber(Buffer.from(token), 0, Buffer.byteLength(token), hash)
-  const order = builder.sorted()
-  const { bytes, starts } = builder.inOrder(order)
+  const order = builder.sortTokens()
+  const { bytes, starts } = builder.serialize(order)
   return { vocabulary: makeVocabulary(bytes, starts), inOrder: [...order].map((token) => tokens[token] ?? "") }
 }
 
@@ -28,7 +28,7 @@ describe("a vocabulary of more than one piece", () => {
     "0".repeat(300_000)
   ])("finds the tokens that contain or end with text %#, with pauses", (text) => {
     for (const where of ["anywhere", "end"] as const) {
-      const results = [...vocabulary.containing(Buffer.from(text), where)]
+      const results = [...vocabulary.findContaining(Buffer.from(text), where)]
       const expected = inOrder.flatMap((token, i) =>
         (where === "end" ? token.endsWith(text) : token.includes(text)) ? [i] : []
       )

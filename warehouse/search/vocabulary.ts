@@ -6,7 +6,10 @@ const lineBreak = 10
 /** Bytes of a vocabulary that are scanned without a pause. */
 const pieceBytes = 256 * 2 ** 10
 
-/** Numbers tokens in the order in which they are first seen. A hash table with open addressing over the tokens' bytes. */
+/**
+ * Numbers tokens in the order in which they are first seen. A hash table with open addressing over the tokens' bytes
+ * takes half the time of a `Map` of texts.
+ */
 export class VocabularyBuilder {
   size = 0
   #bytes = Buffer.allocUnsafeSlow(2 ** 16)
@@ -27,15 +30,15 @@ export class VocabularyBuilder {
     return this.#add(source, from, to, hash, slot)
   }
 
-  /** Token numbers in the order of their bytes. */
-  sorted() {
+  /** The token numbers in the order of their bytes. */
+  sortTokens() {
     const order = Uint32Array.from({ length: this.size }, (_, i) => i)
     const bytes = this.#bytes
     return order.sort((a, b) => bytes.compare(bytes, this.#start(b), this.#ends[b], this.#start(a), this.#ends[a]))
   }
 
   /** The tokens in the given order, one per line, with a line break before the first, and where each begins. */
-  inOrder(order: Uint32Array) {
+  serialize(order: Uint32Array) {
     const bytes = Buffer.allocUnsafeSlow(1 + (this.#ends[this.size - 1] ?? 0) + this.size)
     const starts = new Uint32Array(this.size + 1)
     bytes[0] = lineBreak
@@ -98,7 +101,7 @@ const doubleLength = (numbers: Uint32Array<ArrayBuffer>) =>
 export const makeVocabulary = (bytes: Buffer, starts: Uint32Array) => {
   const size = starts.length - 1
 
-  const beginningWith = (text: Buffer) => {
+  const findWithPrefix = (text: Buffer) => {
     const from = findFirst(0, size, (token) => compare(token, text) >= 0)
     return {
       from,
@@ -106,13 +109,13 @@ export const makeVocabulary = (bytes: Buffer, starts: Uint32Array) => {
     }
   }
 
-  const exactly = (text: Buffer) => {
+  const findExact = (text: Buffer) => {
     const from = findFirst(0, size, (token) => compare(token, text) >= 0)
     return from < size && compare(from, text) === 0 ? from : undefined
   }
 
   /** The tokens that contain a text, or end with it; undefined is a pause. Scans about 1 MB per ms. */
-  function* containing(text: Buffer, where: "anywhere" | "end"): Generator<number | undefined> {
+  function* findContaining(text: Buffer, where: "anywhere" | "end"): Generator<number | undefined> {
     const needle = where === "end" ? Buffer.concat([text, Buffer.of(lineBreak)]) : text
     for (let at = 0; at < bytes.length; ) {
       const end = at + pieceBytes
@@ -135,5 +138,5 @@ export const makeVocabulary = (bytes: Buffer, starts: Uint32Array) => {
     return bytes.compare(text, 0, text.length, start, end)
   }
 
-  return { beginningWith, exactly, containing }
+  return { findWithPrefix, findExact, findContaining }
 }

@@ -1,13 +1,13 @@
-/** Incomplete reads, and runs that end in another order than they read. */
+/** Incomplete reads, and runs that are published in another order than they read. */
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
-import { listed, momentOf, publishReads, sightings, storesOfFile } from "@larder/test/support/warehouse/store-reads.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import { aLayout, queryWarehouse } from "@larder/test/support/warehouse/example-data-set.ts"
+import { listed, publishReads, shareStores, sightings, timeOfDay } from "@larder/test/support/warehouse/store-reads.ts"
 import { Effect } from "effect"
 import { storefront } from "../tables/storefront/data-set.ts"
 
-const stores = storesOfFile()
+const stores = shareStores()
 const bread = { id: "bread", variants: [{ variant_id: "bread.1", price: 4.5 }] }
 const cake = { id: "cake" }
 const tea = { id: "tea" }
@@ -67,7 +67,7 @@ describe("a partial read", () => {
           "description, city, country, currency, fetched_at, fetch_status",
           "(from storefront.store join storefront.store_status using (store_id))"
         ),
-        [{ ...facts, country: "MD", fetched_at: momentOf(2), fetch_status: "partial" }]
+        [{ ...facts, country: "MD", fetched_at: timeOfDay(2), fetch_status: "partial" }]
       )
     })
   )
@@ -86,7 +86,7 @@ describe("a partial read", () => {
       ]
     }
   )
-  itLive("keeps a known product as it was if its variants are missing and some of its rows may be", () =>
+  itLive("keeps the row of a product that lacks variants, if some of its rows may be missing", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* halved.rows(variants, "variant"), [
         { variant_id: "bread.1", price: 2.5 },
@@ -100,19 +100,19 @@ describe("a partial read", () => {
       )
     })
   )
-  const holding = (id: string, ...product_ids: ReadonlyArray<string>) => ({ id, set: { product_ids } })
+  const withMembers = (id: string, ...product_ids: ReadonlyArray<string>) => ({ id, set: { product_ids } })
   const members = stores(
     "members",
     {
       day: 1,
       products: [bread, cake, tea],
-      collections: [holding("fresh", "bread", "cake"), holding("sweet", "cake")]
+      collections: [withMembers("fresh", "bread", "cake"), withMembers("sweet", "cake")]
     },
     {
       day: 2,
       status: "partial",
       products: [bread, cake, tea],
-      collections: [holding("fresh", "cake"), holding("sweet", "tea", "cake")]
+      collections: [withMembers("fresh", "cake"), withMembers("sweet", "tea", "cake")]
     }
   )
   itLive("keeps a collection if members are missing, and replaces one that grew", () =>
@@ -124,7 +124,7 @@ describe("a partial read", () => {
     })
   )
   const pages = stores("pages", { day: 1, products: [two] }, { day: 2, status: "partial", products: [fewer] })
-  itLive("marks a missing variant as gone if its product is complete, as in the pages of a shop", () =>
+  itLive("marks a missing variant as gone if its product is complete, as in the pages of a store", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* pages.rows(variants, "variant"), [{ variant_id: "bread.1", price: 9 }])
       assert.deepStrictEqual((yield* pages.history).at(-1), [2, "bread.2", "gone", null])
@@ -132,14 +132,14 @@ describe("a partial read", () => {
   )
 })
 
-describe("a partial read that finds only what is known", () => {
+describe("a partial read that finds nothing new", () => {
   itLive("changes no row of the stores", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const rows = Effect.gen(function* () {
         const found: Record<string, unknown> = {}
         for (const { name } of storefront.tables)
-          found[name] = yield* ask(layout, `from storefront.${name} order by all`)
+          found[name] = yield* queryWarehouse(layout, `from storefront.${name} order by all`)
         return found
       })
       const fresh = { id: "fresh", set: { product_ids: ["bread", "cake"] } }
@@ -148,14 +148,15 @@ describe("a partial read that finds only what is known", () => {
       const before = yield* rows
       yield* publishReads(layout, { day: 3, status: "partial", products: [cake], collections: [fresh] })
       assert.deepStrictEqual(yield* rows, before)
-      assert.deepStrictEqual(yield* ask(layout, "select count(*)::integer as reads from ingest.store_read"), [
-        { reads: 3 }
-      ])
+      assert.deepStrictEqual(
+        yield* queryWarehouse(layout, "select count(*)::integer as reads from ingest.store_read"),
+        [{ reads: 3 }]
+      )
     })
   )
 })
 
-describe("the time at which something was last seen", () => {
+describe("the time of last sight", () => {
   const dearer = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
   const before = [
     { day: 1, products: [bread, cake, tea] },
@@ -165,17 +166,19 @@ describe("the time at which something was last seen", () => {
     { day: 5, status: "failed" }
   ] as const
   const seen = stores("seen", ...before)
-  itLive("is the time of the last complete read, or of a later read that found it new, changed or back", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* seen.sightings, [
-        ["bread", 1, 4, true],
-        ["cake", 1, 3, true], // also found on day 4, unchanged
-        ["tea", 1, 4, true]
-      ])
-    })
+  itLive(
+    "is the time of the last complete read, or of a later read that found the item new, changed or listed again",
+    () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* seen.sightings, [
+          ["bread", 1, 4, true],
+          ["cake", 1, 3, true], // also found on day 4, unchanged
+          ["tea", 1, 4, true]
+        ])
+      })
   )
   const withdrawn = stores("withdrawn", ...before, { day: 6, products: [dearer] }, { day: 7, products: [dearer] })
-  itLive("no longer changes once it is withdrawn", () =>
+  itLive("does not change after the item is withdrawn", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* withdrawn.sightings, [
         ["bread", 1, 7, true],
@@ -204,7 +207,7 @@ describe("a failed read", () => {
   const silent = stores("silent", firstRead, { day: 2, status: "failed" }, { day: 3, status: "partial" })
   const moving = stores("moving", firstRead, { day: 2, status: "partial", set: { url: "https://shop.example/ro" } })
   const back = stores("back", firstRead, { day: 2 })
-  itLive("keeps the URL that the store gave for itself, as does a partial read without one", () =>
+  itLive("keeps the URL that the store stated, as does a partial read without one", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* silent.rows("url", "store"), [address])
       assert.deepStrictEqual(yield* moving.rows("url", "store"), [{ url: "https://shop.example/ro" }])
@@ -212,7 +215,7 @@ describe("a failed read", () => {
     })
   )
   const facts = { description: "Since 1998", country: "MD", currency: "MDL", reported_product_count: 62 }
-  // the currency of the store list differs from that of the rows that stay
+  // the store list has another currency than the existing rows
   const blocked = { status: "failed", outcome: "blocked", set: { currency: "USD" } } as const
   const failing = stores(
     "failing",
@@ -229,11 +232,11 @@ describe("a failed read", () => {
       assert.deepStrictEqual(yield* failing.history, [[1, "bread.1", "first_seen", 4.5]])
       assert.deepStrictEqual(yield* failing.listed, ["bread"])
       assert.deepStrictEqual(yield* failing.rows(`${Object.keys(facts).join(", ")}, first_seen_at, run_id`, "store"), [
-        { ...facts, first_seen_at: momentOf(1), run_id: "run-1" }
+        { ...facts, first_seen_at: timeOfDay(1), run_id: "run-1" }
       ])
       const status = "fetched_at, read_at, fetch_status, outcome"
       assert.deepStrictEqual(yield* failing.rows(status, "store_status"), [
-        { fetched_at: momentOf(1), read_at: momentOf(3), fetch_status: "failed", outcome: "blocked" }
+        { fetched_at: timeOfDay(1), read_at: timeOfDay(3), fetch_status: "failed", outcome: "blocked" }
       ])
       assert.deepStrictEqual(
         yield* failing.rows("fetch_status", "ingest.store_read", "read_at"),
@@ -245,7 +248,7 @@ describe("a failed read", () => {
 
 describe("two runs at the same time", () => {
   /** Runs whose later reads are published first, and the run that is published last. */
-  const publishedInReverse = onceForFile(
+  const publishedInReverse = oncePerFile(
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishReads(
@@ -268,7 +271,7 @@ describe("two runs at the same time", () => {
       return { layout, run }
     })
   )
-  itLive("result in what was read later, whichever is published first", () =>
+  itLive("result in the later read, regardless of the order of publication", () =>
     Effect.gen(function* () {
       const { layout, run } = yield* publishedInReverse
       assert.deepStrictEqual([run.rows_loaded, run.rows_unchanged], [1, 1])
@@ -280,19 +283,21 @@ describe("two runs at the same time", () => {
       ])
       const reads =
         "select run_id, store_id, is_taken from ingest.store_read where store_id in ('shop', 'other') order by all"
-      assert.deepStrictEqual(yield* ask(layout, reads), [
+      assert.deepStrictEqual(yield* queryWarehouse(layout, reads), [
         { run_id: "run-4", store_id: "other", is_taken: true },
         { run_id: "run-4", store_id: "shop", is_taken: false },
         { run_id: "run-5", store_id: "shop", is_taken: true }
       ])
     })
   )
-  itLive("keep what the earlier one found if the later one failed", () =>
+  itLive("keep the earlier read if the later one failed", () =>
     Effect.gen(function* () {
       const { layout } = yield* publishedInReverse
       assert.deepStrictEqual(yield* listed(layout, "failing"), ["cheese"])
       const times = "select fetched_at, read_at from storefront.store_status where store_id = 'failing-twice'"
-      assert.deepStrictEqual(yield* ask(layout, times), [{ fetched_at: momentOf(1), read_at: momentOf(3) }])
+      assert.deepStrictEqual(yield* queryWarehouse(layout, times), [
+        { fetched_at: timeOfDay(1), read_at: timeOfDay(3) }
+      ])
     })
   )
   itLive("do not use the time of a complete read that was outdated when it was published", () =>

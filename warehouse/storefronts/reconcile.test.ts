@@ -1,18 +1,18 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { aLayout, apples, ask, publishFound } from "@larder/test/support/warehouse/pantry.ts"
-import { listed, momentOf, publishReads, sightings, storesOfFile } from "@larder/test/support/warehouse/store-reads.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import { aLayout, apples, publishFound, queryWarehouse } from "@larder/test/support/warehouse/example-data-set.ts"
+import { listed, publishReads, shareStores, sightings, timeOfDay } from "@larder/test/support/warehouse/store-reads.ts"
 import { Effect } from "effect"
 
-const stores = storesOfFile()
+const stores = shareStores()
 const bread = { id: "bread", variants: [{ variant_id: "bread.1", price: 4.5 }] }
 const cake = { id: "cake" }
 const tea = { id: "tea" }
 
-describe("a store that is read twice, beside another data set", () => {
+describe("a store that is read twice, with another data set in the warehouse", () => {
   const found = { products: [bread, cake], collections: [{ id: "fresh", set: { product_ids: ["bread"] } }] }
-  const readTwice = onceForFile(
+  const readTwice = oncePerFile(
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
@@ -36,41 +36,46 @@ describe("a store that is read twice, beside another data set", () => {
       })
     })
   )
-  itLive(
-    "records a read that finds everything as it was, which moves the times of what it saw, and changes no row",
-    () =>
-      Effect.gen(function* () {
-        const { layout, second } = yield* readTwice
-        const { outcome, rows_loaded, rows_unchanged } = second.run
-        assert.deepStrictEqual([outcome, rows_loaded, rows_unchanged], ["unchanged", 0, 3])
-        const first = { change: "first_seen", seen_at: momentOf(1), store_id: "shop" }
-        const state = { compare_at_price: null, currency: "USD", available: true }
-        assert.deepStrictEqual(yield* ask(layout, "from storefront.variant_change order by variant_id"), [
-          { variant_id: "bread.1", product_id: "bread", ...first, price: "4.5000", ...state },
-          { variant_id: "cake.1", product_id: "cake", ...first, price: "2.5000", ...state }
-        ])
-        assert.deepStrictEqual(yield* sightings(layout), [
-          ["bread", 1, 2, true],
-          ["cake", 1, 2, true],
-          ["fresh", 1, 2, true]
-        ])
-        const unchanged = "select run_id, day(fetched_at)::integer as fetched"
-        assert.deepStrictEqual(
-          yield* ask(layout, `${unchanged} from storefront.product union ${unchanged} from storefront.collection`),
-          [{ run_id: "run-1", fetched: 1 }]
-        )
-        assert.deepStrictEqual(yield* ask(layout, "select first_seen_at, run_id from storefront.store"), [
-          { first_seen_at: momentOf(1), run_id: "run-1" }
-        ])
-        assert.deepStrictEqual(yield* ask(layout, "select fetched_at, read_at, run_id from storefront.store_status"), [
-          { fetched_at: momentOf(2), read_at: momentOf(2), run_id: "run-2" }
-        ])
-        assert.deepStrictEqual(yield* ask(layout, "select run_id, read_at from ingest.store_read order by all"), [
-          { run_id: "run-1", read_at: momentOf(1) },
-          { run_id: "run-2", read_at: momentOf(2) }
-        ])
-        assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price"), [{ item: "apple" }])
-      })
+  itLive("records a read that finds nothing new, which updates the times of last sight, and changes no row", () =>
+    Effect.gen(function* () {
+      const { layout, second } = yield* readTwice
+      const { outcome, rows_loaded, rows_unchanged } = second.run
+      assert.deepStrictEqual([outcome, rows_loaded, rows_unchanged], ["unchanged", 0, 3])
+      const first = { change: "first_seen", seen_at: timeOfDay(1), store_id: "shop" }
+      const state = { compare_at_price: null, currency: "USD", available: true }
+      assert.deepStrictEqual(yield* queryWarehouse(layout, "from storefront.variant_change order by variant_id"), [
+        { variant_id: "bread.1", product_id: "bread", ...first, price: "4.5000", ...state },
+        { variant_id: "cake.1", product_id: "cake", ...first, price: "2.5000", ...state }
+      ])
+      assert.deepStrictEqual(yield* sightings(layout), [
+        ["bread", 1, 2, true],
+        ["cake", 1, 2, true],
+        ["fresh", 1, 2, true]
+      ])
+      const unchanged = "select run_id, day(fetched_at)::integer as fetched"
+      assert.deepStrictEqual(
+        yield* queryWarehouse(
+          layout,
+          `${unchanged} from storefront.product union ${unchanged} from storefront.collection`
+        ),
+        [{ run_id: "run-1", fetched: 1 }]
+      )
+      assert.deepStrictEqual(yield* queryWarehouse(layout, "select first_seen_at, run_id from storefront.store"), [
+        { first_seen_at: timeOfDay(1), run_id: "run-1" }
+      ])
+      assert.deepStrictEqual(
+        yield* queryWarehouse(layout, "select fetched_at, read_at, run_id from storefront.store_status"),
+        [{ fetched_at: timeOfDay(2), read_at: timeOfDay(2), run_id: "run-2" }]
+      )
+      assert.deepStrictEqual(
+        yield* queryWarehouse(layout, "select run_id, read_at from ingest.store_read order by all"),
+        [
+          { run_id: "run-1", read_at: timeOfDay(1) },
+          { run_id: "run-2", read_at: timeOfDay(2) }
+        ]
+      )
+      assert.deepStrictEqual(yield* queryWarehouse(layout, "select item from example.price"), [{ item: "apple" }])
+    })
   )
 })
 
@@ -89,7 +94,7 @@ describe("a store whose first reads fail", () => {
       assert.deepStrictEqual(yield* failed.rows(store, both), [
         { first: 1, fetched: null, country: "RO", currency: "RON" }
       ])
-      // Nothing was ever read in the old currency, so the operator's new statement counts.
+      // No price was read in the old currency, so the new currency of the store list is used.
       assert.deepStrictEqual(yield* failedTwice.rows(store, both), [
         { first: 1, fetched: null, country: "MD", currency: "MDL" }
       ])
@@ -102,7 +107,7 @@ describe("a store whose first reads fail", () => {
   )
 })
 
-describe("a product that states something new", () => {
+describe("a product with a new value", () => {
   const reads = [
     { day: 1, products: [{ id: "tea", set: { vendor: "Leaf", body_text: "Green" } }] },
     { day: 2, products: [{ id: "tea", set: { product_type: "Leaf", body_text: "Green" } }] }
@@ -188,7 +193,7 @@ describe("a complete read", () => {
     { day: 2, products: [tea] },
     { day: 3, products: [bread, tea] }
   )
-  itLive("records that a product comes back as it was, without writing its row again", () =>
+  itLive("records that a product is listed again unchanged, without writing its row again", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* same.rows("product_id, run_id", "product"), [
         { product_id: "same/bread", run_id: "run-1" },
@@ -206,7 +211,7 @@ describe("a complete read", () => {
     })
   )
   const forgotten = stores("forgotten", { day: 1, products: [tea] })
-  itLive("leaves other stores as they are, even if they are no longer read", () =>
+  itLive("does not change other stores, even if they are no longer read", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* forgotten.listed, ["tea"])
       assert.deepStrictEqual(yield* forgotten.rows("day(read_at)::integer as day", "store_status"), [{ day: 1 }])
@@ -237,42 +242,42 @@ describe("the history of a variant", () => {
     Effect.gen(function* () {
       const state = "day(seen_at)::integer as day, change, price, compare_at_price as was, currency, available"
       const rows = yield* pricing.rows(`variant_id, ${state}`, "variant_change", "seen_at")
-      const of = (variant: string) =>
+      const rowsOf = (variant: string) =>
         rows.flatMap(({ variant_id, ...row }) => (variant_id === `pricing/${variant}` ? [row] : []))
       const full = { price: "4.0000", was: null, currency: "USD", available: true }
       const cut = { price: "3.0000", was: "4.0000", currency: "USD", available: true }
       const seen = { day: 1, change: "first_seen" }
       const changed = (day: number) => ({ day, change: "changed" })
-      assert.deepStrictEqual(of("reduced"), [
+      assert.deepStrictEqual(rowsOf("reduced"), [
         { ...seen, ...full },
         { ...changed(2), ...cut },
         { ...changed(3), ...full }
       ])
-      assert.deepStrictEqual(of("sold-out"), [
+      assert.deepStrictEqual(rowsOf("sold-out"), [
         { ...seen, ...cut },
         { ...changed(2), ...cut, available: false }
       ])
-      assert.deepStrictEqual(of("renamed"), [{ ...seen, ...cut }])
-      assert.deepStrictEqual(of("in-euros"), [
+      assert.deepStrictEqual(rowsOf("renamed"), [{ ...seen, ...cut }])
+      assert.deepStrictEqual(rowsOf("in-euros"), [
         { ...seen, ...cut },
         { ...changed(3), ...cut, currency: "EUR" }
       ])
-      assert.deepStrictEqual(of("unpriced"), [
+      assert.deepStrictEqual(rowsOf("unpriced"), [
         { ...seen, ...cut },
         { ...changed(2), price: null, was: null, currency: "USD", available: true },
         { ...changed(3), ...full }
       ])
     })
   )
-  const of = (...ids: ReadonlyArray<number>) => [
+  const withVariants = (...ids: ReadonlyArray<number>) => [
     { id: "bread", variants: ids.map((n) => ({ variant_id: `bread.${n}`, price: n })) }
   ]
   const leaving = stores(
     "leaving",
-    { day: 1, products: of(1, 2) },
-    { day: 2, products: of(2, 3) },
-    { day: 3, products: of() },
-    { day: 4, products: of(3, 1) }
+    { day: 1, products: withVariants(1, 2) },
+    { day: 2, products: withVariants(2, 3) },
+    { day: 3, products: withVariants() },
+    { day: 4, products: withVariants(3, 1) }
   )
   itLive("has a row when the variant disappears from its product, and when it is back", () =>
     Effect.gen(function* () {
@@ -291,18 +296,21 @@ describe("the history of a variant", () => {
 })
 
 describe("a variant without price and availability in its feed", () => {
-  const silent = { id: "bread", variants: [{ variant_id: "bread.1", price: null, currency: null, available: null }] }
-  const telling = stores(
-    "telling",
-    { day: 1, products: [silent] },
-    { day: 2, products: [silent] },
+  const withoutState = {
+    id: "bread",
+    variants: [{ variant_id: "bread.1", price: null, currency: null, available: null }]
+  }
+  const reading = stores(
+    "reading",
+    { day: 1, products: [withoutState] },
+    { day: 2, products: [withoutState] },
     { day: 3, products: [tea] },
-    { day: 4, products: [silent, tea] }
+    { day: 4, products: [withoutState, tea] }
   )
-  itLive("has a history of when it was first seen, gone and back", () =>
+  itLive("has a history of first sight, disappearance and return", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
-        (yield* telling.history).filter(([, variant]) => variant === "bread.1"),
+        (yield* reading.history).filter(([, variant]) => variant === "bread.1"),
         [
           [1, "bread.1", "first_seen", null],
           [3, "bread.1", "gone", null],

@@ -6,7 +6,48 @@
  * Each store is staged once, with its products, collections and read (`ingest.store_read`); after a failed read, only the
  * store. `storefront.variant_change` is only written here, as are sightings of all products whose rows are usable.
  */
-import { type KnownStores, type KnownTable, lastSeen } from "./last-seen.ts"
+
+/** Maps the name of a table to SQL: the table itself, or a query in its place. */
+export type KnownTable = (table: string) => string
+
+/** The tables with the existing data of the stores. */
+export interface KnownStores {
+  /** Tables of `storefront`. */
+  readonly known: KnownTable
+  /** Tables of `ingest`, with the reads of the existing data. */
+  readonly knownReads: KnownTable
+}
+
+const selectChanged = (known: KnownTable, kind: "product" | "collection") => `
+    select '${kind}' as kind, ${kind}_id as id, read_at
+    from ${known(kind)} join store_read using (run_id, store_id)`
+
+/**
+ * A query with the columns of `storefront.last_seen`: when each product and collection was last seen. A read that finds
+ * known data writes nothing, so everything that is listed was found by the last complete read. A partial read counts
+ * only for new, changed and relisted items.
+ *
+ * The reads are materialized: in the catalogue they are a join, and if it appeared four times, DuckDB 1.5 would search
+ * endlessly for common subplans.
+ */
+export const lastSeen = ({ known, knownReads }: KnownStores) => `
+  with store_read as materialized (from ${knownReads("store_read")}),
+  whole as (
+    select store_id, 'product' as kind, max(read_at) as read_at
+    from store_read where is_taken and has_all_products group by store_id
+    union all
+    select store_id, 'collection', max(read_at)
+    from store_read where is_taken and fetch_status = 'complete' group by store_id
+  ),
+  changed as (${selectChanged(known, "product")}
+    union all ${selectChanged(known, "collection")}
+  )
+  select kind, id, store_id, first_seen_at,
+    if(is_listed, greatest(listed_since, whole.read_at, changed.read_at), last_seen_at) as last_seen_at,
+    is_listed
+  from ${known("sighting")}
+  left join whole using (store_id, kind)
+  left join changed using (kind, id)`
 
 /** If runs overlap, the later read of a store is used, but never a failed one before one that did not fail. */
 const discardOlderReads = (knownReads: KnownTable) => [

@@ -1,8 +1,8 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { everyDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
-import { ask } from "@larder/test/support/warehouse/pantry.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import { makeEveryDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
+import { queryWarehouse } from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, Option, Schema } from "effect"
 import { dataSets } from "../data-sets.ts"
 import { DuckDb } from "../duckdb.ts"
@@ -14,12 +14,12 @@ const allTables = [...ingestTables, ...dataSets.flatMap(({ tables }) => tables)]
 const all = [...allTables, ...ingestViews, ...dataSets.flatMap(viewsOf)]
 
 /** A warehouse with the tables of every data set. */
-const published = onceForFile(Effect.map(everyDataSet, ({ layout }) => layout))
+const published = oncePerFile(Effect.map(makeEveryDataSet, ({ layout }) => layout))
 
 describe("a published warehouse", () => {
   itLive("has the schemas of the data sets and of the runs, and no other", () =>
     Effect.gen(function* () {
-      const schemas = yield* ask(
+      const schemas = yield* queryWarehouse(
         yield* published,
         "select distinct schema_name from (select schema_name from duckdb_tables() union select schema_name from duckdb_views() where not internal) order by all"
       )
@@ -31,21 +31,21 @@ describe("a published warehouse", () => {
   )
   itLive("describes every table and view in a comment", () =>
     Effect.gen(function* () {
-      const silent = yield* ask(
+      const comments = yield* queryWarehouse(
         yield* published,
         `select schema_name, table_name, comment from duckdb_tables()
          union all select schema_name, view_name, comment from duckdb_views() where not internal`
       )
-      assert.isAbove(silent.length, 10)
+      assert.isAbove(comments.length, 10)
       assert.deepStrictEqual(
-        silent.filter(({ comment }) => comment === null || String(comment).length < 5),
+        comments.filter(({ comment }) => comment === null || String(comment).length < 5),
         []
       )
     })
   )
   itLive("describes every column in a comment, including columns of views", () =>
     Effect.gen(function* () {
-      const columns = yield* ask(
+      const columns = yield* queryWarehouse(
         yield* published,
         "select table_name, column_name, comment from duckdb_columns() where not internal"
       )
@@ -57,19 +57,19 @@ describe("a published warehouse", () => {
       )
     })
   )
-  itLive("keeps all times in UTC, and says so, except times of a report's own clock", () =>
+  itLive("has all times in UTC, according to their comments, except times of a report's own clock", () =>
     Effect.gen(function* () {
-      const times = yield* ask(
+      const times = yield* queryWarehouse(
         yield* published,
         `select schema_name || '.' || column_name as name, data_type, comment from duckdb_columns()
          where not internal and data_type like '%TIME%'`
       )
       assert.isAbove(times.length, 15)
-      const ofReports = times.filter(({ name }) => name === "commodity.published_at")
-      assert.strictEqual(ofReports.length, 2)
-      for (const { comment } of ofReports) assert.match(String(comment), /own clock.*without a zone/)
+      const reportTimes = times.filter(({ name }) => name === "commodity.published_at")
+      assert.strictEqual(reportTimes.length, 2)
+      for (const { comment } of reportTimes) assert.match(String(comment), /own clock.*without a zone/)
       assert.deepStrictEqual(
-        times.filter((time) => !ofReports.includes(time) && !/\bUTC\b/.test(String(time.comment))),
+        times.filter((time) => !reportTimes.includes(time) && !/\bUTC\b/.test(String(time.comment))),
         []
       )
       assert.deepStrictEqual([...new Set(times.map(({ data_type }) => data_type))], ["TIMESTAMP"])
@@ -78,18 +78,21 @@ describe("a published warehouse", () => {
   itLive("has the columns of the records in the same order, because rows are appended by position", () =>
     Effect.gen(function* () {
       const layout = yield* published
-      for (const of of all) {
-        if (of.record === undefined) continue
-        const columns = yield* ask(layout, `select column_name from (describe ${of.schema}."${of.name}")`)
+      for (const relation of all) {
+        if (relation.record === undefined) continue
+        const columns = yield* queryWarehouse(
+          layout,
+          `select column_name from (describe ${relation.schema}."${relation.name}")`
+        )
         assert.deepStrictEqual(
           columns.map(({ column_name }) => column_name),
-          Object.keys(of.record.fields),
-          `${of.schema}.${of.name}`
+          Object.keys(relation.record.fields),
+          `${relation.schema}.${relation.name}`
         )
       }
     })
   )
-  // The catalogue reads files with `read_duckdb`. In DuckDB 1.5 it silently gives null for every field of such a
+  // The catalogue reads files with `read_duckdb`. In DuckDB 1.5 it silently returns null for every field of such a
   // column, but reads lists of structs correctly.
   itLive("has no column that is a struct", () =>
     Effect.gen(function* () {

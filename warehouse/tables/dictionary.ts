@@ -1,6 +1,6 @@
 /**
- * Creates tables and views, with `COMMENT ON` statements from the descriptions of the records: `duckdb_tables()` and
- * `duckdb_columns()` say what each table and column means, and each description is written only once.
+ * Creates tables and views, with comments from the descriptions of the records, so that `duckdb_tables()` and
+ * `duckdb_columns()` describe each table and column, and each description is written only once.
  */
 import { createHash } from "node:crypto"
 import { Schema } from "effect"
@@ -11,15 +11,15 @@ import type { Table, View } from "./tables.ts"
 export const qualifiedName = ({ name, schema }: Pick<Table, "schema" | "name">) =>
   `${identifier(schema)}.${identifier(name)}`
 
-const descriptionOf = (schema: Schema.Constraint): string => Schema.resolveAnnotations(schema)?.description ?? ""
+const getDescription = (schema: Schema.Constraint): string => Schema.resolveAnnotations(schema)?.description ?? ""
 
 export const commentStatements = (subject: Table | View, kind: "table" | "view"): ReadonlyArray<string> => {
   if (subject.record === undefined) return []
   const name = qualifiedName(subject)
   return [
-    `comment on ${kind} ${name} is ${literal(descriptionOf(subject.record))}`,
+    `comment on ${kind} ${name} is ${literal(getDescription(subject.record))}`,
     ...Object.entries(subject.record.fields).map(
-      ([column, field]) => `comment on column ${name}.${identifier(column)} is ${literal(descriptionOf(field))}`
+      ([column, field]) => `comment on column ${name}.${identifier(column)} is ${literal(getDescription(field))}`
     )
   ]
 }

@@ -29,9 +29,9 @@ describe("branded_food.per_serving", () => {
         yield* define(db, brandedFood)
         for (const [amount, serving, expected] of cases) {
           const [row] = yield* db.rows(
-            `select branded_food.per_serving(${amount}::decimal(18, 6), ${serving}::decimal(18, 6)) as found`
+            `select branded_food.per_serving(${amount}::decimal(18, 6), ${serving}::decimal(18, 6)) as result`
           )
-          assert.deepStrictEqual([amount, serving, row?.found], [amount, serving, expected])
+          assert.deepStrictEqual([amount, serving, row?.result], [amount, serving, expected])
         }
       })
     )

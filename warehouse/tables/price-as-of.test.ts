@@ -1,9 +1,9 @@
-/** `commodity.price_as_of`: what was known at a moment, whatever the time zone of the session. */
+/** `commodity.price_as_of` returns the values known at a moment, in every time zone of the session. */
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { aLayout, aRun, butter, publishStaged } from "@larder/test/support/warehouse/pantry.ts"
-import { zones } from "@larder/test/support/warehouse/sessions.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import { timeZones } from "@larder/test/support/warehouse/analyst.ts"
+import { aLayout, aRun, butter, publishStaged } from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { stage } from "../publishing/staging.ts"
@@ -19,8 +19,8 @@ const versions = ["2026-07-10 12:00:00", "2026-07-10 23:59:59.5", "2026-07-11 00
   )
   .join(", ")
 
-/** One connection, so that the session's time zone is that of every query. */
-const analyst = onceForFile(
+/** One connection, so that the time zone of the session applies to every query. */
+const session = oncePerFile(
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-as-of-" })
@@ -31,26 +31,26 @@ const analyst = onceForFile(
   })
 )
 
-/** The known values: one text if the sessions of all time zones agree, otherwise all of their different answers. */
-const knownAt = (db: DuckDb["Service"], moment: string) =>
+/** The values known at a moment: one text if the sessions of all time timeZones agree, otherwise their different results. */
+const queryAsOf = (db: DuckDb["Service"], moment: string) =>
   Effect.gen(function* () {
-    const answers = new Set<string>()
-    for (const zone of zones) {
+    const results = new Set<string>()
+    for (const zone of timeZones) {
       yield* db.run(`set TimeZone = '${zone}'`)
       const rows = yield* db.rows(`select value_text from commodity.price_as_of(${moment})`)
-      answers.add(rows.map(({ value_text }) => value_text).join())
+      results.add(rows.map(({ value_text }) => value_text).join())
     }
-    return [...answers].join(" or ")
+    return [...results].join(" or ")
   })
 
 const expected = {
-  "a day includes all that was published on it": {
+  "a day includes everything that was published on it": {
     "date '2026-07-09'": "",
     "date '2026-07-10'": "2",
     "'2026-07-10'": "2",
     "date '2026-07-11'": "3"
   },
-  "a time without a zone is one on the clock of the report": {
+  "a time without a zone is compared with the clock of the report": {
     "timestamp '2026-07-10 11:59:59'": "",
     "timestamp '2026-07-10 12:00:00'": "1",
     "timestamp '2026-07-10 00:00:00'": "",
@@ -60,9 +60,9 @@ const expected = {
     "timestamp_ns '2026-07-11 00:00:00'": "3",
     null: ""
   },
-  "a time with a zone counts from six hours behind UTC": {
+  "a time with a zone is compared as six hours behind UTC": {
     "timestamptz '2026-07-10 12:00:00+00'": "",
-    "timestamptz '2026-07-10 15:59:59+00'": "", // it is not noon yet anywhere in the United States
+    "timestamptz '2026-07-10 15:59:59+00'": "", // before noon everywhere in the United States
     "timestamptz '2026-07-10 17:59:59+00'": "",
     "timestamptz '2026-07-10 18:00:00+00'": "1",
     "timestamptz '2026-07-10 23:30:00+05:30'": "1",
@@ -79,19 +79,19 @@ const expected = {
 }
 
 describe("prices as of a moment, in sessions of any time zone", () => {
-  for (const [what, moments] of Object.entries(expected)) {
-    itLive(`return what had been published by then: ${what}`, () =>
+  for (const [rule, moments] of Object.entries(expected)) {
+    itLive(`return the values published by then: ${rule}`, () =>
       Effect.gen(function* () {
-        const db = yield* analyst
+        const db = yield* session
         const known: Record<string, string> = {}
-        for (const moment of Object.keys(moments)) known[moment] = yield* knownAt(db, moment)
+        for (const moment of Object.keys(moments)) known[moment] = yield* queryAsOf(db, moment)
         assert.deepStrictEqual(known, { ...moments })
       })
     )
   }
   itLive("show a value without a time from the time its payload was fetched", () =>
     Effect.gen(function* () {
-      const db = yield* analyst
+      const db = yield* session
       yield* db.run(`
         insert into commodity.price_version values
           ('butter', '2026-08-01', 9, '9', '2026-08-01 23:59:59.999999', false, 'run', 'fetched',
@@ -118,23 +118,23 @@ describe("prices as of a moment, in sessions of any time zone", () => {
   )
   itLive("show everything as of now", () =>
     Effect.gen(function* () {
-      const db = yield* analyst
+      const db = yield* session
       for (const moment of ["now()", "current_timestamp", "now() at time zone 'UTC'"]) {
-        assert.strictEqual(yield* knownAt(db, moment), "3")
+        assert.strictEqual(yield* queryAsOf(db, moment), "3")
       }
     })
   )
   itLive("reject a text that is not a moment", () =>
     Effect.gen(function* () {
-      const db = yield* analyst
+      const db = yield* session
       for (const moment of ["'July'", "'2026-07-10 12'", "'2026-07-10 12:00 or so'", "'2026-07-10 12:00:00 Chicago'"]) {
-        assert.match((yield* Effect.flip(knownAt(db, moment))).message, /Conversion Error|Unknown TimeZone/)
+        assert.match((yield* Effect.flip(queryAsOf(db, moment))).message, /Conversion Error|Unknown TimeZone/)
       }
     })
   )
   itLive("accept a parameter", () =>
     Effect.gen(function* () {
-      const db = yield* analyst
+      const db = yield* session
       const sql = "select value_text from commodity.price_as_of($moment)"
       assert.deepStrictEqual(yield* db.rows(sql, { moment: "2026-07-10" }), [{ value_text: "2" }])
     })
@@ -152,11 +152,11 @@ describe("prices as of a moment, in sessions of any time zone", () => {
       const views = commodity.views.map((view) => (view.name === "price_as_of" ? { ...view, ddl } : view))
       const file = layout.dataSetFile("commodities")
       const definition = "select macro_definition from duckdb_functions() where function_name = 'price_as_of'"
-      const defined = Effect.scoped(Effect.flatMap(DuckDb.readOnly(file), (db) => db.rows(definition)))
+      const readDefinition = Effect.scoped(Effect.flatMap(DuckDb.readOnly(file), (db) => db.rows(definition)))
       yield* publishButter({ ...commodity, version: commodity.version - 1, views })
-      const before = yield* defined
+      const before = yield* readDefinition
       assert.strictEqual((yield* publishButter(commodity)).run.generation, "larder-000002")
-      assert.notDeepEqual(yield* defined, before)
+      assert.notDeepEqual(yield* readDefinition, before)
       assert.strictEqual((yield* publishButter(commodity)).run.outcome, "unchanged")
     })
   )

@@ -1,22 +1,22 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import { aLayout, queryWarehouse } from "@larder/test/support/warehouse/example-data-set.ts"
 import { publishReads } from "@larder/test/support/warehouse/store-reads.ts"
 import { Effect } from "effect"
 
-const dated = (id: string, day: number) => ({ id, set: { published_at: `2025-06-${day} 08:00:00` } })
+const publishedOn = (id: string, day: number) => ({ id, set: { published_at: `2025-06-${day} 08:00:00` } })
 
 const unpublished = ["b", "a", "Z", "é", "_"].map((id) => ({ id }))
 const picture = { src: "https://shop.example.com/a.jpg", width: 640, height: null }
-const imageOf = (shown: typeof picture | null) => ({
-  image_src: shown?.src ?? null,
-  image_width: shown?.width ?? null,
-  image_height: shown?.height ?? null
+const imageColumns = (image: typeof picture | null) => ({
+  image_src: image?.src ?? null,
+  image_width: image?.width ?? null,
+  image_height: image?.height ?? null
 })
 const images = [picture, { ...picture, src: "https://shop.example.com/b.jpg" }]
 const pictured = { id: "pictured", variants: [{ variant_id: "p.1", sku: "P-1" }, { variant_id: "p.2" }] }
-const decided = { category: "home_and_garden", category_method: "title", category_confidence: 0.9 }
+const decision = { category: "home_and_garden", category_method: "title", category_confidence: 0.9 }
 const collections = [
   { id: "none" },
   {
@@ -25,16 +25,16 @@ const collections = [
   }
 ]
 
-const published = onceForFile(
+const published = oncePerFile(
   Effect.gen(function* () {
     const layout = yield* aLayout
     const found = [
-      { ...pictured, set: { images, price_min: 2.5, ...decided, category_evidence: "vase" } },
+      { ...pictured, set: { images, price_min: 2.5, ...decision, category_evidence: "vase" } },
       { id: "without", variants: [] }
     ]
     yield* publishReads(
       layout,
-      { day: 1, products: [...unpublished, dated("c", 11), dated("d", 12), dated("C", 11)] },
+      { day: 1, products: [...unpublished, publishedOn("c", 11), publishedOn("d", 12), publishedOn("C", 11)] },
       { day: 1, store: "collecting", products: [...found, { id: "plain" }], collections },
       { day: 1, store: "other", products: [{ id: "x" }] }
     )
@@ -44,9 +44,9 @@ const published = onceForFile(
 )
 
 describe("the listing of a store", () => {
-  itLive("has the newest publication first, those without a time last, and ids in byte order", () =>
+  itLive("has the newest publication first, unpublished products last, and ids in byte order", () =>
     Effect.gen(function* () {
-      const places = yield* ask(
+      const places = yield* queryWarehouse(
         yield* published,
         "select store_id, place, product_id from storefront.listing where store_id <> 'collecting'"
       )
@@ -60,9 +60,9 @@ describe("the listing of a store", () => {
     Effect.gen(function* () {
       const columns = "product_id, image_src, image_width, image_height, price_min, variant_count"
       const listed = `select ${columns} from storefront.listing where store_id = 'collecting'`
-      assert.deepStrictEqual(yield* ask(yield* published, listed), [
-        { product_id: "pictured", ...imageOf(picture), price_min: "2.5000", variant_count: 2 },
-        { product_id: "without", ...imageOf(null), price_min: null, variant_count: 0 }
+      assert.deepStrictEqual(yield* queryWarehouse(yield* published, listed), [
+        { product_id: "pictured", ...imageColumns(picture), price_min: "2.5000", variant_count: 2 },
+        { product_id: "without", ...imageColumns(null), price_min: null, variant_count: 0 }
       ])
     })
   )
@@ -72,7 +72,7 @@ describe("the collections of a store", () => {
   itLive("are in the same order, and count each listed product of the store once", () =>
     Effect.gen(function* () {
       const listed = "select place, collection_id, product_count from storefront.collection_listing"
-      assert.deepStrictEqual(yield* ask(yield* published, listed), [
+      assert.deepStrictEqual(yield* queryWarehouse(yield* published, listed), [
         { place: 1, collection_id: "sweet", product_count: 1 },
         { place: 2, collection_id: "none", product_count: 0 }
       ])
@@ -85,12 +85,12 @@ describe("the views of storefronts", () => {
     Effect.gen(function* () {
       const columns = "variant_id, product_id, sku, price, position"
       const variants = `select ${columns} from storefront.variant where product_id in ('pictured', 'without')`
-      assert.deepStrictEqual(yield* ask(yield* published, variants), [
+      assert.deepStrictEqual(yield* queryWarehouse(yield* published, variants), [
         { variant_id: "p.1", product_id: "pictured", sku: "P-1", price: "2.5000", position: 1 },
         { variant_id: "p.2", product_id: "pictured", sku: null, price: "2.5000", position: 2 }
       ])
       assert.deepStrictEqual(
-        yield* ask(yield* published, "from storefront.collection_product"),
+        yield* queryWarehouse(yield* published, "from storefront.collection_product"),
         ["plain", "pictured", "plain", "x", "unknown"].map((product_id, index) => ({
           collection_id: "sweet",
           product_id,
@@ -101,8 +101,8 @@ describe("the views of storefronts", () => {
   )
   itLive("show how each category was decided", () =>
     Effect.gen(function* () {
-      const ofPictured = "from storefront.product_category where product_id = 'pictured'"
-      assert.deepStrictEqual(yield* ask(yield* published, ofPictured), [
+      const category = "from storefront.product_category where product_id = 'pictured'"
+      assert.deepStrictEqual(yield* queryWarehouse(yield* published, category), [
         {
           product_id: "pictured",
           category: "home_and_garden",

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs"
 import type { Effect, FileSystem, Path, Schema } from "effect"
 import type { Cell, DuckDb } from "../duckdb.ts"
-import type { KnownStores } from "../storefronts/last-seen.ts"
+import type { KnownStores } from "../storefronts/reconcile.ts"
 
 type RowRecord = Schema.Struct<Schema.Struct.Fields>
 
@@ -54,15 +54,15 @@ export interface Table {
   readonly ddl: string
   readonly merge: Merge
   /** For tables whose rows are never removed: their date. The lake partitions large tables by month of this column. */
-  readonly dateColumn?: string
+  readonly dateColumn?: string | undefined
 }
 
 export interface View extends Pick<Table, "schema" | "name" | "ddl"> {
   /** Absent for macros, which have no columns of their own to describe. */
-  readonly record?: RowRecord
+  readonly record?: RowRecord | undefined
 }
 
-/** What `ingest.data_set` says about a data set, in addition to what comes from its runs and rows. */
+/** Facts for `ingest.data_set`, in addition to those from runs and rows. */
 export interface About {
   /** Pipeline that publishes the data set. */
   readonly pipeline: string
@@ -115,20 +115,13 @@ export const defineTable = (
   record: RowRecord,
   merge: Merge,
   dateColumn?: string
-): Table => ({
-  schema,
-  name,
-  record,
-  ddl: readSql(schema, name),
-  merge,
-  ...(dateColumn === undefined ? {} : { dateColumn })
-})
+): Table => ({ schema, name, record, ddl: readSql(schema, name), merge, dateColumn })
 
 export const defineView = (schema: string, name: string, record?: RowRecord): View => ({
   schema,
   name,
-  ddl: readSql(schema, name),
-  ...(record === undefined ? {} : { record })
+  record,
+  ddl: readSql(schema, name)
 })
 
 /** All views of a data set, in the order in which they are defined. */

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs"
 import type { FeedLeftOut } from "@larder/schemas"
-import { assignments, completedLabel, type DuckDb, foodTable, literal } from "@larder/warehouse"
+import { assignments, type DuckDb, foodTable, literal, mergeLabelColumn } from "@larder/warehouse"
 import { Effect, Path } from "effect"
 import type { RunContext } from "../../run/pipeline.ts"
 import { Progress } from "../../run/progress.ts"
@@ -45,7 +45,7 @@ const removeForm = (db: DuckDb["Service"], feed: string) =>
 
 const macros = readFileSync(new URL("../normalise/macros.sql", import.meta.url), "utf8")
 
-const mergedColumns = assignments(Object.keys(foodTable.record.fields), completedLabel)
+const mergedColumns = assignments(Object.keys(foodTable.record.fields), mergeLabelColumn)
 
 /** Moves the staged JSON form away, so that the CSV form is staged into an empty table. */
 const moveJson = "create table release.json as from branded_food.food; delete from branded_food.food; checkpoint"

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import { readdirSync, truncateSync } from "node:fs"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
-import { later } from "@larder/test/support/later.ts"
+import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
 import { assignUrls, filesIn, listMembers, packRun, sha256Of } from "@larder/test/support/pipelines/raw-archive.ts"
 import { Effect, FileSystem } from "effect"
 import { openArchive } from "./archived-runs.ts"
@@ -75,7 +75,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a process that is kill
       const { signal, stderr } = killAt(folder, method, pattern, nth, after)
       assert.strictEqual(signal, "SIGKILL", stderr)
       assert.notInclude(yield* checkReadable(folder), false)
-      yield* packRun(folder, "run-2", payloads).pipe(later("7 hours"))
+      yield* packRun(folder, "run-2", payloads).pipe(withClockAhead("7 hours"))
       assert.notInclude(yield* checkReadable(folder), false)
       const packs = filesIn(folder)
       assert.deepStrictEqual(

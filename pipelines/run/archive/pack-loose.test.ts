@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers"
 import { gzipSync } from "node:zlib"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
-import { later } from "@larder/test/support/later.ts"
+import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
 import {
   archiveOf,
   assignUrls,
@@ -69,7 +69,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
       const large = randomBytes(17 << 20)
       yield* packRun(folder, "run-1", assignUrls([large, "small"]))
       assert.deepStrictEqual(filesIn(folder), [looseName(sha256Of(large)), "packs/run-1.zip"].sort())
-      yield* packRun(folder, "run-2", assignUrls(["other"])).pipe(later("7 hours"))
+      yield* packRun(folder, "run-2", assignUrls(["other"])).pipe(withClockAhead("7 hours"))
       assert.include(filesIn(folder), looseName(sha256Of(large)))
     })
   )
@@ -119,9 +119,9 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
     Effect.gen(function* () {
       const folder = yield* makeFolder
       yield* fetchAll(some).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(some)]))
-      yield* packRun(folder, "run-2", assignUrls(["two"])).pipe(later("5.9 hours"))
+      yield* packRun(folder, "run-2", assignUrls(["two"])).pipe(withClockAhead("5.9 hours"))
       assert.lengthOf(filesIn(folder), 5)
-      yield* packRun(folder, "run-3", assignUrls(["two"])).pipe(later("6.1 hours"))
+      yield* packRun(folder, "run-3", assignUrls(["two"])).pipe(withClockAhead("6.1 hours"))
       assert.deepStrictEqual(filesIn(folder), ["packs/run-2.zip", "packs/run-3.zip"])
       assert.deepStrictEqual(yield* listMembers(folder, "run-3"), listHashes(some))
     })
@@ -134,7 +134,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
       yield* fetchAll(some).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(some)]))
       const damaged = looseName(sha256Of("another"))
       yield* fs.writeFileString(`${folder}/${damaged}`, "something else")
-      yield* packRun(folder, "run-2", assignUrls(["two"])).pipe(later("7 hours"))
+      yield* packRun(folder, "run-2", assignUrls(["two"])).pipe(withClockAhead("7 hours"))
       assert.deepStrictEqual(filesIn(folder), [damaged, "packs/run-2.zip"].sort())
       const expected = [...listHashes(some), sha256Of("two")].filter((hash) => hash !== sha256Of("another"))
       assert.deepStrictEqual(yield* listMembers(folder, "run-2"), expected.sort())

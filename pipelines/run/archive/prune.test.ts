@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto"
 import { readdirSync, statSync, truncateSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
+import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { later } from "@larder/test/support/later.ts"
 import { filesIn } from "@larder/test/support/pipelines/raw-archive.ts"
 import {
   age,
@@ -20,8 +20,8 @@ import {
   shop,
   zipsOf
 } from "@larder/test/support/pipelines/shop-archive.ts"
+import { aLayout, queryWarehouse } from "@larder/test/support/warehouse/example-data-set.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
-import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
 import { type Layout, refreshOpened, rollback } from "@larder/warehouse"
 import { ConfigProvider, Effect, FileSystem, Option, type Path } from "effect"
 import { rebuildDataSet } from "../rebuild.ts"
@@ -34,7 +34,7 @@ const bytesOf = (layout: Layout) =>
 
 /** Prunes when no run is recent any more. By default, it removes every run that a rebuild does not need. */
 const pruneHome = (layout: Layout, { dryRun = false, keep = { runs: 0 } }: { dryRun?: boolean; keep?: Keep } = {}) =>
-  pruneArchive(layout, { keep, dryRun }).pipe(later("7 hours"))
+  pruneArchive(layout, { keep, dryRun }).pipe(withClockAhead("7 hours"))
 
 const withFailures = archiveWithFailures()
 
@@ -80,7 +80,7 @@ describe("pruning the raw archive", () => {
       assert.deepStrictEqual(listsOf(layout), [first, third])
       assert.deepStrictEqual(yield* packsOf(layout), [hashes("apples", "pears"), hashes("plums")])
       yield* rebuildDataSet(shop, layout.home)
-      assert.deepStrictEqual(yield* ask(layout, "select item from shops.price order by item"), [
+      assert.deepStrictEqual(yield* queryWarehouse(layout, "select item from shops.price order by item"), [
         { item: "apples" },
         { item: "pears" },
         { item: "plums" }
@@ -95,7 +95,7 @@ describe("pruning the raw archive", () => {
       assert.deepStrictEqual((yield* pruneHome(layout, { keep: { days: 1 } })).runs, [])
       yield* pruneHome(layout, { keep: { runs: 2 } })
       assert.deepStrictEqual(listsOf(layout), lists.slice(1))
-      yield* pruneHome(layout, { keep: { days: 1 } }).pipe(later("18 hours"))
+      yield* pruneHome(layout, { keep: { days: 1 } }).pipe(withClockAhead("18 hours"))
       assert.deepStrictEqual(listsOf(layout), [])
       assert.deepStrictEqual(filesIn(rawOf(layout)), [])
     })

@@ -5,7 +5,7 @@
  * completes this one.
  */
 import path from "node:path"
-import { ifMissing, type Layout, type PastRun, pastRuns, whileNobodyRuns } from "@larder/warehouse"
+import { ifMissing, type Layout, listPastRuns, type PastRun, whileNobodyRuns } from "@larder/warehouse"
 import { Clock, Effect, FileSystem, Option } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { FileUnwritable } from "../files/write-all.ts"
@@ -52,7 +52,7 @@ const isRepeated = Effect.fnUntraced(function* ({ is_undone, outcome }: PastRun,
 const findUnneeded = Effect.fnUntraced(function* (layout: Layout, lists: string, keep: Keep) {
   const fs = yield* FileSystem.FileSystem
   const now = yield* Clock.currentTimeMillis
-  const past = yield* pastRuns(layout)
+  const past = yield* listPastRuns(layout)
   const recent = new Set(selectRecent(past, keep, now))
   const old = new Map(past.filter((run) => !recent.has(run)).map((run) => [`${run.run_id}.ndjson`, run]))
   const runs: Array<PastRun & { readonly list: string; readonly bytes: number }> = []

@@ -1,6 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
-import { later } from "@larder/test/support/later.ts"
+import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
 import {
   archiveOf,
   assignUrls,
@@ -83,7 +83,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
         const earlier = yield* archive.earlier("run-1", "https://source.test/1")
         const fs = yield* FileSystem.FileSystem
         return [raw.status, yield* fs.readFileString(raw.path), yield* fs.readFileString(earlier?.path ?? "")]
-      }).pipe(Effect.provide([archiveOf(folder, "run-2", { into }), originOf(some)]), later("7 hours"))
+      }).pipe(Effect.provide([archiveOf(folder, "run-2", { into }), originOf(some)]), withClockAhead("7 hours"))
       assert.deepStrictEqual(read, [304, "first", "second"])
       assert.deepStrictEqual(yield* listEverything(folder), before)
     })

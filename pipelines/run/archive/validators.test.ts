@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
-import { later } from "@larder/test/support/later.ts"
+import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
 import { quick, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { liveOrigin } from "../origins/live.ts"
@@ -120,7 +120,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
       const folder = yield* makeFolder
       const upstream = yield* startTagged
       for (const [index, day] of [0, 20, 29, 31, 60].entries()) {
-        yield* run(folder, index, [upstream], index === 0 ? [] : [index - 1]).pipe(later(`${day} days`))
+        yield* run(folder, index, [upstream], index === 0 ? [] : [index - 1]).pipe(withClockAhead(`${day} days`))
       }
       assert.deepStrictEqual(upstream.statuses(), ["in full", "conditional", "conditional", "in full", "conditional"])
     })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { aLayout } from "@larder/test/support/warehouse/pantry.ts"
+import { aLayout } from "@larder/test/support/warehouse/example-data-set.ts"
 import { publishReads, type StoreRead } from "@larder/test/support/warehouse/store-reads.ts"
 import { fromLive, storefront } from "@larder/warehouse"
 import { Effect } from "effect"

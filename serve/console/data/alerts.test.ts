@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { aRun } from "@larder/test/support/warehouse/pantry.ts"
+import { aRun } from "@larder/test/support/warehouse/example-data-set.ts"
 import { listAlerts } from "./alerts.ts"
 import type { DataSetState } from "./data-sets.ts"
 

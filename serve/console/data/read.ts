@@ -7,7 +7,7 @@ import {
   type Live,
   listGenerations,
   newestFirst,
-  pipelineStates,
+  readPipelineStates,
   runColumns
 } from "@larder/warehouse"
 import { Context, Effect, type FileSystem, Layer, Option, type Path, Schema } from "effect"
@@ -95,7 +95,7 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
 
   const dataSets = readLive(
     Effect.fnUntraced(function* (ingest, generation) {
-      const states = yield* pipelineStates(ingest)
+      const states = yield* readPipelineStates(ingest)
       return (yield* readContentsOnce(generation)).flatMap((contents): ReadonlyArray<DataSetState> => {
         const state = states.find(({ pipeline }) => pipeline === contents.pipeline)
         return state === undefined ? [] : [{ ...contents, ...state }]

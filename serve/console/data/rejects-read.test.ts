@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { aRun } from "@larder/test/support/warehouse/pantry.ts"
+import { aRun } from "@larder/test/support/warehouse/example-data-set.ts"
 import { DuckDb, define, ingestTables, ingestViews, rejectTable, runTable, toCells } from "@larder/warehouse"
 import { Effect } from "effect"
 import { cursorFormat, readRejects } from "./rejects-read.ts"
 
 const makeRejects = (run_id: string) =>
   [1, 2, 3].map((position) => ({
-    pipeline: "pantry",
+    pipeline: "example",
     feed: "shop",
     run_id,
     raw_sha256: run_id,

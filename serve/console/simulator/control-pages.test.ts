@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { onceForFile } from "@larder/test/support/once-for-file.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
 import { aSimulator, asked, good, onPage } from "@larder/test/support/serve/simulator.ts"
 import { Effect, Redacted } from "effect"
 import { noFaults } from "../../billing/index.ts"
@@ -44,7 +44,7 @@ const opened = Effect.gen(function* () {
   return { simulator, pages, reference, visit }
 })
 /** Shared by the tests of faults, because they change no payment. */
-const withFaults = onceForFile(opened)
+const withFaults = oncePerFile(opened)
 const payment = "/simulator/payments/:reference"
 
 describe("the simulator's pages for operators", () => {

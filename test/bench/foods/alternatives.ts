@@ -1,98 +1,99 @@
 /**
- * What a user would do instead of the search, over the same texts: a scan in DuckDB, SQLite's FTS5 with trigrams,
- * PostgreSQL with `pg_trgm`. They index names and ingredients and answer with ids; Larder's build holds all filters and the
- * records, and it answers whole records over HTTP and charges for them.
+ * Compares the search with alternatives over the same texts: a scan in DuckDB, SQLite's FTS5 with trigrams, PostgreSQL
+ * with `pg_trgm`. These index names and ingredients and return ids. Larder indexes all filters, and returns complete
+ * records over HTTP and charges for them.
  */
 import { chmodSync, mkdirSync, rmSync } from "node:fs"
 import path from "node:path"
 import { startServer } from "../../support/programs.ts"
-import { rounded, spreadOf } from "../statistics.ts"
-import { askAll } from "./ask.ts"
+import { describeSpread, roundTo } from "../statistics.ts"
+import { callAll } from "./calls.ts"
 import { writeLines } from "./lines.ts"
 import { measurePostgres } from "./postgres-trigrams.ts"
-import { scansOf } from "./scans.ts"
-import { megabytes, partsBeside } from "./sizes.ts"
+import { measureScript, runScript } from "./processes.ts"
+import { measureScans } from "./scans.ts"
+import { megabytes, sidecarParts } from "./sizes.ts"
 import { kinds as described, type Kind, type Texts } from "./texts.ts"
-import { answered, timedScript } from "./timed.ts"
 import type { Warehouse } from "./warehouse.ts"
 
-export interface Told {
-  /** New, for what is built. */
+/** Argument of the scripts. */
+export interface Task {
+  /** New file for the index. */
   readonly file: string
   readonly lines: string
   readonly texts: Readonly<Record<string, ReadonlyArray<string>>>
 }
 
 export interface Alternative {
-  /** Building the index. */
+  /** Duration of building the index. */
   readonly seconds: number
-  /** Of the index alone. */
+  /** Size of the index alone. */
   readonly bytes: number
-  /** Milliseconds by kind of text. */
-  readonly took: Readonly<Record<string, ReadonlyArray<number>>>
+  /** By kind of text. */
+  readonly milliseconds: Readonly<Record<string, ReadonlyArray<number>>>
 }
 
 interface Options {
   readonly folder: string
   readonly home: string
   readonly key: string
-  /** Of the foods. */
+  /** Database of the foods. */
   readonly database: string
   readonly warehouse: Warehouse
-  /** Of ingredients. */
+  /** Texts of ingredients. */
   readonly texts: Texts
 }
 
-/** Without short texts: of less than three characters FTS5 finds nothing, and PostgreSQL reads the whole index or table. */
+/** Without short texts: for less than three characters FTS5 finds nothing, and PostgreSQL reads the whole index or table. */
 const kinds = ["rare", "medium", "common", "absent", "comma", "apart"] as const satisfies ReadonlyArray<Kind>
 const perKind = 12
 
-const measureLarder = async ({ database, folder, home, key }: Options, texts: Told["texts"]) => {
+const measureLarder = async ({ database, folder, home, key }: Options, texts: Task["texts"]) => {
   const again = path.join(folder, "foods-again")
   const server = await startServer(home)
   try {
-    const { seconds } = await timedScript("search-files.ts", { folder: again, database })
-    const took: Record<string, ReadonlyArray<number>> = {}
+    const { seconds } = await measureScript("search-files.ts", { folder: again, database })
+    const milliseconds: Record<string, ReadonlyArray<number>> = {}
     for (const [kind, some] of Object.entries(texts)) {
-      took[kind] = await askAll({ api: server.api, key, connections: 1 }, some, async (text, get) => {
+      milliseconds[kind] = await callAll({ api: server.api, key, connections: 1 }, some, async (text, get) => {
         const query = new URLSearchParams({ ingredient: text })
         return (await get(`/v1/branded-foods?${query}`)).milliseconds
       })
     }
-    const ofSearch = partsBeside(home).filter(({ name }) => !name.startsWith("records."))
-    const bytes = ofSearch.reduce((sum, part) => sum + part.bytes, 0)
-    return { seconds, bytes, took } satisfies Alternative
+    const searchParts = sidecarParts(home).filter(({ name }) => !name.startsWith("records."))
+    const bytes = searchParts.reduce((sum, part) => sum + part.bytes, 0)
+    return { seconds, bytes, milliseconds } satisfies Alternative
   } finally {
     await server.stop()
     rmSync(again, { recursive: true, force: true })
   }
 }
 
-const measureScan = async (warehouse: Warehouse, texts: Told["texts"]) => {
-  const took: Record<string, ReadonlyArray<number>> = {}
+const measureScan = async (warehouse: Warehouse, texts: Task["texts"]) => {
+  const milliseconds: Record<string, ReadonlyArray<number>> = {}
   for (const [kind, some] of Object.entries(texts)) {
-    const scans = await scansOf(warehouse, "ingredients", some)
-    took[kind] = scans.map(({ milliseconds }) => milliseconds)
+    const scans = await measureScans(warehouse, "ingredients", some)
+    milliseconds[kind] = scans.map((scan) => scan.milliseconds)
   }
-  return { seconds: 0, bytes: 0, took } satisfies Alternative
+  return { seconds: 0, bytes: 0, milliseconds } satisfies Alternative
 }
 
 const spreadText = (milliseconds: ReadonlyArray<number> = []) => {
-  const { p50_ms, p99_ms } = spreadOf(milliseconds)
+  const { p50_ms, p99_ms } = describeSpread(milliseconds)
   return milliseconds.length === 0 ? "no such texts" : `${p50_ms} / ${p99_ms}`
 }
 
 const printTables = (measured: Readonly<Record<string, Alternative>>) => {
   const entries = Object.entries(measured)
-  const built = entries.map(([name, { bytes, seconds }]) => [
+  const sizes = entries.map(([name, { bytes, seconds }]) => [
     name,
-    { "build, s": rounded(seconds), "index, MB": megabytes(bytes) }
+    { "build, s": roundTo(seconds), "index, MB": megabytes(bytes) }
   ])
-  console.table(Object.fromEntries(built))
+  console.table(Object.fromEntries(sizes))
   console.log("p50 / p99 in ms, one search at a time")
   const rows = kinds.map((kind) => [
     described[kind],
-    Object.fromEntries(entries.map(([name, { took }]) => [name, spreadText(took[kind])]))
+    Object.fromEntries(entries.map(([name, { milliseconds }]) => [name, spreadText(milliseconds[kind])]))
   ])
   console.table(Object.fromEntries(rows))
 }
@@ -100,20 +101,20 @@ const printTables = (measured: Readonly<Record<string, Alternative>>) => {
 export const compareAlternatives = async (options: Options) => {
   const { database, folder, warehouse } = options
   const texts = Object.fromEntries(kinds.map((kind) => [kind, options.texts[kind].slice(0, perKind)]))
-  const made = path.join(folder, "alternatives")
-  const told = { texts, lines: path.join(made, "labels.lines"), file: path.join(made, "sqlite.db") }
-  mkdirSync(made)
+  const built = path.join(folder, "alternatives")
+  const task = { texts, lines: path.join(built, "labels.lines"), file: path.join(built, "sqlite.db") }
+  mkdirSync(built)
   try {
     const larder = await measureLarder(options, texts)
     const scan = await measureScan(warehouse, texts)
-    await writeLines(database, told.lines)
-    for (const open of [folder, made]) chmodSync(open, 0o755) // PostgreSQL may run as another user
-    chmodSync(told.lines, 0o644)
-    const sqlite = await answered<Alternative>("sqlite.ts", told)
-    rmSync(told.file)
-    const postgres = await measurePostgres(told)
+    await writeLines(database, task.lines)
+    for (const directory of [folder, built]) chmodSync(directory, 0o755) // PostgreSQL may run as another user
+    chmodSync(task.lines, 0o644)
+    const sqlite = await runScript<Alternative>("sqlite.ts", task)
+    rmSync(task.file)
+    const postgres = await measurePostgres(task)
     printTables({ "larder-serve": larder, "DuckDB ILIKE": scan, "SQLite FTS5": sqlite, "PostgreSQL pg_trgm": postgres })
   } finally {
-    rmSync(made, { recursive: true, force: true })
+    rmSync(built, { recursive: true, force: true })
   }
 }

@@ -1,4 +1,4 @@
-/** Unpacks a zip to nowhere, where the system has no `unzip`: Node's zlib, with the checksums of the members. */
+/** Unpacks a zip with Node's zlib, including checksums, and discards the output: for systems without `unzip`. */
 import { openZip } from "@larder/pipelines"
 import { Effect } from "effect"
 

@@ -1,65 +1,69 @@
 /**
- * How fast releases become generations: JSON against `unzip` of the same file to nowhere, CSV against DuckDB reading the
- * same files into plain tables. Each pair in turns, each load into an empty home, all with warm files.
+ * Measures how fast releases become generations. JSON is compared with `unzip` of the same file to `/dev/null`, CSV with
+ * DuckDB reading the same files into plain tables. Each pair runs in turns, each load into an empty home, with files in
+ * the page cache.
  */
 import { spawn, spawnSync } from "node:child_process"
 import { mkdirSync, rmSync } from "node:fs"
 import path from "node:path"
-import { rounded } from "../statistics.ts"
-import { measureNotebook } from "./notebook.ts"
-import { csvRelease, jsonRelease } from "./releases.ts"
-import { bytesOf, megabytes, sizesOf } from "./sizes.ts"
-import { middleOf, type Timed, timed, timedIngest, timedScript } from "./timed.ts"
+import { roundTo } from "../statistics.ts"
+import { measureAnalysis } from "./analysis.ts"
+import { combineRounds, measureIngest, measureProcess, measureScript, type ProcessCost } from "./processes.ts"
+import { writeCsvRelease, writeJsonRelease } from "./releases.ts"
+import { measureBytes, measureSizes, megabytes } from "./sizes.ts"
 
 const rounds = 3
-/** Labels, over which the notebook is asked: more may not fit into its memory. */
-const mostAsked = 500_000
+/** Maximum labels for the analysis: more may not fit into its memory. */
+const maxAnalysed = 500_000
 
 const hasUnzip = spawnSync("unzip", ["-v"], { stdio: "ignore" }).status === 0
-export const unzipper = hasUnzip ? "unzip -p" : "Node's zlib (there is no unzip here)"
+export const unzipName = hasUnzip ? "unzip -p" : "Node's zlib (there is no unzip here)"
 const unpack = (zip: string) =>
   hasUnzip
-    ? timed("unzip", () => spawn("unzip", ["-p", zip], { stdio: ["ignore", "ignore", "pipe"] }))
-    : timedScript("inflate.ts", { zip })
+    ? measureProcess("unzip", () => spawn("unzip", ["-p", zip], { stdio: ["ignore", "ignore", "pipe"] }))
+    : measureScript("inflate.ts", { zip })
 
-/** Runs two subjects in turns. */
-const inTurns = async <A extends Timed, B extends Timed>(first: () => Promise<A>, second: () => Promise<B>) => {
+/** Runs two measurements in turns. */
+const inTurns = async <A extends ProcessCost, B extends ProcessCost>(
+  first: () => Promise<A>,
+  second: () => Promise<B>
+) => {
   const measured: [Array<A>, Array<B>] = [[], []]
   for (let round = 0; round < rounds; round++) {
     measured[0].push(await first())
     measured[1].push(await second())
   }
-  return [middleOf(measured[0]), middleOf(measured[1])] as const
+  return [combineRounds(measured[0]), combineRounds(measured[1])] as const
 }
 
-/** Each time into a new home, which is gone when the next one begins, save the last. */
+/** Loads into a new home each time. The next load removes it; the last home stays. */
 const ingestInto = (home: string, file: string) => () => {
   rmSync(home, { recursive: true, force: true })
-  return timedIngest(home, file)
+  return measureIngest(home, file)
 }
 
 export const measureJson = async (folder: string, foods: number) => {
-  const release = await jsonRelease(folder, foods)
+  const release = await writeJsonRelease(folder, foods)
   const home = path.join(folder, "home")
   try {
     const [unzip, ingest] = await inTurns(() => unpack(release.zip), ingestInto(home, release.zip))
     return {
       foods: release.foods,
-      "zip, MB": megabytes(bytesOf(release.zip)),
+      "zip, MB": megabytes(measureBytes(release.zip)),
       "unzip, s": unzip.seconds,
       "published, s": ingest.seconds,
-      "ended, s": ingest.whole,
-      "published ÷ unzip": rounded(ingest.seconds / unzip.seconds, 2),
+      "ended, s": ingest.ended,
+      "published ÷ unzip": roundTo(ingest.seconds / unzip.seconds, 2),
       "foods/s": Math.round(release.foods / ingest.seconds),
       "peak memory, MB": ingest.peak_mb
     }
   } finally {
-    for (const left of [release.zip, home]) rmSync(left, { recursive: true, force: true })
+    for (const file of [release.zip, home]) rmSync(file, { recursive: true, force: true })
   }
 }
 
 export const measureCsv = async (folder: string, labels: number) => {
-  const release = await csvRelease(folder, labels)
+  const release = await writeCsvRelease(folder, labels)
   const home = path.join(folder, "home")
   const plain = path.join(folder, "plain")
   const database = path.join(plain, "plain.duckdb")
@@ -67,8 +71,8 @@ export const measureCsv = async (folder: string, labels: number) => {
   const readTables = async () => {
     mkdirSync(plain)
     try {
-      const read = await timedScript("plain-tables.ts", { folder: release.unpacked, database })
-      tablesBytes = bytesOf(database)
+      const read = await measureScript("plain-tables.ts", { folder: release.unpacked, database })
+      tablesBytes = measureBytes(database)
       return read
     } finally {
       rmSync(plain, { recursive: true, force: true })
@@ -80,19 +84,19 @@ export const measureCsv = async (folder: string, labels: number) => {
     return {
       times: {
         labels: release.foods,
-        "files, MB": megabytes(bytesOf(release.unpacked)),
+        "files, MB": megabytes(measureBytes(release.unpacked)),
         "DuckDB read_csv, s": tables.seconds,
         "published, s": ingest.seconds,
-        "ended, s": ingest.whole,
-        "published ÷ DuckDB": rounded(ingest.seconds / tables.seconds, 2),
+        "ended, s": ingest.ended,
+        "published ÷ DuckDB": roundTo(ingest.seconds / tables.seconds, 2),
         "labels/s": Math.round(release.foods / ingest.seconds),
         "peak memory, MB": ingest.peak_mb,
-        "from the zip, s": fromZip.whole
+        "from the zip, s": fromZip.ended
       },
-      sizes: { labels: release.foods, "plain tables, MB": megabytes(tablesBytes), ...sizesOf(home) },
-      notebook: labels <= mostAsked ? await measureNotebook(home) : undefined
+      sizes: { labels: release.foods, "plain tables, MB": megabytes(tablesBytes), ...measureSizes(home) },
+      analysis: labels <= maxAnalysed ? await measureAnalysis(home) : undefined
     }
   } finally {
-    for (const left of [release.unpacked, release.zip, home]) rmSync(left, { recursive: true, force: true })
+    for (const file of [release.unpacked, release.zip, home]) rmSync(file, { recursive: true, force: true })
   }
 }

@@ -1,14 +1,14 @@
 /**
- * The bars of branded foods, on synthetic releases. Everything lies in one temporary folder, which is removed at the end:
- * 30 GB at two million foods.
+ * Measures the bars of branded foods with synthetic releases, in a temporary folder that is removed at the end: 30 GB at
+ * two million foods.
  */
 import { cpus } from "node:os"
 import { inTemporaryFolder } from "../temporary-folder.ts"
-import { measureCsv, measureJson, unzipper } from "./loading.ts"
-import { printNotebook } from "./notebook.ts"
+import { printAnalysis } from "./analysis.ts"
+import { measureCsv, measureJson, unzipName } from "./loading.ts"
 import { measureServing } from "./serving.ts"
 
-const told = (text: string) => console.log(`\n${text}`)
+const printHeading = (text: string) => console.log(`\n${text}`)
 
 type JsonLoad = Awaited<ReturnType<typeof measureJson>>
 
@@ -25,26 +25,28 @@ const printJsonBars = (loads: ReadonlyArray<JsonLoad>) => {
 }
 
 const measureLoading = async (folder: string, sizes: ReadonlyArray<number>) => {
-  told(`JSON release to published generation, search included, against ${unzipper} to nowhere`)
+  printHeading(`JSON release to published generation, including search, compared with ${unzipName} to /dev/null`)
   const loads = []
   for (const foods of sizes) loads.push(await measureJson(folder, foods))
   console.table(loads)
   printJsonBars(loads)
-  told("CSV release to published generation, search included, against DuckDB reading the files into plain tables")
+  printHeading(
+    "CSV release to published generation, including search, compared with DuckDB reading the files into plain tables"
+  )
   const releases = []
   for (const labels of sizes) releases.push(await measureCsv(folder, labels))
   console.table(releases.map(({ times }) => times))
   console.table({ "B5 published ÷ DuckDB (≤ 2.5)": { measured: releases.at(-1)?.times["published ÷ DuckDB"] } })
-  told("What the generation takes on the disk")
+  printHeading("Size of the generation on the disk")
   console.table(releases.map(({ sizes }) => sizes))
-  for (const { notebook, times } of releases) if (notebook !== undefined) printNotebook(times.labels, notebook)
+  for (const { analysis, times } of releases) if (analysis !== undefined) printAnalysis(times.labels, analysis)
 }
 
-/** Each size in turn; the bars are held against the largest. */
+/** Measures each size. The bars apply to the largest. */
 export const measureFoods = async (foods: ReadonlyArray<number>) => {
   const sizes = foods.toSorted((a, b) => a - b)
   await inTemporaryFolder("foods", async (folder) => {
-    told(`Branded foods: ${cpus().length} cores, Node ${process.version}`)
+    printHeading(`Branded foods: ${cpus().length} cores, Node ${process.version}`)
     await measureLoading(folder, sizes)
     for (const size of sizes) await measureServing(folder, size)
   })

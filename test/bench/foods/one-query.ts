@@ -1,16 +1,16 @@
 /**
- * What serving foods from DuckDB would be: one prepared query per request on four connections, the row as JSON as it is.
- * It knows no keys, charges nothing, and leaves out the nutrition per serving and the names of nutrients.
+ * A server of foods directly from DuckDB: one prepared query per request, on four connections, which returns the row as
+ * JSON. It has no keys and charges, and omits the nutrition per serving and the names of nutrients.
  */
 import { parseFdcId } from "@larder/schemas"
 import { DuckDb, labelColumns } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { H3, HTTPResponse, serve } from "h3"
 
-const Found = Schema.Struct({ json: Schema.String })
-/** Each column costs: what the API does not answer is not read. */
+const Row = Schema.Struct({ json: Schema.String })
+/** Reads only columns that the API returns, because each column takes time. */
 const byId = `
-  select to_json(found)::varchar as json
+  select to_json(food)::varchar as json
   from (
     select * exclude (
       gtin_14, ${labelColumns.join(", ")}, daily_values, not_a_significant_source_of, material_code, earlier_versions,
@@ -18,18 +18,18 @@ const byId = `
     )
     from branded_food.food
     where fdc_id = $fdcId
-  ) as found`
+  ) as food`
 const headers = { "content-type": "application/json" }
 
-const listening = Effect.gen(function* () {
+const serveFoods = Effect.gen(function* () {
   const db = yield* DuckDb.readOnly(process.argv[2] ?? "")
   const app = new H3({ silent: true })
   app.get("/v1/branded-foods/:id", async (event) => {
     const fdcId = parseFdcId(event.context.params?.id ?? "") ?? 0
-    const [found] = await Effect.runPromise(db.all(Found, byId, { fdcId }))
-    return found === undefined
+    const [row] = await Effect.runPromise(db.all(Row, byId, { fdcId }))
+    return row === undefined
       ? new HTTPResponse("{}", { status: 404, headers })
-      : new HTTPResponse(`{"data":${found.json}}`, { headers })
+      : new HTTPResponse(`{"data":${row.json}}`, { headers })
   })
   const server = serve(app, { hostname: "127.0.0.1", port: 0, silent: true, gracefulShutdown: false })
   yield* Effect.promise(() => server.ready())
@@ -37,4 +37,4 @@ const listening = Effect.gen(function* () {
   yield* Effect.never
 })
 
-await Effect.runPromise(Effect.scoped(listening))
+await Effect.runPromise(Effect.scoped(serveFoods))

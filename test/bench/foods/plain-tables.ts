@@ -1,4 +1,4 @@
-/** Reads the CSV files of a release into plain tables of a new DuckDB database: no more than that. */
+/** Only reads the CSV files of a release into plain tables of a new DuckDB database. */
 import path from "node:path"
 import { DuckDb, identifier, literal } from "@larder/warehouse"
 import { Effect } from "effect"

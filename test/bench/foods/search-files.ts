@@ -1,4 +1,4 @@
-/** Makes the records and the search of foods once more, into a folder. */
+/** Builds the records and the search of foods again, in a new folder. */
 import { buildFoods, DuckDb } from "@larder/warehouse"
 import { Effect } from "effect"
 

@@ -1,49 +1,50 @@
-/** Searches over HTTP, charged: every text is asked for once by a server that has just started, so no cache helps. */
+/** Measures charged searches over HTTP. Each runs once, on a server that has just started, so that no cache helps. */
 import { startServer } from "../../support/programs.ts"
-import { median, rounded, spreadOf } from "../statistics.ts"
-import { askAll } from "./ask.ts"
-import type { AllTexts, Question } from "./questions.ts"
-import { type Scan, scansOf } from "./scans.ts"
+import { describeSpread, median, roundTo } from "../statistics.ts"
+import { callAll } from "./calls.ts"
+import { measureScans, type Scan } from "./scans.ts"
+import type { AllTexts, Search } from "./searches.ts"
 import { columns } from "./texts.ts"
 import type { Warehouse } from "./warehouse.ts"
 
-/** The pages after the first that are measured where there are as many. */
-const laterPages = 2
+/** Maximum number of pages that are measured after the first. */
+const maxLaterPages = 2
 
-interface Asked {
+/** Milliseconds of the first page and of later pages. */
+interface SearchTimes {
   readonly group: string
   readonly first: number
   readonly later: ReadonlyArray<number>
 }
 
-const target = (query: Readonly<Record<string, string>>) => `/v1/branded-foods?${new URLSearchParams(query)}`
-/** Without parsing 50 records, which would hold up the other connections. */
-const cursorOf = (body: string) => /"next_cursor":"([^"]+)"\}$/.exec(body.slice(-300))?.[1]
+const searchPath = (query: Readonly<Record<string, string>>) => `/v1/branded-foods?${new URLSearchParams(query)}`
+/** Does not parse the 50 records, which would delay the other connections. */
+const findCursor = (body: string) => /"next_cursor":"([^"]+)"\}$/.exec(body.slice(-300))?.[1]
 
-const askGroups = async (home: string, key: string, connections: number, questions: ReadonlyArray<Question>) => {
+const measureTimes = async (home: string, key: string, connections: number, searches: ReadonlyArray<Search>) => {
   const server = await startServer(home)
   try {
-    return await askAll({ api: server.api, key, connections }, questions, async ({ group, query }, get) => {
-      const first = await get(target(query))
+    return await callAll({ api: server.api, key, connections }, searches, async ({ group, query }, get) => {
+      const first = await get(searchPath(query))
       const later: Array<number> = []
-      let cursor = cursorOf(first.body)
-      while (cursor !== undefined && later.length < laterPages) {
-        const page = await get(target({ ...query, cursor }))
+      let cursor = findCursor(first.body)
+      while (cursor !== undefined && later.length < maxLaterPages) {
+        const page = await get(searchPath({ ...query, cursor }))
         later.push(page.milliseconds)
-        cursor = cursorOf(page.body)
+        cursor = findCursor(page.body)
       }
-      return { group, first: first.milliseconds, later } satisfies Asked
+      return { group, first: first.milliseconds, later } satisfies SearchTimes
     })
   } finally {
     await server.stop()
   }
 }
 
-const rowOf = (one: ReadonlyArray<Asked>, eight: ReadonlyArray<Asked>) => {
-  const first = spreadOf(one.map((asked) => asked.first))
-  const later = one.flatMap((asked) => asked.later)
-  const more = spreadOf(later)
-  const busy = spreadOf(eight.map((asked) => asked.first))
+const toRow = (one: ReadonlyArray<SearchTimes>, eight: ReadonlyArray<SearchTimes>) => {
+  const first = describeSpread(one.map((times) => times.first))
+  const later = one.flatMap((times) => times.later)
+  const more = describeSpread(later)
+  const busy = describeSpread(eight.map((times) => times.first))
   return {
     searches: one.length,
     "p50, ms": first.p50_ms,
@@ -54,23 +55,25 @@ const rowOf = (one: ReadonlyArray<Asked>, eight: ReadonlyArray<Asked>) => {
   }
 }
 
-export const measureSearches = async (home: string, key: string, questions: ReadonlyArray<Question>) => {
-  const one = await askGroups(home, key, 1, questions)
-  const eight = await askGroups(home, key, 8, questions)
+export const measureSearches = async (home: string, key: string, searches: ReadonlyArray<Search>) => {
+  const one = await measureTimes(home, key, 1, searches)
+  const eight = await measureTimes(home, key, 8, searches)
   const groups = [...new Set(one.map(({ group }) => group))].sort()
-  const of = (group: string) => (asked: Asked) => asked.group === group
+  const isInGroup = (group: string) => (times: SearchTimes) => times.group === group
   console.table({
-    ...Object.fromEntries(groups.map((group) => [group, rowOf(one.filter(of(group)), eight.filter(of(group)))])),
-    "ALL, MIXED": rowOf(one, eight)
+    ...Object.fromEntries(
+      groups.map((group) => [group, toRow(one.filter(isInGroup(group)), eight.filter(isInGroup(group)))])
+    ),
+    "ALL, MIXED": toRow(one, eight)
   })
-  const all = spreadOf(one.flatMap(({ first, later }) => [first, ...later]))
+  const all = describeSpread(one.flatMap(({ first, later }) => [first, ...later]))
   console.table({
     "B3 p50, ms (≤ 5)": { measured: all.p50_ms },
     "B3 p99, ms (≤ 25)": { measured: all.p99_ms }
   })
 }
 
-/** That both found the same foods: a fast wrong answer is worth nothing. */
+/** Fails if the search and the scan found different foods. */
 const compareFound = (text: string, scan: Scan | undefined, body: string) => {
   const { data } = JSON.parse(body) as { readonly data: ReadonlyArray<{ readonly fdc_id: number }> }
   const found = data.map(({ fdc_id }) => fdc_id).join()
@@ -78,28 +81,28 @@ const compareFound = (text: string, scan: Scan | undefined, body: string) => {
   if (found !== expected) throw new Error(`the search for ${text} found ${found} where ILIKE finds ${expected}`)
 }
 
-/** How many times as long DuckDB's ILIKE takes on the rare texts, which an index helps most. */
+/** Compares the search with DuckDB's ILIKE on rare texts, for which an index helps most. */
 export const compareWithScan = async (warehouse: Warehouse, home: string, key: string, texts: AllTexts) => {
   const server = await startServer(home)
   try {
     const rows: Record<string, unknown> = {}
     for (const filter of ["name", "ingredient"] as const) {
       const rare = texts[filter].rare.slice(0, 20)
-      const scans = await scansOf(warehouse, columns[filter], rare)
-      const asked = await askAll(
+      const scans = await measureScans(warehouse, columns[filter], rare)
+      const searches = await callAll(
         { api: server.api, key, connections: 1 },
         [...rare.entries()],
         async ([i, text], get) => {
-          const { body, milliseconds } = await get(target({ [filter]: text }))
+          const { body, milliseconds } = await get(searchPath({ [filter]: text }))
           compareFound(text, scans[i], body)
           return milliseconds
         }
       )
-      const [scan, search] = [median(scans.map(({ milliseconds }) => milliseconds)), median(asked)]
+      const [scan, search] = [median(scans.map(({ milliseconds }) => milliseconds)), median(searches)]
       rows[`B3 rare, by ${filter}: ILIKE ÷ search (≥ 20)`] = {
-        "ILIKE, ms": rounded(scan),
-        "search, ms": rounded(search, 2),
-        ratio: rounded(scan / search)
+        "ILIKE, ms": roundTo(scan),
+        "search, ms": roundTo(search, 2),
+        ratio: roundTo(scan / search)
       }
     }
     console.table(rows)

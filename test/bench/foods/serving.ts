@@ -1,19 +1,19 @@
-/** Serving so many foods, all of them current: the start, foods by id, the search, and what a user would do instead of it. */
+/** Measures a server with many foods, all of them current: start, foods by id, search, and alternatives to the search. */
 import { rmSync } from "node:fs"
 import path from "node:path"
 import { brandedFoodId } from "@larder/schemas"
 import { startServer } from "../../support/programs.ts"
-import { richKey } from "../servers.ts"
-import { median, rounded } from "../statistics.ts"
+import { createRichKey } from "../servers.ts"
+import { median, roundTo } from "../statistics.ts"
 import { compareAlternatives } from "./alternatives.ts"
-import { measureBeside } from "./beside.ts"
-import { allTexts, questionsOf } from "./questions.ts"
+import { measureOtherRuns } from "./other-data-sets.ts"
+import { measureIngest } from "./processes.ts"
 import { measureRecords } from "./records.ts"
-import { currentRelease } from "./releases.ts"
+import { writeCurrentRelease } from "./releases.ts"
+import { findAllTexts, findSearches } from "./searches.ts"
 import { compareWithScan, measureSearches } from "./searching.ts"
-import { databaseOf, sizesOf } from "./sizes.ts"
-import { timedIngest } from "./timed.ts"
-import { allIds, withWarehouse } from "./warehouse.ts"
+import { databaseFile, measureSizes } from "./sizes.ts"
+import { listIds, withWarehouse } from "./warehouse.ts"
 
 const starts = 3
 
@@ -24,7 +24,7 @@ const startOnce = async (home: string, key: string, fdcId: number) => {
     const { status } = await fetch(`${server.api}/v1/branded-foods/${brandedFoodId(fdcId)}`, {
       headers: { authorization: `Bearer ${key}` }
     })
-    if (status !== 200) throw new Error(`the first call was answered with ${status}`)
+    if (status !== 200) throw new Error(`the first call returned ${status}`)
     return (performance.now() - startedAt) / 1000
   } finally {
     await server.stop()
@@ -35,16 +35,22 @@ const measureStart = async (home: string, key: string, ids: Int32Array) => {
   const seconds: Array<number> = []
   for (let start = 0; start < starts; start++) seconds.push(await startOnce(home, key, ids.at(start) ?? 0))
   console.table({
-    "B9 start to the first charged answer, s (≤ 1.5)": { foods: ids.length, measured: rounded(median(seconds), 2) }
+    "B9 start to the first charged response, s (≤ 1.5)": { foods: ids.length, measured: roundTo(median(seconds), 2) }
   })
 }
 
 const ingestCurrent = async (folder: string, home: string, foods: number) => {
-  const release = await currentRelease(folder, foods)
+  const release = await writeCurrentRelease(folder, foods)
   try {
-    const { peak_mb, seconds, whole } = await timedIngest(home, release.unpacked)
+    const { ended, peak_mb, seconds } = await measureIngest(home, release.unpacked)
     console.table([
-      { foods, "published, s": rounded(seconds, 2), "ended, s": whole, "peak memory, MB": peak_mb, ...sizesOf(home) }
+      {
+        foods,
+        "published, s": roundTo(seconds, 2),
+        "ended, s": ended,
+        "peak memory, MB": peak_mb,
+        ...measureSizes(home)
+      }
     ])
   } finally {
     rmSync(release.unpacked, { recursive: true, force: true })
@@ -56,11 +62,11 @@ export const measureServing = async (folder: string, foods: number) => {
   try {
     console.log(`\nServing ${foods} foods, all of them current`)
     await ingestCurrent(folder, home, foods)
-    await measureBeside(home, foods)
-    const key = await richKey(home)
-    const database = databaseOf(home, "branded-foods")
+    await measureOtherRuns(home, foods)
+    const key = await createRichKey(home)
+    const database = databaseFile(home, "branded-foods")
     await withWarehouse(database, async (warehouse) => {
-      const ids = await allIds(warehouse)
+      const ids = await listIds(warehouse)
       await measureStart(home, key, ids)
       const server = await startServer(home)
       try {
@@ -68,9 +74,9 @@ export const measureServing = async (folder: string, foods: number) => {
       } finally {
         await server.stop()
       }
-      const texts = await allTexts(warehouse, foods)
-      console.log(`\nSearches over ${foods} current labels, charged, pages of 50 whole records`)
-      await measureSearches(home, key, await questionsOf(warehouse, texts))
+      const texts = await findAllTexts(warehouse, foods)
+      console.log(`\nSearches over ${foods} current labels, charged, pages of 50 complete records`)
+      await measureSearches(home, key, await findSearches(warehouse, texts))
       await compareWithScan(warehouse, home, key, texts)
       console.log(
         `\nIngredients of ${foods} current labels searched by other means: trigrams, texts of three characters or more`

@@ -1,13 +1,13 @@
-/** SQLite's full-text search with trigrams, in a process of its own because it works synchronously. Prints what it took. */
+/** Measures SQLite's full-text search with trigrams, in a separate process because it is synchronous. Prints the times. */
 import { createReadStream, statSync } from "node:fs"
 import { createInterface } from "node:readline"
 import { DatabaseSync } from "node:sqlite"
-import type { Alternative, Told } from "./alternatives.ts"
+import type { Alternative, Task } from "./alternatives.ts"
 
-const { file, lines, texts } = JSON.parse(process.argv[2] ?? "{}") as Told
+const { file, lines, texts } = JSON.parse(process.argv[2] ?? "{}") as Task
 const db = new DatabaseSync(file)
 
-/** Nobody else sees the file: without a journal it is as fast as it gets. The index repeats none of the texts. */
+/** Without a journal SQLite is fastest, and no other process uses the file. The index does not repeat the texts. */
 db.exec(`
   pragma journal_mode = off;
   pragma synchronous = off;
@@ -30,11 +30,11 @@ db.exec("insert into food_text (food_text) values ('rebuild')")
 const seconds = (performance.now() - startedAt) / 1000
 
 const search = db.prepare("select rowid from food_text where food_text match ? order by rowid limit 50")
-const ask = (text: string) => {
-  const askedAt = performance.now()
+const measureSearch = (text: string) => {
+  const searchStartedAt = performance.now()
   search.all(`ingredients : "${text}"`)
-  return performance.now() - askedAt
+  return performance.now() - searchStartedAt
 }
-const took = Object.fromEntries(Object.entries(texts).map(([kind, some]) => [kind, some.map(ask)]))
-console.log(JSON.stringify({ seconds, bytes: statSync(file).size - tableBytes, took } satisfies Alternative))
+const milliseconds = Object.fromEntries(Object.entries(texts).map(([kind, some]) => [kind, some.map(measureSearch)]))
+console.log(JSON.stringify({ seconds, bytes: statSync(file).size - tableBytes, milliseconds } satisfies Alternative))
 db.close()

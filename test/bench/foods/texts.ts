@@ -1,8 +1,7 @@
 /**
- * Texts to search for, drawn from the labels themselves. How frequent a word is, is judged by a sample; what must be rare,
- * or must not occur at all, is counted in all labels.
+ * Finds texts to search for in the labels. The frequency of words is estimated from a sample. Rare and absent texts are
+ * counted in all labels.
  */
-
 import { literal } from "@larder/warehouse"
 import { Schema } from "effect"
 import { Chance } from "../../samples/branded-foods/chance.ts"
@@ -15,7 +14,7 @@ export const kinds = {
   absent: "in none",
   blank: "two neighbouring words",
   comma: "two words across a comma",
-  apart: "two common words that never stand together",
+  apart: "two common words that never appear together",
   short: "one or two characters"
 }
 export type Kind = keyof typeof kinds
@@ -36,11 +35,11 @@ const Sample = Schema.Struct({ labels: Schema.Int })
 const Counts = Schema.Struct({ counts: Schema.Array(Schema.Int) })
 
 const labels = (column: string) => `select lower(${column}) as text from branded_food.current_food`
-/** About so many labels, the same ones each time. */
-const sampled = (column: string, foods: number, most: number) =>
-  `${labels(column)} where hash(fdc_id) % ${Math.max(1, Math.round(foods / most))} = 0`
+/** About `size` labels, the same ones each time. */
+const selectSample = (column: string, foods: number, size: number) =>
+  `${labels(column)} where hash(fdc_id) % ${Math.max(1, Math.round(foods / size))} = 0`
 
-const shuffled = <A>(list: Iterable<A>, chance: Chance): Array<A> => {
+const shuffle = <A>(list: Iterable<A>, chance: Chance): Array<A> => {
   const all = [...list]
   for (let last = all.length - 1; last > 0; last--) {
     const other = chance.below(last + 1)
@@ -50,8 +49,8 @@ const shuffled = <A>(list: Iterable<A>, chance: Chance): Array<A> => {
   return all
 }
 
-/** Parts of three letters and more: where a word is common, all its parts are. */
-const partsOf = (word: string) => {
+/** Parts of at least three letters. All parts of a common word are common. */
+const listParts = (word: string) => {
   const parts: Array<string> = []
   for (let from = 0; from + 3 <= word.length; from++) {
     for (let to = from + 3; to <= word.length; to++) parts.push(word.slice(from, to))
@@ -59,42 +58,42 @@ const partsOf = (word: string) => {
   return parts
 }
 
-/** In how many labels each text occurs: one scan for all of them. */
-const countsOf = async ({ all }: Warehouse, column: string, texts: ReadonlyArray<string>) => {
+/** Number of labels that contain each text, in one scan. */
+const countLabels = async ({ all }: Warehouse, column: string, texts: ReadonlyArray<string>) => {
   if (texts.length === 0) return []
-  const counted = texts.map((text) => `count(*) filter (contains(text, ${literal(text)}))::integer`)
-  const [found] = await all(Counts, `select [${counted.join(", ")}] as counts from (${labels(column)})`)
-  return found?.counts ?? []
+  const columns = texts.map((text) => `count(*) filter (contains(text, ${literal(text)}))::integer`)
+  const [row] = await all(Counts, `select [${columns.join(", ")}] as counts from (${labels(column)})`)
+  return row?.counts ?? []
 }
 
-const withCount = async (
+const findWithCount = async (
   warehouse: Warehouse,
   column: string,
   texts: ReadonlyArray<string>,
-  least: number,
-  most: number
+  min: number,
+  max: number
 ) => {
-  const counts = await countsOf(warehouse, column, texts)
+  const counts = await countLabels(warehouse, column, texts)
   return texts
-    .filter((_, i) => (counts[i] ?? 0) >= least && (counts[i] ?? Number.POSITIVE_INFINITY) <= most)
+    .filter((_, i) => (counts[i] ?? 0) >= min && (counts[i] ?? Number.POSITIVE_INFINITY) <= max)
     .slice(0, perKind)
 }
 
 /** `separator` is a regular expression. */
-const phrasesOf = async ({ all }: Warehouse, column: string, separator: string, foods: number) => {
+const findPhrases = async ({ all }: Warehouse, column: string, separator: string, foods: number) => {
   const phrases = await all(
     Phrase,
     `select distinct phrase from (
-       select regexp_extract(text, '[a-z]{3,}${separator}[a-z]{3,}') as phrase from (${sampled(column, foods, 2_000)})
+       select regexp_extract(text, '[a-z]{3,}${separator}[a-z]{3,}') as phrase from (${selectSample(column, foods, 2_000)})
      ) where phrase <> '' order by hash(phrase) limit ${perKind}`
   )
   return phrases.map(({ phrase }) => phrase)
 }
 
-export const textsOf = async (warehouse: Warehouse, filter: TextFilter, foods: number): Promise<Texts> => {
+export const findTexts = async (warehouse: Warehouse, filter: TextFilter, foods: number): Promise<Texts> => {
   const chance = new Chance().start(2, 1, Object.keys(columns).indexOf(filter))
   const column = columns[filter]
-  const sample = sampled(column, foods, 40_000)
+  const sample = selectSample(column, foods, 40_000)
   const [size = { labels: 1 }] = await warehouse.all(
     Sample,
     `select count(*)::integer as labels from (${sample}) where text is not null`
@@ -106,22 +105,22 @@ export const textsOf = async (warehouse: Warehouse, filter: TextFilter, foods: n
      group by word
      order by word`
   )
-  const between = (least: number, most: number) =>
-    words.filter(({ labels }) => labels / size.labels > least && labels / size.labels <= most).map(({ word }) => word)
+  const between = (min: number, max: number) =>
+    words.filter(({ labels }) => labels / size.labels > min && labels / size.labels <= max).map(({ word }) => word)
   const common = between(0.05, 1)
-  const seldom = words.filter(({ labels }) => labels <= 2).map(({ word }) => word)
+  const rareWords = words.filter(({ labels }) => labels <= 2).map(({ word }) => word)
   const pairs = common.flatMap((a) => common.map((b) => `${a} ${b}`))
-  const madeUp = () => Array.from({ length: 4 }, () => chance.of(["qu", "zo", "xi", "vy", "wub", "jek"])).join("")
+  const inventWord = () => Array.from({ length: 4 }, () => chance.of(["qu", "zo", "xi", "vy", "wub", "jek"])).join("")
   const letters = "abcdefghijklmnopqrstuvwxyz%,('-"
   return {
-    common: shuffled(new Set(common.flatMap(partsOf)), chance).slice(0, perKind),
-    medium: shuffled(between(0.001, 0.01), chance).slice(0, perKind),
-    rare: await withCount(warehouse, column, shuffled(seldom, chance).slice(0, 3 * perKind), 1, 20),
-    absent: await withCount(warehouse, column, [...new Set(Array.from({ length: perKind }, madeUp))], 0, 0),
-    blank: await phrasesOf(warehouse, column, " ", foods),
-    comma: await phrasesOf(warehouse, column, ", ", foods),
-    apart: await withCount(warehouse, column, shuffled(pairs, chance).slice(0, 2 * perKind), 0, 0),
-    short: shuffled(
+    common: shuffle(new Set(common.flatMap(listParts)), chance).slice(0, perKind),
+    medium: shuffle(between(0.001, 0.01), chance).slice(0, perKind),
+    rare: await findWithCount(warehouse, column, shuffle(rareWords, chance).slice(0, 3 * perKind), 1, 20),
+    absent: await findWithCount(warehouse, column, [...new Set(Array.from({ length: perKind }, inventWord))], 0, 0),
+    blank: await findPhrases(warehouse, column, " ", foods),
+    comma: await findPhrases(warehouse, column, ", ", foods),
+    apart: await findWithCount(warehouse, column, shuffle(pairs, chance).slice(0, 2 * perKind), 0, 0),
+    short: shuffle(
       [...letters].flatMap((a) => [a, ...[...letters].map((b) => a + b)]),
       chance
     ).slice(0, perKind)

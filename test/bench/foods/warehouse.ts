@@ -1,4 +1,4 @@
-/** Reads from the database of a data set beside the server. */
+/** Queries the database of a data set, which a server may have open. */
 import { DuckDb } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 
@@ -14,8 +14,8 @@ export const withWarehouse = <A>(database: string, use: (warehouse: Warehouse) =
   )
 
 const Ids = Schema.Struct({ ids: Schema.Array(Schema.Int) })
-/** Of all label versions. One list: rows of two million would take a gigabyte. */
-export const allIds = async ({ all }: Warehouse) => {
-  const [found] = await all(Ids, "select list(fdc_id) as ids from branded_food.food")
-  return Int32Array.from(found?.ids ?? [])
+/** Ids of all label versions, as one list: two million rows would take a gigabyte. */
+export const listIds = async ({ all }: Warehouse) => {
+  const [row] = await all(Ids, "select list(fdc_id) as ids from branded_food.food")
+  return Int32Array.from(row?.ids ?? [])
 }

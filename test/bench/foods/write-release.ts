@@ -1,9 +1,9 @@
-/** Writes a synthetic release and prints how many foods it states. A child process: the generator writes synchronously. */
+/** Writes a synthetic release and prints its number of foods. A separate process, because the generator is synchronous. */
 import { readdirSync, rmSync } from "node:fs"
 import path from "node:path"
 import { writeCsvRelease } from "../../samples/branded-foods/csv.ts"
 import { writeJsonRelease } from "../../samples/branded-foods/json.ts"
-import { zipOf } from "../../samples/branded-foods/zip.ts"
+import { writeZip } from "../../samples/branded-foods/zip.ts"
 import type { Task } from "./releases.ts"
 
 const { folder, form, name, size, zipped } = JSON.parse(process.argv[2] ?? "{}") as Task
@@ -12,7 +12,7 @@ const zip = path.join(folder, `${name}.zip`)
 const writeJson = async () => {
   const file = path.join(folder, `${name}.json`)
   const { foods } = await writeJsonRelease(file, size)
-  await zipOf([{ file, name: `${name}.json` }], zip)
+  await writeZip([{ file, name: `${name}.json` }], zip)
   rmSync(file)
   return foods
 }
@@ -21,7 +21,7 @@ const writeCsv = async () => {
   const unpacked = path.join(folder, name)
   const { foods } = await writeCsvRelease(unpacked, size)
   const files = readdirSync(unpacked).map((file) => ({ file: path.join(unpacked, file), name: `${name}/${file}` }))
-  if (zipped) await zipOf(files, zip)
+  if (zipped) await writeZip(files, zip)
   return foods
 }
 

@@ -1,18 +1,17 @@
-/** What a generation holds: a load that lost rows is not a fast one. */
-
+/** Compares the rows of a generation with those of its recordings. */
 import { Schema } from "effect"
 import type { Written } from "../../samples/storefronts/written.ts"
-import { databaseOf } from "../foods/sizes.ts"
+import { databaseFile } from "../foods/sizes.ts"
 import { withWarehouse } from "../foods/warehouse.ts"
 
-const Loaded = Schema.Struct({
+const Counts = Schema.Struct({
   products: Schema.Int,
   variants: Schema.Int,
   images: Schema.Int,
   cents: Schema.Int
 })
 
-const loaded = `
+const selectCounts = `
   select
     count(*)::integer as products,
     sum(len(variants))::integer as variants,
@@ -20,11 +19,11 @@ const loaded = `
     round(sum(coalesce(list_sum([variant.price for variant in variants]), 0)) * 100)::double as cents
   from storefront.product`
 
-/** Fails where they differ. */
-export const holdsAll = async (home: string, written: Written) => {
-  const [found] = await withWarehouse(databaseOf(home, "storefronts"), ({ all }) => all(Loaded, loaded))
+/** Fails if they differ. */
+export const requireAll = async (home: string, written: Written) => {
+  const [counts] = await withWarehouse(databaseFile(home, "storefronts"), ({ all }) => all(Counts, selectCounts))
   const { images, price_sum, products, variants } = written
   const expected = { products, variants, images, cents: Number(price_sum.replace(".", "")) }
-  const [isSaid, isMeant] = [JSON.stringify(found), JSON.stringify(expected)]
-  if (isSaid !== isMeant) throw new Error(`The generation holds ${isSaid} and should hold ${isMeant}`)
+  const [found, recorded] = [JSON.stringify(counts), JSON.stringify(expected)]
+  if (found !== recorded) throw new Error(`The generation contains ${found} instead of ${recorded}`)
 }

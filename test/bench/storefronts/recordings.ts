@@ -1,12 +1,12 @@
-/** Recorded stores of any size, for `--replay`. The generator writes synchronously: it has a process of its own. */
+/** Makes recordings of any size, for `--replay`, in a separate process, because the generator is synchronous. */
 import type { Written } from "../../samples/storefronts/written.ts"
-import { answered } from "../foods/timed.ts"
+import { runScript } from "../foods/processes.ts"
 
 export const kinds = ["shopify", "shopify-csv", "google-merchant"] as const
 export type Kind = (typeof kinds)[number]
 
 export interface Task {
-  /** New, for what is written. */
+  /** New folder for the recordings. */
   readonly folder: string
   readonly kind: Kind
   readonly products: number
@@ -14,8 +14,8 @@ export interface Task {
 
 export interface Made {
   readonly stores: number
-  /** What a right reading gives. */
+  /** The rows that a correct run loads. */
   readonly written: Written
 }
 
-export const record = (task: Task) => answered<Made>("../storefronts/write-recordings.ts", task)
+export const record = (task: Task) => runScript<Made>("../storefronts/write-recordings.ts", task)

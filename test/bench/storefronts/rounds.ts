@@ -1,6 +1,6 @@
 /**
- * What a daily round costs of a list of stores that hardly change, beside the first one: four weeks of runs a day apart by an
- * injected clock, over real HTTP to as many servers. Times are not measured: a live round is paced by its hosts.
+ * Measures the requests of daily rounds over stores that rarely change, compared with the first round: four weeks of an
+ * injected clock, over HTTP to one server per store. Times are not measured, because hosts limit the pace of live rounds.
  */
 import { writeFileSync } from "node:fs"
 import path from "node:path"
@@ -14,16 +14,16 @@ const days = 28
 
 interface Round {
   readonly day: number
-  /** Stores of the list that were asked. */
-  readonly asked: number
-  /** Stores that changed since the round before, asked or not. */
+  /** Stores that were read. */
+  readonly read: number
+  /** Stores that changed since the previous round, read or not. */
   readonly changed: number
   readonly requests: number
   readonly bytes: number
 }
 
 const percent = (part: number, whole: number) => `${((part / whole) * 100).toFixed(1)} %`
-const grouped = (count: number) => Math.round(count).toLocaleString("en-US")
+const formatCount = (count: number) => Math.round(count).toLocaleString("en-US")
 
 const measure = (count: number, folder: string) =>
   Effect.gen(function* () {
@@ -37,12 +37,14 @@ const measure = (count: number, folder: string) =>
       const {
         problem,
         run,
-        stores: told
+        stores: status
       } = yield* Effect.promise(() => ingestLive(storefronts, { home, stores, environment, ahead: `${day} days` }))
-      if (run === null || problem !== "" || told === undefined) return yield* Effect.die(new Error(problem))
+      if (run === null || problem !== "" || status === undefined) return yield* Effect.die(new Error(problem))
       const { bytes, requests } = look()
-      rounds.push({ day, asked: told.listed - told.not_due, changed: changed.length, requests, bytes })
-      console.log(`day ${day}: ${grouped(told.listed - told.not_due)} stores, ${grouped(requests)} requests`)
+      rounds.push({ day, read: status.listed - status.not_due, changed: changed.length, requests, bytes })
+      console.log(
+        `day ${day}: ${formatCount(status.listed - status.not_due)} stores, ${formatCount(requests)} requests`
+      )
     }
     return rounds
   })
@@ -50,7 +52,7 @@ const measure = (count: number, folder: string) =>
 const mean = (rounds: ReadonlyArray<Round>, count: (round: Round) => number) =>
   rounds.reduce((sum, round) => sum + count(round), 0) / rounds.length
 
-/** Rounds of a week, on average, beside the first. */
+/** Prints averages of the rounds of each week, compared with the first round. */
 const printWeeks = (rounds: ReadonlyArray<Round>) => {
   const [first] = rounds
   if (first === undefined) return
@@ -61,18 +63,18 @@ const printWeeks = (rounds: ReadonlyArray<Round>) => {
     ["days 15 to 27", rounds.slice(15)]
   ] as const
   console.table(
-    weeks.map(([round, those]) => ({
+    weeks.map(([round, days]) => ({
       round,
-      "stores asked": grouped(mean(those, ({ asked }) => asked)),
-      "stores that changed": grouped(mean(those, ({ changed }) => changed)),
-      requests: grouped(mean(those, ({ requests }) => requests)),
+      "stores read": formatCount(mean(days, ({ read }) => read)),
+      "stores that changed": formatCount(mean(days, ({ changed }) => changed)),
+      requests: formatCount(mean(days, ({ requests }) => requests)),
       "of the first": percent(
-        mean(those, ({ requests }) => requests),
+        mean(days, ({ requests }) => requests),
         first.requests
       ),
-      "bytes of payload": grouped(mean(those, ({ bytes }) => bytes)),
+      "bytes of payload": formatCount(mean(days, ({ bytes }) => bytes)),
       "of the first, bytes": percent(
-        mean(those, ({ bytes }) => bytes),
+        mean(days, ({ bytes }) => bytes),
         first.bytes
       )
     }))
@@ -80,7 +82,7 @@ const printWeeks = (rounds: ReadonlyArray<Round>) => {
 }
 
 export const measureRounds = async (stores: number) => {
-  console.log(`\nRounds: ${grouped(stores)} stores, ${days} days`)
+  console.log(`\nRounds: ${formatCount(stores)} stores, ${days} days`)
   await inTemporaryFolder("rounds", async (folder) => {
     printWeeks(await Effect.runPromise(Effect.scoped(measure(stores, folder))))
   })

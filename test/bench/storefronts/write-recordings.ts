@@ -1,25 +1,25 @@
 /**
- * Writes recordings of invented stores and the list that names them, and prints what a right reading gives. Pages come from
- * shops of 20,000 products, since Shopify shows none beyond 25,000; a file holds all products of one shop.
+ * Writes recordings of invented stores with their store list, and prints the rows that a correct run loads. Stores with
+ * pages have 20,000 products each, because Shopify lists at most 25,000. A file contains all products of one store.
  */
 import { mkdirSync } from "node:fs"
 import { recordCsv, recordGoogle, recordShopify, writeStoreList } from "../../samples/storefronts/recordings.ts"
-import { invented } from "../../samples/storefronts/store.ts"
-import { writtenTogether } from "../../samples/storefronts/written.ts"
+import { inventStore } from "../../samples/storefronts/store.ts"
+import { addCounts } from "../../samples/storefronts/written.ts"
 import type { Made, Task } from "./recordings.ts"
 
 const { folder, kind, products } = JSON.parse(process.argv[2] ?? "{}") as Task
 const seed = 20_261_120
-const mostOfPages = 20_000
+const maxInPages = 20_000
 
-const storesOf = (most: number) =>
-  Array.from({ length: Math.ceil(products / most) }, (_, i) =>
-    invented({ products: Math.min(most, products - i * most), seed, number: i + 1 })
+const makeStores = (max: number) =>
+  Array.from({ length: Math.ceil(products / max) }, (_, i) =>
+    inventStore({ products: Math.min(max, products - i * max), seed, number: i + 1 })
   )
 
 const recordAll = () => {
-  if (kind === "shopify") return storesOf(mostOfPages).map((store) => recordShopify(folder, store))
-  return storesOf(products).map((store) =>
+  if (kind === "shopify") return makeStores(maxInPages).map((store) => recordShopify(folder, store))
+  return makeStores(products).map((store) =>
     kind === "shopify-csv" ? recordCsv(folder, store) : recordGoogle(folder, store)
   )
 }
@@ -30,5 +30,5 @@ writeStoreList(
   folder,
   recorded.map(({ store }) => store)
 )
-const written = writtenTogether(recorded.map((store) => store.written))
+const written = addCounts(recorded.map((store) => store.written))
 console.log(JSON.stringify({ stores: recorded.length, written } satisfies Made))

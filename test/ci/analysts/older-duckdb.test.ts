@@ -4,12 +4,12 @@ import path from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, inject, it } from "vitest"
 import { copyForTest, makeTestFolder } from "../../end-to-end/ingesting.ts"
-import { ended, run } from "../../support/programs.ts"
+import { run, waitForExit } from "../../support/programs.ts"
 
 const program = fileURLToPath(new URL("read-all.ts", import.meta.url))
 
 const readAll = async (driver: string, files: ReadonlyArray<string>) => {
-  const { code, stderr, stdout } = await ended(
+  const { code, stderr, stdout } = await waitForExit(
     spawn(process.execPath, [program, driver, ...files], { timeout: 60_000 })
   )
   expect(code, stderr).toBe(0)

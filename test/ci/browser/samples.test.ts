@@ -6,7 +6,7 @@ import { spawn } from "node:child_process"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { notingFront } from "../../generated-clients/front.ts"
 import { served } from "../../support/api/served.ts"
-import { ended } from "../../support/programs.ts"
+import { waitForExit } from "../../support/programs.ts"
 import { launch } from "./chromium.ts"
 
 const api = served()
@@ -100,7 +100,7 @@ describe("the samples in the reference", () => {
   const run = async (program: string, ...args: ReadonlyArray<string>) => {
     const before = front.exchanges.length
     const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] })
-    const { code, stderr, stdout } = await ended(child)
+    const { code, stderr, stdout } = await waitForExit(child)
     expect([program, code, stderr]).toEqual([program, 0, ""])
     return { exchanges: front.exchanges.slice(before), stdout }
   }

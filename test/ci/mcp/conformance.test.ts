@@ -12,7 +12,7 @@ import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { bearer } from "../../support/api/client.ts"
 import { served } from "../../support/api/served.ts"
-import { ended } from "../../support/programs.ts"
+import { waitForExit } from "../../support/programs.ts"
 
 const api = served()
 
@@ -85,7 +85,7 @@ describe("the protocol's conformance tool", () => {
     const child = spawn(process.execPath, [tool, "server", "--url", url, "--expected-failures", baseline], {
       cwd: folder
     })
-    const { code, stderr, stdout } = await ended(child)
+    const { code, stderr, stdout } = await waitForExit(child)
     for (const scenario of applicable)
       expect(stdout + stderr).toMatch(new RegExp(`✓ ${scenario}: \\d+ passed, 0 failed`))
     expect(code).toBe(0) // also where one of the others would begin to pass

@@ -8,7 +8,7 @@ import { templateOf } from "@larder/schemas"
 import { afterAll, describe, expect, it } from "vitest"
 import { endpointOf, toolNames } from "../../mcp/assistant.ts"
 import { served } from "../../support/api/served.ts"
-import { ended } from "../../support/programs.ts"
+import { waitForExit } from "../../support/programs.ts"
 
 const program = path.join(
   fileURLToPath(import.meta.resolve("@modelcontextprotocol/inspector/package.json")),
@@ -33,7 +33,7 @@ const inspect = async <A>(method: string, args: ReadonlyArray<string> = []): Pro
     env: { PATH: process.env.PATH, HOME: home },
     stdio: ["ignore", "pipe", "pipe"]
   })
-  const { code, stderr, stdout } = await ended(child)
+  const { code, stderr, stdout } = await waitForExit(child)
   expect([code, stderr]).toEqual([0, expect.not.stringContaining("svc_data_")])
   return JSON.parse(stdout)
 }

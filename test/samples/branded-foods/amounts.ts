@@ -1,22 +1,22 @@
 /**
- * Amounts per 100 g or 100 ml of one label: which nutrients are stated, how much, and how the source says it got there. They agree with
- * one another, but once in 5,000 rows the amount is one that cannot be.
+ * Amounts per 100 g or 100 ml of one label: which nutrients it states, how much, and how they were derived. They are
+ * consistent, except that one row in 5,000 has an impossible amount.
  */
 import { type Chance, quantile } from "./chance.ts"
-import { asStated, type Composition, reconcile } from "./composition.ts"
+import { type Composition, reconcile, roundToStep } from "./composition.ts"
 import { type Decimal, powerOf10 } from "./decimals.ts"
-import { fromDailyValue, knownNutrient, type Nutrient, nutrients } from "./nutrients.ts"
+import { findNutrient, fromDailyValue, type Nutrient, nutrients } from "./nutrients.ts"
 
 export interface StatedAmount {
-  /** Of the row, in both forms. */
+  /** Id of the row, in both forms. */
   readonly id: number
   readonly nutrient: Nutrient
   readonly amount: Decimal
-  /** Index in `derivations`; -1: none given. */
+  /** Index in `derivations`; -1 without a derivation. */
   readonly derivation: number
 }
 
-/** Ids that one food rarely states and another, with a full analysis, states nearly all of. */
+/** Limit of rare nutrients: most foods state few of them, a food with a full analysis nearly all. */
 const rareShare = 0.02
 const fullShare = 0.01
 const macros = new Set([1003, 1004, 1005, 1008, 1093, 2000, 1258])
@@ -39,8 +39,8 @@ const sugars = new Set([1005, 2000, 1063, 1235])
 const common = nutrients.filter(({ id, share }) => share >= rareShare && id !== 1110 && id !== 1114)
 const rare = nutrients.filter(({ share }) => share > 0 && share < rareShare)
 
-/** `short`: six numbers on a small label; `full`: an analysis of thirty and more; `none`: the source lost them. */
-const chosen = (chance: Chance, carry: Array<Nutrient>) => {
+/** `short`: six numbers on a small label; `full`: an analysis of thirty or more; `none`: the source lost the amounts. */
+const chooseNutrients = (chance: Chance, carry: Array<Nutrient>) => {
   const kind = chance.unit()
   if (kind < 0.004) return
   const isShort = kind < 0.13
@@ -54,24 +54,24 @@ const chosen = (chance: Chance, carry: Array<Nutrient>) => {
   }
   const d = chance.unit()
   if (isNew && !isShort) {
-    if (d < 0.7) carry.push(knownNutrient(1110))
-    if (d > 0.69 && d < 0.95) carry.push(knownNutrient(1114))
+    if (d < 0.7) carry.push(findNutrient(1110))
+    if (d > 0.69 && d < 0.95) carry.push(findNutrient(1114))
   }
   if (chance.happens(fullShare)) for (const nutrient of rare) if (chance.happens(0.75)) carry.push(nutrient)
 }
 
-/** Energy in kJ only or by Atwater's factors, sugars under the older id. */
+/** Replaces ids: energy only in kJ or by Atwater's factors, sugars under the older id. */
 const substitute = (chance: Chance, nutrient: Nutrient) => {
   if (nutrient.id === 1008) {
-    if (chance.odd(0.003)) return knownNutrient(1062)
-    if (chance.odd(0.0005)) return knownNutrient(2047)
-    if (chance.odd(0.0005)) return knownNutrient(2048)
+    if (chance.odd(0.003)) return findNutrient(1062)
+    if (chance.odd(0.0005)) return findNutrient(2047)
+    if (chance.odd(0.0005)) return findNutrient(2048)
   }
-  return nutrient.id === 2000 && chance.odd(0.0015) ? knownNutrient(1063) : nutrient
+  return nutrient.id === 2000 && chance.odd(0.0015) ? findNutrient(1063) : nutrient
 }
 
 /** Three significant digits since November 2020, two decimals before. */
-const measured = (amount: number, threeDigits: boolean): Decimal => {
+const roundAmount = (amount: number, threeDigits: boolean): Decimal => {
   if (amount <= 0) return { digits: 0, scale: threeDigits ? 3 : 2 }
   let scale = threeDigits ? 0 : 2
   if (threeDigits) {
@@ -83,7 +83,7 @@ const measured = (amount: number, threeDigits: boolean): Decimal => {
   return digits === 0 ? { digits: 0, scale: threeDigits ? 3 : 2 } : { digits, scale }
 }
 
-const derivationOf = (chance: Chance, id: number, perHundred: boolean) => {
+const drawDerivation = (chance: Chance, id: number, perHundred: boolean) => {
   const draw = chance.unit()
   if (draw < 0.024) return -1
   if (perHundred) return draw < 0.5 ? 4 : 6
@@ -97,33 +97,33 @@ const derivationOf = (chance: Chance, id: number, perHundred: boolean) => {
 export interface Statement {
   readonly chance: Chance
   readonly firstId: number
-  /** Serving size; 0 where the label lost it. */
+  /** Serving size; 0 if the label lacks it. */
   readonly serving: number
   readonly threeDigits: boolean
-  /** GDSN senders that state amounts per 100 themselves. */
+  /** Whether the sender (GDSN) states amounts per 100 itself. */
   readonly perHundred: boolean
 }
 
-/** As a label with such a serving states them, each by its own distribution before they are made to agree. */
+/** Draws each amount from its own distribution, in the steps in which a label with this serving states it. */
 const drawComposition = (chance: Chance, list: ReadonlyArray<Nutrient>, serving: number) => {
   const [fat, sweet] = [chance.unit(), chance.unit()]
   const made: Composition = new Map()
   for (const { id, points, zeros } of list) {
     let u = chance.unit()
     if (chance.happens(0.6)) {
-      // Fat and saturated fat go together, and so do carbohydrates and sugars.
+      // Fat and saturated fat correlate, and so do carbohydrates and sugars.
       if (fats.has(id)) u = fat
       if (sugars.has(id)) u = sweet
     }
-    made.set(id, u < zeros ? 0 : asStated(quantile(points, u), serving))
+    made.set(id, u < zeros ? 0 : roundToStep(quantile(points, u), serving))
   }
   reconcile(made, serving, { most: 85 + 15 * chance.unit(), share: 0.95 + 0.08 * chance.unit() })
   return made
 }
 
-export const amountsOf = ({ chance, firstId, perHundred, serving, threeDigits }: Statement) => {
+export const drawAmounts = ({ chance, firstId, perHundred, serving, threeDigits }: Statement) => {
   const list: Array<Nutrient> = []
-  chosen(chance, list)
+  chooseNutrients(chance, list)
   const made = drawComposition(chance, list, serving)
   const amounts: Array<StatedAmount> = []
   const add = (nutrient: Nutrient, amount: Decimal, derivation: number) => {
@@ -131,9 +131,10 @@ export const amountsOf = ({ chance, firstId, perHundred, serving, threeDigits }:
   }
   for (const nutrient of list) {
     const per100 = chance.odd(0.0002) ? nutrient.impossible : (made.get(nutrient.id) ?? 0)
-    const derivation = derivationOf(chance, nutrient.id, perHundred)
-    add(nutrient, measured(per100, threeDigits), derivation)
-    if (chance.odd(0.00007)) add(nutrient, measured(chance.happens(0.5) ? per100 : per100 / 2, threeDigits), derivation)
+    const derivation = drawDerivation(chance, nutrient.id, perHundred)
+    add(nutrient, roundAmount(per100, threeDigits), derivation)
+    if (chance.odd(0.00007))
+      add(nutrient, roundAmount(chance.happens(0.5) ? per100 : per100 / 2, threeDigits), derivation)
   }
   return amounts
 }

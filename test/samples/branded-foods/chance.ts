@@ -1,30 +1,30 @@
 /**
- * Seeded chance for the release generator: one stream per (seed, purpose, product, version), so that a label is the same whether it
- * is asked for alone or among two million. Integers and basic arithmetic only: the same numbers on every machine.
+ * Seeded random numbers for generators: one stream per (seed, purpose, product, version), so that a label is the same
+ * alone or among two million. Only integers and basic arithmetic: the numbers are the same on every machine.
  */
 
-const mixed = (h: number) => {
+const mixBits = (h: number) => {
   let x = Math.imul(h ^ (h >>> 16), 0x7feb352d)
   x = Math.imul(x ^ (x >>> 15), 0x846ca68b)
   return (x ^ (x >>> 16)) >>> 0
 }
 
-/** A well mixed 32-bit number from up to four. */
-export const hashOf = (a: number, b: number, c: number, d = 0) =>
-  mixed(mixed(mixed(mixed(a + 0x9e3779b9) ^ b) + Math.imul(c, 0x85ebca6b)) ^ Math.imul(d, 0xc2b2ae35))
+/** Hashes up to four numbers to 32 bits. */
+export const hashNumbers = (a: number, b: number, c: number, d = 0) =>
+  mixBits(mixBits(mixBits(mixBits(a + 0x9e3779b9) ^ b) + Math.imul(c, 0x85ebca6b)) ^ Math.imul(d, 0xc2b2ae35))
 
 export class Chance {
   private state = 0
   private readonly oddities: number
 
-  /** `oddities`: how many times as frequent as at the source its rarest oddities are; a small sample would have none of them. */
+  /** `oddities` multiplies the frequency of the rarest oddities of the source, which a small sample would not have. */
   constructor(oddities = 1) {
     this.oddities = oddities
   }
 
-  /** Begins another stream; one object serves all labels, because millions of small objects would cost more than the numbers. */
+  /** Begins another stream. All labels share one object, because millions of small objects would cost more than the numbers. */
   start(seed: number, purpose: number, product: number, version = 0) {
-    this.state = hashOf(seed, purpose, product, version)
+    this.state = hashNumbers(seed, purpose, product, version)
     return this
   }
 
@@ -45,7 +45,7 @@ export class Chance {
     return this.bits() < probability * 4_294_967_296
   }
 
-  /** One of the source's oddities, by its share there. */
+  /** Whether an oddity occurs that has this share in the source. */
   odd(share: number) {
     return this.happens(Math.min(0.5, share * this.oddities))
   }
@@ -70,7 +70,7 @@ export class Chance {
 
 const slots = 4_096
 
-/** A list drawn by weight: 4,096 slots, so a draw is one look-up and a share is exact to 0.02 %. Entries below that keep one slot. */
+/** A list from which entries are drawn by weight. With 4,096 slots a draw is one look-up, and shares are exact to 0.02 %. */
 export class Weighted<T> {
   private readonly table: Array<T> = []
 
@@ -89,7 +89,7 @@ export class Weighted<T> {
   }
 }
 
-/** Value at `u` in [0, 1) of a distribution given by its quantiles: `[share, value]` ascending, straight lines between. */
+/** Value at `u` in [0, 1) of a distribution with these quantiles, `[share, value]` ascending, by linear interpolation. */
 export const quantile = (points: ReadonlyArray<readonly [number, number]>, u: number) => {
   let [fromShare, fromValue] = points[0] ?? [0, 0]
   for (const [share, value] of points) {

@@ -1,6 +1,6 @@
 /**
- * Makes the amounts of one label agree with one another: no parts outweigh their whole, what a food is made of weighs no more than
- * the food, and its energy is that of its protein, fat and carbohydrates. In the steps in which a label states a serving.
+ * Makes the amounts of one label consistent, in the steps of its serving: parts weigh at most as much as their whole, all
+ * parts together at most as much as the food, and energy follows from protein, fat and carbohydrates.
  */
 
 /** Grams per 100 g or 100 ml, energy in kcal, by nutrient id. */
@@ -14,7 +14,7 @@ const ash = 1007
 const water = 1051
 const makeUp = [protein, fat, carbohydrates, ash, water]
 
-/** Wholes before those of their parts that have parts themselves. */
+/** Each whole with its parts. A whole comes before its parts. */
 const wholes: ReadonlyArray<readonly [number, ReadonlyArray<number>]> = [
   [fat, [1258, 1257, 1292, 1293]], // saturated, trans, mono- and polyunsaturated
   [1258, [1259, 1260, 1261, 1262, 1263, 1264, 1265, 1266]],
@@ -26,7 +26,7 @@ const wholes: ReadonlyArray<readonly [number, ReadonlyArray<number>]> = [
   [fibre, [1082, 1084]] // soluble, insoluble
 ]
 
-/** Energy under its four ids, in their units per kcal. */
+/** The four ids of energy, with their units per kcal. */
 const energies: ReadonlyArray<readonly [number, number]> = [
   [1008, 1],
   [1062, 4.184],
@@ -34,8 +34,8 @@ const energies: ReadonlyArray<readonly [number, number]> = [
   [2048, 1]
 ]
 
-/** The step in which a label states such an amount. */
-const stepOf = (amount: number) => {
+/** The step in which labels state an amount. */
+const findStep = (amount: number) => {
   if (amount < 0.1) return 0.01
   if (amount < 1) return 0.1
   if (amount < 10) return 0.5
@@ -43,19 +43,19 @@ const stepOf = (amount: number) => {
   return amount < 150 ? 5 : 10
 }
 
-/** What a label states that has this much, rounded by `steps`; per 100 again. A serving of 0 is not known: nothing is rounded. */
+/** Rounds the amount of a serving with `steps`, and converts it back to 100 g. A serving of 0 is unknown: no rounding. */
 const stated = (per100: number, serving: number, steps: (count: number) => number) => {
   if (per100 <= 0 || serving <= 0) return per100
   const inServing = (per100 * serving) / 100
-  const step = stepOf(inServing)
+  const step = findStep(inServing)
   return (steps(inServing / step) * step * 100) / serving
 }
 
-/** The nearest step, but never nothing. */
-export const asStated = (per100: number, serving: number) =>
+/** Rounds to the nearest step, but not to zero. */
+export const roundToStep = (per100: number, serving: number) =>
   stated(per100, serving, (count) => Math.max(1, Math.round(count)))
 
-/** Takes the same share from all parts where they outweigh the whole. */
+/** Reduces all parts by the same share if they weigh more than the whole. */
 const fit = (made: Composition, whole: number, parts: ReadonlyArray<number>, serving: number) => {
   let sum = 0
   for (const part of parts) sum += made.get(part) ?? 0
@@ -69,12 +69,12 @@ const fit = (made: Composition, whole: number, parts: ReadonlyArray<number>, ser
 const setEnergy = (made: Composition, serving: number, share: number) => {
   const [p, f, c] = [made.get(protein), made.get(fat), made.get(carbohydrates)]
   if (p === undefined && f === undefined && c === undefined) return
-  // fibre counts half
+  // half of the energy for fibre
   const kcal = 4 * (p ?? 0) + 9 * (f ?? 0) + 4 * (c ?? 0) - 2 * (made.get(fibre) ?? 0)
-  for (const [id, perKcal] of energies) if (made.has(id)) made.set(id, asStated(kcal * share * perKcal, serving))
+  for (const [id, perKcal] of energies) if (made.has(id)) made.set(id, roundToStep(kcal * share * perKcal, serving))
 }
 
-/** `most`: what protein, fat, carbohydrates, ash and water may weigh together. `share`: of the energy that follows from them. */
+/** `most` is the maximum weight of protein, fat, carbohydrates, ash and water together, `share` the stated share of their energy. */
 export const reconcile = (made: Composition, serving: number, { most, share }: { most: number; share: number }) => {
   fit(made, most, makeUp, serving)
   for (const [whole, parts] of wholes) {

@@ -1,6 +1,6 @@
 /**
- * The CSV form: all versions, every field quoted, LF, no byte order mark. `food_nutrient.csv` is two thirds of it.
- * `all_downloaded_table_record_counts.csv` is unquoted, as at the source.
+ * Writes the CSV form: all versions, every field quoted, LF, no byte order mark. `food_nutrient.csv` has two thirds of
+ * the bytes. `all_downloaded_table_record_counts.csv` is unquoted, as in the source.
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -17,8 +17,8 @@ interface CsvCounts {
   readonly attribute_rows: number
 }
 
-const quoted = (text: string) => (text.includes('"') ? `"${text.replaceAll('"', '""')}"` : `"${text}"`)
-const line = (fields: ReadonlyArray<string>) => `${fields.map(quoted).join(",")}\n`
+const quote = (text: string) => (text.includes('"') ? `"${text.replaceAll('"', '""')}"` : `"${text}"`)
+const line = (fields: ReadonlyArray<string>) => `${fields.map(quote).join(",")}\n`
 
 const headers = {
   food: ["fdc_id", "data_type", "description", "food_category_id", "publication_date"],
@@ -68,7 +68,7 @@ const modernFrom = 3_800 // mid-2024: since then `food.csv` repeats the category
 const foodRow = (label: Label) => {
   const category = label.categoryOnlyInFood || label.published > modernFrom ? label.category : ""
   const published = dateText(label.published, label.americanDates)
-  return `"${label.fdc_id}","branded_food",${quoted(label.description)},${quoted(category)},"${published}"\n`
+  return `"${label.fdc_id}","branded_food",${quote(label.description)},${quote(category)},"${published}"\n`
 }
 
 const withPoint = (size: string) => (size.includes(".") ? size : `${size}.0`)
@@ -76,7 +76,7 @@ const withPoint = (size: string) => (size.includes(".") ? size : `${size}.0`)
 const brandedRow = (label: Label) => {
   const channels = label.trade_channels.length > 0 ? JSON.stringify(label.trade_channels) : ""
   const category = label.categoryOnlyInFood ? "" : label.category
-  return `"${label.fdc_id}",${quoted(label.brand_owner)},${quoted(label.brand_name)},"${label.subbrand_name}","${label.gtin_upc}",${quoted(label.ingredients)},"${label.not_a_significant_source_of}","${withPoint(label.serving_size)}","${label.serving_size_unit}",${quoted(label.household_serving_fulltext)},${quoted(category)},"${label.data_source}","${label.package_weight}","${dateText(label.modified, false)}","${dateText(label.available, false)}","${label.market_country}","${dateText(label.discontinued, false)}","${label.preparation_state_code}",${quoted(channels)},"${label.short_description}","${label.material_code}"\n`
+  return `"${label.fdc_id}",${quote(label.brand_owner)},${quote(label.brand_name)},"${label.subbrand_name}","${label.gtin_upc}",${quote(label.ingredients)},"${label.not_a_significant_source_of}","${withPoint(label.serving_size)}","${label.serving_size_unit}",${quote(label.household_serving_fulltext)},${quote(category)},"${label.data_source}","${label.package_weight}","${dateText(label.modified, false)}","${dateText(label.available, false)}","${label.market_country}","${dateText(label.discontinued, false)}","${label.preparation_state_code}",${quote(channels)},"${label.short_description}","${label.material_code}"\n`
 }
 
 const amountRows = (label: Label) => {
@@ -169,7 +169,7 @@ const writeTables = (release: Labels, folder: string): CsvCounts => {
   }
 }
 
-/** All files of the CSV form, into `folder`; some 25,000 labels a second. Writes synchronously: meant for a process of its own. */
+/** Writes all files of the CSV form, about 25,000 labels per second. It is synchronous: large releases need a separate process. */
 export const writeCsvRelease = async (folder: string, size: ReleaseSize): Promise<CsvCounts> => {
   mkdirSync(folder, { recursive: true })
   const release = new Labels(size)

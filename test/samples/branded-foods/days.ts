@@ -1,4 +1,4 @@
-/** Days as numbers, and their two spellings: `2026-04-30` in most of the CSV, `4/30/2026` in the JSON and here and there in the CSV. */
+/** Days as numbers, and their two formats: `2026-04-30` in most of the CSV, `4/30/2026` in the JSON and in some of the CSV. */
 
 const millisecondsPerDay = 86_400_000
 const first = Date.UTC(2014, 0, 1) / millisecondsPerDay
@@ -12,13 +12,13 @@ for (let day = 0; day < count; day++) {
   american.push(`${Number(text.slice(5, 7))}/${Number(text.slice(8))}/${text.slice(0, 4)}`)
 }
 
-const spelt = (list: ReadonlyArray<string>, day: number) => {
+const spell = (list: ReadonlyArray<string>, day: number) => {
   const text = list[day]
   if (text === undefined) throw new Error(`Day ${day} after 2014-01-01 is outside of what the generator spells`)
   return text
 }
 
 /** Days since 2014-01-01. */
-export const dayOf = (date: string) => Date.parse(`${date}T00:00:00Z`) / millisecondsPerDay - first
-export const isoDate = (day: number) => spelt(iso, day)
-export const americanDate = (day: number) => spelt(american, day)
+export const parseDay = (date: string) => Date.parse(`${date}T00:00:00Z`) / millisecondsPerDay - first
+export const formatIsoDate = (day: number) => spell(iso, day)
+export const formatAmericanDate = (day: number) => spell(american, day)

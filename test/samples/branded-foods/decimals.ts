@@ -1,6 +1,6 @@
 /**
- * Decimals as two safe integers: value = digits / 10^scale. Exact: the largest product here (an amount of seven digits times a serving
- * of six) is far below 2^53, so plain integers do and BigInt would only be slower. Floats never carry a published value.
+ * Exact decimals as two safe integers: value = digits / 10^scale. The largest product (an amount of seven digits times a
+ * serving of six) is far below 2^53, so BigInt, which is slower, is not needed.
  */
 
 const powers = Array.from({ length: 16 }, (_, n) => 10 ** n)
@@ -11,14 +11,14 @@ export interface Decimal {
   readonly scale: number
 }
 
-const lengthOf = (digits: number) => {
+const countDigits = (digits: number) => {
   let length = 1
   while (length < 16 && digits >= powerOf10(length)) length++
   return length
 }
 
-/** The nearest multiple of 10^places, divided by it; half to even. */
-const shifted = (digits: number, places: number) => {
+/** Divides by 10^places, and rounds half to even. */
+const roundDigits = (digits: number, places: number) => {
   const unit = powerOf10(places)
   const rest = digits % unit
   const down = (digits - rest) / unit
@@ -26,12 +26,12 @@ const shifted = (digits: number, places: number) => {
   return twice > unit || (twice === unit && down % 2 === 1) ? down + 1 : down
 }
 
-/** Three significant digits. More are never added, but zero is always `0.000`, as the source writes it. */
-export const threeDigits = (value: Decimal): Decimal => {
+/** Rounds to three significant digits, without adding any. Zero is always `0.000`, as in the source. */
+export const roundToThreeDigits = (value: Decimal): Decimal => {
   if (value.digits === 0) return { digits: 0, scale: 3 }
-  const length = lengthOf(value.digits)
+  const length = countDigits(value.digits)
   if (length < 3) return { digits: value.digits * powerOf10(3 - length), scale: value.scale + 3 - length }
-  const digits = shifted(value.digits, length - 3)
+  const digits = roundDigits(value.digits, length - 3)
   const scale = value.scale - (length - 3)
   return digits === 1000 ? { digits: 100, scale: scale - 1 } : { digits, scale }
 }
@@ -40,7 +40,7 @@ export const threeDigits = (value: Decimal): Decimal => {
 export const perServing = (amount: Decimal, serving: Decimal, unitsPerMicrogram: 1 | 40 = 1): Decimal => {
   const digits = amount.digits * serving.digits * (unitsPerMicrogram === 1 ? 1 : 25) // 1 / 40 = 25 / 1000
   if (!Number.isSafeInteger(digits)) throw new Error(`${amount.digits} × ${serving.digits} is no exact number`)
-  return threeDigits({ digits, scale: amount.scale + serving.scale + (unitsPerMicrogram === 1 ? 2 : 5) })
+  return roundToThreeDigits({ digits, scale: amount.scale + serving.scale + (unitsPerMicrogram === 1 ? 2 : 5) })
 }
 
 const plain = ({ digits, scale }: Decimal) => {
@@ -50,7 +50,7 @@ const plain = ({ digits, scale }: Decimal) => {
   return `${(digits - rest) / unit}.${rest.toString().padStart(scale, "0")}`
 }
 
-/** As Java spells a BigDecimal: `0.000`, `83.3`, `7.10`, `333`, `4.00E+4`, `2.5E-7`. */
+/** The format of a Java BigDecimal: `0.000`, `83.3`, `7.10`, `333`, `4.00E+4`, `2.5E-7`. */
 export const scientific = (value: Decimal) => {
   const text = value.digits.toString()
   const exponent = text.length - 1 - value.scale
@@ -59,7 +59,7 @@ export const scientific = (value: Decimal) => {
   return `${mantissa}E${exponent < 0 ? "" : "+"}${exponent}`
 }
 
-/** As the CSV spells it: `0.0`, `83.3`, `7.1`, `333.0`, `40000.0`. */
+/** The format of the CSV: `0.0`, `83.3`, `7.1`, `333.0`, `40000.0`. */
 export const plainText = (value: Decimal) => {
   let { digits, scale } = value
   while (scale > 1 && digits % 10 === 0) {
@@ -69,7 +69,7 @@ export const plainText = (value: Decimal) => {
   return scale <= 0 ? `${plain({ digits, scale })}.0` : plain({ digits, scale })
 }
 
-/** Shortest spelling: `30`, `28.5`. */
+/** The shortest format: `30`, `28.5`. */
 export const shortText = (value: Decimal) => {
   const text = plainText(value)
   return text.endsWith(".0") ? text.slice(0, -2) : text

@@ -1,4 +1,4 @@
-/** What a label version states beside its names, ingredients and amounts: serving, package, days, and what only some labels have. */
+/** Draws the details of a label version: serving, package, days, and fields that only some labels have. */
 import { type Chance, Weighted } from "./chance.ts"
 import type { Plan } from "./plan.ts"
 import { drawServing, drawUnit, households, weights } from "./servings.ts"
@@ -35,13 +35,13 @@ const insignificant = [
 
 interface Version {
   readonly product: number
-  /** The release that it is of. */
+  /** Number of its release. */
   readonly wave: number
   readonly shelf: Shelf
   readonly source: string
 }
 
-/** Each draw follows from those before it, so their order is part of what a sample release says. */
+/** Each draw depends on those before it: another order would change the sample release. */
 export const drawDetails = (chance: Chance, plan: Plan, { product, wave, shelf, source }: Version) => {
   const isGdsn = source === "GDSN"
   const isPrepared = isGdsn && chance.happens(0.43)

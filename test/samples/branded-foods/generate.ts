@@ -1,7 +1,7 @@
 /**
- * Writes the sample release: `node test/samples/branded-foods/generate.ts [OUT_DIR]`, by default into
- * `pipelines/branded-foods/samples`. Two archives
- * of the same 3,000 labels, in both forms of the source. Fixed seed, no clock, no network.
+ * Writes the sample release: `node test/samples/branded-foods/generate.ts [OUT_DIR]`, by default to
+ * `pipelines/branded-foods/samples`. Two archives have the same 3,000 labels, one in each form of the source. Fixed seed,
+ * no clock, no network.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -9,7 +9,7 @@ import { join, resolve } from "node:path"
 import { writeCsvRelease } from "./csv.ts"
 import { writeJsonRelease } from "./json.ts"
 import type { ReleaseSize } from "./labels.ts"
-import { zipOf } from "./zip.ts"
+import { writeZip } from "./zip.ts"
 
 export const sampleRelease: ReleaseSize = {
   foods: 3_000,
@@ -21,22 +21,22 @@ export const sampleRelease: ReleaseSize = {
 }
 
 const address = "fdc.nal.usda.gov/fdc-datasets"
-const nameOf = (form: "csv" | "json") => `FoodData_Central_branded_food_${form}_${sampleRelease.released_on}`
+const makeName = (form: "csv" | "json") => `FoodData_Central_branded_food_${form}_${sampleRelease.released_on}`
 
 /** Paths of the archives below `samples/`. */
-export const sampleArchives = { csv: `${address}/${nameOf("csv")}.zip`, json: `${address}/${nameOf("json")}.zip` }
+export const sampleArchives = { csv: `${address}/${makeName("csv")}.zip`, json: `${address}/${makeName("json")}.zip` }
 
-/** The files of both archives, unpacked: what the archives are made of, and what they are compared with. */
+/** Writes the unpacked files of both archives. */
 export const writeSampleFiles = async (folder: string) => {
-  const csv = join(folder, nameOf("csv"))
-  const json = join(folder, `${nameOf("json")}.json`)
+  const csv = join(folder, makeName("csv"))
+  const json = join(folder, `${makeName("json")}.json`)
   await writeCsvRelease(csv, sampleRelease)
   await writeJsonRelease(json, sampleRelease)
   return {
     csv: readdirSync(csv)
       .toSorted()
-      .map((name) => ({ file: join(csv, name), name: `${nameOf("csv")}/${name}` })),
-    json: [{ file: json, name: `${nameOf("json")}.json` }]
+      .map((name) => ({ file: join(csv, name), name: `${makeName("csv")}/${name}` })),
+    json: [{ file: json, name: `${makeName("json")}.json` }]
   }
 }
 
@@ -45,8 +45,8 @@ export const writeSamples = async (folder: string) => {
   try {
     const files = await writeSampleFiles(unpacked)
     mkdirSync(join(folder, address), { recursive: true })
-    await zipOf(files.csv, join(folder, sampleArchives.csv), 9)
-    await zipOf(files.json, join(folder, sampleArchives.json), 9)
+    await writeZip(files.csv, join(folder, sampleArchives.csv), 9)
+    await writeZip(files.json, join(folder, sampleArchives.json), 9)
   } finally {
     rmSync(unpacked, { recursive: true, force: true })
   }

@@ -1,8 +1,8 @@
 /**
- * Barcodes. Every product has its own number (a full-cycle multiplication of the product's index), in lengths of 8, 12, 13 and 14
- * digits; 2.3 % have a wrong check digit, half of those are numbers that a spreadsheet rounded (`813090000000`).
+ * Barcodes. Every product has a different number (a full-cycle multiplication of its index), with 8, 12, 13 or 14 digits.
+ * 2.3 % have a wrong check digit, half of them because a spreadsheet rounded the number (`813090000000`).
  */
-import { type Chance, hashOf } from "./chance.ts"
+import { type Chance, hashNumbers } from "./chance.ts"
 
 /** GS1 check digit of a body of any length. */
 export const checkDigit = (body: string) => {
@@ -11,8 +11,8 @@ export const checkDigit = (body: string) => {
   return (10 - (sum % 10)) % 10
 }
 
-/** The UPC-A (12 digits) that an eight-digit UPC-E of number system 0 stands for. */
-const expandedUpcE = (upcE: string) => {
+/** Expands an eight-digit UPC-E of number system 0 to its UPC-A (12 digits). */
+const expandUpcE = (upcE: string) => {
   const [a, b, c, d, e, f] = [...upcE.slice(1, 7)]
   const last = Number(f)
   if (last <= 2) return `0${a}${b}${f}0000${c}${d}${e}${upcE[7]}`
@@ -23,34 +23,34 @@ const expandedUpcE = (upcE: string) => {
 
 const digits = (value: number, length: number) => value.toString().padStart(length, "0")
 
-const compact = 899_981 // prime: numbers of six digits that repeat after this many products only
+const compact = 899_981 // prime, so that numbers of six digits repeat only after this many products
 
 const upcE = (product: number) => {
   const six = digits(100_000 + ((product * 7_919) % compact), 6)
-  return `0${six}${checkDigit(expandedUpcE(`0${six}0`).slice(0, 11))}`
+  return `0${six}${checkDigit(expandUpcE(`0${six}0`).slice(0, 11))}`
 }
 
-/** Multiplier and modulus have no common factor: no two products meet. Half of the numbers begin with 0, the others with 8. */
+/** Multiplier and modulus have no common factor, so numbers are unique. Half of them begin with 0, the others with 8. */
 const body = (product: number) => {
   const number = (product * 1_368_742_901 + 1_210_000_417) % 19_999_999_999
   return digits(number < 10_000_000_000 ? number : number + 70_000_000_000, 11)
 }
 
-const rounded = (product: number) => `${100_000 + ((product * 4_421 + 713_090) % compact)}000000`
+const makeRoundedNumber = (product: number) => `${100_000 + ((product * 4_421 + 713_090) % compact)}000000`
 
-/** `offset` 0 gives the right check digit. */
-const completed = (numbers: string, offset: number) => `${numbers}${(checkDigit(numbers) + offset) % 10}`
+/** With `offset` 0 the check digit is correct. */
+const addCheckDigit = (numbers: string, offset: number) => `${numbers}${(checkDigit(numbers) + offset) % 10}`
 
-/** Draws from `chance` on behalf of the product. Fourteen digits are a twelve-digit number behind zeros, as GDSN sends it. */
-export const gtinOf = (product: number, source: string, seed: number, chance: Chance) => {
+/** Fourteen digits are a twelve-digit number with leading zeros, as in GDSN. */
+export const makeGtin = (product: number, source: string, seed: number, chance: Chance) => {
   const draw = chance.unit()
   const wrong = chance.happens(0.0245)
-  const offset = wrong ? 1 + (hashOf(seed, 77, product) % 9) : 0
-  if (source === "NZGDSN") return completed(`9${body(product)}`, offset)
-  if (source === "GDSN" && draw < 0.92) return `00${completed(body(product), offset)}`
+  const offset = wrong ? 1 + (hashNumbers(seed, 77, product) % 9) : 0
+  if (source === "NZGDSN") return addCheckDigit(`9${body(product)}`, offset)
+  if (source === "GDSN" && draw < 0.92) return `00${addCheckDigit(body(product), offset)}`
   if (product < compact && chance.odd(0.0006)) return upcE(product)
-  if (chance.odd(0.0016)) return completed(digits((product * 104_729 + 2_345_677) % 9_999_991, 7), offset)
-  if (draw < 0.074) return completed(`${4 + (product % 5)}${body(product)}`, offset)
-  if (wrong && product < compact && offset > 4) return rounded(product)
-  return completed(body(product), offset)
+  if (chance.odd(0.0016)) return addCheckDigit(digits((product * 104_729 + 2_345_677) % 9_999_991, 7), offset)
+  if (draw < 0.074) return addCheckDigit(`${4 + (product % 5)}${body(product)}`, offset)
+  if (wrong && product < compact && offset > 4) return makeRoundedNumber(product)
+  return addCheckDigit(body(product), offset)
 }

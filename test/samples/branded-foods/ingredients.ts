@@ -1,8 +1,8 @@
-/** Ingredient statements: 206 characters in the middle, 95 % below 820, some to 4,600; upper case in 97 of 100. */
+/** Ingredient statements: median 206 characters, 95 % below 820, maximum about 4,600; 97 % are in upper case. */
 import { type Chance, quantile, Weighted } from "./chance.ts"
 import type { Shelf } from "./shelves.ts"
 
-/** The hundred that make up most statements, by how often they stand there. */
+/** The hundred most frequent ingredients, with their weights. */
 const frequent: ReadonlyArray<readonly [string, number]> = [
   ["SALT", 854],
   ["SUGAR", 534],
@@ -112,7 +112,7 @@ const forms = (
   "*|DRIED *|ORGANIC *|* POWDER|* JUICE CONCENTRATE|* PUREE|* EXTRACT|GROUND *|DEHYDRATED *|* FLAVOR|ROASTED *|* OIL|* PASTE|" +
   "NATURAL * FLAVOR WITH OTHER NATURAL FLAVORS|FREEZE-DRIED *|* (SULFITED TO RETAIN COLOR)"
 ).split("|")
-/** A thousand more, each of them seldom. */
+/** A thousand rare ingredients. */
 const seldom = forms.flatMap((form) => plants.map((plant) => form.replace("*", plant)))
 
 const lengths = [
@@ -146,7 +146,7 @@ const allergens: readonly [string, ...Array<string>] = [
   "CONTAINS: FISH (ANCHOVY)."
 ]
 
-/** In the source, too: UTF-8 read as Windows-1252, once or twice. */
+/** Texts that were read as Windows-1252 instead of UTF-8, once or twice, as in the source. */
 const broken: readonly [string, ...Array<string>] = [
   "FAIR TRADE CERTIFIEDâ„¢ COCOA",
   "PEACH PUREEâ€ ",
@@ -172,7 +172,7 @@ const dressed = (chance: Chance, statement: string) => {
   return chance.happens(0.032) ? text.toLowerCase() : text
 }
 
-/** No frequent item twice, unless by chance within another's brackets, as labels do. */
+/** Draws an item. A frequent one is repeated only in the brackets of another, as on labels. */
 const drawItem = (chance: Chance, used: Uint8Array) => {
   if (chance.happens(0.18)) return seldom[chance.zipf(seldom.length)] ?? ""
   let index = items.draw(chance)
@@ -189,7 +189,7 @@ const separator = (chance: Chance) => {
   return draw < 0.92 ? " AND " : " AND/OR "
 }
 
-/** `rareWord` names a botanical or an additive that few others have. */
+/** `rareWord` is the name of a rare botanical or additive. */
 export const drawIngredients = (chance: Chance, shelf: Shelf, rareWord: string) => {
   if (chance.happens(0.003)) return ""
   const until = quantile(lengths, chance.unit()) - 16 // a statement ends in the middle of its last item

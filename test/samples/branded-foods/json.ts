@@ -1,11 +1,11 @@
 /**
- * The JSON form: one current label version per line in `{"BrandedFoods": [` … `]}`. `foodUpdateLog` names the version itself, then
- * the older ones. `labelNutrients` is amount × serving size / 100 to three significant digits.
+ * Writes the JSON form: one current label version per line in `{"BrandedFoods": [` … `]}`. `foodUpdateLog` names the
+ * version itself, then the older ones. `labelNutrients` is amount × serving size / 100 with three significant digits.
  */
 import { mkdirSync } from "node:fs"
 import { dirname } from "node:path"
 import type { StatedAmount } from "./amounts.ts"
-import { americanDate } from "./days.ts"
+import { formatAmericanDate } from "./days.ts"
 import { perServing, scientific } from "./decimals.ts"
 import type { Headline, Label, LoggedChange } from "./label.ts"
 import { Labels, type ReleaseSize } from "./labels.ts"
@@ -19,7 +19,7 @@ interface JsonCounts {
 
 const source = { id: 9, code: "12", description: "Manufacturer's analytical; partial documentation" }
 
-/** The text between a row's id and its amount, per nutrient and derivation (the last one: none). Most of a record is this. */
+/** The text between a row's id and its amount, by nutrient and derivation (the last one is none): most of a record. */
 const middles = new Map(
   nutrients.map((nutrient) => {
     const { id, name, number, rank, unit } = nutrient
@@ -37,7 +37,7 @@ const amountObject = ({ amount, derivation, id, nutrient }: StatedAmount) => {
   return `{"type":"FoodNutrient","id":${id}${middle}${scientific(amount)}}`
 }
 
-/** In the order of the source; the first nutrient that is stated counts. 40 IU of vitamin D are a microgram. */
+/** In the order of the source. The first stated nutrient is used. 40 IU of vitamin D are a microgram. */
 const labelKeys: ReadonlyArray<readonly [string, ReadonlyArray<readonly [number, 1 | 40]>]> = [
   ["fat", [[1004, 1]]],
   ["saturatedFat", [[1258, 1]]],
@@ -75,17 +75,17 @@ const labelKeys: ReadonlyArray<readonly [string, ReadonlyArray<readonly [number,
   ]
 ]
 
-/** Of two rows for one nutrient the better derivation counts, of two equal ones the later row. */
+/** If a nutrient has two rows, the one with the better derivation is used, otherwise the later one. */
 const betterFirst = ["LCGE", "LCGP", "LCGA", "LCGL", "LCSE", "LCCS", "LCCD", "LCSA", "LCSL", "LCSG"]
 const quality = derivations.map(({ code }) => betterFirst.indexOf(code))
-const qualityOf = ({ derivation }: StatedAmount) => quality[derivation] ?? betterFirst.length
+const getQuality = ({ derivation }: StatedAmount) => quality[derivation] ?? betterFirst.length
 
 export const labelNutrients = (label: Label) => {
   if (label.serving.digits === 0 || label.withoutLabelNutrients) return "{}"
   const stated = new Map<number, StatedAmount>()
   for (const row of label.amounts) {
     const other = stated.get(row.nutrient.id)
-    if (!other || qualityOf(row) <= qualityOf(other)) stated.set(row.nutrient.id, row)
+    if (!other || getQuality(row) <= getQuality(other)) stated.set(row.nutrient.id, row)
   }
   let text = ""
   for (const [key, choices] of labelKeys)
@@ -103,12 +103,12 @@ const changes = (list: ReadonlyArray<LoggedChange>, type: object) =>
   JSON.stringify(list.map(({ id, name, value }) => ({ id, name, value, foodAttributeType: type })))
 
 const logged = ({ changes: list, description, fdc_id, published }: Headline) =>
-  `{"foodClass":"Branded","description":${JSON.stringify(description)},"foodAttributes":${changes(list, { id: 998 })},"fdcId":${fdc_id},"dataType":"Branded","publicationDate":"${americanDate(published)}"}`
+  `{"foodClass":"Branded","description":${JSON.stringify(description)},"foodAttributes":${changes(list, { id: 998 })},"fdcId":${fdc_id},"dataType":"Branded","publicationDate":"${formatAmericanDate(published)}"}`
 
-/** Not stated: the key is missing, or, in one record of fifty, empty. */
+/** If the label does not state a text, its key is missing, or empty in one record of fifty. */
 const optional = (key: string, text: string, asEmpty: boolean) =>
   text !== "" || asEmpty ? `"${key}":${JSON.stringify(text)},` : ""
-const date = (key: string, day: number) => (day < 0 ? "" : `"${key}":"${americanDate(day)}",`)
+const date = (key: string, day: number) => (day < 0 ? "" : `"${key}":"${formatAmericanDate(day)}",`)
 
 export const record = (label: Label, older: ReadonlyArray<Headline>) => {
   const asEmpty = label.fdc_id % 50 === 0
@@ -136,12 +136,12 @@ export const record = (label: Label, older: ReadonlyArray<Headline>) => {
   text += optional("materialCode", label.material_code, false)
   text += `"labelNutrients":${labelNutrients(label)},"tradeChannels":${JSON.stringify(channels)},"microbes":[],`
   text += optional("brandedFoodCategory", label.category, asEmpty)
-  text += `"fdcId":${label.fdc_id},"dataType":"Branded","publicationDate":"${americanDate(label.published)}","foodUpdateLog":[${logged(label)}`
+  text += `"fdcId":${label.fdc_id},"dataType":"Branded","publicationDate":"${formatAmericanDate(label.published)}","foodUpdateLog":[${logged(label)}`
   for (const version of older) text += `,${logged(version)}`
   return `${text}]}`
 }
 
-/** The JSON form, into `file`. */
+/** Writes the JSON form to `file`. */
 export const writeJsonRelease = async (file: string, size: ReleaseSize): Promise<JsonCounts> => {
   mkdirSync(dirname(file), { recursive: true })
   const release = new Labels(size)

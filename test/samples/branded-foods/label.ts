@@ -1,6 +1,6 @@
-/** What a label version of a sample release states, in both of its forms. */
+/** A label version of a sample release, for both forms. */
 import type { StatedAmount } from "./amounts.ts"
-import { americanDate, isoDate } from "./days.ts"
+import { formatAmericanDate, formatIsoDate } from "./days.ts"
 import type { Decimal } from "./decimals.ts"
 
 export interface LoggedChange {
@@ -9,16 +9,16 @@ export interface LoggedChange {
   readonly value: string
 }
 
-/** What the update log of a newer version repeats. */
+/** The part that the update log of a newer version repeats. */
 export interface Headline {
   readonly fdc_id: number
   readonly description: string
-  /** Days since 2014-01-01, as all days here. */
+  /** Days since 2014-01-01, like all days here. */
   readonly published: number
   readonly changes: ReadonlyArray<LoggedChange>
 }
 
-/** Empty text: not stated. */
+/** A label does not state a text that is empty. */
 export interface Label extends Headline {
   readonly short_description: string
   readonly brand_owner: string
@@ -26,20 +26,20 @@ export interface Label extends Headline {
   readonly subbrand_name: string
   readonly gtin_upc: string
   readonly ingredients: string
-  /** CSV only. */
+  /** Only in the CSV form. */
   readonly not_a_significant_source_of: string
-  /** Cleaned; zero where the label lost it. */
+  /** Cleaned; zero if the label lacks it. */
   readonly serving: Decimal
-  /** As published, now and then with the noise of a 32-bit float. */
+  /** As published, sometimes with the rounding error of a 32-bit float. */
   readonly serving_size: string
   readonly serving_size_unit: string
   readonly household_serving_fulltext: string
   readonly category: string
-  /** The CSV has the category in `food.csv` instead of `branded_food.csv`. */
+  /** Whether the CSV has the category in `food.csv` instead of `branded_food.csv`. */
   readonly categoryOnlyInFood: boolean
   readonly data_source: string
   readonly package_weight: string
-  /** -1: not stated. */
+  /** -1 if not stated. */
   readonly modified: number
   readonly available: number
   readonly discontinued: number
@@ -47,18 +47,18 @@ export interface Label extends Headline {
   readonly preparation_state_code: string
   readonly trade_channels: ReadonlyArray<string>
   readonly material_code: string
-  /** JSON only, as the next two; 0: not stated. */
+  /** This and the next two are only in the JSON form; 0 if not stated. */
   readonly gpc_class_code: number
   readonly caffeine_statement: string
   readonly footnote: string
-  /** `labelNutrients` of the JSON is empty although amounts are stated. */
+  /** Whether `labelNutrients` of the JSON is empty although amounts are stated. */
   readonly withoutLabelNutrients: boolean
-  /** The CSV spells the publication date `M/D/YYYY`. */
+  /** Whether the CSV has the publication date as `M/D/YYYY`. */
   readonly americanDates: boolean
   readonly amounts: ReadonlyArray<StatedAmount>
 }
 
 export const dateText = (day: number, american: boolean) => {
   if (day < 0) return ""
-  return american ? americanDate(day) : isoDate(day)
+  return american ? formatAmericanDate(day) : formatIsoDate(day)
 }

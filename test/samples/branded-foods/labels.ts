@@ -1,15 +1,16 @@
 /**
- * Label versions. What a product is (name, maker, barcode, category) follows from the product, what changes (first name, amounts,
- * ingredients, dates) also from the release; so both forms of a release state the same labels, and no label needs another one.
+ * Draws label versions. Fixed facts (name, maker, barcode, category) depend only on the product, others (amounts,
+ * ingredients, dates) also on the release. So both forms of a release have the same labels, and each label can be drawn
+ * alone.
  */
 
-import { amountsOf } from "./amounts.ts"
-import { Chance, hashOf } from "./chance.ts"
+import { drawAmounts } from "./amounts.ts"
+import { Chance, hashNumbers } from "./chance.ts"
 import { drawDetails } from "./details.ts"
-import { gtinOf } from "./gtin.ts"
+import { makeGtin } from "./gtin.ts"
 import { drawIngredients } from "./ingredients.ts"
 import type { Headline, Label, LoggedChange } from "./label.ts"
-import { drawMaker, madeUpWords } from "./makers.ts"
+import { drawMaker, inventWords } from "./makers.ts"
 import { drawName } from "./names.ts"
 import { Plan, type ReleaseSize } from "./plan.ts"
 import { drawCategory } from "./shelves.ts"
@@ -23,7 +24,7 @@ const changeNames: ReadonlyArray<readonly [string, string]> = [
   ["Nutrient Removed", "6"]
 ]
 
-/** Streams of chance. */
+/** Streams of random numbers. */
 const purpose = { product: 11, changes: 12, source: 13, gtin: 14, words: 15, label: 16, ingredients: 17, amounts: 18 }
 const threeDigitsFrom = 3 // releases before this one (November 2020) had two decimals
 
@@ -34,17 +35,17 @@ export class Labels {
 
   constructor(size: ReleaseSize) {
     this.plan = new Plan(size)
-    this.words = madeUpWords(size.vocabulary)
+    this.words = inventWords(size.vocabulary)
     this.chance = new Chance(size.oddities)
   }
 
-  /** The LI product that this one is the GDSN twin of, or itself. One product in a hundred has a twin. */
+  /** The LI product of which this one is the GDSN twin, otherwise the product itself. One in a hundred has a twin. */
   private content(product: number) {
     return product % 2 === 1 && this.hash(purpose.source, product) % 50 === 0 ? product - 1 : product
   }
 
   private hash(why: number, product: number, wave = 0) {
-    return hashOf(this.plan.size.seed, why, product, wave)
+    return hashNumbers(this.plan.size.seed, why, product, wave)
   }
 
   private start(why: number, product: number, wave = 0) {
@@ -61,8 +62,8 @@ export class Labels {
 
   private gtin(product: number, source: string) {
     const content = this.content(product)
-    if (content === product) return gtinOf(product, source, this.plan.size.seed, this.start(purpose.gtin, product))
-    return gtinOf(content, "LI", this.plan.size.seed, this.start(purpose.gtin, content)).padStart(14, "0")
+    if (content === product) return makeGtin(product, source, this.plan.size.seed, this.start(purpose.gtin, product))
+    return makeGtin(content, "LI", this.plan.size.seed, this.start(purpose.gtin, content)).padStart(14, "0")
   }
 
   private word(chance: Chance) {
@@ -85,7 +86,7 @@ export class Labels {
     )
   }
 
-  /** A product's first version often has the short name only, as `HOT SAUCE` became `PINEAPPLE & ORANGE HABANERO HOT SAUCE`. */
+  /** The first version often has only a short name: `HOT SAUCE` became `PINEAPPLE & ORANGE HABANERO HOT SAUCE`. */
   headline(product: number, wave: number, { name, short } = this.product(product)): Headline {
     const isEarly = this.plan.isFirst(product, wave) && wave !== this.plan.current(product)
     const fdc_id = this.plan.fdcId(product, wave)
@@ -110,7 +111,7 @@ export class Labels {
       this.plan,
       { product, wave, shelf: made.shelf, source: data_source }
     )
-    const amounts = amountsOf({
+    const amounts = drawAmounts({
       chance: this.start(purpose.amounts, product, formula),
       firstId: head.fdc_id * 64,
       serving: serving.digits / (serving.scale === 1 ? 10 : 1),
@@ -134,14 +135,14 @@ export class Labels {
     }
   }
 
-  /** Every label version, ascending `fdc_id`. */
+  /** Every label version, by ascending `fdc_id`. */
   *all(): Generator<Label> {
     for (let wave = 0; wave < this.plan.releases; wave++)
       for (let product = 0; product < this.plan.products; product++)
         if (this.plan.has(product, wave)) yield this.label(product, wave)
   }
 
-  /** The current version of each product with its older ones, newest first; ascending `fdc_id`. */
+  /** The current version of each product, by ascending `fdc_id`, with its older ones, newest first. */
   *current(): Generator<{ readonly label: Label; readonly older: ReadonlyArray<Headline> }> {
     for (let wave = 0; wave < this.plan.releases; wave++)
       for (let product = 0; product < this.plan.products; product++)
@@ -153,5 +154,5 @@ export class Labels {
   }
 }
 
-/** Every label version of a release, ascending `fdc_id`. */
+/** Every label version of a release, by ascending `fdc_id`. */
 export const labels = (size: ReleaseSize): Iterable<Label> => new Labels(size).all()

@@ -1,6 +1,6 @@
-/** Owners, brands and made-up words. Nobody here exists; about 20,000 owners with a long tail, and one to four brands each. */
+/** Invented owners, brands and words: about 20,000 owners with a long tail, and one to four brands each. */
 import type { Chance } from "./chance.ts"
-import { hashOf } from "./chance.ts"
+import { hashNumbers } from "./chance.ts"
 
 const list = (text: string) => text.split(" ")
 
@@ -19,29 +19,29 @@ const endings = list("a o el en er in is on or us ia elle ette ado ino ara ina o
 
 const part = (parts: ReadonlyArray<string>, number: number) => parts[number % parts.length] ?? ""
 
-/** 33 × 12 × 28 × 12 × 28 × 20 spellings: with 150,000 words some hundred are spelt twice, which does no harm. */
-const madeUp = (index: number) => {
-  const h = hashOf(19, 7, index)
-  const g = hashOf(23, 11, index)
+/** Of 33 × 12 × 28 × 12 × 28 × 20 spellings. Among 150,000 words, about a hundred are duplicates, which does not matter. */
+const inventWord = (index: number) => {
+  const h = hashNumbers(19, 7, index)
+  const g = hashNumbers(23, 11, index)
   const stem = `${part(openings, h)}${part(vowels, h >>> 6)}${part(middles, h >>> 12)}`
   const tail = g % 3 === 0 ? "" : `${part(vowels, g >>> 4)}${part(middles, g >>> 10)}`
   return `${stem}${tail}${part(endings, g >>> 18)}`.toUpperCase()
 }
 
-/** The first words are frequent, the last ones belong to one to three foods of two million. */
-export const madeUpWords = (count: number) => Array.from({ length: count }, (_, index) => madeUp(index))
+/** The first words are frequent. The last ones occur in one to three foods of two million. */
+export const inventWords = (count: number) => Array.from({ length: count }, (_, index) => inventWord(index))
 
 const owners = 20_000
 
 export interface Maker {
-  /** As published: now and then with blanks around it, in brackets, or `NOT A BRANDED ITEM`. */
+  /** As published: sometimes with spaces around it, in brackets, or `NOT A BRANDED ITEM`. */
   readonly owner: string
   readonly brand: string
 }
 
-const nameOf = (h: number) => `${part(firsts, h)} ${part(seconds, h >>> 8)}`
+const makeName = (h: number) => `${part(firsts, h)} ${part(seconds, h >>> 8)}`
 
-const spelt = (chance: Chance, owner: string) => {
+const spell = (chance: Chance, owner: string) => {
   const quirk = chance.unit()
   if (quirk < 0.03) return `${owner} `
   if (quirk < 0.044) return ` ${owner}`
@@ -53,13 +53,13 @@ const spelt = (chance: Chance, owner: string) => {
 
 export const drawMaker = (chance: Chance): Maker => {
   const index = chance.zipf(owners)
-  const h = hashOf(31, 1, index)
-  const name = nameOf(h)
+  const h = hashNumbers(31, 1, index)
+  const name = makeName(h)
   const owner = `${name}${part(suffixes, h >>> 16)}`
-  const own = hashOf(31, 2, index, 1 + chance.zipf(6))
-  const brand = chance.happens(0.5) ? part(firsts, own).toUpperCase() : nameOf(own).toUpperCase()
+  const own = hashNumbers(31, 2, index, 1 + chance.zipf(6))
+  const brand = chance.happens(0.5) ? part(firsts, own).toUpperCase() : makeName(own).toUpperCase()
   return {
-    owner: spelt(chance, h % 5 === 0 ? owner.toUpperCase() : owner),
+    owner: spell(chance, h % 5 === 0 ? owner.toUpperCase() : owner),
     brand: chance.happens(0.5) ? name.toUpperCase() : brand
   }
 }

@@ -1,4 +1,4 @@
-/** Descriptions: 34 characters in the middle, 3 to about 350, upper case in 96 of 100, and the source's oddities in their shares. */
+/** Descriptions: median 34 characters, 3 to about 350, 96 % in upper case, with the oddities of the source. */
 import type { Chance } from "./chance.ts"
 import type { Shelf } from "./shelves.ts"
 
@@ -53,7 +53,7 @@ const companions: readonly [string, ...Array<string>] = [
   "10 VITAMINS & MINERALS"
 ]
 
-/** Outside ASCII: right, and broken on the way. */
+/** Words outside ASCII, correct and broken. */
 const foreign: readonly [string, ...Array<string>] = [
   "MÜSLI",
   "CRÈME BRÛLÉE",
@@ -67,14 +67,14 @@ const foreign: readonly [string, ...Array<string>] = [
   "Ã–FRASPBERRY"
 ]
 
-const titled = (text: string) => text.toLowerCase().replace(/(^|[ (-])[a-z]/g, (start) => start.toUpperCase())
+const toTitleCase = (text: string) => text.toLowerCase().replace(/(^|[ (-])[a-z]/g, (start) => start.toUpperCase())
 
 const oddity = (chance: Chance, name: string, shelf: Shelf) => {
   if (chance.odd(0.002)) return `6"" ${name}`
   if (chance.odd(0.0015)) return name.replace(/^\S+/, (word) => `""${word}""`)
   if (chance.odd(0.001)) return `${name} 9"`
   if (chance.odd(0.0015)) return `${chance.of(foreign)} ${name}`
-  if (chance.odd(0.002)) return `${name}  ${chance.of(shelf.flavours)}` // two blanks
+  if (chance.odd(0.002)) return `${name}  ${chance.of(shelf.flavours)}` // two spaces
   return name
 }
 
@@ -86,7 +86,7 @@ const long = (chance: Chance, start: string, shelf: Shelf) => {
   return name
 }
 
-/** `word` is a made-up one, for the name of a line of products. */
+/** `word` is an invented name of a product line. */
 export const drawName = (chance: Chance, shelf: Shelf, brand: string, word: string) => {
   const noun = chance.of(shelf.nouns)
   let name = noun
@@ -103,5 +103,5 @@ export const drawName = (chance: Chance, shelf: Shelf, brand: string, word: stri
   else if (form < 0.5) name = `${name}, ${4 + chance.below(28)} OZ`
   else if (form < 0.58) name = long(chance, name, shelf)
   name = oddity(chance, name, shelf)
-  return { name: chance.happens(0.043) ? titled(name) : name, short: noun }
+  return { name: chance.happens(0.043) ? toTitleCase(name) : name, short: noun }
 }

@@ -1,11 +1,11 @@
-/** The nutrients of the source that branded foods state, and its derivations. Shares and quantiles are those of the 2023-10 release. */
+/** Nutrients of branded foods, and derivations of the source. Shares and quantiles come from the 2023-10 release. */
 
 export interface Nutrient {
   readonly id: number
   readonly number: string
   readonly name: string
   readonly rank: number
-  /** As the JSON spells it. */
+  /** As in the JSON. */
   readonly unit: string
   readonly share: number
   readonly zeros: number
@@ -135,7 +135,7 @@ export const nutrients: ReadonlyArray<Nutrient> = rows.map(([id, number, name, r
 })
 
 const byId = new Map(nutrients.map((nutrient) => [nutrient.id, nutrient]))
-export const knownNutrient = (id: number) => {
+export const findNutrient = (id: number) => {
   const found = byId.get(id)
   if (!found) throw new Error(`No nutrient ${id} in the generator's list`)
   return found

@@ -1,27 +1,27 @@
 /**
- * Which versions exist: every product appears in one release for certain and in each other release with that release's share. An
- * `fdc_id` follows from (release, product), so a version can be named without having generated those before it. Ids grow from release
- * to release; for 1 % of the products the last two publication dates are exchanged, so that the newest id is not the newest label,
- * and for another 1 % the last two are published on one day.
+ * Plans which versions exist. Every product appears in one release for certain, and in each other release with the share
+ * of that release. An `fdc_id` follows from (release, product), so each version can be generated alone. Ids grow from
+ * release to release. For 1 % of the products the last two publication dates are exchanged, so that the newest id is not
+ * the newest label; for another 1 % the last two versions have the same day.
  */
-import { hashOf } from "./chance.ts"
-import { dayOf } from "./days.ts"
+import { hashNumbers } from "./chance.ts"
+import { parseDay } from "./days.ts"
 
 export interface ReleaseSize {
-  /** Label versions, i.e. rows of the CSV. */
+  /** Number of label versions: rows of the CSV. */
   readonly foods: number
-  /** Mean number of versions of a product, up to 6; 1: every food is current. The real mean is about 3.8. */
+  /** Mean number of versions of a product, at most 6. With 1, every food is current. The real mean is about 3.8. */
   readonly versions_per_product: number
   readonly seed: number
-  /** Made-up words beyond the written lists, the last of which are very rare. */
+  /** Number of invented words. The last ones are very rare. */
   readonly vocabulary: number
-  /** 1: the source's rarest oddities have their shares of there; a sample of a few thousand foods shows them at 8. */
+  /** Factor for the frequency of rare oddities: 1 as in the source, 8 to see them in a few thousand foods. */
   readonly oddities: number
-  /** Day of the release, in ISO form, not before 2019-04-01. */
+  /** Day of the release, in ISO format, not before 2019-04-01. */
   readonly released_on: string
 }
 
-/** Publication days of the source with their share of the versions, and the first `fdc_id` of that time, roughly. */
+/** Publication days of the source with their share of the versions, and roughly the first `fdc_id` of that time. */
 const known: ReadonlyArray<readonly [string, number, number]> = [
   ["2019-04-01", 14, 345_000],
   ["2019-12-06", 3, 660_000],
@@ -50,20 +50,20 @@ export interface Wave {
   readonly firstId: number
 }
 
-const wavesUntil = (released_on: string) => {
+const listWaves = (released_on: string) => {
   const until = known.filter(([date]) => date <= released_on)
   const last = until.at(-1)
   if (!last) throw new Error(`A release of ${released_on} would be older than the first one, ${known[0]?.[0]}`)
   if (last[0] !== released_on) until.push([released_on, 6, last[2] + roomAfterLast])
   const total = until.reduce((sum, [, weight]) => sum + weight, 0)
-  return until.map(([date, weight, firstId]): Wave => ({ day: dayOf(date), share: weight / total, firstId }))
+  return until.map(([date, weight, firstId]): Wave => ({ day: parseDay(date), share: weight / total, firstId }))
 }
 
-const highest = (mask: number) => 31 - Math.clz32(mask)
+const findHighestBit = (mask: number) => 31 - Math.clz32(mask)
 
 export class Plan {
   readonly size: ReleaseSize
-  /** A bit per release in which the product has a version. Two megabytes for half a million products: the only thing that grows. */
+  /** A bit for each release in which the product has a version: 2 MB for half a million products. Nothing else grows. */
   readonly masks: Uint32Array
   readonly products: number
   private readonly waves: ReadonlyArray<Wave>
@@ -71,14 +71,14 @@ export class Plan {
 
   constructor(size: ReleaseSize) {
     this.size = size
-    this.waves = wavesUntil(size.released_on)
+    this.waves = listWaves(size.released_on)
     this.masks = this.draw()
     this.products = this.masks.length
     const gaps = this.waves.map(
       (wave, i) => (this.waves[i + 1]?.firstId ?? wave.firstId + roomAfterLast) - wave.firstId
     )
     this.stride = Math.min(...gaps.map((gap) => Math.floor(gap / Math.max(1, this.products))))
-    // More products than the ids of one release leave room for: the releases get equal blocks.
+    // If one release has too few ids for all products, the releases get equal blocks.
     if (this.stride === 0) this.waves = this.waves.map((wave, i) => ({ ...wave, firstId: 345_000 + i * this.products }))
   }
 
@@ -86,7 +86,7 @@ export class Plan {
     return this.waves.length
   }
 
-  /** Exactly `foods` bits in all: the last product loses its oldest versions. */
+  /** Exactly `foods` bits in total: the last product loses its oldest versions. */
   private draw() {
     const { foods, seed, versions_per_product } = this.size
     const squares = this.waves.reduce((sum, { share }) => sum + share * share, 0)
@@ -95,13 +95,14 @@ export class Plan {
     const masks = new Uint32Array(foods)
     let products = 0
     for (let left = foods; left > 0; products++) {
-      let sure = hashOf(seed, 1, products) / 4_294_967_296
+      let sure = hashNumbers(seed, 1, products) / 4_294_967_296
       let certain = -1
       do sure -= this.waves[++certain]?.share ?? 1
       while (sure >= 0 && certain < this.waves.length - 1)
       let mask = 1 << certain
       if (versions_per_product > 1)
-        for (const [wave, limit] of limits.entries()) if (hashOf(seed, 2, products, wave) < limit) mask |= 1 << wave
+        for (const [wave, limit] of limits.entries())
+          if (hashNumbers(seed, 2, products, wave) < limit) mask |= 1 << wave
       let versions = 0
       for (let bits = mask; bits !== 0; bits &= bits - 1) versions++
       for (; versions > left; versions--) mask &= mask - 1
@@ -118,16 +119,16 @@ export class Plan {
   fdcId(product: number, wave: number) {
     const first = this.at(wave).firstId
     if (this.stride < 2) return first + product
-    return first + product * this.stride + (hashOf(this.size.seed, 3, product, wave) % this.stride)
+    return first + product * this.stride + (hashNumbers(this.size.seed, 3, product, wave) % this.stride)
   }
 
   /** Day of publication. */
   published(product: number, wave: number) {
-    const quirk = hashOf(this.size.seed, 4, product) % 100
+    const quirk = hashNumbers(this.size.seed, 4, product) % 100
     if (quirk < 2) {
       const mask = this.masks[product] ?? 0
-      const top = highest(mask)
-      const second = highest(mask & ~(1 << top))
+      const top = findHighestBit(mask)
+      const second = findHighestBit(mask & ~(1 << top))
       if (second >= 0) {
         if (wave === second) return this.at(top).day
         if (wave === top && quirk === 0) return this.at(second).day
@@ -137,10 +138,10 @@ export class Plan {
   }
 
   modified(product: number, wave: number) {
-    return this.published(product, wave) - 1 - (hashOf(this.size.seed, 5, product, wave) % 240)
+    return this.published(product, wave) - 1 - (hashNumbers(this.size.seed, 5, product, wave) % 240)
   }
 
-  /** Until 2023 the day of publication, afterwards that of the modification: both are in the real files. */
+  /** Until 2023 the day of publication, later the day of modification, as in the real files. */
   available(product: number, wave: number) {
     const published = this.published(product, wave)
     return published < availableIsModifiedFrom ? published : this.modified(product, wave)
@@ -149,8 +150,8 @@ export class Plan {
   /** Latest publication, then availability, modification and id. */
   current(product: number) {
     const mask = this.masks[product] ?? 0
-    const top = highest(mask)
-    const second = highest(mask & ~(1 << top))
+    const top = findHighestBit(mask)
+    const second = findHighestBit(mask & ~(1 << top))
     if (second < 0) return top
     for (const day of [this.published, this.available, this.modified]) {
       const difference = day.call(this, product, top) - day.call(this, product, second)
@@ -179,4 +180,4 @@ export class Plan {
   }
 }
 
-const availableIsModifiedFrom = dayOf("2024-01-01")
+const availableIsModifiedFrom = parseDay("2024-01-01")

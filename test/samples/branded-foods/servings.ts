@@ -1,4 +1,4 @@
-/** Serving sizes, their units and household texts, package weights: the frequent ones of the source with their frequency there. */
+/** Frequent serving sizes, units, household texts and package weights of the source, with their frequencies. */
 import { type Chance, Weighted } from "./chance.ts"
 import { shortText } from "./decimals.ts"
 
@@ -109,7 +109,7 @@ export const weights = new Weighted<string>([
   ["2.27 kg", 6],
   ["1 GAL/3.78 L", 6]
 ])
-/** What a serving weighs, and how the file spells that. */
+/** Draws the weight of a serving, and its text in the file. */
 export const drawServing = (chance: Chance, liquid: boolean) => {
   const whole = (liquid ? millilitreSizes : gramSizes).draw(chance)
   const draw = chance.unit()
@@ -117,7 +117,7 @@ export const drawServing = (chance: Chance, liquid: boolean) => {
   if (draw > 0.08) return { serving: { digits: whole, scale: 0 }, size: whole.toString() }
   const serving = { digits: whole * 10 + 1 + chance.below(9), scale: 1 }
   const size = shortText(serving)
-  // The 32-bit float next to it, in the digits of a 64-bit one: 56.7 is 56.70000076293945.
+  // The nearest 32-bit float, with the digits of a 64-bit one: 56.7 is 56.70000076293945.
   return { serving, size: draw < 0.014 ? `${Math.fround(Number(size))}` : size }
 }
 

@@ -1,6 +1,6 @@
 /**
- * What is sold: per shelf the categories of the source that belong to it (with their weight among foods), words for names and the
- * ingredients that come first. Category names are those of FoodData Central, some with two blanks or broken characters, as there.
+ * Kinds of foods by shelf: categories of the source with their weights, words for names, and first ingredients. Category
+ * names are those of FoodData Central, some with two spaces or broken characters, as in the source.
  */
 import type { Chance } from "./chance.ts"
 import { Weighted } from "./chance.ts"
@@ -11,7 +11,7 @@ export interface Shelf {
   readonly flavours: readonly [string, ...Array<string>]
   readonly bases: readonly [string, ...Array<string>]
   readonly liquid: boolean
-  /** GS1 product class; only GDSN sends one. */
+  /** GS1 product class, only from GDSN. */
   readonly gpc: number
 }
 
@@ -20,7 +20,7 @@ const words = (text: string): readonly [string, ...Array<string>] => {
   return [first, ...rest]
 }
 
-/** Poured shelves: their servings are mostly in ml. */
+/** Shelves of liquids: their servings are mostly in ml. */
 const liquids: ReadonlySet<number> = new Set([10000201, 10000202, 10000203, 10000217])
 
 const shelf = (
@@ -345,7 +345,7 @@ export const shelves: ReadonlyArray<Shelf> = [
   )
 ]
 
-/** Columns that slipped: a price where a category belongs. */
+/** Prices in place of categories, from shifted columns. */
 const junk: ReadonlyArray<string> = ["21.99", "18.18", "16.9", "3.66", "4.5", "12"]
 
 const byCategory = new Weighted(

@@ -1,4 +1,4 @@
-/** Files are written in pieces of about a megabyte; a release of gigabytes is never in memory. */
+/** Writes files in pieces of about a megabyte, so that a release of gigabytes is never in memory. */
 import { closeSync, openSync, writeSync } from "node:fs"
 
 const room = 1 << 20
@@ -22,7 +22,7 @@ export class Sink {
     this.text = ""
   }
 
-  /** What is left is written, and the file closed even if that fails. */
+  /** Writes the rest, and closes the file even if this fails. */
   close() {
     try {
       this.flush()
@@ -32,7 +32,7 @@ export class Sink {
   }
 }
 
-/** Files that are written side by side. */
+/** Several files that are written at the same time. */
 export class Sinks {
   private readonly opened: Array<Sink> = []
 
@@ -42,7 +42,7 @@ export class Sinks {
     return sink
   }
 
-  /** Closes every file, also after one could not be: a full disk leaves no file open. */
+  /** Closes every file, even if closing another one fails. */
   close(): void {
     const sink = this.opened.pop()
     if (!sink) return

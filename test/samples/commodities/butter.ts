@@ -1,29 +1,29 @@
 /**
- * Butter of the sales survey. The monthly averages are published (they make the Class IV price), single weeks only lately:
- * weeks are walked and then shifted until each month, as printed when its class price was announced, averages to the
- * published number. The two Class I prices that are known fix two pairs of weeks in the same way.
+ * Butter of the sales survey. Monthly averages are published (for the Class IV price), but only recent weeks: the other
+ * weeks are generated, and then shifted until each month, as printed when its class price was announced, averages to the
+ * published number. The two known Class I prices determine two pairs of weeks in the same way.
  */
 
 import type { Day } from "./calendar.ts"
 import { weightedAverage } from "./decimal.ts"
 import { classIMonths, classIvMonths, type Print, recentWeeks } from "./facts.ts"
 import { advancedReportWeek, butterfatPrice, classIvSkim, milkPrice } from "./formulas.ts"
-import { at, needed } from "./lookup.ts"
-import { lineThrough, wobble } from "./paths.ts"
-import { inventedPrints, printAsOf, type SurveyWeek, unrevised } from "./prints.ts"
-import { chance } from "./random.ts"
+import { getElement, getValue } from "./lookup.ts"
+import { addNoise, interpolate } from "./paths.ts"
+import { findPrint, inventPrints, repeatPrint, type SurveyWeek } from "./prints.ts"
+import { makeChance } from "./random.ts"
 
-/** Weeks whose average, as printed in one report, is known. */
+/** Weeks with a known average, as one report printed it. */
 interface Goal {
   readonly weeks: ReadonlyArray<Day>
   readonly report: Day
   readonly average: number
 }
 
-const averageIn = (goal: Pick<Goal, "weeks" | "report">, survey: ReadonlyMap<Day, SurveyWeek>) =>
+const computeAverage = (goal: Pick<Goal, "weeks" | "report">, survey: ReadonlyMap<Day, SurveyWeek>) =>
   weightedAverage(
     goal.weeks.flatMap((week) => {
-      const print = printAsOf(needed(survey, week), goal.report)
+      const print = findPrint(getValue(survey, week), goal.report)
       return print ? [print] : []
     })
   )
@@ -34,7 +34,7 @@ const monthGoals = (weeks: ReadonlyArray<Day>): ReadonlyArray<Goal> => {
     month.published
       ? [
           {
-            weeks: weeks.filter((week) => week > at(months, index - 1).lastWeek && week <= month.lastWeek),
+            weeks: weeks.filter((week) => week > getElement(months, index - 1).lastWeek && week <= month.lastWeek),
             report: month.lastWeek,
             average: month.published.butter
           }
@@ -43,29 +43,29 @@ const monthGoals = (weeks: ReadonlyArray<Day>): ReadonlyArray<Goal> => {
   )
 }
 
-/** Every butter average that gives the Class I price would do; the middle one is taken. Class IV skim is the higher. */
+/** Several butter averages result in the Class I price; the middle one is used. Class IV skim is the higher value. */
 const classIGoals = (nonfatDryMilk: ReadonlyMap<Day, SurveyWeek>): ReadonlyArray<Goal> =>
   [...classIMonths()].map(([month, price]) => {
     const report = advancedReportWeek(month)
     const weeks = [report - 7, report]
-    const powder = averageIn({ weeks, report }, nonfatDryMilk)
+    const powder = computeAverage({ weeks, report }, nonfatDryMilk)
     const { skim } = classIvSkim(month, powder ?? 0)
     const fitting: Array<number> = []
     for (let butter = 10_000; butter < 30_000; butter++)
       if (milkPrice(skim, butterfatPrice(month, butter)) === price) fitting.push(butter)
-    return { weeks, report, average: at(fitting, fitting.length >> 1) }
+    return { weeks, report, average: getElement(fitting, fitting.length >> 1) }
   })
 
-/** A line through the month means misses them a little; the line is bent until it does so no more. */
-const bentPath = (weeks: ReadonlyArray<Day>, goals: ReadonlyArray<Goal>, known: ReadonlyMap<Day, Print>) => {
-  const middleOf = (goal: Goal) => (at(goal.weeks, 0) + goal.report) / 2
-  const line = lineThrough(goals.map((goal) => [middleOf(goal), goal.average] as const))
-  const path = wobble("butter", weeks, line, { size: 260, memory: 0.7 })
-  let prices = new Map(weeks.map((week, index) => [week, known.get(week)?.price ?? at(path, index)]))
+/** A line through the monthly means misses them slightly, so it is bent until it meets them. */
+const bendPath = (weeks: ReadonlyArray<Day>, goals: ReadonlyArray<Goal>, known: ReadonlyMap<Day, Print>) => {
+  const middleOf = (goal: Goal) => (getElement(goal.weeks, 0) + goal.report) / 2
+  const line = interpolate(goals.map((goal) => [middleOf(goal), goal.average] as const))
+  const path = addNoise("butter", weeks, line, { size: 260, memory: 0.7 })
+  let prices = new Map(weeks.map((week, index) => [week, known.get(week)?.price ?? getElement(path, index)]))
   for (let round = 0; round < 12; round++) {
-    const misses = lineThrough(
+    const misses = interpolate(
       goals.map((goal) => {
-        const mean = goal.weeks.reduce((sum, week) => sum + needed(prices, week), 0) / goal.weeks.length
+        const mean = goal.weeks.reduce((sum, week) => sum + getValue(prices, week), 0) / goal.weeks.length
         return [middleOf(goal), goal.average - mean] as const
       })
     )
@@ -74,18 +74,18 @@ const bentPath = (weeks: ReadonlyArray<Day>, goals: ReadonlyArray<Goal>, known: 
   return new Map([...prices].map(([week, price]) => [week, Math.round(price)]))
 }
 
-const shifted = (week: SurveyWeek, by: number): SurveyWeek => ({
+const shiftWeek = (week: SurveyWeek, by: number): SurveyWeek => ({
   week: week.week,
   prints: week.prints.map((print) => print && { price: print.price + by, pounds: print.pounds })
 })
 
-/** One step moves the average by at most one unit of its last place, so none is jumped over. */
-const meet = (goal: Goal, survey: Map<Day, SurveyWeek>, fixed: ReadonlySet<Day>) => {
+/** One step moves the average by at most one unit of its last place, so it cannot skip the goal. */
+const meetGoal = (goal: Goal, survey: Map<Day, SurveyWeek>, fixed: ReadonlySet<Day>) => {
   const free = goal.weeks.filter((week) => !fixed.has(week))
   for (let step = 0; step < 2000; step++) {
-    const average = averageIn(goal, survey)
+    const average = computeAverage(goal, survey)
     if (average === null || average === goal.average) return
-    for (const week of free) survey.set(week, shifted(needed(survey, week), Math.sign(goal.average - average)))
+    for (const week of free) survey.set(week, shiftWeek(getValue(survey, week), Math.sign(goal.average - average)))
   }
   throw new Error(`butter weeks up to day ${goal.report} cannot average to ${goal.average}`)
 }
@@ -97,20 +97,20 @@ export const butterPrices = (
 ): ReadonlyArray<SurveyWeek> => {
   const known = recentWeeks("butter")
   const months = monthGoals(weeks)
-  const prices = bentPath(weeks, months, known)
-  const random = chance("butter prints")
+  const prices = bendPath(weeks, months, known)
+  const random = makeChance("butter prints")
   const survey = new Map(
     weeks.map((week): readonly [Day, SurveyWeek] => {
       const published = known.get(week)
-      if (unsurveyed.has(week)) return [week, { week, prints: unrevised<Print>(null) }]
-      if (published) return [week, { week, prints: unrevised(published) }]
-      const final = { price: needed(prices, week), pounds: random.whole(2_600_000, 6_400_000) }
-      return [week, { week, prints: inventedPrints(random, final) }]
+      if (unsurveyed.has(week)) return [week, { week, prints: repeatPrint<Print>(null) }]
+      if (published) return [week, { week, prints: repeatPrint(published) }]
+      const final = { price: getValue(prices, week), pounds: random.whole(2_600_000, 6_400_000) }
+      return [week, { week, prints: inventPrints(random, final) }]
     })
   )
   const fixed = new Set(known.keys())
   for (const goal of [...classIGoals(new Map(nonfatDryMilk.map((week) => [week.week, week]))), ...months]) {
-    meet(goal, survey, fixed)
+    meetGoal(goal, survey, fixed)
     for (const week of goal.weeks) fixed.add(week)
   }
   return [...survey.values()]

@@ -1,29 +1,29 @@
-/** Days as whole numbers since 1970-01-01, the two date spellings of the upstreams, federal and exchange holidays. */
+/** Days as numbers since 1970-01-01, the two date formats of the sources, federal and exchange holidays. */
 
 export type Day = number
 
-export const dayOf = (iso: string): Day => Date.parse(`${iso}T00:00:00Z`) / 86_400_000
-export const isoOf = (day: Day) => new Date(day * 86_400_000).toISOString().slice(0, 10)
+export const parseDay = (iso: string): Day => Date.parse(`${iso}T00:00:00Z`) / 86_400_000
+export const formatDay = (day: Day) => new Date(day * 86_400_000).toISOString().slice(0, 10)
 /** `MM/DD/YYYY`. */
-export const usDate = (day: Day) => isoOf(day).replace(/(\d+)-(\d+)-(\d+)/, "$2/$3/$1")
-export const dayOfUsDate = (text: string): Day => dayOf(text.replace(/(\d+)\/(\d+)\/(\d+).*/, "$3-$1-$2"))
+export const formatUsDate = (day: Day) => formatDay(day).replace(/(\d+)-(\d+)-(\d+)/, "$2/$3/$1")
+export const parseUsDate = (text: string): Day => parseDay(text.replace(/(\d+)\/(\d+)\/(\d+).*/, "$3-$1-$2"))
 /** 0 is Sunday. */
-export const weekdayOf = (day: Day) => (((day + 4) % 7) + 7) % 7
-const yearOf = (day: Day) => Number(isoOf(day).slice(0, 4))
+export const getWeekday = (day: Day) => (((day + 4) % 7) + 7) % 7
+const getYear = (day: Day) => Number(formatDay(day).slice(0, 4))
 /** `YYYY-MM`. */
-export const monthOf = (day: Day) => isoOf(day).slice(0, 7)
-export const monthAfter = (month: string) => monthOf(dayOf(`${month}-01`) + 31)
-export const lastDayOf = (month: string): Day => dayOf(`${monthAfter(month)}-01`) - 1
-export const monthsBetween = (first: string, last: string) => {
+export const getMonth = (day: Day) => formatDay(day).slice(0, 7)
+export const getNextMonth = (month: string) => getMonth(parseDay(`${month}-01`) + 31)
+export const getLastDay = (month: string): Day => parseDay(`${getNextMonth(month)}-01`) - 1
+export const listMonths = (first: string, last: string) => {
   const months: Array<string> = []
-  for (let month = first; month <= last; month = monthAfter(month)) months.push(month)
+  for (let month = first; month <= last; month = getNextMonth(month)) months.push(month)
   return months
 }
 
 const monthNames = "January February March April May June July August September October November December".split(" ")
-export const monthNameOf = (month: string) => String(monthNames[Number(month.slice(5)) - 1])
+export const getMonthName = (month: string) => String(monthNames[Number(month.slice(5)) - 1])
 
-export const daysBetween = (first: Day, last: Day, step = 1) => {
+export const listDays = (first: Day, last: Day, step = 1) => {
   const days: Array<Day> = []
   for (let day = first; day <= last; day += step) days.push(day)
   return days
@@ -31,21 +31,21 @@ export const daysBetween = (first: Day, last: Day, step = 1) => {
 
 /** The n-th given weekday of a month; n = -1 is the last one. */
 const nth = (n: number, weekday: number, month: string): Day => {
-  if (n < 0) return lastDayOf(month) - ((weekdayOf(lastDayOf(month)) - weekday + 7) % 7)
-  const first = dayOf(`${month}-01`)
-  return first + ((weekday - weekdayOf(first) + 7) % 7) + 7 * (n - 1)
+  if (n < 0) return getLastDay(month) - ((getWeekday(getLastDay(month)) - weekday + 7) % 7)
+  const first = parseDay(`${month}-01`)
+  return first + ((weekday - getWeekday(first) + 7) % 7) + 7 * (n - 1)
 }
 
-/** A holiday on a Sunday is kept on Monday, one on a Saturday on Friday. */
+/** A holiday on a Sunday moves to Monday, one on a Saturday to Friday. */
 const observed = (day: Day): Day => {
-  if (weekdayOf(day) === 0) return day + 1
-  return weekdayOf(day) === 6 ? day - 1 : day
+  if (getWeekday(day) === 0) return day + 1
+  return getWeekday(day) === 6 ? day - 1 : day
 }
 
 const perYear = (list: (year: number) => ReadonlyArray<Day>) => {
   const known = new Map<number, ReadonlySet<Day>>()
   return (day: Day) => {
-    const year = yearOf(day)
+    const year = getYear(day)
     const days = known.get(year) ?? new Set(list(year))
     known.set(year, days)
     return days.has(day)
@@ -63,12 +63,12 @@ const isFederalHoliday = perYear((year) => [
   ...mondays(year),
   nth(2, 1, `${year}-10`),
   nth(4, 4, `${year}-11`),
-  observed(dayOf(`${year}-01-01`)),
-  observed(dayOf(`${year + 1}-01-01`)),
-  ...(year >= 2021 ? [observed(dayOf(`${year}-06-19`))] : []),
-  observed(dayOf(`${year}-07-04`)),
-  observed(dayOf(`${year}-11-11`)),
-  observed(dayOf(`${year}-12-25`))
+  observed(parseDay(`${year}-01-01`)),
+  observed(parseDay(`${year + 1}-01-01`)),
+  ...(year >= 2021 ? [observed(parseDay(`${year}-06-19`))] : []),
+  observed(parseDay(`${year}-07-04`)),
+  observed(parseDay(`${year}-11-11`)),
+  observed(parseDay(`${year}-12-25`))
 ])
 
 /** Western Easter Sunday, by the anonymous Gregorian computus. */
@@ -81,22 +81,22 @@ const easter = (year: number): Day => {
   const l = (32 + 2 * (b % 4) + 2 * Math.floor(c / 4) - h - (c % 4)) % 7
   const m = Math.floor((a + 11 * h + 22 * l) / 451)
   const n = h + l - 7 * m + 114
-  return dayOf(`${year}-${String(Math.floor(n / 31)).padStart(2, "0")}-01`) + (n % 31)
+  return parseDay(`${year}-${String(Math.floor(n / 31)).padStart(2, "0")}-01`) + (n % 31)
 }
 
-/** The dairy spot market also rests on Good Friday and on the day after Thanksgiving. */
+/** The dairy spot market is also closed on Good Friday and on the day after Thanksgiving. */
 const isExchangeHoliday = perYear((year) => [
   ...mondays(year),
   easter(year) - 2,
   nth(4, 4, `${year}-11`),
   nth(4, 4, `${year}-11`) + 1,
-  ...(weekdayOf(dayOf(`${year}-01-01`)) === 6 ? [] : [observed(dayOf(`${year}-01-01`))]),
-  ...(year >= 2022 ? [observed(dayOf(`${year}-06-19`))] : []),
-  observed(dayOf(`${year}-07-04`)),
-  observed(dayOf(`${year}-12-25`))
+  ...(getWeekday(parseDay(`${year}-01-01`)) === 6 ? [] : [observed(parseDay(`${year}-01-01`))]),
+  ...(year >= 2022 ? [observed(parseDay(`${year}-06-19`))] : []),
+  observed(parseDay(`${year}-07-04`)),
+  observed(parseDay(`${year}-12-25`))
 ])
 
-const isWeekend = (day: Day) => weekdayOf(day) === 0 || weekdayOf(day) === 6
+const isWeekend = (day: Day) => getWeekday(day) === 0 || getWeekday(day) === 6
 export const isTradingDay = (day: Day) => !isWeekend(day) && !isExchangeHoliday(day)
 export const isFederalWorkday = (day: Day) => !isWeekend(day) && !isFederalHoliday(day)
 

@@ -1,17 +1,17 @@
-/** Decimals as whole numbers of their last place: `16140` at four places is 1.6140. Halves round up, as in the reports. */
+/** Decimals as whole numbers in units of their last place: `16140` with four places is 1.6140. Halves round up, as in the reports. */
 
-/** Both arguments whole, the denominator positive, the numerator below 2^52. */
-export const halfUp = (numerator: number, denominator: number) =>
+/** Both arguments are whole, the denominator positive, the numerator below 2^52. */
+export const divideHalfUp = (numerator: number, denominator: number) =>
   Math.floor((2 * numerator + denominator) / (2 * denominator))
 
-/** `fixed(16140, 4)` is `"1.6140"`. */
-export const fixed = (value: number, places: number) => {
+/** `formatFixed(16140, 4)` is `"1.6140"`. */
+export const formatFixed = (value: number, places: number) => {
   const digits = String(Math.abs(value)).padStart(places + 1, "0")
   return `${value < 0 ? "-" : ""}${digits.slice(0, -places)}.${digits.slice(-places)}`
 }
 
-/** `unfixed("1.6140", 4)` is `16140`. */
-export const unfixed = (text: string, places: number) => {
+/** `parseFixed("1.6140", 4)` is `16140`. */
+export const parseFixed = (text: string, places: number) => {
   const [whole = "", fraction = ""] = text.split(".")
   const value = Number(whole + fraction.padEnd(places, "0"))
   if (!/^\d+(\.\d+)?$/.test(text) || fraction.length > places || !Number.isSafeInteger(value))
@@ -20,14 +20,14 @@ export const unfixed = (text: string, places: number) => {
 }
 
 /** `"10,362,221"`. */
-export const withCommas = (value: number) => String(value).replace(/\B(?=(\d{3})+$)/g, ",")
+export const addCommas = (value: number) => String(value).replace(/\B(?=(\d{3})+$)/g, ",")
 
 /** Average of prices weighted by pounds, half-up at the scale of the prices; null without any pound. */
 export const weightedAverage = (prints: ReadonlyArray<{ readonly price: number; readonly pounds: number }>) => {
   const pounds = prints.reduce((sum, print) => sum + print.pounds, 0)
   return pounds === 0
     ? null
-    : halfUp(
+    : divideHalfUp(
         prints.reduce((sum, print) => sum + print.price * print.pounds, 0),
         pounds
       )

@@ -1,10 +1,10 @@
 /**
- * Federal order formulas, half-up at every step: component prices and milk classes from survey averages. Prices per pound
- * in 0.0001 USD, per hundredweight in 0.01 USD. The Class IV part agrees to the cent with every announced month since
- * April 2012; the cheese part follows the orders' text and was not compared with announcements.
+ * Federal order formulas, which round half up at every step: component prices and milk classes from survey averages.
+ * Prices per pound are in 0.0001 USD, per hundredweight in 0.01 USD. The Class IV part equals every announcement since
+ * April 2012. The cheese part follows the text of the orders, and was not compared with announcements.
  */
-import { type Day, dayOf, weekdayOf } from "./calendar.ts"
-import { halfUp } from "./decimal.ts"
+import { type Day, getWeekday, parseDay } from "./calendar.ts"
+import { divideHalfUp } from "./decimal.ts"
 
 export interface Averages {
   readonly butter: number
@@ -26,40 +26,40 @@ const composition = (month: string) =>
     : { protein: 33, otherSolids: 60, nonfatSolids: 93 }
 
 /** At 3.5 % butterfat. */
-export const milkPrice = (skim: number, butterfat: number) => halfUp(965 * skim + 35 * butterfat, 1000)
+export const milkPrice = (skim: number, butterfat: number) => divideHalfUp(965 * skim + 35 * butterfat, 1000)
 
 export const butterfatPrice = (month: string, butter: number) =>
-  halfUp((butter - allowances(month).butter) * 1211, 1000)
+  divideHalfUp((butter - allowances(month).butter) * 1211, 1000)
 
 export const classIvSkim = (month: string, nonfatDryMilk: number) => {
-  const nonfatSolids = halfUp((nonfatDryMilk - allowances(month).nonfatDryMilk) * 99, 100)
-  return { nonfatSolids, skim: halfUp(nonfatSolids * composition(month).nonfatSolids, 1000) }
+  const nonfatSolids = divideHalfUp((nonfatDryMilk - allowances(month).nonfatDryMilk) * 99, 100)
+  return { nonfatSolids, skim: divideHalfUp(nonfatSolids * composition(month).nonfatSolids, 1000) }
 }
 
 export const classIiiSkim = (month: string, averages: Averages) => {
   const { cheese, whey, butterfatRecovery } = allowances(month)
   const margin = averages.cheese - cheese
   const inCheese = margin * 1572 - butterfatPrice(month, averages.butter) * butterfatRecovery * 10
-  const protein = halfUp(margin * 138_300 + inCheese * 117, 100_000)
-  const otherSolids = halfUp((averages.whey - whey) * 103, 100)
+  const protein = divideHalfUp(margin * 138_300 + inCheese * 117, 100_000)
+  const otherSolids = divideHalfUp((averages.whey - whey) * 103, 100)
   const { protein: proteinPounds, otherSolids: otherPounds } = composition(month)
-  return { protein, otherSolids, skim: halfUp(protein * proteinPounds + otherSolids * otherPounds, 1000) }
+  return { protein, otherSolids, skim: divideHalfUp(protein * proteinPounds + otherSolids * otherPounds, 1000) }
 }
 
-/** Class II: the advanced Class IV skim value and 0.70 USD; its butterfat is 0.0070 USD dearer. */
+/** Class II: the advanced Class IV skim value plus 0.70 USD; its butterfat costs 0.0070 USD more. */
 export const classIiSkim = (month: string, nonfatDryMilk: number) => {
   const skim = classIvSkim(month, nonfatDryMilk).skim + 70
-  return { skim, nonfatSolids: halfUp(skim * 1000, composition(month).nonfatSolids) }
+  return { skim, nonfatSolids: divideHalfUp(skim * 1000, composition(month).nonfatSolids) }
 }
 export const classIiButterfat = (butterfat: number) => butterfat + 70
 
-/** The higher of the two advanced skim values; from May 2019 to May 2025 their average and 0.74 USD. */
+/** The higher of the two advanced skim values; from May 2019 to May 2025 their average plus 0.74 USD. */
 export const classISkim = (month: string, classIii: number, classIv: number) =>
-  month >= "2019-05" && month < "2025-06" ? halfUp(classIii + classIv, 2) + 74 : Math.max(classIii, classIv)
+  month >= "2019-05" && month < "2025-06" ? divideHalfUp(classIii + classIv, 2) + 74 : Math.max(classIii, classIv)
 
-/** Advanced prices come out with the survey of a Wednesday from the 17th to the 23rd of the month before. */
+/** Advanced prices are published with the survey on a Wednesday from the 17th to the 23rd of the previous month. */
 export const advancedReportWeek = (month: string): Day => {
-  const latest = dayOf(`${month}-01`) - 1
+  const latest = parseDay(`${month}-01`) - 1
   const the23rd = latest - (new Date(latest * 86_400_000).getUTCDate() - 23)
-  return the23rd - ((weekdayOf(the23rd) + 4) % 7) - 4
+  return the23rd - ((getWeekday(the23rd) + 4) % 7) - 4
 }

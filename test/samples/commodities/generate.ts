@@ -1,7 +1,7 @@
 /**
- * Writes the sample payloads: `node test/samples/commodities/generate.ts [OUT_DIR]`, by default into
- * `pipelines/commodities/samples`.
- * Fixed seed, no clock, no network: the same facts give the same payloads. `README.md` says what is fact and what is not.
+ * Writes the sample payloads: `node test/samples/commodities/generate.ts [OUT_DIR]`, by default to
+ * `pipelines/commodities/samples`, whose `README.md` says which numbers are facts. Fixed seed, no clock, no network: the
+ * same facts result in the same payloads.
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
@@ -13,7 +13,7 @@ import { spotProducts } from "./spot.ts"
 import { spotPayloads } from "./spot-reports.ts"
 import { surveys } from "./survey.ts"
 
-/** One payload at a time: the largest are some four megabytes of text. */
+/** One payload at a time: the largest have about 4 MB of text. */
 export function* samplePayloads(): Generator<Payload> {
   const survey = surveys()
   const regional = regionalRanges(survey)
@@ -23,7 +23,7 @@ export function* samplePayloads(): Generator<Payload> {
   yield* regionalPayloads(regional)
 }
 
-/** Without a time and without the name of a system in its header, so that the bytes do not depend on the machine. */
+/** The header has neither a time nor a system name, so that the bytes do not depend on the machine. */
 const gzipped = (body: string) => {
   const bytes = gzipSync(body, { level: 9 })
   bytes.fill(0, 4, 8)

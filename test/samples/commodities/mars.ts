@@ -1,29 +1,29 @@
-/** Payloads of the Market News service: envelope, the columns every dairy row has, and the stamps of publication. */
+/** Payloads of the Market News service: envelope, columns of every dairy row, and publication times. */
 
-import { type Day, usDate } from "./calendar.ts"
+import { type Day, formatUsDate } from "./calendar.ts"
 import { marketNewsReports } from "./facts.ts"
-import { needed } from "./lookup.ts"
+import { getValue } from "./lookup.ts"
 import type { Payload } from "./mpr.ts"
-import { chance } from "./random.ts"
+import { makeChance } from "./random.ts"
 
 export type MarsRow = Readonly<Record<string, string | number | null>>
 
 const host = "marsapi.ams.usda.gov/services/v1.2/reports"
 export const reports = marketNewsReports()
 
-const statsOf = (rows: ReadonlyArray<MarsRow>) => ({
+const makeStats = (rows: ReadonlyArray<MarsRow>) => ({
   returnedRows: rows.length,
   userAllowedRows: 100_000,
   totalRows: rows.length
 })
 
-/** A report without sections answers with its rows directly. */
+/** A report without sections returns its rows directly. */
 export const marsPayload = (slug: number, rows: ReadonlyArray<MarsRow>): Payload => ({
   path: `${host}/${slug}`,
-  body: JSON.stringify({ stats: statsOf(rows), results: rows })
+  body: JSON.stringify({ stats: makeStats(rows), results: rows })
 })
 
-/** The answer to `?allSections=true`: one envelope per section. */
+/** The response to `?allSections=true`: one envelope per section. */
 export const marsSectionsPayload = (
   slug: number,
   sections: ReadonlyArray<{ readonly name: string; readonly rows: ReadonlyArray<MarsRow> }>
@@ -32,34 +32,34 @@ export const marsSectionsPayload = (
   return {
     path: `${host}/${slug}`,
     body: JSON.stringify(
-      sections.map(({ name, rows }) => ({ reportSection: name, reportSections, stats: statsOf(rows), results: rows }))
+      sections.map(({ name, rows }) => ({ reportSection: name, reportSections, stats: makeStats(rows), results: rows }))
     )
   }
 }
 
 const twoDigits = (value: number) => String(value).padStart(2, "0")
 
-/** The newest report bears its true stamp; earlier ones its hour and minute, with a second of their own. */
-export const stampOf = (slug: number, day: Day, newest: boolean) => {
-  const { published } = needed(reports, slug)
+/** The newest report has its real time; earlier ones have the same hour and minute, with different seconds. */
+export const makeStamp = (slug: number, day: Day, newest: boolean) => {
+  const { published } = getValue(reports, slug)
   if (newest) return published
-  const second = twoDigits(chance(`stamp ${slug} ${day}`).whole(0, 59))
-  return `${usDate(day)} ${published.slice(11, 16)}:${second}`
+  const second = twoDigits(makeChance(`stamp ${slug} ${day}`).whole(0, 59))
+  return `${formatUsDate(day)} ${published.slice(11, 16)}:${second}`
 }
 
 export interface Period {
   readonly begin: Day
   readonly end: Day
-  /** The trading day of a daily report, else the begin of the period. */
+  /** The trading day of a daily report, otherwise the beginning of the period. */
   readonly day: Day
   readonly published: string
 }
 
-/** The columns that open every dairy row. There `slug_id` is a number; in the list of reports it is text. */
-export const marsHead = (slug: number, period: Period): MarsRow => ({
-  report_date: usDate(period.day),
-  report_begin_date: usDate(period.begin),
-  report_end_date: usDate(period.end),
+/** The first columns of every dairy row. Here `slug_id` is a number; in the list of reports it is a text. */
+export const makeMarsHead = (slug: number, period: Period): MarsRow => ({
+  report_date: formatUsDate(period.day),
+  report_begin_date: formatUsDate(period.begin),
+  report_end_date: formatUsDate(period.end),
   published_date: period.published,
   office_name: "Madison",
   office_state: "WI",
@@ -70,7 +70,7 @@ export const marsHead = (slug: number, period: Period): MarsRow => ({
   market_location_city: null,
   slug_id: slug,
   slug_name: `AMS_${slug}`,
-  report_title: needed(reports, slug).title
+  report_title: getValue(reports, slug).title
 })
 
 /** A number without padding, as the service prints it: 18200 is `1.82`. */

@@ -1,10 +1,10 @@
 /**
  * Reports 2991 (class and component prices) and 2989 (advanced prices). Class IV and its inputs are published numbers up
- * to July 2026, Class I for two months; all else follows from the survey by the formulas.
+ * to July 2026, Class I for two months. The formulas compute all others from the survey.
  */
 
-import { type Day, monthAfter, monthNameOf, monthsBetween, usDate } from "./calendar.ts"
-import { fixed, halfUp, weightedAverage } from "./decimal.ts"
+import { type Day, formatUsDate, getMonthName, getNextMonth, listMonths } from "./calendar.ts"
+import { divideHalfUp, formatFixed, weightedAverage } from "./decimal.ts"
 import { type ClassIvMonth, classIMonths, classIvMonths, type Print } from "./facts.ts"
 import {
   type Averages,
@@ -17,57 +17,59 @@ import {
   classIvSkim,
   milkPrice
 } from "./formulas.ts"
-import { at } from "./lookup.ts"
-import { type MprRow, mprPayload, mprTail, type Payload } from "./mpr.ts"
-import { printAsOf, type SurveyWeek } from "./prints.ts"
-import { releaseOf } from "./releases.ts"
+import { getElement } from "./lookup.ts"
+import { type MprRow, makeMprTail, mprPayload, type Payload } from "./mpr.ts"
+import { findPrint, type SurveyWeek } from "./prints.ts"
+import { findRelease } from "./releases.ts"
 import { lastWeek, type Surveys } from "./survey.ts"
 
 const sections = ["Summary", "Detail"]
-const perPound = (value: number) => fixed(value, 4)
-const perCwt = (value: number) => fixed(value, 2)
+const perPound = (value: number) => formatFixed(value, 4)
+const perCwt = (value: number) => formatFixed(value, 2)
 
-const printsIn = <P extends Print>(survey: ReadonlyArray<SurveyWeek<P>>, after: Day, report: Day) =>
+const findPrints = <P extends Print>(survey: ReadonlyArray<SurveyWeek<P>>, after: Day, report: Day) =>
   survey
     .filter(({ week }) => week > after && week <= report)
     .flatMap((week) => {
-      const print = printAsOf(week, report)
+      const print = findPrint(week, report)
       return print ? [print] : []
     })
 
-const need = (average: number | null) => {
+const requireAverage = (average: number | null) => {
   if (average === null) throw new Error("a month without any survey week has no average")
   return average
 }
 
-/** Averages of the weeks after one Saturday up to another, as the report of the latter printed them. */
-const averagesIn = (survey: Surveys, month: string, after: Day, report: Day): Averages => {
-  // Barrels count 3 cents dearer, at 38 % moisture, until they left the survey with June 2025.
-  const barrels = printsIn(survey.barrel, after, report).map(({ adjusted, pounds }) => ({
+/** Averages of the weeks after one Saturday up to another, as the report of the second printed them. */
+const computeAverages = (survey: Surveys, month: string, after: Day, report: Day): Averages => {
+  // Barrels count 3 cents more, at 38 % moisture, until the survey dropped them in June 2025.
+  const barrels = findPrints(survey.barrel, after, report).map(({ adjusted, pounds }) => ({
     price: adjusted + 300,
     pounds
   }))
   return {
-    butter: need(weightedAverage(printsIn(survey.butter, after, report))),
-    cheese: need(weightedAverage([...printsIn(survey.block, after, report), ...(month < "2025-06" ? barrels : [])])),
-    nonfatDryMilk: need(weightedAverage(printsIn(survey.nonfatDryMilk, after, report))),
-    whey: need(weightedAverage(printsIn(survey.whey, after, report)))
+    butter: requireAverage(weightedAverage(findPrints(survey.butter, after, report))),
+    cheese: requireAverage(
+      weightedAverage([...findPrints(survey.block, after, report), ...(month < "2025-06" ? barrels : [])])
+    ),
+    nonfatDryMilk: requireAverage(weightedAverage(findPrints(survey.nonfatDryMilk, after, report))),
+    whey: requireAverage(weightedAverage(findPrints(survey.whey, after, report)))
   }
 }
 
 const advancedAverages = (survey: Surveys, month: string) => {
   const report = advancedReportWeek(month)
-  return averagesIn(survey, month, report - 14, report)
+  return computeAverages(survey, month, report - 14, report)
 }
 
 const monthColumns = (month: string) => ({
   report_year: month.slice(0, 4),
-  report_month: monthNameOf(month).slice(0, 3)
+  report_month: getMonthName(month).slice(0, 3)
 })
 
 const head = (week: Day, month: string): MprRow => ({
-  week_ending_date: usDate(week),
-  created_date: usDate(releaseOf(week).day),
+  week_ending_date: formatUsDate(week),
+  created_date: formatUsDate(findRelease(week).day),
   narrative: null,
   ...monthColumns(month)
 })
@@ -96,7 +98,7 @@ const classPrices = (
   { month, lastWeek: report, published }: ClassIvMonth,
   after: Day
 ): ClassColumns => {
-  const walked = averagesIn(survey, month, after, report)
+  const walked = computeAverages(survey, month, after, report)
   const averages = { ...walked, ...(published && { butter: published.butter, nonfatDryMilk: published.nonfatDryMilk }) }
   const butterfat = butterfatPrice(month, averages.butter)
   const iv = classIvSkim(month, averages.nonfatDryMilk)
@@ -123,19 +125,24 @@ const classPrices = (
 
 const classRows = (survey: Surveys): ReadonlyArray<MprRow> => {
   const known = classIvMonths()
-  const last = at(known, known.length - 1)
+  const last = getElement(known, known.length - 1)
   // August and September 2026 were announced with the weeks of 08-29 and 09-26; their prices are computed.
   const months: ReadonlyArray<ClassIvMonth> = [
     ...known,
-    { month: monthAfter(last.month), lastWeek: lastWeek - 28, published: null },
-    { month: monthAfter(monthAfter(last.month)), lastWeek, published: null }
+    { month: getNextMonth(last.month), lastWeek: lastWeek - 28, published: null },
+    { month: getNextMonth(getNextMonth(last.month)), lastWeek, published: null }
   ]
   const nothing = Object.fromEntries(classColumns.map((column) => [column, null]))
   return months
     .map((month, index) => ({
       ...head(month.lastWeek, month.month),
-      ...(index === 0 ? nothing : classPrices(survey, month, at(months, index - 1).lastWeek)),
-      ...mprTail(2991, "DYMCLASSPRICES", "Announcement of Class and Component Prices (PDF)", releaseOf(month.lastWeek))
+      ...(index === 0 ? nothing : classPrices(survey, month, getElement(months, index - 1).lastWeek)),
+      ...makeMprTail(
+        2991,
+        "DYMCLASSPRICES",
+        "Announcement of Class and Component Prices (PDF)",
+        findRelease(month.lastWeek)
+      )
     }))
     .toReversed()
 }
@@ -148,7 +155,7 @@ interface Advanced {
   readonly classIv: number
 }
 
-const advancedOf = (survey: Surveys, month: string): Advanced => {
+const computeAdvanced = (survey: Surveys, month: string): Advanced => {
   const averages = advancedAverages(survey, month)
   return {
     month,
@@ -159,13 +166,13 @@ const advancedOf = (survey: Surveys, month: string): Advanced => {
   }
 }
 
-/** Since June 2025, for extended-shelf-life milk: how the old skim formula would have done 13 to 36 months before. */
+/** Since June 2025, for extended-shelf-life milk: the result of the old skim formula 13 to 36 months before. */
 const shelfLifeAdjustment = (before: ReadonlyArray<Advanced>) => {
   const months = before.slice(-36, -12)
   const differences = months.map(
     ({ classIii, classIv }) => classISkim("2025-05", classIii, classIv) - Math.max(classIii, classIv)
   )
-  return halfUp(
+  return divideHalfUp(
     differences.reduce((sum, difference) => sum + difference, 0),
     months.length
   )
@@ -199,12 +206,12 @@ const advancedColumns = (advanced: Advanced, before: ReadonlyArray<Advanced>, kn
 const advancedRows = (survey: Surveys): ReadonlyArray<MprRow> => {
   const known = classIMonths()
   const title = "Announcement of Advanced Prices and Pricing Factors (PDF)"
-  return monthsBetween("2012-04", "2026-10")
-    .map((month) => advancedOf(survey, month))
+  return listMonths("2012-04", "2026-10")
+    .map((month) => computeAdvanced(survey, month))
     .map((advanced, index, all) => ({
       ...head(advanced.report, advanced.month),
       ...advancedColumns(advanced, all.slice(0, index), known.get(advanced.month)),
-      ...mprTail(2989, "DYMADVANCEDPRICES", title, releaseOf(advanced.report))
+      ...makeMprTail(2989, "DYMADVANCEDPRICES", title, findRelease(advanced.report))
     }))
     .toReversed()
 }

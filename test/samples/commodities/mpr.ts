@@ -1,13 +1,13 @@
 /** Payloads of the Datamart service: envelope and the ten sections of the weekly survey (report 2993). */
-import { type Day, usDate } from "./calendar.ts"
-import { fixed, withCommas } from "./decimal.ts"
+import { type Day, formatUsDate } from "./calendar.ts"
+import { addCommas, formatFixed } from "./decimal.ts"
 import type { BarrelPrint, Print } from "./facts.ts"
-import { finalOf, printAsOf, type SurveyWeek } from "./prints.ts"
-import { chance } from "./random.ts"
-import { type Release, releaseOf } from "./releases.ts"
+import { findPrint, getFinalPrint, type SurveyWeek } from "./prints.ts"
+import { makeChance } from "./random.ts"
+import { findRelease, type Release } from "./releases.ts"
 import { firstReport, lastWeek, type Surveys } from "./survey.ts"
 
-/** Every value of this service is text or null, numbers with thousands commas included. */
+/** Every value of this service is a text or null. Numbers have commas between thousands. */
 export type MprRow = Readonly<Record<string, string | null>>
 
 export interface Payload {
@@ -36,8 +36,8 @@ export const mprPayload = (
   )}, "results" : [ ${rows.map(objectOf).join(",\n")} ] }`
 })
 
-/** The columns that close every row of the dairy reports. */
-export const mprTail = (slug: number, slugName: string, title: string, release: Release): MprRow => ({
+/** The last columns of every row of the dairy reports. */
+export const makeMprTail = (slug: number, slugName: string, title: string, release: Release): MprRow => ({
   report_title: title,
   slug_name: slugName,
   slug_id: String(slug),
@@ -55,7 +55,7 @@ export const mprTail = (slug: number, slugName: string, title: string, release: 
 
 const orNull = (value: number | undefined, text: (value: number) => string) =>
   value === undefined ? null : text(value)
-const perPound = (value: number) => fixed(value, 4)
+const perPound = (value: number) => formatFixed(value, 4)
 
 /** One rolling section and its final twin, which have the same price columns. */
 interface Section<P extends Print = Print> {
@@ -68,14 +68,14 @@ const plain =
   (column: string) =>
   (print: Print | null): MprRow => ({
     [`${column}_Price`]: orNull(print?.price, perPound),
-    [`${column}_Sales`]: orNull(print?.pounds, withCommas)
+    [`${column}_Sales`]: orNull(print?.pounds, addCommas)
   })
 
 const barrel = (print: BarrelPrint | null): MprRow => ({
   cheese_500_Price: orNull(print?.price, perPound),
   cheese_500_Wtd_Price: orNull(print?.adjusted, perPound),
-  cheese_500_Sales: orNull(print?.pounds, withCommas),
-  cheese_500_Wtd_Mst: orNull(print?.moisture, (value) => fixed(value, 2))
+  cheese_500_Sales: orNull(print?.pounds, addCommas),
+  cheese_500_Wtd_Mst: orNull(print?.moisture, (value) => formatFixed(value, 2))
 })
 
 const names = [
@@ -88,17 +88,17 @@ const names = [
 const sections = ["Summary", ...names, ...names.map((name) => `Final ${name}`)]
 
 const head = (week: Day, release: Release): MprRow => ({
-  week_ending_date: usDate(week),
-  created_date: usDate(release.day),
+  week_ending_date: formatUsDate(week),
+  created_date: formatUsDate(release.day),
   narrative: null
 })
 
 const tail = (release: Release) =>
-  mprTail(2993, "DYWDAIRYPRODUCTSSALES", "National Dairy Products Sales Report (PDF)", release)
+  makeMprTail(2993, "DYWDAIRYPRODUCTSSALES", "National Dairy Products Sales Report (PDF)", release)
 
-/** Ascending in one report and descending in the next, as seen; now and then neither. */
+/** Ascending in one report and descending in the next, sometimes neither, as in real payloads. */
 const inReportOrder = <T>(report: Day, ascending: ReadonlyArray<T>): ReadonlyArray<T> => {
-  const random = chance(`order ${usDate(report)}`)
+  const random = makeChance(`order ${formatUsDate(report)}`)
   if (random.happens(0.1) && lastWeek - report > 600) return random.shuffled(ascending)
   return (lastWeek - report) % 14 === 0 ? ascending : ascending.toReversed()
 }
@@ -106,13 +106,13 @@ const inReportOrder = <T>(report: Day, ascending: ReadonlyArray<T>): ReadonlyArr
 const rollingRows = <P extends Print>({ survey, columns }: Section<P>) => {
   const rows: Array<MprRow> = []
   for (let report = lastWeek; report >= firstReport; report -= 7) {
-    const release = releaseOf(report)
+    const release = findRelease(report)
     const five = survey.filter(({ week }) => week <= report && week > report - 35)
     for (const week of inReportOrder(report, five))
       rows.push({
-        ...head(report, release), // here the lower-case column is the report's week
-        "Week Ending Date": usDate(week.week),
-        ...columns(printAsOf(week, report)),
+        ...head(report, release), // here the lower-case column is the week of the report
+        "Week Ending Date": formatUsDate(week.week),
+        ...columns(findPrint(week, report)),
         ...tail(release)
       })
   }
@@ -124,8 +124,8 @@ const finalRows = <P extends Print>({ survey, columns }: Section<P>) =>
   survey
     .filter(({ week }) => week >= firstReport && week + 28 <= lastWeek)
     .map((week): MprRow => {
-      const release = releaseOf(week.week + 28)
-      return { ...head(week.week, release), ...columns(finalOf(week)), ...tail(release) }
+      const release = findRelease(week.week + 28)
+      return { ...head(week.week, release), ...columns(getFinalPrint(week)), ...tail(release) }
     })
     .toReversed()
 

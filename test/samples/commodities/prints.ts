@@ -1,11 +1,11 @@
-/** What each of the five reports that carry a survey week printed for it: known revisions, else invented ones. */
+/** Values that five successive reports print for a survey week: known revisions, otherwise invented ones. */
 
 import type { Day } from "./calendar.ts"
 import { type Print, revisions } from "./facts.ts"
-import { at } from "./lookup.ts"
+import { getElement } from "./lookup.ts"
 import type { Chance } from "./random.ts"
 
-/** `prints[age]` is what the report `age` weeks after the week printed; age 4 is final. */
+/** `prints[age]` is the value in the report `age` weeks later; age 4 is final. */
 export interface SurveyWeek<P extends Print = Print> {
   readonly week: Day
   readonly prints: ReadonlyArray<P | null>
@@ -13,19 +13,19 @@ export interface SurveyWeek<P extends Print = Print> {
 
 const ages = [0, 1, 2, 3, 4]
 
-/** What the given report printed for a week; a report beyond the fifth keeps the final print. */
-export const printAsOf = <P extends Print>(week: SurveyWeek<P>, report: Day) =>
+/** The value of a week in a report. Reports after the fifth keep the final value. */
+export const findPrint = <P extends Print>(week: SurveyWeek<P>, report: Day) =>
   week.prints[Math.min(4, (report - week.week) / 7)] ?? null
 
-export const finalOf = <P extends Print>(week: SurveyWeek<P>) => week.prints[4] ?? null
+export const getFinalPrint = <P extends Print>(week: SurveyWeek<P>) => week.prints[4] ?? null
 
-export const unrevised = <P extends Print>(print: P | null): ReadonlyArray<P | null> => ages.map(() => print)
+export const repeatPrint = <P extends Print>(print: P | null): ReadonlyArray<P | null> => ages.map(() => print)
 
-/** Chance that the report of age 4, 3, 2, 1 changes what the one before it had printed. */
+/** Probabilities that the report of age 4, 3, 2, 1 changes the previous value. */
 const changes = [0.04, 0.1, 0.22, 0.62]
 
-/** At most 0.0135 USD/lb in the weeks that were watched, mostly far less; volumes also move alone. */
-const perturbed = (random: Chance, print: Print): Print => {
+/** At most 0.0135 USD/lb, as in the observed weeks, mostly much less. Volumes also change alone. */
+const perturb = (random: Chance, print: Print): Print => {
   const most = random.happens(0.15) ? 135 : 24
   return {
     price: random.happens(0.85) ? print.price + random.whole(-most, most) : print.price,
@@ -33,25 +33,25 @@ const perturbed = (random: Chance, print: Print): Print => {
   }
 }
 
-/** Earlier prints of a final one, invented from the newest back. */
-export const inventedPrints = (random: Chance, final: Print): ReadonlyArray<Print> => {
+/** Invents earlier values for a final one, from the newest back. */
+export const inventPrints = (random: Chance, final: Print): ReadonlyArray<Print> => {
   const newestFirst = [final]
   for (const probability of changes) {
-    const later = at(newestFirst, newestFirst.length - 1)
-    newestFirst.push(random.happens(probability) ? perturbed(random, later) : later)
+    const later = getElement(newestFirst, newestFirst.length - 1)
+    newestFirst.push(random.happens(probability) ? perturb(random, later) : later)
   }
   return newestFirst.toReversed()
 }
 
 const known = revisions()
 
-/** Published revisions, each carried on until the next; null when none is known for the week. */
-export const knownPrints = (product: string, week: Day): ReadonlyArray<Print> | null => {
+/** Published revisions, each valid until the next; null if none is known for the week. */
+export const findKnownPrints = (product: string, week: Day): ReadonlyArray<Print> | null => {
   const ofWeek = known.filter((revision) => revision.product === product && revision.week === week)
   if (ofWeek.length === 0) return null
   return ages.map((age) => {
     const printed = ofWeek.filter((revision) => revision.report <= week + 7 * age)
-    const { price, pounds } = at(printed, printed.length - 1)
+    const { price, pounds } = getElement(printed, printed.length - 1)
     return { price, pounds }
   })
 }

@@ -1,12 +1,12 @@
 /**
- * What each regional and international report quotes: the columns that tell its rows apart, and the level its ranges move
- * around. The levels are rough yearly marks of our own (one per 1 January, 2021 to 2027) or follow the sales survey.
+ * Quotes of regional and international reports: the columns that distinguish rows, and the level around which ranges
+ * move. Levels are invented (one per 1 January, 2021 to 2027) or follow the sales survey.
  */
 import type { Day } from "./calendar.ts"
-import { dayOf } from "./calendar.ts"
+import { parseDay } from "./calendar.ts"
 import type { MarsRow } from "./mars.ts"
-import { anchored, lineThrough, yearly } from "./paths.ts"
-import { finalOf, type SurveyWeek } from "./prints.ts"
+import { interpolate, makeAnchorLine, yearly } from "./paths.ts"
+import { getFinalPrint, type SurveyWeek } from "./prints.ts"
 import type { Surveys } from "./survey.ts"
 
 export type PriceUnit = "Dollars per Pound" | "Dollars per Metric Ton" | "Basis Pricing"
@@ -17,7 +17,7 @@ export interface Quote {
   readonly every: 1 | 2
   readonly unit: PriceUnit
   readonly columns: MarsRow
-  /** `grade` where it changes over time. */
+  /** `grade`, if it changes over time. */
   readonly gradeOn?: (end: Day) => string
   /** In 0.0001 USD/lb, or whole USD per metric ton. */
   readonly level: (day: Day) => number
@@ -25,11 +25,11 @@ export interface Quote {
   readonly step: number
   /** Largest distance of a bound from the level, in steps. */
   readonly reach: number
-  /** How far the level strays from its line. */
+  /** Noise of the level. */
   readonly stray: number
-  /** Bounds that no price leaves; a basis may be negative. */
+  /** Minimum and maximum price; a basis may be negative. */
   readonly bounds: readonly [low: number, high: number]
-  /** Chance that a row has a mostly range. */
+  /** Probability that a row has a mostly range. */
   readonly mostly: number
   /** Weeks without a row. */
   readonly silent?: ReadonlySet<Day>
@@ -59,7 +59,7 @@ const perTon = (
   every: 2,
   unit: "Dollars per Metric Ton",
   columns: { ...empty, ...columns },
-  level: anchored(yearly(2021, levels), 1),
+  level: makeAnchorLine(yearly(2021, levels), 1),
   step: 25,
   reach,
   stray,
@@ -87,7 +87,7 @@ const perPound = (slug: number, columns: MarsRow, level: (day: Day) => number, o
   mostly: options.mostly
 })
 
-/** Cents over or under the spot market; never a price. */
+/** Cents above or below the spot market, not a price. */
 const basis = (
   slug: number,
   region: string,
@@ -104,25 +104,25 @@ const basis = (
   stray: 250,
   bounds,
   mostly: 0,
-  silent: new Set(silent.map(dayOf))
+  silent: new Set(silent.map(parseDay))
 })
 
-const cents = (levels: ReadonlyArray<number>) => anchored(yearly(2021, levels), 100)
+const cents = (levels: ReadonlyArray<number>) => makeAnchorLine(yearly(2021, levels), 100)
 
 /** Regional prices run two weeks ahead of the survey of sales. */
 const following = (survey: ReadonlyArray<SurveyWeek>, factor: number) => {
-  const line = lineThrough(
+  const line = interpolate(
     survey.flatMap((week) => {
-      const final = finalOf(week)
+      const final = getFinalPrint(week)
       return final ? [[week.week, final.price] as const] : []
     })
   )
   return (day: Day) => line(day + 14) * factor
 }
 
-/** Seven of the eight weeks from 2026-01-30 to 03-20 came with an empty grade. */
+/** Seven of the eight weeks from 2026-01-30 to 03-20 had an empty grade. */
 const driftingGrade = (end: Day) =>
-  end >= dayOf("2026-01-30") && end <= dayOf("2026-03-20") && end !== dayOf("2026-02-20") ? "" : "Extra Grade"
+  end >= parseDay("2026-01-30") && end <= parseDay("2026-03-20") && end !== parseDay("2026-02-20") ? "" : "Extra Grade"
 
 const european = { category: "Dry Product", region: "West Europe" }
 const oceanian = { category: "Dry Product", region: "Oceania" }

@@ -1,6 +1,6 @@
 /**
- * Seeded chance: one stream per label, so that a new series leaves the numbers of all others as they were.
- * Only integer and basic floating-point arithmetic: the same numbers on every machine.
+ * Seeded random numbers, with one stream per label, so that a new series does not change the numbers of others. Only
+ * integer and basic floating-point arithmetic: the numbers are the same on every machine.
  */
 
 const seed = 20_260_930
@@ -10,20 +10,20 @@ export interface Chance {
   unit(): number
   /** A whole number from `low` to `high`, both included. */
   whole(low: number, high: number): number
-  /** Roughly normal, mean 0 and deviation 1, never beyond 3.5. */
+  /** Approximately normal, with mean 0, deviation 1 and limits of ±3.5. */
   bell(): number
   happens(probability: number): boolean
   shuffled<T>(list: ReadonlyArray<T>): Array<T>
 }
 
-const hashOf = (label: string) => {
+const hashLabel = (label: string) => {
   let hash = 0x811c9dc5 ^ seed // FNV-1a
   for (let i = 0; i < label.length; i++) hash = Math.imul(hash ^ label.charCodeAt(i), 0x01000193)
   return hash >>> 0
 }
 
-export const chance = (label: string): Chance => {
-  let state = hashOf(label)
+export const makeChance = (label: string): Chance => {
+  let state = hashLabel(label)
   const unit = () => {
     state = (state + 0x6d2b79f5) >>> 0 // mulberry32
     let t = Math.imul(state ^ (state >>> 15), 1 | state)

@@ -1,20 +1,20 @@
 /** Rows of the regional and international dairy reports: a low and a high, often a mostly-low and a mostly-high, no average. */
 
-import { type Day, dayOf, daysBetween, isoOf, monthOf, workdayUpTo } from "./calendar.ts"
-import { halfUp } from "./decimal.ts"
+import { type Day, formatDay, getMonth, listDays, parseDay, workdayUpTo } from "./calendar.ts"
+import { divideHalfUp } from "./decimal.ts"
 import { type KnownRange, marketNewsRanges } from "./facts.ts"
-import { at } from "./lookup.ts"
-import { dollars, type MarsRow, marsHead, marsPayload, type Period, stampOf } from "./mars.ts"
+import { getElement } from "./lookup.ts"
+import { dollars, type MarsRow, makeMarsHead, makeStamp, marsPayload, type Period } from "./mars.ts"
 import type { Payload } from "./mpr.ts"
-import { wobble } from "./paths.ts"
+import { addNoise } from "./paths.ts"
 import { type Quote, quotes } from "./quotes.ts"
-import { type Chance, chance } from "./random.ts"
+import { type Chance, makeChance } from "./random.ts"
 import type { MonthlySeries } from "./spot-reports.ts"
 import type { Surveys } from "./survey.ts"
 
-/** Friday of the newest report; the two-weekly ones count back from it. */
-const newestEnd = dayOf("2026-09-25")
-const oldest = dayOf("2021-01-04")
+/** Friday of the newest report, from which biweekly ones are counted back. */
+const newestEnd = parseDay("2026-09-25")
+const oldest = parseDay("2021-01-04")
 
 interface Range {
   readonly end: Day
@@ -22,15 +22,15 @@ interface Range {
   readonly mostly: null | readonly [low: number, high: number]
 }
 
-const endsOf = (quote: Quote) =>
-  daysBetween(0, newestEnd - oldest - 4, 7 * quote.every)
+const listEnds = (quote: Quote) =>
+  listDays(0, newestEnd - oldest - 4, 7 * quote.every)
     .map((back) => newestEnd - back)
     .toReversed()
 
-const within = (value: number, [low, high]: readonly [number, number]) => Math.min(high, Math.max(low, value))
+const clamp = (value: number, [low, high]: readonly [number, number]) => Math.min(high, Math.max(low, value))
 
-const drawn = (quote: Quote, random: Chance, end: Day, centre: number): Range => {
-  const bound = (steps: number) => within((Math.round(centre / quote.step) + steps) * quote.step, quote.bounds)
+const drawRange = (quote: Quote, random: Chance, end: Day, centre: number): Range => {
+  const bound = (steps: number) => clamp((Math.round(centre / quote.step) + steps) * quote.step, quote.bounds)
   const least = Math.ceil(quote.reach / 3)
   const outer = [bound(-random.whole(least, quote.reach)), bound(random.whole(least, quote.reach))] as const
   const third = Math.floor((outer[1] - outer[0]) / quote.step / 3)
@@ -41,46 +41,46 @@ const drawn = (quote: Quote, random: Chance, end: Day, centre: number): Range =>
   return { end, outer, mostly: random.happens(quote.mostly) ? mostly : null }
 }
 
-/** A published range replaces the drawn one; where only the mostly range is known, the outer one is widened to hold it. */
-const corrected = (range: Range, known: KnownRange | undefined): Range => {
+/** A published range replaces the drawn one. If only the mostly range is known, the outer one is widened to contain it. */
+const applyKnownRange = (range: Range, known: KnownRange | undefined): Range => {
   if (!known) return range
   const [low, high] = range.outer
   const outer = known.outer ?? [Math.min(low, known.mostly[0]), Math.max(high, known.mostly[1])]
   return { end: range.end, outer, mostly: known.mostly }
 }
 
-/** Every third report or so repeats the range of the one before. */
-const rangesOf = (quote: Quote, known: ReadonlyMap<string, KnownRange>): ReadonlyArray<Range> => {
+/** About every third report repeats the previous range. */
+const drawRanges = (quote: Quote, known: ReadonlyMap<string, KnownRange>): ReadonlyArray<Range> => {
   const label = `quote ${quote.slug} ${JSON.stringify(quote.columns)}`
-  const random = chance(label)
-  const ends = endsOf(quote)
-  const centres = wobble(label, ends, quote.level, { size: quote.stray, memory: 0.8, floor: quote.bounds[0] })
+  const random = makeChance(label)
+  const ends = listEnds(quote)
+  const centres = addNoise(label, ends, quote.level, { size: quote.stray, memory: 0.8, floor: quote.bounds[0] })
   const ranges: Array<Range> = []
   for (const [index, end] of ends.entries()) {
     const before = ranges.at(-1)
-    const fresh = drawn(quote, random, end, at(centres, index))
-    const published = quote.columns.quality === "Non-Edible" ? undefined : known.get(`${quote.slug} ${isoOf(end)}`)
-    ranges.push(corrected(before && random.happens(0.35) ? { ...before, end } : fresh, published))
+    const fresh = drawRange(quote, random, end, getElement(centres, index))
+    const published = quote.columns.quality === "Non-Edible" ? undefined : known.get(`${quote.slug} ${formatDay(end)}`)
+    ranges.push(applyKnownRange(before && random.happens(0.35) ? { ...before, end } : fresh, published))
   }
   return ranges
 }
 
-/** Out the day before the period ends (butter two days), or earlier where that is a holiday. */
-const periodOf = (quote: Quote, end: Day): Period => {
+/** Published the day before the period ends (butter two days), or earlier because of a holiday. */
+const makePeriod = (quote: Quote, end: Day): Period => {
   const released = workdayUpTo(end - (quote.unit === "Basis Pricing" ? 2 : 1))
-  // South America's period starts a week before the others', for the same length: the begin does not tell it.
+  // South America's period starts a week before the others', although its length is the same.
   const begin = end - (quote.columns.region === "South America" ? 11 : 4)
-  return { begin, end, day: begin, published: stampOf(quote.slug, released, end === newestEnd) }
+  return { begin, end, day: begin, published: makeStamp(quote.slug, released, end === newestEnd) }
 }
 
-/** Our own words, with a price in them that is no column: prose is not to be mined. */
-const narrativeOf = (quote: Quote) =>
+/** Invented text with a price that is in no column: pipelines must not read prices from texts. */
+const makeNarrative = (quote: Quote) =>
   quote.slug === 1053 ? "Sample text. WPC 80% is quoted apart from this table, at $12.00 to $12.50 per pound." : null
 
-const rowOf = (quote: Quote, { end, outer, mostly }: Range): MarsRow => {
+const toRow = (quote: Quote, { end, outer, mostly }: Range): MarsRow => {
   const number = quote.unit === "Dollars per Metric Ton" ? (value: number) => value : dollars
   return {
-    ...marsHead(quote.slug, periodOf(quote, end)),
+    ...makeMarsHead(quote.slug, makePeriod(quote, end)),
     ...quote.columns,
     ...(quote.gradeOn && { grade: quote.gradeOn(end) }),
     price_unit: quote.unit,
@@ -88,7 +88,7 @@ const rowOf = (quote: Quote, { end, outer, mostly }: Range): MarsRow => {
     price_max: number(outer[1]),
     mostly_low_price: mostly && number(mostly[0]),
     mostly_high_price: mostly && number(mostly[1]),
-    report_narrative: narrativeOf(quote)
+    report_narrative: makeNarrative(quote)
   }
 }
 
@@ -99,7 +99,7 @@ export interface QuotedRanges {
 
 export const regionalRanges = (survey: Surveys): ReadonlyArray<QuotedRanges> => {
   const known = marketNewsRanges()
-  return quotes(survey).map((quote) => ({ quote, ranges: rangesOf(quote, known) }))
+  return quotes(survey).map((quote) => ({ quote, ranges: drawRanges(quote, known) }))
 }
 
 export function* regionalPayloads(quoted: ReadonlyArray<QuotedRanges>): Generator<Payload> {
@@ -112,7 +112,7 @@ export function* regionalPayloads(quoted: ReadonlyArray<QuotedRanges>): Generato
       .toSorted((a, b) => b.range.end - a.range.end)
     yield marsPayload(
       slug,
-      rows.map(({ quote, range }) => rowOf(quote, range))
+      rows.map(({ quote, range }) => toRow(quote, range))
     )
   }
 }
@@ -121,13 +121,13 @@ export function* regionalPayloads(quoted: ReadonlyArray<QuotedRanges>): Generato
 const monthlyMeans = ({ ranges }: QuotedRanges): ReadonlyMap<string, number> => {
   const months = new Map<string, ReadonlyArray<number>>()
   for (const { end, outer } of ranges) {
-    const month = monthOf(end)
+    const month = getMonth(end)
     months.set(month, [...(months.get(month) ?? []), outer[0] + outer[1]])
   }
   return new Map(
     [...months].map(([month, sums]) => [
       month,
-      halfUp(
+      divideHalfUp(
         sums.reduce((sum, twice) => sum + twice, 0),
         2 * sums.length
       )
@@ -135,10 +135,10 @@ const monthlyMeans = ({ ranges }: QuotedRanges): ReadonlyMap<string, number> => 
   )
 }
 
-/** What the monthly report carries besides the spot market. Its buttermilk rows have an empty grade and category. */
+/** Other series of the monthly report than the spot market. Its buttermilk rows have an empty grade and category. */
 export const otherMonthlySeries = (quoted: ReadonlyArray<QuotedRanges>): ReadonlyArray<MonthlySeries> => {
   const of = (slug: number) =>
-    at(
+    getElement(
       quoted.filter(({ quote }) => quote.slug === slug && quote.columns.commodity !== "Butteroil"),
       0
     )

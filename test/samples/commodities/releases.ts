@@ -1,7 +1,7 @@
-/** When a weekly survey report came out: on the third federal workday of the next week, shortly after one o'clock. */
-import { type Day, dayOf, dayOfUsDate, isFederalWorkday, usDate, weekdayOf } from "./calendar.ts"
+/** Publication times of weekly survey reports: the third federal workday of the next week, shortly after one o'clock. */
+import { type Day, formatUsDate, getWeekday, isFederalWorkday, parseDay, parseUsDate } from "./calendar.ts"
 import { surveyReleases } from "./facts.ts"
-import { chance } from "./random.ts"
+import { makeChance } from "./random.ts"
 
 export interface Release {
   readonly day: Day
@@ -9,11 +9,11 @@ export interface Release {
   readonly published: string
 }
 
-/** The three reports that the shutdown of October 2013 held back; their true stamps are not known. */
+/** Three reports that the shutdown of October 2013 delayed; their real times are unknown. */
 const heldBack: ReadonlyMap<Day, string> = new Map([
-  [dayOf("2013-09-28"), "10/17/2013 13:04:11"],
-  [dayOf("2013-10-05"), "10/17/2013 13:09:32"],
-  [dayOf("2013-10-12"), "10/17/2013 13:14:05"]
+  [parseDay("2013-09-28"), "10/17/2013 13:04:11"],
+  [parseDay("2013-10-05"), "10/17/2013 13:09:32"],
+  [parseDay("2013-10-12"), "10/17/2013 13:14:05"]
 ])
 
 const twoDigits = (value: number) => String(value).padStart(2, "0")
@@ -26,11 +26,11 @@ const thirdWorkdayAfter = (saturday: Day) => {
 
 const known = surveyReleases()
 
-export const releaseOf = (reportWeek: Day): Release => {
+export const findRelease = (reportWeek: Day): Release => {
   const seen = known.get(reportWeek) ?? heldBack.get(reportWeek)
-  if (seen) return { day: dayOfUsDate(seen), published: seen }
-  const random = chance(`release ${usDate(reportWeek)}`)
+  if (seen) return { day: parseUsDate(seen), published: seen }
+  const random = makeChance(`release ${formatUsDate(reportWeek)}`)
   const day = thirdWorkdayAfter(reportWeek)
-  const minute = weekdayOf(day) === 3 && !random.happens(0.1) ? 4 : random.whole(1, 3)
-  return { day, published: `${usDate(day)} 13:${twoDigits(minute)}:${twoDigits(random.whole(1, 59))}` }
+  const minute = getWeekday(day) === 3 && !random.happens(0.1) ? 4 : random.whole(1, 3)
+  return { day, published: `${formatUsDate(day)} 13:${twoDigits(minute)}:${twoDigits(random.whole(1, 59))}` }
 }

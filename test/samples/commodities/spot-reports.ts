@@ -2,20 +2,28 @@
 
 import {
   type Day,
-  dayOf,
-  daysBetween,
-  lastDayOf,
-  monthAfter,
-  monthNameOf,
-  monthOf,
-  monthsBetween,
-  weekdayOf,
+  getLastDay,
+  getMonth,
+  getMonthName,
+  getNextMonth,
+  getWeekday,
+  listDays,
+  listMonths,
+  parseDay,
   workdayFrom
 } from "./calendar.ts"
-import { at } from "./lookup.ts"
-import { dollars, type MarsRow, marsHead, marsPayload, marsSectionsPayload, type Period, stampOf } from "./mars.ts"
+import { getElement } from "./lookup.ts"
+import {
+  dollars,
+  type MarsRow,
+  makeMarsHead,
+  makeStamp,
+  marsPayload,
+  marsSectionsPayload,
+  type Period
+} from "./mars.ts"
 import type { Payload } from "./mpr.ts"
-import { chance } from "./random.ts"
+import { makeChance } from "./random.ts"
 import { firstDay, lastDay, meanClose, type SpotProduct, tradingDays } from "./spot.ts"
 
 const selectors = (product: SpotProduct): MarsRow => ({
@@ -26,25 +34,25 @@ const selectors = (product: SpotProduct): MarsRow => ({
   grade: product.grade
 })
 
-const mondayOf = (day: Day) => day - ((weekdayOf(day) + 6) % 7)
-const weekOf = (monday: Day) => tradingDays.filter((day) => day >= monday && day < monday + 7)
+const getMonday = (day: Day) => day - ((getWeekday(day) + 6) % 7)
+const listWeek = (monday: Day) => tradingDays.filter((day) => day >= monday && day < monday + 7)
 
 /** The last trading day of a week also carries the average of the week. */
 const dailyRows = (products: ReadonlyArray<SpotProduct>): ReadonlyArray<MarsRow> => {
-  const random = chance("spot trade")
+  const random = makeChance("spot trade")
   const closers = new Set(
-    tradingDays.filter((day, index) => mondayOf(tradingDays[index + 1] ?? lastDay) !== mondayOf(day))
+    tradingDays.filter((day, index) => getMonday(tradingDays[index + 1] ?? lastDay) !== getMonday(day))
   )
   const rows = tradingDays.flatMap((day, index) =>
     products.flatMap((product): ReadonlyArray<MarsRow> => {
       const close = product.closes.get(day)
       if (close === undefined) return []
-      const before = index === 0 ? undefined : product.closes.get(at(tradingDays, index - 1))
-      const average = closers.has(day) ? meanClose(product.closes, weekOf(mondayOf(day))) : null
-      const period: Period = { day, begin: day, end: day, published: stampOf(1603, day, day === lastDay) }
+      const before = index === 0 ? undefined : product.closes.get(getElement(tradingDays, index - 1))
+      const average = closers.has(day) ? meanClose(product.closes, listWeek(getMonday(day))) : null
+      const period: Period = { day, begin: day, end: day, published: makeStamp(1603, day, day === lastDay) }
       return [
         {
-          ...marsHead(1603, period),
+          ...makeMarsHead(1603, period),
           ...selectors(product),
           price_unit: "Dollars per Pound",
           close_price: dollars(close),
@@ -60,20 +68,20 @@ const dailyRows = (products: ReadonlyArray<SpotProduct>): ReadonlyArray<MarsRow>
   return rows.toReversed()
 }
 
-/** Out on Friday, or on the last trading day where Friday is none; the period ends on Friday all the same. */
+/** Published on Friday, or on the last trading day before. The period always ends on Friday. */
 const weeklyRows = (products: ReadonlyArray<SpotProduct>): ReadonlyArray<MarsRow> => {
-  const mondays = daysBetween(firstDay, lastDay - 7, 7).filter((monday) => weekOf(monday).length > 0)
-  const newest = at(mondays, mondays.length - 1)
+  const mondays = listDays(firstDay, lastDay - 7, 7).filter((monday) => listWeek(monday).length > 0)
+  const newest = getElement(mondays, mondays.length - 1)
   return mondays.toReversed().flatMap((monday) => {
-    const days = weekOf(monday)
-    const published = stampOf(1602, at(days, days.length - 1), monday === newest)
+    const days = listWeek(monday)
+    const published = makeStamp(1602, getElement(days, days.length - 1), monday === newest)
     const period: Period = { day: monday, begin: monday, end: monday + 4, published }
     return products.flatMap((product): ReadonlyArray<MarsRow> => {
       const average = meanClose(product.closes, days)
       if (average === null) return []
       return [
         {
-          ...marsHead(1602, period),
+          ...makeMarsHead(1602, period),
           ...selectors(product),
           price_unit: "Dollars per Pound",
           "weekly Av": dollars(average)
@@ -83,7 +91,7 @@ const weeklyRows = (products: ReadonlyArray<SpotProduct>): ReadonlyArray<MarsRow
   })
 }
 
-/** Reports of 2025 that came without the spot market and without buttermilk. */
+/** Reports of 2025 without the spot market and without buttermilk. */
 const thin = new Set(["2025-02", "2025-03", "2025-04", "2025-08", "2025-09", "2025-10"])
 const lastMonth = "2026-08"
 
@@ -96,10 +104,10 @@ export interface MonthlySeries {
 }
 
 const monthlyRow = (period: Period, month: string, columns: MarsRow, value: number): MarsRow => ({
-  ...marsHead(1623, period),
+  ...makeMarsHead(1623, period),
   group: null,
   ...columns,
-  report_month: monthNameOf(month),
+  report_month: getMonthName(month),
   "monthly Av": value
 })
 
@@ -111,16 +119,16 @@ const spotColumns = (product: SpotProduct): MarsRow => ({
 })
 
 /** Each report repeats the year from January on. */
-const sectionsOf = (products: ReadonlyArray<SpotProduct>, others: ReadonlyArray<MonthlySeries>, report: string) => {
-  const [begin, end] = [dayOf(`${report.slice(0, 4)}-01-01`), lastDayOf(report)]
-  const released = workdayFrom(dayOf(`${monthAfter(report)}-11`))
-  const period: Period = { day: begin, begin, end, published: stampOf(1623, released, report === lastMonth) }
-  const months = monthsBetween(monthOf(begin), report)
+const makeSections = (products: ReadonlyArray<SpotProduct>, others: ReadonlyArray<MonthlySeries>, report: string) => {
+  const [begin, end] = [parseDay(`${report.slice(0, 4)}-01-01`), getLastDay(report)]
+  const released = workdayFrom(parseDay(`${getNextMonth(report)}-11`))
+  const period: Period = { day: begin, begin, end, published: makeStamp(1623, released, report === lastMonth) }
+  const months = listMonths(getMonth(begin), report)
   const spot = products.flatMap((product) =>
     months.flatMap((month): ReadonlyArray<MarsRow> => {
       const average = meanClose(
         product.closes,
-        tradingDays.filter((day) => monthOf(day) === month)
+        tradingDays.filter((day) => getMonth(day) === month)
       )
       return average === null ? [] : [monthlyRow(period, month, spotColumns(product), dollars(average))]
     })
@@ -142,9 +150,9 @@ const sectionsOf = (products: ReadonlyArray<SpotProduct>, others: ReadonlyArray<
 }
 
 const monthlyPayload = (products: ReadonlyArray<SpotProduct>, others: ReadonlyArray<MonthlySeries>) => {
-  const newestFirst = monthsBetween(monthOf(firstDay), lastMonth)
+  const newestFirst = listMonths(getMonth(firstDay), lastMonth)
     .toReversed()
-    .map((report) => sectionsOf(products, others, report))
+    .map((report) => makeSections(products, others, report))
   return marsSectionsPayload(1623, [
     { name: "CME Monthly Averages", rows: newestFirst.flatMap(({ spot }) => spot) },
     { name: "Dairy Monthly Averages", rows: [] },

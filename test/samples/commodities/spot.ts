@@ -1,20 +1,20 @@
 /**
- * Daily closes of the dairy spot market. Nonfat dry milk is as published from 2021-02-24 to 2026-08-20; butter averages to
- * the published months of 2025 and 2026; all else runs some days ahead of the sales survey, as the true market does.
+ * Daily closes of the dairy spot market. Nonfat dry milk is as published from 2021-02-24 to 2026-08-20, and butter
+ * averages to the published months of 2025 and 2026. The others precede the sales survey by some days, as in reality.
  */
 
-import { type Day, dayOf, daysBetween, isTradingDay, monthOf } from "./calendar.ts"
-import { halfUp } from "./decimal.ts"
+import { type Day, getMonth, isTradingDay, listDays, parseDay } from "./calendar.ts"
+import { divideHalfUp } from "./decimal.ts"
 import { butterMonths, nonfatDryMilkCloses } from "./facts.ts"
-import { at, needed } from "./lookup.ts"
-import { lineThrough } from "./paths.ts"
-import { finalOf, type SurveyWeek } from "./prints.ts"
-import { chance } from "./random.ts"
+import { getElement, getValue } from "./lookup.ts"
+import { interpolate } from "./paths.ts"
+import { getFinalPrint, type SurveyWeek } from "./prints.ts"
+import { makeChance } from "./random.ts"
 import type { Surveys } from "./survey.ts"
 
-export const firstDay = dayOf("2021-01-04")
-export const lastDay = dayOf("2026-09-29")
-export const tradingDays: ReadonlyArray<Day> = daysBetween(firstDay, lastDay).filter(isTradingDay)
+export const firstDay = parseDay("2021-01-04")
+export const lastDay = parseDay("2026-09-29")
+export const tradingDays: ReadonlyArray<Day> = listDays(firstDay, lastDay).filter(isTradingDay)
 
 /** The price step, in 0.0001 USD/lb. */
 export const tick = 25
@@ -30,9 +30,9 @@ export interface SpotProduct {
 
 const toTick = (price: number) => Math.round(price / tick) * tick
 
-/** Surveys follow the spot market by about ten days. Now and then a day goes by without a new price. */
-const aheadOf = (label: string, line: (day: Day) => number, size: number, floor: number) => {
-  const random = chance(`spot ${label}`)
+/** Surveys follow the spot market by about ten days. Some days have no new price. */
+const makeLeadingPath = (label: string, line: (day: Day) => number, size: number, floor: number) => {
+  const random = makeChance(`spot ${label}`)
   let offset = 0
   let last = 0
   return new Map(
@@ -45,24 +45,24 @@ const aheadOf = (label: string, line: (day: Day) => number, size: number, floor:
   )
 }
 
-const without = (closes: ReadonlyMap<Day, number>, days: ReadonlyArray<string>) => {
+const omitDays = (closes: ReadonlyMap<Day, number>, days: ReadonlyArray<string>) => {
   const left = new Map(closes)
-  for (const day of days) left.delete(dayOf(day))
+  for (const day of days) left.delete(parseDay(day))
   return left
 }
 
-const daysOf = (month: string) => tradingDays.filter((day) => monthOf(day) === month)
+const listTradingDays = (month: string) => tradingDays.filter((day) => getMonth(day) === month)
 
-/** Bends closes until each month is near its mean, then moves single days by a tick until it is met to four places. */
+/** Bends closes until each month is near its mean, then moves days by a tick until the mean is equal to four places. */
 const meetMonths = (closes: ReadonlyMap<Day, number>, months: ReadonlyMap<string, number>) => {
   let bent = closes
-  const goals = [...months].map(([month, average]) => ({ days: daysOf(month), average }))
+  const goals = [...months].map(([month, average]) => ({ days: listTradingDays(month), average }))
   for (let round = 0; round < 12; round++) {
-    const misses = lineThrough([
-      [at(at(goals, 0).days, 0) - 20, 0],
+    const misses = interpolate([
+      [getElement(getElement(goals, 0).days, 0) - 20, 0],
       ...goals.map(({ days, average }) => {
-        const mean = days.reduce((sum, day) => sum + needed(bent, day), 0) / days.length
-        return [at(days, days.length >> 1), average - mean] as const
+        const mean = days.reduce((sum, day) => sum + getValue(bent, day), 0) / days.length
+        return [getElement(days, days.length >> 1), average - mean] as const
       })
     ])
     bent = new Map([...bent].map(([day, close]) => [day, close + misses(day)]))
@@ -70,22 +70,22 @@ const meetMonths = (closes: ReadonlyMap<Day, number>, months: ReadonlyMap<string
   const met = new Map([...bent].map(([day, close]) => [day, toTick(close)]))
   for (const { days, average } of goals) {
     const ticks = Math.round((average * days.length) / tick)
-    const goal = [ticks - 1, ticks, ticks + 1].find((sum) => halfUp(sum * tick, days.length) === average)
+    const goal = [ticks - 1, ticks, ticks + 1].find((sum) => divideHalfUp(sum * tick, days.length) === average)
     if (goal === undefined) throw new Error(`no ${days.length} closes average to ${average}`)
-    const missing = goal - days.reduce((sum, day) => sum + needed(met, day), 0) / tick
+    const missing = goal - days.reduce((sum, day) => sum + getValue(met, day), 0) / tick
     for (let i = 0; i < Math.abs(missing); i++) {
-      const day = at(days, Math.floor((i * days.length) / Math.abs(missing)) % days.length)
-      met.set(day, needed(met, day) + Math.sign(missing) * tick)
+      const day = getElement(days, Math.floor((i * days.length) / Math.abs(missing)) % days.length)
+      met.set(day, getValue(met, day) + Math.sign(missing) * tick)
     }
   }
   return met
 }
 
-/** Closes before and after the published ones: steps of a few ticks, drawn a little towards a goal. */
+/** Closes before and after the published ones: random steps of a few ticks, with a slight trend to a goal. */
 const nonfatDryMilk = () => {
   const published = nonfatDryMilkCloses()
   const known = [...published.keys()]
-  const random = chance("spot nonfat dry milk")
+  const random = makeChance("spot nonfat dry milk")
   const walk = (days: ReadonlyArray<Day>, start: number, goal: number) => {
     let close = start
     return days.map((day) => {
@@ -93,20 +93,20 @@ const nonfatDryMilk = () => {
       return [day, close] as const
     })
   }
-  const [first, last] = [at(known, 0), at(known, known.length - 1)]
+  const [first, last] = [getElement(known, 0), getElement(known, known.length - 1)]
   const before = tradingDays.filter((day) => day < first).toReversed()
   const after = tradingDays.filter((day) => day > last)
   return new Map([
-    ...walk(before, needed(published, first), 11_500).toReversed(),
+    ...walk(before, getValue(published, first), 11_500).toReversed(),
     ...published,
-    ...walk(after, needed(published, last), 19_200)
+    ...walk(after, getValue(published, last), 19_200)
   ])
 }
 
-const lineOf = (survey: ReadonlyArray<SurveyWeek>) =>
-  lineThrough(
+const makeLine = (survey: ReadonlyArray<SurveyWeek>) =>
+  interpolate(
     survey.flatMap((week) => {
-      const final = finalOf(week)
+      const final = getFinalPrint(week)
       return final ? [[week.week, final.price] as const] : []
     })
   )
@@ -117,21 +117,24 @@ export const spotProducts = (survey: Surveys): ReadonlyArray<SpotProduct> => [
     package: null,
     grade: "Grade AA",
     category: "Soft Product",
-    closes: meetMonths(aheadOf("butter", lineOf(survey.butter), 90, 12_000), butterMonths())
+    closes: meetMonths(makeLeadingPath("butter", makeLine(survey.butter), 90, 12_000), butterMonths())
   },
   {
     commodity: "Cheese",
     package: "40 pound Block",
     grade: null,
     category: "Hard Product",
-    closes: without(aheadOf("block", lineOf(survey.block), 130, 12_000), ["2023-08-16"])
+    closes: omitDays(makeLeadingPath("block", makeLine(survey.block), 130, 12_000), ["2023-08-16"])
   },
   {
     commodity: "Cheese",
     package: "Barrels",
     grade: null,
     category: "Hard Product",
-    closes: without(aheadOf("barrel", lineThrough([...survey.barrelPrices]), 130, 12_000), ["2022-03-09", "2024-07-23"])
+    closes: omitDays(makeLeadingPath("barrel", interpolate([...survey.barrelPrices]), 130, 12_000), [
+      "2022-03-09",
+      "2024-07-23"
+    ])
   },
   {
     commodity: "Nonfat Dry Milk",
@@ -145,7 +148,7 @@ export const spotProducts = (survey: Surveys): ReadonlyArray<SpotProduct> => [
     package: null,
     grade: "Extra Grade",
     category: "Dry Product",
-    closes: without(aheadOf("whey", lineOf(survey.whey), 60, 3000), [
+    closes: omitDays(makeLeadingPath("whey", makeLine(survey.whey), 60, 3000), [
       "2021-05-12",
       "2022-11-08",
       "2024-02-28",
@@ -154,12 +157,12 @@ export const spotProducts = (survey: Surveys): ReadonlyArray<SpotProduct> => [
   }
 ]
 
-/** Mean of the closes on the given days, half-up to four places; null when there is none. */
+/** Mean of the closes on the given days, rounded half up to four places; null if there are none. */
 export const meanClose = (closes: ReadonlyMap<Day, number>, days: ReadonlyArray<Day>) => {
   const known = days.flatMap((day) => closes.get(day) ?? [])
   return known.length === 0
     ? null
-    : halfUp(
+    : divideHalfUp(
         known.reduce((sum, close) => sum + close, 0),
         known.length
       )

@@ -1,25 +1,25 @@
 /**
  * The weeks of the sales survey. Nonfat dry milk, the last twelve weeks of the others, the last barrel weeks and the
- * monthly averages of butter are published numbers; the rest is walked between them.
+ * monthly averages of butter are published numbers. The rest is interpolated with noise.
  */
 
 import { butterPrices } from "./butter.ts"
-import { type Day, dayOf, daysBetween } from "./calendar.ts"
-import { halfUp } from "./decimal.ts"
+import { type Day, listDays, parseDay } from "./calendar.ts"
+import { divideHalfUp } from "./decimal.ts"
 import { type BarrelPrint, barrelWeeks, nonfatDryMilkWeeks, type Print, recentWeeks } from "./facts.ts"
-import { at, needed } from "./lookup.ts"
-import { type Anchors, anchored, arriveAt, wobble } from "./paths.ts"
-import { finalOf, inventedPrints, knownPrints, type SurveyWeek, unrevised } from "./prints.ts"
-import { chance } from "./random.ts"
+import { getElement, getValue } from "./lookup.ts"
+import { type Anchors, addNoise, arriveAt, makeAnchorLine } from "./paths.ts"
+import { findKnownPrints, getFinalPrint, inventPrints, repeatPrint, type SurveyWeek } from "./prints.ts"
+import { makeChance } from "./random.ts"
 
-export const firstReport = dayOf("2012-03-31")
-export const lastWeek = dayOf("2026-09-26")
-export const weeks: ReadonlyArray<Day> = daysBetween(dayOf("2012-03-03"), lastWeek, 7)
+export const firstReport = parseDay("2012-03-31")
+export const lastWeek = parseDay("2026-09-26")
+export const weeks: ReadonlyArray<Day> = listDays(parseDay("2012-03-03"), lastWeek, 7)
 
-/** No survey was taken while the government was shut. */
-const unsurveyed = new Set(["2013-09-28", "2013-10-05", "2013-10-12"].map(dayOf))
+/** Weeks without a survey, because of a government shutdown. */
+const unsurveyed = new Set(["2013-09-28", "2013-10-05", "2013-10-12"].map(parseDay))
 /** From this report on all barrel fields are null, also for the four weeks that earlier reports had printed. */
-const barrelsEnd = dayOf("2025-06-07")
+const barrelsEnd = parseDay("2025-06-07")
 
 const block: Anchors = [
   ["2012-03-01", 1.5],
@@ -64,86 +64,91 @@ const whey: Anchors = [
   ["2026-07-04", 0.645]
 ]
 
-/** Weeks before `ends` walked along the anchors, so that they arrive at the known week which follows. */
-const walked = (label: string, anchors: Anchors, size: number, known: ReadonlyMap<Day, Print>) => {
+/** Weeks along the anchors, which lead to the first known week. */
+const makePath = (label: string, anchors: Anchors, size: number, known: ReadonlyMap<Day, Print>) => {
   const before = weeks.filter((week) => !known.has(week))
-  const path = wobble(label, before, anchored(anchors, 10_000), { size, memory: 0.85 })
-  const bent = arriveAt(path, at([...known.values()], 0).price)
-  return new Map(before.map((week, index) => [week, at(bent, index)]))
+  const path = addNoise(label, before, makeAnchorLine(anchors, 10_000), { size, memory: 0.85 })
+  const bent = arriveAt(path, getElement([...known.values()], 0).price)
+  return new Map(before.map((week, index) => [week, getElement(bent, index)]))
 }
 
-/** Invented revisions stop where the true ones are known, or where none was seen between several captures. */
-const surveyOf = (
+/** Invented revisions end where the real ones are known, or where several captures showed none. */
+const makeSurvey = (
   product: string,
   finals: (week: Day) => Print,
   revisionsKnownFrom: Day
 ): ReadonlyArray<SurveyWeek> => {
-  const random = chance(`revisions ${product}`)
+  const random = makeChance(`revisions ${product}`)
   return weeks.map((week) => {
-    if (unsurveyed.has(week)) return { week, prints: unrevised<Print>(null) }
+    if (unsurveyed.has(week)) return { week, prints: repeatPrint<Print>(null) }
     const final = finals(week)
-    if (week < revisionsKnownFrom) return { week, prints: inventedPrints(random, final) }
-    return { week, prints: knownPrints(product, week) ?? unrevised(final) }
+    if (week < revisionsKnownFrom) return { week, prints: inventPrints(random, final) }
+    return { week, prints: findKnownPrints(product, week) ?? repeatPrint(final) }
   })
 }
 
-const recent = dayOf("2026-07-11")
+const recent = parseDay("2026-07-11")
 
 const withPounds = (product: string, prices: ReadonlyMap<Day, number>, [low, high]: readonly [number, number]) => {
-  const random = chance(`pounds ${product}`)
+  const random = makeChance(`pounds ${product}`)
   return new Map([...prices].map(([week, price]) => [week, { price, pounds: random.whole(low, high) }]))
 }
 
-const walkedSurvey = (product: "block" | "whey", anchors: Anchors, size: number, pounds: readonly [number, number]) => {
+const makeSurveyAlong = (
+  product: "block" | "whey",
+  anchors: Anchors,
+  size: number,
+  pounds: readonly [number, number]
+) => {
   const known = recentWeeks(product)
-  const finals = new Map([...withPounds(product, walked(product, anchors, size, known), pounds), ...known])
-  return surveyOf(product, (week) => needed(finals, week), recent)
+  const finals = new Map([...withPounds(product, makePath(product, anchors, size, known), pounds), ...known])
+  return makeSurvey(product, (week) => getValue(finals, week), recent)
 }
 
-/** Price as sold for a price at 38 % moisture; the adjusted price is then computed back, as the report does. */
-const asSold = (adjusted: number, moisture: number, pounds: number): BarrelPrint => {
-  const price = halfUp(adjusted * (10_000 - moisture), 6200)
-  return { price, pounds, moisture, adjusted: halfUp(price * 6200, 10_000 - moisture) }
+/** The price as sold for a price at 38 % moisture. The adjusted price is then computed again, as in the report. */
+const toSoldPrint = (adjusted: number, moisture: number, pounds: number): BarrelPrint => {
+  const price = divideHalfUp(adjusted * (10_000 - moisture), 6200)
+  return { price, pounds, moisture, adjusted: divideHalfUp(price * 6200, 10_000 - moisture) }
 }
 
 const barrelSurvey = (prices: ReadonlyMap<Day, number>): ReadonlyArray<SurveyWeek<BarrelPrint>> => {
   const known = barrelWeeks()
-  const random = chance("revisions barrel")
+  const random = makeChance("revisions barrel")
   const printsOf = (week: Day): ReadonlyArray<BarrelPrint | null> => {
     const published = known.get(week)
     const moisture = random.whole(3440, 3520)
-    const final = published ?? asSold(needed(prices, week), moisture, random.whole(9_800_000, 14_600_000))
-    if (published) return unrevised(published)
-    return inventedPrints(random, final).map(({ price, pounds }) => ({
+    const final = published ?? toSoldPrint(getValue(prices, week), moisture, random.whole(9_800_000, 14_600_000))
+    if (published) return repeatPrint(published)
+    return inventPrints(random, final).map(({ price, pounds }) => ({
       price,
       pounds,
       moisture,
-      adjusted: halfUp(price * 6200, 10_000 - moisture)
+      adjusted: divideHalfUp(price * 6200, 10_000 - moisture)
     }))
   }
   return weeks.map((week) => {
-    if (unsurveyed.has(week) || week >= barrelsEnd) return { week, prints: unrevised<BarrelPrint>(null) }
+    if (unsurveyed.has(week) || week >= barrelsEnd) return { week, prints: repeatPrint<BarrelPrint>(null) }
     return { week, prints: printsOf(week).map((print, age) => (week + 7 * age >= barrelsEnd ? null : print)) }
   })
 }
 
-/** Barrels trade a few cents under blocks; the line goes on after the survey has dropped them, for the spot market. */
+/** Barrels cost a few cents less than blocks. The line continues for the spot market after the survey has dropped them. */
 const barrelPrices = (blocks: ReadonlyArray<SurveyWeek>): ReadonlyMap<Day, number> => {
   const known = [...barrelWeeks()].map(([week, print]) => [week, print.adjusted] as const)
-  const spread = wobble("barrel spread", weeks, () => 450, { size: 500, memory: 0.88, floor: -700 })
+  const spread = addNoise("barrel spread", weeks, () => 450, { size: 500, memory: 0.88, floor: -700 })
   const under = new Map(
     blocks.flatMap((block, index) => {
-      const final = finalOf(block)
-      return final ? [[block.week, final.price - at(spread, index)] as const] : []
+      const final = getFinalPrint(block)
+      return final ? [[block.week, final.price - getElement(spread, index)] as const] : []
     })
   )
-  const first = at(known, 0)
+  const first = getElement(known, 0)
   const before = [...under].filter(([week]) => week < first[0])
   const bent = arriveAt(
     before.map(([, price]) => price),
     first[1]
   )
-  return new Map([...under, ...before.map(([week], index) => [week, at(bent, index)] as const), ...known])
+  return new Map([...under, ...before.map(([week], index) => [week, getElement(bent, index)] as const), ...known])
 }
 
 export interface Surveys {
@@ -158,14 +163,14 @@ export interface Surveys {
 
 export const surveys = (): Surveys => {
   const published = nonfatDryMilkWeeks()
-  const nonfatDryMilk = surveyOf("nfdm", (week) => needed(published, week), dayOf("2026-05-02"))
-  const blocks = walkedSurvey("block", block, 500, [9_400_000, 14_200_000])
+  const nonfatDryMilk = makeSurvey("nfdm", (week) => getValue(published, week), parseDay("2026-05-02"))
+  const blocks = makeSurveyAlong("block", block, 500, [9_400_000, 14_200_000])
   const barrels = barrelPrices(blocks)
   return {
     butter: butterPrices(weeks, unsurveyed, nonfatDryMilk),
     block: blocks,
     barrel: barrelSurvey(barrels),
-    whey: walkedSurvey("whey", whey, 180, [4_900_000, 9_600_000]),
+    whey: makeSurveyAlong("whey", whey, 180, [4_900_000, 9_600_000]),
     nonfatDryMilk,
     barrelPrices: barrels
   }

@@ -1,4 +1,4 @@
-/** Descriptions as shops write them: paragraphs, lists, tables, entities, what word processors leave behind, and now and then a script. */
+/** Descriptions like those of real stores: paragraphs, lists, tables, entities, remains of word processors, some scripts. */
 import type { Chance } from "../branded-foods/chance.ts"
 import type { ThemeName } from "./shelves.ts"
 

@@ -1,4 +1,4 @@
-/** Categories that the invented products belong to: ids and paths of the Google product taxonomy, 2021-09-21. */
+/** Categories of the invented products: ids and paths of the Google product taxonomy, 2021-09-21. */
 
 export interface Category {
   readonly id: number

@@ -1,6 +1,6 @@
-/** Collections of an invented store: three of them by shelf, one that is announced and still empty. Members come in no order of dates. */
-import { hashOf } from "../branded-foods/chance.ts"
-import { type Product, productsOf } from "./product.ts"
+/** Collections of an invented store: three by shelf, and an empty one. Members are not ordered by date. */
+import { hashNumbers } from "../branded-foods/chance.ts"
+import { makeProducts, type Product } from "./product.ts"
 import type { ThemeName } from "./shelves.ts"
 import type { Store } from "./store.ts"
 
@@ -15,7 +15,7 @@ export interface Collection {
 
 interface Shelf {
   readonly title: string
-  /** May be other than ASCII. */
+  /** May have characters outside ASCII. */
   readonly handle: string
   readonly shelves: ReadonlyArray<string>
   readonly description: string
@@ -51,12 +51,12 @@ const shelvesOf: Readonly<Record<ThemeName, ReadonlyArray<Shelf>>> = {
   ]
 }
 
-const newest = 400 // the only products that are looked through: a store of a million has the same collections
+const newest = 400 // only these products are searched: a store with a million has the same collections
 const mostMembers = 250
 
-/** Best sellers first, as shops order them. */
-export const collectionsOf = (store: Store): ReadonlyArray<Collection> => {
-  const products = [...productsOf(store, 0, newest)]
+/** Best sellers first, as in real stores. */
+export const makeCollections = (store: Store): ReadonlyArray<Collection> => {
+  const products = [...makeProducts(store, 0, newest)]
   const base = 270_000_000_000 + store.number * 1_000_000
   const filled = shelvesOf[store.theme].map(({ shelves, ...about }, i) => ({
     ...about,
@@ -64,7 +64,7 @@ export const collectionsOf = (store: Store): ReadonlyArray<Collection> => {
     hasImage: i !== 1,
     members: products
       .filter((product) => shelves.includes(product.shelf))
-      .toSorted((a, b) => hashOf(store.seed, 41, a.index) - hashOf(store.seed, 41, b.index))
+      .toSorted((a, b) => hashNumbers(store.seed, 41, a.index) - hashNumbers(store.seed, 41, b.index))
       .slice(0, mostMembers)
   }))
   const empty = { title: "Coming Soon", handle: "coming-soon", description: "", hasImage: false, members: [] }

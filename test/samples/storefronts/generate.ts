@@ -1,7 +1,6 @@
 /**
- * Writes the bundled stores: `node test/samples/storefronts/generate.ts [OUT_DIR]`, by default into
- * `pipelines/storefronts/samples`. Three
- * invented shops and the list that names them. Fixed seed, no clock, no network.
+ * Writes the bundled stores: `node test/samples/storefronts/generate.ts [OUT_DIR]`, by default to
+ * `pipelines/storefronts/samples`. Three invented stores with their store list. Fixed seed, no clock, no network.
  */
 import { readdirSync, rmSync, statSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -51,7 +50,7 @@ const orchardPantry: Store = {
 
 export const sampleStores: ReadonlyArray<Store> = [meadowDairy, harbourBakery, orchardPantry]
 
-/** What a right reading of each gives stands beside it. */
+/** Also writes the rows that a correct run loads from each store. */
 export const writeSamples = (folder: string) => {
   for (const { domain } of sampleStores) rmSync(join(folder, domain), { recursive: true, force: true })
   const recorded = [
@@ -66,7 +65,7 @@ export const writeSamples = (folder: string) => {
   return recorded
 }
 
-/** Files below a folder, with their bytes, in the order of their names. */
+/** Files in a folder and its subfolders, with their bytes, by name. */
 const filesBelow = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((name) => ({ name, found: statSync(join(folder, name)) }))

@@ -1,10 +1,10 @@
 /**
- * A store as a Google Merchant feed in RSS, as irregular as real ones: prefixed and plain titles side by side, bare `&` in some
- * addresses, CDATA, comments, shipping with a price of its own, ids that come twice. Most products are one item; a few are
+ * A store as a Google Merchant feed in RSS, as irregular as real ones: titles with and without a prefix, unescaped `&` in
+ * some addresses, CDATA, comments, shipping with its own price, duplicate ids. Most products are one item; a few are
  * groups with an item for each variant.
  */
-import { hashOf } from "../branded-foods/chance.ts"
-import { type Product, productsOf } from "./product.ts"
+import { hashNumbers } from "../branded-foods/chance.ts"
+import { makeProducts, type Product } from "./product.ts"
 import { fullName, moneyText, type Store } from "./store.ts"
 import type { Variant } from "./variants.ts"
 import { Tally, type Written } from "./written.ts"
@@ -20,9 +20,9 @@ const escapeText = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<
 const cdata = (text: string) => `<![CDATA[${text}]]>`
 
 const isGrouped = (store: Store, { index, variants }: Product) =>
-  variants.length > 1 && hashOf(store.seed, 61, index) % 4 === 0
+  variants.length > 1 && hashNumbers(store.seed, 61, index) % 4 === 0
 
-const isTwice = (store: Store, { index }: Product) => index === 12 || hashOf(store.seed, 62, index) % 200 === 0
+const isDuplicate = (store: Store, { index }: Product) => index === 12 || hashNumbers(store.seed, 62, index) % 200 === 0
 
 /** Gift cards and fees are not in shopping feeds. */
 const isOffered = ({ ships }: Product) => ships
@@ -39,7 +39,7 @@ const amountText = (cents: number, currency: string, form: number) =>
 const priceLines = (store: Store, { cents, compare }: Variant, form: number) => {
   const price = amountText(cents, store.currency, form)
   if (compare === null || compare < cents) return [`<g:price>${price}</g:price>`]
-  // An equal sale price is none.
+  // An equal sale price is not a reduction.
   return [
     `<g:price>${amountText(compare, store.currency, form)}</g:price>`,
     `<g:sale_price>${price}</g:sale_price>`,
@@ -68,8 +68,8 @@ const titleLines = (title: string, form: number) => {
 const descriptionLine = ({ body }: Product, form: number) =>
   `<g:description>${form < 4 ? cdata(body) : escapeText(body)}</g:description>`
 
-/** `&` stays bare in every other feed address with two parameters. */
-const linkOf = (store: Store, { handle }: Product, { id }: Variant, form: number, again: boolean) => {
+/** `&` is unescaped in every other feed address with two parameters. */
+const makeLink = (store: Store, { handle }: Product, { id }: Variant, form: number, again: boolean) => {
   const address = `${fullName(store)}/products/${encodeURIComponent(handle)}?variant=${id}`
   const tracked = `${address}${form % 2 === 0 ? "&" : "&amp;"}utm_source=${again ? "feed2" : "feed"}`
   return form < 6 ? tracked : address
@@ -82,8 +82,8 @@ const choiceLines = (product: Product, { values }: Variant) =>
     return name === "Colour" ? [`<g:color>${value}</g:color>`] : [`<g:pattern>${value}</g:pattern>`]
   })
 
-/** Pictures of an item: its variant's own one first. */
-const picturesOf = ({ pictures }: Product, { picture }: Variant) => {
+/** Pictures of an item, the one of its variant first. */
+const makePictures = ({ pictures }: Product, { picture }: Variant) => {
   const own = picture === null ? undefined : pictures[picture]
   const sources = [...(own ? [own] : []), ...pictures.filter((some) => some !== own)].map(({ src }) => src)
   return sources.map((src, i) =>
@@ -102,21 +102,21 @@ const shippingLines = (store: Store, indent: string, form: number) =>
       ]
     : []
 
-const idOf = (store: Store, product: Product, place: number) =>
+const makeId = (store: Store, product: Product, place: number) =>
   `${store.name.slice(0, 2).toUpperCase()}-${product.index + 1001}${isGrouped(store, product) ? `-${place + 1}` : ""}`
 
 const itemText = (store: Store, product: Product, place: number, again: boolean, { indent, newline }: FeedForm) => {
   const variant = product.variants[place]
   if (!variant) return ""
-  const form = hashOf(store.seed, 63, product.index) % 10
+  const form = hashNumbers(store.seed, 63, product.index) % 10
   const grouped = isGrouped(store, product)
   const lines = [
-    `<g:id>${idOf(store, product, place)}</g:id>`,
+    `<g:id>${makeId(store, product, place)}</g:id>`,
     ...(grouped ? [`<g:item_group_id>G-${product.index + 1001}</g:item_group_id>`] : []),
     ...titleLines(grouped ? `${product.title} - ${variant.values.join(", ")}` : product.title, form),
     descriptionLine(product, form),
-    `<g:link>${linkOf(store, product, variant, form, again)}</g:link>`,
-    ...picturesOf(product, variant),
+    `<g:link>${makeLink(store, product, variant, form, again)}</g:link>`,
+    ...makePictures(product, variant),
     ...(form === 3 ? ["<!-- checked <by hand> & approved -->"] : []),
     `<g:availability>${availabilityText(variant.available, form)}</g:availability>`,
     ...shippingLines(store, indent, form),
@@ -148,22 +148,22 @@ export const googleFeed = function* (store: Store, form: FeedForm): Generator<st
     `${indent}${indent}<description>What ${escapeText(store.name)} sells, &amp; what it costs</description>`,
     ""
   ].join(newline)
-  for (const product of productsOf(store)) {
+  for (const product of makeProducts(store)) {
     if (!isOffered(product)) continue
     const places = isGrouped(store, product) ? product.variants.map((_, place) => place) : [0]
     const items = places.map((place) => itemText(store, product, place, false, form)).join("")
-    yield isTwice(store, product) ? items + itemText(store, product, 0, true, form) : items
+    yield isDuplicate(store, product) ? items + itemText(store, product, 0, true, form) : items
   }
   yield `${indent}</channel>${newline}</rss>${newline}`
 }
 
-/** Items with the same id count once; items of a group are variants of one product. */
-export const writtenGoogle = (store: Store): Written => {
+/** Items with the same id count once. Items of a group are variants of one product. */
+export const countGoogle = (store: Store): Written => {
   const tally = new Tally()
-  for (const product of productsOf(store)) {
+  for (const product of makeProducts(store)) {
     if (!isOffered(product)) continue
     const variants = isGrouped(store, product) ? product.variants : product.variants.slice(0, 1)
-    const duplicates = isTwice(store, product) ? 1 : 0
+    const duplicates = isDuplicate(store, product) ? 1 : 0
     tally.rows += variants.length + duplicates
     tally.duplicates += duplicates
     tally.products += 1

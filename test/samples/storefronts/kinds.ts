@@ -1,5 +1,5 @@
-/** Kinds of goods: a noun with a flavour and an adjective, what it is called, and what can be chosen about it. */
-import { type Chance, hashOf } from "../branded-foods/chance.ts"
+/** Kinds of goods, a noun with a flavour and an adjective, with their titles and options. */
+import { type Chance, hashNumbers } from "../branded-foods/chance.ts"
 import { type Goods, type Theme, themes } from "./shelves.ts"
 
 export interface Kind {
@@ -8,15 +8,15 @@ export interface Kind {
   readonly flavour: string
 }
 
-const kindsOf = ({ adjectives, goods }: Theme) =>
+const listKinds = ({ adjectives, goods }: Theme) =>
   goods.flatMap((some) =>
     some.flavours.flatMap((flavour) => adjectives.map((adjective): Kind => ({ goods: some, adjective, flavour })))
   )
 
-/** All goods, flavours and adjectives of a theme, in an order that looks like a shop's: the same kind comes back only after all. */
+/** All goods, flavours and adjectives of a theme, mixed as in a real store: a kind is repeated only after all others. */
 export const kinds = new Map(
   Object.entries(themes).map(([name, theme]) => {
-    const placed = kindsOf(theme).map((kind, i) => ({ kind, place: hashOf(7, 1, i) }))
+    const placed = listKinds(theme).map((kind, i) => ({ kind, place: hashNumbers(7, 1, i) }))
     return [name, placed.toSorted((a, b) => a.place - b.place).map(({ kind }) => kind)]
   })
 )
@@ -28,7 +28,7 @@ export const slug = (text: string) =>
     .replace(/[^\p{L}\p{N}]+/gu, "-")
     .replace(/^-|-$/g, "")
 
-export const titleOf = ({ adjective, flavour, goods }: Kind) => {
+export const makeTitle = ({ adjective, flavour, goods }: Kind) => {
   const behind = /^[ ,]/.test(flavour)
   const words = [adjective, behind ? "" : flavour, goods.noun].filter((word) => word !== "").join(" ")
   return behind ? `${words}${flavour}` : words
@@ -53,19 +53,19 @@ const second: Readonly<Record<string, Choice>> = {
   "Yogurt & Kefir": refill
 }
 
-const sizesOf = ({ sizes }: Goods): Choice => ({
+const makeSizeChoice = ({ sizes }: Goods): Choice => ({
   name: sizes.some(([label]) => label.endsWith(" g")) ? "Weight" : "Size",
   values: sizes.map(([label]) => label)
 })
 
-export const optionsOf = (chance: Chance, goods: Goods): ReadonlyArray<Choice> => {
-  const sizes = sizesOf(goods)
+export const drawOptions = (chance: Chance, goods: Goods): ReadonlyArray<Choice> => {
+  const sizes = makeSizeChoice(goods)
   const other = second[goods.shelf] ?? wrapping
   const drawn = chance.below(100)
   if (drawn < 48) return []
   if (drawn < 80) return [sizes]
   if (drawn < 86) return [{ ...sizes, values: sizes.values.slice(0, 2) }]
-  // The order of options says nothing: a colour may come first.
+  // The order of options has no meaning: a colour may be first.
   if (drawn < 97) return other.name === "Colour" ? [other, sizes] : [sizes, other]
   return [sizes, other, other === wrapping ? { name: "Delivery", values: ["Post", "Courier"] } : wrapping]
 }

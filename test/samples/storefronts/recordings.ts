@@ -1,22 +1,22 @@
 /**
- * Invented stores as files: laid out as recordings that `--replay` reads, `<host>/<path as in the URL>[%3Fquery]`. Written piece
- * by piece; a store of a million products is never in memory.
+ * Writes invented stores as recordings for `--replay`, `<host>/<path as in the URL>[%3Fquery]`, in pieces: a store with a
+ * million products is never in memory.
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import type { ListedStore } from "@larder/pipelines"
 import { Sink } from "../branded-foods/sink.ts"
-import { collectionsOf } from "./collections.ts"
-import { type FeedForm, googleFeed, writtenGoogle } from "./google-merchant.ts"
-import { type CsvForm, shopifyCsv, writtenCsv } from "./shopify-csv.ts"
+import { makeCollections } from "./collections.ts"
+import { countGoogle, type FeedForm, googleFeed } from "./google-merchant.ts"
+import { type CsvForm, countCsv, shopifyCsv } from "./shopify-csv.ts"
 import {
+  countShopify,
   pageLimit,
   robotsText,
   shopifyCollections,
   shopifyMembers,
   shopifyMeta,
-  shopifyPage,
-  writtenShopify
+  shopifyPage
 } from "./shopify-json.ts"
 import { fullName, type Store } from "./store.ts"
 import type { Written } from "./written.ts"
@@ -42,7 +42,7 @@ const writePieces = (file: string, pieces: Iterable<string>) => {
   }
 }
 
-/** What stands in a store list for this store. */
+/** The entry of a store in a store list. */
 export const listed = (store: Store, kind: ListedStore["kind"], location: string): ListedStore => ({
   domain: store.domain,
   name: store.name,
@@ -60,7 +60,7 @@ export interface Recorded {
 
 type AddressOfPage = (page: number) => string
 
-/** A list ends with an empty page and the one after it, which is asked for to be sure. */
+/** A list ends with two empty pages: pipelines request the second one to be sure. */
 const writePages = (
   folder: string,
   address: AddressOfPage,
@@ -71,14 +71,14 @@ const writePages = (
   for (let page = 1; page <= pages; page++) writeFileSync(writeAt(folder, address(page)), text(page))
 }
 
-/** At most 24,500 products: two pages behind them have to lie inside of Shopify's window. */
+/** At most 24,500 products: two empty pages after them must be within Shopify's limit. */
 export const recordShopify = (folder: string, store: Store): Recorded => {
   const at = fullName(store)
-  const collections = collectionsOf(store)
+  const collections = makeCollections(store)
   writeFileSync(writeAt(folder, `${at}/robots.txt`), robotsText)
-  // An empty query: formatters of source code would take on a file that ends in .json.
+  // An empty query in the name, because code formatters would format a file that ends in .json.
   writeFileSync(writeAt(folder, `${at}/meta.json?`), shopifyMeta(store))
-  // Markets price for the visitor's country, so it is pinned.
+  // Prices depend on the visitor's country, so it is fixed.
   const pagesOf =
     (path: string): AddressOfPage =>
     (page) =>
@@ -91,21 +91,21 @@ export const recordShopify = (folder: string, store: Store): Recorded => {
     const address = pagesOf(`collections/${encodeURIComponent(handle)}/products.json`)
     writePages(folder, address, [members.length, pageLimit], (page) => shopifyMembers(store, handle, page) ?? "")
   }
-  return { store: listed(store, "shopify", at), written: writtenShopify(store) }
+  return { store: listed(store, "shopify", at), written: countShopify(store) }
 }
 
-/** Beside the recordings of hosts: where a store list names a path, it is one below the same folder. */
+/** Writes a file next to the recordings of hosts: paths in a store list are relative to this folder. */
 export const recordCsv = (folder: string, store: Store, form = plainCsv): Recorded => {
   const location = `${store.domain}/products_export.csv`
   writePieces(join(folder, location), shopifyCsv(store, form))
-  return { store: listed(store, "shopify-csv", location), written: writtenCsv(store) }
+  return { store: listed(store, "shopify-csv", location), written: countCsv(store) }
 }
 
 export const recordGoogle = (folder: string, store: Store, form = plainFeed): Recorded => {
   const location = `${fullName(store)}/feeds/google.xml`
   writeFileSync(writeAt(folder, `${fullName(store)}/robots.txt`), robotsText)
   writePieces(writeAt(folder, location), googleFeed(store, form))
-  return { store: listed(store, "google-merchant", location), written: writtenGoogle(store) }
+  return { store: listed(store, "google-merchant", location), written: countGoogle(store) }
 }
 
 export const writeStoreList = (folder: string, stores: ReadonlyArray<ListedStore>) =>

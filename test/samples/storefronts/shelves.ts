@@ -1,7 +1,7 @@
-/** What the invented shops sell: goods by theme, with their flavours, sizes and prices. Food first. */
+/** Goods of the invented stores by theme, with flavours, sizes and prices. Food comes first. */
 import { type Category, categories as c } from "./categories.ts"
 
-/** How goods are sold: a label and its grams; 0 where a shop leaves the weight out. */
+/** A label and its grams; 0 if the store omits the weight. */
 export type Size = readonly [label: string, grams: number]
 
 const weights: ReadonlyArray<Size> = [
@@ -27,13 +27,13 @@ const pieces: ReadonlyArray<Size> = [
 
 export interface Goods {
   readonly noun: string
-  /** What the shop calls the shelf: its product type. */
+  /** The product type in the store. */
   readonly shelf: string
   readonly category: Category
-  /** Before the noun; behind it where they begin with a blank or a comma. */
+  /** Before the noun, or after it if they begin with a space or a comma. */
   readonly flavours: ReadonlyArray<string>
   readonly sizes: ReadonlyArray<Size>
-  /** Of the smallest size, in cents. */
+  /** Price of the smallest size, in cents. */
   readonly price: readonly [least: number, most: number]
 }
 

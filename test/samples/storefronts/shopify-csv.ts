@@ -1,10 +1,10 @@
 /**
- * A store as a Shopify product export, in either dialect. What a row holds beside its handle is as irregular as in real exports:
- * titles and option names on the first row only, pictures on variant rows and then on rows of their own, now and then one that
- * comes after the next product; weights as floats, quotes before barcodes, prices with 0, 1 or 2 decimals.
+ * A store as a Shopify product export, in either dialect, as irregular as real exports: titles and option names only in the
+ * first row, pictures in variant rows and then in further rows, some of them after the next product; weights as floats,
+ * quotes before barcodes, prices with 0, 1 or 2 decimals.
  */
-import { hashOf } from "../branded-foods/chance.ts"
-import { type Product, productsOf } from "./product.ts"
+import { hashNumbers } from "../branded-foods/chance.ts"
+import { makeProducts, type Product } from "./product.ts"
 import { moneyText, type Store } from "./store.ts"
 import { Tally, type Written } from "./written.ts"
 
@@ -56,14 +56,14 @@ const orders: Readonly<Record<CsvForm["dialect"], ReadonlyArray<Field>>> = {
   classic: (
     "handle title body vendor category type tags published option1 value1 option2 value2 option3 value3 sku grams tracker stock " +
     "policy price compare ships taxable barcode image place alt gift seo own unit cost status"
-  ).split(" ") as Array<Field>, // a list of its own keys; the header below is built from it
+  ).split(" ") as Array<Field>, // a list of keys of `both`, from which the header is built
   new: (
     "title handle body vendor category type tags published status sku barcode option1 value1 option2 value2 option3 value3 price " +
     "compare cost taxable tracker stock policy grams unit ships image place alt own gift seo"
   ).split(" ") as Array<Field>
 }
 
-const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
 /** 1250 as `12.5` or `12.50`, 1200 also as `12`. */
 const priceText = (cents: number, form: number) => {
@@ -104,7 +104,7 @@ const firstCells = (product: Product, form: number, isNew: boolean): Cells => {
 
 const policies = { classic: ["deny", "continue"], new: ["DENY", "CONTINUE"] } as const
 
-/** Available because there is some, because it sells on without, or because nobody counts. */
+/** Available because of stock, because it is sold without stock, or because stock is not tracked. */
 const stockCells = (available: boolean, form: number, dialect: CsvForm["dialect"]): Cells => {
   const [deny, goOn] = policies[dialect]
   if (!available) return { tracker: "shopify", stock: form < 8 ? "0" : "-2", policy: deny }
@@ -119,9 +119,9 @@ const compareText = (compare: number | null, form: number) => {
   return compare === 0 ? "0" : priceText(compare, form)
 }
 
-/** Rows of one product without its handle: variants, then pictures that are left. */
-const rowsOf = (store: Store, product: Product, dialect: CsvForm["dialect"]): ReadonlyArray<Cells> => {
-  const form = hashOf(store.seed, 51, product.index) % 10
+/** Rows of one product without its handle: variants, then the remaining pictures. */
+const makeRows = (store: Store, product: Product, dialect: CsvForm["dialect"]): ReadonlyArray<Cells> => {
+  const form = hashNumbers(store.seed, 51, product.index) % 10
   const { pictures, ships, variants } = product
   const image = (place: number): Cells => {
     const found = pictures[place]
@@ -151,19 +151,19 @@ const rowsOf = (store: Store, product: Product, dialect: CsvForm["dialect"]): Re
 }
 
 const rowText = (order: ReadonlyArray<Field>, cells: Cells, newline: string) =>
-  order.map((field) => quoted(cells[field] ?? "")).join(",") + newline
+  order.map((field) => quote(cells[field] ?? "")).join(",") + newline
 
 /** Pieces of the file, newest product first. */
 export const shopifyCsv = function* (store: Store, { byteOrderMark, dialect, newline }: CsvForm): Generator<string> {
   const order = orders[dialect]
   const which = dialect === "classic" ? 0 : 1
-  yield (byteOrderMark ? "\uFEFF" : "") + order.map((field) => quoted(both[field][which])).join(",") + newline
+  yield (byteOrderMark ? "\uFEFF" : "") + order.map((field) => quote(both[field][which])).join(",") + newline
   let late = ""
-  for (const product of productsOf(store)) {
-    const texts = rowsOf(store, product, dialect).map((cells) =>
+  for (const product of makeProducts(store)) {
+    const texts = makeRows(store, product, dialect).map((cells) =>
       rowText(order, { ...cells, handle: product.handle }, newline)
     )
-    // A handle's rows need not stand together.
+    // Rows of a handle need not be adjacent.
     const isApart = texts.length > product.variants.length && product.index % 5 === 3
     const own = isApart ? texts.slice(0, -1) : texts
     yield own.join("") + late
@@ -172,10 +172,10 @@ export const shopifyCsv = function* (store: Store, { byteOrderMark, dialect, new
   yield late
 }
 
-/** Drafts, archived and unpublished products are left out with all their rows. */
-export const writtenCsv = (store: Store): Written => {
+/** All rows of drafts, archived and unpublished products are ignored. */
+export const countCsv = (store: Store): Written => {
   const tally = new Tally()
-  for (const { pictures, state, variants } of productsOf(store)) {
+  for (const { pictures, state, variants } of makeProducts(store)) {
     const rows = Math.max(variants.length, pictures.length)
     tally.rows += rows
     if (state !== "active") {

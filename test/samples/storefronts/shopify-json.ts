@@ -1,16 +1,16 @@
 /**
- * The storefront JSON of Shopify, as texts: what `/products.json`, `/collections.json`, `/collections/<handle>/products.json`,
- * `/meta.json` and `/robots.txt` answer. Written as on the wire: `<` as `\u003c`, `/` as `\/`, one `updated_at` for all of a page.
+ * Responses of a Shopify store: `/products.json`, `/collections.json`, `/collections/<handle>/products.json`, `/meta.json`
+ * and `/robots.txt`. Encoded like real ones: `<` as `\u003c`, `/` as `\/`, one `updated_at` for a whole page.
  */
-import { type Collection, collectionsOf } from "./collections.ts"
-import { type Picture, type Product, productsOf } from "./product.ts"
+import { type Collection, makeCollections } from "./collections.ts"
+import { makeProducts, type Picture, type Product } from "./product.ts"
 import { fullName, localTime, moneyText, type Store } from "./store.ts"
 import type { Variant } from "./variants.ts"
 import { Tally, type Written } from "./written.ts"
 
 export const pageLimit = 250
 
-const onTheWire = (value: unknown) =>
+const encodeJson = (value: unknown) =>
   JSON.stringify(value)
     .replaceAll("<", "\\u003c")
     .replaceAll(">", "\\u003e")
@@ -18,8 +18,9 @@ const onTheWire = (value: unknown) =>
     .replaceAll("/", "\\/")
     .replaceAll("\u00a0", "\\u00a0")
 
-/** The same second for all that a page holds; later pages are answered later. */
-const answeredAt = (store: Store, page: number) => localTime(store, Date.parse(store.answered_at) + (page - 1) * 3_000)
+/** The same second for a whole page; later pages have later times. */
+const getResponseTime = (store: Store, page: number) =>
+  localTime(store, Date.parse(store.answered_at) + (page - 1) * 3_000)
 
 const featured = (
   product: Product,
@@ -107,14 +108,14 @@ const productJson = (store: Store, product: Product, updated_at: string) => {
   }
 }
 
-const pageOf = (store: Store, products: Iterable<Product>, page: number) => {
-  const updated = answeredAt(store, page)
-  return onTheWire({ products: Array.from(products, (product) => productJson(store, product, updated)) })
+const makePage = (store: Store, products: Iterable<Product>, page: number) => {
+  const updated = getResponseTime(store, page)
+  return encodeJson({ products: Array.from(products, (product) => productJson(store, product, updated)) })
 }
 
-/** Page 1 is the first; behind the last one, pages are empty. */
+/** The first page is 1. Pages after the last one are empty. */
 export const shopifyPage = (store: Store, page: number, limit = pageLimit) =>
-  pageOf(store, productsOf(store, (page - 1) * limit, limit), page)
+  makePage(store, makeProducts(store, (page - 1) * limit, limit), page)
 
 const collectionJson = (
   store: Store,
@@ -129,25 +130,25 @@ const collectionJson = (
     handle,
     description,
     published_at: localTime(store, published),
-    updated_at: answeredAt(store, page),
+    updated_at: getResponseTime(store, page),
     image: hasImage ? { id: id + 7, created_at: localTime(store, published), src, alt: title } : null,
-    products_count: members.length + (hasImage ? 3 : 0) // counts what is not on sale, too
+    products_count: members.length + (hasImage ? 3 : 0) // also counts products that are not on sale
   }
 }
 
 export const shopifyCollections = (store: Store, page: number, limit = pageLimit) => {
-  const shown = collectionsOf(store).slice((page - 1) * limit, page * limit)
-  return onTheWire({ collections: shown.map((collection) => collectionJson(store, collection, page)) })
+  const shown = makeCollections(store).slice((page - 1) * limit, page * limit)
+  return encodeJson({ collections: shown.map((collection) => collectionJson(store, collection, page)) })
 }
 
-/** Products of a collection; undefined where there is no such handle. */
+/** Products of a collection; undefined if there is none with this handle. */
 export const shopifyMembers = (store: Store, handle: string, page: number, limit = pageLimit) => {
-  const found = collectionsOf(store).find((collection) => collection.handle === handle)
-  return found && pageOf(store, found.members.slice((page - 1) * limit, page * limit), page)
+  const found = makeCollections(store).find((collection) => collection.handle === handle)
+  return found && makePage(store, found.members.slice((page - 1) * limit, page * limit), page)
 }
 
 export const shopifyMeta = (store: Store) =>
-  onTheWire({
+  encodeJson({
     id: 50_000_000_000 + store.number,
     name: store.name,
     city: store.city,
@@ -160,7 +161,7 @@ export const shopifyMeta = (store: Store) =>
     description: `What ${store.name} makes & sells`,
     ships_to_countries: [store.country],
     money_format: `{{amount}} ${store.currency}`,
-    published_collections_count: collectionsOf(store).length,
+    published_collections_count: makeCollections(store).length,
     published_products_count: store.products,
     shopify_pay_enabled_card_brands: [],
     offers_shop_pay_installments: false
@@ -181,9 +182,9 @@ export const robotsText = [
   ""
 ].join("\n")
 
-export const writtenShopify = (store: Store): Written => {
+export const countShopify = (store: Store): Written => {
   const tally = new Tally()
-  for (const { pictures, variants } of productsOf(store)) {
+  for (const { pictures, variants } of makeProducts(store)) {
     tally.rows += 1
     tally.products += 1
     tally.images += pictures.length

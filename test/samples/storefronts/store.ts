@@ -1,29 +1,29 @@
-/** Which store: all that its products follow from. The same store has the same products in whatever form it is written. */
+/** An invented store, which determines its products: they are the same in every form. */
 import type { ThemeName } from "./shelves.ts"
 
 export interface Store {
-  /** Under a reserved name such as `meadow-dairy.example`. */
+  /** A reserved name such as `meadow-dairy.example`. */
   readonly domain: string
   readonly name: string
   readonly theme: ThemeName
   readonly seed: number
-  /** Two stores of one platform need two numbers: ids of products, variants and images follow from it. Below 1,000. */
+  /** Determines the ids of products, variants and images, so it differs between stores of a platform. Below 1,000. */
   readonly number: number
-  /** Up to two million. A store of more products has the same ones and newer ones. */
+  /** At most two million. A larger store has the same products and newer ones. */
   readonly products: number
   readonly currency: string
   readonly country: string
   readonly city: string
   /** Minutes east of Greenwich in winter; an hour more from April to October. */
   readonly utc_offset: number
-  /** Between one product and the next. */
+  /** Minutes between products. */
   readonly minutes_apart: number
-  /** When the store answered: Shopify gives this second as `updated_at` of everything. */
+  /** Time of the response, which Shopify returns as `updated_at` of everything. */
   readonly answered_at: string
 }
 
-/** A store of any size, for tests and benchmarks; the four themes in turns. */
-export const invented = (size: {
+/** Makes a store of any size, for tests and benchmarks, with alternating themes. */
+export const inventStore = (size: {
   readonly products: number
   readonly seed: number
   readonly number?: number
@@ -49,7 +49,7 @@ export const invented = (size: {
 
 const pad = (value: number) => `${value}`.padStart(2, "0")
 
-/** As Shopify writes instants: local time and offset, which changes inside a page with daylight saving. */
+/** The time format of Shopify: local time and offset, which changes within a page with daylight saving. */
 export const localTime = (store: Store, milliseconds: number) => {
   const month = new Date(milliseconds).getUTCMonth()
   const offset = store.utc_offset + (month >= 3 && month <= 9 ? 60 : 0)

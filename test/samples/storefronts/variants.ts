@@ -1,5 +1,5 @@
-/** Variants: combinations of what can be chosen, with prices, former prices, stock and weights. */
-import { type Chance, hashOf } from "../branded-foods/chance.ts"
+/** Variants: combinations of options, with prices, former prices, stock and weights. */
+import { type Chance, hashNumbers } from "../branded-foods/chance.ts"
 import type { Choice } from "./kinds.ts"
 import type { Size } from "./shelves.ts"
 import type { Store } from "./store.ts"
@@ -10,7 +10,7 @@ export interface Variant {
   readonly sku: string | null
   readonly barcode: string
   readonly cents: number
-  /** As the shop states it: above, equal to, below the price, or 0. */
+  /** As the store states it: above, equal to or below the price, or 0. */
   readonly compare: number | null
   readonly grams: number
   readonly available: boolean
@@ -18,40 +18,40 @@ export interface Variant {
   readonly picture: number | null
 }
 
-/** Room for 40 variants of each of a million products. */
+/** At most 40 variants for each of a million products. */
 export const variantId = (store: Store, index: number, place: number) =>
   40_000_000_000_000 + store.number * 40_000_000_000 + (index * 40 + place) * 500
 
-const combined = (options: ReadonlyArray<Choice>) =>
+const combineOptions = (options: ReadonlyArray<Choice>) =>
   options.reduce<ReadonlyArray<ReadonlyArray<string>>>(
     (rows, { values }) => rows.flatMap((row) => values.map((value) => [...row, value])),
     [[]]
   )
 
-/** A larger size costs a little less by weight; where there is no weight, half as much again per step. */
-const centsOf = (least: number, sizes: ReadonlyArray<Size>, step: number) => {
+/** Larger sizes cost slightly less by weight. Without a weight, each step costs half as much again. */
+const computeCents = (least: number, sizes: ReadonlyArray<Size>, step: number) => {
   const [smallest, grams] = [sizes[0]?.[1] ?? 0, sizes[step]?.[1] ?? 0]
   if (step === 0) return least
   return Math.floor((smallest === 0 ? (least * (2 + step)) / 2 : (least * grams * 23) / (smallest * 25)) / 5) * 5
 }
 
-const compareOf = (drawn: number, cents: number) => {
+const drawComparePrice = (drawn: number, cents: number) => {
   if (drawn < 70 || cents === 0) return null
   if (drawn < 86) return Math.ceil((cents * 5) / 4 / 10) * 10
   if (drawn < 91) return cents
   return drawn < 95 ? Math.floor(cents / 2) : 0
 }
 
-const barcodeOf = (store: Store, id: number) => {
+const makeBarcode = (store: Store, id: number) => {
   const digits = `20${`${store.number}`.padStart(3, "0")}${`${id % 10_000_000}`.padStart(7, "0")}`
   const sum = [...digits].reduce((total, digit, i) => total + Number(digit) * (i % 2 === 0 ? 1 : 3), 0)
   return `${digits}${(10 - (sum % 10)) % 10}`
 }
 
-const skuOf = (handle: string, place: number, form: number) => {
+const makeSku = (handle: string, place: number, form: number) => {
   if (form < 3) return null
   if (form < 5) return ""
-  return `${handle.slice(0, 3).toUpperCase()}-${`${hashOf(3, place, handle.length) % 10_000}`.padStart(4, "0")}-${place + 1}`
+  return `${handle.slice(0, 3).toUpperCase()}-${`${hashNumbers(3, place, handle.length) % 10_000}`.padStart(4, "0")}-${place + 1}`
 }
 
 export interface Offer {
@@ -63,7 +63,7 @@ export interface Offer {
   readonly pictures: number
 }
 
-export const variantsOf = (
+export const drawVariants = (
   chance: Chance,
   store: Store,
   index: number,
@@ -72,18 +72,18 @@ export const variantsOf = (
   const [comparing, skus, free, soldOut] = [chance.below(100), chance.below(10), chance.below(100), chance.below(100)]
   const own = pictures > 1 && chance.happens(0.4)
   const unweighed = chance.happens(0.2)
-  return combined(options).map((values, place) => {
+  return combineOptions(options).map((values, place) => {
     const size = sizes.findIndex(([label]) => values.includes(label))
     const step = Math.max(0, size)
     const surcharge = values.includes("Gift Box") ? 350 : 0
-    const cents = free < 2 && place === 0 ? 0 : centsOf(least, sizes, step) + surcharge
+    const cents = free < 2 && place === 0 ? 0 : computeCents(least, sizes, step) + surcharge
     return {
-      id: variantId(store, index, place) + (hashOf(1, index, place) % 500),
+      id: variantId(store, index, place) + (hashNumbers(1, index, place) % 500),
       values,
-      sku: skuOf(handle, place, skus),
-      barcode: barcodeOf(store, index * 40 + place),
+      sku: makeSku(handle, place, skus),
+      barcode: makeBarcode(store, index * 40 + place),
       cents,
-      compare: compareOf(comparing, cents),
+      compare: drawComparePrice(comparing, cents),
       grams: unweighed ? 0 : (sizes[step]?.[1] ?? 0),
       available: soldOut >= 6 && !chance.happens(0.08),
       picture: own && place < pictures ? place : null

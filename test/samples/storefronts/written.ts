@@ -1,6 +1,6 @@
 /**
- * What a right reading of an invented store gives: counted from the products themselves, not from what was written. Sums are kept
- * in whole minor units, so that they are exact.
+ * Counts of the rows that a correct run loads from an invented store, from its products instead of the written files. Sums
+ * are in whole minor units, so that they are exact.
  */
 import { moneyText } from "./store.ts"
 
@@ -9,16 +9,16 @@ export interface Written {
   readonly rows: number
   readonly products: number
   readonly variants: number
-  /** Addresses of pictures, each once a product. */
+  /** Addresses of pictures, each once per product. */
   readonly images: number
-  /** Of the prices of all variants. */
+  /** Sum of the prices of all variants. */
   readonly price_sum: string
-  /** Variants that cost more before: their `compare_at_price` is above the price. */
+  /** Variants with a reduced price: their `compare_at_price` is above the price. */
   readonly reduced: number
   readonly sold_out: number
-  /** Rows of products that are not on sale: drafts, archived, unpublished. */
+  /** Rows of products that are not on sale: drafts, archived and unpublished ones. */
   readonly left_out: number
-  /** Items whose id came before. */
+  /** Items with the id of an earlier item. */
   readonly duplicates: number
 }
 
@@ -33,7 +33,7 @@ export class Tally {
   duplicates = 0
   private cents = 0
 
-  /** A variant as it should be read; prices in cents. */
+  /** Adds a variant with its expected values. Prices are in cents. */
   variant(cents: number, compare: number | null, available: boolean) {
     this.variants += 1
     this.cents += cents
@@ -48,17 +48,17 @@ export class Tally {
   }
 }
 
-const centsOf = (amount: string) => Number(amount.replace(".", ""))
+const computeCents = (amount: string) => Number(amount.replace(".", ""))
 
-/** Of several stores together. */
-export const writtenTogether = (all: ReadonlyArray<Written>): Written => {
+/** Adds up the counts of several stores. */
+export const addCounts = (all: ReadonlyArray<Written>): Written => {
   const sum = (of: (written: Written) => number) => all.reduce((total, written) => total + of(written), 0)
   return {
     rows: sum(({ rows }) => rows),
     products: sum(({ products }) => products),
     variants: sum(({ variants }) => variants),
     images: sum(({ images }) => images),
-    price_sum: moneyText(sum(({ price_sum }) => centsOf(price_sum))),
+    price_sum: moneyText(sum(({ price_sum }) => computeCents(price_sum))),
     reduced: sum(({ reduced }) => reduced),
     sold_out: sum(({ sold_out }) => sold_out),
     left_out: sum(({ left_out }) => left_out),

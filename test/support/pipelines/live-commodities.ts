@@ -16,7 +16,7 @@ import {
 import type { RunRecord } from "@larder/schemas"
 import { commodity, layoutOf, publish, stage } from "@larder/warehouse"
 import { ConfigProvider, Effect, FileSystem, Layer, Logger } from "effect"
-import { rowsIn as rowsInFile } from "../warehouse/seen.ts"
+import { queryDatabase } from "../warehouse/analyst.ts"
 import { type Bodies, everyFeed, recordingOf } from "./commodity-payloads.ts"
 import type { Upstream } from "./upstream.ts"
 
@@ -129,4 +129,4 @@ export const temporaryHome = Effect.flatMap(FileSystem.FileSystem, (fs) =>
 )
 
 export const rowsIn = (home: string, sql: string) =>
-  Effect.map(rowsInFile(path.join(home, "warehouse/larder.duckdb"), sql), ([rows = []]) => rows)
+  Effect.map(queryDatabase(path.join(home, "warehouse/larder.duckdb"), sql), ([rows = []]) => rows)

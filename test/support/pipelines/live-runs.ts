@@ -13,7 +13,7 @@ import {
 } from "@larder/pipelines"
 import type { RunRecord } from "@larder/schemas"
 import { ConfigProvider, type Duration, Effect, Layer, Logger } from "effect"
-import { later } from "../later.ts"
+import { withClockAhead } from "../clock-ahead.ts"
 import type { Environment } from "../programs.ts"
 
 /** A live origin that sends each request to the address that `toAddress` returns. */
@@ -85,7 +85,7 @@ export const ingestLive = (
       onFailure: (error) => ({ run: null, problem: error.message })
     }),
     Effect.map((ended) => ({ ...ended, logs: logs.join("\n") })),
-    later(ahead),
+    withClockAhead(ahead),
     Effect.runPromise
   )
 }

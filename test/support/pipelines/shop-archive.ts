@@ -5,11 +5,11 @@ import { assert } from "@effect/vitest"
 import { ingestFromOrigin, type Pipeline, ReadFailed, rebuildDataSet } from "@larder/pipelines"
 import type { Layout } from "@larder/warehouse"
 import { Effect } from "effect"
-import { copied } from "../warehouse/copied-home.ts"
-import { aLayout, ask, pantryIn } from "../warehouse/pantry.ts"
+import { copyPerTest } from "../warehouse/copy-per-test.ts"
+import { aLayout, exampleIn, queryWarehouse } from "../warehouse/example-data-set.ts"
 import { archiveOf, assignUrls, fetchAll, listMembers, originOf, sha256Of } from "./raw-archive.ts"
 
-const { dataSet, price } = pantryIn("shops")
+const { dataSet, price } = exampleIn("shops")
 
 /** Reads two payloads: an item of the shop in each. A payload that is spoiled fails the run. */
 export const shop: Pipeline = {
@@ -53,7 +53,7 @@ export const hashes = (...payloads: ReadonlyArray<string>) => payloads.map(sha25
 
 /** Two of four runs failed. Of what the first of these fetched, figs are needed; a fifth run was killed before it packed. */
 export const archiveWithFailures = (figs = "figs") =>
-  copied(
+  copyPerTest(
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* ran(layout, "apples", "pears")
@@ -74,10 +74,10 @@ const priceRows = "select item, run_id from shops.price order by item"
 
 /** A rebuild gives what is live. */
 export const isWhole = Effect.fnUntraced(function* (layout: Layout) {
-  const before = yield* ask(layout, priceRows)
+  const before = yield* queryWarehouse(layout, priceRows)
   yield* rebuildDataSet(shop, layout.home)
   assert.lengthOf(before, 4)
-  assert.deepStrictEqual(yield* ask(layout, priceRows), before)
+  assert.deepStrictEqual(yield* queryWarehouse(layout, priceRows), before)
 })
 
 /** Makes all runs old enough to be pruned by a process of its own. */

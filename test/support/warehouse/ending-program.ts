@@ -1,5 +1,4 @@
-/** A program that ends in every way that a command can end. */
-
+/** A program with one command for each way in which a program can end. */
 import { makeProgram } from "@larder/warehouse/cli"
 import { Console, Effect, Runtime, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

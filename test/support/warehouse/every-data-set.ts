@@ -1,4 +1,4 @@
-/** A warehouse with something of everything, for tests of what people open. */
+/** A warehouse with rows in every data set, for tests of the files that users open. */
 
 import {
   brandedFood,
@@ -12,22 +12,22 @@ import {
   stage
 } from "@larder/warehouse"
 import { Effect, FileSystem, Path } from "effect"
+import { aLayout, aRun, publishStaged } from "./example-data-set.ts"
 import { labelsAlone, publishLabels } from "./label-rows.ts"
-import { aLayout, aRun, publishStaged } from "./pantry.ts"
 import { publishReads, type StoreRead } from "./store-reads.ts"
 
 const day = "2026-01-02"
 const price = {
   observed_on: day,
   value_text: "1.50",
-  published_at: `${day} 23:59:59.999999`, // as of rows that state no time
+  published_at: `${day} 23:59:59.999999`, // as for rows that state no time
   is_final: false,
   raw_sha256: "ab",
   fetched_at: `${day} 12:00:00`,
   source_row: 1
 }
 
-/** One price of each. */
+/** Publishes one price of each metric. */
 export const publishPrices = Effect.fnUntraced(function* (layout: Layout, ...metrics: ReadonlyArray<string>) {
   const run = aRun({ pipeline: "commodities", origin: "sample" })
   const { staged } = yield* stage(layout, run, commodity, (staging) =>
@@ -56,11 +56,11 @@ const labels = [
   { fdc_id: 4, set: { serving_size: "30", nutrients, label_sodium: "105", label_vitamin_d: "0.5" } },
   { fdc_id: 7, set: { gtin_14: "'00000000000001'", quality_flags: "['odd']" } }
 ]
-/** With all views, which are compared, too. */
+/** With all views, which are compared as well. */
 const withoutFiles: DataSet = { ...labelsAlone, views: brandedFood.views }
 
-/** A warehouse with rows of every data set, those of prices being samples, and its files. */
-export const everyDataSet = Effect.gen(function* () {
+/** Makes the warehouse. Its prices are bundled samples. */
+export const makeEveryDataSet = Effect.gen(function* () {
   const layout = yield* aLayout
   yield* publishPrices(layout, "butter_exch_spot_close_daily", "milk_class_iii_price_monthly")
   yield* publishLabels(layout, labels, withoutFiles)
@@ -73,8 +73,8 @@ export const everyDataSet = Effect.gen(function* () {
   return { layout, parts: { parts, ingestion: layout.ingestion } satisfies Parts as Parts }
 })
 
-/** Copies of them in another folder, which can be changed: what defined them is not known any more. */
-export const copiedParts = Effect.fnUntraced(function* ({ ingestion, parts }: Parts, folder: string) {
+/** Copies the files into another folder. The copies are writable, and which version defined them is not known. */
+export const copyParts = Effect.fnUntraced(function* ({ ingestion, parts }: Parts, folder: string) {
   const path = yield* Path.Path
   const fs = yield* FileSystem.FileSystem
   yield* fs.makeDirectory(folder, { recursive: true })

@@ -1,4 +1,4 @@
-/** Label versions in a database of their own, and the files that are made from it, for the tests of this folder. */
+/** A database with a few label versions, and the sidecar files that are made from it. */
 import { writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -6,14 +6,14 @@ import { buildFoods, DuckDb, define, identifier, literal } from "@larder/warehou
 import { Effect, FileSystem, Schema } from "effect"
 import { labelsAlone } from "./label-rows.ts"
 
-/** Columns of `branded_food.food`, as far as they are stated, and whether the version is current. */
+/** Some columns of `branded_food.food`, and whether the version is current. */
 export type Food = Readonly<Record<string, unknown>> & { readonly fdc_id: number; readonly is_current?: boolean }
 
 const Column = Schema.Struct({ column_name: Schema.String, data_type: Schema.String })
 const columnsOfFood =
   "select column_name, data_type from duckdb_columns() where schema_name = 'branded_food' and table_name = 'food'"
 
-const unstated = {
+const defaults = {
   description: "",
   source_rows: 1,
   form: "json",
@@ -26,8 +26,8 @@ export const aFolder = FileSystem.FileSystem.use((fs) =>
   fs.makeTempDirectoryScoped({ directory: tmpdir(), prefix: "larder-foods-" })
 )
 
-/** A database with these label versions; all of them are current that do not say otherwise. */
-export const aDatabase = Effect.fnUntraced(function* (
+/** A database with these label versions. Each is current unless it has `is_current: false`. */
+export const makeFoodDatabase = Effect.fnUntraced(function* (
   folder: string,
   foods: ReadonlyArray<Food>,
   { dataSet = labelsAlone, nutrients = "" } = {}
@@ -37,7 +37,7 @@ export const aDatabase = Effect.fnUntraced(function* (
   const columns = yield* db.all(Column, columnsOfFood)
   const types = columns.map(({ column_name, data_type }) => `${identifier(column_name)}: ${literal(data_type)}`)
   const lines = join(folder, "foods.json")
-  writeFileSync(lines, foods.map((food) => `${JSON.stringify({ ...unstated, ...food })}\n`).join(""))
+  writeFileSync(lines, foods.map((food) => `${JSON.stringify({ ...defaults, ...food })}\n`).join(""))
   yield* db.run(`insert into branded_food.food by name
     from read_json(${literal(lines)}, format = 'newline_delimited', columns = {${types.join(", ")}})`)
   const versions = foods.map(
@@ -50,10 +50,10 @@ export const aDatabase = Effect.fnUntraced(function* (
   return db
 })
 
-/** The folder with the files of these label versions. */
-export const builtFoods = Effect.fnUntraced(function* (foods: ReadonlyArray<Food>) {
+/** Builds the sidecar files of these label versions. Returns their folder. */
+export const buildFoodFiles = Effect.fnUntraced(function* (foods: ReadonlyArray<Food>) {
   const folder = yield* aFolder
-  const db = yield* aDatabase(folder, foods)
+  const db = yield* makeFoodDatabase(folder, foods)
   yield* buildFoods(db, join(folder, "foods"))
   return join(folder, "foods")
 })

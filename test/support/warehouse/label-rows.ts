@@ -1,10 +1,9 @@
-/** Labels of branded foods in a warehouse of their own, for tests of what is published with them. */
-
+/** Publishes labels of branded foods without a payload. */
 import { brandedFood, buildFoods, type DataSet, type Layout, type Staging, stage } from "@larder/warehouse"
 import { Effect } from "effect"
-import { aRun, publishStaged } from "./pantry.ts"
+import { aRun, publishStaged } from "./example-data-set.ts"
 
-/** A label by its fdc_id, or all of them up to another one; `set` gives columns as SQL over `fdc_id`. */
+/** One label, or all with an fdc_id up to `up_to`. `set` has columns as SQL over `fdc_id`. */
 export interface LabelRow {
   readonly fdc_id: number
   readonly up_to?: number
@@ -35,7 +34,7 @@ const insert = ({ fdc_id, set = {}, up_to = fdc_id }: LabelRow) => {
 export const insertLabels = ({ db }: Staging, labels: ReadonlyArray<LabelRow>) =>
   Effect.forEach(labels, (label) => db.run(insert(label)), { discard: true })
 
-/** The tables of branded foods without their index, which takes longer than all the rest of a small publication. */
+/** Branded foods without sidecar files: these take longer than everything else in a small publication. */
 export const labelsAlone: DataSet = {
   about: brandedFood.about,
   schema: brandedFood.schema,
@@ -45,22 +44,22 @@ export const labelsAlone: DataSet = {
   countSourceRows: brandedFood.countSourceRows
 }
 
-/** Labels with the files that are made of them, without the views, whose definition takes longer than all the rest. */
+/** Branded foods with sidecar files, but without most views: creating these takes longer than everything else. */
 export const labelsWithFiles: DataSet = { ...labelsAlone, files: { build: buildFoods } }
 
-/** A whole run that stages these labels, and publishes them. */
+/** A whole run: stages and publishes these labels. */
 export const publishLabels = Effect.fnUntraced(function* (
   layout: Layout,
   labels: ReadonlyArray<LabelRow>,
   dataSet = brandedFood
 ) {
-  const begun = aRun({ pipeline: "branded-foods" })
-  const { filled, staged } = yield* stage(layout, begun, dataSet, (staging) =>
+  const started = aRun({ pipeline: "branded-foods" })
+  const { filled, staged } = yield* stage(layout, started, dataSet, (staging) =>
     Effect.andThen(
       insertLabels(staging, labels),
       staging.db.rows("select sum(source_rows)::integer as rows from branded_food.food")
     )
   )
-  const run = { ...begun, rows_read: Number(filled[0]?.rows) }
+  const run = { ...started, rows_read: Number(filled[0]?.rows) }
   return yield* publishStaged(layout, dataSet, staged, run)
 }, Effect.scoped)

@@ -1,4 +1,4 @@
-/** Another process at the same files: what a second run, an analyst or a stuck program does to them. */
+/** Another process that uses the same files, like a second run, an analyst or a program that hangs. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
@@ -6,30 +6,30 @@ import { fileURLToPath } from "node:url"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { DuckDb, layoutOf, literal } from "@larder/warehouse"
 import { Effect, Exit, type FileSystem, Layer, Logger, type Path, type Scope } from "effect"
-import { type Found, pantryIn, publishFound } from "./pantry.ts"
+import { exampleIn, type Found, publishFound } from "./example-data-set.ts"
 
 export type Command =
-  /** Opens a file read-write, says so, and stays. */
+  /** Opens a file read-write, prints `held`, and keeps it open. */
   | { readonly do: "hold"; readonly file: string }
-  /** Opens a file as an analyst does, says so, and answers every query that it reads with a line of JSON. */
+  /** Opens a file as an analyst does, prints `open`, and prints the rows of each query that it reads, as a line of JSON. */
   | { readonly do: "read"; readonly file: string }
-  /** Publishes what was found, and prints the generation. */
+  /** Publishes these rows, and prints the generation. */
   | {
       readonly do: "publish"
       readonly home: string
       readonly found: Found
-      /** Another data set with the tables of the pantry. */
+      /** Another schema with the tables of the example data set. */
       readonly schema?: string
       readonly run_id?: string
     }
-  /** Says whether a file is free to be opened read-write. */
+  /** Prints whether a file can be opened read-write: `free` or `in use`. */
   | { readonly do: "try"; readonly file: string }
   /** Runs each command that it reads. */
-  | { readonly do: "obey" }
+  | { readonly do: "run commands" }
 
-const say = (line: string) => Effect.sync(() => process.stdout.write(`${line}\n`))
+const print = (line: string) => Effect.sync(() => process.stdout.write(`${line}\n`))
 
-/** `lines` ends when the test is gone. */
+/** `lines` ends when the test ends. */
 const program = Effect.fnUntraced(function* (
   command: Command,
   lines: AsyncIterator<string>
@@ -38,34 +38,34 @@ const program = Effect.fnUntraced(function* (
   switch (command.do) {
     case "hold": {
       yield* DuckDb.readWrite(command.file)
-      yield* say("held")
+      yield* print("held")
       yield* nextLine
       break
     }
     case "read": {
       const db = yield* DuckDb.memory
       yield* db.run(`attach ${literal(command.file)} as larder (read_only); use larder`)
-      yield* say("open")
+      yield* print("open")
       for (let line = yield* nextLine; !line.done; line = yield* nextLine) {
-        yield* say(JSON.stringify(yield* db.rows(line.value)))
+        yield* print(JSON.stringify(yield* db.rows(line.value)))
       }
       break
     }
     case "publish": {
       const { found, home, run_id, schema } = command
       const { run } = yield* publishFound(yield* layoutOf(home), found, {
-        ...(schema === undefined ? {} : { of: pantryIn(schema) }),
+        ...(schema === undefined ? {} : { of: exampleIn(schema) }),
         ...(run_id === undefined ? {} : { run: { run_id } })
       })
-      yield* say(String(run.generation))
+      yield* print(String(run.generation))
       break
     }
     case "try": {
       const free = Effect.as(Effect.scoped(DuckDb.readWrite(command.file)), "free")
-      yield* say(yield* Effect.catchTag(free, "FileInUse", () => Effect.succeed("in use")))
+      yield* print(yield* Effect.catchTag(free, "FileInUse", () => Effect.succeed("in use")))
       break
     }
-    case "obey": {
+    case "run commands": {
       for (let line = yield* nextLine; !line.done; line = yield* nextLine) {
         yield* Effect.scoped(program(JSON.parse(line.value), lines))
       }
@@ -88,19 +88,19 @@ const main = async () => {
 
 interface OtherProcess {
   readonly child: ChildProcess
-  /** The next line that it prints. */
+  /** The next line of its output. */
   readonly nextLine: Effect.Effect<string>
-  /** Asks a reader. */
-  readonly ask: (sql: string) => Effect.Effect<unknown>
-  /** Has a process that obeys run a command. Answers with the line that it prints. */
-  readonly order: (command: Command) => Effect.Effect<string>
-  /** Ends it, and waits until it is gone. */
+  /** The rows of a query, from a process with the command `read`. */
+  readonly query: (sql: string) => Effect.Effect<unknown>
+  /** The output of a command, from a process with the command `run commands`. */
+  readonly send: (command: Command) => Effect.Effect<string>
+  /** Sends the signal, and waits until the process has ended. */
   readonly kill: (signal: NodeJS.Signals) => Effect.Effect<void>
-  /** Its exit code, and what it wrote on stderr. */
+  /** Waits until the process has ended. */
   readonly ended: Effect.Effect<{ readonly code: number | null; readonly stderr: string }>
 }
 
-/** Starts another process, which ends with the scope at the latest. `shell` may prepare it, such as by `ulimit -f 100`. */
+/** Starts another process, which ends with the scope at the latest. `shell` runs first, such as `ulimit -f 100`. */
 export const otherProcess = (command: Command, shell = ":") =>
   Effect.acquireRelease(
     Effect.sync((): OtherProcess => {
@@ -111,8 +111,8 @@ export const otherProcess = (command: Command, shell = ":") =>
       child.stderr.setEncoding("utf8").on("data", (text) => {
         stderr += text
       })
-      child.stdin.on("error", () => {}) // it may have ended before it read
-      const tell = (line: string) => Effect.sync(() => child.stdin.write(`${line}\n`))
+      child.stdin.on("error", () => {}) // the process may have ended before it read
+      const writeLine = (line: string) => Effect.sync(() => child.stdin.write(`${line}\n`))
       const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
       const nextLine = Effect.promise(async () => {
         const { done, value } = await lines.next()
@@ -123,12 +123,12 @@ export const otherProcess = (command: Command, shell = ":") =>
       return {
         child,
         nextLine,
-        ask: (sql) =>
+        query: (sql) =>
           Effect.andThen(
-            tell(sql),
+            writeLine(sql),
             Effect.map(nextLine, (line) => JSON.parse(line))
           ),
-        order: (next) => Effect.andThen(tell(JSON.stringify(next)), nextLine),
+        send: (next) => Effect.andThen(writeLine(JSON.stringify(next)), nextLine),
         kill: (signal) =>
           Effect.promise(async () => {
             child.kill(signal)

@@ -2,34 +2,34 @@
 import type { DataSet, Table } from "@larder/warehouse"
 import { Schema } from "effect"
 
-/** The next version, with these tables. */
-const newer = (dataSet: DataSet, tables: DataSet["tables"]): DataSet => ({
+/** The next version of a data set, with these tables. */
+const withTables = (dataSet: DataSet, tables: DataSet["tables"]): DataSet => ({
   ...dataSet,
   version: dataSet.version + 1,
   tables
 })
-const changed = (dataSet: DataSet, name: string, change: (table: Table) => Table) =>
-  newer(
+const changeTable = (dataSet: DataSet, name: string, change: (table: Table) => Table) =>
+  withTables(
     dataSet,
     dataSet.tables.map((table) => (table.name === name ? change(table) : table))
   )
 
 /** The next version, in which a table has one more column, which may be null. */
 export const withColumn = (dataSet: DataSet, name: string, column: string) =>
-  changed(dataSet, name, (table) => ({
+  changeTable(dataSet, name, (table) => ({
     ...table,
     record: Schema.Struct({
       ...table.record.fields,
-      [column]: Schema.NullOr(Schema.String).annotate({ description: "Added since." })
+      [column]: Schema.NullOr(Schema.String).annotate({ description: "Added in a later version." })
     }).annotate({ description: "With one more column." }),
     ddl: table.ddl.replace(/\)\s*$/, `, ${column} varchar)`)
   }))
 
-/** The next version, in which something else stands in the definition of a table. */
+/** The next version, in which the definition of a table has another text. */
 export const withDefinition = (dataSet: DataSet, name: string, from: string, to: string) =>
-  changed(dataSet, name, (table) => ({ ...table, ddl: table.ddl.replace(from, to) }))
+  changeTable(dataSet, name, (table) => ({ ...table, ddl: table.ddl.replace(from, to) }))
 
-const Note = Schema.Struct({ text: Schema.String.annotate({ description: "What it says." }) }).annotate({
+const Note = Schema.Struct({ text: Schema.String.annotate({ description: "Text of the note." }) }).annotate({
   description: "Notes."
 })
 
@@ -48,9 +48,9 @@ export const withTable = (dataSet: DataSet, name: string): DataSet => ({
   ]
 })
 
-/** The next version, which has a table no longer. */
+/** The next version, without a table. */
 export const withoutTable = (dataSet: DataSet, name: string) =>
-  newer(
+  withTables(
     dataSet,
     dataSet.tables.filter((table) => table.name !== name)
   )

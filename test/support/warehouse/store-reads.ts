@@ -1,9 +1,8 @@
-/** Reads of stores, published one after the other, for tests of what becomes of them. Ids are as short as the tests like. */
-
+/** Publishes reads of stores without feeds, for tests of how they are reconciled. Tests choose short ids. */
 import { createHalfProductTable, halfProductTable, type Layout, literal, stage, storefront } from "@larder/warehouse"
 import { Effect } from "effect"
-import { onceForFile } from "../once-for-file.ts"
-import { aLayout, aRun, ask, publishStaged } from "./pantry.ts"
+import { oncePerFile } from "../once-per-file.ts"
+import { aLayout, aRun, publishStaged, queryWarehouse } from "./example-data-set.ts"
 
 type Value = string | number | boolean | null | ReadonlyArray<Value> | { readonly [key: string]: Value }
 type Columns = Readonly<Record<string, Value>>
@@ -11,54 +10,54 @@ type Columns = Readonly<Record<string, Value>>
 interface ProductRead {
   readonly id: string
   readonly variants?: ReadonlyArray<Columns>
-  /** Some of its rows may be missing. */
+  /** Whether some of its rows may be missing. */
   readonly is_half?: true
   readonly set?: Columns
 }
 
-/** What a run found of one store; `set` gives other columns of the store. */
+/** The read of one store. `set` has other columns of the store. */
 export interface StoreRead {
-  /** Of January 2026. */
+  /** Day of January 2026. */
   readonly day: number
   readonly store?: string
   readonly status?: "complete" | "partial" | "failed"
-  /** Unless said otherwise, a complete read has them and others have not. */
+  /** Default: whether the read is complete. */
   readonly has_all_products?: boolean
-  /** Unless said otherwise, the same as the status. */
+  /** Default: the status. */
   readonly outcome?: string
   readonly set?: Columns
   readonly products?: ReadonlyArray<ProductRead>
   readonly collections?: ReadonlyArray<{ readonly id: string; readonly set?: Columns }>
 }
 
-const sqlOf = (value: Value): string => {
+const toSql = (value: Value): string => {
   if (typeof value === "string") return literal(value)
   if (typeof value !== "object" || value === null) return String(value)
-  if (Array.isArray(value)) return `[${value.map(sqlOf).join(", ")}]`
+  if (Array.isArray(value)) return `[${value.map(toSql).join(", ")}]`
   return `{${Object.entries(value)
-    .map(([key, part]) => `${literal(key)}: ${sqlOf(part)}`)
+    .map(([key, part]) => `${literal(key)}: ${toSql(part)}`)
     .join(", ")}}`
 }
 
 const insert = (table: string, columns: Columns, schema = "storefront") =>
   `insert into ${schema}.${table} by name select ${Object.entries(columns)
-    .map(([column, value]) => `${sqlOf(value)} as "${column}"`)
+    .map(([column, value]) => `${toSql(value)} as "${column}"`)
     .join(", ")}`
 
-export const momentOf = (day: number) => `2026-01-${String(day).padStart(2, "0")} 10:00:00`
+export const timeOfDay = (day: number) => `2026-01-${String(day).padStart(2, "0")} 10:00:00`
 
-const storeOf = (read: StoreRead, store_id: string, run_id: string): Columns => ({
+const toStore = (read: StoreRead, store_id: string, run_id: string): Columns => ({
   store_id,
   domain: `${store_id}.example.com`,
   name: store_id,
   kind: "shopify",
   url: `https://${store_id}.example.com`,
-  first_seen_at: momentOf(read.day),
+  first_seen_at: timeOfDay(read.day),
   run_id,
   ...read.set
 })
 
-const variantOf = (variant: Columns, index: number): Columns => ({
+const toVariant = (variant: Columns, index: number): Columns => ({
   variant_id: "",
   native_id: "",
   title: "Default Title",
@@ -78,8 +77,8 @@ const variantOf = (variant: Columns, index: number): Columns => ({
   ...variant
 })
 
-/** Without others it has one variant, called after the product. */
-const productOf = ({ id, set, variants = [{ variant_id: `${id}.1` }] }: ProductRead, store_id: string): Columns => ({
+/** By default it has one variant, whose id is derived from the id of the product. */
+const toProduct = ({ id, set, variants = [{ variant_id: `${id}.1` }] }: ProductRead, store_id: string): Columns => ({
   product_id: id,
   store_id,
   native_id: id,
@@ -91,25 +90,25 @@ const productOf = ({ id, set, variants = [{ variant_id: `${id}.1` }] }: ProductR
   tags: [],
   images: [],
   currency: "USD",
-  variants: variants.map(variantOf),
+  variants: variants.map(toVariant),
   is_merchandise: true,
   source_rows: 1,
   ...set
 })
 
-const rowsOf = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
+const insertRows = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
   const store_id = read.store ?? "shop"
-  const fetched = { fetched_at: momentOf(read.day), run_id, raw_sha256: run_id }
+  const fetched = { fetched_at: timeOfDay(read.day), run_id, raw_sha256: run_id }
   const { collections = [], products = [], status = "complete" } = read
   const { has_all_products = status === "complete", outcome = status } = read
   return [
-    insert("store", storeOf(read, store_id, run_id)),
+    insert("store", toStore(read, store_id, run_id)),
     insert(
       "store_read",
       {
         run_id,
         store_id,
-        read_at: momentOf(read.day),
+        read_at: timeOfDay(read.day),
         fetch_status: status,
         outcome,
         pages_read: 1,
@@ -125,7 +124,7 @@ const rowsOf = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
     ...products.flatMap(({ id, is_half }) =>
       is_half ? [`insert into ${halfProductTable} values (${literal(id)})`] : []
     ),
-    ...products.map((product) => insert("product", { ...productOf(product, store_id), ...fetched })),
+    ...products.map((product) => insert("product", { ...toProduct(product, store_id), ...fetched })),
     ...collections.map(({ id, set }) =>
       insert("collection", {
         collection_id: id,
@@ -140,10 +139,10 @@ const rowsOf = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
   ]
 }
 
-/** A whole run, called `run-<day>`: stages what was read of each store, and publishes it. */
+/** A whole run with the id `run-<day>`: stages and publishes the reads of these stores. */
 export const publishReads = Effect.fnUntraced(function* (layout: Layout, ...reads: ReadonlyArray<StoreRead>) {
   const run_id = `run-${reads[0]?.day}`
-  const rows = reads.flatMap((read) => rowsOf(read, run_id))
+  const rows = reads.flatMap((read) => insertRows(read, run_id))
   const { staged } = yield* stage(layout, aRun({ run_id }), storefront, ({ db }) =>
     db.run(["begin", ...rows, "commit"].join(";\n"))
   )
@@ -152,64 +151,70 @@ export const publishReads = Effect.fnUntraced(function* (layout: Layout, ...read
   return yield* publishStaged(layout, storefront, staged, run)
 }, Effect.scoped)
 
-const inStore = (store: string | undefined) => (store === undefined ? "" : `where store_id = ${literal(store)}`)
-/** Ids without the prefix that `storesOfFile` gives them. */
-const shortened = (column: string) => `regexp_replace(${column}, '^.*/', '') as ${column}`
+const whereStore = (store: string | undefined) => (store === undefined ? "" : `where store_id = ${literal(store)}`)
+/** Removes the prefix that `shareStores` adds to ids. */
+const shorten = (column: string) => `regexp_replace(${column}, '^.*/', '') as ${column}`
 
-/** What each product and collection is known to be: first and last seen on these days, and listed or not. */
+/** For each product and collection: the days when it was first and last seen, and whether it is listed. */
 export const sightings = (layout: Layout, store?: string) =>
   Effect.map(
-    ask(
+    queryWarehouse(
       layout,
-      `select ${shortened("id")}, day(first_seen_at)::integer as first, day(last_seen_at)::integer as last, is_listed
-       from storefront.last_seen ${inStore(store)} order by kind desc, id`
+      `select ${shorten("id")}, day(first_seen_at)::integer as first, day(last_seen_at)::integer as last, is_listed
+       from storefront.last_seen ${whereStore(store)} order by kind desc, id`
     ),
     (rows) => rows.map(({ first, id, is_listed, last }) => [id, first, last, is_listed])
   )
 
-/** Day, variant, change and price. */
+/** Changes of variants: day, variant, change and price. */
 export const history = (layout: Layout, store?: string) =>
   Effect.map(
-    ask(
+    queryWarehouse(
       layout,
-      `select day(seen_at)::integer as day, ${shortened("variant_id")}, change, price::double as price
-       from storefront.variant_change ${inStore(store)} order by seen_at, variant_id`
+      `select day(seen_at)::integer as day, ${shorten("variant_id")}, change, price::double as price
+       from storefront.variant_change ${whereStore(store)} order by seen_at, variant_id`
     ),
     (rows) => rows.map(({ change, day, price, variant_id }) => [day, variant_id, change, price])
   )
 
-/** Ids of the products that are served, in their order. */
+/** Ids of the listed products, in their order. */
 export const listed = (layout: Layout, store?: string) =>
   Effect.map(
-    ask(layout, `select ${shortened("product_id")} from storefront.listing ${inStore(store)} order by store_id, place`),
+    queryWarehouse(
+      layout,
+      `select ${shorten("product_id")} from storefront.listing ${whereStore(store)} order by store_id, place`
+    ),
     (rows) => rows.map(({ product_id }) => product_id)
   )
 
-const prefixed = (store: string, read: StoreRead): StoreRead => {
-  const named = (id: unknown) => `${store}/${id}`
+const addPrefix = (store: string, read: StoreRead): StoreRead => {
+  const withPrefix = (id: unknown) => `${store}/${id}`
   const { collections = [], products = [] } = read
   return {
     ...read,
     store,
     products: products.map(({ id, variants = [{ variant_id: `${id}.1` }], ...product }) => ({
       ...product,
-      id: named(id),
-      variants: variants.map((variant) => ({ ...variant, variant_id: named(variant.variant_id) }))
+      id: withPrefix(id),
+      variants: variants.map((variant) => ({ ...variant, variant_id: withPrefix(variant.variant_id) }))
     })),
     collections: collections.map(({ id, set = {} }) => {
       const { product_ids = [] } = set
-      return { id: named(id), set: { ...set, product_ids: Array.isArray(product_ids) ? product_ids.map(named) : [] } }
+      return {
+        id: withPrefix(id),
+        set: { ...set, product_ids: Array.isArray(product_ids) ? product_ids.map(withPrefix) : [] }
+      }
     })
   }
 }
 
 /**
- * Stores whose reads are published together, one run for each day: a run for each store would take half a second of CPU. Their
- * products and collections have ids of their own, which the answers shorten again.
+ * Stores of one test file whose reads are published together, one run per day: a run for each store would take half a
+ * second of CPU. Ids of products and collections get the store as a prefix, which results do not show.
  */
-export const storesOfFile = () => {
+export const shareStores = () => {
   const reads: Array<StoreRead> = []
-  const published = onceForFile(
+  const published = oncePerFile(
     Effect.gen(function* () {
       const layout = yield* aLayout
       const days = new Set(reads.map(({ day }) => day).sort((a, b) => a - b))
@@ -217,18 +222,18 @@ export const storesOfFile = () => {
       return layout
     })
   )
-  return (store: string, ...ofStore: ReadonlyArray<StoreRead>) => {
-    reads.push(...ofStore.map((read) => prefixed(store, read)))
+  return (store: string, ...readsOfStore: ReadonlyArray<StoreRead>) => {
+    reads.push(...readsOfStore.map((read) => addPrefix(store, read)))
     return {
       sightings: Effect.flatMap(published, (layout) => sightings(layout, store)),
       history: Effect.flatMap(published, (layout) => history(layout, store)),
       listed: Effect.flatMap(published, (layout) => listed(layout, store)),
-      /** Rows of a table or view of this store, of the schema `storefront` unless it is named with another. */
+      /** Rows of this store in a table or view. Without a schema in its name, this is in `storefront`. */
       rows: (columns: string, from: string, order = "all") =>
         Effect.flatMap(published, (layout) =>
-          ask(
+          queryWarehouse(
             layout,
-            `select ${columns} from ${from.includes(".") ? from : `storefront.${from}`} ${inStore(store)} order by ${order}`
+            `select ${columns} from ${from.includes(".") ? from : `storefront.${from}`} ${whereStore(store)} order by ${order}`
           )
         )
     }

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { FoodCategory } from "@larder/schemas"
 import { Effect, Schema } from "effect"
+import { causeText } from "../../disk.ts"
 import { type DuckDb, type DuckDbError, literal } from "../../duckdb.ts"
 import { FoodFilesDamaged } from "../files.ts"
 import { textColumns, textFiles } from "../indexed-columns.ts"
@@ -21,8 +22,7 @@ export class FoodFilesNotWritten extends Schema.TaggedError<FoodFilesNotWritten>
   cause: Schema.Defect()
 }) {
   override get message() {
-    const cause = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `The search and the records of branded foods could not be written while ${this.step}: ${cause}`
+    return `The search and the records of branded foods could not be written while ${this.step}: ${causeText(this.cause)}`
   }
 }
 
@@ -64,7 +64,7 @@ const indexHere = (all: Indexing, writeRecords: Effect.Effect<void, DuckDbError>
 
 /** The ingredient texts are half of the work. One thread does the rest: there is no free core for a third. */
 const indexInThreads = ({ columns, others, ...all }: Indexing, writeRecords: Effect.Effect<void, DuckDbError>) => {
-  const isLong = ({ column }: Indexing["columns"][number]) => column === "ingredients"
+  const isIngredients = ({ column }: Indexing["columns"][number]) => column === "ingredients"
   const recordsWritten = new Int32Array(new SharedArrayBuffer(4))
   const thread = (part: Pick<Indexing, "columns" | "others">) =>
     runInThread({ indexing: { ...all, ...part }, recordsWritten })
@@ -74,8 +74,8 @@ const indexInThreads = ({ columns, others, ...all }: Indexing, writeRecords: Eff
   })
   return Effect.all(
     [
-      thread({ columns: columns.filter(isLong) }),
-      thread({ columns: columns.filter((column) => !isLong(column)), others }),
+      thread({ columns: columns.filter(isIngredients) }),
+      thread({ columns: columns.filter((column) => !isIngredients(column)), others }),
       Effect.andThen(writeRecords, notifyThreads)
     ],
     { concurrency: 3, discard: true } // the copy does not keep all cores busy
@@ -144,8 +144,8 @@ export const buildFoods = Effect.fn("Foods.build")(function* (
     others: { labels: temporary("labels"), foods: counts.foods }
   }
   const writeRecords = runUnordered(db, copyLines(db, selectRecords, join(folder, recordFiles.lines)))
-  const isShort = counts.foods <= fewFoods && !useThreads
-  yield* isShort ? indexHere(indexing, writeRecords) : indexInThreads(indexing, writeRecords)
+  const useThisThread = counts.foods <= fewFoods && !useThreads
+  yield* useThisThread ? indexHere(indexing, writeRecords) : indexInThreads(indexing, writeRecords)
   yield* attempt("writing the manifest", () => {
     for (const name of ["labels", ...textColumns.map(({ column }) => column)]) rmSync(temporary(name))
     const columnFiles = textColumns.map(({ column }) => textFiles(column))
@@ -153,12 +153,7 @@ export const buildFoods = Effect.fn("Foods.build")(function* (
     const pieces = [recordFiles.lines, ...columnFiles.flatMap(({ postings, texts }) => [texts, postings])]
     writeSearchManifest(
       folder,
-      {
-        ...counts,
-        run_id,
-        categories: JSON.stringify(categories),
-        nutrients
-      },
+      { ...counts, run_id, categories: JSON.stringify(categories), nutrients },
       bundles,
       pieces
     )

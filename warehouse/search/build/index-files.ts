@@ -1,5 +1,5 @@
 /** Indexes branded foods from the lines that DuckDB has written, in this thread or in a worker. */
-import { forEachLine, makePlaces, writeArrays, writeFile } from "../files.ts"
+import { forEachLine, toPlaces, writeArrays, writeFile } from "../files.ts"
 import { maxListedDocuments, textFiles } from "../indexed-columns.ts"
 import { indexLabels } from "../labels.ts"
 import { PostingsBuilder } from "../postings.ts"
@@ -49,7 +49,7 @@ class TokenIndex {
   }
 
   write(postings: string) {
-    const order = this.vocabulary.sorted()
+    const order = this.vocabulary.sortTokens()
     const { junctions, tokens } = writeFile(postings, (writer) => ({
       tokens: this.#tokens.write(writer, order),
       junctions: this.#junctions.write(
@@ -57,7 +57,7 @@ class TokenIndex {
         Uint32Array.from({ length: this.#mask + 1 }, (_, i) => i)
       )
     }))
-    const { bytes, starts } = this.vocabulary.inOrder(order)
+    const { bytes, starts } = this.vocabulary.serialize(order)
     return {
       vocabulary: bytes,
       tokenStarts: starts,
@@ -86,7 +86,7 @@ const indexText = (source: string, folder: string, column: string, documents: nu
   const starts = new Float64Array(documents + 1)
   let text = Buffer.allocUnsafeSlow(2 ** 16)
   let doc = 0
-  const size = writeFile(`${folder}/${files.texts}`, (writer) => {
+  writeFile(`${folder}/${files.texts}`, (writer) => {
     forEachLine(source, (bytes, from, to) => {
       if ((to - from) * 3 + 1 > text.length) text = Buffer.allocUnsafeSlow((to - from) * 6)
       const length = lowerCase(bytes, from, to, text)
@@ -96,11 +96,11 @@ const indexText = (source: string, folder: string, column: string, documents: nu
       starts[++doc] = writer.size
     })
     if (doc !== documents) throw new Error(`${column}: ${doc} texts for ${documents} foods`)
-    return writer.size
   })
-  const textStarts = makePlaces(size, starts.length)
-  textStarts.set(starts)
-  writeArrays(`${folder}/${files.index}`, { textStarts, ...tokens.write(`${folder}/${files.postings}`) })
+  writeArrays(`${folder}/${files.index}`, {
+    textStarts: toPlaces(starts),
+    ...tokens.write(`${folder}/${files.postings}`)
+  })
 }
 
 /** Some of the files to write. */

@@ -1,4 +1,4 @@
-/** Labels of packaged foods, with the files that they are searched in. */
+/** Labels of packaged foods, with the files of their records and search. */
 import {
   CategoryRow,
   CurrentFoodRow,
@@ -10,7 +10,7 @@ import {
   QualityFlagRow,
   VersionRow
 } from "@larder/schemas"
-import { completedLabel } from "../../branded-foods/completed-label.ts"
+import { mergeLabelColumn } from "../../branded-foods/completed-label.ts"
 import { buildFoods } from "../../search/build/build.ts"
 import { type DataSet, defineTable, defineView, readSql } from "../tables.ts"
 
@@ -30,7 +30,7 @@ export const foodTable = defineTable(
     by: "complete",
     key: "fdc_id",
     ignoredColumns: ["source_rows", "form", "release_on", "fetched_at", "run_id", "raw_sha256"],
-    expressionFor: completedLabel
+    expressionFor: mergeLabelColumn
   },
   "published_on"
 )

@@ -34,13 +34,13 @@ create or replace macro branded_food.per_serving(amount, serving_size) as case
 end
 ;
 comment on macro branded_food.millionths is
-  'A decimal number of at most six places as a whole number of millionths, so that what follows is exact.'
+  'Converts a decimal number with at most six places to a whole number of millionths, for exact arithmetic.'
 ;
 comment on macro branded_food.rounded_half_even is
-  'How often a unit is in a whole number that is not negative: rounded, a half to the even neighbour.'
+  'Divides a whole number, which is not negative, by a unit, and rounds half to even.'
 ;
 comment on macro branded_food.without_digits is
-  'The number that a whole number means which counts units of 10^-14, after so many of its last digits were dropped.'
+  'Converts a whole number of units of 10^-14, of which the last digits were dropped, to the number that it represents.'
 ;
 comment on macro branded_food.digits_beyond_three is
   'Number of digits to drop from a product of two numbers of millionths so that three are left. The argument is the product itself, not its millionths.'

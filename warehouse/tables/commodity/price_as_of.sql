@@ -1,5 +1,5 @@
 create or replace macro commodity.price_as_of(moment) as table
-with asked as (
+with requested as (
   select case
     when length(trim(moment::varchar)) <= 10 then moment::date + interval 1 day - interval 1 microsecond
     when regexp_full_match(moment::varchar, '\s*\S+[ T][0-9:.]+\s*') then moment::timestamp
@@ -9,7 +9,7 @@ with asked as (
   end as until
 )
 select metric_name, observed_on, value, value_text, published_at, is_final
-from commodity.price_version, asked
+from commodity.price_version, requested
 where published_at <= until
   -- Rows without a publication time are at a microsecond before the end of a day, which no real time is. They were published at the
   -- latest when they were fetched. That time is in UTC, and every report's clock is at least four hours behind it.

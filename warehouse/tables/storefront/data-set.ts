@@ -13,8 +13,7 @@ import {
   VariantChangeRow,
   VariantRow
 } from "@larder/schemas"
-import { lastSeen } from "../../storefronts/last-seen.ts"
-import { reconcileReads } from "../../storefronts/reconcile.ts"
+import { lastSeen, reconcileReads } from "../../storefronts/reconcile.ts"
 import { type DataSet, defineTable, defineView, readSql, type View } from "../tables.ts"
 
 export const storeTable = defineTable("storefront", "store", StoreRow, { by: "replace", key: ["store_id"] })

@@ -6,7 +6,7 @@ import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../ru
 import { Progress } from "../run/progress.ts"
 import { rateTableIn, TableUnreadable } from "./decode/rate-table.ts"
 import { normalise } from "./normalise/rates.ts"
-import { ask, feed } from "./source/daily-file.ts"
+import { dailyFile, feed } from "./source/daily-file.ts"
 import { stageRates } from "./stage/rates.ts"
 
 const unreachable = ({ message: reason }: OriginError) =>
@@ -21,7 +21,7 @@ export const readExchangeRates = Effect.fn("exchangeRates.read")(
     const archive = yield* Archive
     yield* progress.expect(1)
     yield* progress.advance({ started: feed })
-    const raw = yield* archive.fetch(ask)
+    const raw = yield* archive.fetch(dailyFile)
     const text = yield* Effect.orDie(fs.readFileString(raw.path))
     const table = yield* Effect.try({
       try: () => rateTableIn(raw.url, text),

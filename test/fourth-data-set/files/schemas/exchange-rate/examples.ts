@@ -1,4 +1,4 @@
-/** Example call of the exchange-rate endpoint and its answer, from the bundled samples, which are fictional. */
+/** Example call of the exchange-rate endpoint and its response, from the bundled samples, which are fictional. */
 import type { Examples } from "../endpoint.ts"
 
 export const getExchangeRatesExamples: Examples = {

@@ -7,7 +7,7 @@ export const RateRow = Schema.Struct({
   day: ExchangeRate.fields.day,
   rate: Schema.String.annotate({ description: "Units of the currency for one euro, to six decimal places." }),
   rate_text: Schema.String.annotate({
-    description: "The published rate with its digits as printed: what the API answers."
+    description: "The published rate with its digits as printed: the value that the API returns."
   }),
   run_id: Schema.String.annotate({ description: "Run that loaded the rate: `ingest.run.run_id`." }),
   raw_sha256: Schema.String.annotate({ description: "Payload that states the rate: `ingest.raw_file.raw_sha256`." }),

@@ -3,4 +3,4 @@ import type { SourceRequest } from "../../run/origins/origin.ts"
 
 export const feed = "rates/daily"
 
-export const ask: SourceRequest = { url: "https://rates.example/daily.csv", accept: "text/csv" }
+export const dailyFile: SourceRequest = { url: "https://rates.example/daily.csv", accept: "text/csv" }

@@ -1,4 +1,4 @@
-/** Read of the exchange-rate endpoint. It answers from memory. */
+/** Read of the exchange-rate endpoint. It reads from memory. */
 import { getExchangeRates } from "@larder/schemas"
 import { Effect } from "effect"
 import { type Route, route } from "../route.ts"

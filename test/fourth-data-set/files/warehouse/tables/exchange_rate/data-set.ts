@@ -25,6 +25,6 @@ export const exchangeRate: DataSet = {
   },
   tables: [rateTable],
   views: [],
-  // a line of the source holds the rates of all currencies
+  // a line of the source has the rates of all currencies
   countSourceRows: "select count(distinct (raw_sha256, source_row))::integer as rows from exchange_rate.rate"
 }

@@ -1,12 +1,12 @@
-/** A home that is published once for a file of tests. Each test works on a copy of its own. */
+/** Makes a home once per test file, and gives each test a copy of it. */
 import { cpSync } from "node:fs"
 import type { Layout } from "@larder/warehouse"
 import { Effect } from "effect"
-import { onceForFile } from "../once-for-file.ts"
-import { aLayout } from "./pantry.ts"
+import { oncePerFile } from "../once-per-file.ts"
+import { aLayout } from "./example-data-set.ts"
 
-export const copied = <E, R>(make: Effect.Effect<Layout, E, R>) => {
-  const original = onceForFile(make)
+export const copyPerTest = <E, R>(make: Effect.Effect<Layout, E, R>) => {
+  const original = oncePerFile(make)
   return Effect.gen(function* () {
     const { home } = yield* original
     const copy = yield* aLayout

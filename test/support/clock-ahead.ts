@@ -1,7 +1,7 @@
-/** Runs as if it were later: the clock of this machine, so much ahead. What sleeps or measures takes as long as it takes. */
+/** Runs an effect with a clock that is ahead of the real one. Sleeps and the monotonic clock do not change. */
 import { Clock, Duration, Effect } from "effect"
 
-export const later =
+export const withClockAhead =
   (ahead: Duration.Input) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Clock.clockWith((clock) => {

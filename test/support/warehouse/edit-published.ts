@@ -1,4 +1,4 @@
-/** What no payload leads to: rows that are changed in the live database of a data set as if a run had published them so. */
+/** Edits live data, for states to which no payload leads. */
 import { createHash } from "node:crypto"
 import {
   chmodSync,
@@ -15,39 +15,39 @@ import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { type Manifest, objectName } from "@larder/warehouse"
 import { Effect } from "effect"
-import { tamper } from "./pantry.ts"
+import { changeDatabase } from "./example-data-set.ts"
 
-/** Changes the database of the newest generation, and what its manifest says of it. */
-export const plant = async (home: string, pipeline: string, sql: string): Promise<void> => {
+/** Changes a database of the newest generation, as if a run had published it so: its manifest names the new file. */
+export const editLiveData = async (home: string, pipeline: string, sql: string): Promise<void> => {
   const warehouse = path.join(home, "warehouse")
   const folder = path.join(warehouse, "generations")
   const manifestFile = path.join(folder, readdirSync(folder).sort().at(-1) ?? "")
   const manifest: Manifest = JSON.parse(readFileSync(manifestFile, "utf8"))
   const entry = manifest.data_sets[pipeline]
-  const [database, ...beside] = entry?.parts ?? []
+  const [database, ...sidecars] = entry?.parts ?? []
   if (entry === undefined || database === undefined) throw new Error(`${home} has no ${pipeline}`)
-  const planted = path.join(home, "planted.duckdb")
-  copyFileSync(path.join(warehouse, objectName(database.sha256)), planted)
-  await Effect.runPromise(Effect.provide(tamper(planted, sql), NodeServices.layer))
-  const bytes = readFileSync(planted)
+  const edited = path.join(home, "edited.duckdb")
+  copyFileSync(path.join(warehouse, objectName(database.sha256)), edited)
+  await Effect.runPromise(Effect.provide(changeDatabase(edited, sql), NodeServices.layer))
+  const bytes = readFileSync(edited)
   const sha256 = createHash("sha256").update(bytes).digest("hex")
   const object = path.join(warehouse, objectName(sha256))
   mkdirSync(path.dirname(object), { recursive: true })
-  renameSync(planted, object)
+  renameSync(edited, object)
   chmodSync(object, 0o444)
   const part = { name: database.name, sha256, bytes: bytes.length }
-  const data_sets = { ...manifest.data_sets, [pipeline]: { ...entry, parts: [part, ...beside] } }
-  for (const left of [manifestFile, path.join(warehouse, objectName(database.sha256))]) rmSync(left)
+  const data_sets = { ...manifest.data_sets, [pipeline]: { ...entry, parts: [part, ...sidecars] } }
+  for (const file of [manifestFile, path.join(warehouse, objectName(database.sha256))]) rmSync(file)
   rmSync(path.join(warehouse, "seen", database.sha256), { force: true })
   writeFileSync(manifestFile, JSON.stringify({ ...manifest, data_sets }), { mode: 0o444 })
 }
 
-/** Changes what `ingestion.duckdb` tells, as if its parts did. */
-export const plantTold = async (home: string, sql: string): Promise<void> => {
+/** Changes `ingestion.duckdb`, as if its parts had these records. */
+export const editRunRecords = async (home: string, sql: string): Promise<void> => {
   const file = path.join(home, "warehouse/ingestion.duckdb")
   const note = path.join(home, "warehouse/seen/ingestion.duckdb")
   const [, , , ...rest] = readFileSync(note, "utf8").split(" ")
-  await Effect.runPromise(Effect.provide(tamper(file, sql), NodeServices.layer))
+  await Effect.runPromise(Effect.provide(changeDatabase(file, sql), NodeServices.layer))
   const { ino, mtimeNs, size } = statSync(file, { bigint: true })
   writeFileSync(note, [size, ino, mtimeNs, ...rest].join(" "))
 }

@@ -1,4 +1,4 @@
-/** A small data set with a table of each kind of merging, in a warehouse of its own, for the tests of this room. */
+/** An example data set with one table for each kind of merge, in a warehouse of its own. */
 import { randomUUID } from "node:crypto"
 import type { RunRecord } from "@larder/schemas"
 import {
@@ -10,64 +10,66 @@ import {
   type Layout,
   layoutOf,
   literal,
+  newestManifest,
   PublishedMeanwhile,
   publish,
   type RowValues,
+  rebuildFrom,
   rejectTable,
   type Staged,
   type Staging,
   stage,
   type Table
 } from "@larder/warehouse"
-import { Effect, FileSystem, Path, Schema } from "effect"
-import { rowsInAll } from "./seen.ts"
+import { Effect, FileSystem, Option, Path, Schema } from "effect"
+import { queryDatabases } from "./analyst.ts"
 
 const described = (description: string) => Schema.String.annotate({ description })
 
 const Shelf = Schema.Struct({
   shelf: described("Name of the shelf."),
-  position: Schema.Int.annotate({ description: "Place of the shelf, from 1." })
+  position: Schema.Int.annotate({ description: "Position of the shelf, from 1." })
 }).annotate({ identifier: "shelf", description: "Shelves." })
 
 const Price = Schema.Struct({
-  item: described("What is priced."),
+  item: described("Item that has the price."),
   price: described("Price in dollars."),
-  seen_on: described("Day on which the price was seen last."),
+  seen_on: described("Last day on which the price was found."),
   run_id: described("Run that loaded the price.")
 }).annotate({ identifier: "price", description: "Prices of today." })
 
 const Delivery = Schema.Struct({
-  item: described("What was delivered."),
+  item: described("Item that was delivered."),
   delivered_on: described("Day of the delivery."),
-  quantity: Schema.Int.annotate({ description: "Pieces." }),
-  note: Schema.NullOr(Schema.String).annotate({ description: "What the driver said." }),
+  quantity: Schema.Int.annotate({ description: "Number of pieces." }),
+  note: Schema.NullOr(Schema.String).annotate({ description: "Remark of the driver." }),
   run_id: described("Run that loaded the delivery.")
 }).annotate({ identifier: "delivery", description: "Deliveries." })
 
 const Stock = Schema.Struct({
   item: Delivery.fields.item,
-  quantity: Schema.Int.annotate({ description: "Pieces delivered in all." })
-}).annotate({ identifier: "stock", description: "What is there." })
+  quantity: Schema.Int.annotate({ description: "Number of pieces delivered." })
+}).annotate({ identifier: "stock", description: "Items in stock." })
 
-const tableOf = (schema: string, table: Omit<Table, "schema" | "ddl">, columns: string): Table => ({
+const makeTable = (schema: string, table: Omit<Table, "schema" | "ddl">, columns: string): Table => ({
   ...table,
   schema,
   ddl: `create table if not exists ${schema}.${table.name} (${columns})`
 })
 
 /** The same tables under another name make another data set. */
-export const pantryIn = (schema: string) => {
-  const shelf = tableOf(
+export const exampleIn = (schema: string) => {
+  const shelf = makeTable(
     schema,
     { name: "shelf", record: Shelf, merge: { by: "replace all" } },
     "shelf varchar not null, position integer not null"
   )
-  const price = tableOf(
+  const price = makeTable(
     schema,
     { name: "price", record: Price, merge: { by: "replace", key: ["item"], ignoredColumns: ["seen_on"] } },
     "item varchar not null, price decimal(18, 4) not null, seen_on date not null, run_id varchar not null"
   )
-  const delivery = tableOf(
+  const delivery = makeTable(
     schema,
     { name: "delivery", record: Delivery, merge: { by: "append", key: ["item", "delivered_on", "note"] } },
     "item varchar not null, delivered_on date not null, quantity integer not null, note varchar, run_id varchar not null"
@@ -77,10 +79,10 @@ export const pantryIn = (schema: string) => {
     version: 1,
     about: {
       pipeline: schema,
-      title: "Pantry",
-      description: "What is in the pantry.",
+      title: "Example",
+      description: "Items of a shop.",
       licence: "ours",
-      attribution: "the cook",
+      attribution: "the shop",
       source_url: "https://shop.example",
       late_after_days: 2,
       newest: { table: `${schema}.price`, day: "max(seen_on)" }
@@ -99,10 +101,10 @@ export const pantryIn = (schema: string) => {
   }
   return { dataSet, shelf, price, delivery }
 }
-export const pantry = pantryIn("pantry")
-type Pantry = ReturnType<typeof pantryIn>
+export const example = exampleIn("example")
+type ExampleDataSet = ReturnType<typeof exampleIn>
 
-/** What a run found. Missing fields of a row get values that do not matter. */
+/** Rows that a run found. Missing fields get values that do not matter to the tests. */
 export interface Found {
   readonly shelves?: ReadonlyArray<string>
   readonly prices?: ReadonlyArray<RowValues>
@@ -114,7 +116,7 @@ const noChecks: ReadonlyArray<Check> = []
 
 export const aRun = (run: Partial<RunRecord> = {}): RunRecord => ({
   run_id: `run-${randomUUID()}`,
-  pipeline: "pantry",
+  pipeline: "example",
   origin: "replay",
   outcome: "published",
   started_at: "2026-01-05T10:00:00.000Z",
@@ -130,7 +132,7 @@ export const aRun = (run: Partial<RunRecord> = {}): RunRecord => ({
   ...run
 })
 
-const fill = (of: Pantry, run_id: string, found: Found) =>
+const fill = (of: ExampleDataSet, run_id: string, found: Found) =>
   Effect.fnUntraced(function* (staging: Staging) {
     const { deliveries = [], prices = [], rejects = [], shelves = [] } = found
     yield* staging.add(
@@ -165,7 +167,7 @@ export const publishStaged = (layout: Layout, dataSet: DataSet, staged: Staged, 
   publish({ layout, dataSet, staged, run, leftOut: [], silentRows: 0, checks: noChecks, dryRun: false })
 
 interface Publishing {
-  readonly of?: Pantry
+  readonly of?: ExampleDataSet
   readonly checks?: ReadonlyArray<Check>
   readonly dryRun?: boolean
   readonly acceptShrinkage?: boolean
@@ -175,7 +177,7 @@ interface Publishing {
 const stageAndPublish = Effect.fnUntraced(function* (
   layout: Layout,
   found: Found,
-  { acceptShrinkage, checks = noChecks, dryRun = false, of = pantry }: Publishing,
+  { acceptShrinkage, checks = noChecks, dryRun = false, of = example }: Publishing,
   run: RunRecord
 ) {
   const { filled, staged } = yield* stage(layout, run, of.dataSet, fill(of, run.run_id, found))
@@ -192,51 +194,61 @@ const stageAndPublish = Effect.fnUntraced(function* (
   })
 }, Effect.scoped)
 
-/** A whole run: stages what was found, and publishes it; again where another machine was faster. */
+/** A whole run: stages and publishes the rows. Repeats this if another run has published meanwhile. */
 export const publishFound = (layout: Layout, found: Found, options: Publishing = {}) => {
-  const run = aRun({ pipeline: (options.of ?? pantry).dataSet.schema, ...options.run })
+  const run = aRun({ pipeline: (options.of ?? example).dataSet.schema, ...options.run })
   return Effect.retry(stageAndPublish(layout, found, options, run), {
     while: (error) => error instanceof PublishedMeanwhile
   })
 }
 
-/** A home of its own, removed with the scope. */
+/** A new home, which is removed with the scope. */
 export const aLayout = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   return yield* layoutOf(yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" }))
 })
 
-/** The same warehouse, on a depot that behaves in another way. */
-export const publishingInto = (layout: Layout, depot: Depot): Layout => ({ ...layout, depot, local: depot })
+/** Rebuilds the data set, as if these were its runs in the raw archive. */
+export const rebuildExample = Effect.fnUntraced(function* (layout: Layout, runs: Readonly<Record<string, Found>>) {
+  const since = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets.example
+  const from = yield* aLayout
+  for (const [run_id, found] of Object.entries(runs)) yield* publishFound(from, found, { run: { run_id } })
+  return yield* rebuildFrom({ layout, dataSet: example.dataSet, from, since })
+})
 
-/** The catalogue of a warehouse, and the files of data sets that it does not know, such as the pantry. */
-const opened = (layout: Layout) =>
+/** The same warehouse with another depot, usually one that fails or observes. */
+export const withDepot = (layout: Layout, depot: Depot): Layout => ({ ...layout, depot, local: depot })
+
+/** The catalogue of a warehouse, and the files of data sets that this version does not know, such as the example. */
+const listOpenedFiles = (layout: Layout) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const names = yield* fs.readDirectory(layout.dir)
-    const shown = new Set(["ingestion", ...dataSets.map(({ about }) => about.pipeline)].map((name) => `${name}.duckdb`))
+    const inCatalogue = new Set(
+      ["ingestion", ...dataSets.map(({ about }) => about.pipeline)].map((name) => `${name}.duckdb`)
+    )
     return names
-      .filter((name) => name.endsWith(".duckdb") && !shown.has(name))
+      .filter((name) => name.endsWith(".duckdb") && !inCatalogue.has(name))
       .map((name) => path.join(layout.dir, name))
   })
 
-/** Rows that an analyst sees in the files that people open. */
-export const ask = (layout: Layout, sql: string) =>
-  opened(layout).pipe(
-    Effect.flatMap((files) => rowsInAll(files, sql)),
+/** Rows that an analyst sees in the files that users open. */
+export const queryWarehouse = (layout: Layout, sql: string) =>
+  listOpenedFiles(layout).pipe(
+    Effect.flatMap((files) => queryDatabases(files, sql)),
     Effect.map(([rows = []]) => rows)
   )
 
-/** Changes a generation behind Larder's back. */
-export const tamper = (file: string, sql: string) =>
+/** Changes a published database without the knowledge of Larder. */
+export const changeDatabase = (file: string, sql: string) =>
   Effect.scoped(
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       yield* fs.chmod(file, 0o644)
       const db = yield* DuckDb.memory
-      yield* db.run(`attach ${literal(file)} as tampered; use tampered; ${sql}`)
-      yield* db.run("checkpoint tampered; use memory; detach tampered")
+      yield* db.run(`attach ${literal(file)} as changed; use changed; ${sql}`)
+      yield* db.run("checkpoint changed; use memory; detach changed")
       yield* fs.chmod(file, 0o444)
     })
   )
@@ -244,7 +256,7 @@ export const tamper = (file: string, sql: string) =>
 export const apples = { item: "apple", price: "1.2500" }
 export const pears = { item: "pear", price: "2.0000" }
 
-/** A series of commodities, for tests of data sets beside each other. */
+/** A series of commodities, for tests with several data sets. */
 export const butter = {
   slug: "butter",
   metric_name: "butter",
@@ -256,7 +268,7 @@ export const butter = {
 }
 
 /** Names in a folder, sorted. */
-export const files = (dir: string) =>
+export const listFiles = (dir: string) =>
   Effect.map(
     Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readDirectory(dir)),
     (names) => names.sort()

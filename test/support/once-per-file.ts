@@ -1,8 +1,8 @@
-/** What is expensive is made once for the tests of a file that asks for it first, and is gone when they are done. */
+/** Makes an expensive resource once per test file, when a test first needs it, and releases it after the last test. */
 import { Effect, Exit, Scope } from "effect"
 import { afterAll } from "vitest"
 
-export const onceForFile = <A, E, R>(make: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Scope.Scope>> => {
+export const oncePerFile = <A, E, R>(make: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Scope.Scope>> => {
   const scope = Scope.makeUnsafe()
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
   return Effect.runSync(Effect.cached(Scope.provide(make, scope)))

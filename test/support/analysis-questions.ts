@@ -5,7 +5,7 @@ import { repository } from "./repository.ts"
 
 const text = readFileSync(path.join(repository, "examples/analysis.sql"), "utf8")
 
-/** Statements by the number of their question, in their order. */
+/** SQL statements by the number of their question, in order. */
 export const questions: ReadonlyMap<number, string> = new Map(
   [...text.matchAll(/^-- (\d+)\. [\s\S]*?(?=^-- \d+\. |(?![\s\S]))/gm)].map(([block, number]) => [
     Number(number),

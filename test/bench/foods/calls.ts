@@ -1,16 +1,16 @@
-/** Calls one at a time per connection, each timed from its request to the last byte of its answer. */
+/** Calls one at a time per connection, and measures each from its request to the last byte of its response. */
 import { Agent, request } from "node:http"
 
-export interface Answer {
+export interface Response {
   readonly status: number
   readonly body: string
   readonly milliseconds: number
 }
 
-const ask = (agent: Agent, url: string, headers: Readonly<Record<string, string>>) =>
-  new Promise<Answer>((resolve, reject) => {
+const call = (agent: Agent, url: string, headers: Readonly<Record<string, string>>) =>
+  new Promise<Response>((resolve, reject) => {
     const startedAt = performance.now()
-    const call = request(url, { agent, headers }, (response) => {
+    const outgoing = request(url, { agent, headers }, (response) => {
       const pieces: Array<Buffer> = []
       response.on("data", (piece: Buffer) => pieces.push(piece))
       response.on("error", reject)
@@ -19,27 +19,27 @@ const ask = (agent: Agent, url: string, headers: Readonly<Record<string, string>
         resolve({ status: response.statusCode ?? 0, body: Buffer.concat(pieces).toString(), milliseconds })
       })
     })
-    call.on("error", reject)
-    call.end()
+    outgoing.on("error", reject)
+    outgoing.end()
   })
 
-/** Works through a list on so many connections. An answer that is not 200 is an error: a benchmark has no other. */
-export const askAll = async <Question, Result>(
+/** Processes a list on several connections. Fails if a response is not 200. */
+export const callAll = async <Item, Result>(
   { api, connections, key }: { readonly api: string; readonly key: string; readonly connections: number },
-  questions: ReadonlyArray<Question>,
-  work: (question: Question, get: (path: string) => Promise<Answer>) => Promise<Result>
+  items: ReadonlyArray<Item>,
+  work: (item: Item, get: (path: string) => Promise<Response>) => Promise<Result>
 ): Promise<ReadonlyArray<Result>> => {
-  const waiting = questions.values()
+  const waiting = items.values()
   const results: Array<Result> = []
   const worker = async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const get = async (path: string) => {
-      const answer = await ask(agent, api + path, { authorization: `Bearer ${key}` })
-      if (answer.status !== 200) throw new Error(`${path} was answered with ${answer.status}: ${answer.body}`)
-      return answer
+      const response = await call(agent, api + path, { authorization: `Bearer ${key}` })
+      if (response.status !== 200) throw new Error(`${path} returned ${response.status}: ${response.body}`)
+      return response
     }
     try {
-      for (const question of waiting) results.push(await work(question, get))
+      for (const item of waiting) results.push(await work(item, get))
     } finally {
       agent.destroy()
     }
