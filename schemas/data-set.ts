@@ -1,4 +1,4 @@
-/** What the API and its documents state about a data set. */
+/** A data set as the API and its documents present it. */
 import type { Endpoint } from "./endpoint.ts"
 
 export interface ApiDataSet {

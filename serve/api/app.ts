@@ -108,7 +108,7 @@ export const makeApi = (needs: ApiNeeds) => {
       )
     )
 
-  const document = makeSharedBody(JSON.stringify(openApi({ version: needs.version })))
+  const document = makeSharedBody(JSON.stringify(openApi(needs.version)))
   // by default, h3 would answer malformed paths and its own errors in its own format
   const app = new H3({
     silent: true,

@@ -7,10 +7,10 @@ import {
   ledgerUnavailable,
   malformedAuthorization,
   missingAuthorization,
+  missingScope,
   monthlySpendCapReached,
-  notScoped,
   overloaded,
-  tooLargeTogether,
+  resultsTooLarge,
   tooManyInFlight,
   unknownKey,
   weeklySpendCapReached
@@ -106,7 +106,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
 
   const authorise = (call: Call, key: ApiKeyView): ValidRequest | ApiError => {
     const { scope } = call.route.endpoint
-    return key.scopes.has(scope) ? validate(call, live.current().model) : notScoped(scope)
+    return key.scopes.has(scope) ? validate(call, live.current().model) : missingScope(scope)
   }
 
   /** Waits for room in the quotas of the key and its account. A large call also waits for a step of the event loop. */
@@ -181,7 +181,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
     if (call.signal.aborted) return release(callerLeft)
     const { body, generation } = exit.value
     if (call.shared === undefined) turn.setBytes(body.length)
-    else if (!call.shared.take(body.length)) return release(tooLargeTogether)
+    else if (!call.shared.take(body.length)) return release(resultsTooLarge)
     const readAt = performance.now()
     try {
       await held.commit(requestId)

@@ -2,7 +2,7 @@
  * Handles one HTTP request of the protocol, with a valid key. The protocol library responds with the tools that the
  * key's scopes allow, and a tool call goes through the request pipeline. Nothing is kept between requests.
  */
-import { type ApiError, tooLargeTogether, tooManyInFlight } from "@larder/schemas"
+import { type ApiError, resultsTooLarge, tooManyInFlight } from "@larder/schemas"
 import {
   createMcpHandler,
   isInitializeRequest,
@@ -77,7 +77,7 @@ interface Progress {
   turn?: Turn
 }
 
-/** Budget in bytes of data; `tooLargeTogether` states it. */
+/** Budget in bytes of data; `resultsTooLarge` states it. */
 const maxDataBytes = 8 * 2 ** 20
 /** A response is in memory three times: the data, and two copies, because MCP sends it as text and as a value. */
 const memoryFactor = 3
@@ -112,7 +112,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     const clientCall = (id: ToolCall["id"]) => ({ keyId: key.id, session, id })
     const server = makeServer(version, {
       list: async () => {
-        if (!shared.take(listBytes)) throw new ProtocolError(ProtocolErrorCode.InternalError, tooLargeTogether.message)
+        if (!shared.take(listBytes)) throw new ProtocolError(ProtocolErrorCode.InternalError, resultsTooLarge.message)
         return tools.flatMap(({ route, tool }) => (key.scopes.has(route.endpoint.scope) ? [tool] : []))
       },
       call: async ({ arguments: given, id, name, signal }) => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { describe, expect, inject, it } from "vitest"
 import { makeClient } from "../support/api/client.ts"
-import { createKey, statement } from "../support/api/operator.ts"
+import { createKey, listEntries } from "../support/api/operator.ts"
 import { clean, ended, run, startServer } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import { copyHome } from "../support/sample-home.ts"
@@ -137,7 +137,7 @@ describe("larder-serve start", () => {
       client.close()
       expect(await stopped).toBe(130)
       await expect(fetch(`${server.api}/openapi.json`)).rejects.toThrow()
-      const charges = (await statement(home, account_id)).filter(({ type }) => type === "charge")
+      const charges = (await listEntries(home, account_id)).filter(({ type }) => type === "charge")
       expect(charges.map(({ request_id }) => request_id).toSorted()).toEqual(
         client.charges.map(({ request_id }) => request_id).toSorted()
       )

@@ -8,12 +8,12 @@ import { Larder } from "@larder/schemas/client/larder.ts"
 import type { StoreId } from "@larder/schemas/client/records.ts"
 import { generationId } from "@larder/warehouse"
 import { beforeAll, describe, expect, it } from "vitest"
-import { createKey, statement } from "../support/api/operator.ts"
-import { pagesOf } from "../support/api/pages.ts"
-import { served } from "../support/api/served.ts"
+import { createKey, listEntries } from "../support/api/operator.ts"
+import { fetchPages } from "../support/api/pages.ts"
+import { useSharedServer } from "../support/api/server.ts"
 import { witnessed } from "./witnessed.ts"
 
-const api = served()
+const api = useSharedServer()
 const seen = witnessed(api)
 
 let larder: Larder
@@ -99,14 +99,14 @@ describe("every endpoint", () => {
 
 describe("pages", () => {
   it("gives the rows of all plain pages, once each, on a walk to the end", async () => {
-    const plainPages = await pagesOf((target) => api.get(target), "/v1/branded-foods?category=cheese&limit=20")
+    const plainPages = await fetchPages((target) => api.get(target), "/v1/branded-foods?category=cheese&limit=20")
     expect(plainPages.length).toBeGreaterThan(2)
     expect(await rowsOf(larder.searchBrandedFoods.all({ category: "cheese", limit: 20 }))).toEqual(plainPages.flat())
   })
   it("gives whole pages, too, each with its cost", async () => {
     const pages = await rowsOf(larder.getStoreProducts.pages(store, { limit: 30 }))
     expect(pages.map(({ data }) => data)).toEqual(
-      await pagesOf((target) => api.get(target), `/v1/stores/${store}/products?limit=30`)
+      await fetchPages((target) => api.get(target), `/v1/stores/${store}/products?limit=30`)
     )
     expect(pages.map(({ cost }) => cost.creditsCharged)).toEqual(pages.map(() => 100))
   })
@@ -246,7 +246,7 @@ describe("a signal", () => {
     const call = new Larder({ key, url }).searchStores({}, { signal: controller.signal })
     await expect(call).rejects.toBe(reason)
     await once(front, "close") // so the caller has hung up, and the API, too
-    const entries = await statement(api.home(), account_id)
+    const entries = await listEntries(api.home(), account_id)
     expect(entries.map(({ type }) => type)).not.toContain("charge")
   })
 })

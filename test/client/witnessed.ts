@@ -1,6 +1,6 @@
 /** The calls of the client as they pass through `fetch`: judged like all others, and their charges remembered. */
 import { afterAll, beforeAll, vi } from "vitest"
-import type { Served } from "../support/api/served.ts"
+import type { SharedServer } from "../support/api/server.ts"
 
 export interface Seen {
   /** Path and query, as they were sent. */
@@ -9,7 +9,7 @@ export interface Seen {
 }
 
 /** Registers with the file's hooks; what it returns holds the calls so far. */
-export const witnessed = (api: Served): ReadonlyArray<Seen> => {
+export const witnessed = (api: SharedServer): ReadonlyArray<Seen> => {
   const seen: Array<Seen> = []
   beforeAll(() => {
     const original = globalThis.fetch
@@ -20,7 +20,7 @@ export const witnessed = (api: Served): ReadonlyArray<Seen> => {
         const target = `${pathname}${search}`
         const text = await response.clone().text()
         const headers = Object.fromEntries(response.headers)
-        api.client().witness("GET", target, { status: response.status, headers, text, json: JSON.parse(text) })
+        api.client().checkAndRecord("GET", target, { status: response.status, headers, text, json: JSON.parse(text) })
         seen.push({ target, status: response.status })
       }
       return response

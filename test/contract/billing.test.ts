@@ -1,8 +1,8 @@
 import type { NewKey } from "@larder/serve/ledger"
 import { describe, expect, it } from "vitest"
-import type { Reply } from "../support/api/judge.ts"
-import { createKey, operate, statement } from "../support/api/operator.ts"
-import { errorOf, startOwnServer } from "../support/api/served.ts"
+import type { Reply } from "../support/api/check-response.ts"
+import { administer, createKey, listEntries } from "../support/api/operator.ts"
+import { formatError, startOwnServer } from "../support/api/server.ts"
 import { standingClock } from "./conditions.ts"
 
 // Half a day ahead of UTC: a month that is counted in local time would turn 14 hours too early.
@@ -17,9 +17,9 @@ const capReached = "402 insufficient_balance: Monthly spend cap reached"
 const call = (target: string, { key }: NewKey) => api.get(target, { key })
 const remainingOf = ({ headers }: Reply) => Number(headers["x-credits-remaining"])
 const edit = ({ id }: NewKey, budget_credits: number) =>
-  operate(api.home(), (ledger) => ledger.editKey({ key_id: id, budget_credits }))
+  administer(api.home(), (ledger) => ledger.editKey({ key_id: id, budget_credits }))
 const credit = ({ account_id }: NewKey, credits: number) =>
-  operate(api.home(), (ledger) => ledger.creditAccount({ account_id, credits, note: "test" }))
+  administer(api.home(), (ledger) => ledger.creditAccount({ account_id, credits, note: "test" }))
 const times = async (count: number, target: string, key: NewKey) => {
   const replies: Array<Reply> = []
   for (let n = 0; n < count; n++) replies.push(await call(target, key))
@@ -27,7 +27,7 @@ const times = async (count: number, target: string, key: NewKey) => {
 }
 /** What the statement says was charged, as positive credits, in order. */
 const chargesOf = async ({ account_id }: NewKey) =>
-  (await statement(api.home(), account_id)).flatMap((entry) => (entry.type === "charge" ? [-entry.credits] : []))
+  (await listEntries(api.home(), account_id)).flatMap((entry) => (entry.type === "charge" ? [-entry.credits] : []))
 
 describe("the price of a call", () => {
   it.each([
@@ -119,7 +119,7 @@ describe("charging", () => {
       note: null,
       balance
     })
-    const [grant, ...charges] = await statement(api.home(), key.account_id)
+    const [grant, ...charges] = await listEntries(api.home(), key.account_id)
     expect(grant).toMatchObject({ type: "grant", credits: 5_000, balance: 5_000, key_id: null, request_id: null })
     expect(charges).toEqual([
       charge(0, "/v1/commodities", 10, 4_990),
@@ -146,7 +146,11 @@ describe("the balance", () => {
     const replies = await times(50, dear, key)
     expect(replies.map(remainingOf)).toEqual(Array.from({ length: 50 }, (_, n) => 4_900 - n * 100))
     const refused = await call(cheap, key)
-    expect([errorOf(refused), refused.headers["x-credits-charged"], remainingOf(refused)]).toEqual([noBalance, "0", 0])
+    expect([formatError(refused), refused.headers["x-credits-charged"], remainingOf(refused)]).toEqual([
+      noBalance,
+      "0",
+      0
+    ])
     expect(refused.headers["x-error-code"]).toBe("insufficient_balance")
     expect((await chargesOf(key)).reduce((sum, credits) => sum + credits, 0)).toBe(5_000)
   })
@@ -161,7 +165,7 @@ describe("the balance", () => {
     expect(paths.length).toBe(11)
     for (const path of paths) {
       const target = `${path.replace("{id}", "unknown")}${required[path] ?? ""}`
-      expect([target, errorOf(await call(target, key))]).toEqual([target, noBalance])
+      expect([target, formatError(await call(target, key))]).toEqual([target, noBalance])
     }
   })
 
@@ -169,9 +173,9 @@ describe("the balance", () => {
     const key = await createKey(api.home())
     await times(49, dear, key)
     expect(remainingOf(await call(cheap, key))).toBe(90)
-    expect(errorOf(await call(dear, key))).toBe(noBalance)
+    expect(formatError(await call(dear, key))).toBe(noBalance)
     expect((await times(9, cheap, key)).map(remainingOf).at(-1)).toBe(0)
-    expect(errorOf(await call(cheap, key))).toBe(noBalance)
+    expect(formatError(await call(cheap, key))).toBe(noBalance)
   })
 
   it("is shared by all keys of an account, and separate for each account", async () => {
@@ -185,11 +189,11 @@ describe("the balance", () => {
 
   it("can be spent again from the next request on after a credit", async () => {
     const key = await createKey(api.home(), { account: broke })
-    expect(errorOf(await call(cheap, key))).toBe(noBalance)
+    expect(formatError(await call(cheap, key))).toBe(noBalance)
     await credit(key, 15)
     expect(remainingOf(await call(cheap, key))).toBe(5)
-    expect(errorOf(await call(cheap, key))).toBe(noBalance)
-    const [, ...entries] = await statement(api.home(), key.account_id)
+    expect(formatError(await call(cheap, key))).toBe(noBalance)
+    const [, ...entries] = await listEntries(api.home(), key.account_id)
     expect(entries.slice(-2).map(({ balance, credits, type }) => [type, credits, balance])).toEqual([
       ["adjustment", 15, 15],
       ["charge", -10, 5]
@@ -203,37 +207,41 @@ describe("the monthly budget of a key", () => {
     const other = await createKey(api.home(), { account: key.account_id })
     expect((await times(3, cheap, key)).map(remainingOf)).toEqual([20, 10, 0])
     const refused = await call(cheap, key)
-    expect([errorOf(refused), refused.headers["x-credits-charged"], remainingOf(refused)]).toEqual([capReached, "0", 0])
+    expect([formatError(refused), refused.headers["x-credits-charged"], remainingOf(refused)]).toEqual([
+      capReached,
+      "0",
+      0
+    ])
     expect(remainingOf(await call(cheap, other))).toBe(4_960)
   })
 
   it("refuses a call that would exceed it, and admits a cheaper one", async () => {
     const key = await createKey(api.home(), { budget: 105 })
     expect(remainingOf(await call(cheap, key))).toBe(95)
-    expect(errorOf(await call(dear, key))).toBe(capReached)
+    expect(formatError(await call(dear, key))).toBe(capReached)
     expect((await times(9, cheap, key)).map(remainingOf).at(-1)).toBe(5)
-    expect(errorOf(await call(cheap, key))).toBe(capReached)
+    expect(formatError(await call(cheap, key))).toBe(capReached)
   })
 
   it("pauses the key when it is 0", async () => {
     const key = await createKey(api.home(), { budget: 0 })
     const reply = await call(cheap, key)
-    expect([errorOf(reply), remainingOf(reply)]).toEqual([capReached, 0])
+    expect([formatError(reply), remainingOf(reply)]).toEqual([capReached, 0])
     await edit(key, 10)
     expect((await call(cheap, key)).status).toBe(200)
     await edit(key, 0)
-    expect(errorOf(await call(cheap, key))).toBe(capReached)
+    expect(formatError(await call(cheap, key))).toBe(capReached)
   })
 
   it("can be changed from the next request on, and keeps what was spent", async () => {
     const key = await createKey(api.home(), { budget: 20 })
     await times(2, cheap, key)
-    expect(errorOf(await call(cheap, key))).toBe(capReached)
+    expect(formatError(await call(cheap, key))).toBe(capReached)
     await edit(key, 40)
     expect(remainingOf(await call(cheap, key))).toBe(10)
     await edit(key, 25)
     const lowered = await call(cheap, key)
-    expect([errorOf(lowered), remainingOf(lowered)]).toEqual([capReached, 0])
+    expect([formatError(lowered), remainingOf(lowered)]).toEqual([capReached, 0])
   })
 
   it("limits X-Credits-Remaining to the smaller of what it and the balance leave", async () => {
@@ -248,9 +256,9 @@ describe("the monthly budget of a key", () => {
 
   it("is not named in the error when the balance refuses the call, too", async () => {
     const key = await createKey(api.home(), { account: broke, budget: 0 })
-    expect(errorOf(await call(cheap, key))).toBe(noBalance)
+    expect(formatError(await call(cheap, key))).toBe(noBalance)
     await credit(key, 100)
-    expect(errorOf(await call(cheap, key))).toBe(capReached)
+    expect(formatError(await call(cheap, key))).toBe(capReached)
   })
 
   it("counts per calendar month in UTC, even if the server has another time zone", async () => {
@@ -259,14 +267,14 @@ describe("the monthly budget of a key", () => {
     expect((await times(2, cheap, key)).map(remainingOf)).toEqual([10, 0])
     for (const stillJanuary of ["2031-01-31T10:00:00.000Z", "2031-01-31T23:59:59.999Z"]) {
       clock.set(stillJanuary)
-      expect(errorOf(await call(cheap, key))).toBe(capReached)
+      expect(formatError(await call(cheap, key))).toBe(capReached)
     }
     clock.set("2031-02-01T00:00:00.000Z")
     expect((await times(2, cheap, key)).map(remainingOf)).toEqual([10, 0])
-    expect(errorOf(await call(cheap, key))).toBe(capReached)
+    expect(formatError(await call(cheap, key))).toBe(capReached)
     clock.set("2032-02-01T00:00:00.000Z") // the same month of another year
     expect(remainingOf(await call(cheap, key))).toBe(10)
-    const days = (await statement(api.home(), key.account_id)).map(({ occurred_at }) => occurred_at)
+    const days = (await listEntries(api.home(), key.account_id)).map(({ occurred_at }) => occurred_at)
     expect(days.slice(1)).toEqual([
       "2031-01-31T09:59:59.999Z",
       "2031-01-31T09:59:59.999Z",
@@ -281,7 +289,7 @@ describe("the monthly budget of a key", () => {
     const key = await createKey(api.home(), { account: broke })
     expect((await times(10, cheap, key)).map(remainingOf).at(-1)).toBe(5)
     clock.set("2033-04-01T00:00:00.000Z")
-    expect(errorOf(await call(cheap, key))).toBe(noBalance)
+    expect(formatError(await call(cheap, key))).toBe(noBalance)
   })
 })
 
@@ -290,7 +298,7 @@ describe("many calls at once", () => {
     const key = await createKey(api.home(), { budget: 200 })
     const replies = await Promise.all(Array.from({ length: 64 }, () => call(cheap, key)))
     expect(replies.filter(({ status }) => status === 200).length).toBe(20)
-    expect(new Set(replies.filter(({ status }) => status !== 200).map(errorOf))).toEqual(new Set([capReached]))
+    expect(new Set(replies.filter(({ status }) => status !== 200).map(formatError))).toEqual(new Set([capReached]))
     expect((await chargesOf(key)).length).toBe(20)
   })
 
@@ -300,8 +308,8 @@ describe("many calls at once", () => {
     keys.push(await createKey(api.home(), { account }), await createKey(api.home(), { account }))
     const replies = await Promise.all(keys.flatMap((key) => Array.from({ length: 30 }, () => call(dear, key))))
     expect(replies.filter(({ status }) => status === 200).length).toBe(50)
-    expect(new Set(replies.filter(({ status }) => status !== 200).map(errorOf))).toEqual(new Set([noBalance]))
-    const entries = await statement(api.home(), account)
+    expect(new Set(replies.filter(({ status }) => status !== 200).map(formatError))).toEqual(new Set([noBalance]))
+    const entries = await listEntries(api.home(), account)
     expect(entries.at(-1)?.balance).toBe(0)
     expect(
       entries

@@ -2,9 +2,9 @@
 import { brandedFoodId } from "@larder/schemas"
 import { beforeAll, describe, expect, it } from "vitest"
 import { createKey } from "../support/api/operator.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 let known: { readonly id: string; readonly fdc_id: number }
 beforeAll(async () => {
   const { json } = await api.get("/v1/branded-foods?limit=1")
@@ -30,17 +30,17 @@ describe.each(endpoints)("%s", (path, scope) => {
   })
 
   it("requires a key that has its scope", async () => {
-    expect(errorOf(await api.get(at(path), { key: undefined }))).toBe(
+    expect(formatError(await api.get(at(path), { key: undefined }))).toBe(
       "401 unauthorized: Missing or malformed Authorization: Bearer header"
     )
-    expect(errorOf(await api.get(at(path), { key: `svc_data_${"x".repeat(64)}` }))).toBe(
+    expect(formatError(await api.get(at(path), { key: `svc_data_${"x".repeat(64)}` }))).toBe(
       "401 unauthorized: Unknown or revoked API key"
     )
     const right = await createKey(api.home(), { scopes: [scope] })
     expect((await api.get(at(path), { key: right.key })).status).toBe(200)
     const other = scope === "get-branded-foods" ? "search-branded-foods" : "get-branded-foods"
     const wrong = await createKey(api.home(), { scopes: [other, "search-commodities"] })
-    expect(errorOf(await api.get(at(path), { key: wrong.key }))).toBe(
+    expect(formatError(await api.get(at(path), { key: wrong.key }))).toBe(
       `403 forbidden: This key is not scoped to ${scope}`
     )
   })
@@ -49,14 +49,16 @@ describe.each(endpoints)("%s", (path, scope) => {
     const capped = await createKey(api.home(), { budget: 10 })
     expect((await api.get(at(path), { key: capped.key })).status).toBe(200)
     const refused = await api.get(at(path), { key: capped.key })
-    expect(errorOf(refused)).toBe("402 insufficient_balance: Monthly spend cap reached")
+    expect(formatError(refused)).toBe("402 insufficient_balance: Monthly spend cap reached")
     expect(refused.headers["x-credits-charged"]).toBe("0")
     expect((await api.get("/v1/branded-foods/none", { key: capped.key })).status).toBe(402)
     expect((await api.get(`${at(path)}?nothing=1`, { key: capped.key })).status).toBe(400)
 
     const poor = await createKey(api.home())
     for (let call = 0; call < 50; call++) await api.get("/v1/stores", { key: poor.key })
-    expect(errorOf(await api.get(at(path), { key: poor.key }))).toBe("402 insufficient_balance: Insufficient balance")
+    expect(formatError(await api.get(at(path), { key: poor.key }))).toBe(
+      "402 insufficient_balance: Insufficient balance"
+    )
   })
 
   it.each(["nothing=1", "offset=1", "fdc_id=1", "Name=x", "name%5B%5D=x"])(
@@ -64,8 +66,8 @@ describe.each(endpoints)("%s", (path, scope) => {
     async (query) => {
       const name = decodeURIComponent(query.split("=")[0] ?? "")
       const reply = await api.get(`${at(path)}?${query}`)
-      expect(errorOf(reply)).toMatch(/^400 invalid_request: /)
-      expect(errorOf(reply)).toContain(name)
+      expect(formatError(reply)).toMatch(/^400 invalid_request: /)
+      expect(formatError(reply)).toContain(name)
       expect(reply.headers["x-credits-charged"]).toBe("0")
     }
   )
@@ -81,19 +83,21 @@ describe("parameters of the search", () => {
     "rejects a repeated parameter and names it: %s",
     async (name) => {
       const reply = await api.get(`/v1/branded-foods?${name}=1&${name}=1`)
-      expect(errorOf(reply)).toMatch(/^400 invalid_request: /)
-      expect(errorOf(reply)).toContain(name)
+      expect(formatError(reply)).toMatch(/^400 invalid_request: /)
+      expect(formatError(reply)).toContain(name)
     }
   )
 
   it.each(["201", "1000", "9".repeat(50)])("rejects a `limit` above 200: %s", async (limit) => {
-    expect(errorOf(await api.get(`/v1/branded-foods?limit=${limit}`))).toBe("400 invalid_request: at most 200 per page")
+    expect(formatError(await api.get(`/v1/branded-foods?limit=${limit}`))).toBe(
+      "400 invalid_request: at most 200 per page"
+    )
   })
 
   it.each(["0", "000", "-1", "1.5", "x", "", "1e2", "+1", " 1", "１"])(
     "rejects a `limit` that is not a whole number of at least 1: '%s'",
     async (limit) => {
-      expect(errorOf(await api.get(`/v1/branded-foods?limit=${encodeURIComponent(limit)}`))).toBe(
+      expect(formatError(await api.get(`/v1/branded-foods?limit=${encodeURIComponent(limit)}`))).toBe(
         "400 invalid_request: limit must be a whole number of at least 1"
       )
     }
@@ -104,8 +108,8 @@ describe("parameters of the search", () => {
     async (name) => {
       for (const path of ["/v1/branded-foods/categories", at("/v1/branded-foods/:id")]) {
         const reply = await api.get(`${path}?${name}=1`)
-        expect(errorOf(reply)).toMatch(/^400 invalid_request: /)
-        expect(errorOf(reply)).toContain(name)
+        expect(formatError(reply)).toMatch(/^400 invalid_request: /)
+        expect(formatError(reply)).toContain(name)
       }
     }
   )
@@ -114,7 +118,7 @@ describe("parameters of the search", () => {
 describe("the id of a branded food", () => {
   const unknown = async (id: string, shown = decodeURIComponent(id)) => {
     const reply = await api.get(`/v1/branded-foods/${id}`)
-    expect([errorOf(reply), reply.headers["x-credits-charged"]]).toEqual([
+    expect([formatError(reply), reply.headers["x-credits-charged"]]).toEqual([
       `404 not_found: Unknown branded food: ${shown}`,
       "0"
     ])
@@ -157,6 +161,6 @@ describe("the id of a branded food", () => {
     const escaped = id.replace("_", "%5F")
     expect((await api.get(`/v1/branded-foods/${escaped}`)).json).toMatchObject({ data: { id } })
     expect((await api.get(`/v1/branded-foods/${id}/more`)).status).toBe(404)
-    expect(errorOf(await api.get(`/v1/branded-foods/${id}/more`))).toBe("404 not_found: No such endpoint")
+    expect(formatError(await api.get(`/v1/branded-foods/${id}/more`))).toBe("404 not_found: No such endpoint")
   })
 })

@@ -1,8 +1,8 @@
 /** Pages, cursors and categories of branded foods, over the bundled samples. */
 import { brandedFoodId } from "@larder/schemas"
 import { beforeAll, describe, expect, it } from "vitest"
-import { pagesOf } from "../support/api/pages.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { fetchPages } from "../support/api/pages.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
 interface Page {
   readonly data: ReadonlyArray<{ readonly id: string; readonly fdc_id: number; readonly category: string | null }>
@@ -16,11 +16,11 @@ const textFields = [
 ] as const
 
 describe("pages and categories of branded foods", () => {
-  const api = served()
+  const api = useSharedServer()
   const pageAt = async (query: string) => (await api.get(`/v1/branded-foods?${query}`)).json as Page
   let whole: Page["data"]
   beforeAll(async () => {
-    whole = (await pagesOf(api.get, "/v1/branded-foods?limit=200")).flat() as unknown as Page["data"]
+    whole = (await fetchPages(api.get, "/v1/branded-foods?limit=200")).flat() as unknown as Page["data"]
   })
   const categories = async () =>
     (
@@ -40,8 +40,8 @@ describe("pages and categories of branded foods", () => {
   })
 
   it.each([7, 50, 199])("gives the whole list in pages of %i", async (limit) => {
-    const pages = await pagesOf(api.get, `/v1/branded-foods?limit=${limit}&ingredient=cocoa`)
-    const whole = (await pagesOf(api.get, "/v1/branded-foods?limit=200&ingredient=cocoa")).flat()
+    const pages = await fetchPages(api.get, `/v1/branded-foods?limit=${limit}&ingredient=cocoa`)
+    const whole = (await fetchPages(api.get, "/v1/branded-foods?limit=200&ingredient=cocoa")).flat()
     expect(whole.length).toBeGreaterThan(50)
     expect(pages.flat()).toEqual(whole)
     expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true)
@@ -60,7 +60,7 @@ describe("pages and categories of branded foods", () => {
           )
         )
         const query = `${filter}=${encodeURIComponent(text)}&limit=${Math.min(200, Math.max(3, Math.ceil(expected.length / 4)))}`
-        expect((await pagesOf(api.get, `/v1/branded-foods?${query}`)).flat()).toEqual(expected)
+        expect((await fetchPages(api.get, `/v1/branded-foods?${query}`)).flat()).toEqual(expected)
       }
     }
   )
@@ -88,7 +88,7 @@ describe("pages and categories of branded foods", () => {
     const names = data.map(({ category }) => category)
     expect(names).toEqual([...new Set(names)].toSorted())
     for (const { category, product_count } of data.slice(0, 5)) {
-      const pages = await pagesOf(
+      const pages = await fetchPages(
         api.get,
         `/v1/branded-foods?limit=200&category=${encodeURIComponent(category.toUpperCase())}`
       )
@@ -123,7 +123,7 @@ describe("pages and categories of branded foods", () => {
       `brand=e&cursor=${some}`,
       `name=e&brand=e&cursor=${some}`
     ]) {
-      expect(errorOf(await api.get(`/v1/branded-foods?${query}`))).toBe(damaged)
+      expect(formatError(await api.get(`/v1/branded-foods?${query}`))).toBe(damaged)
     }
     const rest = await pageAt(`name=&brand=&limit=2&cursor=${none}`)
     expect(rest.data).toEqual((await pageAt("limit=3")).data.slice(1))
@@ -131,8 +131,8 @@ describe("pages and categories of branded foods", () => {
 
   it("rejects a cursor of another endpoint", async () => {
     const { next_cursor } = (await api.get("/v1/commodities?limit=1")).json as Page
-    expect(errorOf(await api.get(`/v1/branded-foods?cursor=${next_cursor}`))).toBe(damaged)
-    expect(errorOf(await api.get(`/v1/commodities?cursor=${await cursorAt("limit=1")}`))).toBe(damaged)
+    expect(formatError(await api.get(`/v1/branded-foods?cursor=${next_cursor}`))).toBe(damaged)
+    expect(formatError(await api.get(`/v1/commodities?cursor=${await cursorAt("limit=1")}`))).toBe(damaged)
   })
 
   it("rejects a cursor with any changed, added or missing character", async () => {
@@ -144,11 +144,11 @@ describe("pages and categories of branded foods", () => {
     ])
     const wrong = texts.filter((text) => text !== cursor)
     const replies = await Promise.all(wrong.map((text) => api.get(`/v1/branded-foods?name=e&limit=1&cursor=${text}`)))
-    expect(new Set(replies.map(errorOf))).toEqual(new Set([damaged]))
+    expect(new Set(replies.map(formatError))).toEqual(new Set([damaged]))
   })
 
   it("answers 404 for the id of a label version that does not exist", async () => {
     const id = brandedFoodId(1)
-    expect(errorOf(await api.get(`/v1/branded-foods/${id}`))).toBe(`404 not_found: Unknown branded food: ${id}`)
+    expect(formatError(await api.get(`/v1/branded-foods/${id}`))).toBe(`404 not_found: Unknown branded food: ${id}`)
   })
 })

@@ -1,8 +1,8 @@
 /** The five filters of the search. The tests of `warehouse/search` compare it with a scan of every label. */
 import { brandedFoodId } from "@larder/schemas"
 import { describe, expect, it } from "vitest"
-import { pagesOf } from "../support/api/pages.ts"
-import { errorOf, startOwnServer } from "../support/api/served.ts"
+import { fetchPages } from "../support/api/pages.ts"
+import { formatError, startOwnServer } from "../support/api/server.ts"
 import { aLabel, homeWith, ingestLabels, type Label } from "../support/label-releases.ts"
 import { run, untilServed } from "../support/programs.ts"
 
@@ -251,12 +251,12 @@ describe("filters", () => {
           await untilServed(api.server(), "larder-000002")
         }
       ]
-      const pages = await pagesOf(api.get, "/v1/branded-foods?name=barley&limit=2", async () => {
+      const pages = await fetchPages(api.get, "/v1/branded-foods?name=barley&limit=2", async () => {
         await events.shift()?.()
       })
       // 10 was current when it was read, 5 came behind the cursor's back, 40 was replaced before it was read
       expect(pages.map(idsOf)).toEqual([[10, 20], [30, 45], [50, 60], [70]])
-      expect(idsOf((await pagesOf(api.get, "/v1/branded-foods?name=barley")).flat())).toEqual([
+      expect(idsOf((await fetchPages(api.get, "/v1/branded-foods?name=barley")).flat())).toEqual([
         5, 20, 30, 45, 50, 60, 70
       ])
 
@@ -270,10 +270,10 @@ describe("filters", () => {
       const { code } = await run("larder-ingest", ["rollback"], { LARDER_HOME: api.home() })
       expect(code).toBe(0)
       await untilServed(api.server(), "larder-000003")
-      expect(idsOf((await pagesOf(api.get, "/v1/branded-foods?name=barley&limit=2")).flat())).toEqual([
+      expect(idsOf((await fetchPages(api.get, "/v1/branded-foods?name=barley&limit=2")).flat())).toEqual([
         10, 20, 30, 40, 50
       ])
-      expect(errorOf(await api.get(`/v1/branded-foods/${brandedFoodId(70)}`))).toBe(
+      expect(formatError(await api.get(`/v1/branded-foods/${brandedFoodId(70)}`))).toBe(
         `404 not_found: Unknown branded food: ${brandedFoodId(70)}`
       )
     })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { served } from "../support/api/served.ts"
+import { useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 
 interface Series {
   readonly slug: string

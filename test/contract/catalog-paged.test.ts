@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { errorOf, served } from "../support/api/served.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 
 interface Metric {
   readonly metric_name: string
@@ -172,12 +172,12 @@ describe("the parameter `limit` of products", () => {
     "answers 400 to a value that is not a whole number of at least 1: '%s'",
     async (limit) => {
       const reply = await api.get(`/v1/commodities?limit=${encodeURIComponent(limit)}`)
-      expect(errorOf(reply)).toBe("400 invalid_request: limit must be a whole number of at least 1")
+      expect(formatError(reply)).toBe("400 invalid_request: limit must be a whole number of at least 1")
     }
   )
 
   it.each(["501", "1000", "9".repeat(400)])("answers 400 to a value above 500: %s", async (limit) => {
-    expect(errorOf(await api.get(`/v1/commodities?limit=${limit}`))).toBe(
+    expect(formatError(await api.get(`/v1/commodities?limit=${limit}`))).toBe(
       "400 invalid_request: limit must be at most 500"
     )
   })
@@ -193,9 +193,11 @@ describe("the choice between the grouped and the paged catalog", () => {
     "answers 400 to parameters of both catalogs together, even when empty: %s",
     async (query) => {
       const reply = await api.get(`/v1/commodities?${query}`)
-      expect(errorOf(reply)).toMatch(/^400 invalid_request: /)
+      expect(formatError(reply)).toMatch(/^400 invalid_request: /)
       if (query.includes("limit=&") || query.endsWith("limit=")) return // refused for its limit, which is checked first
-      expect(errorOf(reply)).toBe("400 invalid_request: commodity cannot be combined with category, limit or cursor")
+      expect(formatError(reply)).toBe(
+        "400 invalid_request: commodity cannot be combined with category, limit or cursor"
+      )
     }
   )
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { errorOf, served } from "../support/api/served.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 const large = "/v1/commodities?limit=500"
 const small = "/v1/commodities/prices?series=milk-class-iii-price-monthly&from=2026-09-01"
 const browser = { origin: "https://shop.example", "sec-fetch-mode": "cors" }
@@ -59,7 +59,7 @@ describe("CORS", () => {
   })
 
   it("answers 404 to OPTIONS on an unknown path", async () => {
-    expect(errorOf(await api.get("/v1/unknown", { method: "OPTIONS", headers: browser }))).toBe(
+    expect(formatError(await api.get("/v1/unknown", { method: "OPTIONS", headers: browser }))).toBe(
       "404 not_found: No such endpoint"
     )
   })

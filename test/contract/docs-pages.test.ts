@@ -8,11 +8,11 @@ import { endpoints, templateOf } from "@larder/schemas"
 import { guidePaths } from "@larder/serve/docs"
 import { describe, expect, it } from "vitest"
 import { readme } from "../house/documents.ts"
-import { operate } from "../support/api/operator.ts"
-import { served } from "../support/api/served.ts"
+import { administer } from "../support/api/operator.ts"
+import { useSharedServer } from "../support/api/server.ts"
 import { dataHost } from "../support/shared-server.ts"
 
-const api = served()
+const api = useSharedServer()
 
 interface Page {
   readonly status: number
@@ -254,7 +254,7 @@ describe("the calls in the guides and the README", () => {
   })
 
   it("the guide promises the credits that a new account really gets", async () => {
-    const account = await operate(api.home(), (ledger) => ledger.createAccount({ name: "New" }))
+    const account = await administer(api.home(), (ledger) => ledger.createAccount({ name: "New" }))
     expect(await textOf("/docs/credits.md")).toContain(
       `A new account starts with ${(account.balance_credits / 1000).toFixed(2)} USD`
     )

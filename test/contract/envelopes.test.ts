@@ -1,8 +1,8 @@
 import { isDay } from "@larder/schemas"
 import { describe, expect, it } from "vitest"
-import { served } from "../support/api/served.ts"
+import { useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 
 /** Every name of every object in a body, but the free keys of `attributes` and `details`. */
 const namesIn = (node: unknown): ReadonlyArray<string> => {

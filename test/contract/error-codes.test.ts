@@ -3,14 +3,14 @@ import { readFileSync } from "node:fs"
 import path from "node:path"
 import { codeNames, type ErrorCode } from "@larder/schemas"
 import { describe, expect, it } from "vitest"
+import { expectErrorCode, type Reply } from "../support/api/check-response.ts"
 import { bearer } from "../support/api/client.ts"
-import { expectCode, type Reply } from "../support/api/judge.ts"
 import { createKey, type KeySettings } from "../support/api/operator.ts"
-import { raw } from "../support/api/raw.ts"
-import { served } from "../support/api/served.ts"
+import { sendRaw } from "../support/api/raw.ts"
+import { useSharedServer } from "../support/api/server.ts"
 import { repository } from "../support/repository.ts"
 
-const api = served()
+const api = useSharedServer()
 
 type Answered = Pick<Reply, "headers">
 /** A request; or the test that provokes it with means that a request has not; or why no test does. */
@@ -22,7 +22,7 @@ const withKey = (settings: KeySettings, target: string) => async () => {
   return api.get(target, { key })
 }
 const sent = (requestLine: string, headers: ReadonlyArray<string>) => async () =>
-  (await raw(api.server().api, requestLine, headers))[0]
+  (await sendRaw(api.server().api, requestLine, headers))[0]
 const posted = (headers: Readonly<Record<string, string>>) => async () => {
   const response = await fetch(`${api.server().api}/mcp`, {
     method: "POST",
@@ -77,7 +77,7 @@ describe("the codes of errors", () => {
   it.each(Object.entries(provoked))("%s is the code of the answer to its request", async (code, how) => {
     if (typeof how === "function") {
       const reply = await how()
-      expectCode(reply ?? { headers: {} }, code)
+      expectErrorCode(reply ?? { headers: {} }, code)
     } else if ("testedIn" in how) {
       expect(readFileSync(path.join(repository, how.testedIn), "utf8")).toContain(`"${code}"`)
     }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest"
 import { createKey } from "../support/api/operator.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 const malformed = "401 unauthorized: Missing or malformed Authorization: Bearer header"
 
 describe("the first failure wins", () => {
@@ -14,19 +14,19 @@ describe("the first failure wins", () => {
       ["OPTIONS", undefined]
     ] as const) {
       const reply = await api.get("/v1/unknown?limit=0", { method, key })
-      expect(errorOf(reply)).toBe("404 not_found: No such endpoint")
+      expect(formatError(reply)).toBe("404 not_found: No such endpoint")
     }
   })
 
   it("answers 405 to a method other than GET, before it looks at the key", async () => {
     const reply = await api.get("/v1/commodities?limit=0", { method: "POST", key: undefined })
-    expect(errorOf(reply)).toBe("405 invalid_request: Only GET is served here")
+    expect(formatError(reply)).toBe("405 invalid_request: Only GET is served here")
   })
 
   it("answers 401 to a bad key, before it reads parameters", async () => {
     const target = "/v1/commodities?limit=0&limit=0&nonsense=1"
-    expect(errorOf(await api.get(target, { key: undefined }))).toBe(malformed)
-    expect(errorOf(await api.get(target, { key: `svc_data_${"0".repeat(64)}` }))).toBe(
+    expect(formatError(await api.get(target, { key: undefined }))).toBe(malformed)
+    expect(formatError(await api.get(target, { key: `svc_data_${"0".repeat(64)}` }))).toBe(
       "401 unauthorized: Unknown or revoked API key"
     )
   })
@@ -34,11 +34,11 @@ describe("the first failure wins", () => {
   it("answers 403 to a missing scope, before it reads parameters and counts money", async () => {
     const { key } = await createKey(api.home(), { scopes: ["get-store"], budget: 0 })
     for (const target of ["/v1/commodities?limit=0", "/v1/commodities?nonsense=1", "/v1/commodities"]) {
-      expect(errorOf(await api.get(target, { key }))).toBe(
+      expect(formatError(await api.get(target, { key }))).toBe(
         "403 forbidden: This key is not scoped to search-commodities"
       )
     }
-    expect(errorOf(await api.get("/v1/products/none", { key }))).toBe(
+    expect(formatError(await api.get("/v1/products/none", { key }))).toBe(
       "403 forbidden: This key is not scoped to get-product"
     )
   })
@@ -59,7 +59,7 @@ describe("the first failure wins", () => {
 
   it("reports a malformed query before an unknown series, in any order of parameters", async () => {
     for (const target of ["/v1/commodities/prices?series=nope&to=x", "/v1/commodities/prices?nonsense=1&series=nope"]) {
-      expect(errorOf(await api.get(target))).not.toMatch(/Unknown series/)
+      expect(formatError(await api.get(target))).not.toMatch(/Unknown series/)
     }
   })
 
@@ -72,12 +72,12 @@ describe("the first failure wins", () => {
       "/v1/stores/x/collections",
       "/v1/products/x"
     ]) {
-      expect(errorOf(await api.get(path, { key }))).toBe("402 insufficient_balance: Monthly spend cap reached")
+      expect(formatError(await api.get(path, { key }))).toBe("402 insufficient_balance: Monthly spend cap reached")
     }
   })
 
   it("answers 404 to an unknown id", async () => {
-    expect(errorOf(await api.get("/v1/products/x"))).toBe("404 not_found: Unknown product: x")
+    expect(formatError(await api.get("/v1/products/x"))).toBe("404 not_found: Unknown product: x")
   })
 })
 
@@ -104,7 +104,7 @@ describe("400: parameters", () => {
     ["/v1/commodities/prices?serie=a", "serie. Did you mean series?"],
     ["/v1/stores/any?limit=1", "limit. This endpoint takes none."]
   ])("names the parameter that is nearest to an unknown one: %s", async (target, said) => {
-    expect(errorOf(await api.get(target))).toBe(`400 invalid_request: Unknown query parameter: ${said}`)
+    expect(formatError(await api.get(target))).toBe(`400 invalid_request: Unknown query parameter: ${said}`)
   })
 
   /** Each of the targets has its own parameters. */
@@ -127,13 +127,13 @@ describe("400: parameters", () => {
       "toString"
     ]) {
       const reply = await api.get(withParameter(target, `${encodeURIComponent(name)}=1`))
-      expect(errorOf(reply)).toMatch(refusalOf(name))
+      expect(formatError(reply)).toMatch(refusalOf(name))
     }
   })
 
   it.each(targets)("rejects an unknown parameter without a value or without a name: %s", async (target) => {
-    expect(errorOf(await api.get(withParameter(target, "nonsense")))).toMatch(refusalOf("nonsense"))
-    expect(errorOf(await api.get(withParameter(target, "=1")))).toMatch(refusalOf(""))
+    expect(formatError(await api.get(withParameter(target, "nonsense")))).toMatch(refusalOf("nonsense"))
+    expect(formatError(await api.get(withParameter(target, "=1")))).toMatch(refusalOf(""))
   })
 
   it.each([
@@ -148,7 +148,7 @@ describe("400: parameters", () => {
     ["/v1/stores?query=a&query=b", "query"],
     ["/v1/stores/any/products?limit=1&limit=1", "limit"]
   ])("names a repeated parameter: %s", async (target, name) => {
-    expect(errorOf(await api.get(target))).toBe(`400 invalid_request: Repeated query parameter: ${name}`)
+    expect(formatError(await api.get(target))).toBe(`400 invalid_request: Repeated query parameter: ${name}`)
   })
 
   it("reads an empty query as no parameters", async () => {

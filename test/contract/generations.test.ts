@@ -7,8 +7,8 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { gunzipSync } from "node:zlib"
 import { beforeAll, describe, expect, it } from "vitest"
-import { pagesOf } from "../support/api/pages.ts"
-import { errorOf, startOwnServer } from "../support/api/served.ts"
+import { fetchPages } from "../support/api/pages.ts"
+import { formatError, startOwnServer } from "../support/api/server.ts"
 import { madeGeneration } from "../support/generations.ts"
 import { run, untilServed } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
@@ -113,7 +113,7 @@ describe("a new generation", () => {
         ])
       }
     ]
-    const pages = await pagesOf(api.get, "/v1/commodities?limit=5", async () => {
+    const pages = await fetchPages(api.get, "/v1/commodities?limit=5", async () => {
       await events.shift()?.()
     })
     expect(events).toEqual([])
@@ -183,7 +183,7 @@ describe("branded foods that are not loaded", () => {
   it("answers 404 to an id, and charges nothing", async () => {
     const id = "data_branded_food_0soq3xi"
     const reply = await api.get(`/v1/branded-foods/${id}`)
-    expect([errorOf(reply), reply.headers["x-credits-charged"]]).toEqual([
+    expect([formatError(reply), reply.headers["x-credits-charged"]]).toEqual([
       `404 not_found: Unknown branded food: ${id}`,
       "0"
     ])
@@ -214,7 +214,7 @@ describe("storefronts that are not loaded", () => {
     ["/v1/products/platform_product_x", "product: platform_product_x"]
   ])("answers 404 to an id, and charges nothing: %s", async (path, message) => {
     const reply = await api.get(path)
-    expect([errorOf(reply), reply.headers["x-credits-charged"]]).toEqual([`404 not_found: Unknown ${message}`, "0"])
+    expect([formatError(reply), reply.headers["x-credits-charged"]]).toEqual([`404 not_found: Unknown ${message}`, "0"])
   })
 
   it.each(["/v1/stores/x/products", "/v1/stores/x/collections"])(
@@ -230,13 +230,13 @@ describe("storefronts that are not loaded", () => {
     "rejects a `limit` that is not a whole number of at least 1: %s",
     async (path) => {
       for (const limit of ["0", "-1", "1.5", "x", "", "1e2", "%2B1"]) {
-        expect(errorOf(await api.get(`${path}?limit=${limit}`))).toBe(notWhole)
+        expect(formatError(await api.get(`${path}?limit=${limit}`))).toBe(notWhole)
       }
     }
   )
 
   it.each(["USA", "U", "1A", "Ü1"])("rejects a `country` that is not a two-letter code: %s", async (country) => {
-    expect(errorOf(await api.get(`/v1/stores?country=${encodeURIComponent(country)}`))).toMatch(
+    expect(formatError(await api.get(`/v1/stores?country=${encodeURIComponent(country)}`))).toMatch(
       /^400 invalid_request: country /
     )
   })
@@ -319,10 +319,10 @@ describe("a warehouse without commodities", () => {
   })
 
   it("knows no series and no metric", async () => {
-    expect(errorOf(await api.get("/v1/commodities/prices?series=butter-sales-price-weekly"))).toBe(
+    expect(formatError(await api.get("/v1/commodities/prices?series=butter-sales-price-weekly"))).toBe(
       "400 invalid_request: Unknown series: butter-sales-price-weekly"
     )
-    expect(errorOf(await api.get("/v1/commodities/metric-values?metrics=a,b"))).toBe(
+    expect(formatError(await api.get("/v1/commodities/metric-values?metrics=a,b"))).toBe(
       "400 invalid_request: Unknown metrics: a, b"
     )
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { errorOf, served } from "../support/api/served.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 const target = "/v1/commodities?commodity=butter"
 
 describe("response headers", () => {
@@ -83,7 +83,7 @@ describe("response headers", () => {
       const headers = { accept, "accept-language": "de", "accept-charset": "utf-16" }
       const reply = await api.get(target, { headers })
       expect([reply.status, reply.text]).toEqual([200, (await api.get(target)).text])
-      expect(errorOf(await api.get("/v1/unknown", { headers }))).toBe("404 not_found: No such endpoint")
+      expect(formatError(await api.get("/v1/unknown", { headers }))).toBe("404 not_found: No such endpoint")
     }
   )
 })

@@ -3,8 +3,8 @@ import { chmodSync, globSync, readFileSync, truncateSync, writeFileSync } from "
 import path from "node:path"
 import { version } from "@larder/schemas"
 import { afterEach, beforeAll, describe, expect, it } from "vitest"
-import { createKey, statement } from "../support/api/operator.ts"
-import { errorOf, startOwnServer } from "../support/api/served.ts"
+import { createKey, listEntries } from "../support/api/operator.ts"
+import { formatError, startOwnServer } from "../support/api/server.ts"
 import { disk } from "./conditions.ts"
 
 const storage = disk()
@@ -122,14 +122,14 @@ describe("a ledger that cannot be written", () => {
     const key = await createKey(api.home())
     storage.fill()
     const failed = await api.get("/v1/commodities", { key: key.key })
-    expect(errorOf(failed)).toBe("503 internal: An unexpected error occurred")
+    expect(formatError(failed)).toBe("503 internal: An unexpected error occurred")
     expect(failed.headers["retry-after"]).toMatch(/^[1-9]\d*$/)
     expect(failed.headers["x-credits-charged"]).toBe("0")
     // What costs nothing is answered all the same.
     expect((await api.get("/v1/commodities?limit=0", { key: key.key })).status).toBe(400)
     storage.free()
     expect((await api.get("/v1/commodities", { key: key.key })).headers["x-credits-remaining"]).toBe("4990")
-    const entries = await statement(api.home(), key.account_id)
+    const entries = await listEntries(api.home(), key.account_id)
     expect(entries.map(({ credits }) => credits)).toEqual([5_000, -10])
   })
 })
@@ -167,16 +167,16 @@ describe("records of branded foods that are damaged under a running server", () 
       damage()
       for (const target of targets) {
         const failed = await get(target)
-        expect(errorOf(failed)).toBe("500 internal: An unexpected error occurred")
+        expect(formatError(failed)).toBe("500 internal: An unexpected error occurred")
         expect(failed.headers["x-credits-charged"]).toBe("0")
       }
-      expect(errorOf(await get("/v1/branded-foods/none"))).toBe("404 not_found: Unknown branded food: none")
+      expect(formatError(await get("/v1/branded-foods/none"))).toBe("404 not_found: Unknown branded food: none")
       expect((await get("/v1/branded-foods?name=no+such+food+anywhere")).text).toBe('{"data":[],"next_cursor":null}')
       expect((await get("/v1/branded-foods/categories")).status).toBe(200)
       writeFileSync(records, whole)
       for (const target of targets) expect((await get(target)).status).toBe(200)
       expect(api.server().logs()).toMatch(told)
-      const entries = await statement(api.home(), key.account_id)
+      const entries = await listEntries(api.home(), key.account_id)
       expect(entries.map(({ credits }) => credits)).toEqual([5_000, -10, -10, -10, -10, -10])
     }
   )

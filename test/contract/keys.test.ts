@@ -4,8 +4,8 @@ import path from "node:path"
 import { scopes } from "@larder/schemas"
 import { hasValidChecksum, type NewKey } from "@larder/serve/ledger"
 import { describe, expect, it } from "vitest"
-import { createKey, operate, statement } from "../support/api/operator.ts"
-import { errorOf, startOwnServer } from "../support/api/served.ts"
+import { administer, createKey, listEntries } from "../support/api/operator.ts"
+import { formatError, startOwnServer } from "../support/api/server.ts"
 import { admin } from "../support/programs.ts"
 import { standingClock } from "./conditions.ts"
 
@@ -62,7 +62,7 @@ describe("accounts and keys by the command line", () => {
 
     const entry = (type: string, credits: number, balance: number, of: object = { key_id: null, endpoint: null }) =>
       expect.objectContaining({ type, credits, balance, ...of })
-    expect(await statement(api.home(), id)).toEqual([
+    expect(await listEntries(api.home(), id)).toEqual([
       entry("grant", 5_000, 5_000),
       entry("charge", -10, 4_990, { key_id: created.id, endpoint: "/v1/commodities" }),
       entry("charge", -100, 4_890, { key_id: created.id, endpoint: "/v1/stores" }),
@@ -70,7 +70,7 @@ describe("accounts and keys by the command line", () => {
     ])
 
     await command(`keys revoke --key ${created.id}`)
-    expect(errorOf(await api.get(target, { key }))).toBe(revoked)
+    expect(formatError(await api.get(target, { key }))).toBe(revoked)
   })
 })
 
@@ -107,26 +107,26 @@ describe("a restart", () => {
       for (const { headers, text } of replies) expect(JSON.stringify(headers) + text).not.toContain(secret)
       expect(api.server().logs()).not.toContain(secret)
       expect(await (await fetch(`${api.server().console}/metrics`)).text()).not.toContain(secret)
-      const listed = await operate(api.home(), (ledger) => ledger.listKeys({ account_id }))
+      const listed = await administer(api.home(), (ledger) => ledger.listKeys({ account_id }))
       expect(listed.map(({ id, last4 }) => [id, last4])).toEqual([[id, key.slice(-4)]])
-      expect(JSON.stringify([listed, await statement(api.home(), account_id)])).not.toContain(secret)
+      expect(JSON.stringify([listed, await listEntries(api.home(), account_id)])).not.toContain(secret)
       expect(filesWith(api.home(), secret)).toEqual([])
       // The search finds what is kept: the fingerprint.
       expect(filesWith(api.home(), createHash("sha256").update(key).digest("hex"))).not.toEqual([])
     }
     await nowhere()
-    await operate(api.home(), (ledger) => ledger.revokeKey({ key_id: id }))
+    await administer(api.home(), (ledger) => ledger.revokeKey({ key_id: id }))
     let paused = "" // made while no server runs
     await api.restart(async () => {
       paused = (await createKey(api.home(), { budget: 0 })).key
     })
     await nowhere()
-    expect(errorOf(await api.get(target, { key }))).toBe(revoked)
-    expect(errorOf(await api.get(target, { key: paused }))).toBe(monthlyCap)
-    expect(errorOf(await api.get(target, { key: poor.key }))).toBe(monthlyCap)
+    expect(formatError(await api.get(target, { key }))).toBe(revoked)
+    expect(formatError(await api.get(target, { key: paused }))).toBe(monthlyCap)
+    expect(formatError(await api.get(target, { key: poor.key }))).toBe(monthlyCap)
     expect(await remaining(target, rich)).toBe(5_000 - 30 - 100 - 10)
     expect(await remaining(target, spent)).toBe(0)
-    expect(errorOf(await api.get(target, { key: spent.key }))).toBe(monthlyCap)
+    expect(formatError(await api.get(target, { key: spent.key }))).toBe(monthlyCap)
   })
 })
 
@@ -138,7 +138,7 @@ describe("a key with budgets per day and week", () => {
     const created = await command<Key>(`keys create --account ${id} ${settings}`)
     const { key } = created
     const remaining = async () => Number((await api.get(target, { key })).headers["x-credits-remaining"])
-    const call = async () => errorOf(await api.get(target, { key }))
+    const call = async () => formatError(await api.get(target, { key }))
     expect([await remaining(), await remaining()]).toEqual([10, 0])
     expect(await call()).toBe("402 insufficient_balance: Daily spend cap reached")
     clock.set("2031-03-06T00:00:00.000Z")
@@ -166,7 +166,7 @@ describe("a key that is rotated", () => {
     clock.set("2031-03-06T00:00:00.000Z")
     expect(await statuses()).toEqual([401, 200])
     expect(await statuses()).toEqual([401, 200])
-    expect(errorOf(await api.get(target, { key: rotated.key }))).toBe(
+    expect(formatError(await api.get(target, { key: rotated.key }))).toBe(
       "402 insufficient_balance: Monthly spend cap reached"
     )
   })
@@ -181,7 +181,7 @@ describe("credits that expire", () => {
     expect(await remaining()).toBe(5_040)
     clock.set("2031-03-06T00:00:00.000Z")
     expect(await remaining()).toBe(4_990)
-    const entries = (await statement(api.home(), account_id)).map(({ credits, type }) => [type, credits])
+    const entries = (await listEntries(api.home(), account_id)).map(({ credits, type }) => [type, credits])
     const [grant, offer, call, ...rest] = entries
     expect([grant, offer, call]).toEqual([
       ["grant", 5_000],
@@ -201,14 +201,14 @@ describe("a key that expires", () => {
     const { id } = await command<{ readonly id: string }>("accounts create --name Expiring")
     const settings = "--name k --scopes all --budget-usd 1 --expires-at 2031-03-02T00:00:00Z"
     const { key, id: keyId } = await command<Key>(`keys create --account ${id} ${settings}`)
-    const call = async () => errorOf(await api.get(target, { key }))
+    const call = async () => formatError(await api.get(target, { key }))
     expect((await api.get(target, { key })).status).toBe(200)
     clock.set("2031-03-01T23:59:59.999Z")
     expect((await api.get(target, { key })).status).toBe(200)
     clock.set("2031-03-02T00:00:00.000Z")
     expect(await call()).toBe(revoked)
-    expect(errorOf(await api.get("/v1/commodities?limit=0", { key }))).toBe(revoked)
-    expect((await statement(api.home(), id)).map(({ credits }) => credits)).toEqual([5_000, -10, -10])
+    expect(formatError(await api.get("/v1/commodities?limit=0", { key }))).toBe(revoked)
+    expect((await listEntries(api.home(), id)).map(({ credits }) => credits)).toEqual([5_000, -10, -10])
     await command(`keys edit --key ${keyId} --expires-at never`)
     expect((await api.get(target, { key })).status).toBe(200)
   })

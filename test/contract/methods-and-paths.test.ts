@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { errorOf, served } from "../support/api/served.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 const noSuchEndpoint = "404 not_found: No such endpoint"
 const paths = () => Object.keys(api.client().document.paths).map((template) => template.replace("{id}", "any"))
 
@@ -12,7 +12,7 @@ describe("methods", () => {
       for (const path of [...paths(), "/openapi.json"]) {
         for (const key of [undefined, api.key().key]) {
           const reply = await api.get(path, { method, key })
-          expect(errorOf(reply)).toBe("405 invalid_request: Only GET is served here")
+          expect(formatError(reply)).toBe("405 invalid_request: Only GET is served here")
           expect(reply.headers.allow).toBe("GET, OPTIONS")
         }
       }
@@ -66,14 +66,14 @@ describe("paths", () => {
     "/favicon.ico",
     "/.env"
   ])("answers 404 to %s", async (path) => {
-    expect(errorOf(await api.get(path))).toBe(noSuchEndpoint)
-    expect(errorOf(await api.get(path, { key: undefined }))).toBe(noSuchEndpoint)
+    expect(formatError(await api.get(path))).toBe(noSuchEndpoint)
+    expect(formatError(await api.get(path, { key: undefined }))).toBe(noSuchEndpoint)
   })
 
   it("answers 404 to each path with a trailing slash", async () => {
-    for (const path of paths()) expect(errorOf(await api.get(`${path}/`))).toBe(noSuchEndpoint)
-    expect(errorOf(await api.get("/v1/commodities/?commodity=butter"))).toBe(noSuchEndpoint)
-    expect(errorOf(await api.get("/v1/commodities/", { method: "POST" }))).toBe(noSuchEndpoint)
+    for (const path of paths()) expect(formatError(await api.get(`${path}/`))).toBe(noSuchEndpoint)
+    expect(formatError(await api.get("/v1/commodities/?commodity=butter"))).toBe(noSuchEndpoint)
+    expect(formatError(await api.get("/v1/commodities/", { method: "POST" }))).toBe(noSuchEndpoint)
   })
 
   it.each([
@@ -87,11 +87,11 @@ describe("paths", () => {
     "/v1\\commodities",
     "/v1/commodities#prices"
   ])("does not resolve a path as browsers do, and answers 404: %s", async (path) => {
-    expect(errorOf(await api.get(path))).toBe(noSuchEndpoint)
+    expect(formatError(await api.get(path))).toBe(noSuchEndpoint)
   })
 
   it("takes a path with a percent-encoded letter for another path", async () => {
-    expect(errorOf(await api.get("/v1/%63ommodities?commodity=butter"))).toMatch(/^404 not_found/)
+    expect(formatError(await api.get("/v1/%63ommodities?commodity=butter"))).toMatch(/^404 not_found/)
   })
 
   it("decodes a percent-encoded letter in the query", async () => {
@@ -141,14 +141,14 @@ describe("the id in a path", () => {
   it.each(["%zz", "%", "a%2", "%C3%28", "%FF"])(
     "is unknown when its encoding is invalid, and causes no fault: %s",
     async (id) => {
-      expect(errorOf(await api.get(`/v1/stores/${id}`))).toBe(`404 not_found: Unknown store: ${id}`)
+      expect(formatError(await api.get(`/v1/stores/${id}`))).toBe(`404 not_found: Unknown store: ${id}`)
       expect((await api.get(`/v1/stores/${id}`, { key: undefined })).status).toBe(401)
     }
   )
 
   it("is not read from /v1/branded-foods/categories, in exactly this spelling", async () => {
     expect((await api.get("/v1/branded-foods/categories")).status).toBe(200)
-    expect(errorOf(await api.get("/v1/branded-foods/Categories"))).toBe(
+    expect(formatError(await api.get("/v1/branded-foods/Categories"))).toBe(
       "404 not_found: Unknown branded food: Categories"
     )
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { errorOf, served } from "../support/api/served.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 const values = (query: string) => api.get(`/v1/commodities/metric-values?${query}`)
 
 interface Result {
@@ -161,29 +161,29 @@ describe("a metric without values", () => {
 
 describe("metric values: what gives 400", () => {
   it.each(["", "metrics=", "from=2024-01-01"])("rejects missing or empty `metrics`: '%s'", async (query) => {
-    expect(errorOf(await values(query))).toMatch(/^400 invalid_request: metrics is required/)
+    expect(formatError(await values(query))).toMatch(/^400 invalid_request: metrics is required/)
   })
 
   it("rejects more than 100 names, duplicates counted, and takes 100", async () => {
     const names = (count: number) => `metrics=${Array.from({ length: count }, () => blocks).join(",")}&from=2026-09-26`
     expect((await dataAt(names(100))).length).toBe(100)
-    expect(errorOf(await values(names(101)))).toMatch(/^400 invalid_request: metrics takes at most 100 /)
+    expect(formatError(await values(names(101)))).toMatch(/^400 invalid_request: metrics takes at most 100 /)
   })
 
   it("rejects an empty name before, between or after commas", async () => {
     for (const list of [`${blocks},`, `,${blocks}`, `${blocks},,${daily}`]) {
-      expect(errorOf(await values(`metrics=${list}`))).toMatch(/^400 invalid_request: metrics has an empty name/)
+      expect(formatError(await values(`metrics=${list}`))).toMatch(/^400 invalid_request: metrics has an empty name/)
     }
   })
 
   it("names all unknown metrics in order, joined by a comma and a blank", async () => {
-    expect(errorOf(await values(`metrics=nope,${blocks},other,nope`))).toBe(
+    expect(formatError(await values(`metrics=nope,${blocks},other,nope`))).toBe(
       "400 invalid_request: Unknown metrics: nope, other, nope"
     )
-    expect(errorOf(await values(`metrics=${blocks.toUpperCase()}`))).toBe(
+    expect(formatError(await values(`metrics=${blocks.toUpperCase()}`))).toBe(
       `400 invalid_request: Unknown metrics: ${blocks.toUpperCase()}`
     )
-    expect(errorOf(await values("metrics=cheese-block-sales-price-weekly,%20x"))).toBe(
+    expect(formatError(await values("metrics=cheese-block-sales-price-weekly,%20x"))).toBe(
       "400 invalid_request: Unknown metrics: cheese-block-sales-price-weekly,  x"
     )
   })
@@ -196,11 +196,11 @@ describe("metric values: what gives 400", () => {
       ["to", ""],
       ["to", "0000-01-01"]
     ]) {
-      expect(errorOf(await values(`metrics=${blocks}&${name}=${text}`))).toBe(
+      expect(formatError(await values(`metrics=${blocks}&${name}=${text}`))).toBe(
         `400 invalid_request: ${name} must be a real calendar day in YYYY-MM-DD form`
       )
     }
-    expect(errorOf(await values(`metrics=${blocks}&from=2024-01-02&to=2024-01-01`))).toBe(
+    expect(formatError(await values(`metrics=${blocks}&from=2024-01-02&to=2024-01-01`))).toBe(
       "400 invalid_request: from must not be after to"
     )
   })
@@ -215,6 +215,6 @@ describe("metric values: what gives 400", () => {
       ["metrics=nope&from=2024-01-02&to=2024-01-01", /from must not be after to/],
       ["metrics=nope&from=2024-01-01&to=2024-01-01", /Unknown metrics: nope/]
     ] as const
-    for (const [query, message] of order) expect(errorOf(await values(query))).toMatch(message)
+    for (const [query, message] of order) expect(formatError(await values(query))).toMatch(message)
   })
 })

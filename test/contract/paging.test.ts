@@ -1,10 +1,10 @@
 import { cursorScope, encodeCursor } from "@larder/serve/api"
 import { describe, expect, it } from "vitest"
 import { createKey } from "../support/api/operator.ts"
-import { pagesOf } from "../support/api/pages.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { fetchPages } from "../support/api/pages.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 const damaged = "400 invalid_request: cursor is damaged, or belongs to another endpoint, id or set of filters"
 
 const pageAt = async (query: string, key?: string) =>
@@ -21,7 +21,7 @@ const cursorAt = async (query: string) => {
 describe("pages", () => {
   it.each([1, 2, 3, 5, 7, 10, 20, 21, 22, 500])("gives the whole list in pages of %i, each row once", async (limit) => {
     const { data } = await pageAt("limit=500")
-    const pages = await pagesOf(api.get, `/v1/commodities?limit=${limit}`)
+    const pages = await fetchPages(api.get, `/v1/commodities?limit=${limit}`)
     expect(pages.flat()).toEqual(data)
     expect(pages.map((page) => page.length)).toEqual([
       ...Array.from({ length: Math.ceil(data.length / limit) - 1 }, () => limit),
@@ -39,7 +39,7 @@ describe("pages", () => {
   it("gives the whole filtered list in pages of 1", async () => {
     const { data } = await pageAt("category=dairy/whey")
     expect(data.length).toBeGreaterThan(2)
-    expect((await pagesOf(api.get, "/v1/commodities?category=dairy/whey&limit=1")).flat()).toEqual(data)
+    expect((await fetchPages(api.get, "/v1/commodities?category=dairy/whey&limit=1")).flat()).toEqual(data)
   })
 
   it("starts at the first row without `cursor`, and with an empty one", async () => {
@@ -54,7 +54,7 @@ describe("pages", () => {
 
   it("charges each page as one call", async () => {
     const before = Number((await api.get("/v1/commodities?limit=1")).headers["x-credits-remaining"])
-    const pages = await pagesOf(api.get, "/v1/commodities?limit=6")
+    const pages = await fetchPages(api.get, "/v1/commodities?limit=6")
     const after = Number((await api.get("/v1/commodities?limit=1")).headers["x-credits-remaining"])
     expect(before - after).toBe(10 * (pages.length + 1))
   })
@@ -83,14 +83,14 @@ describe("a cursor", () => {
     const whey = await cursorAt("category=dairy/whey&limit=1")
     expect((await pageAt(`category=&limit=1&cursor=${all}`)).data.length).toBe(1)
     for (const query of [`category=dairy/whey&cursor=${all}`, `cursor=${whey}`, `category=dairy&cursor=${whey}`]) {
-      expect(errorOf(await api.get(`/v1/commodities?${query}`))).toBe(damaged)
+      expect(formatError(await api.get(`/v1/commodities?${query}`))).toBe(damaged)
     }
   })
 
   it("is rejected by another endpoint", async () => {
     const cursor = await cursorAt("limit=1")
     for (const path of ["/v1/branded-foods", "/v1/stores", "/v1/stores/any/products", "/v1/stores/any/collections"]) {
-      expect(errorOf(await api.get(`${path}?cursor=${cursor}`))).toBe(damaged)
+      expect(formatError(await api.get(`${path}?cursor=${cursor}`))).toBe(damaged)
     }
   })
 
@@ -98,9 +98,9 @@ describe("a cursor", () => {
     const scope = cursorScope("getStoreProducts", "platform_store_a", {})
     const cursor = encodeCursor(scope, ["2026-01-01T00:00:00.000Z", "platform_product_a"])
     const at = (id: string, list: string) => api.get(`/v1/stores/${id}/${list}?cursor=${cursor}`)
-    expect(errorOf(await at("platform_store_a", "products"))).toBe("404 not_found: Unknown store: platform_store_a")
-    expect(errorOf(await at("platform_store_b", "products"))).toBe(damaged)
-    expect(errorOf(await at("platform_store_a", "collections"))).toBe(damaged)
+    expect(formatError(await at("platform_store_a", "products"))).toBe("404 not_found: Unknown store: platform_store_a")
+    expect(formatError(await at("platform_store_b", "products"))).toBe(damaged)
+    expect(formatError(await at("platform_store_a", "collections"))).toBe(damaged)
   })
 
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -135,13 +135,13 @@ describe("a cursor", () => {
     expect(texts.length).toBeGreaterThan(3)
     const replies = await Promise.all(texts.map((text) => api.get(`/v1/commodities?limit=1&cursor=${text}`)))
     expect(texts.filter((_, index) => replies[index]?.status !== 400)).toEqual([])
-    expect(new Set(replies.map(errorOf))).toEqual(new Set([damaged]))
+    expect(new Set(replies.map(formatError))).toEqual(new Set([damaged]))
   })
 
   it.each(["null", "0", "butter", "%", "%zz", "WyJidXR0ZXIiXQ", "A".repeat(10_000), "%F0%9F%A5%9B"])(
     "is rejected when it was never given out: %s",
     async (text) => {
-      expect(errorOf(await api.get(`/v1/commodities?cursor=${text}`))).toBe(damaged)
+      expect(formatError(await api.get(`/v1/commodities?cursor=${text}`))).toBe(damaged)
     }
   )
 })

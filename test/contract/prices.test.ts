@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
-import { errorOf, served } from "../support/api/served.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 import { repository } from "../support/repository.ts"
 
-const api = served()
+const api = useSharedServer()
 const prices = (query: string) => api.get(`/v1/commodities/prices?${query}`)
 
 interface Result {
@@ -204,7 +204,7 @@ describe("prices: what gives 400", () => {
     "rejects a `%s` that is not a real calendar day in YYYY-MM-DD form: '%s'",
     async (name, text) => {
       const reply = await prices(`series=${blocks}&${name}=${encodeURIComponent(text)}`)
-      expect(errorOf(reply)).toBe(`400 invalid_request: ${name} must be a real calendar day in YYYY-MM-DD form`)
+      expect(formatError(reply)).toBe(`400 invalid_request: ${name} must be a real calendar day in YYYY-MM-DD form`)
     }
   )
 
@@ -214,28 +214,30 @@ describe("prices: what gives 400", () => {
       "from=9999-12-31&to=0001-01-01",
       "to=2023-12-31&from=2024-01-01"
     ]) {
-      expect(errorOf(await prices(`series=${blocks}&${range}`))).toBe("400 invalid_request: from must not be after to")
+      expect(formatError(await prices(`series=${blocks}&${range}`))).toBe(
+        "400 invalid_request: from must not be after to"
+      )
     }
   })
 
   it.each(["", "series=", "from=2024-01-01", "to=2024-01-01"])(
     "rejects missing or empty `series`: '%s'",
     async (query) => {
-      expect(errorOf(await prices(query))).toMatch(/^400 invalid_request: series is required/)
+      expect(formatError(await prices(query))).toMatch(/^400 invalid_request: series is required/)
     }
   )
 
   it("rejects more than 100 slugs, duplicates counted, and takes 100", async () => {
     const slugs = (count: number) => `series=${Array.from({ length: count }, () => barrels).join(",")}&from=2025-05-31`
     expect((await dataAt(slugs(100))).length).toBe(100)
-    expect(errorOf(await prices(slugs(101)))).toMatch(/^400 invalid_request: series takes at most 100 /)
-    expect(errorOf(await prices(`series=${"x,".repeat(150)}x`))).toMatch(
+    expect(formatError(await prices(slugs(101)))).toMatch(/^400 invalid_request: series takes at most 100 /)
+    expect(formatError(await prices(`series=${"x,".repeat(150)}x`))).toMatch(
       /^400 invalid_request: series takes at most 100 /
     )
   })
 
   it.each([`${blocks},`, `,${blocks}`, `${blocks},,${barrels}`, ","])("rejects an empty slug: %s", async (list) => {
-    expect(errorOf(await prices(`series=${list}`))).toMatch(/^400 invalid_request: series has an empty name/)
+    expect(formatError(await prices(`series=${list}`))).toMatch(/^400 invalid_request: series has an empty name/)
   })
 
   it.each([
@@ -251,16 +253,16 @@ describe("prices: what gives 400", () => {
     "__proto__",
     "toString"
   ])("rejects a slug that the catalog does not have exactly so: '%s'", async (slug) => {
-    expect(errorOf(await prices(`series=${encodeURIComponent(slug)}`))).toBe(
+    expect(formatError(await prices(`series=${encodeURIComponent(slug)}`))).toBe(
       `400 invalid_request: Unknown series: ${slug}`
     )
   })
 
   it("fails the whole request for one unknown slug, and names the first in requested order", async () => {
-    expect(errorOf(await prices(`series=${blocks},nope,${barrels},other`))).toBe(
+    expect(formatError(await prices(`series=${blocks},nope,${barrels},other`))).toBe(
       "400 invalid_request: Unknown series: nope"
     )
-    expect(errorOf(await prices("series=other,nope"))).toBe("400 invalid_request: Unknown series: other")
+    expect(formatError(await prices("series=other,nope"))).toBe("400 invalid_request: Unknown series: other")
   })
 
   it("checks in this order: missing, more than 100, from, to, from after to, unknown slug", async () => {
@@ -273,6 +275,6 @@ describe("prices: what gives 400", () => {
       ["series=nope&from=2024-01-02&to=2024-01-01", /from must not be after to/],
       ["series=nope&from=2024-01-01&to=2024-01-01", /Unknown series: nope/]
     ] as const
-    for (const [query, message] of order) expect(errorOf(await prices(query))).toMatch(message)
+    for (const [query, message] of order) expect(formatError(await prices(query))).toMatch(message)
   })
 })

@@ -2,10 +2,10 @@
 import type { Scope } from "@larder/schemas"
 import type { NewKey } from "@larder/serve/ledger"
 import { beforeAll, describe, expect, it } from "vitest"
-import { createKey, operate } from "../support/api/operator.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { administer, createKey } from "../support/api/operator.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 
 /** A store and a product of the bundled samples. */
 const ids = { platform_store_shop: "", platform_product_bread: "" }
@@ -17,7 +17,7 @@ const withIds = (path: string) =>
   path.replace(/platform_(?:store_shop|product_bread)/, (name) => ids[name as keyof typeof ids])
 let poor: NewKey
 beforeAll(async () => {
-  await operate(api.home(), (ledger) =>
+  await administer(api.home(), (ledger) =>
     ledger.creditAccount({ account_id: api.key().account_id, credits: 90_000, note: "calls" })
   )
   poor = await createKey(api.home())
@@ -36,7 +36,7 @@ const endpoints: ReadonlyArray<readonly [path: string, scope: Scope, parameters:
 const costsNothing = async (target: string, key?: string) => {
   const reply = await api.get(target, key === undefined ? {} : { key })
   expect(reply.headers["x-credits-charged"]).toBe("0")
-  return errorOf(reply)
+  return formatError(reply)
 }
 
 describe.each(endpoints)("%s", (template, scope, parameters) => {
@@ -53,7 +53,7 @@ describe.each(endpoints)("%s", (template, scope, parameters) => {
   })
 
   it("requires a key that has its scope", async () => {
-    const withKey = async (key: string | undefined) => errorOf(await api.get(path, { key }))
+    const withKey = async (key: string | undefined) => formatError(await api.get(path, { key }))
     expect(await withKey(undefined)).toBe("401 unauthorized: Missing or malformed Authorization: Bearer header")
     expect(await withKey(`svc_data_${"x".repeat(64)}`)).toBe("401 unauthorized: Unknown or revoked API key")
     const right = await createKey(api.home(), { scopes: [scope] })

@@ -1,9 +1,9 @@
 /** Products and collections of a store: what they hold, their order, their pages, and what becomes of them as stores change. */
 import { cursorScope, encodeCursor } from "@larder/serve/api"
 import { beforeAll, describe, expect, it } from "vitest"
-import { operate } from "../support/api/operator.ts"
-import { pagesOf } from "../support/api/pages.ts"
-import { errorOf, startOwnServer } from "../support/api/served.ts"
+import { administer } from "../support/api/operator.ts"
+import { fetchPages } from "../support/api/pages.ts"
+import { formatError, startOwnServer } from "../support/api/server.ts"
 import { newestGeneration } from "../support/generations.ts"
 import { untilServed } from "../support/programs.ts"
 import {
@@ -107,7 +107,7 @@ const shownCollections = newestFirst(ofStore(collections, shop), ({ collection_i
 
 const api = startOwnServer({ home: () => homeWithStores({ stores, products, collections }) })
 beforeAll(() =>
-  operate(api.home(), (ledger) =>
+  administer(api.home(), (ledger) =>
     ledger.creditAccount({ account_id: api.key().account_id, credits: 90_000, note: "pages" })
   )
 )
@@ -123,7 +123,7 @@ const pageAt = async (target: string) => {
   expect(reply.status).toBe(200)
   return reply.json as Page
 }
-const allAt = async (path: string, limit: number) => (await pagesOf(api.get, `${path}?limit=${limit}`)).flat()
+const allAt = async (path: string, limit: number) => (await fetchPages(api.get, `${path}?limit=${limit}`)).flat()
 
 describe("products of a store", () => {
   it("lists all products, newest publication first, unpublished last, equal ones by id", async () => {
@@ -177,7 +177,7 @@ describe.each([
   ["collections", collectionsAt, shownCollections]
 ] as const)("pages of %s", (kind, path, whole) => {
   it.each([19, 101, 200])("gives the whole list in pages of %i, each row once", async (limit) => {
-    const pages = await pagesOf(api.get, `${path}?limit=${limit}`)
+    const pages = await fetchPages(api.get, `${path}?limit=${limit}`)
     expect(pages.flat()).toEqual(whole)
     expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true)
   })
@@ -212,7 +212,7 @@ describe.each([
     const foreign = [`/v1/stores/${other}/${kind}`, path === productsAt ? collectionsAt : productsAt, "/v1/stores"]
     for (const target of foreign) {
       const reply = await api.get(`${target}?cursor=${next_cursor}`)
-      expect(errorOf(reply)).toMatch(/^400 invalid_request: cursor /)
+      expect(formatError(reply)).toMatch(/^400 invalid_request: cursor /)
       expect(reply.headers["x-credits-charged"]).toBe("0")
     }
   })
@@ -227,7 +227,7 @@ describe.each([
       ["0", null]
     ]) {
       const reply = await api.get(`${path}?cursor=${encodeCursor(scope, position)}`)
-      expect(errorOf(reply)).toMatch(/^400 invalid_request: cursor /)
+      expect(formatError(reply)).toMatch(/^400 invalid_request: cursor /)
       expect(reply.headers["x-credits-charged"]).toBe("0")
     }
   })
@@ -240,7 +240,7 @@ describe.each([
   it("answers 404 for an unknown store, and charges nothing", async () => {
     for (const id of ["platform_store_none", `${shop}%20`, shop.toUpperCase(), first]) {
       const reply = await api.get(`/v1/stores/${id}/${kind}`)
-      expect(errorOf(reply)).toBe(`404 not_found: Unknown store: ${decodeURIComponent(id)}`)
+      expect(formatError(reply)).toBe(`404 not_found: Unknown store: ${decodeURIComponent(id)}`)
       expect(reply.headers["x-credits-charged"]).toBe("0")
     }
   })
@@ -267,7 +267,7 @@ describe("stores that are read again", () => {
   it("gives every row that was there throughout once, in order, under a cursor", async () => {
     if (shopStore === undefined) throw new Error("the shop is the first store")
     let isPublished = false
-    const pages = await pagesOf(api.get, `${productsAt}?limit=50`, async () => {
+    const pages = await fetchPages(api.get, `${productsAt}?limit=50`, async () => {
       if (isPublished) return
       isPublished = true
       await publish({
@@ -287,7 +287,7 @@ describe("stores that are read again", () => {
 
   it("drops what a complete read no longer lists from lists, ids and counts", async () => {
     for (const id of withdrawn) {
-      expect(errorOf(await api.get(`/v1/products/${id}`))).toBe(`404 not_found: Unknown product: ${id}`)
+      expect(formatError(await api.get(`/v1/products/${id}`))).toBe(`404 not_found: Unknown product: ${id}`)
     }
     expect((await api.get(`/v1/stores/${shop}`)).json).toMatchObject({
       data: { product_count: before.length - withdrawn.size + fresh.length, collection_count: 203 }

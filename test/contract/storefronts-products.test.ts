@@ -1,6 +1,6 @@
 /** Single products: gallery, variants, numbers and texts as they leave. */
 import { describe, expect, it } from "vitest"
-import { errorOf, startOwnServer } from "../support/api/served.ts"
+import { formatError, startOwnServer } from "../support/api/server.ts"
 import { aProduct, aStore, aVariant, homeWithStores, type ProductRow, summaryRecord } from "../support/stores.ts"
 
 const store_id = "platform_store_shop"
@@ -163,7 +163,7 @@ describe("a product", () => {
     "is unknown in any other spelling: '%s'",
     async (name) => {
       const reply = await api.get(`/v1/products/platform_product_${name}`)
-      expect(errorOf(reply)).toBe(`404 not_found: Unknown product: platform_product_${decodeURIComponent(name)}`)
+      expect(formatError(reply)).toBe(`404 not_found: Unknown product: platform_product_${decodeURIComponent(name)}`)
       expect(reply.headers["x-credits-charged"]).toBe("0")
     }
   )
@@ -171,7 +171,7 @@ describe("a product", () => {
   it.each([store_id, "platform_variant_half", "data_branded_food_0soq3xi", "a".repeat(2000)])(
     "is not found by an id of another kind: %s",
     async (id) => {
-      expect(errorOf(await api.get(`/v1/products/${id}`))).toBe(`404 not_found: Unknown product: ${id}`)
+      expect(formatError(await api.get(`/v1/products/${id}`))).toBe(`404 not_found: Unknown product: ${id}`)
     }
   )
 })

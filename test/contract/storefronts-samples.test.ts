@@ -1,12 +1,12 @@
 /** The bundled stores, one of each kind of feed, as a client meets them after `npm start`. Every answer is judged. */
 import { beforeAll, describe, expect, it } from "vitest"
-import { operate } from "../support/api/operator.ts"
-import { pagesOf } from "../support/api/pages.ts"
-import { served } from "../support/api/served.ts"
+import { administer } from "../support/api/operator.ts"
+import { fetchPages } from "../support/api/pages.ts"
+import { useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 beforeAll(() =>
-  operate(api.home(), (ledger) =>
+  administer(api.home(), (ledger) =>
     ledger.creditAccount({ account_id: api.key().account_id, credits: 90_000, note: "stores" })
   )
 )
@@ -27,7 +27,7 @@ interface Product {
 interface Detail extends Product {
   readonly variants: ReadonlyArray<{ readonly price: number | null; readonly position: number }>
 }
-const all = async <A>(path: string) => (await pagesOf(api.get, `${path}?limit=200`)).flat() as ReadonlyArray<A>
+const all = async <A>(path: string) => (await fetchPages(api.get, `${path}?limit=200`)).flat() as ReadonlyArray<A>
 const data = async <A>(path: string) => ((await api.get(path)).json as { readonly data: A }).data
 
 describe("the bundled stores", () => {

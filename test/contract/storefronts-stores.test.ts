@@ -1,9 +1,9 @@
 /** Stores: their records, their search and its pages. */
 import { cursorScope, encodeCursor } from "@larder/serve/api"
 import { beforeAll, describe, expect, it } from "vitest"
-import { operate } from "../support/api/operator.ts"
-import { pagesOf } from "../support/api/pages.ts"
-import { errorOf, startOwnServer } from "../support/api/served.ts"
+import { administer } from "../support/api/operator.ts"
+import { fetchPages } from "../support/api/pages.ts"
+import { formatError, startOwnServer } from "../support/api/server.ts"
 import { aCollection, aProduct, aStore, firstRead, homeWithStores } from "../support/stores.ts"
 
 const food = "food_beverages_and_tobacco"
@@ -63,7 +63,7 @@ const collections = [1, 2].map((number) =>
 
 const api = startOwnServer({ home: () => homeWithStores({ stores: [...stores, ...crowd], products, collections }) })
 beforeAll(() =>
-  operate(api.home(), (ledger) =>
+  administer(api.home(), (ledger) =>
     ledger.creditAccount({ account_id: api.key().account_id, credits: 90_000, note: "searches" })
   )
 )
@@ -162,7 +162,7 @@ describe("a store", () => {
     "is unknown in any other spelling: '%s'",
     async (id) => {
       const reply = await api.get(`/v1/stores/platform_store_${id}`)
-      expect(errorOf(reply)).toBe(`404 not_found: Unknown store: platform_store_${decodeURIComponent(id)}`)
+      expect(formatError(reply)).toBe(`404 not_found: Unknown store: platform_store_${decodeURIComponent(id)}`)
       expect(reply.headers["x-credits-charged"]).toBe("0")
     }
   )
@@ -170,7 +170,7 @@ describe("a store", () => {
 
 describe("the search", () => {
   it("lists all stores, by lower-cased name, then by id", async () => {
-    const rows = (await pagesOf(api.get, "/v1/stores?limit=200")).flat()
+    const rows = (await fetchPages(api.get, "/v1/stores?limit=200")).flat()
     const [bread, locked, same1, same2, ...rest] = inOrder
     const numbers = crowd.map((_, index) => String(index).padStart(3, "0"))
     expect(idsOf(rows)).toEqual([bread, locked, same1, same2, ...numbers, ...rest])
@@ -251,7 +251,7 @@ describe("pages of stores", () => {
   })
 
   it.each([41, 50, 100, 204, 200])("gives the whole list in pages of %i, each store once", async (limit) => {
-    const rows = (await pagesOf(api.get, `/v1/stores?country=NZ&limit=${limit}`)).flat()
+    const rows = (await fetchPages(api.get, `/v1/stores?country=NZ&limit=${limit}`)).flat()
     expect(idsOf(rows)).toEqual(crowd.map((_, index) => String(index).padStart(3, "0")))
   })
 
@@ -266,7 +266,7 @@ describe("pages of stores", () => {
     const { next_cursor } = await search("query=c&limit=1")
     expect((await search(`query=c&limit=3&cursor=${next_cursor}`)).data.length).toBe(3)
     for (const query of ["limit=1", "query=co", "query=c&country=US", `query=c&category=${food}`]) {
-      expect(errorOf(await api.get(`/v1/stores?${query}&cursor=${next_cursor}`))).toMatch(
+      expect(formatError(await api.get(`/v1/stores?${query}&cursor=${next_cursor}`))).toMatch(
         /^400 invalid_request: cursor /
       )
     }
@@ -279,7 +279,7 @@ describe("pages of stores", () => {
       ["crowd", null]
     ]) {
       const reply = await api.get(`/v1/stores?cursor=${encodeCursor(scope, position)}`)
-      expect(errorOf(reply)).toMatch(/^400 invalid_request: cursor /)
+      expect(formatError(reply)).toMatch(/^400 invalid_request: cursor /)
       expect(reply.headers["x-credits-charged"]).toBe("0")
     }
   })

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest"
-import { expectCode } from "../support/api/judge.ts"
-import { raw } from "../support/api/raw.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { expectErrorCode } from "../support/api/check-response.ts"
+import { sendRaw } from "../support/api/raw.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 const authorization = () => `Authorization: Bearer ${api.key().key}`
 
 /** One request as bytes, and its one answer, with the headers that every answer has. */
 const one = async (requestLine: string, headers: ReadonlyArray<string> = ["Host: localhost"], body = "") => {
-  const replies = await raw(api.server().api, requestLine, headers, body)
+  const replies = await sendRaw(api.server().api, requestLine, headers, body)
   expect(replies.length).toBe(1)
   const [reply] = replies
   if (reply === undefined) throw new Error("no answer")
@@ -18,7 +18,7 @@ const one = async (requestLine: string, headers: ReadonlyArray<string> = ["Host:
     "cache-control": "private, no-store",
     "access-control-allow-origin": "*"
   })
-  if (reply.status >= 400) expectCode(reply)
+  if (reply.status >= 400) expectErrorCode(reply)
   return reply
 }
 
@@ -26,7 +26,7 @@ const one = async (requestLine: string, headers: ReadonlyArray<string> = ["Host:
 const called = async (requestLine: string, headers: ReadonlyArray<string> = ["Host: localhost"], body = "") => {
   const [method = "", target = ""] = requestLine.split(" ")
   const reply = await one(requestLine, [authorization(), ...headers], body)
-  return api.client().witness(method, target.replace(/^http:\/\/[^/]+/, ""), reply)
+  return api.client().checkAndRecord(method, target.replace(/^http:\/\/[^/]+/, ""), reply)
 }
 
 const unreadable = "400 invalid_request: The request is not readable HTTP"
@@ -47,7 +47,7 @@ describe("HTTP that is not readable", () => {
     ["a header without a colon", "GET /v1/commodities HTTP/1.1\r\nBadHeader"],
     ["two lengths", "GET /v1/commodities HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked"]
   ])("answers 400, in the form of every error, to %s", async (_, requestLine) => {
-    expect(errorOf(await one(requestLine))).toBe(unreadable)
+    expect(formatError(await one(requestLine))).toBe(unreadable)
   })
 
   it.each([
@@ -57,7 +57,7 @@ describe("HTTP that is not readable", () => {
     ["an empty host", "GET /v1/commodities HTTP/1.1", ["Host:"]],
     ["an address whose host cannot be parsed", "GET http://user@localhost/v1/commodities HTTP/1.1", ["Host: localhost"]]
   ])("answers 400, in the form of every error and at no cost, to %s", async (_, requestLine, hosts) => {
-    expect(errorOf(await one(requestLine, [authorization(), ...hosts]))).toBe(unclearHost)
+    expect(formatError(await one(requestLine, [authorization(), ...hosts]))).toBe(unclearHost)
   })
 
   it.each([
@@ -68,24 +68,24 @@ describe("HTTP that is not readable", () => {
   ])("answers the requests before it, which are charged, and then %s", async (_, broken, status) => {
     const target = "/v1/commodities?commodity=butter"
     const good = `GET ${target} HTTP/1.1\r\nHost: localhost\r\n${authorization()}\r\n\r\n`
-    const replies = await raw(api.server().api, good + good + broken)
-    for (const reply of replies.slice(0, 2)) api.client().witness("GET", target, reply)
+    const replies = await sendRaw(api.server().api, good + good + broken)
+    for (const reply of replies.slice(0, 2)) api.client().checkAndRecord("GET", target, reply)
     expect(replies.map((reply) => reply.status)).toEqual([200, 200, status])
     expect(replies[2]?.headers).toMatchObject({ connection: "close", "x-request-id": expect.stringMatching(/^req_/) })
   })
 
   it("answers 431, in the form of every error, to headers above 16 kB", async () => {
     const big = ["Host: localhost", `X-Big: ${"x".repeat(17_000)}`]
-    expect(errorOf(await one("GET /v1/commodities HTTP/1.1", big))).toMatch(/^431 invalid_request: /)
+    expect(formatError(await one("GET /v1/commodities HTTP/1.1", big))).toMatch(/^431 invalid_request: /)
     const query = `/v1/commodities?commodity=${"x".repeat(20_000)}`
-    expect(errorOf(await one(`GET ${query} HTTP/1.1`, ["Host: localhost", authorization()]))).toMatch(
+    expect(formatError(await one(`GET ${query} HTTP/1.1`, ["Host: localhost", authorization()]))).toMatch(
       /^431 invalid_request: /
     )
   })
 
   it("answers 405 with Allow to CONNECT", async () => {
     const reply = await one("CONNECT localhost:80 HTTP/1.1")
-    expect([errorOf(reply), reply.headers.allow]).toEqual([
+    expect([formatError(reply), reply.headers.allow]).toEqual([
       "405 invalid_request: Only GET is served here",
       "GET, OPTIONS"
     ])
@@ -99,7 +99,7 @@ describe("HTTP that is unusual but readable", () => {
   })
 
   it("takes a whole address as target, and uses its host instead of the header's", async () => {
-    expect(errorOf(await called("GET http://localhost/v1/commodities?limit=0 HTTP/1.1"))).toMatch(/^400 .*limit/)
+    expect(formatError(await called("GET http://localhost/v1/commodities?limit=0 HTTP/1.1"))).toMatch(/^400 .*limit/)
     const { json } = await called("GET http://data.larder.test/v1/commodities HTTP/1.1")
     expect(json).toHaveProperty("next_cursor")
     const other = await called("GET http://localhost/v1/commodities HTTP/1.1", ["Host: data.larder.test"])
@@ -121,12 +121,12 @@ describe("HTTP that is unusual but readable", () => {
 
   it("answers requests that follow each other without waiting, in order", async () => {
     const first = `GET /v1/commodities?commodity=butter HTTP/1.1\r\nHost: localhost\r\n${authorization()}\r\n\r\n`
-    const replies = await raw(api.server().api, `${first}${first}GET /v1/commodities?limit=0 HTTP/1.1`, [
+    const replies = await sendRaw(api.server().api, `${first}${first}GET /v1/commodities?limit=0 HTTP/1.1`, [
       "Host: localhost",
       authorization()
     ])
     const targets = ["/v1/commodities?commodity=butter", "/v1/commodities?commodity=butter", "/v1/commodities?limit=0"]
-    for (const [index, reply] of replies.entries()) api.client().witness("GET", targets[index] ?? "", reply)
+    for (const [index, reply] of replies.entries()) api.client().checkAndRecord("GET", targets[index] ?? "", reply)
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 400])
   })
 
@@ -139,13 +139,13 @@ describe("HTTP that is unusual but readable", () => {
     ]) {
       const connection = headers[0]?.startsWith("Upgrade") ? ["Connection: Upgrade"] : []
       const reply = await called("GET /v1/commodities?limit=0 HTTP/1.1", ["Host: localhost", ...headers, ...connection])
-      expect(errorOf(reply)).toMatch(/^400 .*limit/)
+      expect(formatError(reply)).toMatch(/^400 .*limit/)
     }
   })
 
   it("answers 404 to an asterisk as the path", async () => {
     for (const method of ["GET", "OPTIONS"]) {
-      expect(errorOf(await called(`${method} * HTTP/1.1`))).toBe("404 not_found: No such endpoint")
+      expect(formatError(await called(`${method} * HTTP/1.1`))).toBe("404 not_found: No such endpoint")
     }
   })
 
@@ -154,7 +154,7 @@ describe("HTTP that is unusual but readable", () => {
     const { key } = api.key()
     const padded = ["Host: localhost", `authorization:   Bearer   ${key}   `, ...many]
     const reply = await one("GET /v1/commodities HTTP/1.1", padded)
-    expect(api.client().witness("GET", "/v1/commodities", reply).status).toBe(200)
+    expect(api.client().checkAndRecord("GET", "/v1/commodities", reply).status).toBe(200)
   })
 
   it("reads broken percent-encoding in a query as text", async () => {
@@ -168,7 +168,7 @@ describe("HTTP that is unusual but readable", () => {
       const { status, text } = await called(`GET /v1/commodities?${query} HTTP/1.1`)
       expect([query, status, text]).toEqual([query, 200, '{"data":[]}'])
     }
-    expect(errorOf(await called("GET /v1/commodities?%zz=1 HTTP/1.1"))).toBe(
+    expect(formatError(await called("GET /v1/commodities?%zz=1 HTTP/1.1"))).toBe(
       "400 invalid_request: Unknown query parameter: %zz. Did you mean limit?"
     )
   })

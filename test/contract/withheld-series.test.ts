@@ -3,12 +3,12 @@ import { catalog } from "@larder/pipelines"
 import { guidePaths } from "@larder/serve/docs"
 import { describe, expect, it } from "vitest"
 import { connected, overHttp } from "../mcp/assistant.ts"
-import { errorOf, served, startOwnServer } from "../support/api/served.ts"
+import { formatError, startOwnServer, useSharedServer } from "../support/api/server.ts"
 
 const { series } = catalog()
 
 const api = startOwnServer({ environment: { LARDER_WITHHELD_LICENCES: "cme_group" } })
-const open = served()
+const open = useSharedServer()
 
 const withheld = series.filter(({ slug }) => slug.includes("-exch-spot-")).map(({ slug }) => slug)
 const metricOf = (slug: string) => slug.replaceAll("-", "_")
@@ -39,9 +39,9 @@ describe("a withheld series", () => {
   it("has an unknown name, uncharged", async () => {
     const [slug = ""] = withheld
     const prices = await api.get(`/v1/commodities/prices?series=butter-sales-price-weekly,${slug}`)
-    expect(errorOf(prices)).toBe(`400 invalid_request: Unknown series: ${slug}`)
+    expect(formatError(prices)).toBe(`400 invalid_request: Unknown series: ${slug}`)
     const values = await api.get(`/v1/commodities/metric-values?metrics=${metricOf(slug)}`)
-    expect(errorOf(values)).toBe(`400 invalid_request: Unknown metrics: ${metricOf(slug)}`)
+    expect(formatError(values)).toBe(`400 invalid_request: Unknown metrics: ${metricOf(slug)}`)
     for (const { headers } of [prices, values]) expect(headers["x-credits-charged"]).toBe("0")
   })
 

@@ -1,6 +1,6 @@
 /** What each read of the dairy leaves behind: rows of the warehouse, and the answers of a server that runs all the while. */
 import { generationId } from "@larder/warehouse"
-import { ask } from "../support/api/client.ts"
+import { sendOnce } from "../support/api/client.ts"
 import { newKey, type Server, startServer, untilServed } from "../support/programs.ts"
 import {
   all,
@@ -62,7 +62,7 @@ const inWords = ({ available, change, former, price, variant_id }: Row) =>
 /** Calls of a server over the home. */
 const callsOf = (api: string, key: string) => {
   const call = async (path: string) => {
-    const { json, status } = await ask(api, `/v1/${path}`, { key })
+    const { json, status } = await sendOnce(api, `/v1/${path}`, { key })
     const { data } = json as { readonly data?: unknown }
     return { status, data }
   }

@@ -3,12 +3,12 @@ import { spawn, spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { served } from "../support/api/served.ts"
+import { useSharedServer } from "../support/api/server.ts"
 import { type Ended, ended } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import { barrenApi, stumblingFront } from "./stumbling-front.ts"
 
-const api = served()
+const api = useSharedServer()
 let front: Awaited<ReturnType<typeof stumblingFront>>
 beforeAll(async () => {
   front = await stumblingFront(api.client())

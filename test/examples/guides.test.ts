@@ -8,13 +8,13 @@ import { fillFacts, guides } from "@larder/serve/docs"
 import type { Row } from "@larder/warehouse"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { served } from "../support/api/served.ts"
+import { useSharedServer } from "../support/api/server.ts"
 import { ended } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import { analysing } from "../support/warehouse/seen.ts"
 import { stumblingFront } from "./stumbling-front.ts"
 
-const api = served()
+const api = useSharedServer()
 let front: Awaited<ReturnType<typeof stumblingFront>>
 beforeAll(async () => {
   front = await stumblingFront(api.client())

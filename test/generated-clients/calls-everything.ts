@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { createKey } from "../support/api/operator.ts"
-import type { Served } from "../support/api/served.ts"
+import type { SharedServer } from "../support/api/server.ts"
 import { repository } from "../support/repository.ts"
 import { type Exchange, notingFront } from "./front.ts"
 import { built, type Toolchain } from "./toolchains.ts"
@@ -58,7 +58,7 @@ const refused = (food: string): ReadonlyArray<readonly [status: number, call: st
   [503, "/v1/products/overloaded"]
 ]
 
-export const itCallsEverything = (toolchain: Toolchain, api: Served) => {
+export const itCallsEverything = (toolchain: Toolchain, api: SharedServer) => {
   let exchanges: ReadonlyArray<Exchange> = []
   let told: ReadonlyArray<{ readonly status: number; readonly body: unknown }> = []
   let close: (() => void) | undefined

@@ -6,10 +6,10 @@
 import { endpoints, openApi, type Scope, scopes, version } from "@larder/schemas"
 import { beforeAll, describe, expect, it } from "vitest"
 import { createKey } from "../support/api/operator.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
-const document = openApi({ version })
+const api = useSharedServer()
+const document = openApi(version)
 const operations = Object.entries(document.paths).map(([template, { get }]) => ({ template, get }))
 
 /** A request that each operation finds nothing wrong with: its required parameters by their examples, and some id. */
@@ -98,7 +98,7 @@ describe.each(operations)("$get.operationId", (operation) => {
     const admitted = await api.get(targetOf(operation), { key: only.get(scope) })
     expect(admitted.status).toBe(succeeds ? 200 : 404)
     const refused = await api.get(targetOf(operation), { key: allBut.get(scope) })
-    expect(errorOf(refused)).toBe(`403 forbidden: This key is not scoped to ${scope}`)
+    expect(formatError(refused)).toBe(`403 forbidden: This key is not scoped to ${scope}`)
   })
 
   it("rejects every parameter of the other endpoints that it does not document", async () => {
@@ -107,7 +107,7 @@ describe.each(operations)("$get.operationId", (operation) => {
     const foreign = [...all].filter((name) => !documented.has(name))
     expect(foreign).toContain("id")
     for (const name of foreign) {
-      expect(errorOf(await api.get(targetOf(operation, [`${name}=1`])))).toMatch(
+      expect(formatError(await api.get(targetOf(operation, [`${name}=1`])))).toMatch(
         new RegExp(`^400 invalid_request: Unknown query parameter: ${name}\\. `)
       )
     }

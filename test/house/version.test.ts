@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
 import { connected, overHttp } from "../mcp/assistant.ts"
-import { served } from "../support/api/served.ts"
+import { useSharedServer } from "../support/api/server.ts"
 import { run } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 
@@ -16,7 +16,7 @@ const manifestOf = (folder: string): Manifest =>
   JSON.parse(readFileSync(path.join(repository, folder, "package.json"), "utf8"))
 
 const { version, workspaces = [] } = manifestOf(".")
-const api = served()
+const api = useSharedServer()
 
 describe("the version of package.json", () => {
   it("is the only one: no workspace has its own", () => {

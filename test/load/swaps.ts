@@ -5,7 +5,7 @@ import { openApi } from "@larder/schemas"
 import { afterAll, beforeAll, expect, inject } from "vitest"
 import { temporaryFolder } from "../end-to-end/ingesting.ts"
 import { goodZip, load } from "../end-to-end/small-releases.ts"
-import { makeJudge } from "../support/api/judge.ts"
+import { makeResponseCheck } from "../support/api/check-response.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { type Environment, newKey, run, type Server, startServer, untilServed } from "../support/programs.ts"
@@ -136,10 +136,10 @@ export const swapsUnderLoad = (turns: number, callers: number, startDepot?: () =
     expect(new Map(found.toSorted())).toEqual(new Map([...expected].toSorted()))
     expect(seenOf("/v1/stores")).toHaveLength(1)
     // One in a hundred, when all are there: judging takes longer than answering.
-    const { judge } = makeJudge(openApi())
+    const { check } = makeResponseCheck(openApi())
     for (const { headers, status, target, text } of answers.filter((_, turn) => turn % 100 === 0)) {
       const reply = { status, headers: Object.fromEntries(headers), text, json: JSON.parse(text) }
-      judge("GET", target.split("?", 1)[0] as string, reply)
+      check("GET", target.split("?", 1)[0] as string, reply)
     }
   }
 }

@@ -2,9 +2,9 @@
 import { expect, it } from "vitest"
 import { itCallsEverything } from "../generated-clients/calls-everything.ts"
 import { go, java, lacking, rust } from "../generated-clients/toolchains.ts"
-import { served } from "../support/api/served.ts"
+import { useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 
 const toolchains = [go, java, rust]
 const installed = toolchains.filter((toolchain) => lacking(toolchain).length === 0)

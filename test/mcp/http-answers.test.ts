@@ -2,8 +2,8 @@
 import type { CallToolResult } from "@modelcontextprotocol/client"
 import { describe, expect, it } from "vitest"
 import { bearer } from "../support/api/client.ts"
-import { createKey, statement } from "../support/api/operator.ts"
-import { startOwnServer } from "../support/api/served.ts"
+import { createKey, listEntries } from "../support/api/operator.ts"
+import { startOwnServer } from "../support/api/server.ts"
 import { post, request, told, witness } from "./assistant.ts"
 
 const api = startOwnServer({ environment: { LARDER_DATA_HOST: "localhost" } })
@@ -112,7 +112,7 @@ describe("a batch", () => {
         witness(api.client().charges, "search_stores", told(result))
       expect(reply.headers.get("x-credits-charged")).toBe("200")
       expect(reply.headers.get("x-credits-remaining")).toBe("4800")
-      expect((await statement(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant", "charge", "charge"])
+      expect((await listEntries(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant", "charge", "charge"])
     }
   )
   it.each([
@@ -125,7 +125,7 @@ describe("a batch", () => {
     const { account_id, key } = await createKey(api.home())
     const { json, status } = await send(key, body, headers)
     expect([status, json]).toMatchObject([400, { error: { code: -32_600 }, id: null }])
-    expect((await statement(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
+    expect((await listEntries(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
   })
 
   it("refuses at no cost what goes beyond 8 MiB of data, call by call", async () => {
@@ -141,9 +141,9 @@ describe("a batch", () => {
     expect(results).toHaveLength(48)
     expect(answered.map(({ charged }) => charged)).toEqual([10]) // 5.2 MB each
     for (const { body, charged, code } of results.filter(({ isError }) => isError))
-      expect([charged, code, body]).toEqual([0, "answers_too_large", expect.stringContaining("at most 8 MiB together")])
+      expect([charged, code, body]).toEqual([0, "answers_too_large", expect.stringContaining("at most 8 MiB in total")])
     expect(reply.headers.get("x-credits-charged")).toBe("10")
-    expect((await statement(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant", "charge"])
+    expect((await listEntries(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant", "charge"])
     for (const result of answered) witness(api.client().charges, "get_commodity_prices", result)
   })
 })

@@ -1,9 +1,9 @@
 /** `/mcp` of a real server, met by the protocol's official client. The ledger must hold what the results announced. */
 import type { Client } from "@modelcontextprotocol/client"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { createKey, statement } from "../support/api/operator.ts"
-import { raw } from "../support/api/raw.ts"
-import { startOwnServer } from "../support/api/served.ts"
+import { createKey, listEntries } from "../support/api/operator.ts"
+import { sendRaw } from "../support/api/raw.ts"
+import { startOwnServer } from "../support/api/server.ts"
 import {
   calling,
   connected,
@@ -52,7 +52,7 @@ it("links errors to the docs at the public address, of the API and of HTTP that 
   expect(headers.link).toBe(link("unknown_parameter"))
   const refused = await post(url(), "{", {})
   expect(refused.headers.get("link")).toBe(link("authorization_missing"))
-  const broken = await raw(url(), "GET v1/stores HTTP/1.1", ["Host: evil.example"])
+  const broken = await sendRaw(url(), "GET v1/stores HTTP/1.1", ["Host: evil.example"])
   expect(broken.map((reply) => reply.headers.link)).toEqual([link("unreadable_request")])
 })
 
@@ -175,7 +175,7 @@ describe("a key", () => {
       const client = await clientOf(key, mode)
       await meetsThatPartAlone(client, call)
       await client.close()
-      const charges = (await statement(api.home(), account_id)).filter(({ type }) => type === "charge")
+      const charges = (await listEntries(api.home(), account_id)).filter(({ type }) => type === "charge")
       expect(charges).toHaveLength(Object.keys(partOfTheTools).length)
     }
   )
@@ -191,7 +191,7 @@ describe("a key", () => {
     const richer = await clientOf(rest.key)
     for (let calls = 0; calls < 49; calls++) await call(richer, "search_stores", { limit: 1 })
     expect(errorIn(await call(richer, "search_stores"))).toBe("insufficient_balance: Insufficient balance")
-    expect((await statement(api.home(), account_id)).at(-1)?.balance).toBe(0)
+    expect((await listEntries(api.home(), account_id)).at(-1)?.balance).toBe(0)
     await client.close()
     await richer.close()
   })
@@ -204,7 +204,7 @@ describe("a key", () => {
       if (mode === "legacy") await client.ping()
       await client.close()
     }
-    expect((await statement(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
+    expect((await listEntries(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
   })
 
   it.each([

@@ -4,8 +4,8 @@ import path from "node:path"
 import { createInterface } from "node:readline"
 import type { Client } from "@modelcontextprotocol/client"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { createKey, statement } from "../support/api/operator.ts"
-import { served } from "../support/api/served.ts"
+import { createKey, listEntries } from "../support/api/operator.ts"
+import { useSharedServer } from "../support/api/server.ts"
 import { ended, run } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import {
@@ -22,7 +22,7 @@ import {
   witness
 } from "./assistant.ts"
 
-const api = served()
+const api = useSharedServer()
 const call = calling(() => api.client().charges)
 const prices = { series: "butter-sales-price-weekly", from: "2026-08-01" }
 
@@ -82,7 +82,7 @@ describe("larder-serve mcp", () => {
     expect(client.getNegotiatedProtocolVersion()).toBe("2026-07-28")
     await meetsThatPartAlone(client, call)
     await client.close()
-    const charges = (await statement(api.home(), account_id)).filter(({ type }) => type === "charge")
+    const charges = (await listEntries(api.home(), account_id)).filter(({ type }) => type === "charge")
     expect(charges).toHaveLength(Object.keys(partOfTheTools).length)
   })
 
@@ -120,7 +120,7 @@ describe("larder-serve mcp", () => {
       ].map((problem) => `A line on stdin was ignored: ${problem}`)
     )
     expect([code, stderr.trim().split("\n").length]).toEqual([0, 4])
-    expect((await statement(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
+    expect((await listEntries(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
   })
 
   it("answers fifty calls at once, also when its stdin is closed right after them, and warns of nothing", async () => {
@@ -141,7 +141,7 @@ describe("larder-serve mcp", () => {
     const results = answers.flatMap(({ id, result }) => (id > 0 ? [told(result)] : []))
     expect(results.map(({ isError }) => isError)).toEqual(calls.map(() => false))
     for (const result of results) witness(api.client().charges, "search_branded_foods", result)
-    expect((await statement(api.home(), account_id)).filter(({ type }) => type === "charge")).toHaveLength(50)
+    expect((await listEntries(api.home(), account_id)).filter(({ type }) => type === "charge")).toHaveLength(50)
   })
 
   it("reports a wrong key and a wrong address", async () => {

@@ -5,7 +5,7 @@
 import { guides } from "@larder/serve/docs"
 import type { Route } from "playwright-core"
 import { describe, expect, it } from "vitest"
-import { accountsIn, statements } from "../../support/api/operator.ts"
+import { listAccountIds, listEntriesOf } from "../../support/api/operator.ts"
 import { docsInBrowser, madeUp } from "./docs-in-browser.ts"
 
 const visit = docsInBrowser()
@@ -142,7 +142,7 @@ describe("the reference", () => {
   })
 
   it("shows for each call the cost that the ledger has charged", async () => {
-    const entries = await statements(visit.home(), await accountsIn(visit.home()))
+    const entries = await listEntriesOf(visit.home(), await listAccountIds(visit.home()))
     const charges = entries.filter(({ type }) => type === "charge")
     expect(charges.map(({ credits, request_id }) => [request_id, credits])).toEqual(charged.map((id) => [id, -10]))
   })

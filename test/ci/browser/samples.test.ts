@@ -5,11 +5,11 @@
 import { spawn } from "node:child_process"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { notingFront } from "../../generated-clients/front.ts"
-import { served } from "../../support/api/served.ts"
+import { useSharedServer } from "../../support/api/server.ts"
 import { ended } from "../../support/programs.ts"
 import { launch } from "./chromium.ts"
 
-const api = served()
+const api = useSharedServer()
 const operations = () => Object.entries(api.client().document.paths).map(([template, { get }]) => ({ template, get }))
 
 /** By language and library, such as `Shell Curl`: one for each operation, in the order of the document. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 import { templateOf } from "@larder/schemas"
 import { afterAll, describe, expect, it } from "vitest"
 import { endpointOf, toolNames } from "../../mcp/assistant.ts"
-import { served } from "../../support/api/served.ts"
+import { useSharedServer } from "../../support/api/server.ts"
 import { ended } from "../../support/programs.ts"
 
 const program = path.join(
@@ -18,7 +18,7 @@ const program = path.join(
 const home = mkdtempSync(path.join(tmpdir(), "larder-inspector-"))
 afterAll(() => rmSync(home, { recursive: true }))
 
-const api = served()
+const api = useSharedServer()
 
 interface Result {
   readonly isError?: boolean
