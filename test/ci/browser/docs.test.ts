@@ -81,7 +81,7 @@ describe("the reference", () => {
 
   it("sends a call without a key, which answers 401, and says that nothing was charged", async () => {
     await open("tag/commodities/GET/v1/commodities")
-    await send(401, /Answered with 401\. No valid key was sent; nothing was charged\./)
+    await send(401, /Status 401\. No valid key was sent; nothing was charged\./)
     await close()
   })
 
@@ -113,9 +113,9 @@ describe("the reference", () => {
     const path = "**/v1/commodities"
     await open("tag/commodities/GET/v1/commodities")
     await page.route(path, (route) => route.fulfill({ status: 503, headers, body }))
-    await send(503, /^Answered with 503\. The server could not respond; nothing was charged\.$/)
+    await send(503, /^Status 503\. The server could not respond; nothing was charged\.$/)
     await page.route(path, (route) => route.fulfill({ status: 504, headers: madeUp, body: "a proxy's" }))
-    await send(504, /^Answered with 504\. The call may have been charged/)
+    await send(504, /^Status 504\. The call may have been charged/)
     await page.unroute(path)
     charged.push(await send(200, /^This call cost/))
     const { promise, resolve } = Promise.withResolvers<Route>()
@@ -125,7 +125,7 @@ describe("the reference", () => {
     expect(await cost().innerText()).toBe("")
     await route.abort()
     await cost()
-      .getByText(/^No response came\. The call may have been charged/)
+      .getByText(/^No response arrived\. The call may have been charged/)
       .waitFor()
     await page.unroute(path)
     await close()
