@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Validator } from "@seriousme/openapi-schema-validator"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { methodNotAllowed, noSuchEndpoint } from "./api-errors.ts"
-import { endpoints } from "./endpoints.ts"
+import { endpoints } from "./data-sets.ts"
 import { versions } from "./openapi/versions.ts"
 import { openApi } from "./openapi.ts"
 

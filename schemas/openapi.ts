@@ -4,9 +4,8 @@
  */
 import type { JsonSchema } from "effect"
 import { ErrorBody } from "./api-errors.ts"
-import { dataSets } from "./data-sets.ts"
+import { dataSets, endpoints } from "./data-sets.ts"
 import { type Endpoint, templateOf } from "./endpoint.ts"
-import { endpoints } from "./endpoints.ts"
 import { componentSchemas, jsonSchema } from "./json-schema.ts"
 import { buildResponses, buildSharedResponses, headers } from "./openapi/responses.ts"
 import { idSources, info, securityScheme } from "./openapi/texts.ts"
