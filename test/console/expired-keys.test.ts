@@ -1,10 +1,10 @@
 import { expect, it } from "vitest"
-import { standingClock } from "../contract/conditions.ts"
+import { makeFixedClock } from "../contract/conditions.ts"
 import { administer } from "../support/api/operator.ts"
 import { servedConsoleAlone } from "../support/console/served-console.ts"
 import { newKey } from "./key-forms.ts"
 
-const clock = standingClock("2026-10-15T12:00:00.000Z")
+const clock = makeFixedClock("2026-10-15T12:00:00.000Z")
 const site = servedConsoleAlone({ environment: clock.environment })
 
 it("an expired key is not replaced, and the console says what can be done", async () => {

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
-import { connected, overHttp } from "../mcp/assistant.ts"
+import { connectClient, makeHttpTransport } from "../mcp/assistant.ts"
 import { useSharedServer } from "../support/api/server.ts"
 import { run } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
@@ -37,7 +37,7 @@ describe("the version of package.json", () => {
   })
 
   it("is reported to assistants", async () => {
-    const client = await connected(overHttp(api.server().api, api.key().key), "legacy")
+    const client = await connectClient(makeHttpTransport(api.server().api, api.key().key), "legacy")
     expect(client.getServerVersion()).toMatchObject({ name: "larder", version })
     await client.close()
   })
