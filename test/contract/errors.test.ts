@@ -5,8 +5,8 @@ import { formatError, useSharedServer } from "../support/api/server.ts"
 const api = useSharedServer()
 const malformed = "401 unauthorized: Missing or malformed Authorization: Bearer header"
 
-describe("the first failure wins", () => {
-  it("answers 404 to an unknown path before it reports any other fault", async () => {
+describe("the order of checks", () => {
+  it("responds with 404 to an unknown path before it reports any other fault", async () => {
     for (const [method, key] of [
       ["GET", undefined],
       ["POST", undefined],
@@ -18,12 +18,12 @@ describe("the first failure wins", () => {
     }
   })
 
-  it("answers 405 to a method other than GET, before it looks at the key", async () => {
+  it("responds with 405 to a method other than GET, before it looks at the key", async () => {
     const reply = await api.get("/v1/commodities?limit=0", { method: "POST", key: undefined })
     expect(formatError(reply)).toBe("405 invalid_request: Only GET is served here")
   })
 
-  it("answers 401 to a bad key, before it reads parameters", async () => {
+  it("responds with 401 to an invalid key, before it reads parameters", async () => {
     const target = "/v1/commodities?limit=0&limit=0&nonsense=1"
     expect(formatError(await api.get(target, { key: undefined }))).toBe(malformed)
     expect(formatError(await api.get(target, { key: `svc_data_${"0".repeat(64)}` }))).toBe(
@@ -31,7 +31,7 @@ describe("the first failure wins", () => {
     )
   })
 
-  it("answers 403 to a missing scope, before it reads parameters and counts money", async () => {
+  it("responds with 403 to a missing scope, before it reads parameters and checks the balance", async () => {
     const { key } = await createKey(api.home(), { scopes: ["get-store"], budget: 0 })
     for (const target of ["/v1/commodities?limit=0", "/v1/commodities?nonsense=1", "/v1/commodities"]) {
       expect(formatError(await api.get(target, { key }))).toBe(
@@ -43,7 +43,7 @@ describe("the first failure wins", () => {
     )
   })
 
-  it("answers 400 to a bad parameter and to an unknown name, before it counts money", async () => {
+  it("responds with 400 to an invalid parameter and an unknown name, before it checks the balance", async () => {
     const { key } = await createKey(api.home(), { budget: 0 })
     for (const target of [
       "/v1/commodities?limit=0",
@@ -63,7 +63,7 @@ describe("the first failure wins", () => {
     }
   })
 
-  it("answers 402 without money, before it looks up a record", async () => {
+  it("responds with 402 without credits, before it looks up a record", async () => {
     const { key } = await createKey(api.home(), { budget: 0 })
     for (const path of [
       "/v1/branded-foods/x",
@@ -76,7 +76,7 @@ describe("the first failure wins", () => {
     }
   })
 
-  it("answers 404 to an unknown id", async () => {
+  it("responds with 404 to an unknown id", async () => {
     expect(formatError(await api.get("/v1/products/x"))).toBe("404 not_found: Unknown product: x")
   })
 })
@@ -103,18 +103,18 @@ describe("400: parameters", () => {
     ["/v1/branded-foods?Ingredients=x", "Ingredients. Did you mean ingredient?"],
     ["/v1/commodities/prices?serie=a", "serie. Did you mean series?"],
     ["/v1/stores/any?limit=1", "limit. This endpoint takes none."]
-  ])("names the parameter that is nearest to an unknown one: %s", async (target, said) => {
-    expect(formatError(await api.get(target))).toBe(`400 invalid_request: Unknown query parameter: ${said}`)
+  ])("names the parameter that is nearest to an unknown one: %s", async (target, message) => {
+    expect(formatError(await api.get(target))).toBe(`400 invalid_request: Unknown query parameter: ${message}`)
   })
 
-  /** Each of the targets has its own parameters. */
-  const refusalOf = (name: string) => {
+  /** The suggested name differs between the targets. */
+  const matchRefusal = (name: string) => {
     const escaped = name.replaceAll(/[[\]]/g, "\\$&")
     const advice = "(Did you mean [a-z]+\\?|This endpoint takes none\\.)"
     return new RegExp(`^400 invalid_request: Unknown query parameter: ${escaped}\\. ${advice}$`)
   }
 
-  it.each(targets)("names an unknown parameter, also on endpoints that take none: %s", async (target) => {
+  it.each(targets)("names an unknown parameter, even on endpoints without parameters: %s", async (target) => {
     for (const name of [
       "nonsense",
       "Limit",
@@ -127,13 +127,13 @@ describe("400: parameters", () => {
       "toString"
     ]) {
       const reply = await api.get(withParameter(target, `${encodeURIComponent(name)}=1`))
-      expect(formatError(reply)).toMatch(refusalOf(name))
+      expect(formatError(reply)).toMatch(matchRefusal(name))
     }
   })
 
   it.each(targets)("rejects an unknown parameter without a value or without a name: %s", async (target) => {
-    expect(formatError(await api.get(withParameter(target, "nonsense")))).toMatch(refusalOf("nonsense"))
-    expect(formatError(await api.get(withParameter(target, "=1")))).toMatch(refusalOf(""))
+    expect(formatError(await api.get(withParameter(target, "nonsense")))).toMatch(matchRefusal("nonsense"))
+    expect(formatError(await api.get(withParameter(target, "=1")))).toMatch(matchRefusal(""))
   })
 
   it.each([
