@@ -67,7 +67,7 @@ export const trackConnections = (server: Server) => {
     sockets: (): ReadonlyArray<Socket> => [...connections.values()].map(({ socket }) => socket),
 
     /** From now on, the newest response of each connection has `Connection: close`. */
-    endEach: () => {
+    closeAfterNewest: () => {
       isEnding = true
       for (const { newest } of connections.values()) if (newest !== undefined) newest.response.shouldKeepAlive = false
     },
@@ -75,7 +75,7 @@ export const trackConnections = (server: Server) => {
     isFull: (socket: Duplex): boolean => (connections.get(socket)?.responses.size ?? 0) >= maxPipelined,
 
     /** Whether this response can no longer be sent: an earlier one was the last, or earlier input was refused. */
-    isOver: (socket: Duplex, response: ServerResponse): boolean => {
+    isUnsendable: (socket: Duplex, response: ServerResponse): boolean => {
       const { end, responses = [] } = connections.get(socket) ?? {}
       if (end !== undefined) return true
       for (const earlier of responses)
@@ -84,7 +84,7 @@ export const trackConnections = (server: Server) => {
     },
 
     /** Stops reading a connection. If its newest request still waits for its body, the refusal is its response. */
-    breakOff: (socket: Duplex, refusal: () => string) => {
+    refuseInput: (socket: Duplex, refusal: () => string) => {
       const connection = connections.get(socket)
       if (connection === undefined || connection.end !== undefined) return // Node reports it again for every further read
       socket.removeAllListeners("end") // Node would close our side with the client's, and lose the responses

@@ -42,7 +42,7 @@ const idleGraceMs = 1_000
  * ones open for as long as their callers send requests.
  */
 const drain = (server: Server, connections: Connections) => {
-  connections.endEach()
+  connections.closeAfterNewest()
   // after a long iteration of the event loop, timers run before pending input is read; `setImmediate` waits for that
   setTimeout(() => setImmediate(() => server.closeIdleConnections()), idleGraceMs).unref()
   return new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
@@ -52,18 +52,18 @@ const drain = (server: Server, connections: Connections) => {
 const refuseBrokenHttp = (server: Server, connections: Connections, docsUrl: string | undefined) => {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET") socket.destroy()
-    else connections.breakOff(socket, () => formatError(brokenHttp[error.code ?? ""] ?? unreadableRequest, docsUrl))
+    else connections.refuseInput(socket, () => formatError(brokenHttp[error.code ?? ""] ?? unreadableRequest, docsUrl))
   })
   server.on("connect", (_request, socket) => {
     connections.adopt(socket)
-    connections.breakOff(socket, () => formatError(methodNotAllowed, docsUrl))
+    connections.refuseInput(socket, () => formatError(methodNotAllowed, docsUrl))
   })
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
   const listeners = server.listeners("request")
   server.removeAllListeners("request").on("request", (request, response) => {
-    if (connections.isOver(request.socket, response)) return
+    if (connections.isUnsendable(request.socket, response)) return
     if (connections.isFull(request.socket)) {
-      connections.breakOff(request.socket, () => formatError(tooManyInFlight, docsUrl))
+      connections.refuseInput(request.socket, () => formatError(tooManyInFlight, docsUrl))
       return
     }
     const problem = findProblem(request)
