@@ -48,24 +48,18 @@ const selectLastUses = (keys: ReadonlyArray<string>) => `
   group by key_id`
 const LastUse = Schema.Struct({ key_id: Schema.String, used: Schema.String })
 const endpointCondition = "account_id = $1 and day between $2 and $3 and (cast($4 as text) is null or endpoint = $4)"
-const statusesOfDays = `
+const keyCondition = "and key_id = $5"
+const selectStatuses = (more = "") => `
   select day, key_id, endpoint, status, calls
   from console.usage_of_status
-  where ${endpointCondition}
+  where ${endpointCondition} ${more}
   order by day, key_id, endpoint, status`
-const statusesOfKey = `
-  select day, key_id, endpoint, status, calls
-  from console.usage_of_status
-  where ${endpointCondition} and key_id = $5
-  order by day, endpoint, status`
 const selectSums = (table: "status_of_endpoint" | "usage_of_status", more = "") => `
   select status, cast(sum(calls) as double precision) as calls
   from console.${table}
   where ${endpointCondition} ${more}
   group by status
   order by status`
-const sumsOfAllKeys = selectSums("status_of_endpoint")
-const sumsOfKey = selectSums("usage_of_status", "and key_id = $5")
 
 const chooseStatement = (
   { account_id, endpoint, from, key_id, to }: StatusQuery,
@@ -157,8 +151,11 @@ const make = Effect.gen(function* () {
         Effect.map((uses) => new Map(uses.map(({ key_id, used }) => [key_id, used])))
       ),
     statuses: (query) =>
-      Effect.andThen(write, all(DailyCalls, ...chooseStatement(query, statusesOfDays, statusesOfKey))),
-    byStatus: (query) => Effect.andThen(write, all(CallsByStatus, ...chooseStatement(query, sumsOfAllKeys, sumsOfKey)))
+      Effect.andThen(write, all(DailyCalls, ...chooseStatement(query, selectStatuses(), selectStatuses(keyCondition)))),
+    byStatus: (query) => {
+      const [allKeys, oneKey] = [selectSums("status_of_endpoint"), selectSums("usage_of_status", keyCondition)]
+      return Effect.andThen(write, all(CallsByStatus, ...chooseStatement(query, allKeys, oneKey)))
+    }
   })
 })
 
