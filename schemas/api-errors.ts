@@ -1,7 +1,7 @@
 /**
- * The error answers of the API. Every endpoint uses one shape, `{ error: { type, message } }`. `type` is stable and
- * meant for machines. So is the more specific `code`, which is sent in a header. `message` is meant for people, and its
- * wording may change. Errors are not charged.
+ * The error responses of the API. All have the body `{ error: { type, message } }`. Programs use `type` and the more
+ * specific `code`, which is sent in a header; both are stable. `message` is for people, and its wording may change.
+ * Errors are not charged.
  */
 import { Schema } from "effect"
 import { type ErrorCode, errorCodes } from "./error-codes.ts"
@@ -15,7 +15,7 @@ export interface ApiError {
 
 export type ErrorType = (typeof errorTypes)[number]["type"]
 
-/** Every error type with its usual status, in the order in which a request can meet them. */
+/** Every error type with its usual status, in the order in which a request is checked for them. */
 export const errorTypes = [
   {
     status: 401,
@@ -79,12 +79,12 @@ export const requestTimeout = apiError("request_timeout", "The request did not a
 export const noSuchEndpoint = apiError("no_such_endpoint", "No such endpoint")
 export const methodNotAllowed = apiError("method_not_allowed", "Only GET is served here")
 export const originNotAllowed = apiError("origin_not_allowed", "Pages of this origin may not call this server")
-const noBearer = "Missing or malformed Authorization: Bearer header"
-export const missingAuthorization = apiError("authorization_missing", noBearer)
-export const malformedAuthorization = apiError("authorization_malformed", noBearer)
-/** One message for unknown and revoked keys, so that it tells an attacker nothing. */
+const noBearerMessage = "Missing or malformed Authorization: Bearer header"
+export const missingAuthorization = apiError("authorization_missing", noBearerMessage)
+export const malformedAuthorization = apiError("authorization_malformed", noBearerMessage)
+/** One message for unknown and revoked keys, so that an attacker cannot distinguish them. */
 export const unknownKey = apiError("unknown_key", "Unknown or revoked API key")
-export const notScoped = (scope: string): ApiError => apiError("scope_missing", `This key is not scoped to ${scope}`)
+export const missingScope = (scope: string): ApiError => apiError("scope_missing", `This key is not scoped to ${scope}`)
 export const insufficientBalance = apiError("insufficient_balance", "Insufficient balance")
 export const dailySpendCapReached = apiError("daily_spend_cap_reached", "Daily spend cap reached")
 export const weeklySpendCapReached = apiError("weekly_spend_cap_reached", "Weekly spend cap reached")
@@ -93,14 +93,14 @@ export const monthlySpendCapReached = apiError("monthly_spend_cap_reached", "Mon
 const unexpected = "An unexpected error occurred"
 export const internal = apiError("internal", unexpected)
 export const overloaded = apiError("overloaded", unexpected)
-/** The call reached the time limit while it waited for its turn. */
+/** The call reached the time limit while it waited for capacity. */
 export const tooManyInFlight = apiError("too_many_in_flight", unexpected)
 /** The server cannot look up keys, or cannot record charges. */
 export const ledgerUnavailable = apiError("ledger_unavailable", unexpected)
-/** All calls of a batch are answered in one response, so the total size of their answers is limited. */
-export const tooLargeTogether = apiError(
+/** The results of all calls of a batch are in one response, so their total size is limited. */
+export const resultsTooLarge = apiError(
   "answers_too_large",
-  "The answers of one request take at most 8 MiB together: ask for fewer names or days, or in a request of its own"
+  "The results of one request have at most 8 MiB in total: request fewer names or days, or split the request"
 )
 
 const unknownRecords = {

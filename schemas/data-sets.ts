@@ -2,9 +2,11 @@
  * The data sets of the API, in the order of documents and pages. Endpoints, scopes, tags and the client's types are
  * derived from this list.
  */
-import { brandedFoods } from "./branded-food/data-set.ts"
-import { commodities } from "./commodity/data-set.ts"
-import { storefronts } from "./storefront/data-set.ts"
+import { Schema } from "effect"
+import { brandedFoods } from "./branded-food/endpoints.ts"
+import { commodities } from "./commodity/endpoints.ts"
+import type { Endpoint } from "./endpoint.ts"
+import { storefronts } from "./storefront/endpoints.ts"
 
 export const dataSets = [commodities, brandedFoods, storefronts] as const
 
@@ -14,6 +16,19 @@ export type Declared = typeof import("./commodity/endpoints.ts") &
   typeof import("./storefront/endpoints.ts")
 
 export type DataSetTag = (typeof dataSets)[number]["tag"]
+
+export const endpoints: ReadonlyArray<Endpoint> = dataSets.flatMap((dataSet) => dataSet.endpoints)
+
+/** A scope that a key can have. Each endpoint requires exactly one. */
+export type Scope = (typeof dataSets)[number]["scopes"][number]
+
+const [firstDataSet, ...otherDataSets] = dataSets // destructured, because the type needs at least one scope
+export const scopes: readonly [Scope, ...Array<Scope>] = [
+  ...firstDataSet.scopes,
+  ...otherDataSets.flatMap((dataSet): ReadonlyArray<Scope> => dataSet.scopes)
+]
+export const Scope = Schema.Literals(scopes)
+export const isScope = Schema.is(Scope)
 
 export * from "./branded-food/endpoints.ts"
 export * from "./branded-food/id.ts"

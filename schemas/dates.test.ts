@@ -40,7 +40,7 @@ describe("a day", () => {
   ])("rejects %j: %s", (text) => {
     assert.isFalse(isDay(text))
   })
-  it("is real exactly when JavaScript's Date has it", () => {
+  it("is valid exactly if JavaScript's Date has it", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 9999 }),

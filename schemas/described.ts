@@ -4,7 +4,7 @@ import { Day, Timestamp } from "./dates.ts"
 const notes = <A>(description: string, examples: ReadonlyArray<A>) =>
   examples.length === 0 ? { description } : { description, examples }
 
-/** Fields of records and tables. The API, the OpenAPI document and the comments of tables show the descriptions. */
+/** Fields of records and tables with a description, which the OpenAPI document and the table comments show. */
 export const described = {
   text: (description: string, ...examples: ReadonlyArray<string>) =>
     Schema.String.annotate(notes(description, examples)),

@@ -16,12 +16,12 @@ describe("commodities: the two shapes cannot be combined", () => {
     }
   )
   it.each(["commodity=&category=", "commodity=&cursor=", "commodity=&limit=5", "commodity=butter&cursor="])(
-    "rejects both also when they are empty: %s",
+    "rejects both even if they are empty: %s",
     (query) => {
       assert.deepStrictEqual(read(searchCommodities, query), both)
     }
   )
-  it("accepts each shape alone, also when it is empty", () => {
+  it("accepts each shape alone, even if its parameters are empty", () => {
     const nothing = { commodity: undefined, category: undefined, limit: 100, cursor: undefined }
     assert.deepStrictEqual(read(searchCommodities, "commodity="), { value: nothing })
     assert.deepStrictEqual(read(searchCommodities, "category=&cursor="), { value: nothing })
@@ -70,7 +70,7 @@ describe("rows per page", () => {
   it("are rejected above 200 for branded foods", () => {
     assert.deepStrictEqual(read(searchBrandedFoods, "limit=201"), invalid("limit_too_large", "at most 200 per page"))
   })
-  it.each([searchStores, getStoreProducts])("are served as 200 by $id when more are asked for", (endpoint) => {
+  it.each([searchStores, getStoreProducts])("are limited to 200 by $id if more are requested", (endpoint) => {
     const result = read(endpoint, `limit=${"9".repeat(30)}`)
     assert.strictEqual("value" in result && result.value.limit, 200)
   })

@@ -1,14 +1,13 @@
 /**
  * An endpoint as a value: path, scope, price, parameters and response. Routes, the OpenAPI document and error texts are
- * derived from these values. `data-sets.ts` lists the data sets, and each of these lists its endpoints.
+ * derived from these values. Each data set lists its endpoints, and `data-sets.ts` lists the data sets.
  */
 import { Schema } from "effect"
 import { type Invalid, invalid, type RecordName } from "./api-errors.ts"
-import type { DataSetTag } from "./data-sets.ts"
+import type { DataSetTag, Scope } from "./data-sets.ts"
 import { type Parameters, type Read, readQuery, type Values } from "./parameters.ts"
-import type { Scope } from "./scopes.ts"
 
-/** A call that works with the bundled samples, and its answer. */
+/** A call that works with the bundled samples, and its response. */
 interface EndpointExample {
   readonly summary: string
   readonly target: string
@@ -20,7 +19,7 @@ export type Examples = Readonly<Record<string, EndpointExample>>
 interface Declaration<P extends Parameters, R extends Schema.Constraint = Schema.Constraint> {
   /** Name of the operation, also in OpenAPI. */
   readonly id: string
-  /** `/v1/stores/:id/products`. Matched exactly: a trailing slash makes another path. */
+  /** `/v1/stores/:id/products`. Matched exactly: with a trailing slash, it is another path. */
   readonly path: string
   readonly scope: Scope
   /** Price of a successful call in credits; 1,000 credits are 1.00 USD. */
@@ -38,13 +37,13 @@ interface Declaration<P extends Parameters, R extends Schema.Constraint = Schema
    * How the OpenAPI document describes the response, if client generators fail on `response`. It accepts all responses.
    */
   readonly documented?: Schema.Constraint
-  /** One answer of each shape, for the documentation. */
+  /** One response of each shape, for the documentation. */
   readonly examples: Examples
   /** Messages of a 400 that are known in advance, for the documentation. */
   readonly refusals: ReadonlyArray<Invalid>
-  /** The kind of record that the id in the path names; the 404 says `Unknown store: <id>`. */
+  /** The kind of record that the id in the path names, for the message of the 404: `Unknown store: <id>`. */
   readonly record?: RecordName
-  /** Columns that a page is ordered by. A cursor holds their values. */
+  /** Columns that a page is ordered by. A cursor contains their values. */
   readonly order?: ReadonlyArray<string>
 }
 
@@ -65,6 +64,24 @@ export const endpoint = <P extends Parameters, R extends Schema.Constraint>({
     return rule?.(read.value, new Set(query.keys())) ?? read
   }
 })
+
+/** A data set as the API and its documents present it. */
+export interface ApiDataSet {
+  /** The pipeline that fills it. Also the name of its guide below `/docs`. */
+  readonly pipeline: string
+  /** Its name for people, and the tag of its endpoints. */
+  readonly tag: string
+  /** Its contents, within a sentence. */
+  readonly holds: string
+  /** Its contents and source, for assistants. */
+  readonly origin: string
+  /** The description of the tag, in Markdown: contents and source. */
+  readonly about: string
+  /** The first call to try, without `/v1/`. */
+  readonly firstCall: string
+  readonly scopes: ReadonlyArray<string>
+  readonly endpoints: ReadonlyArray<Endpoint>
+}
 
 /** `/v1/stores/:id` in the form of the documentation and the ledger, `/v1/stores/{id}`. */
 export const templateOf = (path: string): string => path.replace(":id", "{id}")

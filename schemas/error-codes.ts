@@ -1,33 +1,24 @@
 /**
- * Every code that an error can have, in the order in which a request meets them. A code is more specific than its
- * `error.type` and never changes its meaning; new codes may be added. It is sent in the header `X-Error-Code` and
- * explained in the guide on errors.
+ * All error codes, in the order in which a request is checked for them. A code is more specific than its `error.type`
+ * and never changes its meaning; new codes may be added. It is sent in the header `X-Error-Code` and explained in the
+ * guide on errors.
  */
 import type { ErrorType } from "./api-errors.ts"
 
-interface CodeEntry {
-  readonly status: number
-  readonly type: ErrorType
-  readonly meaning: string
-  readonly advice: string
-}
+const define = (status: number, type: ErrorType) => (meaning: string, advice: string) => ({
+  status,
+  type,
+  meaning,
+  advice
+})
+const invalid = define(400, "invalid_request")
+const unauthorized = define(401, "unauthorized")
+const unpaid = define(402, "insufficient_balance")
+const forbidden = define(403, "forbidden")
+const unknown = define(404, "not_found")
+const unavailable = define(503, "internal")
 
-const error =
-  (status: number, type: ErrorType) =>
-  (meaning: string, advice: string): CodeEntry => ({
-    status,
-    type,
-    meaning,
-    advice
-  })
-const invalid = error(400, "invalid_request")
-const unauthorized = error(401, "unauthorized")
-const unpaid = error(402, "insufficient_balance")
-const forbidden = error(403, "forbidden")
-const unknown = error(404, "not_found")
-const unavailable = error(503, "internal")
-
-const codes = {
+export const errorCodes = {
   unreadable_request: invalid(
     "The request is not readable HTTP.",
     "Send it with an HTTP client; percent-encode spaces and non-ASCII characters in the address."
@@ -36,19 +27,19 @@ const codes = {
     "The request names no host, more than one, or one that cannot be parsed.",
     "Send one `Host` header with a name or an address, as HTTP clients do by default."
   ),
-  headers_too_large: error(431, "invalid_request")(
+  headers_too_large: define(431, "invalid_request")(
     "The request line and headers are larger than 16 KiB.",
-    "Ask for fewer names at once, and leave out headers that the API does not need."
+    "Request fewer names per call, and leave out headers that the API does not need."
   ),
-  request_timeout: error(408, "invalid_request")(
+  request_timeout: define(408, "invalid_request")(
     "The request did not arrive in time.",
     "Send it again, and check the network."
   ),
   no_such_endpoint: unknown(
     "No endpoint exists at this path. A path with a trailing slash is a different path.",
-    "Use a path exactly as the reference has it."
+    "Use a path exactly as it is in the reference."
   ),
-  method_not_allowed: error(405, "invalid_request")(
+  method_not_allowed: define(405, "invalid_request")(
     "The path accepts another method: GET, or POST at `/mcp`. `Allow` lists the accepted methods.",
     "Use a method that `Allow` lists. HEAD is not served."
   ),
@@ -92,27 +83,27 @@ const codes = {
   too_many_names: invalid("More than 100 names were given in one call.", "Split the names among several calls."),
   from_after_to: invalid("`from` is a later day than `to`.", "Swap them, or leave one out."),
   parameters_conflict: invalid(
-    "Two parameters were given that select different answers.",
+    "Two parameters were given that select different responses.",
     "Leave one of them out, even if it is empty; the message names both."
   ),
   cursor_damaged: invalid(
     "The cursor was changed or truncated, or belongs to another endpoint, id or set of filters.",
-    "Pass `next_cursor` unchanged, with the filters of the page from which it came, or start again without a cursor."
+    "Pass `next_cursor` unchanged, with the filters of the page that returned it, or start again without a cursor."
   ),
   unknown_series: invalid(
     "No series has this slug.",
-    "Take slugs from `GET /v1/commodities?commodity=`; they are case-sensitive."
+    "Use slugs from `GET /v1/commodities?commodity=`; they are case-sensitive."
   ),
   unknown_metrics: invalid(
     "No metrics have these names; the message lists all of them.",
-    "Take names from `GET /v1/commodities?category=`; they are case-sensitive."
+    "Use names from `GET /v1/commodities?category=`; they are case-sensitive."
   ),
   answers_too_large: invalid(
-    "At `/mcp`: the answers to one request would be larger together than the server sends at once.",
-    "Request fewer names or days, or make the call in a separate request."
+    "At `/mcp`: the total size of the results of one request exceeds what the server sends at once.",
+    "Request fewer names or days, or split the request."
   ),
   protocol_error: invalid(
-    "At `/mcp`: the request is not a message of the Model Context Protocol that the server accepts. The status may be another one below 500; the body is a JSON-RPC error with the details.",
+    "At `/mcp`: the request is not a message of the Model Context Protocol that the server accepts. Another status below 500 is possible; the body is a JSON-RPC error with the details.",
     "Use a client of the protocol, and read the message of the error."
   ),
   insufficient_balance: unpaid(
@@ -133,36 +124,31 @@ const codes = {
   ),
   unknown_branded_food: unknown(
     "No branded food has the id in the path.",
-    "Take ids from the branded-food search, and percent-encode them."
+    "Use ids from the branded-food search, and percent-encode them."
   ),
-  unknown_store: unknown(
-    "No store has the id in the path.",
-    "Take ids from the store search, and percent-encode them."
-  ),
+  unknown_store: unknown("No store has the id in the path.", "Use ids from the store search, and percent-encode them."),
   unknown_product: unknown(
     "No product has the id in the path. It may have been withdrawn by its store.",
-    "Take ids from a store's products, and percent-encode them."
+    "Use ids from a store's products, and percent-encode them."
   ),
-  internal: error(500, "internal")(
+  internal: define(500, "internal")(
     "A fault of the server. The operator is notified.",
     "Try again with exponential back-off. If the error persists, report it with the `X-Request-Id`."
   ),
   overloaded: unavailable(
-    "More calls are in progress than the server can answer at the same time.",
+    "More calls are in progress than the server can handle at the same time.",
     "Wait for the seconds in `Retry-After`, then try again with exponential back-off."
   ),
   too_many_in_flight: unavailable(
-    "The call waited five seconds for its turn: too many calls, or too many bytes of responses, of the same key or account are in progress; less often, of all callers together.",
+    "The call waited five seconds for capacity: too many calls, or too many bytes of responses, of the same key or account are in progress; less often, of all callers together.",
     "Make fewer concurrent calls, and read their responses faster. Wait for the seconds in `Retry-After`, then try again."
   ),
   ledger_unavailable: unavailable(
     "The server cannot read or write the ledger at the moment, so it can neither check keys nor charge calls.",
     "Wait for the seconds in `Retry-After`, then try again with exponential back-off."
   )
-} satisfies Readonly<Record<string, CodeEntry>>
+}
 
-export type ErrorCode = keyof typeof codes
+export type ErrorCode = keyof typeof errorCodes
 
-export const errorCodes: Readonly<Record<ErrorCode, CodeEntry>> = codes
-
-export const codeNames = Object.keys(codes) as ReadonlyArray<ErrorCode> // Object.keys loses the literal types
+export const codeNames = Object.keys(errorCodes) as ReadonlyArray<ErrorCode> // Object.keys loses the literal types

@@ -1,6 +1,6 @@
 /**
- * Effect schemas as JSON Schema (draft 2020-12, the dialect of OpenAPI 3.1). It leaves out what tells a client nothing:
- * that an object is open, and that an integer fits into a double.
+ * Effect schemas as JSON Schema (draft 2020-12, the dialect of OpenAPI 3.1). It omits what is of no use to a client: that
+ * an object is open, and that an integer fits into a double.
  */
 import { JsonSchema, Schema, SchemaRepresentation } from "effect"
 
@@ -13,12 +13,12 @@ const isMeaningful = (key: string, value: unknown) =>
     (key === "maximum" && value === Number.MAX_SAFE_INTEGER)
   )
 
-const withoutNoise = <A>(json: A): A =>
+const removeNoise = <A>(json: A): A =>
   JSON.parse(JSON.stringify(json), (key, value) => (isMeaningful(key, value) ? value : undefined))
 
 /** One schema without named parts, such as a parameter's. */
 export const jsonSchema = (schema: Schema.Constraint): Document =>
-  withoutNoise(Schema.toJsonSchemaDocument(schema).schema)
+  removeNoise(Schema.toJsonSchemaDocument(schema).schema)
 
 /** Schemas that share their named parts; references point to `#/components/schemas/<identifier>`. */
 export const componentSchemas = (
@@ -29,7 +29,7 @@ export const componentSchemas = (
   const { schemas: roots, definitions } = JsonSchema.toMultiDocumentOpenApi3_1(
     SchemaRepresentation.toJsonSchemaMultiDocument(representations)
   )
-  return withoutNoise({ schemas: roots, components: definitions })
+  return removeNoise({ schemas: roots, components: definitions })
 }
 
 const toEncodedAst = (schema: Schema.Constraint) => Schema.toCodecJson(schema).ast

@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Validator } from "@seriousme/openapi-schema-validator"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { methodNotAllowed, noSuchEndpoint } from "./api-errors.ts"
-import { endpoints } from "./endpoints.ts"
+import { endpoints } from "./data-sets.ts"
 import { versions } from "./openapi/versions.ts"
 import { openApi } from "./openapi.ts"
 
-const document = openApi({ version: "1.2.3" })
+const document = openApi("1.2.3")
 const operations = Object.entries(document.paths).map(([path, { get }]) => ({ path, get }))
 const operationOf = new Map(operations.map(({ get }) => [get.operationId, get]))
 
@@ -49,13 +49,11 @@ describe("the OpenAPI document", () => {
       []
     )
   })
-  it("states the version of the API, and the given program version and servers", () => {
+  it("states the version of the API, the given program version, and its own host as the server", () => {
     assert.deepStrictEqual([document.info.version, document.info["x-program-version"]], [versions[0].version, "1.2.3"])
     assert.deepStrictEqual(document["x-changes"], versions)
     for (const { version, date } of versions) assert.include(document.info.description, `- ${version} (${date})`)
     assert.deepStrictEqual(document.servers, [{ url: "/" }])
-    const servers = [{ url: "https://api.example.com" }]
-    assert.deepStrictEqual(openApi({ version: "1", servers }).servers, servers)
   })
   it("states the licence of the program by its SPDX identifier", () => {
     assert.deepStrictEqual(document.info.license, { name: "MIT", identifier: "MIT" })
@@ -65,7 +63,7 @@ describe("the OpenAPI document", () => {
     const { type, scheme, bearerFormat } = document.components.securitySchemes.key ?? {}
     assert.deepStrictEqual([type, scheme, bearerFormat], ["http", "bearer", "svc_data_…"])
   })
-  it("explains the answers for unknown endpoints and methods", () => {
+  it("explains the responses for unknown endpoints and methods", () => {
     for (const { message, type } of [noSuchEndpoint, methodNotAllowed]) {
       assert.match(document.info.description, new RegExp(`\`${type}\`, "${message}"`))
     }
@@ -97,27 +95,27 @@ describe("the schemas of the OpenAPI document, which clients are generated from"
   /** Every schema with a type, with its key. */
   const typed = entries([document.components.schemas, document.paths]).filter(([, value]) => "type" in Object(value))
 
-  it("give every number 64 bits: without a format, Go uses 32", () => {
+  it("declare every number as a double: without a format, Go uses 32 bits", () => {
     const numbers = typed.filter(([, value]) => Object(value).type === "number")
     assert.isAbove(numbers.length, 20)
     for (const [name, value] of numbers) assert.strictEqual(Object(value).format, "double", name)
   })
-  it("have no alternatives but null", () => {
+  it("have no alternatives except null", () => {
     const others = entries(document).flatMap(([name, value]) => {
       const { anyOf, oneOf } = Object(value)
       const alternatives: ReadonlyArray<unknown> = anyOf ?? oneOf ?? []
-      return alternatives.filter((one) => Object(one).type !== "null").length > 1 ? [name] : []
+      return alternatives.filter((alternative) => Object(alternative).type !== "null").length > 1 ? [name] : []
     })
     assert.deepStrictEqual(others, [])
   })
-  it("allow anything in an object whose properties they do not list", () => {
+  it("allow all properties in an object that lists none", () => {
     const { attributes } = Object(document.components.schemas.CommodityCatalogEntry?.properties)
     assert.deepStrictEqual([attributes.type, attributes.additionalProperties], ["object", true])
   })
 })
 
 describe("the operations of the OpenAPI document", () => {
-  it("are those of the endpoints, the eleven paths of the contract first", () => {
+  it("are the endpoints, beginning with the eleven paths of the contract", () => {
     assert.strictEqual(operations.length, endpoints.length)
     assert.deepStrictEqual(Object.keys(document.paths).slice(0, 11), [
       "/v1/commodities",
@@ -133,7 +131,7 @@ describe("the operations of the OpenAPI document", () => {
       "/v1/products/{id}"
     ])
   })
-  it.each(endpoints)("$id takes the parameters of its endpoint", ({ id, parameters, record }) => {
+  it.each(endpoints)("$id has the parameters of its endpoint", ({ id, parameters, record }) => {
     assert.deepStrictEqual(
       operationOf.get(id)?.parameters.map((p) => [p.in, p.name, p.required, p.description !== ""]),
       [
@@ -146,7 +144,7 @@ describe("the operations of the OpenAPI document", () => {
     assert.strictEqual(operationOf.get(id)?.["x-scope"], scope)
     assert.strictEqual(operationOf.get(id)?.["x-credits"], credits)
   })
-  it.each(endpoints)("$id lists every status that it can answer", ({ id, record }) => {
+  it.each(endpoints)("$id lists every possible status", ({ id, record }) => {
     const expected = ["200", "400", "401", "402", "403", ...(record === undefined ? [] : ["404"]), "500", "503"]
     assert.deepStrictEqual(Object.keys(operationOf.get(id)?.responses ?? {}), expected)
   })
@@ -180,7 +178,7 @@ describe("the examples of the OpenAPI document", () => {
     return check(value) ? [] : check.errors
   }
 
-  it("give parameters values that the endpoint accepts and the schema allows", () => {
+  it("have parameter values that the endpoint and the schema accept", () => {
     for (const { id, parameters } of endpoints) {
       for (const { name, example, schema } of operationOf.get(id)?.parameters ?? []) {
         if (example === undefined) continue
@@ -202,7 +200,7 @@ describe("the examples of the OpenAPI document", () => {
       )
     }
   })
-  it("show answers that fit the schema, and calls of their operation", () => {
+  it("are responses that match the schema, to calls of their operation", () => {
     for (const { get, path } of operations) {
       const response = get.responses["200"]
       const content = response !== undefined && "content" in response ? response.content["application/json"] : undefined
@@ -215,7 +213,7 @@ describe("the examples of the OpenAPI document", () => {
       }
     }
   })
-  it("show errors that fit the schema of errors", () => {
+  it("are errors that match the schema of errors", () => {
     const responses = [
       ...operations.flatMap(({ get }) => Object.entries(get.responses).flatMap(([s, r]) => (s === "200" ? [] : [r]))),
       ...Object.values(document.components.responses)
@@ -227,7 +225,7 @@ describe("the examples of the OpenAPI document", () => {
     const error = document.components.schemas.Error ?? {}
     for (const { value } of examples) assert.deepStrictEqual(validate(error, value), [])
   })
-  it("show errors with their exact messages", () => {
+  it("include every error message that is known in advance", () => {
     const messages = (id: string, status: string) => {
       const response = operationOf.get(id)?.responses[status]
       return response !== undefined && "content" in response
@@ -264,7 +262,7 @@ describe("the examples of the OpenAPI document", () => {
       ["Insufficient balance", "Daily spend cap reached", "Weekly spend cap reached", "Monthly spend cap reached"]
     )
   })
-  it("may have null only in a field that allows it", () => {
+  it("can have null only in fields that allow it", () => {
     const point = { date: "2024-01-06", value: 2.63 }
     const series = { slug: "butter-sales-price-weekly", unit: "USD/lb", points: [point] }
     const schema = document.components.schemas.CommodityPrices ?? {}

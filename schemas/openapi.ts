@@ -2,33 +2,28 @@
  * The OpenAPI 3.1 document, derived from the endpoints. Objects stay open in it: a client must not break when a field
  * is added. The 405 and the 404 of an unknown path belong to no operation, so the document's text describes them.
  */
+import type { JsonSchema } from "effect"
 import { ErrorBody } from "./api-errors.ts"
-import { dataSets } from "./data-sets.ts"
+import { dataSets, endpoints } from "./data-sets.ts"
 import { type Endpoint, templateOf } from "./endpoint.ts"
-import { endpoints } from "./endpoints.ts"
 import { componentSchemas, jsonSchema } from "./json-schema.ts"
 import { buildResponses, buildSharedResponses, headers } from "./openapi/responses.ts"
 import { idSources, info, securityScheme } from "./openapi/texts.ts"
-import type { OpenApiDocument, OpenApiParameter, OpenApiServer } from "./openapi/types.ts"
 import { versions } from "./openapi/versions.ts"
 import type { Parameter } from "./parameters.ts"
 
-interface OpenApiOptions {
-  /** Version of the program that serves the document. The version of the API is the newest in `openapi/versions.ts`. */
-  readonly version: string
-  /** Address of the API; by default, the host that served the document. */
-  readonly servers?: ReadonlyArray<OpenApiServer>
-}
-
-export const openApi = (options: OpenApiOptions = { version: "1" }): OpenApiDocument => {
+/**
+ * `version` is the program's, which serves the document; the version of the API is the newest in `openapi/versions.ts`.
+ */
+export const openApi = (version = "1") => {
   const { schemas, components } = spellOutTypes(
     componentSchemas([ErrorBody, ...endpoints.map(({ documented, response }) => documented ?? response)])
   )
   const [error = {}, ...responses] = schemas
   return {
     openapi: "3.1.0",
-    info: { ...info, "x-program-version": options.version },
-    servers: options.servers ?? [{ url: "/" }],
+    info: { ...info, "x-program-version": version },
+    servers: [{ url: "/" }], // the host that served the document
     tags: dataSets.map(({ about, tag }) => ({ name: tag, description: about })),
     security: [{ key: [] }],
     paths: Object.fromEntries(
@@ -58,6 +53,8 @@ export const openApi = (options: OpenApiOptions = { version: "1" }): OpenApiDocu
   }
 }
 
+export type OpenApiDocument = ReturnType<typeof openApi>
+
 /**
  * States what client generators do not assume. In Go, a number without a format has 32 bits (1.4723 becomes
  * 1.4723000526). An object schema without properties becomes a type without fields, which drops all values.
@@ -73,9 +70,11 @@ const spellOutTypes = <A>(schemas: A): A =>
 const describeTerms = ({ scope, credits }: Endpoint) =>
   `Requires the scope \`${scope}\`. Costs ${credits} credits (${(credits / 1000).toFixed(2)} USD).`
 
-const buildParameters = (endpoint: Endpoint): ReadonlyArray<OpenApiParameter> => [
+const buildParameters = (endpoint: Endpoint) => [
   ...(endpoint.record === undefined ? [] : [buildPathId(endpoint.record, readExampleId(endpoint))]),
-  ...Object.entries(endpoint.parameters).map(([name, parameter]) => buildQueryParameter(name, parameter))
+  ...Object.entries(endpoint.parameters).map(([name, parameter]) =>
+    buildParameter("query", name, parameter, jsonSchema(parameter.schema))
+  )
 ]
 
 const readExampleId = ({ examples, path }: Endpoint): string => {
@@ -83,20 +82,14 @@ const readExampleId = ({ examples, path }: Endpoint): string => {
   return example?.target.split("?")[0]?.split("/")[path.split("/").indexOf(":id")] ?? ""
 }
 
-const buildPathId = (record: keyof typeof idSources, example: string): OpenApiParameter => ({
-  name: "id",
-  in: "path",
-  required: true,
-  description: `Id of a ${record}, ${idSources[record]}, percent-encoded if necessary. An unknown id is answered with 404, whatever its form. The example is from the bundled samples.`,
-  schema: { type: "string", minLength: 1 },
-  example
-})
+const buildPathId = (record: keyof typeof idSources, example: string) => {
+  const description = `Id of a ${record}, ${idSources[record]}, percent-encoded if necessary. An unknown id of any form returns 404. The example is from the bundled samples.`
+  return buildParameter("path", "id", { required: true, description, example }, { type: "string", minLength: 1 })
+}
 
-const buildQueryParameter = (name: string, parameter: Parameter<unknown>): OpenApiParameter => ({
-  name,
-  in: "query",
-  required: parameter.required,
-  description: parameter.description,
-  schema: jsonSchema(parameter.schema),
-  ...(parameter.example !== undefined && { example: parameter.example })
-})
+const buildParameter = (
+  place: "path" | "query",
+  name: string,
+  { description, example, required }: Pick<Parameter<unknown>, "required" | "description" | "example">,
+  schema: JsonSchema.JsonSchema
+) => ({ name, in: place, required, description, schema, ...(example !== undefined && { example }) })

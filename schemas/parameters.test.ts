@@ -15,18 +15,18 @@ const read = (parameters: Parameters, query: string) => readQuery(parameters, ne
 const names = (count: number) => Array.from({ length: count }, (_, i) => `n${i}`).join(",")
 
 describe("a limit", () => {
-  const wanted = "limit must be a whole number of at least 1"
+  const message = "limit must be a whole number of at least 1"
   it.each(["limit=", "limit=0", "limit=000", "limit=%2B1", "limit=-1", "limit=1.0", "limit=1e2", "limit=+1"])(
     "rejects %s",
     (query) => {
-      assert.deepStrictEqual(read({ limit: rejecting }, query), invalid("invalid_parameter", wanted))
-      assert.deepStrictEqual(read({ limit: clamping }, query), invalid("invalid_parameter", wanted))
+      assert.deepStrictEqual(read({ limit: rejecting }, query), invalid("invalid_parameter", message))
+      assert.deepStrictEqual(read({ limit: clamping }, query), invalid("invalid_parameter", message))
     }
   )
   it.each(["limit=1%20", "limit=%201", "limit=1%0A", "limit=ten", "limit=%EF%BC%91", "limit=0x10", "limit=1_0"])(
     "rejects %s",
     (query) => {
-      assert.deepStrictEqual(read({ limit: clamping }, query), invalid("invalid_parameter", wanted))
+      assert.deepStrictEqual(read({ limit: clamping }, query), invalid("invalid_parameter", message))
     }
   )
   it("is the default when it is absent", () => {
@@ -46,12 +46,9 @@ describe("a limit", () => {
       invalid("limit_too_large", "limit must be at most 500")
     )
   })
-  it.each(["201", "9".repeat(400), "9007199254740993"])(
-    "becomes the maximum above one that is served instead: %s",
-    (given) => {
-      assert.deepStrictEqual(read({ limit: clamping }, `limit=${given}`), { value: { limit: 200 } })
-    }
-  )
+  it.each(["201", "9".repeat(400), "9007199254740993"])("is reduced to a maximum that is not enforced: %s", (given) => {
+    assert.deepStrictEqual(read({ limit: clamping }, `limit=${given}`), { value: { limit: 200 } })
+  })
   it("says in its description that values above 200 count as 200", () => {
     assert.include(clamping.description, "Values above 200 count as 200.")
   })
@@ -59,7 +56,7 @@ describe("a limit", () => {
 
 describe("a text", () => {
   const parameters = { name: text(described), cursor }
-  it("equals an absent one when it is empty", () => {
+  it("equals an absent text if it is empty", () => {
     assert.deepStrictEqual(read(parameters, "name=&cursor="), read(parameters, ""))
     assert.deepStrictEqual(read(parameters, ""), { value: { name: undefined, cursor: undefined } })
   })
@@ -180,7 +177,7 @@ describe("a query", () => {
     ["hasOwnProperty", "series"],
     ["", "from"],
     ["limit".repeat(2_000), "limit"]
-  ])("is rejected with a parameter named %j, and told the nearest one: %s", (name, nearest) => {
+  ])("is rejected with a parameter named %j, and the message suggests %s", (name, nearest) => {
     assert.deepStrictEqual(
       read(parameters, `series=a&${encodeURIComponent(name)}=1`),
       invalid("unknown_parameter", `Unknown query parameter: ${name}. Did you mean ${nearest}?`)

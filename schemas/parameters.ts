@@ -111,16 +111,13 @@ export const foreignCursor = invalid(
   "cursor is damaged, or belongs to another endpoint, id or set of filters"
 )
 
-/**
- * 1 to 100 names, separated by commas; required. Case-sensitive, not trimmed. Duplicates are answered and counted
- * twice.
- */
+/** 1 to 100 names, separated by commas; required. Case-sensitive, not trimmed. Duplicates are returned and counted twice. */
 export const list = (options: Documented): Parameter<ReadonlyArray<string>> => ({
   kind: "list",
   required: true,
   schema: Schema.String.check(Schema.isPattern(/^[^,]+(,[^,]+){0,99}$/u)),
   ...options,
-  description: `${options.description} Case-sensitive, without spaces. A name that is given twice is answered twice, and counts twice.`,
+  description: `${options.description} Case-sensitive, without spaces. A repeated name is returned again, and counts again.`,
   read: (name, text) => {
     if (text === undefined || text === "")
       return invalid("missing_parameter", `${name} is required: 1 to 100 names, separated by commas`)

@@ -3,15 +3,15 @@
 export const buildUrl = (host: string, port: number): string =>
   `http://${host.includes(":") ? `[${host}]` : host}:${port}`
 
-const loopbackOf = new Map([
+const loopbackHosts = new Map([
   ["0.0.0.0", "127.0.0.1"],
   ["[::]", "[::1]"]
 ])
-const hostnameOf = (url: string) => URL.parse(url)?.hostname ?? ""
+const parseHostname = (url: string) => URL.parse(url)?.hostname ?? ""
 
-export const isEveryAddress = (url: string): boolean => loopbackOf.has(hostnameOf(url))
+export const isEveryAddress = (url: string): boolean => loopbackHosts.has(parseHostname(url))
 
-export const isLoopback = (url: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostnameOf(url))
+export const isLoopback = (url: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(parseHostname(url))
 
 /** The host of a request, with or without a port: a name, optionally with a trailing dot, or an address. */
 const hostPattern = /^((?=[^:]{1,253}(:|$))[\w-]+(\.[\w-]+)*\.?|\[[\da-f:.]+\])(:\d{0,5})?$/i
@@ -23,7 +23,7 @@ export const validHost = (text: string | null): string | undefined =>
 /** The address of a listener for a client that used this host; without a valid host, the address for this machine. */
 export const addressFor = (listening: string, requestHost: string | null): string => {
   const url = URL.parse(listening)
-  const loopback = loopbackOf.get(url?.hostname ?? "")
+  const loopback = loopbackHosts.get(url?.hostname ?? "")
   if (url === null || loopback === undefined) return listening
   const host = validHost(requestHost)
   url.hostname = host === undefined ? loopback : new URL(`http://${host}`).hostname

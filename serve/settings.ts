@@ -120,7 +120,7 @@ export const serveSettings = Config.all({
   publicConsoleUrl: publicConsoleUrlSetting,
   publicApiUrl: publicApiUrlSetting,
   trustedProxies: trustedProxiesSetting,
-  /** On this host, `/v1/commodities` without parameters answers with pages. */
+  /** On this host, `/v1/commodities` without parameters returns pages. */
   dataHost: Config.option(Config.String("LARDER_DATA_HOST")),
   withheldLicences: withheldLicencesSetting
 })

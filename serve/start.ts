@@ -9,10 +9,10 @@ import {
   describeSamples,
   listen,
   makeApi,
+  makeLimiter,
   makeMeters,
   makePipeline,
   makeReadModel,
-  makeTurns,
   routes
 } from "./api/index.ts"
 import { Billing, openBilling, openProcessor, unpaidCreditWarning } from "./billing/index.ts"
@@ -62,19 +62,19 @@ const open = Effect.fnUntraced(function* () {
 
   const context = yield* Effect.context<Exclude<ConsoleServices, Billing | DataRead>>()
   const meters = makeMeters()
-  const turns = makeTurns()
+  const limiter = makeLimiter()
   const report = (message: string, about: Readonly<Record<string, unknown>>, cause: Cause.Cause<unknown>) =>
     Effect.runForkWith(context)(Effect.annotateLogs(Effect.logError(message, cause), about))
   const pipeline = makePipeline({
     live,
     ledger,
-    turns,
+    limiter,
     meters,
     now: Date.now,
     publicUrl: publicApiUrl,
     run: Effect.runPromiseExitWith(context),
-    onAnswer: (request) => {
-      requestLog.note(request)
+    onResponse: (request) => {
+      requestLog.record(request)
       if (request.credits > 0) billing.charged(request.account_id)
     },
     report
@@ -93,7 +93,7 @@ const open = Effect.fnUntraced(function* () {
   }
   const origins = new Set([publicApiUrl, publicUrl].filter((url) => url !== undefined))
   const samples = () => describeSamples(live.current().model.provenances)
-  const shared = { pipeline, routes, turns, report, version, publicUrl: publicApiUrl }
+  const shared = { pipeline, routes, limiter, report, version, publicUrl: publicApiUrl }
   const assistants = makeAssistants({
     ...shared,
     ledger,
@@ -101,7 +101,7 @@ const open = Effect.fnUntraced(function* () {
     origins
   })
   /** The console's address for a client that reached the API at this host; undefined if unknown, as behind a proxy. */
-  const consoleBesides = (hostname: string | undefined) => {
+  const guessConsoleUrl = (hostname: string | undefined) => {
     const address = addressFor(listening, hostname ?? null)
     return publicApiUrl === undefined && new URL(address).hostname === hostname ? address : undefined
   }
@@ -112,7 +112,7 @@ const open = Effect.fnUntraced(function* () {
     docs: addDocs,
     dataHost: Option.getOrUndefined(dataHost)?.toLowerCase(),
     listening: () => addressFor(api, null),
-    consoleFor: (hostname) => publicUrl ?? consoleBesides(hostname),
+    consoleFor: (hostname) => publicUrl ?? guessConsoleUrl(hostname),
     samples
   })
   api = yield* listen(app, {
@@ -120,14 +120,14 @@ const open = Effect.fnUntraced(function* () {
     host,
     port,
     setting: "LARDER_PORT",
-    isFull: turns.isFull,
+    isFull: limiter.isFull,
     docsUrl: publicApiUrl
   })
   const { simulator } = payments
   const consoleApp = makeConsole<ConsoleServices>({
     readiness,
     meters,
-    gauges: makeGauges(ledger, pipeline, turns, live.swaps, requestLog.dropped, signIns, billing.events),
+    gauges: makeGauges(ledger, pipeline, limiter, live.swaps, requestLog.dropped, signIns, billing.events),
     pages: [...pages, ...(simulator === undefined ? [] : simulatorPages(simulator))],
     run: Effect.runPromiseExitWith(context.pipe(Context.add(Billing, billing), Context.add(DataRead, dataRead))),
     report,

@@ -7,7 +7,7 @@ const normaliseAddress = (address: string) =>
     .trim()
     .replace(/^::ffff:(?=\d+\.)/i, "")
     .replace(/%.*$/, "")
-const familyOf = (address: string) => (isIP(address) === 6 ? "ipv6" : "ipv4")
+const getFamily = (address: string) => (isIP(address) === 6 ? "ipv6" : "ipv4")
 
 /** Parses addresses and networks such as `10.0.0.0/8`, separated by commas; undefined if one of them is invalid. */
 export const parseProxies = (text: string): BlockList | undefined => {
@@ -16,7 +16,7 @@ export const parseProxies = (text: string): BlockList | undefined => {
     const [, network = "", bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(entry.trim()) ?? []
     const maxBits = isIP(network) === 6 ? 128 : 32
     if (isIP(network) === 0 || Number(bits ?? maxBits) > maxBits) return undefined
-    proxies.addSubnet(network, Number(bits ?? maxBits), familyOf(network))
+    proxies.addSubnet(network, Number(bits ?? maxBits), getFamily(network))
   }
   return proxies
 }
@@ -27,7 +27,7 @@ loopback.addAddress("::1", "ipv6")
 
 export const isOneOf = (networks: BlockList, address: string): boolean => {
   const normalised = normaliseAddress(address)
-  return isIP(normalised) !== 0 && networks.check(normalised, familyOf(normalised))
+  return isIP(normalised) !== 0 && networks.check(normalised, getFamily(normalised))
 }
 
 /** The nearest address that is not a trusted proxy. `peer` is the address that opened the connection. */

@@ -1,5 +1,5 @@
 /**
- * Example calls of the branded-food endpoints and their answers, from the bundled samples, whose labels are made up.
+ * Example calls of the branded-food endpoints and their responses, from the bundled samples, whose labels are made up.
  */
 import type { Examples } from "../endpoint.ts"
 

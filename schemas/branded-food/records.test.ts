@@ -15,7 +15,7 @@ const bare = {
 }
 
 describe("a branded food", () => {
-  it("is valid when it states nothing but its name", () => {
+  it("is valid if it states only its name", () => {
     assert.isTrue(isFood(bare))
     assert.deepStrictEqual(Object.keys(bare), Object.keys(BrandedFood.fields))
   })

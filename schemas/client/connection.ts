@@ -3,7 +3,7 @@
  * address: redirects are not followed. No error contains the key.
  */
 import { type CallCost, readCost } from "./cost.ts"
-import { makeError, makeUnknownAnswer, NoAnswer } from "./errors.ts"
+import { makeError, makeUnknownResponseError, NoAnswer } from "./errors.ts"
 import { computeWait, defaultRetries, pause, requestedWait } from "./retry.ts"
 
 export interface LarderOptions {
@@ -50,7 +50,7 @@ const checkUrl = (url: string | URL) => {
 
 const checkKey = (key: string) => {
   if (/^svc_data_[A-Za-z0-9]{64}$/.test(key)) return key
-  throw new TypeError("key must be svc_data_ and 64 letters and digits, without blanks and line ends around it")
+  throw new TypeError("key must be svc_data_ and 64 letters and digits, without spaces or line breaks around it")
 }
 
 const checkRetries = (retries: number) => {
@@ -58,19 +58,19 @@ const checkRetries = (retries: number) => {
   throw new TypeError("retries must be a whole number of at least 0")
 }
 
-/** An unpaired surrogate has no UTF-8 form: the call would send another text, and would be charged. */
+/** An unpaired surrogate cannot be encoded as UTF-8: the call would send another text, and would be charged. */
 export const checkText = (name: string, text: string): string => {
   if (!/\p{Surrogate}/u.test(text)) return text
-  throw new TypeError(`${name} must not have half a character: ${JSON.stringify(text)}`)
+  throw new TypeError(`${name} must not contain an unpaired surrogate: ${JSON.stringify(text)}`)
 }
 
 const buildQuery = (query: Query) => {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue
-    const ambiguous = typeof value === "object" ? value.find((one) => one.includes(",")) : undefined
+    const ambiguous = typeof value === "object" ? value.find((item) => item.includes(",")) : undefined
     if (ambiguous !== undefined)
-      throw new TypeError(`${name} must not have commas in a name: "${ambiguous}" would be sent as two`)
+      throw new TypeError(`${name} must not contain names with commas: "${ambiguous}" would be sent as two names`)
     search.set(name, checkText(name, String(value))) // String() joins lists with commas
   }
   return search.size === 0 ? "" : `?${search}`
@@ -80,7 +80,7 @@ const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // the caller reports it as an answer that is not the API's
+    return undefined // the caller reports an unknown response
   }
 }
 
@@ -105,7 +105,7 @@ export class Connection {
       const json = parseJson(text)
       if (cost.status === 200) {
         if (isBody(json)) return { body: json, cost }
-        throw makeUnknownAnswer(text, cost)
+        throw makeUnknownResponseError(text, cost)
       }
       const retryAfter = requestedWait(response.headers.get("retry-after"), Date.now())
       const wait = computeWait(attempts, retryAfter, Math.random)
@@ -130,24 +130,25 @@ export class Connection {
       return { response, cost, text: await readText(response, signal) }
     } catch (cause) {
       if (signal?.aborted) throw signal.reason
-      const what = cost === undefined ? "got no answer" : `got an answer with status ${cost.status} that broke off`
-      const when = attempts === 1 ? "" : ` at attempt ${attempts}`
-      const message = `The call ${what}${when}: ${explainFailure(cause)}. It may have been charged; the console shows calls.`
+      const problem =
+        cost === undefined ? "got no response" : `got a response with status ${cost.status} that was cut off`
+      const attempt = attempts === 1 ? "" : ` at attempt ${attempts}`
+      const message = `The call ${problem}${attempt}: ${explainFailure(cause)}. It may have been charged; the console shows calls.`
       throw new NoAnswer(message, { attempts, cause, cost })
     }
   }
 }
 
 /**
- * A 200 that breaks off may have been charged, so it fails. An error was not charged, and its status is enough to
- * decide what comes next.
+ * A 200 that is cut off may have been charged, so it fails. An error was not charged, and its status is enough to decide
+ * about a retry.
  */
 const readText = async (response: Response, signal: AbortSignal | undefined): Promise<string> => {
   try {
     return await response.text()
   } catch (cause) {
     if (response.status === 200 || signal?.aborted) throw cause
-    return `(broke off: ${explainFailure(cause)})`
+    return `(cut off: ${explainFailure(cause)})`
   }
 }
 

@@ -1,4 +1,4 @@
-/** Metadata of an answer: what the call cost, what is left, and the id of the request. */
+/** Metadata of a response: what the call cost, what is left, and the id of the request. */
 
 export interface CallCost {
   readonly status: number
@@ -11,15 +11,15 @@ export interface CallCost {
   readonly creditsCharged: number | undefined
   /** What the key can still spend: the smallest of the balance and what is left of each of its budgets. */
   readonly creditsRemaining: number | undefined
-  /** The newest generation that changed the data set. Answers with the same version are consistent with each other. */
+  /** The newest generation that changed the data set. Responses with the same version are consistent with each other. */
   readonly dataVersion: string | undefined
-  /** `sample` if the data set holds rows of the bundled samples, most of which are generated; otherwise `live`. */
+  /** `sample` if the data set contains rows of the bundled samples, most of which are generated; otherwise `live`. */
   readonly dataOrigin: string | undefined
   /** The exact error, such as `monthly_spend_cap_reached`; `/docs/errors` lists all codes. Undefined on success. */
   readonly errorCode: string | undefined
   /**
-   * How many attempts were made: 1 if nothing was retried. An attempt that the API itself refused cost nothing. One
-   * that a proxy answered, such as with 502 or 504, may have been charged; `creditsCharged` does not include it.
+   * How many attempts were made: 1 without retries. An attempt that the API itself refused cost nothing. If a proxy
+   * responded, such as with 502 or 504, the attempt may have been charged; `creditsCharged` does not include that.
    */
   readonly attempts: number
 }

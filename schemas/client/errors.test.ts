@@ -13,11 +13,11 @@ const cost = (status: number): CallCost => ({
   errorCode: "unknown_store",
   attempts: 1
 })
-const failure = (json: unknown, status: number) => makeError(json, JSON.stringify(json), cost(status))
+const makeFailure = (json: unknown, status: number) => makeError(json, JSON.stringify(json), cost(status))
 
-describe("the error of an answer", () => {
+describe("the error of a response", () => {
   it.each(errorTypes)("has its own class for type $type, with code, status, id and message", ({ status, type }) => {
-    const error = failure({ error: { type, message: "What happened" } }, status)
+    const error = makeFailure({ error: { type, message: "What happened" } }, status)
     assert.isTrue(error instanceof LarderError)
     assert.deepStrictEqual(
       [error.type, error.code, error.name.toLowerCase(), error.status, error.requestId, error.message],
@@ -29,8 +29,8 @@ describe("the error of an answer", () => {
     [{ error: { type: "toString", message: "" } }],
     [{ error: "bad gateway" }],
     [null]
-  ])("is unknown_answer when the body is not the API's: %j", (json) => {
-    const error = failure(json, 502)
+  ])("has the type unknown_answer if the body is not the API's: %j", (json) => {
+    const error = makeFailure(json, 502)
     assert.strictEqual(error.type, "unknown_answer")
     assert.match(error.message, /status 502/)
   })

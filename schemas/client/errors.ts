@@ -1,14 +1,14 @@
 /**
- * The errors of a call: one class for each `error.type` of the API, one for answers that are not the API's, and one for
- * no answer at all. `type` also distinguishes them where two copies of the client meet and `instanceof` does not work.
+ * The errors of a call: one class for each `error.type` of the API, one for responses that are not the API's, and one for
+ * a missing response. Use `type` where several copies of the client are loaded and `instanceof` does not work.
  */
 import type { ErrorType } from "../api-errors.ts"
 import type { CallCost } from "./cost.ts"
 
 interface FailureContext {
-  /** Undefined if no answer arrived. */
+  /** Undefined if no response arrived. */
   readonly cost?: CallCost | undefined
-  /** How many attempts were made, if `cost` does not say. */
+  /** How many attempts were made, if `cost` is undefined. */
   readonly attempts?: number
   readonly cause?: unknown
 }
@@ -24,11 +24,11 @@ export abstract class LarderError extends Error {
     this.cost = cost
     this.attempts = attempts ?? cost?.attempts ?? 1
   }
-  /** The status of the answer; undefined if none arrived. */
+  /** The status of the response; undefined if none arrived. */
   get status(): number | undefined {
     return this.cost?.status
   }
-  /** More specific than `type`, such as `monthly_spend_cap_reached`. Undefined if the API did not answer. */
+  /** More specific than `type`, such as `monthly_spend_cap_reached`. Undefined if the API did not respond. */
   get code(): string | undefined {
     return this.cost?.errorCode
   }
@@ -68,15 +68,15 @@ export class Internal extends LarderError {
   readonly type = "internal"
 }
 /**
- * An answer that is not the API's, such as a proxy's page, or an error whose body broke off; the message quotes it.
- * Behind a proxy, the API may still have answered the call and charged for it.
+ * A response that is not the API's, such as a proxy's page, or an error whose body was cut off; the message quotes it.
+ * Behind a proxy, the API may still have handled and charged the call.
  */
 export class UnknownAnswer extends LarderError {
   override readonly name = "UnknownAnswer"
   readonly type = "unknown_answer"
 }
 /**
- * The network failed before an answer arrived, or in the middle of its data. The call may have been charged, so the
+ * The network failed before the response arrived, or in the middle of its data. The call may have been charged, so the
  * client does not retry it.
  */
 export class NoAnswer extends LarderError {
@@ -95,21 +95,21 @@ const errorClasses = {
 
 const isErrorType = (type: unknown): type is ErrorType => typeof type === "string" && Object.hasOwn(errorClasses, type)
 
-/** How many characters of a foreign answer its error quotes. */
+/** Characters of an unknown response that its error quotes. */
 const maxQuoted = 200
 
-export const makeUnknownAnswer = (text: string, cost: CallCost): UnknownAnswer =>
+export const makeUnknownResponseError = (text: string, cost: CallCost): UnknownAnswer =>
   new UnknownAnswer(
-    `An answer with status ${cost.status} that is not the API's: ${text.trim().slice(0, maxQuoted) || "(empty)"}. ` +
-      "Look at the client's url, and at proxies on the way.",
+    `A response with status ${cost.status} that is not the API's: ${text.trim().slice(0, maxQuoted) || "(empty)"}. ` +
+      "Check the client's url, and proxies on the way.",
     { cost }
   )
 
-/** The error for an answer without data. `json` is its parsed body, undefined if the body is not JSON. */
+/** The error for a response without data. `json` is its parsed body, undefined if the body is not JSON. */
 export const makeError = (json: unknown, text: string, cost: CallCost): LarderError => {
   const error = typeof json === "object" && json !== null && "error" in json ? json.error : undefined
   if (typeof error === "object" && error !== null && "type" in error && "message" in error) {
     if (isErrorType(error.type)) return new errorClasses[error.type](String(error.message), { cost })
   }
-  return makeUnknownAnswer(text, cost)
+  return makeUnknownResponseError(text, cost)
 }

@@ -3,30 +3,30 @@ import { readFileSync } from "node:fs"
 import { stripTypeScriptTypes } from "node:module"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
-import { endpoints } from "../endpoints.ts"
+import { endpoints } from "../data-sets.ts"
 import { Larder, largestPages, paths } from "./larder.ts"
 
 const key = `svc_data_${"k".repeat(64)}`
 const larder = new Larder({ key, url: "http://127.0.0.1:9" })
 const publicNames = [...Object.keys(larder), ...Object.getOwnPropertyNames(Larder.prototype)]
 
-/** What a browser loads: the client without its types, and every file that this imports. */
-const loaded = (file: URL, seen = new Map<string, string>()): ReadonlyMap<string, string> => {
-  if (seen.has(file.href)) return seen
+/** The files that a browser loads, without types: the client, and every file that it imports. */
+const loadFiles = (file: URL, files = new Map<string, string>()): ReadonlyMap<string, string> => {
+  if (files.has(file.href)) return files
   const code = stripTypeScriptTypes(readFileSync(file, "utf8"))
-  seen.set(file.href, code)
+  files.set(file.href, code)
   for (const [, specifier = ""] of code.matchAll(/(?:from|import)\s*\(?\s*["']([^"']+)["']/g)) {
     expect(specifier, `an import of ${fileURLToPath(file)}`).toMatch(/^\.\//)
-    loaded(new URL(specifier, file), seen)
+    loadFiles(new URL(specifier, file), files)
   }
-  return seen
+  return files
 }
 
 describe("the methods of the client", () => {
   it("have the paths of all endpoints", () => {
     expect(Object.entries(paths)).toEqual(endpoints.map(({ id, path }) => [id, path]))
   })
-  it("are one for each endpoint, and searchCommodityProducts", () => {
+  it("are one per endpoint, and searchCommodityProducts", () => {
     expect(publicNames.toSorted()).toEqual(
       [...Object.keys(paths), "searchCommodityProducts", "constructor", "lastCall"].toSorted()
     )
@@ -42,17 +42,17 @@ describe("the methods of the client", () => {
       if ("invalid" in above) expect(limit.read("limit", String(Number(largest) + 1))).toEqual(above)
     }
   })
-  it("require in their types what the endpoints require", () => {
+  it("have the same required parameters in their types as the endpoints", () => {
     const required = endpoints.flatMap(({ parameters }) =>
       Object.values(parameters).flatMap(({ kind, required }) => (required === (kind === "list") ? [] : [kind]))
     )
-    expect(required, "kinds that the types take for required when they are not, or the other way round").toEqual([])
+    expect(required, "kinds that are required in only one of types and endpoints").toEqual([])
   })
 })
 
 describe("the files of the client", () => {
-  const files = loaded(new URL("larder.ts", import.meta.url))
-  it("import only files of their own folder, and use nothing that only Node has", () => {
+  const files = loadFiles(new URL("larder.ts", import.meta.url))
+  it("import only files of their own folder, and use nothing specific to Node", () => {
     const code = [...files.values()].join("\n")
     expect(code).not.toMatch(/\b(process|Buffer|require|__dirname)\b\.?/)
     expect(files.size).toBe(6)
@@ -66,30 +66,30 @@ describe("the files of the client", () => {
 describe("a call with an invalid value", () => {
   it.each([
     [
-      "of an id that has half a character",
+      "an id has an unpaired surrogate",
       () => larder.getStore("platform_store_\ud83e"),
       /^id .*"platform_store_\\ud83e"$/
     ],
     [
-      "of a list with such an id",
+      "the id of a list has an unpaired surrogate",
       () => larder.getStoreProducts("platform_store_\ud83e"),
-      /^id must not have half a char/
+      /^id must not contain an unpaired surrogate/
     ],
     [
-      "of a filter that has half a character",
+      "a filter has an unpaired surrogate",
       () => larder.searchStores({ query: "bread \ud83c" }),
-      /^query must not have half a character: "bread \\ud83c"$/
+      /^query must not contain an unpaired surrogate: "bread \\ud83c"$/
     ],
     [
-      "of a list that has one",
+      "a name in a list has an unpaired surrogate",
       () => larder.getCommodityPrices({ series: ["butter", "\udf5e"] }),
-      /^series must not have half a character/
+      /^series must not contain an unpaired surrogate/
     ],
-    ["of two series in one text", () => larder.getCommodityPrices({ series: ["a", "b,c"] }), /^series .*"b,c" would/],
+    ["one text names two series", () => larder.getCommodityPrices({ series: ["a", "b,c"] }), /^series .*"b,c" would/],
     [
-      "of two metrics in one text",
+      "one text names two metrics",
       () => larder.getCommodityMetricValues({ metrics: ["a,b"] }),
-      /^metrics must not have/
+      /^metrics must not contain/
     ]
   ])("is rejected before it is made because %s", async (_, call, message) => {
     await expect(call()).rejects.toThrow(message)
@@ -113,7 +113,7 @@ describe("a client with invalid options", () => {
   it("is rejected without showing its key", () => {
     expect(() => new Larder({ key: "svc_data_sesame", url })).toThrow(/^((?!sesame).)*$/s)
   })
-  it("a valid client does not show its key either", () => {
+  it("hides its key when it is valid, too", () => {
     expect(JSON.stringify(larder)).not.toContain("kkk")
     expect(Object.values(larder).map(String).join()).not.toContain("kkk")
   })

@@ -9,7 +9,7 @@
  * ```
  *
  * Every method makes a real call, which is charged if it succeeds. Errors are classes of `errors.ts`. The client does
- * not validate answers: the server's tests check every one of them against the same schemas.
+ * not validate responses: the server's tests check them against the same schemas.
  */
 import { type CallOptions, Connection, checkText, type LarderOptions, type Query, type Reply } from "./connection.ts"
 import type { CallCost } from "./cost.ts"
@@ -77,7 +77,7 @@ type ProductsQuery = Omit<QueryOf<"searchCommodities">, "commodity">
 /** Every endpoint has a method of the same name that returns the endpoint's response. The compiler enforces it. */
 type Methods = { readonly [Id in OperationId]: (...args: never) => Promise<BodyOf<Id>> }
 
-const at = (path: string, id: string) => path.replace(":id", () => encodeURIComponent(checkText("id", id)))
+const insertId = (path: string, id: string) => path.replace(":id", () => encodeURIComponent(checkText("id", id)))
 
 export class Larder implements Methods {
   readonly #connection: Connection
@@ -87,7 +87,7 @@ export class Larder implements Methods {
     this.#connection = new Connection(options)
   }
 
-  /** Cost and metadata of the last answer, also of an error. For concurrent calls, use `cost` of each result. */
+  /** Cost and metadata of the last response, also of an error. For concurrent calls, use `cost` of each result. */
   get lastCall(): CallCost | undefined {
     return this.#connection.lastCall
   }
@@ -95,7 +95,7 @@ export class Larder implements Methods {
   /** The curated series, grouped by commodity. */
   async searchCommodities(query: GroupedQuery = {}, options?: CallOptions): Promise<ListResult<CommodityGroup>> {
     // sent even when empty: on the data host, a call without parameters has the other shape
-    return this.#ask(paths.searchCommodities, { ...query, commodity: query.commodity ?? "" }, options)
+    return this.#call(paths.searchCommodities, { ...query, commodity: query.commodity ?? "" }, options)
   }
 
   /** The products of the full catalog, each with all its metrics. */
@@ -103,7 +103,7 @@ export class Larder implements Methods {
     largestPages.searchCommodities,
     ([query = {}, options], walk) =>
       // sent even when empty: this parameter selects the shape
-      this.#ask(paths.searchCommodities, { ...pageQuery(query, walk), category: query.category ?? "" }, options)
+      this.#call(paths.searchCommodities, { ...pageQuery(query, walk), category: query.category ?? "" }, options)
   )
 
   /** Readings of 1 to 100 series, in the requested order. A call costs the same for 100 as for one. */
@@ -111,7 +111,7 @@ export class Larder implements Methods {
     query: QueryOf<"getCommodityPrices">,
     options?: CallOptions
   ): Promise<ListResult<CommodityPrices>> {
-    return this.#ask(paths.getCommodityPrices, query, options)
+    return this.#call(paths.getCommodityPrices, query, options)
   }
 
   /** Readings of 1 to 100 metrics, in the requested order. A call costs the same for 100 as for one. */
@@ -119,31 +119,31 @@ export class Larder implements Methods {
     query: QueryOf<"getCommodityMetricValues">,
     options?: CallOptions
   ): Promise<ListResult<CommodityMetricValues>> {
-    return this.#ask(paths.getCommodityMetricValues, query, options)
+    return this.#call(paths.getCommodityMetricValues, query, options)
   }
 
-  /** Current labels that pass every given filter. */
+  /** Current labels that match every given filter. */
   readonly searchBrandedFoods: Paged<[query?: QueryOf<"searchBrandedFoods">, options?: CallOptions], BrandedFood> =
     paged(largestPages.searchBrandedFoods, ([query = {}, options], walk) =>
-      this.#ask(paths.searchBrandedFoods, pageQuery(query, walk), options)
+      this.#call(paths.searchBrandedFoods, pageQuery(query, walk), options)
     )
 
   async getBrandedFoodCategories(options?: CallOptions): Promise<ListResult<BrandedFoodCategory>> {
-    return this.#ask(paths.getBrandedFoodCategories, {}, options)
+    return this.#call(paths.getBrandedFoodCategories, {}, options)
   }
 
   /** One label version, also one that a later version has replaced. */
   async getBrandedFood(id: BrandedFoodId, options?: CallOptions): Promise<RecordResult<BrandedFood>> {
-    return this.#ask(at(paths.getBrandedFood, id), {}, options)
+    return this.#call(insertId(paths.getBrandedFood, id), {}, options)
   }
 
   readonly searchStores: Paged<[query?: QueryOf<"searchStores">, options?: CallOptions], Store> = paged(
     largestPages.searchStores,
-    ([query = {}, options], walk) => this.#ask(paths.searchStores, pageQuery(query, walk), options)
+    ([query = {}, options], walk) => this.#call(paths.searchStores, pageQuery(query, walk), options)
   )
 
   async getStore(id: StoreId, options?: CallOptions): Promise<RecordResult<Store>> {
-    return this.#ask(at(paths.getStore, id), {}, options)
+    return this.#call(insertId(paths.getStore, id), {}, options)
   }
 
   /** The store's products, the newest first. */
@@ -151,7 +151,7 @@ export class Larder implements Methods {
     [id: StoreId, query?: QueryOf<"getStoreProducts">, options?: CallOptions],
     StoreProduct
   > = paged(largestPages.getStoreProducts, ([id, query = {}, options], walk) =>
-    this.#ask(at(paths.getStoreProducts, id), pageQuery(query, walk), options)
+    this.#call(insertId(paths.getStoreProducts, id), pageQuery(query, walk), options)
   )
 
   /** The store's collections, the newest first. */
@@ -159,16 +159,16 @@ export class Larder implements Methods {
     [id: StoreId, query?: QueryOf<"getStoreCollections">, options?: CallOptions],
     StoreCollection
   > = paged(largestPages.getStoreCollections, ([id, query = {}, options], walk) =>
-    this.#ask(at(paths.getStoreCollections, id), pageQuery(query, walk), options)
+    this.#call(insertId(paths.getStoreCollections, id), pageQuery(query, walk), options)
   )
 
   /** One product with its gallery and its variants. */
   async getProduct(id: ProductId, options?: CallOptions): Promise<RecordResult<StoreProductDetail>> {
-    return this.#ask(at(paths.getProduct, id), {}, options)
+    return this.#call(insertId(paths.getProduct, id), {}, options)
   }
 
   /** The cast is safe because the body of a 200 has the shape that the endpoint declares; see above. */
-  async #ask<A extends RecordResult<unknown> | Page<unknown>>(
+  async #call<A extends RecordResult<unknown> | Page<unknown>>(
     path: string,
     query: Query,
     options: CallOptions | undefined

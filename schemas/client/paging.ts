@@ -14,13 +14,13 @@ export interface Page<Row> {
 export interface Paged<Args extends ReadonlyArray<unknown>, Row> {
   /** One page. */
   (...args: Args): Promise<Page<Row>>
-  /** This page and all that follow, at the maximum size unless `limit` is given. Each is a paid call. */
+  /** This page and all following ones, at the maximum size unless `limit` is given. Each is a paid call. */
   readonly pages: (...args: Args) => AsyncGenerator<Page<Row>, void, undefined>
   /** The rows of all pages, one after the other. Each page is a paid call. */
   readonly all: (...args: Args) => AsyncGenerator<Row, void, undefined>
 }
 
-/** State of a walk over all pages: the maximum size, and the cursor from the page before. A single page has neither. */
+/** State of a loop over all pages: the maximum size, and the cursor from the page before. A single page has neither. */
 interface Walk {
   readonly limit?: number
   readonly cursor?: string
@@ -28,23 +28,23 @@ interface Walk {
 
 export const paged = <Args extends ReadonlyArray<unknown>, Row>(
   maxLimit: number,
-  ask: (args: Args, walk: Walk) => Promise<Page<Row>>
+  fetchPage: (args: Args, walk: Walk) => Promise<Page<Row>>
 ): Paged<Args, Row> => {
   async function* pages(...args: Args) {
-    let page = await ask(args, { limit: maxLimit })
+    let page = await fetchPage(args, { limit: maxLimit })
     yield page
     while (page.next_cursor !== null) {
-      page = await ask(args, { limit: maxLimit, cursor: page.next_cursor })
+      page = await fetchPage(args, { limit: maxLimit, cursor: page.next_cursor })
       yield page
     }
   }
   async function* all(...args: Args) {
     for await (const page of pages(...args)) yield* page.data
   }
-  return Object.assign(async (...args: Args) => ask(args, {}), { pages, all })
+  return Object.assign(async (...args: Args) => fetchPage(args, {}), { pages, all })
 }
 
-/** The query of one page. A given `limit` applies to the whole walk; a given `cursor` is where the walk begins. */
+/** The query of one page. A given `limit` applies to all pages; a given `cursor` is the start. */
 export const pageQuery = <Q extends { readonly limit?: number | undefined; readonly cursor?: string | undefined }>(
   query: Q,
   { cursor, limit }: Walk

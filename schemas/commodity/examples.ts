@@ -1,5 +1,5 @@
 /**
- * Example calls of the commodity endpoints and their answers, from the bundled samples, whose numbers are mostly
+ * Example calls of the commodity endpoints and their responses, from the bundled samples, whose numbers are mostly
  * generated. No example uses a series that a server may withhold.
  */
 import type { Examples } from "../endpoint.ts"
@@ -72,7 +72,7 @@ export const searchCommoditiesExamples: Examples = {
 
 export const getCommodityPricesExamples: Examples = {
   prices: {
-    summary: "Two series, of which one is monthly",
+    summary: "Two series, one of them monthly",
     target:
       "/v1/commodities/prices?series=cheese-block-sales-price-weekly,milk-class-iii-price-monthly&from=2026-09-01",
     body: {

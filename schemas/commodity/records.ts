@@ -93,7 +93,7 @@ export const CommodityProduct = Schema.Struct({
 
 /**
  * A group or a product as one record, for the OpenAPI document. Client generators for Java and Rust read only one of
- * two alternatives. For values that are texts or lists of texts, their types do not compile or hold nothing.
+ * two alternatives. For values that are texts or lists of texts, their types do not compile or have no content.
  */
 export const CatalogEntry = Schema.Struct({
   ...SeriesGroup.mapFields(Struct.map(Schema.optionalKey)).fields,

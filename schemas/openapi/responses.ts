@@ -1,10 +1,10 @@
-/** The answers of an operation: its data, and every error with the messages that are known in advance. */
+/** The responses of an operation: its data, and every error with the messages that are known in advance. */
+import type { JsonSchema } from "effect"
 import type { ApiError, Invalid } from "../api-errors.ts"
 import * as errors from "../api-errors.ts"
 import type { Endpoint } from "../endpoint.ts"
 import { codeNames } from "../error-codes.ts"
 import { foreignCursor, wrongNames } from "../parameters.ts"
-import type { OpenApiExample, OpenApiHeader, OpenApiResponse, Reference, SchemaObject } from "./types.ts"
 
 export const headers = {
   "X-Request-Id": {
@@ -53,7 +53,7 @@ export const headers = {
     required: true,
     schema: { type: "integer", minimum: 0 }
   }
-} satisfies Record<string, OpenApiHeader>
+} satisfies Record<string, { description: string; required: boolean; schema: JsonSchema.JsonSchema }>
 
 type HeaderName = keyof typeof headers
 
@@ -66,57 +66,76 @@ const onRecognisedKeys = [
 ] as const
 const onErrors = ["X-Error-Code", "Link"] as const
 
-export const buildSharedResponses = (error: SchemaObject): Readonly<Record<string, OpenApiResponse>> => ({
-  Unauthorized: buildFailure(error, {
-    description: describeStatus(401),
-    headers: ["X-Request-Id", "WWW-Authenticate"],
-    examples: [errors.missingAuthorization, errors.malformedAuthorization, errors.unknownKey]
-  }),
-  InsufficientBalance: buildFailure(error, {
-    description: describeStatus(402),
-    examples: [
-      errors.insufficientBalance,
-      errors.dailySpendCapReached,
-      errors.weeklySpendCapReached,
-      errors.monthlySpendCapReached
-    ]
-  }),
-  Internal: buildFailure(error, { description: describeStatus(500), examples: [errors.internal] }),
-  Unavailable: buildFailure(error, {
-    description: "The server is overloaded, or cannot record the charge. Nothing was charged.",
-    headers: [...onRecognisedKeys, "Retry-After"],
-    examples: [errors.overloaded, errors.tooManyInFlight, errors.ledgerUnavailable]
-  })
+interface Example {
+  readonly summary: string
+  readonly description?: string
+  readonly value: unknown
+}
+type Examples = Readonly<Record<string, Example>>
+
+const buildResponse = (
+  description: string,
+  headers: ReadonlyArray<HeaderName>,
+  schema: JsonSchema.JsonSchema,
+  examples: Examples
+) => ({
+  description,
+  headers: Object.fromEntries(headers.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+  content: { "application/json": { schema, examples } }
+})
+
+export type OpenApiResponse = ReturnType<typeof buildResponse>
+interface Reference {
+  readonly $ref: string
+}
+
+export const buildSharedResponses = (error: JsonSchema.JsonSchema): Readonly<Record<string, OpenApiResponse>> => ({
+  Unauthorized: buildFailure(
+    error,
+    describeStatus(401),
+    [errors.missingAuthorization, errors.malformedAuthorization, errors.unknownKey],
+    ["X-Request-Id", "WWW-Authenticate"]
+  ),
+  InsufficientBalance: buildFailure(error, describeStatus(402), [
+    errors.insufficientBalance,
+    errors.dailySpendCapReached,
+    errors.weeklySpendCapReached,
+    errors.monthlySpendCapReached
+  ]),
+  Internal: buildFailure(error, describeStatus(500), [errors.internal]),
+  Unavailable: buildFailure(
+    error,
+    "The server is overloaded, or cannot record the charge. Nothing was charged.",
+    [errors.overloaded, errors.tooManyInFlight, errors.ledgerUnavailable],
+    [...onRecognisedKeys, "Retry-After"]
+  )
 })
 
 export const buildResponses = (
   endpoint: Endpoint,
-  data: SchemaObject,
-  error: SchemaObject
+  data: JsonSchema.JsonSchema,
+  error: JsonSchema.JsonSchema
 ): Readonly<Record<string, OpenApiResponse | Reference>> => ({
-  "200": {
-    description: "The response. Only this status is charged.",
-    headers: toReferences(onRecognisedKeys),
-    content: { "application/json": { schema: data, examples: toExamples(endpoint) } }
-  },
-  "400": buildFailure(error, {
-    description: describeStatus(400),
-    examples: collectRefusals(endpoint).map(errors.invalidRequest)
-  }),
+  "200": buildResponse(
+    "The response. Only this status is charged.",
+    onRecognisedKeys,
+    data,
+    describeExamples(endpoint)
+  ),
+  "400": buildFailure(error, describeStatus(400), collectRefusals(endpoint).map(errors.invalidRequest)),
   "401": { $ref: "#/components/responses/Unauthorized" },
   "402": { $ref: "#/components/responses/InsufficientBalance" },
-  "403": buildFailure(error, { description: describeStatus(403), examples: [errors.notScoped(endpoint.scope)] }),
+  "403": buildFailure(error, describeStatus(403), [errors.missingScope(endpoint.scope)]),
   ...(endpoint.record !== undefined && {
-    "404": buildFailure(error, {
-      description: `No ${endpoint.record} has the id in the path.`,
-      examples: [errors.unknownRecord(endpoint.record, "<id>")]
-    })
+    "404": buildFailure(error, `No ${endpoint.record} has the id in the path.`, [
+      errors.unknownRecord(endpoint.record, "<id>")
+    ])
   }),
   "500": { $ref: "#/components/responses/Internal" },
   "503": { $ref: "#/components/responses/Unavailable" }
 })
 
-const toExamples = ({ examples }: Endpoint): Readonly<Record<string, OpenApiExample>> =>
+const describeExamples = ({ examples }: Endpoint): Examples =>
   Object.fromEntries(
     Object.entries(examples).map(([name, { body, summary, target }]) => [
       name,
@@ -147,33 +166,19 @@ const collectRefusals = (endpoint: Endpoint): ReadonlyArray<Invalid> => {
   return [...messages, ...endpoint.refusals, ...wrongNames(endpoint.parameters)]
 }
 
-interface Failure {
-  readonly description: string
-  readonly headers?: ReadonlyArray<HeaderName>
-  readonly examples: ReadonlyArray<ApiError>
+const buildFailure = (
+  schema: JsonSchema.JsonSchema,
+  description: string,
+  failures: ReadonlyArray<ApiError>,
+  headers: ReadonlyArray<HeaderName> = onRecognisedKeys
+) => {
+  const examples = failures.map((error) => {
+    const { code, message, type } = error
+    return [nameExample(error, failures), { summary: `X-Error-Code: ${code}`, value: { error: { type, message } } }]
+  })
+  return buildResponse(description, [...headers, ...onErrors], schema, Object.fromEntries(examples))
 }
-
-const buildFailure = (error: SchemaObject, failure: Failure): OpenApiResponse => ({
-  description: failure.description,
-  headers: toReferences([...(failure.headers ?? onRecognisedKeys), ...onErrors]),
-  content: {
-    "application/json": {
-      schema: error,
-      examples: Object.fromEntries(
-        failure.examples.map((error) => [nameExample(error, failure.examples), toExample(error)])
-      )
-    }
-  }
-})
 
 /** The error's message, with its code if another error has the same message. */
 const nameExample = ({ code, message }: ApiError, all: ReadonlyArray<ApiError>) =>
   all.some((other) => other.message === message && other.code !== code) ? `${message} (${code})` : message
-
-const toExample = ({ code, message, type }: ApiError): OpenApiExample => ({
-  summary: `X-Error-Code: ${code}`,
-  value: { error: { type, message } }
-})
-
-const toReferences = (names: ReadonlyArray<HeaderName>): Readonly<Record<string, Reference>> =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))

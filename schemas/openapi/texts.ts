@@ -1,4 +1,4 @@
-/** Texts of the OpenAPI document that belong to no endpoint: keys, money, pages and errors. Those of the data are in each data set. */
+/** General texts of the OpenAPI document: keys, money, pages and errors. Each data set has its own texts. */
 import { internal, methodNotAllowed, noSuchEndpoint } from "../api-errors.ts"
 import { dataSets } from "../data-sets.ts"
 import type { Endpoint } from "../endpoint.ts"
@@ -24,7 +24,7 @@ export const info = {
 
 **Errors.** \`{ "error": { "type", "message" } }\`. \`type\` is stable, and so is the more specific code in \`X-Error-Code\`, which each example of an error below shows; \`Link\` leads to its explanation. \`message\` is for people, and its wording may change. Retry only 5xx, with exponential back-off: every other error repeats until the request or the account changes. Unknown and repeated query parameters are errors; for an unknown one, the message names the nearest known parameter. In the messages below, texts in angle brackets stand for what was sent.
 
-**Other paths.** The guides and the reference below \`/docs\` (\`/\` redirects there), \`/llms.txt\` and this document at \`/openapi.json\` need no key and cost nothing; assistants POST to \`/mcp\`. Any other path answers 404 \`not_found\`, "${noSuchEndpoint.message}", with or without a key; a path with a trailing slash is a different path. A method other than GET answers 405 \`invalid_request\`, "${methodNotAllowed.message}", with \`Allow: GET, OPTIONS\`; so does HEAD. Only \`/mcp\` takes POST instead of GET. OPTIONS answers a browser's preflight with 204, without a key. A request that is not readable HTTP gets 400, and one whose request line and headers are larger than 16 kB gets 431, both as \`invalid_request\`. A request that does not arrive in time gets 408. The message of a 5xx is always "${internal.message}". There is no rate limit and no 429.
+**Other paths.** The guides and the reference below \`/docs\` (\`/\` redirects there), \`/llms.txt\` and this document at \`/openapi.json\` need no key and cost nothing; assistants POST to \`/mcp\`. Any other path returns 404 \`not_found\`, "${noSuchEndpoint.message}", with or without a key; a path with a trailing slash is a different path. A method other than GET returns 405 \`invalid_request\`, "${methodNotAllowed.message}", with \`Allow: GET, OPTIONS\`; so does HEAD. Only \`/mcp\` accepts POST instead of GET. OPTIONS responds to a browser's preflight with 204, without a key. A request that is not readable HTTP gets 400, and one whose request line and headers are larger than 16 kB gets 431, both as \`invalid_request\`. A request that does not arrive in time gets 408. The message of a 5xx is always "${internal.message}". There is no rate limit and no 429.
 
 **Values.** Days are \`YYYY-MM-DD\`, times ISO 8601 in UTC with milliseconds. Every field that is listed as required is present in every record; a value that the source does not state is null, or an empty list, never "" or 0. Three fields use words instead: \`freight\` is \`not_stated\`, and \`category\` and \`sub_category\` of products and stores are \`uncategorized\`. Objects whose keys differ from record to record, such as \`nutrition\`, lack the key. Prices of commodities are JSON numbers with the digits that were published, including trailing zeros.
 
@@ -43,7 +43,7 @@ export const idSources: Readonly<Record<NonNullable<Endpoint["record"]>, string>
 
 export const securityScheme = {
   type: "http",
-  scheme: "bearer", // lower case: some tools take "Bearer" for Basic
+  scheme: "bearer", // lower case: some tools treat "Bearer" as Basic
   bearerFormat: "svc_data_…",
   description: "An API key: `svc_data_` and 64 letters and digits, sent as `Authorization: Bearer <key>`."
 }

@@ -1,5 +1,5 @@
-/** The five storefront endpoints. */
-import { type Endpoint, endpoint, PageBody, SingleBody } from "../endpoint.ts"
+/** The storefront data set as the API presents it, with its five endpoints. */
+import { type ApiDataSet, type Endpoint, endpoint, PageBody, SingleBody } from "../endpoint.ts"
 import { country, cursor, limit, text } from "../parameters.ts"
 import * as examples from "./examples.ts"
 import { Collection, ProductDetail, ProductSummary, Store } from "./records.ts"
@@ -16,7 +16,7 @@ export const searchStores = endpoint({
   summary: "Search stores",
   description:
     "Stores that match every given filter, ordered by name; without filters, all of them, including stores that have not been read successfully yet.",
-  use: "Use it first for storefronts: it gives the store ids that the other store tools take.",
+  use: "Use it first for storefronts: it returns the store ids for the other store tools.",
   parameters: {
     query: text({
       description: "The name or the domain contains the text, literally and ignoring case.",
@@ -45,7 +45,7 @@ export const getStore = endpoint({
   summary: "One store",
   description:
     "One store by its id: what it says about itself, how many of its products and collections are available, and how recent they are.",
-  use: "Use it for a store whose id is known. Rows of search_stores hold all of it already.",
+  use: "Use it for a store whose id is known. Rows of search_stores already contain all of it.",
   parameters: {},
   response: SingleBody(Store),
   examples: examples.getStoreExamples,
@@ -112,3 +112,16 @@ export const storefrontEndpoints: ReadonlyArray<Endpoint> = [
   getStoreCollections,
   getProduct
 ]
+
+export const storefronts = {
+  pipeline: "storefronts",
+  tag: "Storefronts",
+  holds: "storefront products",
+  origin: "products of web shops",
+  about: `Shops on the web, their products and collections, read from the feeds that they publish themselves.
+
+Source: each store's own feed (\`platform\`): Shopify, product CSV, Google Merchant or WooCommerce. \`fetched_at\` says how old a store's rows are, and \`fetch_status\` how complete its last read was; only a complete read withdraws products. Prices are in the store's \`currency\`, and are never converted. Texts and pictures belong to the stores.`,
+  firstCall: "stores?category=food_beverages_and_tobacco",
+  scopes: ["search-stores", "get-store", "get-store-products", "get-store-collections", "get-product"],
+  endpoints: storefrontEndpoints
+} as const satisfies ApiDataSet

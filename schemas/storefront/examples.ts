@@ -1,4 +1,4 @@
-/** Example calls of the storefront endpoints and their answers, from the bundled samples, whose stores are made up. */
+/** Example calls of the storefront endpoints and their responses, from the bundled samples, whose stores are made up. */
 import type { Examples } from "../endpoint.ts"
 
 const picture = (path: string, width: number | null, height: number | null) => ({

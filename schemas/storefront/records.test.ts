@@ -42,7 +42,7 @@ describe("a product", () => {
   it("is valid when its feed states little", () => {
     assert.isTrue(isDetail(detail))
   })
-  it("may have pictures of unknown size, but none without an address", () => {
+  it("can have pictures of unknown size, but not without an address", () => {
     const image = { src: "https://shop.example.com/a.jpg", width: null, height: null }
     assert.isTrue(isDetail({ ...detail, image, images: [image, { ...image, width: 640, height: 480 }] }))
     assert.isFalse(isDetail({ ...detail, image: { src: null, width: 1, height: 1 } }))
@@ -112,7 +112,7 @@ describe("a store", () => {
     assert.isTrue(isStore({ ...store, categories, fetch_status: "complete", fetched_at: store.first_seen_at }))
     assert.isFalse(isStore({ ...store, categories: [{ category: "x" }] }))
   })
-  it("may have partial as the result of a read, but not blocked", () => {
+  it("can have the fetch status partial, but not blocked", () => {
     assert.isTrue(isStore({ ...store, fetch_status: "partial" }))
     assert.isFalse(isStore({ ...store, fetch_status: "blocked" }))
   })

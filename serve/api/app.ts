@@ -1,12 +1,12 @@
-/** The API over HTTP: passes calls of the endpoints to the request pipeline, and sends its answers. */
+/** The API over HTTP: passes calls of the endpoints to the request pipeline, and sends its responses. */
 import { type ApiError, internal, methodNotAllowed, noSuchEndpoint, openApi } from "@larder/schemas"
 import { Cause } from "effect"
 import { type EventHandler, H3, type H3Event, HTTPResponse } from "h3"
 import { isLoopback } from "../addresses.ts"
-import { type Answer, makeSending, type Sending } from "./answer.ts"
 import { makeSharedBody } from "./encoding.ts"
-import type { Turns } from "./fairness/turns.ts"
+import type { Limiter } from "./fairness/limiter.ts"
 import type { PipelineNeeds, RequestPipeline } from "./pipeline.ts"
+import { type ApiResponse, makeSender, type Sender } from "./response.ts"
 import type { Route } from "./route.ts"
 
 const preflight = {
@@ -40,15 +40,13 @@ const isExact = ({ runtime }: H3Event, pattern: ReadonlyArray<string>) => {
 const isOnDataHost = (dataHost: string | undefined, { url }: H3Event) =>
   dataHost !== undefined && (url.host === dataHost || url.hostname === dataHost)
 
-/** Answers a request of an assistant. Never rejects. */
-export type Assistants = (request: Request, onDataHost: boolean) => Promise<Answer>
+/** Handles a request of an assistant. Never rejects. */
+export type Assistants = (request: Request, onDataHost: boolean) => Promise<ApiResponse>
 
-/** What the pages of the docs get from the API that serves them. */
-export interface Listener {
+/** The parts of the API that the pages of the docs use. */
+export interface Listener extends Sender {
   /** Wraps the handler of a known path: only the exact path, only GET, and preflights without a key. */
   readonly get: (path: string, handler: (event: H3Event) => Promise<HTTPResponse>) => EventHandler
-  readonly respond: Sending["respond"]
-  readonly respondShared: Sending["respondShared"]
   readonly free: RequestPipeline["free"]
   readonly refuse: (event: H3Event, error: ApiError) => HTTPResponse | Promise<HTTPResponse>
   /** Address of the API in the guides, if it is configured. */
@@ -67,16 +65,16 @@ interface ApiNeeds extends Pick<Listener, "publicUrl" | "listening" | "consoleFo
   readonly routes: ReadonlyArray<Route>
   readonly assistants: Assistants
   readonly docs: (app: H3, listener: Listener) => void
-  readonly turns: Turns
+  readonly limiter: Limiter
   readonly report: PipelineNeeds["report"]
   readonly version: string
-  /** Host of `{data_base_url}`: there, `/v1/commodities` without parameters answers with pages. */
+  /** Host of `{data_base_url}`: there, `/v1/commodities` without parameters returns pages. */
   readonly dataHost: string | undefined
 }
 
 export const makeApi = (needs: ApiNeeds) => {
   const { consoleFor, dataHost, listening, pipeline, publicUrl, samples } = needs
-  const { respond, respondShared } = makeSending(needs.turns)
+  const { respond, respondShared } = makeSender(needs.limiter)
   const refuse = (event: H3Event, error: ApiError, headers?: Readonly<Record<string, string>>) =>
     respond(event, pipeline.refuse(error, headers))
 
@@ -97,7 +95,7 @@ export const makeApi = (needs: ApiNeeds) => {
     get(route.endpoint.path, async (event) =>
       respond(
         event,
-        await pipeline.answer({
+        await pipeline.handle({
           route,
           id: decodeId(event.context.params?.id ?? ""),
           query: event.url.searchParams,
@@ -108,13 +106,13 @@ export const makeApi = (needs: ApiNeeds) => {
       )
     )
 
-  const document = makeSharedBody(JSON.stringify(openApi({ version: needs.version })))
-  // by default, h3 would answer malformed paths and its own errors in its own format
+  const document = makeSharedBody(JSON.stringify(openApi(needs.version)))
+  // by default, h3 responds to malformed paths and its own errors in another format
   const app = new H3({
     silent: true,
     allowMalformedURL: true,
     onError: (error, event) => {
-      if (error.unhandled) needs.report("an answer failed", { path: event.url.pathname }, Cause.die(error.cause))
+      if (error.unhandled) needs.report("a response failed", { path: event.url.pathname }, Cause.die(error.cause))
       return refuse(event, internal)
     }
   })
@@ -125,8 +123,8 @@ export const makeApi = (needs: ApiNeeds) => {
   )
   app.all("/mcp", async (event) => {
     if (!isExact(event, ["", "mcp"])) return refuse(event, noSuchEndpoint)
-    const answer = await needs.assistants(event.req, isOnDataHost(dataHost, event))
-    return answer.status === 204 ? new HTTPResponse(null, answer) : respond(event, answer)
+    const response = await needs.assistants(event.req, isOnDataHost(dataHost, event))
+    return response.status === 204 ? new HTTPResponse(null, response) : respond(event, response)
   })
   const isAtOwnHost = (event: H3Event) =>
     isLoopback(`http://${event.url.host}`) ||

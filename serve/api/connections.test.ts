@@ -14,7 +14,7 @@ it("lets the client of a refused request finish sending, and closes the connecti
     refusals++
     return "no"
   }
-  server.on("clientError", (_error, socket) => connections.breakOff(socket, refusal))
+  server.on("clientError", (_error, socket) => connections.refuseInput(socket, refusal))
   await once(server.listen(0, "127.0.0.1"), "listening")
   const client = connect({ port: (server.address() as AddressInfo).port, host: "127.0.0.1", allowHalfOpen: true })
   const socket = await accepted.promise

@@ -1,5 +1,5 @@
-/** The data sets that are served: how each is loaded from its database, and the routes that answer from it. */
-import type { Licence } from "@larder/schemas"
+/** The data sets that are served: how each is loaded from its database, and its routes. */
+import { endpoints, type Licence } from "@larder/schemas"
 import {
   brandedFood,
   commodity,
@@ -27,4 +27,11 @@ type Loaders = ReturnType<typeof loaders>
 /** The loaded data of each data set, by pipeline. */
 export type LoadedDataSets = { readonly [P in keyof Loaders]: Effect.Success<ReturnType<Loaders[P]["load"]>> }
 
-export const dataSetRoutes: ReadonlyArray<Route> = [...commodityRoutes, ...brandedFoodRoutes, ...storefrontRoutes]
+const dataSetRoutes: ReadonlyArray<Route> = [...commodityRoutes, ...brandedFoodRoutes, ...storefrontRoutes]
+
+/** One route for each endpoint, in the order of the endpoints. */
+export const routes: ReadonlyArray<Route> = endpoints.map(({ id }) => {
+  const route = dataSetRoutes.find(({ endpoint }) => endpoint.id === id)
+  if (route === undefined) throw new Error(`the endpoint ${id} has no route`)
+  return route
+})

@@ -1,6 +1,7 @@
 /** Compression of large bodies, by the caller's `Accept-Encoding`. Compressing small ones is not worth the time. */
 import { promisify } from "node:util"
 import { brotliCompress, constants, gzip, zstdCompress } from "node:zlib"
+import { parseAccept } from "hono/utils/accept"
 
 export type Bytes = Uint8Array<ArrayBuffer>
 
@@ -18,12 +19,7 @@ const preferred: ReadonlyArray<Coding> = ["zstd", "br", "gzip"]
 /** The best accepted coding, if any. `*` gets gzip, which every client supports; `x-gzip` is the old name of gzip. */
 export const chooseCoding = (acceptEncoding: string | null): Coding | undefined => {
   if (acceptEncoding === null) return undefined
-  const weights = new Map<string, number>()
-  for (const part of acceptEncoding.toLowerCase().split(",")) {
-    const [coding = "", ...parameters] = part.split(";").map((text) => text.trim())
-    const weight = parameters.find((parameter) => parameter.startsWith("q="))
-    weights.set(coding, weight === undefined ? 1 : Number(weight.slice(2)) || 0)
-  }
+  const weights = new Map(parseAccept(acceptEncoding.toLowerCase()).map(({ q, type }) => [type, q]))
   const gzipWeight = weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*")
   const weightOf = (coding: Coding) => (coding === "gzip" ? gzipWeight : weights.get(coding)) ?? 0
   const best = preferred.toSorted((a, b) => weightOf(b) - weightOf(a))[0]

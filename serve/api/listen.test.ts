@@ -1,12 +1,12 @@
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
-import { setImmediate as endOfTurn } from "node:timers/promises"
+import { setImmediate as nextIteration } from "node:timers/promises"
 import { Effect, Exit, Scope } from "effect"
 import { H3 } from "h3"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { listen } from "./listen.ts"
 
-/** `gate` releases the slow answers; `reached` resolves when a request waits for one. */
+/** `gate` releases the slow responses; `reached` resolves when a request waits for one. */
 let gate = Promise.withResolvers<void>()
 let reached = Promise.withResolvers<void>()
 let handledNames: Array<string> = []
@@ -61,33 +61,33 @@ const connectTo = (url: URL) => {
   return { socket, text: () => text }
 }
 
-/** Status and body of each answer; a long body by its length. */
-const parseAnswers = (text: string) =>
+/** Status and body of each response; a long body by its length. */
+const parseResponses = (text: string) =>
   text
     .split(/(?=HTTP\/1\.1 )/)
-    .filter((answer) => answer !== "")
-    .map((answer) => {
-      const body = answer.slice(answer.indexOf("\r\n\r\n") + 4)
-      return `${answer.slice(9, 12)} ${body.length > 1_000 ? `${[...body.matchAll(/x/g)].length} bytes` : body}`
+    .filter((response) => response !== "")
+    .map((response) => {
+      const body = response.slice(response.indexOf("\r\n\r\n") + 4)
+      return `${response.slice(9, 12)} ${body.length > 1_000 ? `${[...body.matchAll(/x/g)].length} bytes` : body}`
     })
 
 const error = (message: string) => JSON.stringify({ error: { type: "invalid_request", message } })
 const unreadable = `400 ${error("The request is not readable HTTP")}`
 const unclearHost = `400 ${error("The request must name one host, such as api.example.com:8080")}`
 
-/** Sends all bytes at once, releases the slow answers once the server has read them, and reads until it closes. */
+/** Sends all bytes at once, releases the slow responses once the server has read them, and reads until it closes. */
 const exchange = async (bytes: string, how: "keeps its side open" | "closes its side" = "keeps its side open") => {
   const { socket, text } = connectTo(server.url)
   if (how === "closes its side") socket.end(bytes)
   else socket.write(bytes)
   await reached.promise
-  await endOfTurn()
-  await endOfTurn()
+  await nextIteration()
+  await nextIteration()
   expect(text()).not.toContain("400")
   gate.resolve()
   await once(socket, "end")
   socket.destroy()
-  return parseAnswers(text())
+  return parseResponses(text())
 }
 
 describe("a request that is not readable HTTP, sent right after readable ones", () => {
@@ -104,7 +104,7 @@ describe("a request that is not readable HTTP, sent right after readable ones", 
   ]
 
   describe.each(["keeps its side open", "closes its side"] as const)("from a client that %s", (how) => {
-    it.each(brokenRequests)("is refused after their answers: %s", async (_what, bytes, refusal) => {
+    it.each(brokenRequests)("is refused after their responses: %s", async (_what, bytes, refusal) => {
       expect(await exchange(`${get("/")}${get("/slow")}${get("/")}${bytes}`, how)).toEqual([
         "200 quick",
         "200 slow",
@@ -113,7 +113,7 @@ describe("a request that is not readable HTTP, sent right after readable ones", 
       ])
     })
 
-    it.each(brokenRequests)("is refused after a long answer: %s", async (_what, bytes, refusal) => {
+    it.each(brokenRequests)("is refused after a long response: %s", async (_what, bytes, refusal) => {
       expect(await exchange(`${get("/long")}${bytes}`, how)).toEqual(["200 524288 bytes", refusal])
     })
   })
@@ -124,24 +124,24 @@ describe("a request that is not readable HTTP, sent right after readable ones", 
     await reached.promise
     for (const _ of [1, 2, 3]) {
       socket.write(garbage)
-      await endOfTurn()
+      await nextIteration()
     }
     gate.resolve()
     await once(socket, "end")
     socket.destroy()
-    expect(parseAnswers(text())).toEqual(["200 slow", unreadable])
+    expect(parseResponses(text())).toEqual(["200 slow", unreadable])
   })
 
   it("is refused if it is incomplete", async () => {
     expect(await exchange(`${get("/slow")}GET / HT`, "closes its side")).toEqual(["200 slow", unreadable])
   })
 
-  it("is not answered after a request that asks to close the connection", async () => {
+  it("gets no response after a request with `Connection: close`", async () => {
     expect(await exchange(`${get("/slow", "connection: close")}${get("/noted/never")}`)).toEqual(["200 slow"])
     expect(handledNames).toEqual([])
   })
 
-  it("does not include an upgrade, which is answered like any other request", async () => {
+  it("does not include an upgrade, which is handled like any other request", async () => {
     expect(await exchange(`${get("/slow")}${get("/", "connection: upgrade, close", "upgrade: websocket")}`)).toEqual([
       "200 slow",
       "200 quick"
@@ -153,7 +153,7 @@ describe("a request that is not readable HTTP, sent right after readable ones", 
     socket.write(`${get("/long")}${get("/slow")}${bytes}`)
     await reached.promise
     socket.resetAndDestroy()
-    await endOfTurn()
+    await nextIteration()
     gate.resolve()
     expect(await (await fetch(server.url)).text()).toBe("quick")
   })
@@ -162,22 +162,22 @@ describe("a request that is not readable HTTP, sent right after readable ones", 
 describe("a request whose body is not readable HTTP", () => {
   const noChunk = "no chunk\r\n"
 
-  it("is refused after earlier answers if the handler waits for the body", async () => {
+  it("is refused after earlier responses if the handler waits for the body", async () => {
     expect(await exchange(`${get("/slow")}${post("/body")}${noChunk}`)).toEqual(["200 slow", unreadable])
   })
 
-  it("is answered once if the handler does not read the body", async () => {
+  it("gets one response if the handler does not read the body", async () => {
     expect(await exchange(`${get("/slow", "transfer-encoding: chunked")}${noChunk}`)).toEqual(["200 slow"])
   })
 
-  it("is not refused after its answer", async () => {
+  it("is not refused after its response", async () => {
     const { socket, text } = connectTo(server.url)
     socket.write(post("/unread"))
     await once(socket, "data")
     socket.write(noChunk)
     await once(socket, "end")
     socket.destroy()
-    expect(parseAnswers(text())).toEqual(["200 quick"])
+    expect(parseResponses(text())).toEqual(["200 quick"])
   })
 })
 
@@ -212,9 +212,9 @@ describe("a request for an invalid host", () => {
     ["no host", "GET /noted/a HTTP/1.1\r\n\r\n"],
     ["an empty host in HTTP/1.0", "GET /noted/a HTTP/1.0\r\nhost:\r\n\r\n"]
   ]
-  it.each(requests)("is refused after the answers before it: %s", async (_what, bytes) => {
-    const answers = await exchange(`${get("/slow")}${bytes}${get("/", "connection: close")}`)
-    expect(answers.slice(0, 2)).toEqual(["200 slow", unclearHost])
+  it.each(requests)("is refused after the responses before it: %s", async (_what, bytes) => {
+    const responses = await exchange(`${get("/slow")}${bytes}${get("/", "connection: close")}`)
+    expect(responses.slice(0, 2)).toEqual(["200 slow", unclearHost])
     expect(handledNames).toEqual([])
   })
 
@@ -226,7 +226,7 @@ describe("a request for an invalid host", () => {
     "127.0.0.1:1",
     "[::1]",
     "[::ffff:1.2.3.4]:65535"
-  ])("is answered for the valid host %s", async (host) => {
+  ])("is handled for the valid host %s", async (host) => {
     for (const head of [
       `GET /noted/a HTTP/1.1\r\nhost: ${host}\r\n`,
       `GET http://${host}/noted/a HTTP/1.1\r\nhost: larder\r\n`
@@ -236,53 +236,53 @@ describe("a request for an invalid host", () => {
   })
 })
 
-/** Blocks the whole process, like a long turn of the event loop. */
+/** Blocks the whole process, like a long iteration of the event loop. */
 const block = (milliseconds: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 
 const waitForClose = (socket: Socket) =>
   Promise.all([once(socket, "end").then(() => socket.destroy()), once(socket, "close")])
 
 describe("a stopping server", () => {
-  it("answers a call that arrived on an idle connection while it was busy for longer than its grace period", async () => {
+  it("handles a call that arrived on an idle connection while it was busy for longer than its grace period", async () => {
     const { stop, url } = await startServer()
     const { socket, text } = connectTo(url)
     socket.write(get("/"))
     await once(socket, "data")
 
     const closed = stop()
-    await endOfTurn() // the timers run next
+    await nextIteration() // the timers run next
     socket.write(get("/"))
     block(1_500)
     await Promise.all([waitForClose(socket), closed])
-    expect(parseAnswers(text())).toEqual(["200 quick", "200 quick"])
+    expect(parseResponses(text())).toEqual(["200 quick", "200 quick"])
     expect(text().toLowerCase()).toMatch(/connection: keep-alive.*connection: close/s)
   })
 
-  it("answers every pipelined call", async () => {
+  it("handles every pipelined call", async () => {
     const { stop, url } = await startServer()
     const { socket, text } = connectTo(url)
     socket.write(`${get("/slow")}${get("/slow")}`)
     await reached.promise
-    await endOfTurn()
+    await nextIteration()
     const closed = stop()
     socket.write(get("/slow"))
-    await endOfTurn()
-    await endOfTurn()
+    await nextIteration()
+    await nextIteration()
     gate.resolve()
     await Promise.all([waitForClose(socket), closed])
-    expect(parseAnswers(text())).toEqual(["200 slow", "200 slow", "200 slow"])
+    expect(parseResponses(text())).toEqual(["200 slow", "200 slow", "200 slow"])
   })
 })
 
-it("accepts 64 unanswered requests per connection, and refuses the next with 503", async () => {
+it("accepts 64 unfinished requests per connection, and refuses the next with 503", async () => {
   const { socket, text } = connectTo(server.url)
   socket.write(get("/slow") + get("/").repeat(2_000))
   await reached.promise
   gate.resolve()
   await once(socket, "end")
-  const answers = parseAnswers(text())
-  expect(answers.slice(0, 64)).toEqual(["200 slow", ...Array.from({ length: 63 }, () => "200 quick")])
-  expect(answers.slice(64)).toEqual([expect.stringMatching(/^503 .*An unexpected error occurred/)])
+  const responses = parseResponses(text())
+  expect(responses.slice(0, 64)).toEqual(["200 slow", ...Array.from({ length: 63 }, () => "200 quick")])
+  expect(responses.slice(64)).toEqual([expect.stringMatching(/^503 .*An unexpected error occurred/)])
   expect(text()).toContain("x-error-code: too_many_in_flight\r\n")
   expect(text()).toContain("retry-after: 1\r\n")
   socket.destroy()

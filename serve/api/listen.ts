@@ -1,4 +1,4 @@
-/** A listener: an h3 application on an address, closed with its scope after the requests in flight are answered. */
+/** A listener: an h3 application on an address. When its scope closes, it first responds to the requests in flight. */
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http"
 import { Server as NetServer } from "node:net"
 import {
@@ -13,10 +13,10 @@ import {
 import { Effect, Schedule, Schema } from "effect"
 import { type H3, serve } from "h3"
 import { buildUrl, validHost } from "../addresses.ts"
-import { errorBody, errorHeaders, newRequestId } from "./answer.ts"
 import { type Connections, trackConnections } from "./connections.ts"
+import { chunkBytes } from "./fairness/limiter.ts"
 import { makeReaders } from "./fairness/readers.ts"
-import { chunkBytes } from "./fairness/turns.ts"
+import { errorBody, errorHeaders, newRequestId } from "./response.ts"
 
 class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   what: Schema.String,
@@ -33,37 +33,37 @@ class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
 
 /** How long a stop waits for requests in flight. */
 const drainTimeout = "10 seconds"
-/** Idle connections stay open this long during a stop: a request that is already on its way arrives and is answered. */
+/** Idle connections stay open this long during a stop: a request that is already on its way still gets its response. */
 const idleGraceMs = 1_000
 
 /**
  * Stops a server without cutting off a call: it accepts no new connections, closes each connection after its newest
- * answer, and closes idle ones after `idleGraceMs`. Node alone would close idle connections immediately, and keep busy
+ * response, and closes idle ones after `idleGraceMs`. Node alone would close idle connections immediately, and keep busy
  * ones open for as long as their callers send requests.
  */
 const drain = (server: Server, connections: Connections) => {
-  connections.endEach()
-  // after a long turn of the event loop, timers run before pending input is read; `setImmediate` waits until it is read
+  connections.closeAfterNewest()
+  // after a long iteration of the event loop, timers run before pending input is read; `setImmediate` waits for that
   setTimeout(() => setImmediate(() => server.closeIdleConnections()), idleGraceMs).unref()
   return new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
 }
 
-/** Requests that Node and its adapter would cut off, or answer with an empty body, get an error of the usual shape. */
-const answerBrokenHttp = (server: Server, connections: Connections, docsUrl: string | undefined) => {
+/** Responds with an API error to requests that Node and its adapter would cut off, or refuse with an empty body. */
+const refuseBrokenHttp = (server: Server, connections: Connections, docsUrl: string | undefined) => {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET") socket.destroy()
-    else connections.breakOff(socket, () => formatError(brokenHttp[error.code ?? ""] ?? unreadableRequest, docsUrl))
+    else connections.refuseInput(socket, () => formatError(brokenHttp[error.code ?? ""] ?? unreadableRequest, docsUrl))
   })
   server.on("connect", (_request, socket) => {
     connections.adopt(socket)
-    connections.breakOff(socket, () => formatError(methodNotAllowed, docsUrl))
+    connections.refuseInput(socket, () => formatError(methodNotAllowed, docsUrl))
   })
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
   const listeners = server.listeners("request")
   server.removeAllListeners("request").on("request", (request, response) => {
-    if (connections.isOver(request.socket, response)) return
+    if (connections.isUnsendable(request.socket, response)) return
     if (connections.isFull(request.socket)) {
-      connections.breakOff(request.socket, () => formatError(tooManyInFlight, docsUrl))
+      connections.refuseInput(request.socket, () => formatError(tooManyInFlight, docsUrl))
       return
     }
     const problem = findProblem(request)
@@ -117,7 +117,7 @@ interface Listening {
   readonly host: string
   readonly port: number
   readonly setting: string
-  /** Whether unread answers have reached their memory limit; the slowest readers are then disconnected. */
+  /** Whether unread responses have reached their memory limit; the slowest readers are then disconnected. */
   readonly isFull?: () => boolean
   /** Address of the docs that explain errors; by default this listener. */
   readonly docsUrl?: string | undefined
@@ -146,7 +146,7 @@ export const listen = Effect.fnUntraced(function* (
         const node = listening.node?.server as Server // srvx on Node, HTTP/1.1
         node.maxHeadersCount = 0 // the limit is 16 KiB; Node would drop all headers after the thousandth
         const connections = trackConnections(node)
-        answerBrokenHttp(node, connections, docsUrl)
+        refuseBrokenHttp(node, connections, docsUrl)
         const failure = new Promise<never>((_, reject) => node.once("error", reject))
         await Promise.race([Promise.resolve(listening.serve()).then(() => listening.ready()), failure])
         return { connections, node }

@@ -46,28 +46,28 @@ export const makeMeters = () => {
   const durations = new Map<string, Durations>()
   const commits = newDurations()
 
-  const countAnswer = (endpoint: string, status: number, milliseconds: number) => {
+  const countResponse = (endpoint: string, status: number, milliseconds: number) => {
     const byStatus = requests.get(endpoint) ?? new Map<number, number>()
     requests.set(endpoint, byStatus)
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1)
-    const ofEndpoint = durations.get(endpoint) ?? newDurations()
-    durations.set(endpoint, ofEndpoint)
-    addDuration(ofEndpoint, milliseconds)
+    const endpointDurations = durations.get(endpoint) ?? newDurations()
+    durations.set(endpoint, endpointDurations)
+    addDuration(endpointDurations, milliseconds)
   }
 
   const format = (gauges: ReadonlyArray<Gauge>) =>
     [
-      "# HELP larder_requests_total Answers by endpoint and status.",
+      "# HELP larder_requests_total Responses by endpoint and status.",
       "# TYPE larder_requests_total counter",
       ...[...requests].flatMap(([endpoint, byStatus]) =>
         [...byStatus].map(
           ([status, count]) => `larder_requests_total{endpoint="${endpoint}",status="${status}"} ${count}`
         )
       ),
-      "# HELP larder_request_seconds Time from the whole request to its answer, by endpoint.",
+      "# HELP larder_request_seconds Time from the whole request to its response, by endpoint.",
       "# TYPE larder_request_seconds histogram",
-      ...[...durations].flatMap(([endpoint, ofEndpoint]) =>
-        formatHistogram("larder_request_seconds", `endpoint="${endpoint}",`, ofEndpoint)
+      ...[...durations].flatMap(([endpoint, endpointDurations]) =>
+        formatHistogram("larder_request_seconds", `endpoint="${endpoint}",`, endpointDurations)
       ),
       "# HELP larder_commit_seconds Time from a finished read to its durable charge.",
       "# TYPE larder_commit_seconds histogram",
@@ -80,7 +80,7 @@ export const makeMeters = () => {
       ""
     ].join("\n")
 
-  return { countAnswer, timeCommit: (milliseconds: number) => addDuration(commits, milliseconds), format }
+  return { countResponse, timeCommit: (milliseconds: number) => addDuration(commits, milliseconds), format }
 }
 
 export type Meters = ReturnType<typeof makeMeters>

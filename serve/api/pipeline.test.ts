@@ -6,7 +6,7 @@ import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Deferred, Effect } from "effect"
 import { vi } from "vitest"
 import { openLedgerOver } from "../ledger/index.ts"
-import { makeTurns } from "./fairness/turns.ts"
+import { makeLimiter } from "./fairness/limiter.ts"
 import { makeMeters } from "./meters.ts"
 import { makePipeline } from "./pipeline.ts"
 import { refuse, route } from "./route.ts"
@@ -26,17 +26,17 @@ const makeTestPipeline = Effect.fnUntraced(function* (read: Effect.Effect<string
   const pipeline = makePipeline({
     ledger,
     live: liveAndEmpty,
-    turns: makeTurns(),
+    limiter: makeLimiter(),
     meters: makeMeters(),
     now: Date.now,
     publicUrl: undefined,
     run: Effect.runPromiseExit,
-    onAnswer: () => {},
+    onResponse: () => {},
     report: (message) => reports.push(message)
   })
-  /** The answer counts as unsent until the test ends its turn. */
+  /** The response counts as unsent until the test releases its permit. */
   const callUnsent = (signal = new AbortController().signal) =>
-    pipeline.answer({
+    pipeline.handle({
       route: route(getCommodityPrices, { expectedBytes: () => 0, read: () => read }),
       id: "",
       query: new URLSearchParams("series=a"),
@@ -45,9 +45,9 @@ const makeTestPipeline = Effect.fnUntraced(function* (read: Effect.Effect<string
       signal
     })
   const call = async (signal?: AbortSignal) => {
-    const answer = await callUnsent(signal)
-    answer.turn?.end()
-    return answer
+    const response = await callUnsent(signal)
+    response.permit?.release()
+    return response
   }
   const listCharges = () => store.entries.filter(({ type }) => type === "charge")
   return { call, listCharges, reports, store, callUnsent }
@@ -61,10 +61,10 @@ describe("a call that fails after its hold", () => {
         Effect.andThen(Deferred.succeed(reading, undefined), Effect.never)
       )
       const caller = new AbortController()
-      const answer = call(caller.signal)
+      const response = call(caller.signal)
       yield* Deferred.await(reading)
       caller.abort()
-      const { headers } = yield* Effect.promise(() => answer)
+      const { headers } = yield* Effect.promise(() => response)
       assert.deepStrictEqual(listCharges(), [])
       assert.strictEqual(headers["x-credits-charged"], "0")
       assert.strictEqual(headers["x-credits-remaining"], "5000")
@@ -75,8 +75,8 @@ describe("a call that fails after its hold", () => {
   it.live("costs nothing if the caller disconnects before the capture", () =>
     Effect.gen(function* () {
       const caller = new AbortController()
-      const leave = Effect.sync(() => caller.abort())
-      const { call, listCharges } = yield* makeTestPipeline(Effect.as(leave, '{"data":[]}'))
+      const disconnect = Effect.sync(() => caller.abort())
+      const { call, listCharges } = yield* makeTestPipeline(Effect.as(disconnect, '{"data":[]}'))
       yield* Effect.promise(() => call(caller.signal))
       assert.deepStrictEqual(listCharges(), [])
     }).pipe(Effect.scoped)
@@ -105,7 +105,7 @@ describe("a call that fails after its hold", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers 503 with Retry-After if the charge cannot be written, and charges the next call", () =>
+  it.live("responds with 503 and Retry-After if the charge cannot be written, and charges the next call", () =>
     Effect.gen(function* () {
       const { call, listCharges, reports, store } = yield* makeTestPipeline(Effect.succeed('{"data":[]}'))
       store.failure = new Error("disk full")
@@ -117,9 +117,9 @@ describe("a call that fails after its hold", () => {
       assert.strictEqual(refused.headers["x-credits-remaining"], "5000")
       assert.deepStrictEqual(reports, ["a charge could not be written"]) // once, not for each call
       store.failure = undefined
-      const answered = yield* Effect.promise(() => call())
-      assert.strictEqual(answered.status, 200)
-      assert.strictEqual(answered.headers["x-credits-remaining"], "4990")
+      const charged = yield* Effect.promise(() => call())
+      assert.strictEqual(charged.status, 200)
+      assert.strictEqual(charged.headers["x-credits-remaining"], "4990")
       assert.strictEqual(listCharges().length, 1)
       store.failure = new Error("disk full again")
       yield* Effect.promise(() => call())
@@ -129,33 +129,33 @@ describe("a call that fails after its hold", () => {
 })
 
 describe("too many concurrent calls", () => {
-  it.live("answers 503 with Retry-After beyond 4,000 waiting calls, and charges only answers with 200", () =>
+  it.live("are refused with 503 and Retry-After beyond 4,000, and only responses with 200 are charged", () =>
     Effect.gen(function* () {
-      const go = yield* Deferred.make<void>()
-      const { call, listCharges } = yield* makeTestPipeline(Effect.as(Deferred.await(go), '{"data":[]}'))
+      const finishReads = yield* Deferred.make<void>()
+      const { call, listCharges } = yield* makeTestPipeline(Effect.as(Deferred.await(finishReads), '{"data":[]}'))
       const waiting = Array.from({ length: 4_000 }, () => call())
       const { headers, status } = yield* Effect.promise(() => call())
       assert.strictEqual(status, 503)
       assert.strictEqual(headers["retry-after"], "1")
       assert.strictEqual(headers["x-error-code"], "overloaded")
-      yield* Deferred.succeed(go, undefined)
-      const answers = yield* Effect.promise(() => Promise.all(waiting))
-      const paid = answers.filter((answer) => answer.status === 200).length
+      yield* Deferred.succeed(finishReads, undefined)
+      const responses = yield* Effect.promise(() => Promise.all(waiting))
+      const paid = responses.filter((response) => response.status === 200).length
       assert.strictEqual(paid, 500) // 5,000 credits are 500 calls
       assert.strictEqual(listCharges().length, 500)
     }).pipe(Effect.scoped)
   )
 })
 
-describe("a key whose answers are not read", () => {
-  it.live("waits five seconds for room, then answers 503 with Retry-After, and costs nothing", () =>
+describe("a key whose responses are not read", () => {
+  it.live("waits five seconds for capacity, then gets 503 with Retry-After, and costs nothing", () =>
     Effect.gen(function* () {
       const { call, listCharges, callUnsent } = yield* makeTestPipeline(
         Effect.succeed(`{"data":"${"x".repeat(5_000_000)}"}`)
       )
-      const answers = yield* Effect.promise(() => Promise.all([callUnsent(), callUnsent()]))
+      const responses = yield* Effect.promise(() => Promise.all([callUnsent(), callUnsent()]))
       assert.deepStrictEqual(
-        answers.map(({ status }) => status),
+        responses.map(({ status }) => status),
         [200, 200]
       )
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
@@ -168,7 +168,7 @@ describe("a key whose answers are not read", () => {
       assert.strictEqual(headers["x-error-code"], "too_many_in_flight")
       assert.strictEqual(headers["x-credits-charged"], "0")
       assert.strictEqual(listCharges().length, 2)
-      answers[0]?.turn?.end()
+      responses[0]?.permit?.release()
       const next = yield* Effect.promise(() => call())
       assert.strictEqual(next.status, 200)
     }).pipe(Effect.scoped)

@@ -1,4 +1,4 @@
-/** Authenticate → authorise → validate → hold → read → capture → answer. A failed call costs nothing. */
+/** Authenticate → authorise → validate → hold → read → capture → respond. A failed call costs nothing. */
 import {
   type ApiError,
   dailySpendCapReached,
@@ -7,10 +7,10 @@ import {
   ledgerUnavailable,
   malformedAuthorization,
   missingAuthorization,
+  missingScope,
   monthlySpendCapReached,
-  notScoped,
   overloaded,
-  tooLargeTogether,
+  resultsTooLarge,
   tooManyInFlight,
   unknownKey,
   weeklySpendCapReached
@@ -26,17 +26,17 @@ import {
   readBearerKey,
   timestampOf
 } from "../ledger/index.ts"
-import type { NotedRequest } from "../persistence/index.ts"
-import { type Answer, dataHeaders, errorAnswer, makeAnswer, newRequestId } from "./answer.ts"
-import { type Entered, largeBytes, type Turn, type Turns } from "./fairness/turns.ts"
+import type { RequestRecord } from "../persistence/index.ts"
+import { type Acquired, type Limiter, largeBytes, type Permit } from "./fairness/limiter.ts"
 import type { Meters } from "./meters.ts"
 import type { ReadModel } from "./read-model.ts"
+import { type ApiResponse, dataHeaders, makeErrorResponse, makeResponse, newRequestId } from "./response.ts"
 import { type Call, ReadRefused, type RoutedRequest, type ValidRequest, validate } from "./route.ts"
 
 export interface PipelineNeeds {
   readonly live: Live<ReadModel>
   readonly ledger: LedgerAccess
-  readonly turns: Turns
+  readonly limiter: Limiter
   readonly meters: Meters
   readonly now: () => number
   readonly publicUrl: string | undefined
@@ -45,19 +45,19 @@ export interface PipelineNeeds {
     effect: Effect.Effect<A, E>,
     options: { readonly signal: AbortSignal }
   ) => Promise<Exit.Exit<A, E>>
-  /** Receives every answered call of a known key, before the answer is sent. Must be cheap and never throw. */
-  readonly onAnswer: (request: NotedRequest) => void
+  /** Receives every call of a known key, before its response is sent. Must be cheap and never throw. */
+  readonly onResponse: (request: RequestRecord) => void
   readonly report: (message: string, about: Readonly<Record<string, unknown>>, cause: Cause.Cause<unknown>) => void
 }
 
-/** Further calls would only wait and use memory, so they are asked to try again. */
+/** Further calls would only wait and use memory, so they are refused with `Retry-After`. */
 const maxInFlight = 4000
 
-/** The caller has disconnected and gets no answer; the status is only counted. */
-export const callerLeft: ApiError = { ...internal, status: 499 }
+/** The caller has disconnected and gets no response; the status is only counted. */
+export const callerDisconnected: ApiError = { ...internal, status: 499 }
 
 interface Outcome {
-  readonly answer: Answer
+  readonly response: ApiResponse
   readonly key: ApiKeyView | undefined
 }
 
@@ -65,7 +65,7 @@ interface Admitted {
   readonly key: ApiKeyView
   readonly request: ValidRequest
   readonly held: AdmittedCall
-  readonly turn: Turn
+  readonly permit: Permit
 }
 
 const refusals: Readonly<Record<HoldRefusal, ApiError>> = {
@@ -76,11 +76,11 @@ const refusals: Readonly<Record<HoldRefusal, ApiError>> = {
 }
 
 export const makePipeline = (needs: PipelineNeeds) => {
-  const { ledger, live, meters, now, onAnswer, publicUrl, report, run, turns } = needs
+  const { ledger, live, meters, now, onResponse, publicUrl, report, run, limiter } = needs
   let inFlight = 0
 
   const refuse = (call: Call, requestId: string, error: ApiError, key?: ApiKeyView): Outcome => ({
-    answer: errorAnswer(requestId, error, publicUrl, key && accountHeaders(call, key, 0, live.current())),
+    response: makeErrorResponse(requestId, error, publicUrl, key && accountHeaders(call, key, 0, live.current())),
     key
   })
 
@@ -96,36 +96,36 @@ export const makePipeline = (needs: PipelineNeeds) => {
   })
 
   /** A failed read that is not a refusal or an interruption is our fault, and is reported to the operator. */
-  const errorOfRead = (requestId: string, endpoint: string, cause: Cause.Cause<unknown>): ApiError => {
+  const toReadError = (requestId: string, endpoint: string, cause: Cause.Cause<unknown>): ApiError => {
     const error = Cause.squash(cause)
-    if (error instanceof ReadRefused) return error.answer
-    if (Cause.hasInterruptsOnly(cause)) return callerLeft
+    if (error instanceof ReadRefused) return error.error
+    if (Cause.hasInterruptsOnly(cause)) return callerDisconnected
     report("a read failed", { request_id: requestId, endpoint }, cause)
     return internal
   }
 
   const authorise = (call: Call, key: ApiKeyView): ValidRequest | ApiError => {
     const { scope } = call.route.endpoint
-    return key.scopes.has(scope) ? validate(call, live.current().model) : notScoped(scope)
+    return key.scopes.has(scope) ? validate(call, live.current().model) : missingScope(scope)
   }
 
-  /** Waits for room in the quotas of the key and its account. A large call also waits for a step of the event loop. */
-  const waitForTurn = (call: Call, key: ApiKeyView, request: ValidRequest): Entered | Promise<Entered> => {
+  /** Waits for capacity in the quotas of the key and its account. A large call also waits for a step of the event loop. */
+  const acquirePermit = (call: Call, key: ApiKeyView, request: ValidRequest): Acquired | Promise<Acquired> => {
     const expected = call.route.expectedBytes(request, live.current().model)
-    const entered = call.shared ?? turns.enter(key, expected, call.signal)
-    return expected < largeBytes ? entered : thenStep(key, entered)
+    const acquired = call.shared ?? limiter.acquire(key, expected, call.signal)
+    return expected < largeBytes ? acquired : waitForStep(key, acquired)
   }
-  const thenStep = async (key: ApiKeyView, entered: Entered | Promise<Entered>) => {
-    const turn = await entered
-    await turns.step(key.account_id)
-    return turn
+  const waitForStep = async (key: ApiKeyView, acquired: Acquired | Promise<Acquired>) => {
+    const permit = await acquired
+    await limiter.step(key.account_id)
+    return permit
   }
 
-  /** A call that waits for a turn does not count as in flight: `turns` limits the waiting calls. */
-  const notInFlight = async (entered: Promise<Entered>) => {
+  /** A call that waits for a permit does not count as in flight: the limiter restricts the waiting calls. */
+  const waitOutOfFlight = async (acquired: Promise<Acquired>) => {
     inFlight--
     try {
-      return await entered
+      return await acquired
     } finally {
       inFlight++
     }
@@ -136,9 +136,9 @@ export const makePipeline = (needs: PipelineNeeds) => {
     call: Call,
     token: string,
     requestId: string,
-    onTurn: (turn: Turn) => void
+    onPermit: (permit: Permit) => void
   ): Promise<Admitted | Outcome> => {
-    let turn: Turn | undefined
+    let permit: Permit | undefined
     for (;;) {
       const key = await ledger.authenticate(token, now())
       if (key === undefined) return refuse(call, requestId, unknownKey)
@@ -147,18 +147,18 @@ export const makePipeline = (needs: PipelineNeeds) => {
         if (await ledger.isCurrent(key, now())) return refuse(call, requestId, request, key)
         continue
       }
-      if (turn === undefined) {
-        const entered = waitForTurn(call, key, request)
-        const newTurn = entered instanceof Promise ? await notInFlight(entered) : entered
-        if (newTurn === "late") return refuse(call, requestId, tooManyInFlight, key)
-        if (newTurn === "left") return refuse(call, requestId, callerLeft, key)
-        turn = newTurn
-        onTurn(turn)
-        if (entered instanceof Promise) continue // key, names and balance may have changed while it waited
+      if (permit === undefined) {
+        const acquired = acquirePermit(call, key, request)
+        const newPermit = acquired instanceof Promise ? await waitOutOfFlight(acquired) : acquired
+        if (newPermit === "overloaded") return refuse(call, requestId, tooManyInFlight, key)
+        if (newPermit === "disconnected") return refuse(call, requestId, callerDisconnected, key)
+        permit = newPermit
+        onPermit(permit)
+        if (acquired instanceof Promise) continue // key, names and balance may have changed while it waited
       }
       const { chargedAs, endpoint } = call.route
       const admission = await ledger.hold(key, chargedAs, endpoint.credits, now())
-      if ("held" in admission) return { key, request, held: admission.held, turn }
+      if ("held" in admission) return { key, request, held: admission.held, permit }
       if (admission.refused !== "key_changed") return refuse(call, requestId, refusals[admission.refused], key)
     }
   }
@@ -167,7 +167,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
   let isReported = false
 
   /** Reads the data of an admitted call, and makes the charge durable before the first byte is sent. */
-  const charge = async (call: Call, { held, key, request, turn }: Admitted, requestId: string): Promise<Outcome> => {
+  const charge = async (call: Call, { held, key, request, permit }: Admitted, requestId: string): Promise<Outcome> => {
     const { endpoint } = call.route
     const release = (error: ApiError) => {
       held.release()
@@ -177,11 +177,11 @@ export const makePipeline = (needs: PipelineNeeds) => {
       live.use((generation) => Effect.map(call.route.read(request, generation), (body) => ({ body, generation }))),
       { signal: call.signal }
     )
-    if (Exit.isFailure(exit)) return release(errorOfRead(requestId, endpoint.id, exit.cause))
-    if (call.signal.aborted) return release(callerLeft)
+    if (Exit.isFailure(exit)) return release(toReadError(requestId, endpoint.id, exit.cause))
+    if (call.signal.aborted) return release(callerDisconnected)
     const { body, generation } = exit.value
-    if (call.shared === undefined) turn.setBytes(body.length)
-    else if (!call.shared.take(body.length)) return release(tooLargeTogether)
+    if (call.shared === undefined) permit.setBytes(body.length)
+    else if (!call.shared.take(body.length)) return release(resultsTooLarge)
     const readAt = performance.now()
     try {
       await held.commit(requestId)
@@ -193,24 +193,27 @@ export const makePipeline = (needs: PipelineNeeds) => {
       isReported = !ledger.writable()
       return refuse(call, requestId, ledgerUnavailable, key)
     }
-    return { answer: makeAnswer(requestId, 200, body, accountHeaders(call, key, endpoint.credits, generation)), key }
+    return {
+      response: makeResponse(requestId, 200, body, accountHeaders(call, key, endpoint.credits, generation)),
+      key
+    }
   }
 
-  /** A paid answer keeps its turn until it is sent; every other outcome ends the turn here. */
-  const answerForCredits = async (call: Call, token: string, requestId: string): Promise<Outcome> => {
-    let own: Turn | undefined
+  /** A paid response keeps its permit until it is sent; every other outcome releases it here. */
+  const chargeCall = async (call: Call, token: string, requestId: string): Promise<Outcome> => {
+    let own: Permit | undefined
     try {
-      const admitted = await admit(call, token, requestId, (turn) => {
-        if (call.shared === undefined) own = turn
+      const admitted = await admit(call, token, requestId, (permit) => {
+        if (call.shared === undefined) own = permit
       })
-      if ("answer" in admitted) return admitted
-      const { answer, key } = await charge(call, admitted, requestId)
-      if (answer.status !== 200) return { answer, key }
-      const turn = own
+      if ("response" in admitted) return admitted
+      const { key, response } = await charge(call, admitted, requestId)
+      if (response.status !== 200) return { response, key }
+      const permit = own
       own = undefined
-      return { answer: { ...answer, turn }, key }
+      return { response: { ...response, permit }, key }
     } finally {
-      own?.end()
+      own?.release()
     }
   }
 
@@ -219,17 +222,17 @@ export const makePipeline = (needs: PipelineNeeds) => {
     if (call.authorization === null) return refuse(call, requestId, missingAuthorization)
     const token = readBearerKey(call.authorization)
     if (token === undefined) return refuse(call, requestId, malformedAuthorization)
-    return answerForCredits(call, token, requestId)
+    return chargeCall(call, token, requestId)
   }
 
-  /** Records the answer in the meters and in the account's request log. */
-  const record = (call: Call, requestId: string, { answer, key }: Outcome, moment: number, startedAt: number) => {
+  /** Records the response in the meters and in the account's request log. */
+  const record = (call: Call, requestId: string, { key, response }: Outcome, moment: number, startedAt: number) => {
     const { chargedAs, endpoint } = call.route
-    const { status } = answer
+    const { status } = response
     const duration_ms = performance.now() - startedAt
-    meters.countAnswer(endpoint.id, status, duration_ms)
+    meters.countResponse(endpoint.id, status, duration_ms)
     if (key !== undefined) {
-      onAnswer({
+      onResponse({
         id: requestId,
         account_id: key.account_id,
         key_id: key.id,
@@ -240,12 +243,12 @@ export const makePipeline = (needs: PipelineNeeds) => {
         occurred_at: timestampOf(moment)
       })
     }
-    return answer
+    return response
   }
 
   return {
-    /** Answers a call. Never rejects. */
-    answer: async (call: Call): Promise<Answer> => {
+    /** Handles a call. Never rejects. */
+    handle: async (call: Call): Promise<ApiResponse> => {
       const requestId = newRequestId()
       const startedAt = performance.now()
       const moment = now()
@@ -263,13 +266,13 @@ export const makePipeline = (needs: PipelineNeeds) => {
         inFlight--
       }
     },
-    /** An answer that costs nothing and needs no key: a preflight, the OpenAPI document, the docs. */
-    free: (status: number, body: string, headers?: Readonly<Record<string, string>>): Answer =>
-      makeAnswer(newRequestId(), status, body, headers),
+    /** A response that costs nothing and needs no key: a preflight, the OpenAPI document, the docs. */
+    free: (status: number, body: string, headers?: Readonly<Record<string, string>>): ApiResponse =>
+      makeResponse(newRequestId(), status, body, headers),
     /** An error that costs nothing and belongs to no account. */
-    refuse: (error: ApiError, headers?: Readonly<Record<string, string>>): Answer =>
-      errorAnswer(newRequestId(), error, publicUrl, headers),
-    /** Approximate bytes of data in the answer to a call; 0 if the call is invalid. */
+    refuse: (error: ApiError, headers?: Readonly<Record<string, string>>): ApiResponse =>
+      makeErrorResponse(newRequestId(), error, publicUrl, headers),
+    /** Approximate bytes of data in the response to a call; 0 if the call is invalid. */
     expectedBytes: (call: RoutedRequest): number => {
       const { model } = live.current()
       const request = validate(call, model)

@@ -31,7 +31,7 @@ export const toProvenances = (entries: Readonly<Record<string, DataSetEntry>>) =
     })
   ) as Provenances // every data set has a tag, and each tag is in the list
 
-/** For answers that belong to no single data set. */
+/** For responses that belong to no single data set. */
 export const combineProvenances = (provenances: Provenances): Provenance => ({
   generation: undefined,
   origin: Object.values(provenances).some(({ origin }) => origin === "sample") ? "sample" : "live"

@@ -13,7 +13,7 @@ import {
 import type { Generation } from "@larder/warehouse"
 import { Effect } from "effect"
 import { type CursorPosition, cursorScope, decodeCursor, encodeCursor } from "./cursor.ts"
-import type { SharedTurn } from "./fairness/turns.ts"
+import type { SharedPermit } from "./fairness/limiter.ts"
 import type { ReadModel } from "./read-model.ts"
 
 export interface Request<V> {
@@ -31,11 +31,11 @@ export interface Request<V> {
 
 export type ValidRequest = Request<Readonly<Record<string, unknown>>>
 
-/** A read fails with it if there is no such record, or if the cursor's position is invalid. */
+/** The failure of a read if there is no such record, or if the cursor's position is invalid. */
 export class ReadRefused {
-  readonly answer: ApiError
-  constructor(answer: ApiError) {
-    this.answer = answer
+  readonly error: ApiError
+  constructor(error: ApiError) {
+    this.error = error
   }
 }
 export const refuse = (error: ApiError) => Effect.fail(new ReadRefused(error))
@@ -47,14 +47,14 @@ export interface Route {
   readonly parse: (query: URLSearchParams) => Read<Readonly<Record<string, unknown>>>
   /** The error if a name is not in the catalogs. Called before credits are held and data is read. */
   readonly unknownNames: (values: Readonly<Record<string, unknown>>, model: ReadModel) => Invalid | undefined
-  /** Approximate size of the answer in bytes, before the read. It decides how the call waits for its turn. */
+  /** Approximate size of the response in bytes, before the read. It decides how long the call waits for its permit. */
   readonly expectedBytes: (request: ValidRequest, model: ReadModel) => number
   readonly read: (request: ValidRequest, generation: Generation<ReadModel>) => Effect.Effect<string, unknown>
 }
 
 /** A food record takes 2.4 kB on average, a product or store record half a kilobyte. */
 const bytesPerRecord = 3_000
-/** A larger `limit` gives this one. */
+/** A larger `limit` is reduced to this. */
 const maxPage = 200
 const estimatePage = ({ values: { limit } }: ValidRequest) =>
   bytesPerRecord * (typeof limit === "number" ? Math.min(limit, maxPage) : 1)
@@ -89,10 +89,10 @@ export interface RoutedRequest {
 
 export interface Call extends RoutedRequest {
   readonly authorization: string | null
-  /** Fires when the caller disconnects. Before the capture, that costs nothing. */
+  /** Fires when the caller disconnects. A call that is cancelled before the capture costs nothing. */
   readonly signal: AbortSignal
-  /** The turn of a request with several calls. Without it, the call waits for its own turn. */
-  readonly shared?: SharedTurn
+  /** The permit of a request with several calls. Without it, the call acquires its own. */
+  readonly shared?: SharedPermit
 }
 
 /** The valid request, or a 400. Checks the parameters first, then the cursor, then the names against the catalogs. */

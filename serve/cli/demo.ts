@@ -1,7 +1,7 @@
 /**
  * The demo account of `npm start`. It is created once; each start creates a new key, because a key cannot be shown
- * again. Unused keys of earlier starts are revoked: keys stay visible in terminals and logs, and an account can have
- * only so many.
+ * again. Unused keys of earlier starts are revoked: keys stay visible in terminals and logs, and the number of
+ * keys per account is limited.
  */
 import { scopes } from "@larder/schemas"
 import { DateTime, Effect } from "effect"

@@ -23,7 +23,7 @@ const failed = (check: string, text: string): ReadonlyArray<PaymentsCheck> => [{
 const simulated =
   "LARDER_STRIPE_KEY is not set: payments are simulated, and anyone who signs in can add credits without paying."
 
-/** Checks the settings, and asks Stripe about them. Contradictory settings are also a result. */
+/** Checks the settings, also with Stripe. Contradictory settings are a result, not a failure. */
 const checkPayments = Effect.gen(function* () {
   const { apiVersion, checkStripe, stripeSettings } = yield* loadStripe
   const stripe = yield* stripeSettings
@@ -52,7 +52,7 @@ const check = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Ask Stripe whether payments will work with these settings: it only reads, and opens a payment page that it expires immediately. Exits with 1 if they will not work, and 4 if something is missing"
+    "Check with Stripe whether payments will work with these settings: it only reads, and opens a payment page that it expires immediately. Exits with 1 if they will not work, and 4 if something is missing"
   )
 )
 

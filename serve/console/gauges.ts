@@ -2,7 +2,7 @@
  * The metrics of `/metrics` besides requests: the pipeline, the ledger, the generation, the request log, sign-ins, and
  * the card processor's events.
  */
-import type { Gauge, RequestPipeline, Turns } from "../api/index.ts"
+import type { Gauge, Limiter, RequestPipeline } from "../api/index.ts"
 import type { EventCounts } from "../billing/index.ts"
 import type { LedgerAccess } from "../ledger/index.ts"
 import type { SignIns } from "../people/index.ts"
@@ -35,15 +35,15 @@ const ledgerCounters: ReadonlyArray<readonly [keyof LedgerAccess["counters"], na
 export const makeGauges = (
   ledger: Pick<LedgerAccess, "counters">,
   pipeline: RequestPipeline,
-  turns: Turns,
+  limiter: Limiter,
   swaps: () => number,
   dropped: () => number,
   signIns: () => SignIns,
   events: () => EventCounts
 ): ReadonlyArray<Gauge> => [
   single("gauge", "larder_requests_in_flight", "Calls that are being answered.", pipeline.inFlight),
-  single("gauge", "larder_requests_waiting", "Calls waiting for capacity of their key or account.", turns.waiting),
-  single("gauge", "larder_unsent_bytes", "Bytes of answers that are not sent yet.", turns.unsentBytes),
+  single("gauge", "larder_requests_waiting", "Calls waiting for capacity of their key or account.", limiter.waiting),
+  single("gauge", "larder_unsent_bytes", "Bytes of answers that are not sent yet.", limiter.unsentBytes),
   single("counter", "larder_generation_swaps_total", "New generations served since the start.", swaps),
   single("counter", "larder_requests_not_logged_total", "Answered calls missing from the list of requests.", dropped),
   ...ledgerCounters.map(([counter, name, help]) =>

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto"
 import { noSuchEndpoint } from "@larder/schemas"
 import type { H3, H3Event } from "h3"
-import { type Answer, type Listener, makeSharedBody, type SharedBody, sampleLine } from "../api/index.ts"
+import { type ApiResponse, type Listener, makeSharedBody, type SharedBody, sampleLine } from "../api/index.ts"
 import { type DocsAsset, docsAssets } from "./assets.ts"
 import { fillFacts } from "./facts.ts"
 import { findGuide, guidePaths } from "./guides.ts"
@@ -84,7 +84,7 @@ export const addDocs = (app: H3, needs: Listener): void => {
   /** Readers copy this address into calls with their key, so the host of the request alone never determines it. */
   const apiFor = (event: H3Event) => publicUrl ?? (isAtOwnHost(event) ? requestOrigin(event) : listening())
   const consoleUrlFor = (event: H3Event) => consoleFor(isAtOwnHost(event) ? event.url.hostname : undefined)
-  const serve = (path: string, respondTo: (event: H3Event) => Promise<Answer>) =>
+  const serve = (path: string, respondTo: (event: H3Event) => Promise<ApiResponse>) =>
     app.all(
       path,
       get(path, async (event) => respond(event, await respondTo(event)))

@@ -18,33 +18,33 @@ import {
 import { maxPayment, maxTrigger, minPayment, minTrigger, presets } from "../billing/index.ts"
 import { usdOf } from "../ledger/index.ts"
 
-const count = (value: number) => value.toLocaleString("en-US")
+const formatCount = (value: number) => value.toLocaleString("en-US")
 /** `10, 25 or 50` */
 const orList = new Intl.ListFormat("en-GB", { type: "disjunction" })
-const usd = (credits: number) => usdOf(credits).toFixed(2)
-const wholeUsd = (cents: number) => `${count(cents / 100)} USD`
+const formatUsd = (credits: number) => usdOf(credits).toFixed(2)
+const formatWholeUsd = (cents: number) => `${formatCount(cents / 100)} USD`
 
-const table = (headings: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
+const formatTable = (headings: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
   [headings, headings.map((heading) => (heading.startsWith(">") ? "---:" : "---")), ...rows]
     .map((cells) => `| ${cells.map((cell) => cell.replace(/^>/, "").replaceAll("|", "\\|")).join(" | ")} |`)
     .join("\n")
 
-const callText = ({ path }: Endpoint) => `\`GET ${templateOf(path)}\``
+const formatCall = ({ path }: Endpoint) => `\`GET ${templateOf(path)}\``
 
-const endpointTable = (chosen: ReadonlyArray<Endpoint>) =>
-  table(
-    ["Endpoint", "Answers", "Scope", ">Credits", ">USD"],
-    chosen.map((endpoint) => [
-      callText(endpoint),
+const listEndpoints = (endpoints: ReadonlyArray<Endpoint>) =>
+  formatTable(
+    ["Endpoint", "Returns", "Scope", ">Credits", ">USD"],
+    endpoints.map((endpoint) => [
+      formatCall(endpoint),
       endpoint.summary,
       `\`${endpoint.scope}\``,
       String(endpoint.credits),
-      usd(endpoint.credits)
+      formatUsd(endpoint.credits)
     ])
   )
 
 /** Reads the page sizes from the endpoint: it reduces or rejects a limit that is far too large. */
-const limitRow = (endpoint: Endpoint): ReadonlyArray<string> => {
+const describeLimit = (endpoint: Endpoint): ReadonlyArray<string> => {
   const readLimit = (text?: string) => {
     const read = endpoint.read(new URLSearchParams(text === undefined ? {} : { limit: text }))
     return "value" in read ? String(read.value.limit) : read.invalid
@@ -52,11 +52,11 @@ const limitRow = (endpoint: Endpoint): ReadonlyArray<string> => {
   const oversized = readLimit("999999999999")
   const [largest = ""] = /\d+/.exec(oversized) ?? []
   const isServed = oversized === largest
-  return [callText(endpoint), readLimit(), largest, isServed ? `served as ${largest}` : `400, \`${oversized}\``]
+  return [formatCall(endpoint), readLimit(), largest, isServed ? `served as ${largest}` : `400, \`${oversized}\``]
 }
 
-const parameterTable = (endpoint: Endpoint) =>
-  table(
+const listParameters = (endpoint: Endpoint) =>
+  formatTable(
     ["Parameter", "Meaning"],
     Object.entries(endpoint.parameters).map(([name, { description, required }]) => [
       `\`${name}\``,
@@ -68,9 +68,9 @@ const perEndpoint = endpoints.flatMap((endpoint): ReadonlyArray<readonly [string
   const { credits, id, scope } = endpoint
   return [
     [`credits ${id}`, String(credits)],
-    [`usd ${id}`, usd(credits)],
+    [`usd ${id}`, formatUsd(credits)],
     [`scope ${id}`, scope],
-    [`parameters ${id}`, parameterTable(endpoint)]
+    [`parameters ${id}`, listParameters(endpoint)]
   ]
 })
 
@@ -86,18 +86,18 @@ const codes = codeNames
 
 const facts: ReadonlyMap<string, string> = new Map([
   ...perEndpoint,
-  ...[...perTag].map(([name, ofTag]) => [name, endpointTable(ofTag)] as const),
-  ["endpoints", endpointTable(endpoints)],
+  ...[...perTag].map(([name, tagged]) => [name, listEndpoints(tagged)] as const),
+  ["endpoints", listEndpoints(endpoints)],
   [
     "limits",
-    table(
+    formatTable(
       ["Endpoint", ">Default", ">Largest", "Above"],
-      endpoints.filter(({ parameters }) => "limit" in parameters).map(limitRow)
+      endpoints.filter(({ parameters }) => "limit" in parameters).map(describeLimit)
     )
   ],
   [
     "errors",
-    table(
+    formatTable(
       ["Status", "`error.type`", "When"],
       errorTypes.map(({ description, status, type }) => [String(status), `\`${type}\``, description])
     )
@@ -108,11 +108,11 @@ const facts: ReadonlyMap<string, string> = new Map([
   ["message weeklySpendCapReached", weeklySpendCapReached.message],
   ["message monthlySpendCapReached", monthlySpendCapReached.message],
   ["message foreignCursor", foreignCursor.invalid],
-  ["presets", orList.format(presets.map((cents) => count(cents / 100)))],
-  ["cheapest payment", wholeUsd(minPayment)],
-  ["dearest payment", wholeUsd(maxPayment)],
-  ["lowest trigger", wholeUsd(minTrigger / 10)],
-  ["highest trigger", wholeUsd(maxTrigger / 10)]
+  ["presets", orList.format(presets.map((cents) => formatCount(cents / 100)))],
+  ["smallest payment", formatWholeUsd(minPayment)],
+  ["largest payment", formatWholeUsd(maxPayment)],
+  ["lowest trigger", formatWholeUsd(minTrigger / 10)],
+  ["highest trigger", formatWholeUsd(maxTrigger / 10)]
 ])
 
 /** Fills the facts into a guide. `api` is the API's address for the reader. */

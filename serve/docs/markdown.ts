@@ -7,7 +7,7 @@ const escapeHtml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
 
 /** The anchor of a heading: `Errors and retries` becomes `errors-and-retries`; `data_sets` keeps its underscore. */
-const anchorOf = (heading: string): string =>
+const makeAnchor = (heading: string): string =>
   heading
     .toLowerCase()
     .replace(/[^a-z0-9_]+/g, "-")
@@ -90,7 +90,7 @@ export const renderMarkdown = (markdown: string): string => {
       if (title !== "") {
         heading = title
         const level = hashes.length
-        return `<h${level} id="${anchorOf(title)}">${renderInline(title)}</h${level}>`
+        return `<h${level} id="${makeAnchor(title)}">${renderInline(title)}</h${level}>`
       }
       if (first.startsWith("```")) {
         const language = first.slice(3).trim()

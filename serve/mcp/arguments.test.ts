@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { routes } from "../api/index.ts"
 import { readArguments } from "./arguments.ts"
 
-const routeOf = (id: string) => {
+const findRoute = (id: string) => {
   const route = routes.find(({ endpoint }) => endpoint.id === id)
   if (route === undefined) throw new Error(`${id} is not an endpoint`)
   return route
@@ -10,14 +10,14 @@ const routeOf = (id: string) => {
 
 /** The values that the API reads from the arguments, or the message of its 400. */
 const read = (endpointId: string, given: Readonly<Record<string, unknown>>) => {
-  const { id, query, route } = readArguments(routeOf(endpointId), given)
+  const { id, query, route } = readArguments(findRoute(endpointId), given)
   const parsed = route.parse(query)
   return "invalid" in parsed ? parsed.invalid : { id, ...parsed.value }
 }
 
 describe("arguments of a tool", () => {
   it("writes arguments as the text of a query", () => {
-    const { query } = readArguments(routeOf("searchStores"), { query: "a&b=ü", limit: 7 })
+    const { query } = readArguments(findRoute("searchStores"), { query: "a&b=ü", limit: 7 })
     assert.strictEqual(query.toString(), "query=a%26b%3D%C3%BC&limit=7")
   })
   it.each([
@@ -39,7 +39,7 @@ describe("arguments of a tool", () => {
     }
   )
   it("leaves out an optional argument that is null", () => {
-    const { query, route } = readArguments(routeOf("searchStores"), {
+    const { query, route } = readArguments(findRoute("searchStores"), {
       query: null,
       country: null,
       limit: 2,
@@ -58,7 +58,7 @@ describe("arguments of a tool", () => {
     ["getCommodityPrices", "series"],
     ["getCommodityMetricValues", "metrics"]
   ])("reads a list of names like the same names separated by commas, for %s", (endpointId, name) => {
-    const { query } = readArguments(routeOf(endpointId), { [name]: ["b-1", "a", "b-1"], from: "2026-01-01" })
+    const { query } = readArguments(findRoute(endpointId), { [name]: ["b-1", "a", "b-1"], from: "2026-01-01" })
     assert.strictEqual(query.get(name), "b-1,a,b-1")
     assert.deepStrictEqual(read(endpointId, { [name]: ["b-1", "a"] }), read(endpointId, { [name]: "b-1,a" }))
     for (const [given, problem] of [

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Effect } from "effect"
-import { makeMeters, makePipeline, makeTurns, routes } from "../api/index.ts"
+import { makeLimiter, makeMeters, makePipeline, routes } from "../api/index.ts"
 import { type LedgerAccess, LedgerUnavailable, openLedgerOver } from "../ledger/index.ts"
 import { isAllowedOrigin, makeAssistants } from "./assistants.ts"
 
@@ -10,15 +10,15 @@ import { isAllowedOrigin, makeAssistants } from "./assistants.ts"
 const openConnection = Effect.fnUntraced(function* (
   change: (ledger: LedgerAccess) => Partial<LedgerAccess> = () => ({})
 ) {
-  const whole = yield* openLedgerOver(memoryStore())
-  const { id } = yield* whole.administration.createAccount({ name: "A" })
-  const { key } = yield* whole.administration.createKey({
+  const openLedger = yield* openLedgerOver(memoryStore())
+  const { id } = yield* openLedger.administration.createAccount({ name: "A" })
+  const { key } = yield* openLedger.administration.createKey({
     account_id: id,
     name: "k",
     scopes: ["get-store"],
     budget_credits: 5_000
   })
-  const ledger = { ...whole, ...change(whole) }
+  const ledger = { ...openLedger, ...change(openLedger) }
   const reports: Array<string> = []
   const report = (message: string) => reports.push(message)
   const live = {
@@ -28,23 +28,23 @@ const openConnection = Effect.fnUntraced(function* (
     fault: () => undefined,
     unserved: () => new Set<string>()
   }
-  const turns = makeTurns()
+  const limiter = makeLimiter()
   const pipeline = makePipeline({
     live,
     ledger,
-    turns,
+    limiter,
     meters: makeMeters(),
     now: Date.now,
     publicUrl: undefined,
     run: Effect.runPromiseExit,
-    onAnswer: () => {},
+    onResponse: () => {},
     report
   })
   const assistants = makeAssistants({
     pipeline,
     routes,
     ledger,
-    turns,
+    limiter,
     dataHeaders: () => ({}),
     report,
     version: "1",
@@ -72,7 +72,7 @@ const openConnection = Effect.fnUntraced(function* (
 const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" })
 
 describe("the assistant connection", () => {
-  it.effect("answers 503 with Retry-After while the ledger is unavailable", () =>
+  it.effect("responds with 503 and Retry-After while the ledger is unavailable", () =>
     Effect.gen(function* () {
       const unavailable = new LedgerUnavailable({ action: "look up a key", cause: new Error("away") })
       const { post, reports } = yield* openConnection(() => ({ authenticate: () => Promise.reject(unavailable) }))
@@ -85,7 +85,7 @@ describe("the assistant connection", () => {
       assert.isEmpty(reports) // the ledger itself reports it
     }).pipe(Effect.scoped)
   )
-  it.effect("answers 500 to an unexpected error, hides its message and reports it to the operator", () =>
+  it.effect("responds with 500 to an unexpected error, hides its message and reports it to the operator", () =>
     Effect.gen(function* () {
       const { post, reports } = yield* openConnection(() => ({
         authenticate: () => Promise.reject(new Error("secret"))
@@ -96,13 +96,13 @@ describe("the assistant connection", () => {
       assert.notInclude(body, "secret")
     }).pipe(Effect.scoped)
   )
-  it.effect("answers 400 to an upload that is cut off, and reports nothing to the operator", () =>
+  it.effect("responds with 400 to an upload that is cut off, and reports nothing to the operator", () =>
     Effect.gen(function* () {
       const { post, reports } = yield* openConnection()
       const broken = new ReadableStream({
         start: (controller) => {
           controller.enqueue(new TextEncoder().encode(list.slice(0, 10)))
-          controller.error(new Error("the client has gone"))
+          controller.error(new Error("the client has disconnected"))
         }
       })
       const { body, headers, status } = yield* post(broken)

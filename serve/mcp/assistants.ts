@@ -1,7 +1,7 @@
 /**
  * `/mcp`: the Model Context Protocol over streamable HTTP. This module checks the HTTP side of a request: method,
  * origin, key. `exchange.ts` handles the message; it is loaded with the first message, because the protocol library
- * takes an eighth of a second to load. Requests are stateless and carry the key, so any of several servers can answer
+ * takes an eighth of a second to load. Requests are stateless and carry the key, so any of several servers can handle
  * any request.
  */
 import {
@@ -14,7 +14,7 @@ import {
   unknownKey
 } from "@larder/schemas"
 import { Cause } from "effect"
-import type { Answer, Assistants, PipelineNeeds, RequestPipeline, Route, Turns } from "../api/index.ts"
+import type { ApiResponse, Assistants, Limiter, PipelineNeeds, RequestPipeline, Route } from "../api/index.ts"
 import { type LedgerAccess, LedgerUnavailable, readBearerKey } from "../ledger/index.ts"
 import type { Exchange } from "./exchange.ts"
 
@@ -22,7 +22,7 @@ export interface AssistantNeeds {
   readonly pipeline: RequestPipeline
   readonly routes: ReadonlyArray<Route>
   readonly ledger: Pick<LedgerAccess, "authenticate" | "remaining">
-  readonly turns: Turns
+  readonly limiter: Limiter
   /** Data headers of the live generation, for responses that are not about one data set. */
   readonly dataHeaders: () => Readonly<Record<string, string>>
   readonly report: PipelineNeeds["report"]
@@ -61,7 +61,7 @@ export const makeAssistants = (needs: AssistantNeeds): Assistants => {
     return loading
   }
 
-  const respond = async (request: Request, isForeign: boolean, onDataHost: boolean): Promise<Answer> => {
+  const respond = async (request: Request, isForeign: boolean, onDataHost: boolean): Promise<ApiResponse> => {
     const { headers, method } = request
     if (isForeign) return refuse(originNotAllowed)
     if (method === "OPTIONS") return pipeline.free(204, "", preflight)
@@ -85,7 +85,7 @@ export const makeAssistants = (needs: AssistantNeeds): Assistants => {
   return async (request, onDataHost) => {
     const origin = request.headers.get("origin")
     const isForeign = origin !== null && !isAllowedOrigin(origin, origins)
-    const { body, headers, status, turn } = await respond(request, isForeign, onDataHost).catch(fail)
+    const { body, headers, status, permit } = await respond(request, isForeign, onDataHost).catch(fail)
     const {
       "access-control-allow-origin": _anyOrigin,
       "access-control-expose-headers": exposed,
@@ -99,7 +99,7 @@ export const makeAssistants = (needs: AssistantNeeds): Assistants => {
     return {
       status,
       body,
-      turn,
+      permit,
       headers: {
         ...others,
         ...(body !== "" && type !== undefined && { "content-type": type }),

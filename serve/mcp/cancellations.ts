@@ -4,10 +4,7 @@
  * later requests; servers store nothing about it, and accept any label. A notification that reaches another server than
  * its call cancels nothing; closing the stream does.
  */
-import { randomUUID } from "node:crypto"
 import type { RequestId } from "@modelcontextprotocol/server"
-
-export const newSession = (): string => randomUUID()
 
 /** A call of one client. */
 interface ClientCall {

@@ -2,7 +2,8 @@
  * Handles one HTTP request of the protocol, with a valid key. The protocol library responds with the tools that the
  * key's scopes allow, and a tool call goes through the request pipeline. Nothing is kept between requests.
  */
-import { type ApiError, tooLargeTogether, tooManyInFlight } from "@larder/schemas"
+import { randomUUID } from "node:crypto"
+import { type ApiError, resultsTooLarge, tooManyInFlight } from "@larder/schemas"
 import {
   createMcpHandler,
   isInitializeRequest,
@@ -13,13 +14,13 @@ import {
   readRequestBody
 } from "@modelcontextprotocol/server"
 import { Cause, Option, Schema } from "effect"
-import { type Answer, callerLeft, errorHeaders, type SharedTurn, type Turn } from "../api/index.ts"
+import { type ApiResponse, callerDisconnected, errorHeaders, type Permit, type SharedPermit } from "../api/index.ts"
 import type { ApiKeyView } from "../ledger/index.ts"
 import { readArguments } from "./arguments.ts"
 import type { AssistantNeeds } from "./assistants.ts"
-import { makeCancellations, newSession } from "./cancellations.ts"
+import { makeCancellations } from "./cancellations.ts"
 import { readMessage } from "./messages.ts"
-import { answerLegacy, checkBatch, makeServer, type ToolCall } from "./protocol.ts"
+import { checkBatch, makeServer, respondLegacy, type ToolCall } from "./protocol.ts"
 import { makeBodies, makeResult } from "./results.ts"
 import { makeTools } from "./tools.ts"
 
@@ -29,7 +30,7 @@ interface Caller {
   readonly onDataHost: boolean
 }
 
-export type Exchange = (request: Request, caller: Caller) => Promise<Answer>
+export type Exchange = (request: Request, caller: Caller) => Promise<ApiResponse>
 
 /** A message with a hundred long names, a cursor and the client's data about itself is many times smaller. */
 const maxMessageBytes = 256 * 1024
@@ -52,11 +53,11 @@ const singleCallHeaders: ReadonlySet<string> = new Set([
 ])
 
 /** A single call has the headers that the API would send; a batch has its total charge. */
-const callHeaders = (answers: ReadonlyArray<Answer>): Readonly<Record<string, string>> => {
-  const [answer, ...others] = answers
-  if (answer !== undefined && others.length === 0)
-    return Object.fromEntries(Object.entries(answer.headers).filter(([name]) => singleCallHeaders.has(name)))
-  const charged = answers.reduce((sum, { headers }) => sum + Number(headers["x-credits-charged"] ?? 0), 0)
+const callHeaders = (results: ReadonlyArray<ApiResponse>): Readonly<Record<string, string>> => {
+  const [result, ...others] = results
+  if (result !== undefined && others.length === 0)
+    return Object.fromEntries(Object.entries(result.headers).filter(([name]) => singleCallHeaders.has(name)))
+  const charged = results.reduce((sum, { headers }) => sum + Number(headers["x-credits-charged"] ?? 0), 0)
   return { "x-credits-charged": String(charged) }
 }
 
@@ -73,31 +74,31 @@ const decodeToolCall = Schema.decodeUnknownOption(ToolCallMessage)
 interface Progress {
   readonly bodies: ReturnType<typeof makeBodies>
   /** Responses of the API to the calls so far. */
-  readonly answers: Array<Answer>
-  turn?: Turn
+  readonly results: Array<ApiResponse>
+  permit?: Permit
 }
 
-/** Budget in bytes of data; `tooLargeTogether` states it. */
+/** Budget in bytes of data; `resultsTooLarge` states it. */
 const maxDataBytes = 8 * 2 ** 20
 /** A response is in memory three times: the data, and two copies, because MCP sends it as text and as a value. */
 const memoryFactor = 3
 
-/** The turn of one MCP request with all its calls, and the byte budget that its answers share. */
-const sharedTurn = (turn: Turn): SharedTurn => {
+/** The permit of one MCP request with all its calls, and the byte budget that their results share. */
+const sharePermit = (permit: Permit): SharedPermit => {
   let taken = 0
   return {
-    ...turn,
+    ...permit,
     take: (bytes) => {
       if (taken + bytes > maxDataBytes) return false
       taken += bytes
-      turn.setBytes(taken * memoryFactor)
+      permit.setBytes(taken * memoryFactor)
       return true
     }
   }
 }
 
 export const makeExchange = (needs: AssistantNeeds): Exchange => {
-  const { dataHeaders, ledger, pipeline, publicUrl, report, routes, turns, version } = needs
+  const { dataHeaders, ledger, pipeline, publicUrl, report, routes, limiter, version } = needs
   const tools = makeTools(routes)
   const routesByTool = new Map(tools.map(({ route, tool }) => [tool.name, route]))
   const listBytes = JSON.stringify(tools.map(({ tool }) => tool)).length
@@ -106,26 +107,26 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
   const serverFor = (
     { authorization, key, onDataHost }: Caller,
     session: string | undefined,
-    shared: SharedTurn,
-    { answers, bodies }: Progress
+    shared: SharedPermit,
+    { bodies, results }: Progress
   ) => {
     const clientCall = (id: ToolCall["id"]) => ({ keyId: key.id, session, id })
     const server = makeServer(version, {
       list: async () => {
-        if (!shared.take(listBytes)) throw new ProtocolError(ProtocolErrorCode.InternalError, tooLargeTogether.message)
+        if (!shared.take(listBytes)) throw new ProtocolError(ProtocolErrorCode.InternalError, resultsTooLarge.message)
         return tools.flatMap(({ route, tool }) => (key.scopes.has(route.endpoint.scope) ? [tool] : []))
       },
       call: async ({ arguments: given, id, name, signal }) => {
         const route = routesByTool.get(name)
         if (route === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`)
         const call = readArguments(route, given)
-        const answer = await cancellations.run(clientCall(id), signal, (signal) =>
-          pipeline.answer({ ...call, authorization, onDataHost, shared, signal })
+        const result = await cancellations.run(clientCall(id), signal, (signal) =>
+          pipeline.handle({ ...call, authorization, onDataHost, shared, signal })
         )
-        answers.push(answer)
-        if (answer.status === 499)
+        results.push(result)
+        if (result.status === 499)
           throw new ProtocolError(ProtocolErrorCode.InternalError, "The call was cancelled: nothing was charged")
-        return makeResult(bodies.replace(answer))
+        return makeResult(bodies.replace(result))
       }
     })
     server.setNotificationHandler("notifications/cancelled", ({ params }) => {
@@ -155,14 +156,14 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     const problem = checkBatch(message, request.headers.get("mcp-protocol-version"))
     if (problem !== undefined) return errorResponse(400, -32_600, `Invalid request: ${problem}`)
     const dataBytes = Math.min(expectedBytes(message, caller.onDataHost), maxDataBytes)
-    const turn = await turns.enter(caller.key, dataBytes * memoryFactor, request.signal)
-    if (turn === "late") return tooManyInFlight
-    if (turn === "left") return callerLeft
-    progress.turn = turn
-    const newServer = () => serverFor(caller, sessionOf(request), sharedTurn(turn), progress)
+    const permit = await limiter.acquire(caller.key, dataBytes * memoryFactor, request.signal)
+    if (permit === "overloaded") return tooManyInFlight
+    if (permit === "disconnected") return callerDisconnected
+    progress.permit = permit
+    const newServer = () => serverFor(caller, sessionOf(request), sharePermit(permit), progress)
     if (await isLegacyRequest(request, message)) {
-      const response = await answerLegacy(newServer(), request, message)
-      if (isInitializeRequest(message) && response.ok) response.headers.set("mcp-session-id", newSession())
+      const response = await respondLegacy(newServer(), request, message)
+      if (isInitializeRequest(message) && response.ok) response.headers.set("mcp-session-id", randomUUID())
       return response
     }
     const faults: Array<Error> = []
@@ -178,7 +179,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
   }
 
   return async (request, caller) => {
-    const progress: Progress = { bodies: makeBodies(), answers: [] }
+    const progress: Progress = { bodies: makeBodies(), results: [] }
     try {
       const response = await respond(request, caller, progress)
       const keyHeaders = {
@@ -189,15 +190,15 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
       if (!(response instanceof Response)) return pipeline.refuse(response, keyHeaders)
       const session = response.headers.get("mcp-session-id")
       const code = response.status < 500 ? "protocol_error" : "internal"
-      const answer = pipeline.free(response.status, progress.bodies.insert(await response.text()), {
+      const final = pipeline.free(response.status, progress.bodies.insert(await response.text()), {
         ...(session !== null && { "mcp-session-id": session }),
         ...(response.status >= 400 && errorHeaders(code, publicUrl)),
         ...keyHeaders,
-        ...callHeaders(progress.answers)
+        ...callHeaders(progress.results)
       })
-      return { ...answer, turn: progress.turn }
+      return { ...final, permit: progress.permit }
     } catch (cause) {
-      progress.turn?.end()
+      progress.permit?.release()
       throw cause
     }
   }

@@ -19,9 +19,9 @@ export const describeTool = ({ credits, description, order, response, summary, u
   [
     `${summary}. ${description}`,
     use,
-    `Answers \`${describeMembers(response)}\`.`,
+    `Returns \`${describeMembers(response)}\`.`,
     ...(order === undefined ? [] : [paging]),
-    `Costs ${credits} credits (${usd(credits)} USD) whatever the size of the answer; errors cost nothing.`
+    `Costs ${credits} credits (${usd(credits)} USD) whatever the size of the response; errors cost nothing.`
   ].join("\n\n")
 
 const prices = [...new Set(endpoints.map(({ credits }) => credits))]
@@ -32,11 +32,11 @@ const prices = [...new Set(endpoints.map(({ credits }) => credits))]
 const origins = new Intl.ListFormat("en-US").format(dataSets.map(({ origin }) => origin))
 
 /** A client shows this text about the whole server to its model. */
-export const instructions = `Larder answers from these data sets: ${origins}. All tools only read.
+export const instructions = `Larder returns data of these data sets: ${origins}. All tools only read.
 
-Every successful tool call spends real money of the key's owner: ${prices}, as the tool says. Listing tools is free, and so are errors. Each result says what it cost and what the key can still spend. Do not call to see what happens; ask for many series or a large page in one call rather than in many; ask the user before a job of more than a few dozen calls.
+Every successful tool call spends real money of the key's owner: ${prices}, as the tool states. Listing tools is free, and so are errors. Each result states what it cost and what the key can still spend. Do not call to see what happens; request many series or a large page in one call instead of many; ask the user before a job of more than a few dozen calls.
 
-Ids, slugs, metric names and cursors are opaque: take them from an earlier answer, never make them up. An error is { error: { type, message } }. Only "internal" is worth another try, after a pause that grows. "insufficient_balance" means that the balance or a budget of the key is used up, per day, week or month as the message says: stop, and tell the user. Numbers in the text of a result have the digits as published. A missing value is null. A tool that is named here or in a description but is not listed is outside this key's scopes: do without it, or tell the user.`
+Ids, slugs, metric names and cursors are opaque: use those of an earlier result, never make them up. An error is { error: { type, message } }. Retry only "internal", with growing pauses. "insufficient_balance" means that the balance or a budget of the key is used up, per day, week or month as the message states: stop, and tell the user. Numbers in the text of a result have the digits as published. A missing value is null. A tool that is named here or in a description but is not listed is outside this key's scopes: do without it, or tell the user.`
 
 export const costText = (charged: number, remaining: number) =>
   `Charged ${charged} credits (${usd(charged)} USD); the key can still spend ${remaining} (${usd(remaining)} USD).`

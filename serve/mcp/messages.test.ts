@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readMessage } from "./messages.ts"
 
-const problemOf = (text: string) => {
+const findProblem = (text: string) => {
   const result = readMessage(text)
   return "problem" in result ? result.problem : undefined
 }
@@ -30,18 +30,21 @@ describe("the text of a message", () => {
     ["{", "it is not JSON"],
     ["", "it is not JSON"],
     ['{"a":1}{"a":1}', "it is not JSON"]
-  ])("rejects %s with the problem: %s", (text, problem) => assert.strictEqual(problemOf(text), problem))
+  ])("rejects %s with the problem: %s", (text, problem) => assert.strictEqual(findProblem(text), problem))
   it("rejects a message that is nested more than 64 levels deep", () => {
     for (const brackets of [
       ["[", "]"],
       ['{"a":[', "]}"]
     ] as const) {
       const levelsPerPair = brackets[0].length > 1 ? 2 : 1
-      assert.isUndefined(problemOf(nested(64 / levelsPerPair, brackets)))
+      assert.isUndefined(findProblem(nested(64 / levelsPerPair, brackets)))
       for (const levels of [66, 2_200, 100_000])
-        assert.strictEqual(problemOf(nested(levels / levelsPerPair, brackets)), "it is nested more than 64 levels deep")
+        assert.strictEqual(
+          findProblem(nested(levels / levelsPerPair, brackets)),
+          "it is nested more than 64 levels deep"
+        )
     }
-    assert.strictEqual(problemOf(`[${nested(64, ["[", "]"])}]`), "it is nested more than 64 levels deep")
+    assert.strictEqual(findProblem(`[${nested(64, ["[", "]"])}]`), "it is nested more than 64 levels deep")
   })
   it("returns the id of a rejected message, if it has one", () => {
     for (const [id, expected] of [
@@ -54,6 +57,6 @@ describe("the text of a message", () => {
     assert.propertyVal(readMessage('[{"id":1,"id":2}]'), "id", null)
   })
   it("accepts strings of any length", () => {
-    assert.isUndefined(problemOf(JSON.stringify({ a: '\\"'.repeat(100_000), b: "x".repeat(200_000) })))
+    assert.isUndefined(findProblem(JSON.stringify({ a: '\\"'.repeat(100_000), b: "x".repeat(200_000) })))
   })
 })

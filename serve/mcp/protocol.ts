@@ -61,11 +61,11 @@ const whenDisconnected = ({ signal }: Request) =>
   })
 
 /**
- * Answers one request of the revisions with a handshake with one JSON body: the status is sent after the last charge is
- * durable. By default, the library would open an event stream, and send a 200, before the first call is read. Closes
- * the server, which also ends the calls of a caller that has disconnected.
+ * Responds to one request of the revisions with a handshake. The response is one JSON body, and its status is sent after
+ * the last charge is durable: by default, the library would open an event stream and send a 200 before the first read.
+ * Then closes the server, which also cancels the calls of a caller that has disconnected.
  */
-export const answerLegacy = async (server: Server, request: Request, message: unknown): Promise<Response> => {
+export const respondLegacy = async (server: Server, request: Request, message: unknown): Promise<Response> => {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
   try {

@@ -15,8 +15,8 @@ afterEach(() => {
   server?.close()
 })
 
-const listen = async (answer: RequestListener) => {
-  const newServer = createServer(answer)
+const listen = async (respond: RequestListener) => {
+  const newServer = createServer(respond)
   server = newServer
   await new Promise<void>((resolve) => newServer.listen(0, "127.0.0.1", resolve))
   const { port } = newServer.address() as AddressInfo
@@ -29,7 +29,7 @@ const serveError = (error: ApiError) =>
 
 const toolsAt = (url: string) => remoteTools({ url, key, version: "1" })
 const callAt = (url: string) => toolsAt(url).call({ name: "get_store", arguments: { id: "x" }, id: 1, signal })
-const messageOf = (promise: Promise<unknown>) =>
+const catchMessage = (promise: Promise<unknown>) =>
   promise.then(
     () => "no error",
     (error) => (error instanceof Error ? error.message : String(error))
@@ -40,13 +40,13 @@ describe("tools of an API", () => {
     const url = await serve(200, "")
     server?.close()
     assert.strictEqual(
-      await messageOf(callAt(url)),
+      await catchMessage(callAt(url)),
       `The API at ${url} cannot be reached (ECONNREFUSED). Start it, or name another with --url.`
     )
   })
   it("fails as unreachable when the API does not speak TLS", async () => {
     const url = (await serve(200, "")).replace("http:", "https:")
-    assert.match(await messageOf(callAt(url)), /cannot be reached \(ERR_SSL_/)
+    assert.match(await catchMessage(callAt(url)), /cannot be reached \(ERR_SSL_/)
   })
   it("says that a call may have been charged when its connection breaks", async () => {
     const closeEarly: RequestListener = (request) => request.resume().on("end", () => request.socket.destroy())
@@ -54,13 +54,13 @@ describe("tools of an API", () => {
       response.writeHead(200, { "content-length": "100" }).write("{")
       setImmediate(() => response.destroy())
     }
-    for (const answer of [closeEarly, truncate]) {
-      const url = await listen(answer)
+    for (const respond of [closeEarly, truncate]) {
+      const url = await listen(respond)
       assert.match(
-        await messageOf(callAt(url)),
+        await catchMessage(callAt(url)),
         /^The connection to the API at .* broke \(.*\)\. The call may have been/
       )
-      assert.match(await messageOf(toolsAt(url).list(signal)), /^The connection to the API at .* broke \([^)]*\)\.$/)
+      assert.match(await catchMessage(toolsAt(url).list(signal)), /^The connection to the API at .* broke \([^)]*\)\.$/)
     }
   })
   it.each([
@@ -69,8 +69,8 @@ describe("tools of an API", () => {
     ["a redirect", () => serve(302, "", { location: "/elsewhere" })]
   ])("asks whether the address is right when it leads to %s", async (_target, start) => {
     const url = await start()
-    assert.match(await messageOf(callAt(url)), /Is it the address of the API\?$/)
-    assert.match(await messageOf(toolsAt(url).list(signal)), /Is it the address of the API\?$/)
+    assert.match(await catchMessage(callAt(url)), /Is it the address of the API\?$/)
+    assert.match(await catchMessage(toolsAt(url).list(signal)), /Is it the address of the API\?$/)
   })
   it.each([unknownKey, overloaded])("returns a refusal with $status as the result of a tool", async (error) => {
     const url = await serveError(error)
@@ -78,18 +78,18 @@ describe("tools of an API", () => {
     assert.deepStrictEqual([isError, structuredContent], [true, JSON.parse(errorBody(error))])
     assert.deepInclude(_meta, { "larder/request_id": "req_1", "larder/error_code": error.code })
     assert.notInclude(JSON.stringify(content), key)
-    assert.strictEqual(await messageOf(toolsAt(url).list(signal)), error.message)
+    assert.strictEqual(await catchMessage(toolsAt(url).list(signal)), error.message)
   })
-  it("says that a call may have been charged when a proxy answers 504", async () => {
+  it("says that a call may have been charged when a proxy responds with 504", async () => {
     const url = await serve(504, "<h1>Gateway Time-out</h1>")
     assert.match(
-      await messageOf(callAt(url)),
+      await catchMessage(callAt(url)),
       /returned status 504, maybe from a proxy. A call may have been charged.$/
     )
   })
   it("passes on the message of a refusal without an id", async () => {
     const message = "A message has at most 1 byte"
     const url = await serve(413, JSON.stringify({ jsonrpc: "2.0", error: { code: -32_000, message }, id: null }))
-    assert.strictEqual(await messageOf(callAt(url)), message)
+    assert.strictEqual(await catchMessage(callAt(url)), message)
   })
 })

@@ -14,7 +14,7 @@ import {
   ProtocolErrorCode
 } from "@modelcontextprotocol/server"
 import { Option, Schema } from "effect"
-import type { Answer } from "../api/index.ts"
+import type { ApiResponse } from "../api/index.ts"
 import { parseJson } from "./messages.ts"
 import type { Tools } from "./protocol.ts"
 import { makeResult } from "./results.ts"
@@ -59,13 +59,13 @@ const notConnected =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|.*(TLS|SSL|CERT|UNABLE_TO_).*)$/
 
 /** The message of a refusal without a protocol message: a wrong key, or a server that cannot respond now. */
-const findRefusal = ({ body, status }: Pick<Answer, "body" | "status">): string | undefined => {
+const findRefusal = ({ body, status }: Pick<ApiResponse, "body" | "status">): string | undefined => {
   if (status !== 401 && status < 500) return undefined
   return Option.getOrUndefined(decodeRefusal(body))?.error.message
 }
 
 export const remoteTools = ({ key, url, version }: Remote): Tools => {
-  const send = async ({ method, name, params, signal }: Message): Promise<Answer> => {
+  const send = async ({ method, name, params, signal }: Message): Promise<ApiResponse> => {
     const _meta = {
       [PROTOCOL_VERSION_META_KEY]: revision,
       [CLIENT_INFO_META_KEY]: { name: "larder-serve mcp", version },
@@ -100,7 +100,7 @@ export const remoteTools = ({ key, url, version }: Remote): Tools => {
     return `The connection to the API at ${url} broke (${reason}).${charge}`
   }
 
-  const readResult = ({ body, status }: Answer): unknown => {
+  const readResult = ({ body, status }: ApiResponse): unknown => {
     const message = parseJson(body)?.value
     if (isJSONRPCResultResponse(message)) return message.result
     const { error } = Option.getOrElse(decodeProtocolRefusal(message), () => ({ error: undefined }))
@@ -116,9 +116,9 @@ export const remoteTools = ({ key, url, version }: Remote): Tools => {
     call: async ({ arguments: given, name, signal }) => {
       // the name is also sent in a header
       if (!/^[\w.-]+$/.test(name)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`)
-      const answer = await send({ method: "tools/call", name, params: { name, arguments: given }, signal })
-      if (findRefusal(answer) !== undefined) return makeResult(answer)
-      const result = readResult(answer)
+      const response = await send({ method: "tools/call", name, params: { name, arguments: given }, signal })
+      if (findRefusal(response) !== undefined) return makeResult(response)
+      const result = readResult(response)
       if (!isCallToolResult(result)) throw failure(`${url}/mcp returned something that is not a result of a tool`)
       const { _meta, content, isError, structuredContent } = result
       return { _meta, content, structuredContent, ...(isError !== undefined && { isError }) }

@@ -57,8 +57,8 @@ describe("a response as the result of a tool", () => {
 it("puts each body into the text as a string and as a value, with its digits as published", () => {
   const { insert, replace } = makeBodies()
   const first = '{"value":1.6140,"text":"a \\"quoted\\" $& word"}'
-  const answer = (body: string) => ({ status: 200, headers: {}, body })
-  const replaced = [answer(first), answer("{}")].map((response) => replace(response).body)
+  const makeResponse = (body: string) => ({ status: 200, headers: {}, body })
+  const replaced = [makeResponse(first), makeResponse("{}")].map((response) => replace(response).body)
   const text = JSON.stringify(replaced.map((body) => ({ text: body, structuredContent: JSON.parse(body) })))
   assert.strictEqual(
     insert(text),

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto"
 import type { CallToolResult } from "@modelcontextprotocol/server"
-import type { Answer } from "../api/index.ts"
+import type { ApiResponse } from "../api/index.ts"
 import { costText } from "./guidance.ts"
 
 const errorAdvice = (status: number) => {
@@ -20,7 +20,7 @@ const sampleNotice =
 
 const parseNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text))
 
-export const makeResult = ({ body, headers, status }: Answer): CallToolResult => {
+export const makeResult = ({ body, headers, status }: ApiResponse): CallToolResult => {
   const charged = parseNumber(headers["x-credits-charged"])
   const remaining = parseNumber(headers["x-credits-remaining"])
   const isError = status !== 200
@@ -56,9 +56,9 @@ export const makeBodies = () => {
   const placeholders = new RegExp(`"\\{\\\\"${name}\\\\":(\\d+)\\}"|\\{"${name}":(\\d+)\\}`, "g")
   return {
     /** Returns the response with a placeholder as its body. */
-    replace: (answer: Answer): Answer => ({
-      ...answer,
-      body: JSON.stringify({ [name]: bodies.push(answer.body) - 1 })
+    replace: (response: ApiResponse): ApiResponse => ({
+      ...response,
+      body: JSON.stringify({ [name]: bodies.push(response.body) - 1 })
     }),
     /** Returns the library's text with the bodies inserted. */
     insert: (text: string): string =>

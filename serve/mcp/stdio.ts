@@ -37,13 +37,14 @@ const readLines = (input: Readable, onLine: (text: string) => void, onEnd: (prob
 }
 
 /**
- * A transport with one message per line. When the client closes stdin, the library's own transport aborts unanswered
- * requests; while stdout is full, it adds two listeners for each response. This transport answers every request that it
- * has read before it closes. It reports a line that is not a message, and rejects it with its id if that can be read.
+ * A transport with one message per line. When the client closes stdin, the library's own transport aborts pending
+ * requests; while stdout is full, it adds two listeners for each response. This transport responds to every request
+ * that it has read before it closes. It reports a line that is not a message, and rejects it with its id if that can be
+ * read.
  */
 const lineTransport = (input: Readable, output: Writable, report: (problem: string) => void): Transport => {
-  /** Ids of unanswered requests. Two requests should not have the same id; if they do, both are answered. */
-  const unanswered: Array<unknown> = []
+  /** Ids of requests without a response. Two requests should not have the same id; if they do, both get a response. */
+  const pending: Array<unknown> = []
   let isAtEnd = false
   let isClosed = false
 
@@ -57,13 +58,13 @@ const lineTransport = (input: Readable, output: Writable, report: (problem: stri
     input.destroy()
     transport.onclose?.()
   }
-  const closeWhenAnswered = () => {
-    if (isAtEnd && unanswered.length === 0) close()
+  const closeWhenDone = () => {
+    if (isAtEnd && pending.length === 0) close()
   }
   const settle = (id: unknown) => {
-    const index = unanswered.indexOf(id)
-    if (index >= 0) unanswered.splice(index, 1)
-    closeWhenAnswered()
+    const index = pending.indexOf(id)
+    if (index >= 0) pending.splice(index, 1)
+    closeWhenDone()
   }
   const respond = (message: JSONRPCMessage & { readonly id?: unknown }) =>
     write(message).finally(() => settle(message.id))
@@ -71,7 +72,7 @@ const lineTransport = (input: Readable, output: Writable, report: (problem: stri
     report(`A line on stdin was ignored: ${problem}`)
     if (id === null) return
     const error = { code: ProtocolErrorCode.ParseError, message: `Parse error: ${problem}` }
-    unanswered.push(id)
+    pending.push(id)
     respond({ jsonrpc: "2.0", id, error }).catch(() => undefined) // an error of stdout closes the connection anyway
   }
   const receive = (line: string) => {
@@ -79,7 +80,7 @@ const lineTransport = (input: Readable, output: Writable, report: (problem: stri
     if ("problem" in read) return refuse(read.problem, read.id)
     const { message } = read
     if (!isSpecType.JSONRPCMessage(message)) return refuse("it is not a message of JSON-RPC 2.0", null)
-    if (isJSONRPCRequest(message)) unanswered.push(message.id)
+    if (isJSONRPCRequest(message)) pending.push(message.id)
     if (isJSONRPCNotification(message) && message.method === "notifications/cancelled")
       settle(message.params?.requestId) // a cancelled request gets no response
     transport.onmessage?.(message)
@@ -91,7 +92,7 @@ const lineTransport = (input: Readable, output: Writable, report: (problem: stri
       readLines(input, receive, (problem) => {
         if (problem !== undefined) transport.onerror?.(problem)
         isAtEnd = true
-        closeWhenAnswered()
+        closeWhenDone()
       })
     },
     send: async (message) => {

@@ -85,8 +85,8 @@ describe("the list of tools for assistants", () => {
   })
   it("lists the members of a result", () => {
     const { description = "" } = tools.find(({ name }) => name === "get_commodity_metric_values") ?? {}
-    assert.include(description, "Answers `{ data: [{ metric_name, unit, from, to, points: [{ date, value }] }] }`.")
-    for (const { description } of tools) assert.match(description ?? "", /Answers `\{ data: /)
+    assert.include(description, "Returns `{ data: [{ metric_name, unit, from, to, points: [{ date, value }] }] }`.")
+    for (const { description } of tools) assert.match(description ?? "", /Returns `\{ data: /)
   })
   it("fits into 20 kB, because every conversation of an assistant begins with it", () => {
     assert.isBelow(Buffer.byteLength(JSON.stringify({ jsonrpc: "2.0", id: 1, result: { tools } })), 20_000)

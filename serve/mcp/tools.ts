@@ -1,6 +1,6 @@
 /**
  * The tools, derived from the list of endpoints: one per endpoint, named like its operation. The input schema comes
- * from the parameters, and the description states the answer. Every conversation of an assistant starts with this list,
+ * from the parameters, and the description states the result. Every conversation of an assistant starts with this list,
  * so it is kept below 20 kB.
  */
 import { type Endpoint, idSources, jsonSchema } from "@larder/schemas"

@@ -20,15 +20,15 @@ export const checkpoint = (sqlite: Sqlite) => {
 const readState = (sqlite: Sqlite): string =>
   `${sqlite.commits()} ${sqlite.all("pragma data_version")[0]?.data_version}`
 
-/** `onFailure` receives the error of a full or missing disk: commits continue as long as the log can grow. */
+/** `onFailure` receives the error of a full or missing disk: commits still work while the log can grow. */
 export const keepLogShort = (sqlite: Sqlite, thread: Thread, onFailure: (error: unknown) => void) => {
-  let seen = readState(sqlite)
+  let lastState = readState(sqlite)
   let running: Promise<void> = Promise.resolve()
   const copy = async () => {
     try {
       const state = readState(sqlite)
-      if (state === seen) return
-      seen = state
+      if (state === lastState) return
+      lastState = state
       const { copied, pages } = await thread.run(import.meta.url, checkpoint)
       if (pages >= longLogPages && pages - copied <= maxPages) checkpoint(sqlite)
     } catch (error) {

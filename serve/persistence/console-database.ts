@@ -8,7 +8,7 @@ import { Context, Effect, Schema } from "effect"
 import type { WriteBatch } from "./encoded-rows.ts"
 import type { SqlCell } from "./sqlite.ts"
 
-/** The statement or transaction was rolled back, unless PostgreSQL committed it and only the answer was lost. */
+/** The statement or transaction was rolled back, unless PostgreSQL committed it and only its response was lost. */
 export class ConsoleUnavailable extends Schema.TaggedError<ConsoleUnavailable>()("ConsoleUnavailable", {
   cause: Schema.Defect()
 }) {
@@ -35,13 +35,13 @@ type RunStatement = (
   params: ReadonlyArray<SqlCell>
 ) => Effect.Effect<ReadonlyArray<unknown>, ConsoleUnavailable>
 
-export const makeStatements = (ask: RunStatement): Statements => ({
+export const makeStatements = (runStatement: RunStatement): Statements => ({
   all: (row, sql, params = []) =>
-    ask(sql, params).pipe(
+    runStatement(sql, params).pipe(
       Effect.flatMap((rows) => Schema.decodeUnknownEffect(Schema.Array(row))(rows)),
       Effect.catchTag("SchemaError", (error) => Effect.die(error)) // our SQL and our schema disagree: a bug
     ),
-  run: (sql, params = []) => Effect.map(ask(sql, params), (rows) => rows.length)
+  run: (sql, params = []) => Effect.map(runStatement(sql, params), (rows) => rows.length)
 })
 
 export class ConsoleDatabase extends Context.Service<

@@ -1,4 +1,4 @@
-/** What the thread of the ledger's file does for the console. */
+/** Work for the console in the thread of the ledger's file. */
 import { cellSeparator, rowSeparator, type WriteBatch } from "./encoded-rows.ts"
 import type { SqlCell, Sqlite, SqliteRow } from "./sqlite.ts"
 

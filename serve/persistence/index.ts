@@ -24,9 +24,9 @@ export { gatherCalls } from "./requests/gather-calls.ts"
 export {
   type CallsByStatus,
   lastUseDays,
-  type NotedRequest,
-  type PlaceInRequests,
-  RequestLog
+  RequestLog,
+  type RequestPosition,
+  type RequestRecord
 } from "./requests/request-log.ts"
 export { layerRequestLog } from "./requests/stored-requests.ts"
 export { isBusy, isDamaged, openSqlite, type SqlCell, type Sqlite, type SqliteRow } from "./sqlite.ts"

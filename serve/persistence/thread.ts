@@ -1,6 +1,6 @@
 /**
  * A thread with its own connection to a SQLite file, for work that would block requests. It runs exported functions
- * `(sqlite, …arguments) => answer` one after the other, and starts with the first call. Its writes to the file itself
+ * `(sqlite, …arguments) => result` one after the other, and starts with the first call. Its writes to the file itself
  * reach the disk with the next commit of the main thread.
  */
 import { once } from "node:events"
@@ -13,16 +13,16 @@ export interface Files {
   readonly sums?: string | undefined
 }
 
-/** Arguments and answers are copied between threads. */
-type Work<Arguments extends ReadonlyArray<unknown>, Answer> = (sqlite: Sqlite, ...args: Arguments) => Answer
+/** Arguments and results are copied between threads. */
+type Work<Arguments extends ReadonlyArray<unknown>, Result> = (sqlite: Sqlite, ...args: Arguments) => Result
 
 export interface Thread {
   /** `work` is exported by `module`, the URL of the file that defines it. */
-  readonly run: <Arguments extends ReadonlyArray<unknown>, Answer>(
+  readonly run: <Arguments extends ReadonlyArray<unknown>, Result>(
     module: string,
-    work: Work<Arguments, Answer>,
+    work: Work<Arguments, Result>,
     ...args: Arguments
-  ) => Promise<Awaited<Answer>>
+  ) => Promise<Awaited<Result>>
   readonly close: () => Promise<void>
 }
 
@@ -32,8 +32,8 @@ export interface ThreadTask {
   readonly name: string
   readonly args: ReadonlyArray<unknown>
 }
-export type TaskAnswer = { readonly id: number } & (
-  | { readonly answer: unknown }
+export type TaskResult = { readonly id: number } & (
+  | { readonly result: unknown }
   | { readonly error: { readonly message: string; readonly code: unknown } }
 )
 
@@ -42,23 +42,23 @@ const closedMessage = "the thread that reads the file was closed"
 export const makeThread = (files: Files): Thread => {
   let worker: Worker | undefined
   let isClosed = false
-  let last = 0
-  const waiting = new Map<number, PromiseWithResolvers<unknown>>()
+  let lastId = 0
+  const pending = new Map<number, PromiseWithResolvers<unknown>>()
 
   /** A failed worker exits later, when another one may already have replaced it. */
   const failAll = (failed: Worker, error: unknown) => {
     if (worker !== failed) return
     worker = undefined
-    for (const { reject } of waiting.values()) reject(error)
-    waiting.clear()
+    for (const { reject } of pending.values()) reject(error)
+    pending.clear()
   }
   const start = (): Worker => {
     const started = new Worker(new URL("./thread-main.ts", import.meta.url), { workerData: files })
-    started.on("message", (message: TaskAnswer) => {
-      const task = waiting.get(message.id)
-      waiting.delete(message.id)
-      if (waiting.size === 0 && !isClosed) started.unref() // lets the process end if it waits for nothing else
-      if ("answer" in message) task?.resolve(message.answer)
+    started.on("message", (message: TaskResult) => {
+      const task = pending.get(message.id)
+      pending.delete(message.id)
+      if (pending.size === 0 && !isClosed) started.unref() // lets the process end if it waits for nothing else
+      if ("result" in message) task?.resolve(message.result)
       else task?.reject(Object.assign(new Error(message.error.message), { code: message.error.code }))
     })
     started.on("error", (error) => failAll(started, error))
@@ -71,11 +71,11 @@ export const makeThread = (files: Files): Thread => {
       if (isClosed) return Promise.reject(new Error(closedMessage))
       worker ??= start()
       worker.ref()
-      const answer = Promise.withResolvers<unknown>()
-      const task: ThreadTask = { id: ++last, module, name: work.name, args }
-      waiting.set(task.id, answer)
+      const result = Promise.withResolvers<unknown>()
+      const task: ThreadTask = { id: ++lastId, module, name: work.name, args }
+      pending.set(task.id, result)
       worker.postMessage(task)
-      return answer.promise as Promise<never> // what `work` answers, copied
+      return result.promise as Promise<never> // the copied result of `work`
     },
     close: async () => {
       isClosed = true
@@ -89,12 +89,12 @@ export const makeThread = (files: Files): Thread => {
   }
 }
 
-export const inOwnThread = async <Arguments extends ReadonlyArray<unknown>, Answer>(
+export const inOwnThread = async <Arguments extends ReadonlyArray<unknown>, Result>(
   files: Files,
   module: string,
-  work: Work<Arguments, Answer>,
+  work: Work<Arguments, Result>,
   ...args: Arguments
-): Promise<Awaited<Answer>> => {
+): Promise<Awaited<Result>> => {
   const thread = makeThread(files)
   try {
     return await thread.run(module, work, ...args)

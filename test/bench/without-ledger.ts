@@ -4,7 +4,7 @@
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { scopes } from "@larder/schemas"
-import { listen, makeApi, makeMeters, makePipeline, makeReadModel, makeTurns, routes } from "@larder/serve/api"
+import { listen, makeApi, makeLimiter, makeMeters, makePipeline, makeReadModel, routes } from "@larder/serve/api"
 import { addDocs } from "@larder/serve/docs"
 import type { LedgerAccess } from "@larder/serve/ledger"
 import { makeAssistants } from "@larder/serve/mcp"
@@ -26,16 +26,16 @@ const open = Effect.gen(function* () {
   const layout = yield* layoutOf(process.argv[2] ?? "")
   const live = yield* watchLive(layout, makeReadModel(layout))
   const context = yield* Effect.context<never>()
-  const turns = makeTurns()
+  const limiter = makeLimiter()
   const pipeline = makePipeline({
     live,
     ledger,
-    turns,
+    limiter,
     meters: makeMeters(),
     now: Date.now,
     publicUrl: undefined,
     run: Effect.runPromiseExitWith(context),
-    onAnswer: () => {},
+    onResponse: () => {},
     report
   })
   const version = "bench"
@@ -43,7 +43,7 @@ const open = Effect.gen(function* () {
     pipeline,
     routes,
     ledger,
-    turns,
+    limiter,
     dataHeaders: () => ({}),
     report,
     version,
@@ -55,7 +55,7 @@ const open = Effect.gen(function* () {
     routes,
     assistants,
     docs: addDocs,
-    turns,
+    limiter,
     report,
     version,
     dataHost: undefined,

@@ -1,4 +1,4 @@
-/** The administrative commands, without a server and beside one. */
+/** The administrative commands, with and without a running server. */
 import { spawn } from "node:child_process"
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
@@ -7,12 +7,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { scopes } from "@larder/schemas"
 import { openEmbeddedLedger } from "@larder/serve/ledger"
 import { Effect } from "effect"
-import { larderInAHome } from "./larder.ts"
+import { useLarderHome } from "./larder.ts"
 
-const { json, larder, ledgerFolder, server, serverProcess } = larderInAHome()
+const { json, larder, ledgerFolder, server, serverProcess } = useLarderHome()
 const controlFile = () => path.join(ledgerFolder(), "control.json")
 
-const anAccountWithKey = async () => {
+const createAccountAndKey = async () => {
   const account = await json(["accounts", "create", "--name", "Ann Co"])
   const key = await json([
     "keys",
@@ -35,7 +35,7 @@ describe("an administrative command", () => {
     const nothing = await larder(["accounts", "list"])
     assert.match(nothing.stdout, /no accounts yet. Create one with: larder-serve accounts create/)
 
-    const { account, key } = await anAccountWithKey()
+    const { account, key } = await createAccountAndKey()
     assert.match(account.id, /^acct_[A-Za-z0-9]{20}$/)
     assert.strictEqual(account.balance_credits, 5000)
     assert.match(key.key, /^svc_data_[A-Za-z0-9]{64}$/)
@@ -50,8 +50,8 @@ describe("an administrative command", () => {
     assert.isFalse(files.some((bytes) => bytes.includes(key.key.slice(9, -4))))
   })
 
-  it("changes a running server at once, and exports the same ledger beside it and without it", async () => {
-    const { account, key } = await anAccountWithKey()
+  it("changes a running server immediately, and exports the same ledger with and without it", async () => {
+    const { account, key } = await createAccountAndKey()
     const { call, end } = await server()
     assert.strictEqual(statSync(controlFile()).mode & 0o777, 0o600)
     assert.deepStrictEqual([await call(key.key), await call(key.key)], ["charged", "charged"])
@@ -69,12 +69,12 @@ describe("an administrative command", () => {
       [key.last4, ["get-store", "get-product"], 0.3, false]
     )
 
-    const beside = await larder(["ledger", "export", "--account", account.id, "--json"])
+    const throughServer = await larder(["ledger", "export", "--account", account.id, "--json"])
     await end()
     assert.throws(() => statSync(controlFile()), /ENOENT/)
-    const alone = await larder(["ledger", "export", "--account", account.id, "--json"])
-    assert.strictEqual(alone.stdout, beside.stdout)
-    const lines = alone.stdout
+    const withoutServer = await larder(["ledger", "export", "--account", account.id, "--json"])
+    assert.strictEqual(withoutServer.stdout, throughServer.stdout)
+    const lines = withoutServer.stdout
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line))
@@ -91,8 +91,8 @@ describe("an administrative command", () => {
     assert.strictEqual(new Set(lines.slice(1, 4).map((entry) => entry.request_id)).size, 3)
   })
 
-  it("finds every charge of a server that was killed, and ignores the control file that it left", async () => {
-    const { account, key } = await anAccountWithKey()
+  it("reads every charge of a killed server, and ignores the control file that it left behind", async () => {
+    const { account, key } = await createAccountAndKey()
     const killed = await serverProcess()
     await killed.call(key.key)
     await killed.kill()
@@ -111,7 +111,7 @@ describe("an administrative command", () => {
       const second = json(["accounts", "create", "--name", "b"]).finally(() => {
         isDone = true
       })
-      yield* Effect.sleep("1 second") // in which it would end
+      yield* Effect.sleep("1 second") // long enough for the second command, if it did not wait
       assert.isFalse(isDone)
       yield* administration.createAccount({ name: "a" })
       return { second }
@@ -124,7 +124,7 @@ describe("an administrative command", () => {
 
 describe("a list of keys", () => {
   it("shows for each key whether it is active, paused, expiring or revoked", async () => {
-    const { account } = await anAccountWithKey()
+    const { account } = await createAccountAndKey()
     const create = ["keys", "create", "--account", account.id, "--scopes", "all"]
     await json([...create, "--name", "paused", "--budget-usd", "0"])
     const gone = await json([...create, "--name", "gone", "--budget-usd", "0"])
@@ -145,16 +145,16 @@ describe("a list of keys", () => {
     ])
   })
 
-  it("shows budgets per day and week beside the month, and the key that was replaced while it is accepted", async () => {
-    const { key } = await anAccountWithKey()
+  it("shows daily, weekly and monthly budgets, and a former key while it is accepted", async () => {
+    const { key } = await createAccountAndKey()
     const edit = (...budgets: ReadonlyArray<string>) => larder(["keys", "edit", "--key", key.id, ...budgets])
     const edited = await edit("--daily-budget-usd", "0.1", "--weekly-budget-usd", "0.2")
     assert.include(edited.stdout, "scopes all, 0.1 USD a day, 0.2 USD a week, 0.25 USD a month")
     const { stdout } = await larder(["keys", "rotate", "--key", key.id, "--overlap", "1.5"])
-    const [secret = "", ...told] = stdout.trim().split("\n")
+    const [secret = "", ...output] = stdout.trim().split("\n")
     assert.match(secret, /^svc_data_[A-Za-z0-9]{64}$/)
     assert.notStrictEqual(secret, key.key)
-    assert.match(told.join(" "), /The former key \(…\w{4}\) is accepted until 20\d\d-/)
+    assert.match(output.join(" "), /The former key \(…\w{4}\) is accepted until 20\d\d-/)
     const list = await larder(["keys", "list", "--account", key.account_id])
     assert.match(list.stdout, /active, …\w{4} until 20\d\d-/)
     assert.include(list.stdout, "0 of 0.25 USD, week 0 of 0.2, today 0 of 0.1")
@@ -164,8 +164,8 @@ describe("a list of keys", () => {
     assert.strictEqual(refused.code, 2)
   })
 
-  it("shows the end of a key that was moved and removed", async () => {
-    const { key } = await anAccountWithKey()
+  it("shows a changed and a removed expiry of a key", async () => {
+    const { key } = await createAccountAndKey()
     const edit = (end: string) => json(["keys", "edit", "--key", key.id, "--expires-at", end])
     assert.strictEqual((await edit("2100-01-31T00:00:00Z")).expires_at, "2100-01-31T00:00:00.000Z")
     assert.isNull((await edit("never")).expires_at)
@@ -180,14 +180,14 @@ describe("a list of keys", () => {
 })
 
 describe("the control channel", () => {
-  it("answers only with its token (else 401) and only under a loopback name (else 403)", async () => {
+  it("accepts requests only with its token (otherwise 401) and only under a loopback name (otherwise 403)", async () => {
     await server()
     const { token, url } = JSON.parse(readFileSync(controlFile(), "utf8"))
-    const ask = async (headers: Record<string, string>) =>
+    const request = async (headers: Record<string, string>) =>
       (await fetch(`${url}/listAccounts`, { method: "POST", body: "{}", headers })).status
-    assert.strictEqual(await ask({ authorization: `Bearer ${token}` }), 200)
-    assert.strictEqual(await ask({ authorization: "Bearer guess" }), 401)
-    assert.strictEqual(await ask({}), 401)
+    assert.strictEqual(await request({ authorization: `Bearer ${token}` }), 200)
+    assert.strictEqual(await request({ authorization: "Bearer guess" }), 401)
+    assert.strictEqual(await request({}), 401)
     // fetch does not let a caller choose the Host header
     const child = spawn(process.execPath, ["-e", hostProbe, url, token])
     assert.strictEqual(await text(child.stdout), "403")
@@ -204,7 +204,7 @@ const hostProbe = `
 `
 
 describe("an administrative command that fails", () => {
-  it("exits with 2 and prints the usage on stderr when its arguments are wrong", async () => {
+  it("exits with 2 and prints the usage on stderr if its arguments are wrong", async () => {
     for (const args of [
       ["keys"],
       ["keys", "create", "--account", "acct_a", "--name", "k", "--scopes", "nope", "--budget-usd", "1"],
@@ -222,7 +222,7 @@ describe("an administrative command that fails", () => {
     }
   })
 
-  it("exits with 1 and says what to do when the account or the key does not exist", async () => {
+  it("exits with 1 and advises what to do if the account or the key does not exist", async () => {
     const noAccount = await larder(["keys", "list", "--account", "acct_a"])
     assert.deepStrictEqual(noAccount, {
       code: 1,
@@ -234,12 +234,12 @@ describe("an administrative command that fails", () => {
     assert.match(noKey.stderr, /^larder-serve: There is no key svc_data_…\. --key takes the id of a key \(key_…\)/)
   })
 
-  it("exits with 1 and says so when another process holds the ledger", async () => {
+  it("exits with 1 and says that another process holds the ledger", async () => {
     const { end } = await server()
     writeFileSync(controlFile(), JSON.stringify({ url: "http://127.0.0.1:9", token: "stale" }))
     const { code, stderr } = await larder(["accounts", "list"])
     assert.strictEqual(code, 1)
-    assert.match(stderr, /is in use by another process, which does not answer as larder-serve does/)
+    assert.match(stderr, /is in use by another process, which does not respond like larder-serve/)
     await end()
   })
 })

@@ -1,4 +1,4 @@
-/** Bundled samples that somebody reads by hand are samples all the same: their generated numbers are never taken for a source's. */
+/** Bundled samples stay marked as samples when a user reads them explicitly, so that nobody takes generated numbers for real. */
 import { cpSync, readdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -7,22 +7,22 @@ import { everyFeed, writeRecordings } from "../support/pipelines/commodity-paylo
 import { run } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 
-const samplesOf = (pipeline: string) => path.join(repository, "pipelines", pipeline, "samples")
-const zips = path.join(samplesOf("branded-foods"), "fdc.nal.usda.gov/fdc-datasets")
+const getSamplesFolder = (pipeline: string) => path.join(repository, "pipelines", pipeline, "samples")
+const zips = path.join(getSamplesFolder("branded-foods"), "fdc.nal.usda.gov/fdc-datasets")
 const aZip = path.join(zips, readdirSync(zips).find((name) => name.endsWith(".zip")) ?? "")
 
-const marks = [
+const originQueries = [
   "select distinct origin from ingest.raw_file",
   "select origin from ingest.run",
   "select origin, is_sample, licence from ingest.data_set"
 ]
 
-describe("bundled samples that are read by hand", () => {
-  /** A store list of somebody's own beside it, which names a bundled file. */
-  const ownList = () => {
+describe("bundled samples that a user reads explicitly", () => {
+  /** Writes a user's store list that names a copy of a bundled file. */
+  const writeOwnList = () => {
     const folder = makeTestFolder()
     cpSync(
-      path.join(samplesOf("storefronts"), "harbour-bakery.example/products_export.csv"),
+      path.join(getSamplesFolder("storefronts"), "harbour-bakery.example/products_export.csv"),
       path.join(folder, "own.csv")
     )
     const store = { domain: "own.example", name: "Own", kind: "shopify-csv", location: "own.csv" }
@@ -30,21 +30,21 @@ describe("bundled samples that are read by hand", () => {
     return path.join(folder, "stores.json")
   }
   it.each<readonly [string, () => ReadonlyArray<string>]>([
-    ["as a recording", () => ["commodities", "--replay", samplesOf("commodities")]],
+    ["as a recording", () => ["commodities", "--replay", getSamplesFolder("commodities")]],
     ["as a release", () => ["branded-foods", "--file", aZip]],
-    ["by a store list", () => ["storefronts", "--stores", ownList()]]
+    ["by a store list", () => ["storefronts", "--stores", writeOwnList()]]
   ])("are marked as samples %s", async (_, args) => {
     const home = makeTestFolder()
-    const ran = await run("larder-ingest", [...args(), "--json"], { LARDER_HOME: home })
-    assert.strictEqual(ran.code, 0, ran.stderr)
-    assert.strictEqual(recordOf(ran).origin, "sample")
-    const [files, runs, [dataSet] = []] = await query(home, ...marks)
+    const result = await run("larder-ingest", [...args(), "--json"], { LARDER_HOME: home })
+    assert.strictEqual(result.code, 0, result.stderr)
+    assert.strictEqual(recordOf(result).origin, "sample")
+    const [files, runs, [dataSet] = []] = await query(home, ...originQueries)
     assert.deepStrictEqual([files, runs], [[{ origin: "sample" }], [{ origin: "sample" }]])
     assert.deepInclude(dataSet, { origin: "sample", is_sample: true })
     assert.match(String(dataSet?.licence), /^Generated values: MIT\. All others: /)
   })
 
-  it("are not mixed with what was read live", async () => {
+  it("are not mixed with live data", async () => {
     const home = makeTestFolder()
     const folder = makeTestFolder()
     writeFileSync(path.join(folder, "rye.csv"), "Handle,Title,Variant Price\nrye,Rye bread,2.50\n")
@@ -53,7 +53,7 @@ describe("bundled samples that are read by hand", () => {
     const list = path.join(folder, "stores.json")
     const live = await run("larder-ingest", ["storefronts", "--stores", list], { LARDER_HOME: home })
     assert.strictEqual(live.code, 0, live.stderr)
-    const replayed = await run("larder-ingest", ["storefronts", "--replay", samplesOf("storefronts")], {
+    const replayed = await run("larder-ingest", ["storefronts", "--replay", getSamplesFolder("storefronts")], {
       LARDER_HOME: home
     })
     assert.strictEqual(replayed.code, 2)
@@ -63,23 +63,28 @@ describe("bundled samples that are read by hand", () => {
     )
   })
 
-  it("keep their mark in a data set that is rebuilt", async () => {
+  it("keep their mark in a rebuilt data set", async () => {
     const home = makeTestFolder()
-    await run("larder-ingest", ["storefronts", "--stores", ownList()], { LARDER_HOME: home })
+    await run("larder-ingest", ["storefronts", "--stores", writeOwnList()], { LARDER_HOME: home })
     const again = await run("larder-ingest", ["rebuild"], { LARDER_HOME: home })
     assert.strictEqual(again.code, 0, again.stderr)
-    const [runs, files, [dataSet] = []] = await query(home, marks[1] ?? "", marks[0] ?? "", marks[2] ?? "")
+    const [runs, files, [dataSet] = []] = await query(
+      home,
+      originQueries[1] ?? "",
+      originQueries[0] ?? "",
+      originQueries[2] ?? ""
+    )
     assert.deepStrictEqual([runs, files], [[{ origin: "sample" }], [{ origin: "sample" }]])
     assert.deepInclude(dataSet, { origin: "sample", is_sample: true })
   })
 
-  it("are told apart from a user's own recordings, which stay marked as replayed", async () => {
+  it("are distinguished from a user's own recordings, which stay marked as replayed", async () => {
     const home = makeTestFolder()
     const folder = makeTestFolder()
     writeRecordings(folder, everyFeed())
-    const ran = await run("larder-ingest", ["commodities", "--replay", folder, "--json"], { LARDER_HOME: home })
-    assert.strictEqual(recordOf(ran).origin, "replay", ran.stderr)
-    const [files] = await query(home, marks[0] ?? "")
+    const result = await run("larder-ingest", ["commodities", "--replay", folder, "--json"], { LARDER_HOME: home })
+    assert.strictEqual(recordOf(result).origin, "replay", result.stderr)
+    const [files] = await query(home, originQueries[0] ?? "")
     assert.deepStrictEqual(files, [{ origin: "replay" }])
   })
 })

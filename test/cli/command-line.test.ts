@@ -7,14 +7,14 @@ import { assert, describe, it } from "@effect/vitest"
 const file = fileURLToPath(new URL("../support/warehouse/ending-program.ts", import.meta.url))
 const start = (...args: ReadonlyArray<string>) => spawn(process.execPath, [file, ...args])
 
-const program = async (...args: ReadonlyArray<string>) => {
+const runProgram = async (...args: ReadonlyArray<string>) => {
   const child = start(...args)
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")])
   return { code, stdout, stderr }
 }
 
-/** What it writes to a terminal of its own. */
-const onTerminal = async (...args: ReadonlyArray<string>) => {
+/** Runs it on a terminal of its own, and returns the output. */
+const runOnTerminal = async (...args: ReadonlyArray<string>) => {
   const child = spawn("python3", [
     "-c",
     "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]))",
@@ -22,17 +22,17 @@ const onTerminal = async (...args: ReadonlyArray<string>) => {
     file,
     ...args
   ])
-  const [written] = await Promise.all([text(child.stdout), once(child, "exit")])
-  return written
+  const [output] = await Promise.all([text(child.stdout), once(child, "exit")])
+  return output
 }
 
 describe("a command", () => {
   it("prints its result on stdout and exits with 0", async () => {
-    assert.deepStrictEqual(await program("end", "succeed"), { code: 0, stdout: "result\n", stderr: "" })
+    assert.deepStrictEqual(await runProgram("end", "succeed"), { code: 0, stdout: "result\n", stderr: "" })
   })
 
   it("prints an expected failure in one line without a stack, and exits with 1", async () => {
-    assert.deepStrictEqual(await program("end", "fail"), {
+    assert.deepStrictEqual(await runProgram("end", "fail"), {
       code: 1,
       stdout: "",
       stderr: "program: the file is empty. Write something into it\n"
@@ -40,25 +40,25 @@ describe("a command", () => {
   })
 
   it("exits with the code of the error, here 3", async () => {
-    assert.strictEqual((await program("end", "fail-checks")).code, 3)
+    assert.strictEqual((await runProgram("end", "fail-checks")).code, 3)
   })
 
   it("prints a bug with its stack on stderr, and exits with 1", async () => {
-    const { code, stderr, stdout } = await program("end", "die")
+    const { code, stderr, stdout } = await runProgram("end", "die")
     assert.deepStrictEqual([code, stdout], [1, ""])
     assert.match(stderr, /a defect in this program/)
     assert.match(stderr, /ending-program\.ts:\d+/)
   })
 
   it("prints the help and the version on stdout on request", async () => {
-    const help = await program("--help")
+    const help = await runProgram("--help")
     assert.deepStrictEqual([help.code, help.stderr], [0, ""])
     assert.match(help.stdout, /USAGE/)
-    assert.deepStrictEqual(await program("--version"), { code: 0, stdout: "program v1.2.3\n", stderr: "" })
+    assert.deepStrictEqual(await runProgram("--version"), { code: 0, stdout: "program v1.2.3\n", stderr: "" })
   })
 
-  it("exits with 2 and prints the help on stderr when it is called without a command", async () => {
-    const { code, stderr, stdout } = await program()
+  it("exits with 2 and prints the help on stderr without a command", async () => {
+    const { code, stderr, stdout } = await runProgram()
     assert.deepStrictEqual([code, stdout], [2, ""])
     assert.match(stderr, /USAGE[\s\S]*SUBCOMMANDS/)
   })
@@ -73,8 +73,8 @@ describe("a command", () => {
     [["end", "succeed", "--nothing"], "program end: there is no --nothing"],
     [["end", "succeed", "twice"], "program end: unexpected: twice"],
     [["end"], "program end: how is missing"]
-  ])("exits with 2 and prints only what is wrong when it is called as %j", async (args, line) => {
-    const { code, stderr, stdout } = await program(...args)
+  ])("exits with 2 and prints only the mistake for the arguments %j", async (args, line) => {
+    const { code, stderr, stdout } = await runProgram(...args)
     assert.deepStrictEqual([code, stdout], [2, ""])
     const command = line.slice(0, line.indexOf(":"))
     assert.strictEqual(stderr, `${line}\nTry: ${command} --help\n`)
@@ -88,7 +88,7 @@ describe("a command", () => {
     assert.strictEqual((await exit)[0], 130)
   })
 
-  it("exits with 0 and without an error when its reader closes the output", async () => {
+  it("exits with 0 and without an error if its reader closes the output", async () => {
     const child = start("end", "talk")
     const exit = once(child, "exit")
     const errors = text(child.stderr)
@@ -97,15 +97,15 @@ describe("a command", () => {
     assert.deepStrictEqual([(await exit)[0], await errors], [0, ""])
   })
 
-  it("logs to stderr as JSON when stderr is not a terminal", async () => {
-    const { stderr, stdout } = await program("end", "log")
+  it("logs to stderr as JSON if stderr is not a terminal", async () => {
+    const { stderr, stdout } = await runProgram("end", "log")
     assert.strictEqual(stdout, "")
     const { annotations, level, message } = JSON.parse(stderr)
     assert.deepStrictEqual([level, message, annotations], ["INFO", "fetched", { feed: "gov-mars/1603", rows: 3 }])
   })
 
   it("logs a line of plain text to a terminal", async () => {
-    const written = await onTerminal("end", "log")
-    assert.match(written, /^\d\d:\d\d:\d\d {2}info {2}fetched {2}feed=gov-mars\/1603 rows=3\r?\n$/)
+    const output = await runOnTerminal("end", "log")
+    assert.match(output, /^\d\d:\d\d:\d\d {2}info {2}fetched {2}feed=gov-mars\/1603 rows=3\r?\n$/)
   })
 })

@@ -1,4 +1,4 @@
-/** What an operator does with generations: lists them, goes back to one, and repairs a part that is damaged. */
+/** Listing generations, rolling back to one, and repairing a damaged part. */
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -7,10 +7,10 @@ import { makeTestFolder, query } from "../end-to-end/ingesting.ts"
 import { goodZip, load } from "../end-to-end/small-releases.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { run } from "../support/programs.ts"
-import { aHome, partOf, partsOf, rowsOf } from "./published.ts"
+import { findPart, findParts, queryRows, useSampleHome } from "./published.ts"
 
-/** Moments and sizes differ from run to run. */
-const withoutFigures = (stdout: string) =>
+/** Hides times and sizes, which differ from run to run. */
+const hideFigures = (stdout: string) =>
   stdout
     .trimEnd()
     .split("\n")
@@ -28,22 +28,22 @@ const published = [
 ]
 
 describe("larder-ingest generations", () => {
-  it("says what to run when there is none", async () => {
+  it("says which command to run if there is none", async () => {
     const { code, stdout } = await run("larder-ingest", ["generations"], { LARDER_HOME: makeTestFolder() })
     assert.deepStrictEqual([code, stdout], [0, "No generation yet. Run: npx larder-ingest\n"])
   })
 
   it("lists an idle run, which has no size and changes no live data", async () => {
-    const { call } = aHome()
+    const { call } = useSampleHome()
     assert.strictEqual((await call("storefronts")).code, 0)
-    assert.deepStrictEqual(withoutFigures((await call("generations")).stdout), [
+    assert.deepStrictEqual(hideFigures((await call("generations")).stdout), [
       ...published,
       "  larder-000004  storefronts: unchanged, 0 new rows"
     ])
   })
 
   it("prints one JSON array with --json", async () => {
-    const { json } = aHome()
+    const { json } = useSampleHome()
     const [first, ...others] = await json("generations")
     assert.lengthOf(others, 2)
     const { bytes, made_at, made_by, run_id, ...rest } = first
@@ -67,15 +67,15 @@ describe("larder-ingest generations", () => {
 })
 
 describe("larder-ingest rollback", () => {
-  it("undoes what was published last, and the list and the runs say so, with the note", async () => {
-    const { call, home } = aHome()
+  it("undoes the last publication, and the list and the runs record it, with the note", async () => {
+    const { call, home } = useSampleHome()
     const { code, stderr, stdout } = await call("rollback", "--note", "wrong currency")
     assert.deepStrictEqual([code, stderr], [0, ""])
     assert.strictEqual(
       stdout,
       "larder-000004 is live: storefronts is no longer loaded. Servers follow at once. The next run starts from there.\n"
     )
-    assert.deepStrictEqual(withoutFigures((await call("generations")).stdout), [
+    assert.deepStrictEqual(hideFigures((await call("generations")).stdout), [
       ...published.slice(0, 2),
       "  larder-000003  storefronts: published, 233 new rows, … KiB, rolled back by larder-000004",
       "  larder-000004  rollback of storefronts to before its first run (somebody), wrong currency"
@@ -106,7 +106,7 @@ describe("larder-ingest rollback", () => {
   })
 
   it("restores any kept generation, older or newer, in all data sets that differ from it", async () => {
-    const { home, json } = aHome()
+    const { home, json } = useSampleHome()
     assert.deepStrictEqual(await json("rollback", "--to", "larder-000001"), {
       generation: "larder-000004",
       data_sets: { "branded-foods": null, storefronts: null }
@@ -123,7 +123,7 @@ describe("larder-ingest rollback", () => {
     assert.deepStrictEqual(
       runs?.map(({ rolled_back_by }) => rolled_back_by),
       [null, null, null],
-      "what was gone back from counts again"
+      "the rolled back runs count again"
     )
     assert.deepStrictEqual(versions, [
       { pipeline: "commodities", generation: "larder-000001" },
@@ -133,14 +133,14 @@ describe("larder-ingest rollback", () => {
   })
 
   it("changes only one data set with --only, and the next run publishes its rows again", async () => {
-    const { call, home, json } = aHome()
+    const { call, home, json } = useSampleHome()
     assert.deepStrictEqual(await json("rollback", "--only", "storefronts"), {
       generation: "larder-000004",
       data_sets: { storefronts: null }
     })
     const again = await json("storefronts")
     assert.deepInclude(again, { outcome: "published", generation: "larder-000005", rows_loaded: 233 })
-    assert.deepStrictEqual(withoutFigures((await call("generations")).stdout), [
+    assert.deepStrictEqual(hideFigures((await call("generations")).stdout), [
       ...published.slice(0, 2),
       "  larder-000003  storefronts: published, 233 new rows, … KiB, rolled back by larder-000004",
       "  larder-000004  rollback of storefronts to before its first run (somebody)",
@@ -165,37 +165,37 @@ describe("larder-ingest rollback", () => {
     [["--to", "x"], 2, /--to cannot be "x": expected a generation, such as 41 or larder-000041$/m],
     [["--only", "nuts"], 2, /--only cannot be "nuts"/]
   ])("changes nothing with %j, and says why", async (args, expected, message) => {
-    const { call, home } = aHome()
+    const { call, home } = useSampleHome()
     const { code, stderr, stdout } = await call("rollback", ...args)
     assert.deepStrictEqual([code, stdout], [expected, ""])
     assert.match(stderr, message)
     assert.lengthOf(readdirSync(path.join(home, "warehouse/generations")), 3)
   })
 
-  it("lets the next run read a payload again when its run was rolled back", async () => {
-    const { call, home } = aHome()
-    const readings = async () => {
+  it("makes the next run read a payload of a rolled back run again", async () => {
+    const { call, home } = useSampleHome()
+    const countReadings = async () => {
       const butter = "metric_name = 'butter_exch_spot_close_daily' and observed_on = '2026-09-30'"
       const [rows] = await query(home, `select count(*)::integer as readings from commodity.price where ${butter}`)
       return rows?.[0]?.readings
     }
     await addGeneration(home, ["2026-09-30"])
     assert.strictEqual((await call("rollback")).code, 0)
-    assert.strictEqual(await readings(), 0)
+    assert.strictEqual(await countReadings(), 0)
     await addGeneration(home, ["2026-09-30"])
-    assert.strictEqual(await readings(), 1)
+    assert.strictEqual(await countReadings(), 1)
   })
 
-  it("says so when there is no generation yet", async () => {
+  it("says that there is no generation yet", async () => {
     const { code, stderr } = await run("larder-ingest", ["rollback"], { LARDER_HOME: makeTestFolder() })
     assert.strictEqual(code, 1)
     assert.match(stderr, /There is no data in .+warehouse yet\. Run: npx larder-ingest$/m)
   })
 
   it("refuses a generation whose parts are damaged or no longer kept, and leaves the live data unchanged", async () => {
-    const { call, home } = aHome()
+    const { call, home } = useSampleHome()
     await call("rollback", "--only", "storefronts")
-    const part = partOf(home, 3, "storefronts")
+    const part = findPart(home, 3, "storefronts")
     chmodSync(part, 0o644)
     writeFileSync(part, "no database")
     const damaged = await call("rollback", "--to", "3")
@@ -217,21 +217,21 @@ describe("the file of a data set", () => {
     [1, "commodities"],
     [2, "branded-foods"],
     [3, "storefronts"]
-  ])("that people open is a hard link to the part that generation %i made of %s", (number, pipeline) => {
+  ])("for users is a hard link to the part of generation %i of %s", (number, pipeline) => {
     const home = inject("sampleHome")
     const opened = statSync(path.join(home, "warehouse", `${pipeline}.duckdb`))
-    const part = statSync(partOf(home, number, pipeline))
+    const part = statSync(findPart(home, number, pipeline))
     assert.deepStrictEqual([opened.dev, opened.ino], [part.dev, part.ino])
   })
 })
 
-describe("a part that is damaged", () => {
-  it("fails only the run that builds on it, which is recorded in SQL at once; a rebuild repairs the part", async () => {
+describe("a damaged part", () => {
+  it("fails only the run that needs it, which is recorded immediately; a rebuild repairs the part", async () => {
     const home = makeTestFolder()
     const release = path.join(home, "release.zip")
     writeFileSync(release, goodZip())
     assert.strictEqual((await load(home, release)).code, 0)
-    const damaged = [...partsOf(home, 1, "branded-foods").values()]
+    const damaged = [...findParts(home, 1, "branded-foods").values()]
     assert.isAbove(damaged.length, 5) // with the search's files
     for (const part of damaged) {
       chmodSync(part, 0o644)
@@ -245,8 +245,8 @@ describe("a part that is damaged", () => {
     )
     assert.notInclude(stopped.stderr, "the record of this run is lost")
     await addGeneration(home, ["2026-09-30"])
-    const told = "select pipeline, outcome, generation from ingest.run order by run_id"
-    assert.deepStrictEqual(await rowsOf(path.join(home, "warehouse/ingestion.duckdb"), told), [
+    const runsQuery = "select pipeline, outcome, generation from ingest.run order by run_id"
+    assert.deepStrictEqual(await queryRows(path.join(home, "warehouse/ingestion.duckdb"), runsQuery), [
       { pipeline: "branded-foods", outcome: "published", generation: "larder-000001" },
       { pipeline: "branded-foods", outcome: "failed", generation: null },
       { pipeline: "commodities", outcome: "partial", generation: "larder-000003" }
@@ -254,10 +254,10 @@ describe("a part that is damaged", () => {
     const rebuilt = await run("larder-ingest", ["rebuild", "branded-foods"], { LARDER_HOME: home })
     assert.strictEqual(rebuilt.code, 0, rebuilt.stderr)
     assert.match(rebuilt.stdout, /^branded-foods: rebuilt from 1 run, live in larder-000004$/m)
-    const listed = withoutFigures((await run("larder-ingest", ["generations"], { LARDER_HOME: home })).stdout)
+    const listed = hideFigures((await run("larder-ingest", ["generations"], { LARDER_HOME: home })).stdout)
     assert.strictEqual(listed.at(-1), "* larder-000004  rebuild of branded-foods (somebody), … KiB")
-    for (const part of partsOf(home, 4, "branded-foods").values()) {
-      assert.notStrictEqual(readFileSync(part, "latin1"), "damaged", "also where the same bytes are made again")
+    for (const part of findParts(home, 4, "branded-foods").values()) {
+      assert.notStrictEqual(readFileSync(part, "latin1"), "damaged", "even if the rebuild makes the same bytes")
     }
     const [labels] = await query(home, "select count(*)::integer as labels from branded_food.food")
     assert.deepStrictEqual(labels, [{ labels: 3 }])

@@ -1,4 +1,4 @@
-/** `larder-ingest` as it is called: by turbo, for one pipeline and for all, and what it refuses before anything is fetched. */
+/** Calls of `larder-ingest`: by turbo, for one pipeline and for all, and calls that it refuses before it fetches anything. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
@@ -15,18 +15,18 @@ const bin = path.join(repository, "node_modules/.bin")
 const startTurbo = (args: ReadonlyArray<string>, environment: Environment) =>
   spawn(path.join(bin, "turbo"), ["run", "ingest", ...args], {
     cwd: repository,
-    detached: true, // a process group of its own, as on a terminal
+    detached: true, // a separate process group, as on a terminal
     env: { ...cleanEnvironment({ TURBO_TELEMETRY_DISABLED: "1", ...environment }), PATH: `${bin}:${process.env.PATH}` },
     stdio: ["ignore", "pipe", "pipe"]
   })
-const turbo = (args: ReadonlyArray<string>, environment: Environment) => waitForExit(startTurbo(args, environment))
+const runTurbo = (args: ReadonlyArray<string>, environment: Environment) => waitForExit(startTurbo(args, environment))
 
 /**
- * A proxy that never answers, and settings that lead a run to it. A run that has connected is between its start and its first
- * answer for as long as it takes: interrupted before, it would have no id yet, and later it might have published.
+ * Starts a proxy that never responds, and returns settings for a run to use it. A connected run then waits for its first
+ * response: interrupted earlier, it would have no id yet, and later, it might have published.
  */
-const silentProxy = async () => {
-  const proxy = createServer((socket) => socket.on("error", () => {}).resume()) // a run that ends breaks it off
+const startSilentProxy = async () => {
+  const proxy = createServer((socket) => socket.on("error", () => {}).resume()) // a run closes the connection when it ends
   await once(proxy.listen(0, "127.0.0.1"), "listening")
   const address = proxy.address()
   assert(address !== null && typeof address === "object")
@@ -36,25 +36,25 @@ const silentProxy = async () => {
   }
 }
 
-/** Names of a home that tell of a fetch or a publication. */
-const tracesIn = (home: string) =>
+/** Files of a home that a fetch or a publication creates. */
+const listTraces = (home: string) =>
   ["raw/fetches", "warehouse/generations", "warehouse/objects"].flatMap((folder) => {
     const at = path.join(home, folder)
     return existsSync(at) ? readdirSync(at).filter((name) => !name.startsWith(".")) : []
   })
 
-/** What `--json` prints, line by line. */
-const objectsIn = (stdout: string) =>
+/** Parses the lines that `--json` prints. */
+const parseObjects = (stdout: string) =>
   stdout
     .trim()
     .split("\n")
     .map((line): Readonly<Record<string, unknown>> => JSON.parse(line))
 
 describe("npx turbo run ingest", () => {
-  it("runs every pipeline in one task, wherever the home is, with the arguments behind --, each as far as it takes them", async () => {
+  it("runs every pipeline in one task, with any home, and passes each the arguments after -- that apply to it", async () => {
     const home = path.join(makeTestFolder(), "pipeline=none/it's a [home]*")
     const args = ["--", "--json", "--dry-run", "--from", "2026-09-01", "--to", "2026-09-30"]
-    const { code, stderr, stdout } = await turbo(args, { LARDER_HOME: home })
+    const { code, stderr, stdout } = await runTurbo(args, { LARDER_HOME: home })
     assert.strictEqual(code, 0, stdout + stderr)
     assert.include(stdout, "1 successful, 1 total")
     const runs = [...stdout.matchAll(/^\S+ (\{"finished_at".*\})$/gm)].map(([, json = ""]) => JSON.parse(json))
@@ -72,14 +72,14 @@ describe("npx turbo run ingest", () => {
   it("passes every variable on, and exits with the code of the program", async () => {
     const home = path.join(makeTestFolder(), "home")
     const settings = { LARDER_HOME: home, LARDER_SOURCES: "live", HTTPS_PROXY: "ftp://proxy" }
-    const { code, stderr, stdout } = await turbo([], settings)
+    const { code, stderr, stdout } = await runTurbo([], settings)
     assert.strictEqual(code, 2)
     assert.include(stdout + stderr, "HTTPS_PROXY is not the address of a proxy")
   })
 
   it("passes an interrupt on", async () => {
     const home = path.join(makeTestFolder(), "home")
-    const { connected, settings } = await silentProxy()
+    const { connected, settings } = await startSilentProxy()
     const child = startTurbo([], { LARDER_HOME: home, ...settings })
     const end = waitForExit(child)
     await Promise.race([connected, end])
@@ -94,7 +94,7 @@ describe("npx turbo run ingest", () => {
 })
 
 describe("a run of larder-ingest, before it fetches anything", () => {
-  const list = (text: string) => {
+  const writeList = (text: string) => {
     const file = path.join(makeTestFolder(), "shops.json")
     writeFileSync(file, text)
     return file
@@ -115,7 +115,7 @@ describe("a run of larder-ingest, before it fetches anything", () => {
       () => ({
         LARDER_SOURCES: "live",
         LARDER_STORE_MIN_INTERVAL: "often",
-        LARDER_STORES: list(JSON.stringify([bakery]))
+        LARDER_STORES: writeList(JSON.stringify([bakery]))
       }),
       /LARDER_STORE_MIN_INTERVAL or .* is not a duration\. Write it as `20 hours`/
     ],
@@ -125,7 +125,7 @@ describe("a run of larder-ingest, before it fetches anything", () => {
       () => ({
         LARDER_SOURCES: "live",
         LARDER_STORE_FILES: "/no/such/folder",
-        LARDER_STORES: list(JSON.stringify([bakery]))
+        LARDER_STORES: writeList(JSON.stringify([bakery]))
       }),
       /LARDER_STORE_FILES is \/no\/such\/folder, which is not a folder/
     ],
@@ -144,13 +144,16 @@ describe("a run of larder-ingest, before it fetches anything", () => {
     [
       "a list that is not JSON",
       ["storefronts"],
-      () => ({ LARDER_SOURCES: "live", LARDER_STORES: list('[\n  { "domain": }\n]') }),
+      () => ({ LARDER_SOURCES: "live", LARDER_STORES: writeList('[\n  { "domain": }\n]') }),
       /shops\.json cannot be used\. It is not valid JSON: .*line 2 column 15/
     ],
     [
       "a list with an invalid store",
       ["storefronts"],
-      () => ({ LARDER_SOURCES: "live", LARDER_STORES: list(JSON.stringify([bakery, { ...bakery, kind: "etsy" }])) }),
+      () => ({
+        LARDER_SOURCES: "live",
+        LARDER_STORES: writeList(JSON.stringify([bakery, { ...bakery, kind: "etsy" }]))
+      }),
       /shops\.json cannot be used\. Store 2, kind: /
     ]
   ])("refuses %s with exit code 2 and one sentence", async (_, args, settings, message) => {
@@ -161,16 +164,16 @@ describe("a run of larder-ingest, before it fetches anything", () => {
     assert.isFalse(existsSync(home))
   })
 
-  it("refuses a live source over bundled samples, and leaves out stores without a list with one line in a run of all", async () => {
+  it("refuses a live source for bundled samples, and skips stores without a list with one line in a run of all", async () => {
     const home = copyForTest(inject("sampleHome"))
-    const before = tracesIn(home)
+    const before = listTraces(home)
     const { code, stderr, stdout } = await run("larder-ingest", ["all", "--json"], {
       LARDER_HOME: home,
       LARDER_SOURCES: "live"
     })
     assert.strictEqual(code, 2)
     assert.deepStrictEqual(
-      objectsIn(stdout).map(({ outcome, pipeline }) => `${pipeline} ${outcome}`),
+      parseObjects(stdout).map(({ outcome, pipeline }) => `${pipeline} ${outcome}`),
       ["commodities failed", "branded-foods failed", "storefronts not_run"]
     )
     assert.match(
@@ -180,7 +183,7 @@ describe("a run of larder-ingest, before it fetches anything", () => {
     assert.match(stderr, /live labels are not mixed/)
     assert.include(stderr, "larder-ingest: storefronts is left out. No store list is given")
     assert.include(stderr, "2 of 3 pipelines had problems: commodities was not run, branded-foods was not run.")
-    assert.deepStrictEqual(tracesIn(home), before)
+    assert.deepStrictEqual(listTraces(home), before)
   })
 
   it.each<readonly [ReadonlyArray<string>, RegExp]>([
@@ -197,14 +200,14 @@ describe("a run of larder-ingest, before it fetches anything", () => {
       /--file does not apply to commodities: use it with larder-ingest branded-foods$/m
     ],
     [["rollback", "--to", "x"], /--to cannot be "x": expected a generation, such as 41 or larder-000041$/m]
-  ])("refuses a flag that does not fit the command or its value: %j", async (args, message) => {
+  ])("refuses a flag that does not apply to the command, or with an invalid value: %j", async (args, message) => {
     const home = path.join(makeTestFolder(), "home")
     const { code, stderr, stdout } = await run("larder-ingest", args, { LARDER_HOME: home })
     assert.deepStrictEqual([code, stdout], [2, ""])
     assert.match(stderr, message)
   })
 
-  it("still runs the other pipelines when it refuses one", async () => {
+  it("still runs the other pipelines if it refuses one", async () => {
     const home = makeTestFolder()
     const stores = path.join(home, "shops.json")
     writeFileSync(stores, JSON.stringify([{ ...bakery, kind: "shopify-csv", location: "bakery.csv" }]))
@@ -222,22 +225,22 @@ describe("a run of larder-ingest, before it fetches anything", () => {
 describe("a run that is interrupted", () => {
   it("prints its object with --json", async () => {
     const home = path.join(makeTestFolder(), "home")
-    const { connected, settings } = await silentProxy()
+    const { connected, settings } = await startSilentProxy()
     const child = start("larder-ingest", ["commodities", "--json"], { LARDER_HOME: home, ...settings })
     const end = waitForExit(child)
     await Promise.race([connected, end])
     child.kill("SIGINT")
     const { code, stderr, stdout } = await end
     assert.strictEqual(code, 130, stderr)
-    const [interrupted] = objectsIn(stdout)
+    const [interrupted] = parseObjects(stdout)
     assert.deepInclude(interrupted, { pipeline: "commodities", outcome: "interrupted", generation: null })
     assert.isString(interrupted?.run_id)
   })
 })
 
 describe("a run of several pipelines", () => {
-  /** Recordings of commodities and of stores, which are a list alone. */
-  const recording = (bodies: Bodies, stores: unknown) => {
+  /** Writes recordings of commodities and stores; the stores are only a list. */
+  const writeRecording = (bodies: Bodies, stores: unknown) => {
     const folder = makeTestFolder()
     writeRecordings(folder, bodies)
     writeFileSync(path.join(folder, "stores.json"), typeof stores === "string" ? stores : JSON.stringify(stores))
@@ -245,16 +248,16 @@ describe("a run of several pipelines", () => {
     return folder
   }
   const bakery = { domain: "bakery.example", name: "Bakery", kind: "shopify-csv", location: "bakery.csv" }
-  const torn = { ...everyFeed(), "gov-mars/1603": "<!doctype html>" }
+  const damaged = { ...everyFeed(), "gov-mars/1603": "<!doctype html>" }
 
-  it("continues after one that fails, exits with the worst code, and prints an object for each with --json", async () => {
+  it("continues after a failed one, exits with the worst code, and prints an object for each with --json", async () => {
     const home = makeTestFolder()
-    const args = ["all", "--json", "--replay", recording(torn, "no list")]
+    const args = ["all", "--json", "--replay", writeRecording(damaged, "no list")]
     const { code, stderr, stdout } = await run("larder-ingest", args, { LARDER_HOME: home })
-    assert.strictEqual(code, 1, "a failure is worse than what was left out")
+    assert.strictEqual(code, 1, "a failure is worse than an omission")
     assert.match(stderr, /1 feed of commodities left out; the others were published\./)
     assert.include(stderr, "2 of 2 pipelines had problems: commodities left something out, storefronts failed.")
-    const [leftOut, partial, failed] = objectsIn(stdout)
+    const [leftOut, partial, failed] = parseObjects(stdout)
     assert.deepInclude(leftOut, { pipeline: "branded-foods", outcome: "not_run", dry_run: false })
     assert.strictEqual(leftOut?.problem, "nothing is recorded of fdc.nal.usda.gov")
     assert.deepStrictEqual(Object.keys(failed ?? {}).sort(), Object.keys(partial ?? {}).sort())
@@ -272,14 +275,14 @@ describe("a run of several pipelines", () => {
     const [runs] = await query(home, "select run_id, outcome, generation, message from ingest.run order by run_id")
     assert.deepStrictEqual(
       runs?.map(({ generation, outcome, run_id }) => ({ run_id, outcome, generation })),
-      [partial, failed].map((one) => ({ run_id: one?.run_id, outcome: one?.outcome, generation: one?.generation })),
-      "in SQL at once"
+      [partial, failed].map((run) => ({ run_id: run?.run_id, outcome: run?.outcome, generation: run?.generation })),
+      "immediately in SQL"
     )
     assert.match(String(runs?.[1]?.message), /The store list stores\.json cannot be used/)
   })
 
-  it("exits with 4 when something was left out and nothing worse happened", async () => {
-    const args = ["all", "--replay", recording(torn, [bakery])]
+  it("exits with 4 if something was left out and nothing worse happened", async () => {
+    const args = ["all", "--replay", writeRecording(damaged, [bakery])]
     const { code, stderr, stdout } = await run("larder-ingest", args, { LARDER_HOME: makeTestFolder() })
     assert.strictEqual(code, 4, stderr)
     assert.match(stdout, /storefronts: published larder-000002/)
@@ -289,8 +292,8 @@ describe("a run of several pipelines", () => {
 })
 
 describe("an invalid line of the catalog", () => {
-  /** The program with another catalog. */
-  const programWith = (edit: (metrics: string) => string) => {
+  /** Copies the program with an edited catalog. */
+  const copyProgram = (edit: (metrics: string) => string) => {
     const folder = makeTestFolder()
     cpSync(path.join(repository, "pipelines"), path.join(folder, "pipelines"), {
       recursive: true,
@@ -312,7 +315,7 @@ describe("an invalid line of the catalog", () => {
   }
 
   it("fails only its pipeline, and never --help", async () => {
-    const { call, home } = programWith((metrics) => metrics.replace("\tusd_per_lb\t", "\tusd\t"))
+    const { call, home } = copyProgram((metrics) => metrics.replace("\tusd_per_lb\t", "\tusd\t"))
     const [help, all] = [await call("--help"), await call("all")]
     assert.strictEqual(help.code, 0, help.stderr)
     assert.strictEqual(all.code, 1)

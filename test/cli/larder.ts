@@ -1,4 +1,4 @@
-/** A home of its own for each test, the commands in it, and what holds its ledger as a server does. */
+/** A new home for each test, commands that use it, and holders of its ledger that behave like a server. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -14,8 +14,8 @@ import { holdLedger } from "./ledger-holder.ts"
 
 const holder = fileURLToPath(new URL("./ledger-process.ts", import.meta.url))
 
-/** Registers its start and its end with the file's hooks. */
-export const larderInAHome = () => {
+/** Uses the file's hooks. */
+export const useLarderHome = () => {
   let home = ""
   let holders: ReadonlyArray<ChildProcess> = []
   let ends: ReadonlyArray<() => Promise<void>> = []
@@ -35,23 +35,23 @@ export const larderInAHome = () => {
     const { code, stderr, stdout } = await run("larder-serve", args, { LARDER_HOME: home, ...environment })
     return { code, stdout, stderr }
   }
-  /** What a command prints with --json. */
+  /** Runs a command with --json, and parses its output. */
   const json = async (args: ReadonlyArray<string>, environment?: Environment) => {
     const { code, stderr, stdout } = await larder([...args, "--json"], environment)
-    if (code !== 0) throw new Error(`larder-serve ${args.join(" ")} ended with ${code}:\n${stderr}`)
+    if (code !== 0) throw new Error(`larder-serve ${args.join(" ")} exited with ${code}:\n${stderr}`)
     return JSON.parse(stdout)
   }
 
-  /** In this process: commands run in another one, which finds the ledger held. */
+  /** Holds the ledger in this process; commands run in another process. */
   const server = async () => {
     const scope = Scope.makeUnsafe()
-    const end = () => Effect.runPromise(Scope.close(scope, Exit.void)) // once more, it does nothing
+    const end = () => Effect.runPromise(Scope.close(scope, Exit.void)) // idempotent
     ends = [...ends, end]
     const call = await Effect.runPromise(Scope.provide(holdLedger(ledgerFolder()), scope))
     return { call: (token: string) => Effect.runPromise(call(token)), end }
   }
 
-  /** In a process of its own, which can be killed, and finds the ledger held by another one. */
+  /** Holds the ledger in a separate process, which can be killed. */
   const serverProcess = async () => {
     const child = spawn(process.execPath, [holder, ledgerFolder()], { env: cleanEnvironment({}) })
     holders = [...holders, child]
@@ -61,10 +61,10 @@ export const larderInAHome = () => {
     const ready = await line()
     if (ready !== "ready") {
       child.kill("SIGKILL")
-      throw new Error(`the holder of the ledger began with ${ready}\n${await stderr}`)
+      throw new Error(`the ledger process first printed ${ready}\n${await stderr}`)
     }
     return {
-      /** Charges a call to the key, and tells what came of it. */
+      /** Charges a call to the key, and returns the outcome. */
       call: async (token: string) => {
         child.stdin.write(`${token}\n`)
         return line()

@@ -1,6 +1,6 @@
 /**
- * Holds the ledger and the console's tables in a folder until its scope ends, and answers commands, as a server does.
- * Charges a call of 100 credits to a token, and tells what came of it.
+ * Holds the ledger and the console's tables in a folder until its scope ends, and serves commands like a server. The
+ * returned function charges a call of 100 credits to a key, and returns the outcome.
  */
 
 import { serveControl } from "@larder/serve/cli"
@@ -28,10 +28,10 @@ export const holdLedger = Effect.fnUntraced(function* (directory: string) {
   const file = yield* openLedgerFile(directory)
   const ledger = yield* openLedgerInFile(file)
   const tables = Layer.provide(embeddedConsole, Layer.succeed(LedgerFile, file))
-  const kept = yield* Layer.build(Layer.provide(layerPeople, tables))
+  const services = yield* Layer.build(Layer.provide(layerPeople, tables))
   const people = yield* administerPeople(() => "http://console.example").pipe(
     Effect.provideService(Administration, ledger.administration),
-    Effect.provide(kept)
+    Effect.provide(services)
   )
   yield* serveControl(directory, ledger.administration, people)
   return (token: string) => call(ledger, token)

@@ -1,4 +1,4 @@
-/** Holds the ledger in a process of its own. Reads tokens from stdin, one a line, and prints what came of a call of each. */
+/** Holds the ledger in a separate process. Reads keys from stdin, one per line, and prints the outcome of a call with each. */
 import { createInterface } from "node:readline"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Stream } from "effect"

@@ -1,20 +1,20 @@
-/** `larder-serve people`, without a server and beside one. */
+/** `larder-serve people`, with and without a running server. */
 import { assert, describe, it } from "@effect/vitest"
 import { People } from "@larder/serve/people"
 import { Effect, Layer } from "effect"
 import { layerPeople } from "../people/joined.ts"
 import type { Environment } from "../support/programs.ts"
 import { consoleIn } from "../support/serve/sqlite-console.ts"
-import { larderInAHome } from "./larder.ts"
+import { useLarderHome } from "./larder.ts"
 
-const { json, larder, ledgerFolder, server } = larderInAHome()
+const { json, larder, ledgerFolder, server } = useLarderHome()
 
-const tokenIn = (link: string) => link.slice(link.lastIndexOf("/") + 1)
+const parseToken = (link: string) => link.slice(link.lastIndexOf("/") + 1)
 
-/** Opens a link as the console does. Only while nobody holds the tables. */
+/** Accepts a link as the console does. No other process may hold the tables. */
 const accept = (link: string, email: string) =>
   Effect.runPromise(
-    People.use((people) => people.accept({ token: tokenIn(link), email, password: "lantern oyster gravel" })).pipe(
+    People.use((people) => people.accept({ token: parseToken(link), email, password: "lantern oyster gravel" })).pipe(
       Effect.provide(layerPeople.pipe(Layer.provide(consoleIn(ledgerFolder())))),
       Effect.scoped
     )
@@ -109,15 +109,15 @@ describe("larder-serve people", () => {
     assert.deepStrictEqual((await accept(newLink, "")).person, person)
   })
 
-  it("prints links to the console's public address, or else to the address of its listener", async () => {
+  it("prints links to the console's public address, or by default to its listener's address", async () => {
     const { id } = await json(["accounts", "create", "--name", "Ann Co"])
-    const linkWith = async (environment: Environment) =>
+    const inviteWith = async (environment: Environment) =>
       (await json(["people", "invite", "--account", id], environment)).link.replace(/\/[\w-]{43}$/, "")
     assert.strictEqual(
-      await linkWith({ LARDER_CONSOLE_URL: "https://console.example.com/" }),
+      await inviteWith({ LARDER_CONSOLE_URL: "https://console.example.com/" }),
       "https://console.example.com/invitation"
     )
-    assert.strictEqual(await linkWith({ LARDER_HOST: "::1", LARDER_CONSOLE_PORT: "9" }), "http://[::1]:9/invitation")
+    assert.strictEqual(await inviteWith({ LARDER_HOST: "::1", LARDER_CONSOLE_PORT: "9" }), "http://[::1]:9/invitation")
     const wrong = await larder(["people", "invite", "--account", id], {
       LARDER_CONSOLE_URL: "https://example.com/larder"
     })
@@ -125,7 +125,7 @@ describe("larder-serve people", () => {
     assert.match(wrong.stderr, /LARDER_CONSOLE_URL must be http\(s\):\/\/host, without a path/)
   })
 
-  it("exits with 1 and says so when the account does not exist", async () => {
+  it("exits with 1 and says that the account does not exist", async () => {
     for (const command of ["invite", "list"]) {
       const { code, stderr } = await larder(["people", command, "--account", "acct_a"])
       assert.deepStrictEqual(

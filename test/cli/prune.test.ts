@@ -1,4 +1,4 @@
-/** What an operator removes from the raw archive. */
+/** Removing payloads from the raw archive. */
 import { readdirSync, utimesSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -7,7 +7,7 @@ import { addGeneration } from "../support/more-generations.ts"
 import { run } from "../support/programs.ts"
 
 describe("larder-ingest prune", () => {
-  it("removes runs that no rollback needs, names them, and says what that costs", async () => {
+  it("removes runs that no rollback needs, lists them, and explains the consequences", async () => {
     const home = makeTestFolder()
     const environment = { LARDER_HOME: home, LARDER_KEPT_GENERATIONS: "1" }
     const call = (...args: ReadonlyArray<string>) => run("larder-ingest", args, environment)

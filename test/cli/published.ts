@@ -9,7 +9,7 @@ import { run } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
 
 /** The bundled samples: commodities, foods and stores are the generations 1 to 3. */
-export const aHome = () => {
+export const useSampleHome = () => {
   const home = copyHome(inject("sampleHome"))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const call = (...args: ReadonlyArray<string>) => run("larder-ingest", args, { LARDER_HOME: home })
@@ -22,7 +22,7 @@ export const aHome = () => {
 }
 
 /** The parts of a data set as a generation has it, by their names. */
-export const partsOf = (home: string, number: number, pipeline: string) => {
+export const findParts = (home: string, number: number, pipeline: string) => {
   const layout = Effect.runSync(Effect.provide(layoutOf(home), NodeServices.layer))
   const name = `generations/${String(number).padStart(9, "0")}.json`
   const manifest = JSON.parse(readFileSync(path.join(layout.dir, name), "utf8"))
@@ -30,9 +30,9 @@ export const partsOf = (home: string, number: number, pipeline: string) => {
   return new Map(parts.map((part) => [part.name, layout.objectFile(part.sha256)]))
 }
 /** Its database. */
-export const partOf = (home: string, number: number, pipeline: string) =>
-  partsOf(home, number, pipeline).get(`${pipeline}.duckdb`) ?? ""
+export const findPart = (home: string, number: number, pipeline: string) =>
+  findParts(home, number, pipeline).get(`${pipeline}.duckdb`) ?? ""
 
 /** Rows of a file that is opened as it is. */
-export const rowsOf = (file: string, sql: string) =>
+export const queryRows = (file: string, sql: string) =>
   Effect.runPromise(Effect.scoped(Effect.flatMap(DuckDb.readOnly(file), (db) => db.rows(sql))))

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { describe, expect, inject, it } from "vitest"
 import { makeClient } from "../support/api/client.ts"
-import { createKey, statement } from "../support/api/operator.ts"
+import { createKey, listEntries } from "../support/api/operator.ts"
 import { cleanEnvironment, run, startServer, waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import { copyHome } from "../support/sample-home.ts"
@@ -19,7 +19,7 @@ const withHome = async <A>(home: string, use: (home: string) => Promise<A>) => {
 }
 
 describe("npm start", () => {
-  it("ingests when only a failed run is recorded", async () => {
+  it("ingests if only a failed run is recorded", async () => {
     await withHome(mkdtempSync(path.join(tmpdir(), "larder-failed-")), async (home) => {
       const failed = await run("larder-ingest", ["commodities", "--replay", home], { LARDER_HOME: home })
       expect(failed.code).toBe(1)
@@ -36,7 +36,7 @@ describe("npm start", () => {
 })
 
 describe("larder-serve start", () => {
-  it("exits with 1 and says how to make a warehouse when there is none", async () => {
+  it("exits with 1 and says how to make a warehouse if there is none", async () => {
     await withHome(mkdtempSync(path.join(tmpdir(), "larder-empty-")), async (home) => {
       const { code, stderr, stdout } = await run("larder-serve", ["start", "--json"], { LARDER_HOME: home })
       expect([code, stdout]).toEqual([1, ""])
@@ -44,31 +44,31 @@ describe("larder-serve start", () => {
     })
   })
 
-  const newest = (home: string) => path.join(home, "warehouse/generations/000000003.json")
-  /** Changes a file that nobody is meant to write to. */
+  const newestManifest = (home: string) => path.join(home, "warehouse/generations/000000003.json")
+  /** Changes a read-only file. */
   const rewrite = (file: string, change: (text: string) => string) => {
     chmodSync(file, 0o644)
     writeFileSync(file, change(readFileSync(file, "latin1")), "latin1")
   }
-  const databaseOf = (home: string, pipeline: string) => {
-    const [{ sha256 }] = JSON.parse(readFileSync(newest(home), "utf8")).data_sets[pipeline].parts
+  const findDatabase = (home: string, pipeline: string) => {
+    const [{ sha256 }] = JSON.parse(readFileSync(newestManifest(home), "utf8")).data_sets[pipeline].parts
     return path.join(home, "warehouse/objects", sha256.slice(0, 2), sha256)
   }
 
   it.each<readonly [string, (home: string) => void, RegExp]>([
     [
-      "data of which no part is there",
+      "data whose parts are missing",
       (home) => rmSync(path.join(home, "warehouse/objects"), { recursive: true }),
       /commodities\.duckdb of commodities \(.+\) is missing\. It is not used\. Rebuild it .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities$/m
     ],
     [
-      "a warehouse of the earlier form",
+      "a warehouse of an earlier form",
       (home) => writeFileSync(path.join(home, "warehouse/larder-000012.duckdb"), ""),
       /warehouse contains a warehouse of an earlier form \(larder-000012\.duckdb\)\. Nothing was changed\. Move this folder aside, .*larder-ingest rebuild$/m
     ],
     [
-      "a manifest that is damaged",
-      (home) => rewrite(newest(home), (text) => text.slice(0, 100)),
+      "a damaged manifest",
+      (home) => rewrite(newestManifest(home), (text) => text.slice(0, 100)),
       /generations\/000000003\.json in .+ is damaged\. Restore it from a backup; nothing was changed\.$/m
     ]
   ])("exits with 1 and one sentence for %s", async (_, damage, message) => {
@@ -82,11 +82,11 @@ describe("larder-serve start", () => {
     })
   })
 
-  it("skips a data set whose part was changed and one of a newer version, says why, and serves the others", async () => {
+  it("skips a data set with a changed part and one of a newer version, explains both, and serves the others", async () => {
     await withHome(copyHome(inject("sampleHome")), async (home) => {
       const { key } = await createKey(home)
-      rewrite(databaseOf(home, "commodities"), (text) => `${text.slice(0, -1)}x`)
-      rewrite(newest(home), (text) =>
+      rewrite(findDatabase(home, "commodities"), (text) => `${text.slice(0, -1)}x`)
+      rewrite(newestManifest(home), (text) =>
         text.replaceAll(/"schema":1(,"definition":"\w+","published_in":2)/g, '"schema":9$1')
       )
       const server = await startServer(home)
@@ -109,7 +109,7 @@ describe("larder-serve start", () => {
   })
 
   it.each(["LARDER_PORT", "LARDER_CONSOLE_PORT"])(
-    "exits with 1 and names the setting %s when its port is taken",
+    "exits with 1 and names the setting %s if its port is taken",
     async (setting) => {
       const other = createServer()
       await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve))
@@ -126,10 +126,10 @@ describe("larder-serve start", () => {
     }
   )
 
-  it("has every charge that it reported in the ledger after SIGTERM", async () => {
+  it("has every reported charge in its ledger after SIGTERM", async () => {
     await withHome(copyHome(inject("sampleHome")), async (home) => {
       const server = await startServer(home)
-      expect(server.api).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/) // loopback unless told otherwise
+      expect(server.api).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/) // loopback by default
       const { account_id, key } = await createKey(home)
       const client = await makeClient(server.api)
       await Promise.all(Array.from({ length: 8 }, () => client.call("/v1/commodities?limit=500", { key })))
@@ -137,7 +137,7 @@ describe("larder-serve start", () => {
       client.close()
       expect(await stopped).toBe(130)
       await expect(fetch(`${server.api}/openapi.json`)).rejects.toThrow()
-      const charges = (await statement(home, account_id)).filter(({ type }) => type === "charge")
+      const charges = (await listEntries(home, account_id)).filter(({ type }) => type === "charge")
       expect(charges.map(({ request_id }) => request_id).toSorted()).toEqual(
         client.charges.map(({ request_id }) => request_id).toSorted()
       )

@@ -1,29 +1,29 @@
-/** What an operator takes along: all that is live, as one file. */
+/** Exporting all live data as one file. */
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { makeTestFolder, query } from "../end-to-end/ingesting.ts"
 import { run } from "../support/programs.ts"
-import { aHome, partOf, rowsOf } from "./published.ts"
+import { findPart, queryRows, useSampleHome } from "./published.ts"
 
 describe("larder-ingest snapshot", () => {
   const counts = `
     select (select count(*) from commodity.price)::integer as prices, (select count(*) from storefront.last_seen)::integer as seen,
       (select count(*) from branded_food.food)::integer as foods, (select count(*) from ingest.run)::integer as runs`
 
-  it("writes one file that holds all data sets, with the views over ingest", async () => {
-    const { call, home } = aHome()
+  it("writes one file that contains all data sets, with the views over ingest", async () => {
+    const { call, home } = useSampleHome()
     const to = path.join(makeTestFolder(), "all.duckdb")
     const { code, stderr, stdout } = await call("snapshot", "--to", to)
     assert.deepStrictEqual([code, stderr], [0, ""])
     assert.match(stdout, /^\S+all\.duckdb: [\d,]+ KiB, commodities, branded-foods, storefronts of larder-000003\n$/)
     const [live] = await query(home, counts)
     rmSync(home, { recursive: true })
-    assert.deepStrictEqual(await rowsOf(to, counts), live)
+    assert.deepStrictEqual(await queryRows(to, counts), live)
   })
 
   it("prints one JSON object with --json, and contains the live data after a rollback", async () => {
-    const { json } = aHome()
+    const { json } = useSampleHome()
     await json("rollback", "--only", "branded-foods")
     const to = path.join(makeTestFolder(), "some.duckdb")
     const { bytes, ...taken } = await json("snapshot", "--to", to)
@@ -33,7 +33,7 @@ describe("larder-ingest snapshot", () => {
       generation: "larder-000004",
       data_sets: ["commodities", "storefronts"]
     })
-    const schemas = await rowsOf(
+    const schemas = await queryRows(
       to,
       "select schema_name from duckdb_schemas() where database_name = current_database() and not internal and schema_name <> 'main' order by all"
     )
@@ -43,22 +43,22 @@ describe("larder-ingest snapshot", () => {
     )
   })
 
-  it("replaces no file, and leaves nothing behind when it cannot write", async () => {
-    const { call } = aHome()
+  it("replaces no file, and leaves nothing behind if it cannot write", async () => {
+    const { call } = useSampleHome()
     const folder = makeTestFolder()
-    const there = path.join(folder, "notes.txt")
-    writeFileSync(there, "mine")
-    const refused = await call("snapshot", "--to", there)
+    const existing = path.join(folder, "notes.txt")
+    writeFileSync(existing, "mine")
+    const refused = await call("snapshot", "--to", existing)
     assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
     assert.match(refused.stderr, /notes\.txt already exists, and a snapshot does not replace a file\./)
     const nowhere = await call("snapshot", "--to", path.join(folder, "no/such/folder.duckdb"))
     assert.strictEqual(nowhere.code, 1)
     assert.match(nowhere.stderr, /No snapshot was written to .+Choose a file in an existing folder/)
     assert.deepStrictEqual(readdirSync(folder), ["notes.txt"])
-    assert.strictEqual(readFileSync(there, "utf8"), "mine")
+    assert.strictEqual(readFileSync(existing, "utf8"), "mine")
   })
 
-  it("is refused when nothing is live, and requires --to", async () => {
+  it("is refused if nothing is live, and requires --to", async () => {
     const home = makeTestFolder()
     const to = path.join(makeTestFolder(), "none.duckdb")
     const empty = await run("larder-ingest", ["snapshot", "--to", to], { LARDER_HOME: home })
@@ -71,8 +71,8 @@ describe("larder-ingest snapshot", () => {
   })
 
   it("refuses a part that was changed after it was published", async () => {
-    const { call, home } = aHome()
-    const part = partOf(home, 3, "commodities")
+    const { call, home } = useSampleHome()
+    const part = findPart(home, 3, "commodities")
     chmodSync(part, 0o644)
     const bytes = readFileSync(part)
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1

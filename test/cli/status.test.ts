@@ -11,24 +11,24 @@ import { run } from "../support/programs.ts"
 import { aRun } from "../support/warehouse/example-data-set.ts"
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
-const live = (pipeline: string, days: number, of: Partial<RunRecord> = {}) =>
-  aRun({ pipeline, origin: "live", outcome: "unchanged", rows_read: 9, finished_at: daysAgo(days), ...of })
+const live = (pipeline: string, days: number, stated: Partial<RunRecord> = {}) =>
+  aRun({ pipeline, origin: "live", outcome: "unchanged", rows_read: 9, finished_at: daysAgo(days), ...stated })
 
-/** Exit code, one line for each pipeline, and the message, of a home with these runs, oldest first. */
+/** Exit code, one line per pipeline, and the message, for a home with these runs, oldest first. */
 const statusAfter = (...runs: ReadonlyArray<RunRecord>) => statusOf([], runs)
 const statusOf = async (
   flags: ReadonlyArray<string>,
   runs: ReadonlyArray<RunRecord>,
-  spoil: (warehouse: string) => void = () => {}
+  damage: (warehouse: string) => void = () => {}
 ) => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-status-"))
   try {
     const layout = await Effect.runPromise(layoutOf(home).pipe(Effect.provide(NodeServices.layer)))
-    for (const [n, one] of runs.entries()) {
-      const record = recordEnd(layout, { run: { ...one, run_id: `${n}` }, checks: [], leftOut: [] })
-      await Effect.runPromise(record.pipe(Effect.provide(NodeServices.layer)))
+    for (const [n, record] of runs.entries()) {
+      const recording = recordEnd(layout, { run: { ...record, run_id: `${n}` }, checks: [], leftOut: [] })
+      await Effect.runPromise(recording.pipe(Effect.provide(NodeServices.layer)))
     }
-    spoil(layout.dir)
+    damage(layout.dir)
     const { code, stderr, stdout } = await run("larder-ingest", ["status", ...flags], { LARDER_HOME: home })
     return { code, stderr, stdout, lines: stdout.trim().split("\n") }
   } finally {
@@ -37,7 +37,7 @@ const statusOf = async (
 }
 
 describe("larder-ingest status", () => {
-  it("exits with 0 when each data set was read in time, and says which was never run", async () => {
+  it("exits with 0 if each data set was read in time, and says which was never run", async () => {
     const { code, lines } = await statusAfter(live("commodities", 1), live("branded-foods", 13))
     assert.strictEqual(code, 0)
     assert.match(lines[0] ?? "", /^fresh +commodities: last read \d{4}-\d\d-\d\d \d\d:\d\d UTC$/)
@@ -45,14 +45,14 @@ describe("larder-ingest status", () => {
     assert.strictEqual(lines[2], "not loaded  storefronts: never run")
   })
 
-  it("exits with 4 when a data set was not read for two of its periods", async () => {
+  it("exits with 4 if a data set was not read for two of its periods", async () => {
     const { code, lines, stderr } = await statusAfter(live("commodities", 2), live("branded-foods", 14))
     assert.deepStrictEqual([code, stderr], [4, "larder-ingest: Late: commodities, branded-foods.\n"])
     assert.match(lines[0] ?? "", /^late +commodities: last read .+; it should be less than 2 days old$/)
     assert.match(lines[1] ?? "", /^late +branded-foods: .+less than 14 days old$/)
   })
 
-  it("says so when the newest runs cannot be shown, and shows the others", async () => {
+  it("reports that the newest runs cannot be shown, and shows the others", async () => {
     const { code, lines, stderr } = await statusOf([], [live("commodities", 1)], (dir) => {
       rmSync(path.join(dir, "larder.duckdb"))
       mkdirSync(path.join(dir, "larder.duckdb", "in the way"), { recursive: true })
@@ -75,7 +75,7 @@ describe("larder-ingest status", () => {
     assert.match(lines[2] ?? "", /^fresh +storefronts: .+ left feeds out/)
   })
 
-  it("exits with 1 when the last run of a pipeline failed, also when another one is late", async () => {
+  it("exits with 1 if the last run of a pipeline failed, even if another one is late", async () => {
     const message = "13 of 39 feeds cannot be trusted.\na is away\nb is away"
     const { code, lines, stderr } = await statusAfter(
       live("branded-foods", 20),
@@ -115,7 +115,7 @@ describe("larder-ingest status", () => {
     assert.match(lines[0] ?? "", /^failed +commodities: .+ failed: Nothing could be read\. The disk is full\.$/)
   })
 
-  it("prints the data sets as not loaded with --json when nothing ever ran, and exits with 1", async () => {
+  it("prints the data sets as not loaded with --json if nothing ever ran, and exits with 1", async () => {
     const { code, stderr, stdout } = await statusOf(["--json"], [])
     assert.strictEqual(code, 1)
     assert.match(stderr, /There is no data in/)
@@ -126,7 +126,7 @@ describe("larder-ingest status", () => {
     )
   })
 
-  it("exits with 1 and says what to run when nothing ever ran", async () => {
+  it("exits with 1 and says which command to run if nothing ever ran", async () => {
     const { code, stderr } = await statusAfter()
     assert.strictEqual(code, 1)
     assert.match(stderr, /There is no data in .+ yet\. Run: npx larder-ingest/)

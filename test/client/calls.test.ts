@@ -8,13 +8,13 @@ import { Larder } from "@larder/schemas/client/larder.ts"
 import type { StoreId } from "@larder/schemas/client/records.ts"
 import { generationId } from "@larder/warehouse"
 import { beforeAll, describe, expect, it } from "vitest"
-import { createKey, statement } from "../support/api/operator.ts"
-import { pagesOf } from "../support/api/pages.ts"
-import { served } from "../support/api/served.ts"
-import { witnessed } from "./witnessed.ts"
+import { createKey, listEntries } from "../support/api/operator.ts"
+import { fetchPages } from "../support/api/pages.ts"
+import { useSharedServer } from "../support/api/server.ts"
+import { recordCalls } from "./record-calls.ts"
 
-const api = served()
-const seen = witnessed(api)
+const api = useSharedServer()
+const recorded = recordCalls(api)
 
 let larder: Larder
 let store: StoreId
@@ -24,19 +24,19 @@ beforeAll(async () => {
   store = stores.data[0]?.id ?? "platform_store_"
 })
 
-/** The calls that something made, by what they asked. */
-const callsOf = async (work: () => Promise<unknown>) => {
-  const before = seen.length
+/** The targets of the calls that `work` makes. */
+const listCalls = async (work: () => Promise<unknown>) => {
+  const before = recorded.length
   await work()
-  return seen.slice(before).map(({ target }) => target)
+  return recorded.slice(before).map(({ target }) => target)
 }
-const rowsOf = async <A>(rows: AsyncIterable<A>) => {
+const collectRows = async <A>(rows: AsyncIterable<A>) => {
   const all: Array<A> = []
   for await (const row of rows) all.push(row)
   return all
 }
-/** The same call without the client. */
-const plain = async (target: string) => (await api.get(target)).json
+/** Makes the same call without the client. */
+const getPlain = async (target: string) => (await api.get(target)).json
 
 describe("every endpoint", () => {
   const calls: ReadonlyArray<readonly [string, () => Promise<{ readonly cost: CallCost }>, () => string]> = [
@@ -70,26 +70,26 @@ describe("every endpoint", () => {
     ["getStoreCollections", () => larder.getStoreCollections(store), () => `stores/${store}/collections`]
   ]
   /** The samples of the data sets are published one after the other. */
-  const changedBy = (tag: DataSetTag) => generationId(dataSets.findIndex((dataSet) => dataSet.tag === tag) + 1)
-  it.each(calls)("%s answers what the API answers, and says what it cost: %#", async (id, call, target) => {
+  const findGeneration = (tag: DataSetTag) => generationId(dataSets.findIndex((dataSet) => dataSet.tag === tag) + 1)
+  it.each(calls)("%s returns the API's response and its cost: %#", async (id, call, target) => {
     const { cost, ...body } = await call()
     const endpoint = endpoints.find((endpoint) => endpoint.id === id)
-    expect(body).toEqual(await plain(`/v1/${target()}`))
+    expect(body).toEqual(await getPlain(`/v1/${target()}`))
     expect(cost).toEqual({
       status: 200,
       requestId: expect.stringMatching(/^req_/),
       creditsCharged: endpoint?.credits,
       creditsRemaining: expect.any(Number),
-      dataVersion: endpoint && changedBy(endpoint.tag),
+      dataVersion: endpoint && findGeneration(endpoint.tag),
       dataOrigin: "sample",
       errorCode: undefined,
       attempts: 1
     })
   })
-  it("reads a food and a product by the ids that other calls gave", async () => {
+  it("reads a food and a product by ids of other results", async () => {
     const [food] = (await larder.searchBrandedFoods({ limit: 1 })).data
     const [product] = (await larder.getStoreProducts(store, { limit: 1 })).data
-    if (food === undefined || product === undefined) throw new Error("the samples hold foods and products")
+    if (food === undefined || product === undefined) throw new Error("the samples contain no foods or products")
     expect((await larder.getBrandedFood(food.id)).data).toEqual(food)
     const { data } = await larder.getProduct(product.id)
     expect(data).toMatchObject(product)
@@ -98,45 +98,47 @@ describe("every endpoint", () => {
 })
 
 describe("pages", () => {
-  it("gives the rows of all plain pages, once each, on a walk to the end", async () => {
-    const plainPages = await pagesOf((target) => api.get(target), "/v1/branded-foods?category=cheese&limit=20")
+  it("return the rows of all pages, each once, in a loop to the end", async () => {
+    const plainPages = await fetchPages((target) => api.get(target), "/v1/branded-foods?category=cheese&limit=20")
     expect(plainPages.length).toBeGreaterThan(2)
-    expect(await rowsOf(larder.searchBrandedFoods.all({ category: "cheese", limit: 20 }))).toEqual(plainPages.flat())
+    expect(await collectRows(larder.searchBrandedFoods.all({ category: "cheese", limit: 20 }))).toEqual(
+      plainPages.flat()
+    )
   })
-  it("gives whole pages, too, each with its cost", async () => {
-    const pages = await rowsOf(larder.getStoreProducts.pages(store, { limit: 30 }))
+  it("can also be read as whole pages, each with its cost", async () => {
+    const pages = await collectRows(larder.getStoreProducts.pages(store, { limit: 30 }))
     expect(pages.map(({ data }) => data)).toEqual(
-      await pagesOf((target) => api.get(target), `/v1/stores/${store}/products?limit=30`)
+      await fetchPages((target) => api.get(target), `/v1/stores/${store}/products?limit=30`)
     )
     expect(pages.map(({ cost }) => cost.creditsCharged)).toEqual(pages.map(() => 100))
   })
-  it("asks for the largest pages on a walk, which saves calls", async () => {
-    const walks = () =>
+  it("request the largest pages in a loop, which saves calls", async () => {
+    const loops = () =>
       Promise.all([
-        rowsOf(larder.searchCommodityProducts.all()),
-        rowsOf(larder.searchStores.all({ query: "bakery" })),
-        rowsOf(larder.getStoreCollections.all(store))
+        collectRows(larder.searchCommodityProducts.all()),
+        collectRows(larder.searchStores.all({ query: "bakery" })),
+        collectRows(larder.getStoreCollections.all(store))
       ])
-    expect((await callsOf(walks)).toSorted()).toEqual([
+    expect((await listCalls(loops)).toSorted()).toEqual([
       "/v1/commodities?limit=500&category=",
       `/v1/stores/${store}/collections?limit=200`,
       "/v1/stores?query=bakery&limit=200"
     ])
   })
-  it("makes no call before a row is wanted, and no more when the loop is left", async () => {
+  it("are requested only when a row is needed, and no longer after the loop ends", async () => {
     const firstThree = async () => {
       const names: Array<string> = []
       for await (const { description } of larder.searchBrandedFoods.all({ limit: 2 })) {
         if (names.push(description) === 3) break
       }
     }
-    expect(await callsOf(async () => larder.searchBrandedFoods.all())).toEqual([])
-    expect(await callsOf(firstThree)).toHaveLength(2)
+    expect(await listCalls(async () => larder.searchBrandedFoods.all())).toEqual([])
+    expect(await listCalls(firstThree)).toHaveLength(2)
   })
-  it("continues a walk from a cursor that was kept", async () => {
+  it("continue from a stored cursor", async () => {
     const first = await larder.searchBrandedFoods({ category: "cheese", limit: 20 })
-    const all = await rowsOf(larder.searchBrandedFoods.all({ category: "cheese" }))
-    const rest = await rowsOf(
+    const all = await collectRows(larder.searchBrandedFoods.all({ category: "cheese" }))
+    const rest = await collectRows(
       larder.searchBrandedFoods.all({ category: "cheese", cursor: first.next_cursor ?? undefined })
     )
     expect([...first.data, ...rest]).toEqual(all)
@@ -144,7 +146,7 @@ describe("pages", () => {
 })
 
 describe("errors", () => {
-  const failing = async (call: Promise<unknown>) => {
+  const catchError = async (call: Promise<unknown>) => {
     const error = await call.then(
       () => undefined,
       (error: unknown) => error
@@ -155,51 +157,51 @@ describe("errors", () => {
   const withKey = (key: string) => new Larder({ key, url: api.server().api })
 
   it("fails with InvalidRequest for a limit of 201, and charges nothing", async () => {
-    const error = await failing(larder.searchBrandedFoods({ limit: 201 }))
+    const error = await catchError(larder.searchBrandedFoods({ limit: 201 }))
     expect([error.name, error.status, error.message]).toEqual(["InvalidRequest", 400, "at most 200 per page"])
     expect(error.cost).toMatchObject({ creditsCharged: 0, attempts: 1, requestId: error.requestId })
     expect(larder.lastCall).toEqual(error.cost)
   })
   it("fails for a parameter of the catalog's other form, which the types forbid", async () => {
     const query: object = { category: "dairy" }
-    const error = await failing(larder.searchCommodities(query))
+    const error = await catchError(larder.searchCommodities(query))
     expect(error.message).toBe("commodity cannot be combined with category, limit or cursor")
   })
   it("fails with the API's message for an unknown series", async () => {
-    const error = await failing(larder.getCommodityPrices({ series: ["butter"] }))
+    const error = await catchError(larder.getCommodityPrices({ series: ["butter"] }))
     expect(error.message).toBe("Unknown series: butter")
   })
   it("fails with Unauthorized for an unknown key, and reports no credits", async () => {
-    const error = await failing(withKey(`svc_data_${"x".repeat(64)}`).getBrandedFoodCategories())
+    const error = await catchError(withKey(`svc_data_${"x".repeat(64)}`).getBrandedFoodCategories())
     expect([error.name, error.message]).toEqual(["Unauthorized", "Unknown or revoked API key"])
     expect(error.cost).toMatchObject({ status: 401, creditsCharged: undefined, creditsRemaining: undefined })
   })
   it("fails with InsufficientBalance for a budget that does not cover the call", async () => {
     const poor = await createKey(api.home(), { budget: 5 })
-    const error = await failing(withKey(poor.key).getBrandedFoodCategories())
+    const error = await catchError(withKey(poor.key).getBrandedFoodCategories())
     expect([error.name, error.message]).toEqual(["InsufficientBalance", "Monthly spend cap reached"])
   })
   it("fails with Forbidden for a key without the scope", async () => {
     const narrow = await createKey(api.home(), { scopes: ["search-stores"] })
-    const error = await failing(withKey(narrow.key).getStore(store))
+    const error = await catchError(withKey(narrow.key).getStore(store))
     expect([error.name, error.message]).toEqual(["Forbidden", "This key is not scoped to get-store"])
   })
-  it("fails with NotFound for an unknown id, also with /, ?, % and # in it", async () => {
-    const error = await failing(larder.getStore("platform_store_a/b?c=%2F#d"))
+  it("are NotFound for an unknown id, even with /, ?, % and # in it", async () => {
+    const error = await catchError(larder.getStore("platform_store_a/b?c=%2F#d"))
     expect([error.name, error.message]).toEqual(["NotFound", "Unknown store: platform_store_a/b?c=%2F#d"])
   })
   it("fails with the API's message for a wrong address", async () => {
     const lost = new Larder({ key: api.key().key, url: `${api.server().api}/api/` })
-    expect((await failing(lost.searchStores())).message).toBe("No such endpoint")
+    expect((await catchError(lost.searchStores())).message).toBe("No such endpoint")
   })
-  it("ends a walk with the error of its call", async () => {
-    const error = await failing(rowsOf(larder.getStoreProducts.all("platform_store_none")))
+  it("end a loop over pages", async () => {
+    const error = await catchError(collectRows(larder.getStoreProducts.all("platform_store_none")))
     expect(error.name).toBe("NotFound")
   })
 })
 
 describe("the cost of the last call", () => {
-  it("is known to the client, and the remaining credits fall by what was charged", async () => {
+  it("is available from the client, and the remaining credits decrease by the charge", async () => {
     const fresh = new Larder({ key: (await createKey(api.home())).key, url: `${api.server().api}/` })
     expect(fresh.lastCall).toBeUndefined()
     await fresh.getBrandedFoodCategories()
@@ -222,18 +224,18 @@ describe("the cost of the last call", () => {
 describe("a signal", () => {
   const reason = new Error("the user left the page")
 
-  it("prevents the call when it has fired before", async () => {
+  it("prevents the call if it has already fired", async () => {
     const signal = AbortSignal.abort(reason)
     const calls = async () => {
       await expect(larder.searchStores({}, { signal })).rejects.toBe(reason)
-      await expect(rowsOf(larder.searchStores.all({}, { signal }))).rejects.toBe(reason)
+      await expect(collectRows(larder.searchStores.all({}, { signal }))).rejects.toBe(reason)
     }
-    expect(await callsOf(calls)).toEqual([])
+    expect(await listCalls(calls)).toEqual([])
   })
-  it("ends a call in flight with its reason and hangs up, and the call costs nothing", async () => {
+  it("ends a call in flight with its reason and disconnects, and the call costs nothing", async () => {
     const { account_id, key } = await createKey(api.home())
     const controller = new AbortController()
-    /** Passes on all of the call but its last byte: the API is in the middle of it when the signal fires. */
+    /** Passes on all bytes of the call except the last one: it is incomplete at the API when the signal fires. */
     const front = createServer((caller: Socket) => {
       const onward = connect(Number(new URL(api.server().api).port), "127.0.0.1")
       caller.once("data", (bytes) => onward.write(bytes.subarray(0, -1), () => controller.abort(reason)))
@@ -245,8 +247,8 @@ describe("a signal", () => {
     const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`
     const call = new Larder({ key, url }).searchStores({}, { signal: controller.signal })
     await expect(call).rejects.toBe(reason)
-    await once(front, "close") // so the caller has hung up, and the API, too
-    const entries = await statement(api.home(), account_id)
+    await once(front, "close") // both the caller and the API have disconnected
+    const entries = await listEntries(api.home(), account_id)
     expect(entries.map(({ type }) => type)).not.toContain("charge")
   })
 })

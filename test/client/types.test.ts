@@ -1,4 +1,4 @@
-/** What the client's types refuse and tell. `tsc` does the work: an error that is expected and does not come is one. */
+/** Errors and inferred types of the client. `tsc` checks them: a missing expected error is an error. */
 import { Larder } from "@larder/schemas/client/larder.ts"
 import type { ProductId, StoreId } from "@larder/schemas/client/records.ts"
 import { describe, expect, expectTypeOf, it } from "vitest"
@@ -17,29 +17,29 @@ const mistakes = [
   () => larder.getStoreProducts(store, { country: "US" }),
   // @ts-expect-error required
   () => larder.getCommodityPrices({ from: "2026-01-01" }),
-  // @ts-expect-error one text is not a list of names
+  // @ts-expect-error a text is not a list of names
   () => larder.getCommodityMetricValues({ metrics: "butter_sales_price_weekly" }),
-  // @ts-expect-error a number
+  // @ts-expect-error must be a number
   () => larder.searchStores({ limit: "20" }),
   // @ts-expect-error of the other shape
   () => larder.searchCommodities({ category: "dairy" }),
   // @ts-expect-error of the other shape
   () => larder.searchCommodityProducts({ commodity: "butter" }),
-  // @ts-expect-error the id of a product is no store's
+  // @ts-expect-error the id of a product, not of a store
   () => larder.getStore(product),
-  // @ts-expect-error a barcode is no id
+  // @ts-expect-error a barcode, not an id
   () => larder.getBrandedFood("059642932491"),
-  // @ts-expect-error takes no query
+  // @ts-expect-error has no query
   () => larder.getProduct(product, { limit: 1 }),
   // @ts-expect-error no key
   () => new Larder({ url: "http://127.0.0.1:9" })
 ]
 
 describe("the types of the client", () => {
-  it("rejects at compile time what the API would reject", () => {
+  it("reject calls at compile time that the API would reject", () => {
     expect(mistakes).toHaveLength(12)
   })
-  it("gives records the fields that the API answers", () => {
+  it("declare exactly the fields of the API's records", () => {
     const grouped = () => larder.searchCommodities({ commodity: "butter" }).then(({ data }) => data[0]?.series[0]?.unit)
     expectTypeOf(grouped).returns.resolves.toEqualTypeOf<"USD/lb" | "USD/cwt" | undefined>()
     const products = () => larder.searchCommodityProducts().then((page) => page.data[0]?.metrics[0]?.metric_name)
@@ -49,8 +49,8 @@ describe("the types of the client", () => {
     const cursor = () => larder.searchStores().then((page) => page.next_cursor)
     expectTypeOf(cursor).returns.resolves.toEqualTypeOf<string | null>()
   })
-  it("takes the ids that other methods give", () => {
-    const walk = async () => {
+  it("accept ids that other methods return", () => {
+    const readAll = async () => {
       for await (const { id } of larder.searchStores.all({ country: undefined })) {
         for await (const { id: product } of larder.getStoreProducts.all(id)) {
           const { data } = await larder.getProduct(product)
@@ -58,6 +58,6 @@ describe("the types of the client", () => {
         }
       }
     }
-    expectTypeOf(walk).returns.resolves.toBeVoid()
+    expectTypeOf(readAll).returns.resolves.toBeVoid()
   })
 })

@@ -17,7 +17,7 @@ import {
   gatherCalls,
   insertWriteBatch,
   maxKeptCalls,
-  type NotedRequest,
+  type RequestRecord,
   type Statements,
   type Thread,
   writeRequests
@@ -204,7 +204,7 @@ const opened =
   <A, E>(work: Effect.Effect<A, E, ConsoleDatabase>) =>
     Effect.flatMap(consolePlaces[name], ({ layer }) => Effect.provide(work, layer)).pipe(Effect.scoped)
 
-const aCall = (number: number): NotedRequest => ({
+const aCall = (number: number): RequestRecord => ({
   id: `req_${number}`,
   account_id: "acct_a",
   key_id: `key_${number % 1_000}`,

@@ -1,16 +1,16 @@
 import { expect, it } from "vitest"
-import { standingClock } from "../contract/conditions.ts"
-import { operate } from "../support/api/operator.ts"
+import { makeFixedClock } from "../contract/conditions.ts"
+import { administer } from "../support/api/operator.ts"
 import { servedConsoleAlone } from "../support/console/served-console.ts"
 import { newKey } from "./key-forms.ts"
 
-const clock = standingClock("2026-10-15T12:00:00.000Z")
+const clock = makeFixedClock("2026-10-15T12:00:00.000Z")
 const site = servedConsoleAlone({ environment: clock.environment })
 
 it("an expired key is not replaced, and the console says what can be done", async () => {
   const { account, browser } = await site.signedIn()
   await browser.post("/keys/new", { ...newKey, expires_at: "2026-10-15 13:00" })
-  const [key] = await operate(site.home(), ({ listKeys }) => listKeys({ account_id: account.id }))
+  const [key] = await administer(site.home(), ({ listKeys }) => listKeys({ account_id: account.id }))
   const page = `/keys/${key?.id}/rotate`
   expect((await browser.get(page)).status).toBe(200)
   clock.set("2026-10-15T13:00:00.000Z")

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Entry } from "@larder/serve/ledger"
 import { expect } from "vitest"
-import { operate, statement } from "../support/api/operator.ts"
+import { administer, listEntries } from "../support/api/operator.ts"
 import type { Browser } from "../support/console/browser.ts"
 import { keyIn, password, type ServedConsole } from "../support/console/served-console.ts"
 import { hiddenIn } from "./billing-forms.ts"
@@ -80,9 +80,9 @@ export const filledAccount = async (site: ServedConsole, filling: Filling) => {
   await browser.get("/billing") // what was told once is told
   await untilShown(browser, "/requests", request)
 
-  const [key] = await operate(site.home(), (ledger) => ledger.listKeys({ account_id: account.id }))
+  const [key] = await administer(site.home(), (ledger) => ledger.listKeys({ account_id: account.id }))
   if (key === undefined) throw new Error("no key was made")
-  const entries = await statement(site.home(), account.id)
+  const entries = await listEntries(site.home(), account.id)
   return { account, browser, email, colleague, key, payments: [first, second], request, entries, lastTopUp, filling }
 }
 export type FilledAccount = Awaited<ReturnType<typeof filledAccount>>

@@ -1,7 +1,7 @@
 import { request } from "node:http"
 import { pages } from "@larder/serve/console"
 import { beforeAll, describe, expect, it } from "vitest"
-import { operate } from "../support/api/operator.ts"
+import { administer } from "../support/api/operator.ts"
 import { keyIn, password, servedConsole, servedConsoleAlone } from "../support/console/served-console.ts"
 
 const site = servedConsole()
@@ -42,7 +42,7 @@ describe("forms", () => {
       expect([path, status]).toEqual([path, 403])
       expect(text).toContain("This form was not sent from the console itself")
     }
-    expect(await operate(site.home(), (ledger) => ledger.listKeys({ account_id: account.id }))).toEqual([])
+    expect(await administer(site.home(), (ledger) => ledger.listKeys({ account_id: account.id }))).toEqual([])
     expect(browser.cookies.get("larder_session")).toBe(session)
     expect((await browser.get("/account")).status).toBe(200)
   })

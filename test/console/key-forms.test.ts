@@ -1,21 +1,21 @@
 /** The forms of keys, which know nothing of where the ledger is. */
 import { scopes } from "@larder/schemas"
 import { describe, expect, it } from "vitest"
-import { ask } from "../support/api/client.ts"
-import { operate } from "../support/api/operator.ts"
+import { sendOnce } from "../support/api/client.ts"
+import { administer } from "../support/api/operator.ts"
 import { keyIn, servedConsole } from "../support/console/served-console.ts"
 import { carriedIn, edit, newKey, untouchedIn } from "./key-forms.ts"
 
 describe("a key", () => {
   const site = servedConsole()
-  const keysOf = (account_id: string) => operate(site.home(), ({ listKeys }) => listKeys({ account_id }))
+  const keysOf = (account_id: string) => administer(site.home(), ({ listKeys }) => listKeys({ account_id }))
   const oneKey = async (account_id: string) => {
     const [key] = await keysOf(account_id)
     if (key === undefined) throw new Error("there is no key")
     return key
   }
   const call = async (key: string | undefined) =>
-    (await ask(site.api(), "/v1/commodities?commodity=butter", { key })).status
+    (await sendOnce(site.api(), "/v1/commodities?commodity=butter", { key })).status
 
   it("has a page whose heading says that it is a key, and that links to all keys", async () => {
     const { account, browser } = await site.signedIn()

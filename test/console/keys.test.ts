@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { ask } from "../support/api/client.ts"
-import { operate } from "../support/api/operator.ts"
+import { sendOnce } from "../support/api/client.ts"
+import { administer } from "../support/api/operator.ts"
 import { keyIn, servedConsole } from "../support/console/served-console.ts"
 import { carriedIn, edit, newKey } from "./key-forms.ts"
 
@@ -29,11 +29,11 @@ const keyless = [
 describe("keys in the console", () => {
   const site = servedConsole()
   const call = async (key: string, path = "/v1/commodities?commodity=butter") => {
-    const { status } = await ask(site.api(), path, { key })
+    const { status } = await sendOnce(site.api(), path, { key })
     return status
   }
   const keysOf = (account_id: string) =>
-    operate(site.home(), (administration) => administration.listKeys({ account_id }))
+    administer(site.home(), (administration) => administration.listKeys({ account_id }))
   const oneKey = async (account_id: string) => {
     const [key] = await keysOf(account_id)
     if (key === undefined) throw new Error("there is no key")

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest"
-import { standingClock } from "../contract/conditions.ts"
+import { makeFixedClock } from "../contract/conditions.ts"
 import { makeBrowser, type Seen } from "../support/console/browser.ts"
 import { keyIn, password, servedConsoleAlone } from "../support/console/served-console.ts"
 
-const clock = standingClock(new Date().toISOString())
+const clock = makeFixedClock(new Date().toISOString())
 const site = servedConsoleAlone({ environment: clock.environment })
 const session = "larder_session"
 

@@ -1,5 +1,5 @@
 /** The pages that say where the calls went, asked for over HTTP. */
-import { type NotedRequest, RequestLog } from "@larder/serve/persistence"
+import { RequestLog, type RequestRecord } from "@larder/serve/persistence"
 import { Effect } from "effect"
 import Papa from "papaparse"
 import { beforeAll, describe, expect, it } from "vitest"
@@ -21,7 +21,7 @@ let other: SignedIn
 const calls = 130
 
 /** Several of them in one millisecond. */
-const noted = (of: SignedIn, index: number): NotedRequest => ({
+const noted = (of: SignedIn, index: number): RequestRecord => ({
   id: `req_${of.account.id}_${String(index).padStart(4, "0")}`,
   account_id: of.account.id,
   key_id: of.key.id,
@@ -37,7 +37,7 @@ const use = async (of: SignedIn) => {
   await console.run(
     RequestLog.use((log) =>
       Effect.sync(() => {
-        for (let index = 0; index < calls; index++) log.note(noted(of, index))
+        for (let index = 0; index < calls; index++) log.record(noted(of, index))
       })
     )
   )
@@ -155,7 +155,7 @@ describe("the usage page", () => {
 
 describe("the requests page", () => {
   const idsOf = (pages: ReadonlyArray<string>) => pages.flatMap((page) => column(page, 1))
-  const expected = (keep: (call: NotedRequest) => boolean) =>
+  const expected = (keep: (call: RequestRecord) => boolean) =>
     Array.from({ length: calls }, (_, index) => noted(mine, index))
       .filter(keep)
       .map(({ id }) => id)

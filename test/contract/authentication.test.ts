@@ -1,10 +1,10 @@
 import { hasValidChecksum, newApiKey } from "@larder/serve/ledger"
 import { describe, expect, it } from "vitest"
-import { createKey, operate } from "../support/api/operator.ts"
-import { raw } from "../support/api/raw.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { administer, createKey } from "../support/api/operator.ts"
+import { sendRaw } from "../support/api/raw.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 const target = "/v1/commodities?commodity=butter"
 const malformed = "401 unauthorized: Missing or malformed Authorization: Bearer header"
 const unknown = "401 unauthorized: Unknown or revoked API key"
@@ -31,14 +31,14 @@ describe("a key", () => {
 
   it("is required by every endpoint", async () => {
     for (const template of Object.keys(api.client().document.paths)) {
-      expect(errorOf(await api.get(template.replace("{id}", "any"), { key: undefined }))).toBe(malformed)
+      expect(formatError(await api.get(template.replace("{id}", "any"), { key: undefined }))).toBe(malformed)
     }
   })
 })
 
 describe("401: a missing or malformed header", () => {
   it("rejects a request without the header", async () => {
-    expect(errorOf(await api.get(target, { key: undefined }))).toBe(malformed)
+    expect(formatError(await api.get(target, { key: undefined }))).toBe(malformed)
   })
 
   it.each([
@@ -62,49 +62,49 @@ describe("401: a missing or malformed header", () => {
     ["has an underscore in the key", (key: string) => `Bearer ${key.slice(0, -1)}_`],
     ["is Basic with the key as user", (key: string) => `Basic ${Buffer.from(`${key}:`).toString("base64")}`]
   ])("rejects a header that %s", async (_, header) => {
-    expect(errorOf(await withHeader(header(api.key().key)))).toBe(malformed)
+    expect(formatError(await withHeader(header(api.key().key)))).toBe(malformed)
   })
 
   it("rejects a repeated header, with the same key or another", async () => {
     const { key } = api.key()
-    expect(errorOf(await withHeader(`Bearer ${key}`, `Bearer ${key}`))).toBe(malformed)
-    expect(errorOf(await withHeader(`Bearer ${key}`, "Bearer nonsense"))).toBe(malformed)
-    expect(errorOf(await withHeader(`Bearer ${key}`, ""))).toBe(malformed)
+    expect(formatError(await withHeader(`Bearer ${key}`, `Bearer ${key}`))).toBe(malformed)
+    expect(formatError(await withHeader(`Bearer ${key}`, "Bearer nonsense"))).toBe(malformed)
+    expect(formatError(await withHeader(`Bearer ${key}`, ""))).toBe(malformed)
   })
 
   it("rejects a header that is repeated in other letter cases on the wire", async () => {
     const { key } = api.key()
     const lines = [`Authorization: Bearer ${key}`, `AUTHORIZATION: Bearer ${key}`]
-    const [reply] = await raw(api.server().api, `GET ${target} HTTP/1.1`, ["Host: localhost", ...lines])
-    expect(reply && errorOf(reply)).toBe(malformed)
+    const [reply] = await sendRaw(api.server().api, `GET ${target} HTTP/1.1`, ["Host: localhost", ...lines])
+    expect(reply && formatError(reply)).toBe(malformed)
   })
 
   it("ignores a key in another header, a cookie or the query", async () => {
     const { key } = api.key()
     const headers = { "x-api-key": key, cookie: `key=${key}`, "proxy-authorization": `Bearer ${key}` }
-    expect(errorOf(await api.get(target, { key: undefined, headers }))).toBe(malformed)
-    expect(errorOf(await api.get(`${target}&api_key=${key}`, { key: undefined }))).toBe(malformed)
+    expect(formatError(await api.get(target, { key: undefined, headers }))).toBe(malformed)
+    expect(formatError(await api.get(`${target}&api_key=${key}`, { key: undefined }))).toBe(malformed)
   })
 })
 
 describe("401: a key that is unknown or revoked, with one message for both", () => {
   it("rejects a well-formed key that was never created, whether its checksum is right or wrong", async () => {
-    expect(errorOf(await withHeader(`Bearer ${newApiKey()}`))).toBe(unknown)
-    expect(errorOf(await withHeader(`Bearer svc_data_${"a".repeat(64)}`))).toBe(unknown)
+    expect(formatError(await withHeader(`Bearer ${newApiKey()}`))).toBe(unknown)
+    expect(formatError(await withHeader(`Bearer svc_data_${"a".repeat(64)}`))).toBe(unknown)
     const { key } = api.key()
     const other = key.endsWith("A") ? "B" : "A"
-    expect(errorOf(await withHeader(`Bearer ${key.slice(0, -1)}${other}`))).toBe(unknown)
-    expect(errorOf(await withHeader(`Bearer svc_data_${key.slice(9).toLowerCase()}`))).toBe(unknown)
+    expect(formatError(await withHeader(`Bearer ${key.slice(0, -1)}${other}`))).toBe(unknown)
+    expect(formatError(await withHeader(`Bearer svc_data_${key.slice(9).toLowerCase()}`))).toBe(unknown)
   })
 
   it("rejects a revoked key from the next request on, and does not let it be edited", async () => {
     const { id, key } = await createKey(api.home())
     expect((await api.get("/v1/commodities/prices?series=nope", { key })).status).toBe(400)
-    await operate(api.home(), (ledger) => ledger.revokeKey({ key_id: id }))
-    expect(errorOf(await api.get(target, { key }))).toBe(unknown)
-    const edit = operate(api.home(), (ledger) => ledger.editKey({ key_id: id, budget_credits: 5_000 }))
+    await administer(api.home(), (ledger) => ledger.revokeKey({ key_id: id }))
+    expect(formatError(await api.get(target, { key }))).toBe(unknown)
+    const edit = administer(api.home(), (ledger) => ledger.editKey({ key_id: id, budget_credits: 5_000 }))
     await expect(edit).rejects.toThrow(/was revoked at .* permanent/)
-    expect(errorOf(await api.get(target, { key }))).toBe(unknown)
+    expect(formatError(await api.get(target, { key }))).toBe(unknown)
   })
 })
 
@@ -114,13 +114,15 @@ describe("403: a valid key without the endpoint's scope", () => {
     const prices = "/v1/commodities/prices?series=nope"
     const known = "/v1/commodities?limit=0"
     expect((await api.get(known, { key })).status).toBe(400)
-    expect(errorOf(await api.get(prices, { key }))).toBe(
+    expect(formatError(await api.get(prices, { key }))).toBe(
       "403 forbidden: This key is not scoped to get-commodity-prices"
     )
-    await operate(api.home(), (ledger) =>
+    await administer(api.home(), (ledger) =>
       ledger.editKey({ key_id: id, scopes: ["get-commodity-prices", "get-product"] })
     )
     expect((await api.get(prices, { key })).status).toBe(400)
-    expect(errorOf(await api.get(known, { key }))).toBe("403 forbidden: This key is not scoped to search-commodities")
+    expect(formatError(await api.get(known, { key }))).toBe(
+      "403 forbidden: This key is not scoped to search-commodities"
+    )
   })
 })

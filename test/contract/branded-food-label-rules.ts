@@ -1,11 +1,11 @@
-/** What becomes of texts, barcodes, lists, countries and days of a label, case by case. */
+/** Rules for texts, barcodes, lists, countries and days of a label: a label, and the fields of its record. */
 import type { Rule } from "./branded-food-whole-labels.ts"
 
 export const labelRules: ReadonlyArray<Rule> = [
   // texts
   ["texts are trimmed", { brand_owner: "  Acme Foods \t" }, { brand_owner: "Acme Foods" }],
-  ["inner blanks collapse", { description: "OAT  MILK \t 1L\u00a0 X" }, { description: "OAT MILK 1L X" }],
-  ["line breaks become blanks", { ingredients: "OATS,\nWATER\r\n, SALT" }, { ingredients: "OATS, WATER , SALT" }],
+  ["inner spaces collapse", { description: "OAT  MILK \t 1L\u00a0 X" }, { description: "OAT MILK 1L X" }],
+  ["line breaks become spaces", { ingredients: "OATS,\nWATER\r\n, SALT" }, { ingredients: "OATS, WATER , SALT" }],
   [
     "doubled double quotes become one",
     { description: 'ORGANIC BEEF ""FAJITA"" 6""' },
@@ -23,7 +23,7 @@ export const labelRules: ReadonlyArray<Rule> = [
     { description: "Crème Brûlée MÜSLI 燕麦 😀" }
   ],
   [
-    "texts of blanks only become null",
+    "texts of only spaces become null",
     { brand_name: "   ", package_weight: " \t" },
     { brand_name: null, package_weight: null }
   ],
@@ -38,19 +38,19 @@ export const labelRules: ReadonlyArray<Rule> = [
     { ingredients: "INGREDIENTS: ,OATS 100% \\ _" }
   ],
   [
-    "blanks in categories collapse",
+    "spaces in categories collapse",
     { branded_food_category: "Non Alcoholic Beverages  Ready to Drink" },
     { category: "Non Alcoholic Beverages Ready to Drink" }
   ],
   ["a number as category becomes null", { branded_food_category: "21.99" }, { category: null }],
   [
-    "the category comes from food.csv when the other file lacks it",
+    "the category is read from food.csv if the other file lacks it",
     { food_category_id: "Oils Edible" },
     { category: "Oils Edible" },
     "csv"
   ],
   [
-    "a numeric category gives way to the one in food.csv",
+    "a numeric category is replaced by the one in food.csv",
     { branded_food_category: "3.66", food_category_id: "Oils Edible" },
     { category: "Oils Edible" },
     "csv"
@@ -60,7 +60,7 @@ export const labelRules: ReadonlyArray<Rule> = [
     { preparation_state_code: "prepared" },
     { preparation_state_code: "PREPARED" }
   ],
-  // barcodes are answered as published
+  // barcodes are returned as published
   ["barcodes keep their zeros", { gtin_upc: "00016000227835" }, { upc: "00016000227835" }],
   ["barcodes with a wrong check digit stay", { gtin_upc: "813090000000" }, { upc: "813090000000" }],
   ["texts that are not barcodes stay", { gtin_upc: "8906004982514abf" }, { upc: "8906004982514abf" }],

@@ -1,4 +1,4 @@
-/** What becomes of the serving, the amounts and the stated nutrition of a label, case by case. */
+/** Rules for serving, amounts and stated nutrition of a label: a label, and the fields of its record. */
 import type { Amount } from "../support/label-releases.ts"
 import type { Rule, Stated } from "./branded-food-whole-labels.ts"
 
@@ -60,7 +60,7 @@ export const nutritionRules: ReadonlyArray<Rule> = [
     { serving_size: 2, serving_size_unit: "oz", serving_size_unit_normalized: null }
   ],
   [
-    "a serving size without a unit still gives nutrition",
+    "a serving size without a unit is enough for nutrition",
     { ...serving("50", { 1003: "10" }), serving_size_unit: "" },
     { serving_size: 50, serving_size_unit: null, serving_size_unit_normalized: null, nutrition: { protein: 5 } }
   ],
@@ -98,7 +98,7 @@ export const nutritionRules: ReadonlyArray<Rule> = [
   ["large numbers are rounded to three digits", serving("100", { 1008: "12350" }), { nutrition: { calories: 12400 } }],
   ["small numbers are rounded to three digits", serving("1", { 1089: "0.012345" }), { nutrition: { iron: 0.000123 } }],
   [
-    "what is not stated has no key, what is 0 has one",
+    "an amount that is not stated has no key, and 0 has one",
     serving("28", { 1004: "0", 1003: "0.000" }),
     { nutrition: { fat: 0, protein: 0 } }
   ],
@@ -154,7 +154,7 @@ export const nutritionRules: ReadonlyArray<Rule> = [
   ],
   ["vitamin A has no key", serving("100", { 1104: "667" }), { nutrition: {} }],
   [
-    "the better founded of two amounts of a nutrient counts, and both are listed",
+    "of two amounts of a nutrient, the more reliable one counts, and both are listed",
     {
       ...serving("100", {}),
       nutrients: [
@@ -171,7 +171,7 @@ export const nutritionRules: ReadonlyArray<Rule> = [
     }
   ],
   [
-    "the last of two equally founded amounts counts",
+    "of two equally reliable amounts, the last one counts",
     {
       ...serving("100", {}),
       nutrients: [
@@ -205,7 +205,7 @@ export const nutritionRules: ReadonlyArray<Rule> = [
     { nutrition: { calories: 26000, protein: 750 } }
   ],
   [
-    "a nutrient that the dictionary does not know is named as the release names it",
+    "a nutrient that is not in the dictionary has the release's name",
     {
       nutrients: [{ nutrient_id: 99001, amount: "1.5", unknown: { number: "999.1", name: "Novelty", unitName: "MG" } }]
     },

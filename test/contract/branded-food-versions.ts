@@ -1,18 +1,18 @@
-/** Labels of which some are versions of one product, and which of them is current. */
+/** Labels, some of them versions of one product, and the current version of each. */
 import { aLabel, type Label } from "../support/label-releases.ts"
 
 /** Versions of products, the current one last. */
 export const histories: ReadonlyArray<readonly [string, ReadonlyArray<Omit<Partial<Label>, "gtin_upc">>]> = [
   ["the one published last", [{ publication_date: "2020-11-13" }, { publication_date: "2021-02-26" }]],
   [
-    "the one published last, also where its id is lower",
+    "the one published last, even if its id is lower",
     [
       { fdc_id: 119, publication_date: "2021-02-26" },
       { fdc_id: 118, publication_date: "2022-05-23" }
     ]
   ],
   [
-    "the one published last, whatever it says of availability and changes",
+    "the one published last, regardless of its days of availability and change",
     [
       { publication_date: "2021-02-26", available_date: "2025-01-01", modified_date: "2025-01-01" },
       { publication_date: "2021-02-27", available_date: "2019-01-01", modified_date: "2019-01-01" }
@@ -37,14 +37,14 @@ export const histories: ReadonlyArray<readonly [string, ReadonlyArray<Omit<Parti
     [{ modified_date: "2020-12-01" }, { modified_date: "2020-12-01" }, { modified_date: "2020-12-01" }]
   ],
   [
-    "the newest, whatever country it is sold in",
+    "the newest, regardless of its country",
     [
       { market_country: "New Zealand", publication_date: "2020-11-13" },
       { market_country: "United States", publication_date: "2020-11-14" }
     ]
   ],
   [
-    "the newest, also when it is discontinued",
+    "the newest, even if it is discontinued",
     [{ publication_date: "2020-11-13" }, { publication_date: "2021-02-26", discontinued_date: "2021-06-01" }]
   ]
 ]
@@ -75,12 +75,12 @@ const others: ReadonlyArray<Label> = [
   // one barcode of one source, differently padded: one product
   aLabel({ fdc_id: 310, gtin_upc: "813090004442", description: "PADDED", publication_date: "2019-04-01" }),
   aLabel({ fdc_id: 311, gtin_upc: "00813090004442", description: "PADDED" }),
-  // without a barcode each label is a product of its own
+  // without a barcode, each label is a separate product
   aLabel({ fdc_id: 320, description: "BARE" }),
   aLabel({ fdc_id: 321, description: "BARE" })
 ]
 
-/** What a search finds all of them by, and nothing else. */
+/** A search for this brand finds all of them and no other label. */
 export const versionsBrand = "Versions & Sons"
 export const versions: ReadonlyArray<Label> = [...products.flat(), ...others].map((label) => ({
   ...label,

@@ -1,4 +1,4 @@
-/** A label that states everything and one that states nothing, with the records that they become. */
+/** A label that states everything and one that states nothing, with their records. */
 
 import { emptyFood } from "../support/empty-food.ts"
 import type { Form, Label } from "../support/label-releases.ts"
@@ -6,7 +6,7 @@ import type { Form, Label } from "../support/label-releases.ts"
 export type Expected = Readonly<Record<string, unknown>>
 export type Stated = Partial<Omit<Label, "fdc_id">>
 
-/** What it is about, what a label states, and what its record must have. `only` where one form cannot state it. */
+/** A name, the fields of a label, and the expected fields of its record. `only`: the one form that can state them. */
 export type Rule = readonly [name: string, stated: Stated, expected: Expected, only?: Form]
 
 /** A label that states everything. */
@@ -125,5 +125,5 @@ export const completeRecord = (form: Form): Expected => ({
   source: "gov-fdc"
 })
 
-/** All that a label may leave out, left out. */
+/** The record of a label without any optional field. */
 export const bareRecord: Expected = { fdc_id: 1001, ...emptyFood }

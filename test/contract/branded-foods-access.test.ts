@@ -2,14 +2,14 @@
 import { brandedFoodId } from "@larder/schemas"
 import { beforeAll, describe, expect, it } from "vitest"
 import { createKey } from "../support/api/operator.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 let known: { readonly id: string; readonly fdc_id: number }
 beforeAll(async () => {
   const { json } = await api.get("/v1/branded-foods?limit=1")
   const [first] = (json as { readonly data: ReadonlyArray<typeof known> }).data
-  if (first === undefined) throw new Error("the samples hold branded foods")
+  if (first === undefined) throw new Error("the samples contain no branded foods")
   known = first
 })
 
@@ -18,61 +18,63 @@ const endpoints = [
   ["/v1/branded-foods/categories", "search-branded-foods"],
   ["/v1/branded-foods/:id", "get-branded-foods"]
 ] as const
-const at = (path: string) => path.replace(":id", known.id)
+const insertId = (path: string) => path.replace(":id", known.id)
 
 describe.each(endpoints)("%s", (path, scope) => {
-  it("costs 10 credits, and names the generation it answers from", async () => {
+  it("costs 10 credits, and names the generation that it reads", async () => {
     const before = Number((await api.get("/v1/branded-foods?limit=0")).headers["x-credits-remaining"])
-    const { headers, status } = await api.get(at(path))
+    const { headers, status } = await api.get(insertId(path))
     expect(status).toBe(200)
     expect([headers["x-credits-charged"], Number(headers["x-credits-remaining"])]).toEqual(["10", before - 10])
     expect(headers["x-data-version"]).toMatch(/^larder-\d{6}$/)
   })
 
   it("requires a key that has its scope", async () => {
-    expect(errorOf(await api.get(at(path), { key: undefined }))).toBe(
+    expect(formatError(await api.get(insertId(path), { key: undefined }))).toBe(
       "401 unauthorized: Missing or malformed Authorization: Bearer header"
     )
-    expect(errorOf(await api.get(at(path), { key: `svc_data_${"x".repeat(64)}` }))).toBe(
+    expect(formatError(await api.get(insertId(path), { key: `svc_data_${"x".repeat(64)}` }))).toBe(
       "401 unauthorized: Unknown or revoked API key"
     )
-    const right = await createKey(api.home(), { scopes: [scope] })
-    expect((await api.get(at(path), { key: right.key })).status).toBe(200)
+    const allowed = await createKey(api.home(), { scopes: [scope] })
+    expect((await api.get(insertId(path), { key: allowed.key })).status).toBe(200)
     const other = scope === "get-branded-foods" ? "search-branded-foods" : "get-branded-foods"
-    const wrong = await createKey(api.home(), { scopes: [other, "search-commodities"] })
-    expect(errorOf(await api.get(at(path), { key: wrong.key }))).toBe(
+    const otherScope = await createKey(api.home(), { scopes: [other, "search-commodities"] })
+    expect(formatError(await api.get(insertId(path), { key: otherScope.key }))).toBe(
       `403 forbidden: This key is not scoped to ${scope}`
     )
   })
 
-  it("answers 402 at the spend cap and without balance, before a record is looked up", async () => {
+  it("responds with 402 at the spend cap and without balance, before a record is looked up", async () => {
     const capped = await createKey(api.home(), { budget: 10 })
-    expect((await api.get(at(path), { key: capped.key })).status).toBe(200)
-    const refused = await api.get(at(path), { key: capped.key })
-    expect(errorOf(refused)).toBe("402 insufficient_balance: Monthly spend cap reached")
+    expect((await api.get(insertId(path), { key: capped.key })).status).toBe(200)
+    const refused = await api.get(insertId(path), { key: capped.key })
+    expect(formatError(refused)).toBe("402 insufficient_balance: Monthly spend cap reached")
     expect(refused.headers["x-credits-charged"]).toBe("0")
     expect((await api.get("/v1/branded-foods/none", { key: capped.key })).status).toBe(402)
-    expect((await api.get(`${at(path)}?nothing=1`, { key: capped.key })).status).toBe(400)
+    expect((await api.get(`${insertId(path)}?nothing=1`, { key: capped.key })).status).toBe(400)
 
-    const poor = await createKey(api.home())
-    for (let call = 0; call < 50; call++) await api.get("/v1/stores", { key: poor.key })
-    expect(errorOf(await api.get(at(path), { key: poor.key }))).toBe("402 insufficient_balance: Insufficient balance")
+    const unpaid = await createKey(api.home())
+    for (let call = 0; call < 50; call++) await api.get("/v1/stores", { key: unpaid.key })
+    expect(formatError(await api.get(insertId(path), { key: unpaid.key }))).toBe(
+      "402 insufficient_balance: Insufficient balance"
+    )
   })
 
   it.each(["nothing=1", "offset=1", "fdc_id=1", "Name=x", "name%5B%5D=x"])(
-    "answers 400 and names an unknown parameter: %s",
+    "responds with 400 and names an unknown parameter: %s",
     async (query) => {
       const name = decodeURIComponent(query.split("=")[0] ?? "")
-      const reply = await api.get(`${at(path)}?${query}`)
-      expect(errorOf(reply)).toMatch(/^400 invalid_request: /)
-      expect(errorOf(reply)).toContain(name)
+      const reply = await api.get(`${insertId(path)}?${query}`)
+      expect(formatError(reply)).toMatch(/^400 invalid_request: /)
+      expect(formatError(reply)).toContain(name)
       expect(reply.headers["x-credits-charged"]).toBe("0")
     }
   )
 
-  it("answers 404 with a slash at the end, and 405 to POST", async () => {
-    expect((await api.get(`${at(path)}/`)).status).toBe(404)
-    expect((await api.get(at(path), { method: "POST" })).status).toBe(405)
+  it("responds with 404 to a trailing slash, and 405 to POST", async () => {
+    expect((await api.get(`${insertId(path)}/`)).status).toBe(404)
+    expect((await api.get(insertId(path), { method: "POST" })).status).toBe(405)
   })
 })
 
@@ -81,19 +83,21 @@ describe("parameters of the search", () => {
     "rejects a repeated parameter and names it: %s",
     async (name) => {
       const reply = await api.get(`/v1/branded-foods?${name}=1&${name}=1`)
-      expect(errorOf(reply)).toMatch(/^400 invalid_request: /)
-      expect(errorOf(reply)).toContain(name)
+      expect(formatError(reply)).toMatch(/^400 invalid_request: /)
+      expect(formatError(reply)).toContain(name)
     }
   )
 
   it.each(["201", "1000", "9".repeat(50)])("rejects a `limit` above 200: %s", async (limit) => {
-    expect(errorOf(await api.get(`/v1/branded-foods?limit=${limit}`))).toBe("400 invalid_request: at most 200 per page")
+    expect(formatError(await api.get(`/v1/branded-foods?limit=${limit}`))).toBe(
+      "400 invalid_request: at most 200 per page"
+    )
   })
 
   it.each(["0", "000", "-1", "1.5", "x", "", "1e2", "+1", " 1", "１"])(
     "rejects a `limit` that is not a whole number of at least 1: '%s'",
     async (limit) => {
-      expect(errorOf(await api.get(`/v1/branded-foods?limit=${encodeURIComponent(limit)}`))).toBe(
+      expect(formatError(await api.get(`/v1/branded-foods?limit=${encodeURIComponent(limit)}`))).toBe(
         "400 invalid_request: limit must be a whole number of at least 1"
       )
     }
@@ -102,19 +106,19 @@ describe("parameters of the search", () => {
   it.each(["name", "brand", "category", "barcode", "ingredient", "limit", "cursor"])(
     "rejects a parameter of the search on the two other endpoints: %s",
     async (name) => {
-      for (const path of ["/v1/branded-foods/categories", at("/v1/branded-foods/:id")]) {
+      for (const path of ["/v1/branded-foods/categories", insertId("/v1/branded-foods/:id")]) {
         const reply = await api.get(`${path}?${name}=1`)
-        expect(errorOf(reply)).toMatch(/^400 invalid_request: /)
-        expect(errorOf(reply)).toContain(name)
+        expect(formatError(reply)).toMatch(/^400 invalid_request: /)
+        expect(formatError(reply)).toContain(name)
       }
     }
   )
 })
 
 describe("the id of a branded food", () => {
-  const unknown = async (id: string, shown = decodeURIComponent(id)) => {
+  const expectUnknown = async (id: string, shown = decodeURIComponent(id)) => {
     const reply = await api.get(`/v1/branded-foods/${id}`)
-    expect([errorOf(reply), reply.headers["x-credits-charged"]]).toEqual([
+    expect([formatError(reply), reply.headers["x-credits-charged"]]).toEqual([
       `404 not_found: Unknown branded food: ${shown}`,
       "0"
     ])
@@ -128,35 +132,35 @@ describe("the id of a branded food", () => {
 
   it("is unknown in any other spelling", async () => {
     const { fdc_id, id } = known
-    await unknown(id.toUpperCase())
-    await unknown(id.slice(0, -1))
-    await unknown(`${id}0`)
-    await unknown(`0${id}`)
-    await unknown(`${id}%20`)
-    await unknown(`%20${id}`)
-    await unknown(`${id}%0A`)
-    await unknown(`${id}%00`)
-    await unknown(`${id}%2F`)
-    await unknown(id.replace("data_branded_food_", ""))
-    await unknown(id.replace("food", "foods"))
-    await unknown(String(fdc_id))
-    await unknown(`data_branded_food_${fdc_id}`)
-    await unknown("data_branded_food_")
-    await unknown("data_branded_food_zzzzzzz")
-    await unknown("data_branded_food_0123456789")
-    await unknown(brandedFoodId(1))
-    await unknown("platform_product_1")
-    await unknown("a".repeat(2000))
+    await expectUnknown(id.toUpperCase())
+    await expectUnknown(id.slice(0, -1))
+    await expectUnknown(`${id}0`)
+    await expectUnknown(`0${id}`)
+    await expectUnknown(`${id}%20`)
+    await expectUnknown(`%20${id}`)
+    await expectUnknown(`${id}%0A`)
+    await expectUnknown(`${id}%00`)
+    await expectUnknown(`${id}%2F`)
+    await expectUnknown(id.replace("data_branded_food_", ""))
+    await expectUnknown(id.replace("food", "foods"))
+    await expectUnknown(String(fdc_id))
+    await expectUnknown(`data_branded_food_${fdc_id}`)
+    await expectUnknown("data_branded_food_")
+    await expectUnknown("data_branded_food_zzzzzzz")
+    await expectUnknown("data_branded_food_0123456789")
+    await expectUnknown(brandedFoodId(1))
+    await expectUnknown("platform_product_1")
+    await expectUnknown("a".repeat(2000))
   })
 
   it("is read with `%2F` and other escapes as part of it", async () => {
-    await unknown("a%2Fb")
-    await unknown("categories%2F")
-    await unknown("%C3%BC%25")
+    await expectUnknown("a%2Fb")
+    await expectUnknown("categories%2F")
+    await expectUnknown("%C3%BC%25")
     const { id } = known
     const escaped = id.replace("_", "%5F")
     expect((await api.get(`/v1/branded-foods/${escaped}`)).json).toMatchObject({ data: { id } })
     expect((await api.get(`/v1/branded-foods/${id}/more`)).status).toBe(404)
-    expect(errorOf(await api.get(`/v1/branded-foods/${id}/more`))).toBe("404 not_found: No such endpoint")
+    expect(formatError(await api.get(`/v1/branded-foods/${id}/more`))).toBe("404 not_found: No such endpoint")
   })
 })

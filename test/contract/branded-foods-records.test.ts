@@ -1,6 +1,6 @@
 /**
- * How labels are served: each field of the API record, the same for the JSON and the CSV form of a release; and which
- * label version of a product is current.
+ * Labels in the API: each field of the record, equal for the JSON and the CSV form of a release, and the current label
+ * version of each product.
  */
 import { rmSync } from "node:fs"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -8,7 +8,7 @@ import { brandedFoodId } from "@larder/schemas"
 import { brandedFood, layoutOf, newestManifest, rebuildFrom } from "@larder/warehouse"
 import { Effect, Option } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
-import { startOwnServer } from "../support/api/served.ts"
+import { startOwnServer } from "../support/api/server.ts"
 import { aLabel, type Form, forms, makeHome } from "../support/label-releases.ts"
 import { waitUntilServed } from "../support/programs.ts"
 import { labelRules } from "./branded-food-label-rules.ts"
@@ -22,13 +22,13 @@ const labels = [complete, { data_source: "", publication_date: "" }, ...rules.ma
 )
 
 /** Reversed, because the order of the rows must not matter. */
-const homeOf = (form: Form) => makeHome([...labels, ...versions].toReversed(), form)
+const makeHomeFrom = (form: Form) => makeHome([...labels, ...versions].toReversed(), form)
 const [firstForm] = forms
-const api = startOwnServer({ home: () => homeOf(firstForm) })
+const api = startOwnServer({ home: () => makeHomeFrom(firstForm) })
 
 /** Switches the server to a generation that was built from only this form, in another home. */
-const changeTo = async (form: Form) => {
-  const home = await homeOf(form)
+const switchTo = async (form: Form) => {
+  const home = await makeHomeFrom(form)
   const replaceDataSet = Effect.gen(function* () {
     const layout = yield* layoutOf(api.home())
     const { data_sets } = Option.getOrThrow(yield* newestManifest(layout.depot))
@@ -40,28 +40,28 @@ const changeTo = async (form: Form) => {
 }
 
 describe.each(forms)("the %s form of a release", (form) => {
-  beforeAll(() => (form === firstForm ? undefined : changeTo(form)))
+  beforeAll(() => (form === firstForm ? undefined : switchTo(form)))
 
   describe("a record", () => {
-    const record = async (fdcId: number): Promise<Expected> => {
+    const getRecord = async (fdcId: number): Promise<Expected> => {
       const { json, status } = await api.get(`/v1/branded-foods/${brandedFoodId(fdcId)}`)
       expect(status).toBe(200)
       return (json as { readonly data: Expected }).data
     }
 
     it("has exactly the fields of the API schema, in schema order", async () => {
-      const found = await record(1000)
+      const found = await getRecord(1000)
       expect(Object.keys(found)).toEqual(["id", ...Object.keys(bareRecord), "fetched_at"])
       expect(found).toEqual({ id: brandedFoodId(1000), ...completeRecord(form), fetched_at: expect.any(String) })
       expect(Object.keys(found.nutrition as object)).toEqual(Object.keys(completeRecord(form).nutrition as object))
     })
 
     it("returns null, [] and {} for values that the label does not have", async () => {
-      expect(await record(1001)).toEqual({ id: brandedFoodId(1001), ...bareRecord, fetched_at: expect.any(String) })
+      expect(await getRecord(1001)).toEqual({ id: brandedFoodId(1001), ...bareRecord, fetched_at: expect.any(String) })
     })
 
     it("returns when its payload was fetched, in UTC with milliseconds", async () => {
-      const { fetched_at } = await record(1000)
+      const { fetched_at } = await getRecord(1000)
       expect(fetched_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       const age = Date.now() - Date.parse(String(fetched_at))
       expect(age).toBeGreaterThan(0)
@@ -70,50 +70,50 @@ describe.each(forms)("the %s form of a release", (form) => {
 
     it("is identical in search results", async () => {
       const { json } = await api.get("/v1/branded-foods?name=almond+brittle")
-      expect(json).toEqual({ data: [await record(1000)], next_cursor: null })
+      expect(json).toEqual({ data: [await getRecord(1000)], next_cursor: null })
     })
 
     const rulesOfForm = rules
       .map(([rule, , expected, onlyForm = form], index) => ({ rule, expected, onlyForm, fdcId: 1002 + index }))
       .filter(({ onlyForm }) => onlyForm === form)
     it.each(rulesOfForm)("$rule", async ({ expected, fdcId }) => {
-      const found = await record(fdcId)
+      const found = await getRecord(fdcId)
       expect(Object.fromEntries(Object.keys(expected).map((field) => [field, found[field]]))).toEqual(expected)
     })
   })
 
   describe("the current label", () => {
-    const found = async (query: string) => {
+    const searchIds = async (query: string) => {
       const { json } = await api.get(`/v1/branded-foods?${query}`)
       return (json as { readonly data: ReadonlyArray<{ readonly fdc_id: number }> }).data.map(({ fdc_id }) => fdc_id)
     }
 
     it.each(histories.map(([rule], product) => [rule, product] as const))("is %s", async (_, product) => {
       const current = products[product]?.at(-1)
-      expect(await found(`name=product+${product}`)).toEqual([current?.fdc_id])
-      expect(await found(`barcode=${current?.gtin_upc}`)).toEqual([current?.fdc_id])
+      expect(await searchIds(`name=product+${product}`)).toEqual([current?.fdc_id])
+      expect(await searchIds(`barcode=${current?.gtin_upc}`)).toEqual([current?.fdc_id])
     })
 
     it("is found once for each data source with its barcode", async () => {
-      expect(await found("name=twin")).toEqual([300, 301])
-      expect(await found("barcode=041220576074")).toEqual([300, 301])
+      expect(await searchIds("name=twin")).toEqual([300, 301])
+      expect(await searchIds("barcode=041220576074")).toEqual([300, 301])
     })
 
     it("is found once for barcodes that differ only in zero-padding", async () => {
-      expect(await found("name=padded")).toEqual([311])
-      expect(await found("barcode=813090004442")).toEqual([311])
+      expect(await searchIds("name=padded")).toEqual([311])
+      expect(await searchIds("barcode=813090004442")).toEqual([311])
     })
 
     it("is any label without a barcode", async () => {
-      expect(await found("name=bare")).toEqual([320, 321])
+      expect(await searchIds("name=bare")).toEqual([320, 321])
     })
 
     it("appears alone in search and categories; older versions can be read by id", async () => {
       const current = [...products.map((versions) => versions.at(-1)?.fdc_id), 300, 301, 311, 320, 321]
-      expect(await found(`brand=${encodeURIComponent(versionsBrand)}&limit=200`)).toEqual(
+      expect(await searchIds(`brand=${encodeURIComponent(versionsBrand)}&limit=200`)).toEqual(
         current.toSorted((a, b) => Number(a) - Number(b))
       )
-      expect(await found("category=old")).toEqual([])
+      expect(await searchIds("category=old")).toEqual([])
       const { data } = (await api.get("/v1/branded-foods/categories")).json as { readonly data: ReadonlyArray<object> }
       expect(data).toContainEqual({ category: "New", product_count: products.length })
       expect(data).not.toContainEqual(expect.objectContaining({ category: "Old" }))

@@ -1,8 +1,8 @@
 /** The five filters of the search. The tests of `warehouse/search` compare it with a scan of every label. */
 import { brandedFoodId } from "@larder/schemas"
 import { describe, expect, it } from "vitest"
-import { pagesOf } from "../support/api/pages.ts"
-import { errorOf, startOwnServer } from "../support/api/served.ts"
+import { fetchPages } from "../support/api/pages.ts"
+import { formatError, startOwnServer } from "../support/api/server.ts"
 import { aLabel, ingestLabels, type Label, makeHome } from "../support/label-releases.ts"
 import { run, waitUntilServed } from "../support/programs.ts"
 
@@ -10,7 +10,7 @@ interface Page {
   readonly data: ReadonlyArray<{ readonly id: string; readonly fdc_id: number; readonly category: string | null }>
   readonly next_cursor: string | null
 }
-const encoded = (filters: Readonly<Record<string, string>>) =>
+const formatQuery = (filters: Readonly<Record<string, string>>) =>
   Object.entries(filters)
     .map(([name, text]) => `${name}=${encodeURIComponent(text)}`)
     .join("&")
@@ -53,7 +53,7 @@ const barcodes = [
   "96385074", // eight digits that abbreviate nothing
   "00000004567899", // a padded UPC-E
   "0-567895-2", // a hyphenated one
-  "6789169" // its zero is lost: seven digits are no UPC-E
+  "6789169" // without its zero: seven digits are not a UPC-E
 ]
 const firstBarcode = 101
 const labels = [
@@ -61,7 +61,7 @@ const labels = [
   ...barcodes.map((gtin_upc, index) => aLabel({ fdc_id: firstBarcode + index, gtin_upc, description: "X" }))
 ]
 
-/** Labels of which a release comes while a client follows cursors. */
+/** Labels that a release changes while a client follows cursors. */
 const released = [10, 20, 30, 40, 50].map((fdc_id) =>
   aLabel({ fdc_id, gtin_upc: `0000000000${fdc_id}`, publication_date: "2025-04-24", description: `BARLEY-${fdc_id}` })
 )
@@ -75,8 +75,8 @@ const laterReleased = [
 
 describe("filters", () => {
   const api = startOwnServer({ home: () => makeHome([...labels, ...released]) })
-  const found = async (filters: Readonly<Record<string, string>>) => {
-    const { json, status } = await api.get(`/v1/branded-foods?${encoded(filters)}`)
+  const searchIds = async (filters: Readonly<Record<string, string>>) => {
+    const { json, status } = await api.get(`/v1/branded-foods?${formatQuery(filters)}`)
     expect(status).toBe(200)
     return (json as Page).data.map(({ fdc_id }) => fdc_id)
   }
@@ -106,7 +106,7 @@ describe("filters", () => {
     ["sugar", [4]],
     ["", all]
   ])("finds `name` in the product name, literally and ignoring case: '%s'", async (name, expected) => {
-    expect(await found({ name })).toEqual(expected)
+    expect(await searchIds({ name })).toEqual(expected)
   })
 
   it.each([
@@ -123,7 +123,7 @@ describe("filters", () => {
     ["sons of", []],
     ["", all]
   ])("finds `brand` in the owner, the brand or the sub-brand, not across them: '%s'", async (brand, expected) => {
-    expect(await found({ brand })).toEqual(expected)
+    expect(await searchIds({ brand })).toEqual(expected)
   })
 
   it.each([
@@ -137,7 +137,7 @@ describe("filters", () => {
     ["%", []],
     ["", all]
   ])("compares `category` with the whole category, ignoring case: '%s'", async (category, expected) => {
-    expect(await found({ category })).toEqual(expected)
+    expect(await searchIds({ category })).toEqual(expected)
   })
 
   it.each([
@@ -154,7 +154,7 @@ describe("filters", () => {
     ["müsli", []],
     ["", all]
   ])("finds `ingredient` in the ingredient statement: '%s'", async (ingredient, expected) => {
-    expect(await found({ ingredient })).toEqual(expected)
+    expect(await searchIds({ ingredient })).toEqual(expected)
   })
 
   it.each([
@@ -169,7 +169,7 @@ describe("filters", () => {
   ] as ReadonlyArray<readonly [Readonly<Record<string, string>>, ReadonlyArray<number>]>)(
     "combines filters with AND, and ignores empty ones: %j",
     async (filters, expected) => {
-      expect(await found(filters)).toEqual(expected)
+      expect(await searchIds(filters)).toEqual(expected)
     }
   )
 
@@ -186,7 +186,7 @@ describe("filters", () => {
     ["96385074", [110]],
     ["096385074", [110]]
   ])("compares `barcode` without leading zeros: %s", async (barcode, expected) => {
-    expect(await found({ barcode })).toEqual(expected)
+    expect(await searchIds({ barcode })).toEqual(expected)
   })
 
   it.each([
@@ -194,7 +194,7 @@ describe("filters", () => {
     ["042100005264", [102, 103]],
     ["42100005264", [102, 103]],
     ["00042100005264", [102, 103]],
-    ["4252614", [102]], // seven digits are no UPC-E
+    ["4252614", [102]], // seven digits are not a UPC-E
     ["045678000099", [111]],
     ["04567899", [111]],
     ["056789000052", [112]],
@@ -206,7 +206,7 @@ describe("filters", () => {
     ["01234543", [106]],
     ["11234562", [107]]
   ])("finds a UPC-E and the UPC-A that it abbreviates by either one: %s", async (barcode, expected) => {
-    expect(await found({ barcode })).toEqual(expected)
+    expect(await searchIds({ barcode })).toEqual(expected)
   })
 
   it.each([
@@ -226,12 +226,12 @@ describe("filters", () => {
     "%",
     "9".repeat(400)
   ])("finds nothing, with 200, for a `barcode` of anything but digits: '%s'", async (barcode) => {
-    const { headers, status, text } = await api.get(`/v1/branded-foods?${encoded({ barcode })}`)
+    const { headers, status, text } = await api.get(`/v1/branded-foods?${formatQuery({ barcode })}`)
     expect([status, text, headers["x-credits-charged"]]).toEqual([200, '{"data":[],"next_cursor":null}', "10"])
   })
 
   it.each(["\n", "\0", "\ud83d", "\u2028"])(
-    "finds nothing, or answers 400, for a text that no label can have: %j",
+    "finds nothing, or responds with 400, for a text that no label can have: %j",
     async (text) => {
       const escaped = text === "\ud83d" ? "%ED%A0%BD" : encodeURIComponent(text)
       const reply = await api.get(`/v1/branded-foods?name=${escaped}`)
@@ -240,10 +240,10 @@ describe("filters", () => {
     }
   )
 
-  describe("a release that is published while a client follows cursors", () => {
-    const idsOf = (rows: ReadonlyArray<unknown>) => rows.map((row) => (row as Page["data"][number]).fdc_id)
+  describe("a release published while a client follows cursors", () => {
+    const listIds = (rows: ReadonlyArray<unknown>) => rows.map((row) => (row as Page["data"][number]).fdc_id)
 
-    it("keeps every row that was there throughout once, and is undone by a rollback", async () => {
+    it("returns every row that exists throughout exactly once, and is undone by a rollback", async () => {
       const events = [
         async () => {
           const { generation } = await ingestLabels(api.home(), "json", laterReleased, "2026-08-31")
@@ -251,12 +251,12 @@ describe("filters", () => {
           await waitUntilServed(api.server(), "larder-000002")
         }
       ]
-      const pages = await pagesOf(api.get, "/v1/branded-foods?name=barley&limit=2", async () => {
+      const pages = await fetchPages(api.get, "/v1/branded-foods?name=barley&limit=2", async () => {
         await events.shift()?.()
       })
-      // 10 was current when it was read, 5 came behind the cursor's back, 40 was replaced before it was read
-      expect(pages.map(idsOf)).toEqual([[10, 20], [30, 45], [50, 60], [70]])
-      expect(idsOf((await pagesOf(api.get, "/v1/branded-foods?name=barley")).flat())).toEqual([
+      // 10 was current when it was read, 5 was added before the cursor, 40 was replaced before it was read
+      expect(pages.map(listIds)).toEqual([[10, 20], [30, 45], [50, 60], [70]])
+      expect(listIds((await fetchPages(api.get, "/v1/branded-foods?name=barley")).flat())).toEqual([
         5, 20, 30, 45, 50, 60, 70
       ])
 
@@ -270,10 +270,10 @@ describe("filters", () => {
       const { code } = await run("larder-ingest", ["rollback"], { LARDER_HOME: api.home() })
       expect(code).toBe(0)
       await waitUntilServed(api.server(), "larder-000003")
-      expect(idsOf((await pagesOf(api.get, "/v1/branded-foods?name=barley&limit=2")).flat())).toEqual([
+      expect(listIds((await fetchPages(api.get, "/v1/branded-foods?name=barley&limit=2")).flat())).toEqual([
         10, 20, 30, 40, 50
       ])
-      expect(errorOf(await api.get(`/v1/branded-foods/${brandedFoodId(70)}`))).toBe(
+      expect(formatError(await api.get(`/v1/branded-foods/${brandedFoodId(70)}`))).toBe(
         `404 not_found: Unknown branded food: ${brandedFoodId(70)}`
       )
     })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { served } from "../support/api/served.ts"
+import { useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 
 interface Series {
   readonly slug: string
@@ -20,41 +20,41 @@ interface Group {
   readonly series: ReadonlyArray<Series>
 }
 
-const groupsAt = async (target: string) =>
+const getGroups = async (target: string) =>
   ((await api.get(target)).json as { readonly data: ReadonlyArray<Group> }).data
-const catalog = async () => (await groupsAt("/v1/commodities")).flatMap(({ series }) => series)
-const named = (groups: ReadonlyArray<Group>) =>
+const getSeries = async () => (await getGroups("/v1/commodities")).flatMap(({ series }) => series)
+const groupSlugs = (groups: ReadonlyArray<Group>) =>
   Object.fromEntries(groups.map(({ commodity, series }) => [commodity, series.map(({ slug }) => slug)]))
 
-const slugsOf = (product: string) => [
+const listSlugs = (product: string) => [
   `${product}-exch-spot-close-daily`,
   `${product}-exch-spot-average-weekly`,
   `${product}-exch-spot-average-monthly`,
   `${product}-sales-price-weekly`
 ]
 const wholeCatalog = {
-  Butter: slugsOf("butter"),
-  Cheese: [...slugsOf("cheese-block"), ...slugsOf("cheese-barrel")],
-  "Nonfat Dry Milk": slugsOf("nonfat-dry-milk"),
-  "Dry Whey": slugsOf("dry-whey"),
+  Butter: listSlugs("butter"),
+  Cheese: [...listSlugs("cheese-block"), ...listSlugs("cheese-barrel")],
+  "Nonfat Dry Milk": listSlugs("nonfat-dry-milk"),
+  "Dry Whey": listSlugs("dry-whey"),
   Milk: ["i", "ii", "iii", "iv"].map((number) => `milk-class-${number}-price-monthly`)
 }
 
 describe("the grouped catalog", () => {
   it("has the five groups in order and the 24 series, both cheeses in one group", async () => {
-    const groups = await groupsAt("/v1/commodities")
-    expect(named(groups)).toEqual(wholeCatalog)
+    const groups = await getGroups("/v1/commodities")
+    expect(groupSlugs(groups)).toEqual(wholeCatalog)
     expect(groups.map(({ commodity }) => commodity)).toEqual(Object.keys(wholeCatalog))
     expect(new Set(groups.flatMap(({ series }) => series.map(({ slug }) => slug))).size).toBe(24)
   })
 
-  it("is not paged, and answers a bare call and an empty filter", async () => {
+  it("is not paged, and is returned without parameters and with an empty filter", async () => {
     const bare = await api.get("/v1/commodities")
     expect(Object.keys(bare.json as object)).toEqual(["data"])
     expect((await api.get("/v1/commodities?commodity=")).text).toBe(bare.text)
   })
 
-  it("answers Dry Whey with every field", async () => {
+  it("returns Dry Whey with every field", async () => {
     const common = { spec: "Extra Grade", unit: "USD/lb" }
     const spot = { ...common, market: "Chicago Mercantile Exchange", source: "gov-mars" }
     expect((await api.get("/v1/commodities?commodity=dry%20whey")).json).toEqual({
@@ -106,7 +106,7 @@ describe("the grouped catalog", () => {
     })
   })
 
-  it("answers the milk classes with every field, without a spec, in USD/cwt", async () => {
+  it("returns the milk classes with every field, without a spec, in USD/cwt", async () => {
     const milk = {
       spec: null,
       market: "Federal milk marketing orders",
@@ -116,28 +116,30 @@ describe("the grouped catalog", () => {
       first_observed_on: "2012-04-01"
     }
     const announced = "Announcement of Class and Component Prices"
-    const ofClass = (number: string, column: string, report: string, last: string) => ({
+    const makeMilkClass = (number: string, column: string, report: string, last: string) => ({
       slug: `milk-class-${number}-price-monthly`,
       ...milk,
       measure: column,
       report,
       last_observed_on: last
     })
-    expect(await groupsAt("/v1/commodities?commodity=MILK-CLASS")).toEqual([
+    expect(await getGroups("/v1/commodities?commodity=MILK-CLASS")).toEqual([
       {
         commodity: "Milk",
         series: [
-          ofClass("i", "class_1_Price", "Announcement of Advanced Prices and Pricing Factors", "2026-10-01"),
-          ofClass("ii", "class_2_Price", announced, "2026-09-01"),
-          ofClass("iii", "class_3_Price", announced, "2026-09-01"),
-          ofClass("iv", "class_4_Price", announced, "2026-09-01")
+          makeMilkClass("i", "class_1_Price", "Announcement of Advanced Prices and Pricing Factors", "2026-10-01"),
+          makeMilkClass("ii", "class_2_Price", announced, "2026-09-01"),
+          makeMilkClass("iii", "class_3_Price", announced, "2026-09-01"),
+          makeMilkClass("iv", "class_4_Price", announced, "2026-09-01")
         ]
       }
     ])
   })
 
   it("states grade or package of each product as the interface lists it", async () => {
-    const specs = new Map((await catalog()).map(({ slug, spec }) => [slug.replace(/-(exch|sales|price).*$/, ""), spec]))
+    const specs = new Map(
+      (await getSeries()).map(({ slug, spec }) => [slug.replace(/-(exch|sales|price).*$/, ""), spec])
+    )
     expect(Object.fromEntries(specs)).toEqual({
       butter: "Grade AA",
       "cheese-block": "40 pound block",
@@ -151,8 +153,8 @@ describe("the grouped catalog", () => {
     })
   })
 
-  it("takes spot prices from gov-mars, sales and class prices from gov-mpr, at the frequency in the slug", async () => {
-    for (const { frequency, market, slug, source, unit } of await catalog()) {
+  it("has spot prices of gov-mars, and sales and class prices of gov-mpr, at the frequency in the slug", async () => {
+    for (const { frequency, market, slug, source, unit } of await getSeries()) {
       const isSpot = slug.includes("-exch-spot-")
       const isMilk = slug.startsWith("milk-class")
       expect(slug).toMatch(new RegExp(`-${frequency}$`))
@@ -163,16 +165,16 @@ describe("the grouped catalog", () => {
   })
 
   it("names each report by its title, without a trailing (PDF)", async () => {
-    expect((await catalog()).filter(({ report }) => report === "" || report.includes("PDF"))).toEqual([])
+    expect((await getSeries()).filter(({ report }) => report === "" || report.includes("PDF"))).toEqual([])
   })
 
   it("keeps barrels, which ended on 2025-05-31", async () => {
-    const barrels = (await catalog()).find(({ slug }) => slug === "cheese-barrel-sales-price-weekly")
+    const barrels = (await getSeries()).find(({ slug }) => slug === "cheese-barrel-sales-price-weekly")
     expect(barrels).toMatchObject({ measure: "cheese_500_Price", last_observed_on: "2025-05-31" })
   })
 
-  it("gives the days of the first and the last reading of each series", async () => {
-    const series = await catalog()
+  it("returns the days of the first and the last reading of each series", async () => {
+    const series = await getSeries()
     const { json } = await api.get(`/v1/commodities/prices?series=${series.map(({ slug }) => slug).join(",")}`)
     const { data } = json as {
       data: ReadonlyArray<{ slug: string; unit: string; points: ReadonlyArray<{ date: string }> }>
@@ -193,9 +195,9 @@ describe("the filter `commodity`", () => {
     ["butter", { Butter: wholeCatalog.Butter }],
     ["BuTtEr", { Butter: wholeCatalog.Butter }],
     ["cheese", { Cheese: wholeCatalog.Cheese }],
-    ["barrel", { Cheese: slugsOf("cheese-barrel") }],
+    ["barrel", { Cheese: listSlugs("cheese-barrel") }],
     ["Class-IV", { Milk: ["milk-class-iv-price-monthly"] }],
-    // The name "Nonfat Dry Milk" holds the text, and so do the slugs of the classes.
+    // both the name "Nonfat Dry Milk" and the slugs of the classes contain the text
     ["milk", { "Nonfat Dry Milk": wholeCatalog["Nonfat Dry Milk"], Milk: wholeCatalog.Milk }],
     ["dry", { "Nonfat Dry Milk": wholeCatalog["Nonfat Dry Milk"], "Dry Whey": wholeCatalog["Dry Whey"] }],
     ["Dry M", { "Nonfat Dry Milk": wholeCatalog["Nonfat Dry Milk"] }],
@@ -208,30 +210,30 @@ describe("the filter `commodity`", () => {
       )
     ]
   ])("keeps the series whose commodity name or slug contains %s, ignoring case", async (text, expected) => {
-    const groups = await groupsAt(`/v1/commodities?commodity=${encodeURIComponent(text)}`)
-    expect(named(groups)).toEqual(expected)
+    const groups = await getGroups(`/v1/commodities?commodity=${encodeURIComponent(text)}`)
+    expect(groupSlugs(groups)).toEqual(expected)
     expect(groups.map(({ commodity }) => commodity)).toEqual(Object.keys(expected))
   })
 
   it.each(["%", "_", "*", "\\", ".", "b%r", "butter ", " butter", "BUTTER*", "ﬀ", "quark"])(
-    "takes the text literally, and answers an empty list when it is nowhere: %s",
+    "matches the text literally, and returns an empty list if nothing contains it: %s",
     async (text) => {
       const { status, text: body } = await api.get(`/v1/commodities?commodity=${encodeURIComponent(text)}`)
       expect([status, body]).toEqual([200, '{"data":[]}'])
     }
   )
 
-  it("reads + and %20 as a blank, and %2B as a plus", async () => {
-    expect(named(await groupsAt("/v1/commodities?commodity=dry+whey"))).toEqual({
+  it("reads + and %20 as a space, and %2B as a plus", async () => {
+    expect(groupSlugs(await getGroups("/v1/commodities?commodity=dry+whey"))).toEqual({
       "Dry Whey": wholeCatalog["Dry Whey"]
     })
-    expect(await groupsAt("/v1/commodities?commodity=dry%2Bwhey")).toEqual([])
+    expect(await getGroups("/v1/commodities?commodity=dry%2Bwhey")).toEqual([])
   })
 
   it("lower-cases by Unicode on both sides", async () => {
     // U+212A, the Kelvin sign, is `k` in lower case.
-    expect(named(await groupsAt(`/v1/commodities?commodity=${encodeURIComponent("bloc\u212a")}`))).toEqual({
-      Cheese: slugsOf("cheese-block")
+    expect(groupSlugs(await getGroups(`/v1/commodities?commodity=${encodeURIComponent("bloc\u212a")}`))).toEqual({
+      Cheese: listSlugs("cheese-block")
     })
   })
 })

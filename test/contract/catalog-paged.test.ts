@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { errorOf, served } from "../support/api/served.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 
 interface Metric {
   readonly metric_name: string
@@ -23,13 +23,13 @@ interface Page {
   readonly next_cursor: string | null
 }
 
-const pageAt = async (query: string) => (await api.get(`/v1/commodities?${query}`)).json as Page
-const slugsAt = async (query: string) => (await pageAt(query)).data.map(({ slug }) => slug)
-const allMetrics = async () => (await pageAt("limit=500")).data.flatMap(({ metrics }) => metrics)
+const getPage = async (query: string) => (await api.get(`/v1/commodities?${query}`)).json as Page
+const getSlugs = async (query: string) => (await getPage(query)).data.map(({ slug }) => slug)
+const getAllMetrics = async () => (await getPage("limit=500")).data.flatMap(({ metrics }) => metrics)
 
 describe("the paged catalog", () => {
   it("lists every product, sorted by slug", async () => {
-    const { data, next_cursor } = await pageAt("limit=500")
+    const { data, next_cursor } = await getPage("limit=500")
     const slugs = data.map(({ slug }) => slug)
     expect(next_cursor).toBeNull()
     expect(slugs).toEqual(slugs.toSorted())
@@ -39,8 +39,8 @@ describe("the paged catalog", () => {
     }
   })
 
-  it("answers a product with every field", async () => {
-    const { data } = await pageAt("category=dairy/casein")
+  it("returns a product with every field", async () => {
+    const { data } = await getPage("category=dairy/casein")
     const metric = (name: string, measure: string, from: string | null, to: string | null) => ({
       metric_name: `casein_acid_us_${name}_weekly`,
       measure,
@@ -68,7 +68,7 @@ describe("the paged catalog", () => {
   })
 
   it("has each of the 24 series as a metric, named like its slug with underscores", async () => {
-    const metrics = new Map((await allMetrics()).map((metric) => [metric.metric_name, metric]))
+    const metrics = new Map((await getAllMetrics()).map((metric) => [metric.metric_name, metric]))
     const { json } = await api.get("/v1/commodities")
     const { data } = json as { data: ReadonlyArray<{ series: ReadonlyArray<Metric & { readonly slug: string }> }> }
     const series = data.flatMap((group) => group.series)
@@ -85,26 +85,26 @@ describe("the paged catalog", () => {
   })
 
   it("names metrics uniquely, in lowercase snake_case", async () => {
-    const names = (await allMetrics()).map(({ metric_name }) => metric_name)
+    const names = (await getAllMetrics()).map(({ metric_name }) => metric_name)
     expect(names.length).toBeGreaterThan(100)
     expect(new Set(names).size).toBe(names.length)
     expect(names.filter((name) => !/^[a-z0-9]+(_[a-z0-9]+)*$/.test(name))).toEqual([])
   })
 
   it("uses the known tokens for unit, frequency, source and freight, and a token for region and market level", async () => {
-    const metrics = await allMetrics()
-    const kinds = (name: keyof Metric) => [...new Set(metrics.map((metric) => metric[name]))].toSorted()
-    expect(kinds("unit")).toEqual(["usd_per_cwt", "usd_per_lb", "usd_per_lb_basis", "usd_per_metric_ton"])
-    expect(kinds("source")).toEqual(["gov-mars", "gov-mpr"])
-    expect(kinds("frequency")).toEqual(["biweekly", "daily", "monthly", "weekly"])
-    expect(kinds("freight")).toContain("not_stated")
+    const metrics = await getAllMetrics()
+    const listValues = (name: keyof Metric) => [...new Set(metrics.map((metric) => metric[name]))].toSorted()
+    expect(listValues("unit")).toEqual(["usd_per_cwt", "usd_per_lb", "usd_per_lb_basis", "usd_per_metric_ton"])
+    expect(listValues("source")).toEqual(["gov-mars", "gov-mpr"])
+    expect(listValues("frequency")).toEqual(["biweekly", "daily", "monthly", "weekly"])
+    expect(listValues("freight")).toContain("not_stated")
     for (const name of ["region", "market_level", "freight"] as const) {
-      expect(kinds(name).filter((token) => !/^[a-z0-9]+(_[a-z0-9]+)*$/.test(token))).toEqual([])
+      expect(listValues(name).filter((token) => !/^[a-z0-9]+(_[a-z0-9]+)*$/.test(token))).toEqual([])
     }
   })
 
   it("never shows a basis as a price", async () => {
-    const metrics = await allMetrics()
+    const metrics = await getAllMetrics()
     const basis = metrics.filter(({ metric_name }) => metric_name.includes("basis"))
     expect(basis.length).toBeGreaterThan(0)
     expect(basis.filter(({ unit }) => unit !== "usd_per_lb_basis")).toEqual([])
@@ -122,7 +122,7 @@ describe("the paged catalog", () => {
     ["product", "dry_whole_milk_us_price_max_weekly"],
     ["product", "cheddar_oceania_price_min_biweekly"]
   ])("has a metric of the regional and international reports, by %s: %s", async (_, name) => {
-    expect((await allMetrics()).map(({ metric_name }) => metric_name)).toContain(name)
+    expect((await getAllMetrics()).map(({ metric_name }) => metric_name)).toContain(name)
   })
 })
 
@@ -138,15 +138,15 @@ describe("the filter `category`", () => {
     ["dairy%", []],
     ["*", []]
   ])("matches whole leading segments, with case, and ignores a trailing slash: %s", async (text, slugs) => {
-    expect(await slugsAt(`category=${encodeURIComponent(text)}`)).toEqual(slugs)
+    expect(await getSlugs(`category=${encodeURIComponent(text)}`)).toEqual(slugs)
   })
 
   it("finds every product of a family", async () => {
-    const { data } = await pageAt("limit=500")
+    const { data } = await getPage("limit=500")
     const whey = data.filter(({ category }) => category === "dairy/whey").map(({ slug }) => slug)
     expect(whey.length).toBeGreaterThan(1)
-    expect(await slugsAt("category=dairy/whey")).toEqual(whey)
-    expect(await slugsAt("category=dairy")).toEqual(data.map(({ slug }) => slug))
+    expect(await getSlugs("category=dairy/whey")).toEqual(whey)
+    expect(await getSlugs("category=dairy")).toEqual(data.map(({ slug }) => slug))
   })
 
   it("filters nothing when it is empty, but still selects the paged catalog", async () => {
@@ -155,12 +155,12 @@ describe("the filter `category`", () => {
 })
 
 describe("the parameter `limit` of products", () => {
-  it.each(["1", "2", "007", "499", "500", "000500"])("takes a page size from 1 to 500: %s", async (limit) => {
-    const { data } = await pageAt(`limit=${limit}`)
+  it.each(["1", "2", "007", "499", "500", "000500"])("accepts a page size from 1 to 500: %s", async (limit) => {
+    const { data } = await getPage(`limit=${limit}`)
     expect(data.length).toBe(Math.min(Number(limit), 21))
   })
 
-  it("is 100 by default, which the document says in words: generated clients would send a stated default", async () => {
+  it("is 100 by default, which the document states only in words, because generated clients send stated defaults", async () => {
     expect((await api.get("/v1/commodities?cursor=")).text).toBe((await api.get("/v1/commodities?limit=100")).text)
     const { parameters } = api.client().document.paths["/v1/commodities"]?.get ?? { parameters: [] }
     const limit = parameters.find(({ name }) => name === "limit")
@@ -169,38 +169,40 @@ describe("the parameter `limit` of products", () => {
   })
 
   it.each(["0", "000", "-1", "+5", "1.0", "1e2", "0x10", "ten", " 5", "5 ", "５", "", "NaN", "Infinity"])(
-    "answers 400 to a value that is not a whole number of at least 1: '%s'",
+    "responds with 400 to a value that is not a whole number of at least 1: '%s'",
     async (limit) => {
       const reply = await api.get(`/v1/commodities?limit=${encodeURIComponent(limit)}`)
-      expect(errorOf(reply)).toBe("400 invalid_request: limit must be a whole number of at least 1")
+      expect(formatError(reply)).toBe("400 invalid_request: limit must be a whole number of at least 1")
     }
   )
 
-  it.each(["501", "1000", "9".repeat(400)])("answers 400 to a value above 500: %s", async (limit) => {
-    expect(errorOf(await api.get(`/v1/commodities?limit=${limit}`))).toBe(
+  it.each(["501", "1000", "9".repeat(400)])("responds with 400 to a value above 500: %s", async (limit) => {
+    expect(formatError(await api.get(`/v1/commodities?limit=${limit}`))).toBe(
       "400 invalid_request: limit must be at most 500"
     )
   })
 })
 
 describe("the choice between the grouped and the paged catalog", () => {
-  it.each(["category=dairy", "category=", "limit=5", "cursor="])("answers the paged catalog to %s", async (query) => {
+  it.each(["category=dairy", "category=", "limit=5", "cursor="])("is paged for %s", async (query) => {
     expect((await api.get(`/v1/commodities?${query}`)).json).toHaveProperty("next_cursor")
   })
 
   const paged = ["category=dairy", "category=", "limit=5", "cursor=", "cursor=abc", "limit="]
   it.each(paged.flatMap((query) => [`commodity=butter&${query}`, `${query}&commodity=`]))(
-    "answers 400 to parameters of both catalogs together, even when empty: %s",
+    "responds with 400 to a combination of parameters of both catalogs, even empty ones: %s",
     async (query) => {
       const reply = await api.get(`/v1/commodities?${query}`)
-      expect(errorOf(reply)).toMatch(/^400 invalid_request: /)
+      expect(formatError(reply)).toMatch(/^400 invalid_request: /)
       if (query.includes("limit=&") || query.endsWith("limit=")) return // refused for its limit, which is checked first
-      expect(errorOf(reply)).toBe("400 invalid_request: commodity cannot be combined with category, limit or cursor")
+      expect(formatError(reply)).toBe(
+        "400 invalid_request: commodity cannot be combined with category, limit or cursor"
+      )
     }
   )
 
   it.each(["data.larder.test", "DATA.larder.test", "data.larder.test:8080"])(
-    "answers the paged catalog to a bare call at the data host: %s",
+    "is paged without parameters at the data host: %s",
     async (host) => {
       const expected = await api.get("/v1/commodities?limit=100")
       expect((await api.get("/v1/commodities", { headers: { host } })).text).toBe(expected.text)
@@ -208,7 +210,7 @@ describe("the choice between the grouped and the paged catalog", () => {
   )
 
   it.each(["larder.test", "data.larder.test.evil.test", "xdata.larder.test", "localhost"])(
-    "answers the grouped catalog to a bare call at any other host: %s",
+    "is grouped without parameters at any other host: %s",
     async (host) => {
       const expected = await api.get("/v1/commodities?commodity=")
       expect((await api.get("/v1/commodities", { headers: { host } })).text).toBe(expected.text)

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest"
-import { errorOf, served } from "../support/api/served.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 const large = "/v1/commodities?limit=500"
 const small = "/v1/commodities/prices?series=milk-class-iii-price-monthly&from=2026-09-01"
 const browser = { origin: "https://shop.example", "sec-fetch-mode": "cors" }
 
 describe("CORS", () => {
-  it("allows every origin, on answers and on errors, without credentials", async () => {
+  it("allows every origin, on successes and errors, without credentials", async () => {
     const replies = [
       await api.get(small, { headers: browser }),
       await api.get("/v1/commodities?limit=0", { headers: browser }),
@@ -23,7 +23,7 @@ describe("CORS", () => {
     }
   })
 
-  it("lets scripts read Larder's own headers", async () => {
+  it("allows scripts to read Larder's own headers", async () => {
     const { headers } = await api.get(small, { headers: browser })
     const exposed = String(headers["access-control-expose-headers"]).toLowerCase().split(/, */)
     expect(exposed).toEqual(
@@ -40,7 +40,7 @@ describe("CORS", () => {
     )
   })
 
-  it("answers a preflight with 204 on every endpoint without a key, and allows Authorization", async () => {
+  it("responds to a preflight with 204 on every endpoint without a key, and allows Authorization", async () => {
     const headers = {
       ...browser,
       "access-control-request-method": "GET",
@@ -58,8 +58,8 @@ describe("CORS", () => {
     }
   })
 
-  it("answers 404 to OPTIONS on an unknown path", async () => {
-    expect(errorOf(await api.get("/v1/unknown", { method: "OPTIONS", headers: browser }))).toBe(
+  it("responds with 404 to OPTIONS on an unknown path", async () => {
+    expect(formatError(await api.get("/v1/unknown", { method: "OPTIONS", headers: browser }))).toBe(
       "404 not_found: No such endpoint"
     )
   })
@@ -79,7 +79,7 @@ describe("compression of large bodies", () => {
     ["br;q=0, *;q=0.5", "gzip"],
     ["gzip;q=0, zstd, *", "zstd"],
     ["gzip;q=1.0, identity;q=0.5, *;q=0", "gzip"]
-  ])("answers Accept-Encoding: %s with %s", async (accepted, coding) => {
+  ])("responds to Accept-Encoding: %s with %s", async (accepted, coding) => {
     const plain = await api.get(large)
     const { headers, status, text } = await api.get(large, { headers: { "accept-encoding": accepted } })
     expect([status, headers["content-encoding"]]).toEqual([200, coding])
@@ -88,14 +88,14 @@ describe("compression of large bodies", () => {
     expect(headers.vary).toMatch(/accept-encoding/i)
   })
 
-  it("answers with gzip, br or zstd to a caller who accepts all of them", async () => {
+  it("uses gzip, br or zstd for a caller that accepts all of them", async () => {
     const { headers, text } = await api.get(large, { headers: { "accept-encoding": "gzip, deflate, br, zstd" } })
     expect(["gzip", "br", "zstd"]).toContain(headers["content-encoding"])
     expect(text).toBe((await api.get(large)).text)
   })
 
   it.each(["identity", "deflate", "compress", "gzip;q=0", "gzip;q=0, br;q=0.0, zstd;q=0.000", "*;q=0", "", "nonsense"])(
-    "answers Accept-Encoding: %s without compression",
+    "responds to Accept-Encoding: %s without compression",
     async (accepted) => {
       const { headers, status } = await api.get(large, { headers: { "accept-encoding": accepted } })
       expect(status).toBe(200)
@@ -103,15 +103,15 @@ describe("compression of large bodies", () => {
     }
   )
 
-  it("costs the same as a plain answer, and tells caches that it varies", async () => {
+  it("costs the same as without compression, and has a Vary header for caches", async () => {
     const { headers } = await api.get(large, { headers: { "accept-encoding": "gzip" } })
     expect(headers["x-credits-charged"]).toBe("10")
     expect((await api.get(large)).headers.vary).toMatch(/accept-encoding/i)
   })
 
-  it("leaves small bodies and errors as they are", async () => {
-    for (const at of [small, "/v1/unknown", "/v1/commodities?limit=0"]) {
-      const { headers } = await api.get(at, { headers: { "accept-encoding": "gzip, br, zstd" } })
+  it("does not apply to small bodies and errors", async () => {
+    for (const target of [small, "/v1/unknown", "/v1/commodities?limit=0"]) {
+      const { headers } = await api.get(target, { headers: { "accept-encoding": "gzip, br, zstd" } })
       expect(headers).not.toHaveProperty("content-encoding")
     }
   })

@@ -1,28 +1,25 @@
-/**
- * The docs as they are served: pages that lead somewhere, calls that answer what they say, and neither key nor credits for
- * reading.
- */
+/** The docs over HTTP: their links work, their calls return the documented responses, and they need no key or credits. */
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http"
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
 import { endpoints, templateOf } from "@larder/schemas"
 import { guidePaths } from "@larder/serve/docs"
 import { describe, expect, it } from "vitest"
 import { readme } from "../house/documents.ts"
-import { operate } from "../support/api/operator.ts"
-import { served } from "../support/api/served.ts"
+import { administer } from "../support/api/operator.ts"
+import { useSharedServer } from "../support/api/server.ts"
 import { dataHost } from "../support/shared-server.ts"
 
-const api = served()
+const api = useSharedServer()
 
 interface Page {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** As it was sent. */
+  /** The bytes as they were sent. */
   readonly body: Buffer
 }
 
-/** Pages are no JSON, and so none of the client's business. */
-const page = (path: string, method = "GET", headers: OutgoingHttpHeaders = {}): Promise<Page> =>
+/** Pages are not JSON, so the checked client cannot request them. */
+const getPage = (path: string, method = "GET", headers: OutgoingHttpHeaders = {}): Promise<Page> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(api.server().api)
     request({ hostname, port, path, method, headers }, (response) => {
@@ -35,14 +32,14 @@ const page = (path: string, method = "GET", headers: OutgoingHttpHeaders = {}): 
       .on("error", reject)
       .end()
   })
-const textOf = async (path: string) => (await page(path)).body.toString()
+const getText = async (path: string) => (await getPage(path)).body.toString()
 
-const everyPath = [...guidePaths, ...guidePaths.map((path) => `${path}.md`), "/docs/reference", "/llms.txt"]
+const allPaths = [...guidePaths, ...guidePaths.map((path) => `${path}.md`), "/docs/reference", "/llms.txt"]
 const types = { md: "markdown", txt: "plain", html: "html" }
 
 describe("the pages of the docs", () => {
-  it.each(everyPath)("serves %s without a key, with a request id and a strict content policy", async (path) => {
-    const { headers, status } = await page(path)
+  it.each(allPaths)("serves %s without a key, with a request id and a strict content policy", async (path) => {
+    const { headers, status } = await getPage(path)
     const type = Object.entries(types).find(([ending]) => path.endsWith(`.${ending}`))?.[1] ?? "html"
     expect([status, headers["content-type"]]).toEqual([200, `text/${type}; charset=utf-8`])
     expect(headers["x-request-id"]).toMatch(/^req_/)
@@ -52,25 +49,25 @@ describe("the pages of the docs", () => {
     expect(policy).not.toMatch(/script-src[^;]*unsafe|https?:|\*/)
   })
 
-  it.each(["/", ...everyPath])("answers only GET at %s, and 404 with a slash at the end", async (path) => {
-    const posted = await page(path, "POST")
+  it.each(["/", ...allPaths])("accepts only GET at %s, and responds with 404 to a trailing slash", async (path) => {
+    const posted = await getPage(path, "POST")
     expect([posted.status, posted.headers.allow]).toEqual([405, "GET, OPTIONS"])
-    expect((await page(path, "HEAD")).status).toBe(405)
-    expect((await page(path, "OPTIONS")).status).toBe(204)
-    if (path !== "/") expect((await page(`${path}/`)).status).toBe(404)
+    expect((await getPage(path, "HEAD")).status).toBe(405)
+    expect((await getPage(path, "OPTIONS")).status).toBe(204)
+    if (path !== "/") expect((await getPage(`${path}/`)).status).toBe(404)
   })
 
   it("redirects the root to /docs", async () => {
-    const { headers, status } = await page("/")
+    const { headers, status } = await getPage("/")
     expect([status, headers.location]).toEqual([302, "/docs"])
     expect(headers.link).toContain('</openapi.json>; rel="service-desc"')
   })
 
-  it("links to the console only when its address for the reader is known", async () => {
+  it("links to the console only if its address for the reader is known", async () => {
     const link = (text: string) => /<a class="aside" href="([^"]+)">Console</.exec(text)?.[1]
     for (const path of ["/docs", "/docs/reference"]) {
-      expect(link(await textOf(path))).toBe(`${api.server().console}/`)
-      const { body } = await page(path, "GET", { host: "api.example.com" })
+      expect(link(await getText(path))).toBe(`${api.server().console}/`)
+      const { body } = await getPage(path, "GET", { host: "api.example.com" })
       expect(link(body.toString())).toBe(undefined)
     }
   })
@@ -79,14 +76,14 @@ describe("the pages of the docs", () => {
     const broken: Array<string> = []
     const seen = new Set<string>()
     for (const from of [...guidePaths, "/docs/reference"]) {
-      const html = await textOf(from)
+      const html = await getText(from)
       for (const [, href = ""] of html.matchAll(/(?:href|src)="([^"]+)"/g)) {
         const [path = "", anchor] = href.split("#")
         if (href === `${api.server().console}/`) continue
         if (/^https?:/.test(href))
           expect(new URL(href).hostname, "the data's own sources").toMatch(/\.usda\.gov$|\.nal\.usda\.gov$/)
-        else if (anchor !== undefined) expect(path === "" ? html : await textOf(path)).toContain(`id="${anchor}"`)
-        else if (!seen.has(path) && (await page(path)).status !== 200) broken.push(`${from} leads to ${href}`)
+        else if (anchor !== undefined) expect(path === "" ? html : await getText(path)).toContain(`id="${anchor}"`)
+        else if (!seen.has(path) && (await getPage(path)).status !== 200) broken.push(`${from} leads to ${href}`)
         seen.add(path)
       }
     }
@@ -94,10 +91,10 @@ describe("the pages of the docs", () => {
     expect(seen.size).toBeGreaterThan(15)
   })
 
-  it("lets browsers keep scripts for a year, and serves the large one compressed", async () => {
-    const html = await textOf("/docs/reference")
+  it("lets browsers cache scripts for a year, and compresses the large one", async () => {
+    const html = await getText("/docs/reference")
     const [, script = ""] = /data-script="([^"]+)"/.exec(html) ?? []
-    const { body: whole, headers } = await page(script)
+    const { body: whole, headers } = await getPage(script)
     expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable")
     expect(whole.length).toBeGreaterThan(1_000_000)
     for (const [coding, decompress] of [
@@ -105,14 +102,14 @@ describe("the pages of the docs", () => {
       ["gzip", gunzipSync],
       ["zstd", zstdDecompressSync]
     ] as const) {
-      const { body, headers } = await page(script, "GET", { "accept-encoding": coding })
+      const { body, headers } = await getPage(script, "GET", { "accept-encoding": coding })
       expect([headers["content-encoding"], headers.vary]).toEqual([coding, "Accept-Encoding"])
       expect(body.length).toBeLessThan(whole.length / 3)
       expect(decompress(body).equals(whole)).toBe(true)
     }
-    expect((await page("/docs/assets/scalar.000000000000.js")).status).toBe(404)
-    for (const method of ["GET", "POST"]) expect((await page("/docs/assets/nothing.css", method)).status).toBe(404)
-    expect((await page(script, "POST")).status).toBe(405)
+    expect((await getPage("/docs/assets/scalar.000000000000.js")).status).toBe(404)
+    for (const method of ["GET", "POST"]) expect((await getPage("/docs/assets/nothing.css", method)).status).toBe(404)
+    expect((await getPage(script, "POST")).status).toBe(405)
   })
 
   const withAddresses = ["/docs", "/docs.md", "/docs/first-call.md", "/llms.txt"]
@@ -122,7 +119,7 @@ describe("the pages of the docs", () => {
     "not.data.larder.test"
   ])("prints the address of its listener, not the host %s of a request", async (host) => {
     for (const path of withAddresses) {
-      const { body, headers } = await page(path, "GET", { host, "x-forwarded-host": host })
+      const { body, headers } = await getPage(path, "GET", { host, "x-forwarded-host": host })
       const text = body.toString()
       expect(text).toContain(`${api.server().api}/`)
       expect(text + JSON.stringify(headers)).not.toMatch(/evil|<script>alert|api\.example\.com|192\.0\.2\.1|not\.data/)
@@ -130,11 +127,11 @@ describe("the pages of the docs", () => {
   })
 
   it.each([`${dataHost}:8080`, dataHost, "localhost:9000", "127.0.0.2:9000", "[::1]:9000"])(
-    "prints %s, which is configured or a name of the reader's own machine, for a reader who came there",
+    "prints the host %s of the request if it is configured or a name of the reader's own machine",
     async (host) => {
       for (const path of withAddresses) {
-        expect((await page(path, "GET", { host })).body.toString()).toContain(`http://${host}/`)
-        const secure = await page(path, "GET", { host, "x-forwarded-proto": "https" })
+        expect((await getPage(path, "GET", { host })).body.toString()).toContain(`http://${host}/`)
+        const secure = await getPage(path, "GET", { host, "x-forwarded-proto": "https" })
         expect(secure.body.toString()).toContain(`https://${host}/`)
       }
     }
@@ -142,8 +139,8 @@ describe("the pages of the docs", () => {
 })
 
 describe("llms.txt", () => {
-  it("names every endpoint with its price, every guide, and where assistants connect", async () => {
-    const text = await textOf("/llms.txt")
+  it("lists every endpoint with its price, every guide, and the address for assistants", async () => {
+    const text = await getText("/llms.txt")
     expect(text).toMatch(/^# Larder\n\n> /)
     for (const { credits, path } of endpoints) {
       expect(text).toContain(`\`GET ${templateOf(path)}\``)
@@ -152,31 +149,31 @@ describe("llms.txt", () => {
     expect(text).toContain(`${api.server().api}/mcp`)
     const links = [...text.matchAll(/\]\((http[^)]+)\)/g)].map(([, href = ""]) => new URL(href).pathname)
     expect(links).toEqual(expect.arrayContaining(guidePaths.map((path) => `${path}.md`)))
-    for (const path of links) if (path !== "/mcp") expect([path, (await page(path)).status]).toEqual([path, 200])
+    for (const path of links) if (path !== "/mcp") expect([path, (await getPage(path)).status]).toEqual([path, 200])
   })
 })
 
 interface Fence {
   readonly kind: string
   readonly text: string
-  /** What is said between it and the fence before it. */
-  readonly said: string
+  /** The text between this fence and the previous one. */
+  readonly before: string
 }
 
-/** A call as a guide writes it, and the fence behind it: what it answers. */
+/** A call in a guide, and the fence after it with its response. */
 interface Documented {
   readonly target: string
-  readonly answer: Fence | undefined
+  readonly response: Fence | undefined
 }
 
-const callsIn = (markdown: string): ReadonlyArray<Documented> => {
+const parseCalls = (markdown: string): ReadonlyArray<Documented> => {
   const fences = [...markdown.matchAll(/([\s\S]*?)^```(\w+)\n([\s\S]*?)^```$/gm)].map(
-    ([, said = "", kind = "", text = ""]): Fence => ({ kind, text, said })
+    ([, before = "", kind = "", text = ""]): Fence => ({ kind, text, before })
   )
   return fences.flatMap(({ kind, text }, at) => {
     if (kind !== "sh") return []
-    const behind = fences[at + 1]
-    const answer = behind?.kind === "json" || behind?.kind === "http" ? behind : undefined
+    const next = fences[at + 1]
+    const response = next?.kind === "json" || next?.kind === "http" ? next : undefined
     const lines = text
       .replaceAll("\\\n", "")
       .split("\n")
@@ -185,30 +182,34 @@ const callsIn = (markdown: string): ReadonlyArray<Documented> => {
       const [, target = ""] =
         /^curl (?:-i )?-H "Authorization: Bearer \$LARDER_API_KEY"\s+"http:\/\/[^/]+(\/[^"]*)"$/.exec(line) ?? []
       expect(target, line).not.toBe("")
-      return { target, answer: i === lines.length - 1 ? answer : undefined }
+      return { target, response: i === lines.length - 1 ? response : undefined }
     })
   })
 }
 
-/** Where a documented value is not in the answer: guides leave out fields, and the ends of lists. */
-const missing = (documented: unknown, actual: unknown, at = "answer"): ReadonlyArray<string> => {
+/** Differences between a documented value and the response. Guides may omit fields, and the ends of lists. */
+const findDifferences = (documented: unknown, actual: unknown, at = "response"): ReadonlyArray<string> => {
   if (Array.isArray(documented)) {
-    return documented.flatMap((each, i) => missing(each, Array.isArray(actual) ? actual[i] : undefined, `${at}[${i}]`))
+    return documented.flatMap((each, i) =>
+      findDifferences(each, Array.isArray(actual) ? actual[i] : undefined, `${at}[${i}]`)
+    )
   }
   if (typeof documented !== "object" || documented === null) {
     return documented === actual ? [] : [`${at} is ${JSON.stringify(actual)}, not ${JSON.stringify(documented)}`]
   }
   const inside = new Map(typeof actual === "object" && actual !== null ? Object.entries(actual) : [])
-  return Object.entries(documented).flatMap(([name, value]) => missing(value, inside.get(name), `${at}.${name}`))
+  return Object.entries(documented).flatMap(([name, value]) =>
+    findDifferences(value, inside.get(name), `${at}.${name}`)
+  )
 }
 
-/** Whether a documented record is without fields that it always has. */
-const leavesFieldsOut = (documented: unknown, actual: unknown): boolean => {
+/** Whether a documented record lacks fields of the real one. */
+const omitsFields = (documented: unknown, actual: unknown): boolean => {
   if (typeof documented !== "object" || documented === null) return false
   const inside = new Map(typeof actual === "object" && actual !== null ? Object.entries(actual) : [])
   const shown = Object.entries(documented)
   if (!Array.isArray(documented) && shown.length < inside.size) return true
-  return shown.some(([name, value]) => leavesFieldsOut(value, inside.get(name)))
+  return shown.some(([name, value]) => omitsFields(value, inside.get(name)))
 }
 
 interface Rows {
@@ -217,13 +218,13 @@ interface Rows {
 }
 
 describe("the calls in the guides and the README", () => {
-  it("get the answers that are written under them", async () => {
+  it("return the documented responses", async () => {
     const variables = new Map<string, string>()
     const wrong: Array<string> = []
     let calls = 0
-    const guides = await Promise.all(guidePaths.map(async (path) => [path, await textOf(`${path}.md`)] as const))
+    const guides = await Promise.all(guidePaths.map(async (path) => [path, await getText(`${path}.md`)] as const))
     for (const [path, text] of [...guides, ["README.md", readme.text] as const]) {
-      for (const { answer, target } of callsIn(text)) {
+      for (const { response, target } of parseCalls(text)) {
         const filled = target.replace(/\$([A-Z_]+)/g, (_, name: string) => variables.get(name) ?? `missing-${name}`)
         const reply = await api.get(filled)
         const rows = reply.json as Rows
@@ -231,20 +232,21 @@ describe("the calls in the guides and the README", () => {
         const [, kind] = /^platform_(store|product)_/.exec(rows.data?.[0]?.id ?? "") ?? []
         if (kind !== undefined) variables.set(`${kind.toUpperCase()}_ID`, rows.data?.[0]?.id ?? "")
         const [head = "", body = ""] =
-          answer?.kind === "http" ? answer.text.split("\n\n") : ["HTTP/1.1 200", answer?.text]
+          response?.kind === "http" ? response.text.split("\n\n") : ["HTTP/1.1 200", response?.text]
         const [status = "", ...headers] = head.split("\n")
-        if (status !== `HTTP/1.1 ${reply.status}`) wrong.push(`${path}: ${filled} answers ${reply.status}`)
+        if (status !== `HTTP/1.1 ${reply.status}`) wrong.push(`${path}: ${filled} returns ${reply.status}`)
         for (const line of headers) {
           const [name = "", value = ""] = line.split(": ")
-          const is = reply.headers[name]
-          const varies = /^x-(request-id|credits-remaining|data-version)$/.test(name)
-          if (is === undefined || (!varies && is !== value)) wrong.push(`${path}: ${filled} has ${name}: ${is}`)
+          const actual = reply.headers[name]
+          const isVariable = /^x-(request-id|credits-remaining|data-version)$/.test(name)
+          if (actual === undefined || (!isVariable && actual !== value))
+            wrong.push(`${path}: ${filled} has ${name}: ${actual}`)
         }
         if (body !== "") {
           const documented: unknown = JSON.parse(body)
-          wrong.push(...missing(documented, reply.json).map((line) => `${path}: ${line}`))
-          const saysSo = /some of its fields/i.test(answer?.said ?? "")
-          if (saysSo !== leavesFieldsOut(documented, reply.json)) wrong.push(`${path}: ${filled} shows some fields`)
+          wrong.push(...findDifferences(documented, reply.json).map((line) => `${path}: ${line}`))
+          const isAnnounced = /some of its fields/i.test(response?.before ?? "")
+          if (isAnnounced !== omitsFields(documented, reply.json)) wrong.push(`${path}: ${filled} shows some fields`)
         }
         calls++
       }
@@ -253,9 +255,9 @@ describe("the calls in the guides and the README", () => {
     expect(calls).toBeGreaterThan(12)
   })
 
-  it("the guide promises the credits that a new account really gets", async () => {
-    const account = await operate(api.home(), (ledger) => ledger.createAccount({ name: "New" }))
-    expect(await textOf("/docs/credits.md")).toContain(
+  it("state the credits that a new account really gets", async () => {
+    const account = await administer(api.home(), (ledger) => ledger.createAccount({ name: "New" }))
+    expect(await getText("/docs/credits.md")).toContain(
       `A new account starts with ${(account.balance_credits / 1000).toFixed(2)} USD`
     )
   })

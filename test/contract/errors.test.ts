@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest"
 import { createKey } from "../support/api/operator.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 const malformed = "401 unauthorized: Missing or malformed Authorization: Bearer header"
 
-describe("the first failure wins", () => {
-  it("answers 404 to an unknown path before it reports any other fault", async () => {
+describe("the order of checks", () => {
+  it("responds with 404 to an unknown path before it reports any other fault", async () => {
     for (const [method, key] of [
       ["GET", undefined],
       ["POST", undefined],
@@ -14,36 +14,36 @@ describe("the first failure wins", () => {
       ["OPTIONS", undefined]
     ] as const) {
       const reply = await api.get("/v1/unknown?limit=0", { method, key })
-      expect(errorOf(reply)).toBe("404 not_found: No such endpoint")
+      expect(formatError(reply)).toBe("404 not_found: No such endpoint")
     }
   })
 
-  it("answers 405 to a method other than GET, before it looks at the key", async () => {
+  it("responds with 405 to a method other than GET, before it looks at the key", async () => {
     const reply = await api.get("/v1/commodities?limit=0", { method: "POST", key: undefined })
-    expect(errorOf(reply)).toBe("405 invalid_request: Only GET is served here")
+    expect(formatError(reply)).toBe("405 invalid_request: Only GET is served here")
   })
 
-  it("answers 401 to a bad key, before it reads parameters", async () => {
+  it("responds with 401 to an invalid key, before it reads parameters", async () => {
     const target = "/v1/commodities?limit=0&limit=0&nonsense=1"
-    expect(errorOf(await api.get(target, { key: undefined }))).toBe(malformed)
-    expect(errorOf(await api.get(target, { key: `svc_data_${"0".repeat(64)}` }))).toBe(
+    expect(formatError(await api.get(target, { key: undefined }))).toBe(malformed)
+    expect(formatError(await api.get(target, { key: `svc_data_${"0".repeat(64)}` }))).toBe(
       "401 unauthorized: Unknown or revoked API key"
     )
   })
 
-  it("answers 403 to a missing scope, before it reads parameters and counts money", async () => {
+  it("responds with 403 to a missing scope, before it reads parameters and checks the balance", async () => {
     const { key } = await createKey(api.home(), { scopes: ["get-store"], budget: 0 })
     for (const target of ["/v1/commodities?limit=0", "/v1/commodities?nonsense=1", "/v1/commodities"]) {
-      expect(errorOf(await api.get(target, { key }))).toBe(
+      expect(formatError(await api.get(target, { key }))).toBe(
         "403 forbidden: This key is not scoped to search-commodities"
       )
     }
-    expect(errorOf(await api.get("/v1/products/none", { key }))).toBe(
+    expect(formatError(await api.get("/v1/products/none", { key }))).toBe(
       "403 forbidden: This key is not scoped to get-product"
     )
   })
 
-  it("answers 400 to a bad parameter and to an unknown name, before it counts money", async () => {
+  it("responds with 400 to an invalid parameter and an unknown name, before it checks the balance", async () => {
     const { key } = await createKey(api.home(), { budget: 0 })
     for (const target of [
       "/v1/commodities?limit=0",
@@ -59,11 +59,11 @@ describe("the first failure wins", () => {
 
   it("reports a malformed query before an unknown series, in any order of parameters", async () => {
     for (const target of ["/v1/commodities/prices?series=nope&to=x", "/v1/commodities/prices?nonsense=1&series=nope"]) {
-      expect(errorOf(await api.get(target))).not.toMatch(/Unknown series/)
+      expect(formatError(await api.get(target))).not.toMatch(/Unknown series/)
     }
   })
 
-  it("answers 402 without money, before it looks up a record", async () => {
+  it("responds with 402 without credits, before it looks up a record", async () => {
     const { key } = await createKey(api.home(), { budget: 0 })
     for (const path of [
       "/v1/branded-foods/x",
@@ -72,12 +72,12 @@ describe("the first failure wins", () => {
       "/v1/stores/x/collections",
       "/v1/products/x"
     ]) {
-      expect(errorOf(await api.get(path, { key }))).toBe("402 insufficient_balance: Monthly spend cap reached")
+      expect(formatError(await api.get(path, { key }))).toBe("402 insufficient_balance: Monthly spend cap reached")
     }
   })
 
-  it("answers 404 to an unknown id", async () => {
-    expect(errorOf(await api.get("/v1/products/x"))).toBe("404 not_found: Unknown product: x")
+  it("responds with 404 to an unknown id", async () => {
+    expect(formatError(await api.get("/v1/products/x"))).toBe("404 not_found: Unknown product: x")
   })
 })
 
@@ -103,18 +103,18 @@ describe("400: parameters", () => {
     ["/v1/branded-foods?Ingredients=x", "Ingredients. Did you mean ingredient?"],
     ["/v1/commodities/prices?serie=a", "serie. Did you mean series?"],
     ["/v1/stores/any?limit=1", "limit. This endpoint takes none."]
-  ])("names the parameter that is nearest to an unknown one: %s", async (target, said) => {
-    expect(errorOf(await api.get(target))).toBe(`400 invalid_request: Unknown query parameter: ${said}`)
+  ])("names the parameter that is nearest to an unknown one: %s", async (target, message) => {
+    expect(formatError(await api.get(target))).toBe(`400 invalid_request: Unknown query parameter: ${message}`)
   })
 
-  /** Each of the targets has its own parameters. */
-  const refusalOf = (name: string) => {
+  /** The suggested name differs between the targets. */
+  const matchRefusal = (name: string) => {
     const escaped = name.replaceAll(/[[\]]/g, "\\$&")
     const advice = "(Did you mean [a-z]+\\?|This endpoint takes none\\.)"
     return new RegExp(`^400 invalid_request: Unknown query parameter: ${escaped}\\. ${advice}$`)
   }
 
-  it.each(targets)("names an unknown parameter, also on endpoints that take none: %s", async (target) => {
+  it.each(targets)("names an unknown parameter, even on endpoints without parameters: %s", async (target) => {
     for (const name of [
       "nonsense",
       "Limit",
@@ -127,13 +127,13 @@ describe("400: parameters", () => {
       "toString"
     ]) {
       const reply = await api.get(withParameter(target, `${encodeURIComponent(name)}=1`))
-      expect(errorOf(reply)).toMatch(refusalOf(name))
+      expect(formatError(reply)).toMatch(matchRefusal(name))
     }
   })
 
   it.each(targets)("rejects an unknown parameter without a value or without a name: %s", async (target) => {
-    expect(errorOf(await api.get(withParameter(target, "nonsense")))).toMatch(refusalOf("nonsense"))
-    expect(errorOf(await api.get(withParameter(target, "=1")))).toMatch(refusalOf(""))
+    expect(formatError(await api.get(withParameter(target, "nonsense")))).toMatch(matchRefusal("nonsense"))
+    expect(formatError(await api.get(withParameter(target, "=1")))).toMatch(matchRefusal(""))
   })
 
   it.each([
@@ -148,7 +148,7 @@ describe("400: parameters", () => {
     ["/v1/stores?query=a&query=b", "query"],
     ["/v1/stores/any/products?limit=1&limit=1", "limit"]
   ])("names a repeated parameter: %s", async (target, name) => {
-    expect(errorOf(await api.get(target))).toBe(`400 invalid_request: Repeated query parameter: ${name}`)
+    expect(formatError(await api.get(target))).toBe(`400 invalid_request: Repeated query parameter: ${name}`)
   })
 
   it("reads an empty query as no parameters", async () => {

@@ -1,14 +1,14 @@
 /**
- * Generations that a server changes to while it runs: with other numbers, and with data sets that are not loaded, which then
- * answer as if they were empty: everything but rows is in force.
+ * A running server that switches to new generations: with other numbers, and with data sets that are not loaded, whose
+ * endpoints then behave as if the data sets were empty.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { gunzipSync } from "node:zlib"
 import { beforeAll, describe, expect, it } from "vitest"
-import { pagesOf } from "../support/api/pages.ts"
-import { errorOf, startOwnServer } from "../support/api/served.ts"
+import { fetchPages } from "../support/api/pages.ts"
+import { formatError, startOwnServer } from "../support/api/server.ts"
 import { makeGeneration } from "../support/generations.ts"
 import { run, waitUntilServed } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
@@ -21,8 +21,8 @@ interface Catalog {
   readonly data: ReadonlyArray<{ readonly slug: string }>
 }
 
-/** A recording of one report, in which the newest Class III price was published anew a week later. */
-const recordingOf = (price: string, publishedAt: string): string => {
+/** Creates a recording of one report, in which the newest Class III price was published again a week later. */
+const makeRecording = (price: string, publishedAt: string): string => {
   const folder = mkdtempSync(path.join(tmpdir(), "larder-replay-"))
   const sample = gunzipSync(readFileSync(path.join(repository, "pipelines/commodities/samples", `${detail}.gz`)))
   const revised = sample
@@ -36,7 +36,7 @@ const recordingOf = (price: string, publishedAt: string): string => {
 }
 
 const publish = async (price: string, publishedAt: string) => {
-  const replay = recordingOf(price, publishedAt)
+  const replay = makeRecording(price, publishedAt)
   try {
     const { stdout } = await run("larder-ingest", ["commodities", "--replay", replay, "--json"], {
       LARDER_HOME: api.home()
@@ -49,7 +49,7 @@ const publish = async (price: string, publishedAt: string) => {
   }
 }
 
-/** Goes back, and answers with the generation of the rollback, once it is served. */
+/** Rolls back, and returns the generation of the rollback once it is served. */
 const rollback = async (...args: ReadonlyArray<string>) => {
   const { code, stderr, stdout } = await run("larder-ingest", ["rollback", "--json", ...args], {
     LARDER_HOME: api.home()
@@ -60,13 +60,13 @@ const rollback = async (...args: ReadonlyArray<string>) => {
   return generation
 }
 
-const priced = (price: string) =>
+const formatPrices = (price: string) =>
   `{"data":[{"slug":"milk-class-iii-price-monthly","unit":"USD/cwt","points":[{"date":"2026-09-01","value":${price}}]}]}`
-const about = async (target: string) => {
+const readProvenance = async (target: string) => {
   const { headers } = await api.get(target)
   return [headers["x-data-version"], headers["x-data-origin"]]
 }
-const versioned = async () => {
+const readPrices = async () => {
   const { headers, text } = await api.get(classIII)
   return [headers["x-data-version"], text]
 }
@@ -74,7 +74,7 @@ const emptyPage = '{"data":[],"next_cursor":null}'
 const notWhole = "400 invalid_request: limit must be a whole number of at least 1"
 
 describe("a new generation", () => {
-  it("replaces numbers under a client whose cursors stay valid, also after a restart and a rollback", async () => {
+  it("replaces numbers while cursors stay valid, even after a restart and a rollback", async () => {
     const { data } = (await api.get("/v1/commodities?limit=500")).json as Catalog
     const foods = "/v1/branded-foods?name=e&limit=5"
     const stores = (await api.get("/v1/stores")).json as { readonly data: ReadonlyArray<{ readonly id: string }> }
@@ -89,70 +89,70 @@ describe("a new generation", () => {
     let published = ""
     const events = [
       async () => {
-        expect(await versioned()).toEqual(["larder-000001", priced("15.97")])
+        expect(await readPrices()).toEqual(["larder-000001", formatPrices("15.97")])
         published = await publish("16.00", "10/07/2026 13:04:36")
         expect(published).not.toBe("larder-000003")
-        expect(await versioned()).toEqual([published, priced("16.00")])
-        expect(await about("/v1/branded-foods?limit=1"), "nothing of it has changed").toEqual([
+        expect(await readPrices()).toEqual([published, formatPrices("16.00")])
+        expect(await readProvenance("/v1/branded-foods?limit=1"), "this data set has not changed").toEqual([
           "larder-000002",
           "sample"
         ])
-        expect(await about("/v1/stores/none")).toEqual(["larder-000003", "sample"])
+        expect(await readProvenance("/v1/stores/none")).toEqual(["larder-000003", "sample"])
       },
       async () => {
         await api.restart()
-        expect(await versioned()).toEqual([published, priced("16.00")])
+        expect(await readPrices()).toEqual([published, formatPrices("16.00")])
         expect(await nextPages()).toEqual(before)
       },
       async () => {
         const back = await rollback("--to", "larder-000003")
-        expect(await versioned()).toEqual([back, priced("15.97")])
-        expect(await about("/v1/branded-foods?limit=1"), "nothing of it has changed").toEqual([
+        expect(await readPrices()).toEqual([back, formatPrices("15.97")])
+        expect(await readProvenance("/v1/branded-foods?limit=1"), "this data set has not changed").toEqual([
           "larder-000002",
           "sample"
         ])
       }
     ]
-    const pages = await pagesOf(api.get, "/v1/commodities?limit=5", async () => {
+    const pages = await fetchPages(api.get, "/v1/commodities?limit=5", async () => {
       await events.shift()?.()
     })
     expect(events).toEqual([])
     const slugs = (pages.flat() as Catalog["data"]).map(({ slug }) => slug)
-    expect(slugs).toEqual(data.map(({ slug }) => slug)) // every row that was there throughout, once
+    expect(slugs).toEqual(data.map(({ slug }) => slug)) // every row that exists throughout, once
   })
 })
 
 describe("a run without a new row", () => {
-  it("changes no version, also of its own data set, while the console and /readyz have its generation", async () => {
+  it("changes no version, not even of its own data set, while the console and /readyz have its generation", async () => {
     const targets = [classIII, "/v1/branded-foods?limit=1", "/v1/stores?limit=1"]
-    const before = await Promise.all(targets.map(about))
+    const before = await Promise.all(targets.map(readProvenance))
     const { code, stdout } = await run("larder-ingest", ["storefronts", "--json"], { LARDER_HOME: api.home() })
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { outcome: "unchanged", generation: null }])
     const { stdout: listed } = await run("larder-ingest", ["generations", "--json"], { LARDER_HOME: api.home() })
     const { generation } = JSON.parse(listed).at(-1)
     await waitUntilServed(api.server(), generation)
     expect(before.map(([version]) => version)).not.toContain(generation)
-    expect(await Promise.all(targets.map(about))).toEqual(before)
+    expect(await Promise.all(targets.map(readProvenance))).toEqual(before)
   })
 })
 
 describe("a rollback of one data set", () => {
-  it("gives its own number to the answers of that data set alone, also when its parts are those of before", async () => {
-    const stores = await about("/v1/stores?limit=1")
+  it("is named only by responses of that data set, even if its parts are those of an earlier one", async () => {
+    const stores = await readProvenance("/v1/stores?limit=1")
     const published = await publish("16.10", "10/14/2026 13:04:36")
-    expect(await versioned()).toEqual([published, priced("16.10")])
+    expect(await readPrices()).toEqual([published, formatPrices("16.10")])
     const back = await rollback("--only", "commodities", "--note", "typing error")
     expect(back).not.toBe(published)
-    expect(await versioned()).toEqual([back, priced("15.97")])
+    expect(await readPrices()).toEqual([back, formatPrices("15.97")])
     const again = await rollback("--to", published)
-    expect(await versioned()).toEqual([again, priced("16.10")])
-    expect(await about("/v1/stores?limit=1")).toEqual(stores)
+    expect(await readPrices()).toEqual([again, formatPrices("16.10")])
+    expect(await readProvenance("/v1/stores?limit=1")).toEqual(stores)
   })
 })
 
 describe("branded foods that are not loaded", () => {
   beforeAll(async () => {
-    await rollback("--to", "larder-000001") // it has commodities alone
+    await rollback("--to", "larder-000001") // it has only commodities
   })
 
   it.each([
@@ -165,12 +165,12 @@ describe("branded foods that are not loaded", () => {
     "?ingredient=dextrose",
     "?name=&brand=&category=&barcode=&ingredient=&cursor=",
     "?name=%25&limit=200"
-  ])("answers the search with an empty page, and charges it: '%s'", async (query) => {
+  ])("returns an empty page of the search, and charges it: '%s'", async (query) => {
     const { headers, status, text } = await api.get(`/v1/branded-foods${query}`)
     expect([status, text, headers["x-credits-charged"]]).toEqual([200, emptyPage, "10"])
   })
 
-  it("answers an empty list of categories, and charges it", async () => {
+  it("returns an empty list of categories, and charges it", async () => {
     const { headers, status, text } = await api.get("/v1/branded-foods/categories")
     expect([status, text, headers["x-credits-charged"]]).toEqual([200, '{"data":[]}', "10"])
   })
@@ -180,10 +180,10 @@ describe("branded foods that are not loaded", () => {
     expect(ready).toMatchObject({ status: "ready", missing: expect.arrayContaining(["branded_foods"]) })
   })
 
-  it("answers 404 to an id, and charges nothing", async () => {
+  it("responds with 404 to an id, and charges nothing", async () => {
     const id = "data_branded_food_0soq3xi"
     const reply = await api.get(`/v1/branded-foods/${id}`)
-    expect([errorOf(reply), reply.headers["x-credits-charged"]]).toEqual([
+    expect([formatError(reply), reply.headers["x-credits-charged"]]).toEqual([
       `404 not_found: Unknown branded food: ${id}`,
       "0"
     ])
@@ -202,7 +202,7 @@ describe("storefronts that are not loaded", () => {
     "?limit=200",
     "?limit=201",
     `?limit=${"9".repeat(400)}`
-  ])("answers the search with an empty page, and charges it: '%s'", async (query) => {
+  ])("returns an empty page of the search, and charges it: '%s'", async (query) => {
     const { headers, status, text } = await api.get(`/v1/stores${query}`)
     expect([status, text, headers["x-credits-charged"]]).toEqual([200, emptyPage, "100"])
   })
@@ -212,16 +212,16 @@ describe("storefronts that are not loaded", () => {
     ["/v1/stores/platform_store_x/products", "store: platform_store_x"],
     ["/v1/stores/platform_store_x/collections", "store: platform_store_x"],
     ["/v1/products/platform_product_x", "product: platform_product_x"]
-  ])("answers 404 to an id, and charges nothing: %s", async (path, message) => {
+  ])("responds with 404 to an id, and charges nothing: %s", async (path, message) => {
     const reply = await api.get(path)
-    expect([errorOf(reply), reply.headers["x-credits-charged"]]).toEqual([`404 not_found: Unknown ${message}`, "0"])
+    expect([formatError(reply), reply.headers["x-credits-charged"]]).toEqual([`404 not_found: Unknown ${message}`, "0"])
   })
 
   it.each(["/v1/stores/x/products", "/v1/stores/x/collections"])(
-    "takes a `limit` above 200, however large: %s",
+    "accepts a `limit` above 200, however large: %s",
     async (path) => {
       for (const limit of ["200", "201", "100000", "9".repeat(400)]) {
-        expect((await api.get(`${path}?limit=${limit}`)).status).toBe(404) // past the 400: the store is what is unknown
+        expect((await api.get(`${path}?limit=${limit}`)).status).toBe(404) // the limit is accepted; the store is unknown
       }
     }
   )
@@ -230,33 +230,33 @@ describe("storefronts that are not loaded", () => {
     "rejects a `limit` that is not a whole number of at least 1: %s",
     async (path) => {
       for (const limit of ["0", "-1", "1.5", "x", "", "1e2", "%2B1"]) {
-        expect(errorOf(await api.get(`${path}?limit=${limit}`))).toBe(notWhole)
+        expect(formatError(await api.get(`${path}?limit=${limit}`))).toBe(notWhole)
       }
     }
   )
 
   it.each(["USA", "U", "1A", "Ü1"])("rejects a `country` that is not a two-letter code: %s", async (country) => {
-    expect(errorOf(await api.get(`/v1/stores?country=${encodeURIComponent(country)}`))).toMatch(
+    expect(formatError(await api.get(`/v1/stores?country=${encodeURIComponent(country)}`))).toMatch(
       /^400 invalid_request: country /
     )
   })
 })
 
-/** A generation in which commodities were read from the network. */
-let live = ""
+/** A generation with commodities that were read from the network. */
+let liveGeneration = ""
 
-describe("a data set whose rows are those of its source", () => {
+describe("a data set with rows of its source", () => {
   beforeAll(async () => {
-    live = makeGeneration(api.home(), ({ data_sets, number }) => {
+    liveGeneration = makeGeneration(api.home(), ({ data_sets, number }) => {
       Object.assign(data_sets.commodities ?? {}, { origins: ["live"], changed_in: number })
     })
-    await waitUntilServed(api.server(), live)
+    await waitUntilServed(api.server(), liveGeneration)
   })
 
-  it("is live, and so is one that is not loaded; an error says so, too", async () => {
-    expect(await about(classIII)).toEqual([live, "live"])
-    expect(await about("/v1/commodities?limit=0")).toEqual([live, "live"])
-    expect((await about("/v1/stores"))[1]).toBe("live")
+  it("is live, and so is a data set that is not loaded, even on errors", async () => {
+    expect(await readProvenance(classIII)).toEqual([liveGeneration, "live"])
+    expect(await readProvenance("/v1/commodities?limit=0")).toEqual([liveGeneration, "live"])
+    expect((await readProvenance("/v1/stores"))[1]).toBe("live")
   })
 })
 
@@ -266,8 +266,8 @@ describe("a generation that cannot be served", () => {
     return [response.status, await response.json()]
   }
 
-  it("is skipped: the one before goes on answering, /readyz and the log say why, and a rollback repairs it", async () => {
-    const before = await versioned()
+  it("is skipped: the previous one stays live, /readyz and the log explain why, and a rollback repairs it", async () => {
+    const before = await readPrices()
     const broken = makeGeneration(api.home(), ({ data_sets, number }) => {
       const [database] = data_sets.commodities?.parts ?? []
       const parts = [{ ...database, sha256: "0".repeat(64) }]
@@ -276,19 +276,19 @@ describe("a generation that cannot be served", () => {
     const fault = `commodities of ${broken} cannot be served`
     const ready = { status: "ready", fault: `${fault}: the log says why` }
     await expect.poll(readiness, { interval: 50 }).toMatchObject([200, ready])
-    expect(await versioned()).toEqual(before)
+    expect(await readPrices()).toEqual(before)
     expect(api.server().logs()).toContain(`${fault}; ${before[0]} stays`)
     expect(api.server().logs()).toMatch(/commodities\.duckdb of commodities .+ is missing/)
-    const replay = recordingOf("16.20", "10/21/2026 13:04:36")
+    const replay = makeRecording("16.20", "10/21/2026 13:04:36")
     const refused = await run("larder-ingest", ["commodities", "--replay", replay], { LARDER_HOME: api.home() })
     rmSync(replay, { recursive: true })
     expect([refused.code, refused.stderr]).toEqual([
       1,
       expect.stringMatching(/is missing\..* larder-ingest rebuild commodities/)
     ])
-    const back = await rollback("--only", "commodities", "--to", live)
+    const back = await rollback("--only", "commodities", "--to", liveGeneration)
     expect((await readiness())[1]).not.toHaveProperty("fault")
-    expect(await versioned()).toEqual([back, before[1]])
+    expect(await readPrices()).toEqual([back, before[1]])
   })
 })
 
@@ -297,10 +297,10 @@ describe("a warehouse without commodities", () => {
   beforeAll(async () => {
     const foods = await run("larder-ingest", ["branded-foods"], { LARDER_HOME: api.home() })
     expect([foods.code, foods.stdout]).toEqual([0, expect.stringContaining("branded-foods: published ")])
-    empty = await rollback("--only", "commodities") // to before its first run
+    empty = await rollback("--only", "commodities") // to the state before its first run
   })
 
-  it("is served, and /readyz names what is missing", async () => {
+  it("is served, and /readyz names the missing data set", async () => {
     const response = await fetch(`${api.server().console}/readyz`)
     expect([response.status, await response.json()]).toMatchObject([
       200,
@@ -313,16 +313,16 @@ describe("a warehouse without commodities", () => {
     ["/v1/commodities?commodity=butter", '{"data":[]}'],
     ["/v1/commodities?limit=10", '{"data":[],"next_cursor":null}'],
     ["/v1/commodities?category=dairy", '{"data":[],"next_cursor":null}']
-  ])("answers empty catalogs: %s", async (target, text) => {
+  ])("returns empty catalogs: %s", async (target, text) => {
     const reply = await api.get(target)
     expect([reply.status, reply.text, reply.headers["x-data-version"]]).toEqual([200, text, empty])
   })
 
-  it("knows no series and no metric", async () => {
-    expect(errorOf(await api.get("/v1/commodities/prices?series=butter-sales-price-weekly"))).toBe(
+  it("has no series and no metric", async () => {
+    expect(formatError(await api.get("/v1/commodities/prices?series=butter-sales-price-weekly"))).toBe(
       "400 invalid_request: Unknown series: butter-sales-price-weekly"
     )
-    expect(errorOf(await api.get("/v1/commodities/metric-values?metrics=a,b"))).toBe(
+    expect(formatError(await api.get("/v1/commodities/metric-values?metrics=a,b"))).toBe(
       "400 invalid_request: Unknown metrics: a, b"
     )
   })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest"
-import { errorOf, served } from "../support/api/served.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 const target = "/v1/commodities?commodity=butter"
 
 describe("response headers", () => {
-  it("X-Request-Id is on everything, a new one each time, whatever the caller sends", async () => {
+  it("X-Request-Id is on every response and always new, whatever the caller sends", async () => {
     const replies = [
       await api.get(target),
       await api.get(target, { headers: { "x-request-id": "mine" } }),
@@ -20,7 +20,7 @@ describe("response headers", () => {
     expect(ids.filter((id) => !/^[\w-]{8,}$/.test(id))).toEqual([])
   })
 
-  it("X-Data-Version, X-Data-Origin, X-Credits-Charged and X-Credits-Remaining are on every authenticated answer", async () => {
+  it("X-Data-Version, X-Data-Origin, X-Credits-Charged and X-Credits-Remaining are on every response to a known key", async () => {
     const first = await api.get(target)
     expect(first.headers).toMatchObject({
       "x-data-version": "larder-000001",
@@ -44,7 +44,7 @@ describe("response headers", () => {
     }
   })
 
-  it("WWW-Authenticate: Bearer is on every 401 and on nothing else", async () => {
+  it("WWW-Authenticate: Bearer is on every 401 and on no other response", async () => {
     for (const key of [undefined, "nonsense", `svc_data_${"0".repeat(64)}`]) {
       const { headers, status } = await api.get(target, { key })
       expect([status, headers["www-authenticate"]]).toEqual([401, "Bearer"])
@@ -54,7 +54,7 @@ describe("response headers", () => {
     }
   })
 
-  it("no answer may be cached, and none names the server's software", async () => {
+  it("no response may be cached, and none names the server's software", async () => {
     for (const at of [target, "/v1/unknown", "/v1/commodities?limit=0"]) {
       const { headers } = await api.get(at)
       expect(headers["cache-control"]).toBe("private, no-store")
@@ -64,7 +64,7 @@ describe("response headers", () => {
     }
   })
 
-  it("a conditional request is answered in full with 200", async () => {
+  it("a conditional request gets the whole body with 200", async () => {
     const headers = { "if-none-match": "*", "if-modified-since": "Sat, 01 Jan 2050 00:00:00 GMT", range: "bytes=0-3" }
     const reply = await api.get(target, { headers })
     expect([reply.status, reply.text]).toEqual([200, (await api.get(target)).text])
@@ -78,12 +78,12 @@ describe("response headers", () => {
   })
 
   it.each(["text/html", "text/csv", "application/xml", "image/*", "application/json;q=0", "nonsense", ""])(
-    "bodies are JSON whatever Accept says: %s",
+    "bodies are JSON with any Accept header: %s",
     async (accept) => {
       const headers = { accept, "accept-language": "de", "accept-charset": "utf-16" }
       const reply = await api.get(target, { headers })
       expect([reply.status, reply.text]).toEqual([200, (await api.get(target)).text])
-      expect(errorOf(await api.get("/v1/unknown", { headers }))).toBe("404 not_found: No such endpoint")
+      expect(formatError(await api.get("/v1/unknown", { headers }))).toBe("404 not_found: No such endpoint")
     }
   )
 })

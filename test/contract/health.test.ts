@@ -1,18 +1,18 @@
-/** What the console listener tells of a server, and what the server answers while its disk is full or damaged. */
+/** The health of a server at its console listener, and its responses while its disk is full or damaged. */
 import { chmodSync, globSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { version } from "@larder/schemas"
 import { afterEach, beforeAll, describe, expect, it } from "vitest"
-import { createKey, statement } from "../support/api/operator.ts"
-import { errorOf, startOwnServer } from "../support/api/served.ts"
-import { disk } from "./conditions.ts"
+import { createKey, listEntries } from "../support/api/operator.ts"
+import { formatError, startOwnServer } from "../support/api/server.ts"
+import { makeDisk } from "./conditions.ts"
 
-const storage = disk()
+const storage = makeDisk()
 const hosts = { LARDER_HOST: "0.0.0.0", LARDER_CONSOLE_HOST: "127.0.0.1" }
 const api = startOwnServer({ environment: { ...storage.environment, ...hosts } })
-const onConsole = (path: string) => fetch(`${api.server().console}${path}`)
-const json = async (path: string) => {
-  const response = await onConsole(path)
+const fetchConsole = (path: string) => fetch(`${api.server().console}${path}`)
+const fetchJson = async (path: string) => {
+  const response = await fetchConsole(path)
   return [response.status, await response.json()]
 }
 
@@ -24,18 +24,18 @@ const ready = {
   missing: []
 }
 /** Samples by name and labels. */
-const metrics = async () => {
-  const lines = (await (await onConsole("/metrics")).text()).split("\n").filter((line) => /^[a-z]/.test(line))
+const fetchMetrics = async () => {
+  const lines = (await (await fetchConsole("/metrics")).text()).split("\n").filter((line) => /^[a-z]/.test(line))
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), line.slice(line.lastIndexOf(" ") + 1)]))
 }
 
 describe("the console listener", () => {
-  it("has its own port", () => {
+  it("has a separate port", () => {
     expect(api.server().console).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect(api.server().console).not.toBe(api.server().api)
   })
 
-  it("with its own loopback host stays local while the API is public", async () => {
+  it("stays local with a loopback host while the API is public", async () => {
     const { api: address, console, logs } = api.server()
     const other = (url: string) => `http://127.0.0.2:${new URL(url).port}`
     expect((await fetch(`${other(address)}/openapi.json`)).status).toBe(200)
@@ -45,23 +45,23 @@ describe("the console listener", () => {
     expect(logs()).not.toContain("without https")
   })
 
-  it("/healthz says that the server is alive, and its version", async () => {
-    expect(await json("/healthz")).toEqual([200, { status: "alive", version }])
+  it("/healthz states that the server is alive, and its version", async () => {
+    expect(await fetchJson("/healthz")).toEqual([200, { status: "alive", version }])
   })
 
-  it("/readyz says which generation is open, whether the ledger can be written, and which data sets are missing", async () => {
-    expect(await json("/readyz")).toEqual([200, ready])
+  it("/readyz states the live generation, whether the ledger is writable, and which data sets are missing", async () => {
+    expect(await fetchJson("/readyz")).toEqual([200, ready])
   })
 
   it("serves no endpoint of the API", async () => {
-    for (const path of ["/v1/commodities", "/openapi.json"]) expect((await onConsole(path)).status).toBe(404)
+    for (const path of ["/v1/commodities", "/openapi.json"]) expect((await fetchConsole(path)).status).toBe(404)
   })
 })
 
 describe("/metrics", () => {
   it("is Prometheus text in which every sample has a TYPE and is a number", async () => {
     await api.get("/v1/commodities")
-    const response = await onConsole("/metrics")
+    const response = await fetchConsole("/metrics")
     expect([response.status, response.headers.get("content-type")]).toEqual([
       200,
       "text/plain; version=0.0.4; charset=utf-8"
@@ -83,13 +83,13 @@ describe("/metrics", () => {
     expect(announced.size).toBeGreaterThan(5)
   })
 
-  it("counts answers by endpoint and status, and durable charges", async () => {
-    const before = await metrics()
+  it("counts responses by endpoint and status, and durable charges", async () => {
+    const before = await fetchMetrics()
     await api.get("/v1/commodities")
     await api.get("/v1/commodities")
     await api.get("/v1/commodities?limit=0")
     await api.get("/v1/products/none", { key: undefined })
-    const after = await metrics()
+    const after = await fetchMetrics()
     const added = (name: string) => Number(after.get(name) ?? 0) - Number(before.get(name) ?? 0)
     expect({
       found: added('larder_requests_total{endpoint="searchCommodities",status="200"}'),
@@ -103,80 +103,80 @@ describe("/metrics", () => {
   it("contains no text that a caller has sent", async () => {
     await api.get("/v1/stores/secret-text?nonsense=secret-text")
     await api.get("/secret-text")
-    expect(await (await onConsole("/metrics")).text()).not.toContain("secret-text")
+    expect(await (await fetchConsole("/metrics")).text()).not.toContain("secret-text")
   })
 })
 
 describe("a ledger that cannot be written", () => {
-  it("makes /readyz answer 503 until the disk has room again, while /healthz stays 200", async () => {
+  it("makes /readyz return 503 until the disk has space again, while /healthz stays 200", async () => {
     storage.fill()
     expect((await api.get("/v1/commodities")).status).toBe(503)
-    expect(await json("/readyz")).toEqual([503, { ...ready, status: "not ready", ledger: "not writable" }])
-    expect(await json("/healthz")).toEqual([200, { status: "alive", version }])
+    expect(await fetchJson("/readyz")).toEqual([503, { ...ready, status: "not ready", ledger: "not writable" }])
+    expect(await fetchJson("/healthz")).toEqual([200, { status: "alive", version }])
     storage.free()
-    await expect.poll(() => json("/readyz"), { interval: 100 }).toEqual([200, ready])
+    await expect.poll(() => fetchJson("/readyz"), { interval: 100 }).toEqual([200, ready])
     expect((await api.get("/v1/commodities")).status).toBe(200)
   })
 
-  it("answers 503 `internal` with Retry-After, and charges nothing", async () => {
+  it("responds with 503 `internal` with Retry-After, and charges nothing", async () => {
     const key = await createKey(api.home())
     storage.fill()
     const failed = await api.get("/v1/commodities", { key: key.key })
-    expect(errorOf(failed)).toBe("503 internal: An unexpected error occurred")
+    expect(formatError(failed)).toBe("503 internal: An unexpected error occurred")
     expect(failed.headers["retry-after"]).toMatch(/^[1-9]\d*$/)
     expect(failed.headers["x-credits-charged"]).toBe("0")
-    // What costs nothing is answered all the same.
+    // calls that cost nothing still work
     expect((await api.get("/v1/commodities?limit=0", { key: key.key })).status).toBe(400)
     storage.free()
     expect((await api.get("/v1/commodities", { key: key.key })).headers["x-credits-remaining"]).toBe("4990")
-    const entries = await statement(api.home(), key.account_id)
+    const entries = await listEntries(api.home(), key.account_id)
     expect(entries.map(({ credits }) => credits)).toEqual([5_000, -10])
   })
 })
 
-describe("records of branded foods that are damaged under a running server", () => {
+describe("records of branded foods that are damaged while the server runs", () => {
   let records = ""
-  let whole = Buffer.alloc(0)
+  let original = Buffer.alloc(0)
   let id = ""
   beforeAll(async () => {
     const [found = ""] = globSync(path.join(api.home(), "warehouse/beside/*/records.tsv"))
     records = found
-    whole = readFileSync(records)
+    original = readFileSync(records)
     chmodSync(records, 0o644)
     const { json } = await api.get("/v1/branded-foods?limit=1")
     id = (json as { readonly data: ReadonlyArray<{ readonly id: string }> }).data[0]?.id ?? ""
   })
-  afterEach(() => writeFileSync(records, whole))
+  afterEach(() => writeFileSync(records, original))
 
-  /** In place: the server has the file open. */
+  /** The file is changed in place, because the server has it open. */
   const damages: ReadonlyArray<readonly [damage: string, damage: () => void, told: RegExp]> = [
     [
       "overwritten",
-      () => writeFileSync(records, Buffer.alloc(whole.length)),
+      () => writeFileSync(records, Buffer.alloc(original.length)),
       /records\.tsv.*has another line instead of the one of/
     ],
     ["cut", () => truncateSync(records, 10), /records\.tsv.*ends before byte \d+/]
   ]
 
   it.each(damages)(
-    "%s: answers 500 `internal` free of charge, logs it, and still answers what needs no records",
-    async (_damage, damage, told) => {
+    "%s: responds with 500 `internal` free of charge, logs it, and still handles requests that need no records",
+    async (_damage, damage, message) => {
       const key = await createKey(api.home())
       const get = (target: string) => api.get(target, { key: key.key })
       const targets = [`/v1/branded-foods/${id}`, "/v1/branded-foods", "/v1/branded-foods?ingredient=salt&limit=1"]
       damage()
       for (const target of targets) {
         const failed = await get(target)
-        expect(errorOf(failed)).toBe("500 internal: An unexpected error occurred")
+        expect(formatError(failed)).toBe("500 internal: An unexpected error occurred")
         expect(failed.headers["x-credits-charged"]).toBe("0")
       }
-      expect(errorOf(await get("/v1/branded-foods/none"))).toBe("404 not_found: Unknown branded food: none")
+      expect(formatError(await get("/v1/branded-foods/none"))).toBe("404 not_found: Unknown branded food: none")
       expect((await get("/v1/branded-foods?name=no+such+food+anywhere")).text).toBe('{"data":[],"next_cursor":null}')
       expect((await get("/v1/branded-foods/categories")).status).toBe(200)
-      writeFileSync(records, whole)
+      writeFileSync(records, original)
       for (const target of targets) expect((await get(target)).status).toBe(200)
-      expect(api.server().logs()).toMatch(told)
-      const entries = await statement(api.home(), key.account_id)
+      expect(api.server().logs()).toMatch(message)
+      const entries = await listEntries(api.home(), key.account_id)
       expect(entries.map(({ credits }) => credits)).toEqual([5_000, -10, -10, -10, -10, -10])
     }
   )

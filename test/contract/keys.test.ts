@@ -4,12 +4,12 @@ import path from "node:path"
 import { scopes } from "@larder/schemas"
 import { hasValidChecksum, type NewKey } from "@larder/serve/ledger"
 import { describe, expect, it } from "vitest"
-import { createKey, operate, statement } from "../support/api/operator.ts"
-import { errorOf, startOwnServer } from "../support/api/served.ts"
+import { administer, createKey, listEntries } from "../support/api/operator.ts"
+import { formatError, startOwnServer } from "../support/api/server.ts"
 import { admin } from "../support/programs.ts"
-import { standingClock } from "./conditions.ts"
+import { makeFixedClock } from "./conditions.ts"
 
-const clock = standingClock("2031-01-15T12:00:00.000Z") // budgets are counted per month
+const clock = makeFixedClock("2031-01-15T12:00:00.000Z") // budgets are counted per month
 const api = startOwnServer({ environment: clock.environment })
 const revoked = "401 unauthorized: Unknown or revoked API key"
 const target = "/v1/commodities?commodity=butter"
@@ -19,17 +19,17 @@ interface Key {
   readonly key: string
   readonly last4: string
 }
-/** A command of `larder-serve`, written as in a terminal; no argument has a blank in it. */
+/** Runs a command of `larder-serve`, written as in a terminal; no argument contains a space. */
 const command = <A>(line: string): Promise<A> => admin<A>(api.home(), line.split(" "))
 
-/** Every file under a folder that holds the text. */
-const filesWith = (folder: string, text: string): ReadonlyArray<string> =>
+/** Every file below a folder that contains the text. */
+const findFiles = (folder: string, text: string): ReadonlyArray<string> =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((name) => path.join(folder, name))
     .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() && readFileSync(file).includes(text))
 
 describe("accounts and keys by the command line", () => {
-  it("takes changes for the next request while the server runs", async () => {
+  it("accepts changes for the next request while the server runs", async () => {
     const opened = await command<Record<string, unknown>>("accounts create --name Acme")
     const id = String(opened.id)
     expect(opened).toMatchObject({ id: expect.stringMatching(/^\S+$/), name: "Acme", balance_credits: 5_000 })
@@ -60,9 +60,9 @@ describe("accounts and keys by the command line", () => {
     expect(listed).toEqual([expect.objectContaining(edited)])
     expect(JSON.stringify(listed)).not.toContain(key)
 
-    const entry = (type: string, credits: number, balance: number, of: object = { key_id: null, endpoint: null }) =>
-      expect.objectContaining({ type, credits, balance, ...of })
-    expect(await statement(api.home(), id)).toEqual([
+    const entry = (type: string, credits: number, balance: number, more: object = { key_id: null, endpoint: null }) =>
+      expect.objectContaining({ type, credits, balance, ...more })
+    expect(await listEntries(api.home(), id)).toEqual([
       entry("grant", 5_000, 5_000),
       entry("charge", -10, 4_990, { key_id: created.id, endpoint: "/v1/commodities" }),
       entry("charge", -100, 4_890, { key_id: created.id, endpoint: "/v1/stores" }),
@@ -70,7 +70,7 @@ describe("accounts and keys by the command line", () => {
     ])
 
     await command(`keys revoke --key ${created.id}`)
-    expect(errorOf(await api.get(target, { key }))).toBe(revoked)
+    expect(formatError(await api.get(target, { key }))).toBe(revoked)
   })
 })
 
@@ -79,15 +79,15 @@ describe("a restart", () => {
   const remaining = async (path: string, { key }: NewKey) =>
     Number((await api.get(path, { key })).headers["x-credits-remaining"])
 
-  it("keeps balances, spent budgets and changes of keys, and the text of a key stays out of files, logs and metrics", async () => {
-    const rich = await createKey(api.home())
-    const poor = await createKey(api.home(), { account: rich.account_id, budget: 30 })
+  it("keeps balances, spent budgets and changes of keys, and no file, log or metric contains the text of a key", async () => {
+    const unlimited = await createKey(api.home())
+    const limited = await createKey(api.home(), { account: unlimited.account_id, budget: 30 })
     const spent = await createKey(api.home(), { budget: 20 })
     clock.set("2031-01-31T12:00:00.000Z")
     for (const left of [10, 0]) expect(await remaining(target, spent)).toBe(left)
     clock.set("2031-02-01T00:00:00.000Z") // a new month
-    for (const left of [20, 10, 0]) expect(await remaining(target, poor)).toBe(left)
-    await api.get("/v1/stores", { key: rich.key })
+    for (const left of [20, 10, 0]) expect(await remaining(target, limited)).toBe(left)
+    await api.get("/v1/stores", { key: unlimited.key })
     expect(await remaining(target, spent)).toBe(10)
 
     const { account_id, id, key } = await createKey(api.home(), { scopes: ["search-commodities"], budget: 20 })
@@ -103,42 +103,42 @@ describe("a restart", () => {
     expect(replies.map(({ status }) => status)).toEqual([200, 403, 400, 200, 401, 401, 402])
 
     const secret = key.slice("svc_data_".length)
-    const nowhere = async () => {
+    const expectNowhere = async () => {
       for (const { headers, text } of replies) expect(JSON.stringify(headers) + text).not.toContain(secret)
       expect(api.server().logs()).not.toContain(secret)
       expect(await (await fetch(`${api.server().console}/metrics`)).text()).not.toContain(secret)
-      const listed = await operate(api.home(), (ledger) => ledger.listKeys({ account_id }))
+      const listed = await administer(api.home(), (ledger) => ledger.listKeys({ account_id }))
       expect(listed.map(({ id, last4 }) => [id, last4])).toEqual([[id, key.slice(-4)]])
-      expect(JSON.stringify([listed, await statement(api.home(), account_id)])).not.toContain(secret)
-      expect(filesWith(api.home(), secret)).toEqual([])
-      // The search finds what is kept: the fingerprint.
-      expect(filesWith(api.home(), createHash("sha256").update(key).digest("hex"))).not.toEqual([])
+      expect(JSON.stringify([listed, await listEntries(api.home(), account_id)])).not.toContain(secret)
+      expect(findFiles(api.home(), secret)).toEqual([])
+      // the search works: it finds the stored fingerprint
+      expect(findFiles(api.home(), createHash("sha256").update(key).digest("hex"))).not.toEqual([])
     }
-    await nowhere()
-    await operate(api.home(), (ledger) => ledger.revokeKey({ key_id: id }))
-    let paused = "" // made while no server runs
+    await expectNowhere()
+    await administer(api.home(), (ledger) => ledger.revokeKey({ key_id: id }))
+    let paused = "" // created while no server runs
     await api.restart(async () => {
       paused = (await createKey(api.home(), { budget: 0 })).key
     })
-    await nowhere()
-    expect(errorOf(await api.get(target, { key }))).toBe(revoked)
-    expect(errorOf(await api.get(target, { key: paused }))).toBe(monthlyCap)
-    expect(errorOf(await api.get(target, { key: poor.key }))).toBe(monthlyCap)
-    expect(await remaining(target, rich)).toBe(5_000 - 30 - 100 - 10)
+    await expectNowhere()
+    expect(formatError(await api.get(target, { key }))).toBe(revoked)
+    expect(formatError(await api.get(target, { key: paused }))).toBe(monthlyCap)
+    expect(formatError(await api.get(target, { key: limited.key }))).toBe(monthlyCap)
+    expect(await remaining(target, unlimited)).toBe(5_000 - 30 - 100 - 10)
     expect(await remaining(target, spent)).toBe(0)
-    expect(errorOf(await api.get(target, { key: spent.key }))).toBe(monthlyCap)
+    expect(formatError(await api.get(target, { key: spent.key }))).toBe(monthlyCap)
   })
 })
 
 describe("a key with budgets per day and week", () => {
-  it("answers 402 that names the shortest budget that is reached, and goes on with the next day and the next Monday", async () => {
+  it("responds with 402 that names the shortest exhausted budget, and works again on the next day and the next Monday", async () => {
     clock.set("2031-03-05T12:00:00.000Z") // a Wednesday
     const { id } = await command<{ readonly id: string }>("accounts create --name Limited")
     const settings = "--name k --scopes all --budget-usd 1 --daily-budget-usd 0.02 --weekly-budget-usd 0.03"
     const created = await command<Key>(`keys create --account ${id} ${settings}`)
     const { key } = created
     const remaining = async () => Number((await api.get(target, { key })).headers["x-credits-remaining"])
-    const call = async () => errorOf(await api.get(target, { key }))
+    const call = async () => formatError(await api.get(target, { key }))
     expect([await remaining(), await remaining()]).toEqual([10, 0])
     expect(await call()).toBe("402 insufficient_balance: Daily spend cap reached")
     clock.set("2031-03-06T00:00:00.000Z")
@@ -153,8 +153,8 @@ describe("a key with budgets per day and week", () => {
   })
 })
 
-describe("a key that is rotated", () => {
-  it("is accepted with both secrets until the overlap ends, and then with the new one alone", async () => {
+describe("a rotated key", () => {
+  it("is accepted with both secrets until the overlap ends, then only with the new one", async () => {
     clock.set("2031-03-05T12:00:00.000Z")
     const former = await createKey(api.home(), { budget: 40 })
     const rotated = await command<Key>(`keys rotate --key ${former.id} --overlap 12`)
@@ -166,14 +166,14 @@ describe("a key that is rotated", () => {
     clock.set("2031-03-06T00:00:00.000Z")
     expect(await statuses()).toEqual([401, 200])
     expect(await statuses()).toEqual([401, 200])
-    expect(errorOf(await api.get(target, { key: rotated.key }))).toBe(
+    expect(formatError(await api.get(target, { key: rotated.key }))).toBe(
       "402 insufficient_balance: Monthly spend cap reached"
     )
   })
 })
 
 describe("credits that expire", () => {
-  it("pay for calls until their end, and what is left is taken out of the balance as an adjustment", async () => {
+  it("pay for calls until they expire, and the rest is then removed from the balance as an adjustment", async () => {
     clock.set("2031-03-05T12:00:00.000Z")
     const { account_id, key } = await createKey(api.home())
     await command(`accounts credit --account ${account_id} --usd 0.05 --note offer --expires-at 2031-03-06T00:00:00Z`)
@@ -181,7 +181,7 @@ describe("credits that expire", () => {
     expect(await remaining()).toBe(5_040)
     clock.set("2031-03-06T00:00:00.000Z")
     expect(await remaining()).toBe(4_990)
-    const entries = (await statement(api.home(), account_id)).map(({ credits, type }) => [type, credits])
+    const entries = (await listEntries(api.home(), account_id)).map(({ credits, type }) => [type, credits])
     const [grant, offer, call, ...rest] = entries
     expect([grant, offer, call]).toEqual([
       ["grant", 5_000],
@@ -196,19 +196,19 @@ describe("credits that expire", () => {
 })
 
 describe("a key that expires", () => {
-  it("answers 401 as an unknown key from its end on, without a charge, until it is given a later one", async () => {
+  it("is refused like an unknown key after its expiry, without a charge, until the expiry is postponed", async () => {
     clock.set("2031-03-01T00:00:00.000Z")
     const { id } = await command<{ readonly id: string }>("accounts create --name Expiring")
     const settings = "--name k --scopes all --budget-usd 1 --expires-at 2031-03-02T00:00:00Z"
     const { key, id: keyId } = await command<Key>(`keys create --account ${id} ${settings}`)
-    const call = async () => errorOf(await api.get(target, { key }))
+    const call = async () => formatError(await api.get(target, { key }))
     expect((await api.get(target, { key })).status).toBe(200)
     clock.set("2031-03-01T23:59:59.999Z")
     expect((await api.get(target, { key })).status).toBe(200)
     clock.set("2031-03-02T00:00:00.000Z")
     expect(await call()).toBe(revoked)
-    expect(errorOf(await api.get("/v1/commodities?limit=0", { key }))).toBe(revoked)
-    expect((await statement(api.home(), id)).map(({ credits }) => credits)).toEqual([5_000, -10, -10])
+    expect(formatError(await api.get("/v1/commodities?limit=0", { key }))).toBe(revoked)
+    expect((await listEntries(api.home(), id)).map(({ credits }) => credits)).toEqual([5_000, -10, -10])
     await command(`keys edit --key ${keyId} --expires-at never`)
     expect((await api.get(target, { key })).status).toBe(200)
   })

@@ -1,26 +1,26 @@
 import { describe, expect, it } from "vitest"
-import { errorOf, served } from "../support/api/served.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 const noSuchEndpoint = "404 not_found: No such endpoint"
-const paths = () => Object.keys(api.client().document.paths).map((template) => template.replace("{id}", "any"))
+const listPaths = () => Object.keys(api.client().document.paths).map((template) => template.replace("{id}", "any"))
 
 describe("methods", () => {
   it.each(["POST", "PUT", "PATCH", "DELETE", "TRACE", "QUERY", "PROPFIND", "PURGE"])(
-    "answers 405 with Allow: GET, OPTIONS to %s on a known path, with a key and without",
+    "responds with 405 and Allow: GET, OPTIONS to %s on a known path, with or without a key",
     async (method) => {
-      for (const path of [...paths(), "/openapi.json"]) {
+      for (const path of [...listPaths(), "/openapi.json"]) {
         for (const key of [undefined, api.key().key]) {
           const reply = await api.get(path, { method, key })
-          expect(errorOf(reply)).toBe("405 invalid_request: Only GET is served here")
+          expect(formatError(reply)).toBe("405 invalid_request: Only GET is served here")
           expect(reply.headers.allow).toBe("GET, OPTIONS")
         }
       }
     }
   )
 
-  it("answers 405 without a body to HEAD", async () => {
-    for (const path of paths()) {
+  it("responds with 405 without a body to HEAD", async () => {
+    for (const path of listPaths()) {
       const { headers, status, text } = await api.get(path, { method: "HEAD" })
       expect([status, text, headers.allow]).toEqual([405, "", "GET, OPTIONS"])
     }
@@ -65,15 +65,15 @@ describe("paths", () => {
     "/metrics",
     "/favicon.ico",
     "/.env"
-  ])("answers 404 to %s", async (path) => {
-    expect(errorOf(await api.get(path))).toBe(noSuchEndpoint)
-    expect(errorOf(await api.get(path, { key: undefined }))).toBe(noSuchEndpoint)
+  ])("responds with 404 to %s", async (path) => {
+    expect(formatError(await api.get(path))).toBe(noSuchEndpoint)
+    expect(formatError(await api.get(path, { key: undefined }))).toBe(noSuchEndpoint)
   })
 
-  it("answers 404 to each path with a trailing slash", async () => {
-    for (const path of paths()) expect(errorOf(await api.get(`${path}/`))).toBe(noSuchEndpoint)
-    expect(errorOf(await api.get("/v1/commodities/?commodity=butter"))).toBe(noSuchEndpoint)
-    expect(errorOf(await api.get("/v1/commodities/", { method: "POST" }))).toBe(noSuchEndpoint)
+  it("responds with 404 to each path with a trailing slash", async () => {
+    for (const path of listPaths()) expect(formatError(await api.get(`${path}/`))).toBe(noSuchEndpoint)
+    expect(formatError(await api.get("/v1/commodities/?commodity=butter"))).toBe(noSuchEndpoint)
+    expect(formatError(await api.get("/v1/commodities/", { method: "POST" }))).toBe(noSuchEndpoint)
   })
 
   it.each([
@@ -86,12 +86,12 @@ describe("paths", () => {
     "/../v1/commodities",
     "/v1\\commodities",
     "/v1/commodities#prices"
-  ])("does not resolve a path as browsers do, and answers 404: %s", async (path) => {
-    expect(errorOf(await api.get(path))).toBe(noSuchEndpoint)
+  ])("does not resolve a path as browsers do, and responds with 404: %s", async (path) => {
+    expect(formatError(await api.get(path))).toBe(noSuchEndpoint)
   })
 
-  it("takes a path with a percent-encoded letter for another path", async () => {
-    expect(errorOf(await api.get("/v1/%63ommodities?commodity=butter"))).toMatch(/^404 not_found/)
+  it("treats a path with a percent-encoded letter as another path", async () => {
+    expect(formatError(await api.get("/v1/%63ommodities?commodity=butter"))).toMatch(/^404 not_found/)
   })
 
   it("decodes a percent-encoded letter in the query", async () => {
@@ -125,7 +125,7 @@ describe("the id in a path", () => {
     ["a;b=c", "a;b=c"],
     ["...", "..."],
     ["x".repeat(3_000), "x".repeat(3_000)]
-  ])("is decoded once, and an encoded slash is part of it: %s", async (written, id) => {
+  ])("is decoded once, and an encoded slash is part of it: %s", async (encoded, id) => {
     for (const [prefix, suffix, record] of [
       ["/v1/stores/", "", "store"],
       ["/v1/stores/", "/products", "store"],
@@ -133,7 +133,7 @@ describe("the id in a path", () => {
       ["/v1/products/", "", "product"],
       ["/v1/branded-foods/", "", "branded food"]
     ]) {
-      const reply = await api.get(`${prefix}${written}${suffix}`)
+      const reply = await api.get(`${prefix}${encoded}${suffix}`)
       expect(reply.json).toEqual({ error: { type: "not_found", message: `Unknown ${record}: ${id}` } })
     }
   })
@@ -141,14 +141,14 @@ describe("the id in a path", () => {
   it.each(["%zz", "%", "a%2", "%C3%28", "%FF"])(
     "is unknown when its encoding is invalid, and causes no fault: %s",
     async (id) => {
-      expect(errorOf(await api.get(`/v1/stores/${id}`))).toBe(`404 not_found: Unknown store: ${id}`)
+      expect(formatError(await api.get(`/v1/stores/${id}`))).toBe(`404 not_found: Unknown store: ${id}`)
       expect((await api.get(`/v1/stores/${id}`, { key: undefined })).status).toBe(401)
     }
   )
 
-  it("is not read from /v1/branded-foods/categories, in exactly this spelling", async () => {
+  it("does not include /v1/branded-foods/categories, in exactly this spelling", async () => {
     expect((await api.get("/v1/branded-foods/categories")).status).toBe(200)
-    expect(errorOf(await api.get("/v1/branded-foods/Categories"))).toBe(
+    expect(formatError(await api.get("/v1/branded-foods/Categories"))).toBe(
       "404 not_found: Unknown branded food: Categories"
     )
   })

@@ -1,60 +1,63 @@
 import { cursorScope, encodeCursor } from "@larder/serve/api"
 import { describe, expect, it } from "vitest"
 import { createKey } from "../support/api/operator.ts"
-import { pagesOf } from "../support/api/pages.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { fetchPages } from "../support/api/pages.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 const damaged = "400 invalid_request: cursor is damaged, or belongs to another endpoint, id or set of filters"
 
-const pageAt = async (query: string, key?: string) =>
+const getPage = async (query: string, key?: string) =>
   (await api.get(`/v1/commodities?${query}`, key === undefined ? {} : { key })).json as {
     readonly data: ReadonlyArray<{ readonly slug: string }>
     readonly next_cursor: string | null
   }
-const cursorAt = async (query: string) => {
-  const { next_cursor } = await pageAt(query)
+const getCursor = async (query: string) => {
+  const { next_cursor } = await getPage(query)
   if (next_cursor === null) throw new Error(`${query} has no next page`)
   return next_cursor
 }
 
 describe("pages", () => {
-  it.each([1, 2, 3, 5, 7, 10, 20, 21, 22, 500])("gives the whole list in pages of %i, each row once", async (limit) => {
-    const { data } = await pageAt("limit=500")
-    const pages = await pagesOf(api.get, `/v1/commodities?limit=${limit}`)
-    expect(pages.flat()).toEqual(data)
-    expect(pages.map((page) => page.length)).toEqual([
-      ...Array.from({ length: Math.ceil(data.length / limit) - 1 }, () => limit),
-      data.length % limit === 0 ? limit : data.length % limit
-    ])
-  })
+  it.each([1, 2, 3, 5, 7, 10, 20, 21, 22, 500])(
+    "contain the whole list in pages of %i, each row once",
+    async (limit) => {
+      const { data } = await getPage("limit=500")
+      const pages = await fetchPages(api.get, `/v1/commodities?limit=${limit}`)
+      expect(pages.flat()).toEqual(data)
+      expect(pages.map((page) => page.length)).toEqual([
+        ...Array.from({ length: Math.ceil(data.length / limit) - 1 }, () => limit),
+        data.length % limit === 0 ? limit : data.length % limit
+      ])
+    }
+  )
 
-  it("ends with a null cursor, also when the last page is exactly full", async () => {
-    const { data, next_cursor } = await pageAt("limit=21")
+  it("end with a null cursor, even if the last page is exactly full", async () => {
+    const { data, next_cursor } = await getPage("limit=21")
     expect([data.length, next_cursor]).toEqual([21, null])
-    const last = await pageAt(`limit=7&cursor=${await cursorAt(`limit=7&cursor=${await cursorAt("limit=7")}`)}`)
+    const last = await getPage(`limit=7&cursor=${await getCursor(`limit=7&cursor=${await getCursor("limit=7")}`)}`)
     expect([last.data.length, last.next_cursor]).toEqual([7, null])
   })
 
-  it("gives the whole filtered list in pages of 1", async () => {
-    const { data } = await pageAt("category=dairy/whey")
+  it("contain the whole filtered list in pages of 1", async () => {
+    const { data } = await getPage("category=dairy/whey")
     expect(data.length).toBeGreaterThan(2)
-    expect((await pagesOf(api.get, "/v1/commodities?category=dairy/whey&limit=1")).flat()).toEqual(data)
+    expect((await fetchPages(api.get, "/v1/commodities?category=dairy/whey&limit=1")).flat()).toEqual(data)
   })
 
-  it("starts at the first row without `cursor`, and with an empty one", async () => {
+  it("start at the first row without `cursor`, and with an empty one", async () => {
     const first = await api.get("/v1/commodities?limit=3")
     expect((await api.get("/v1/commodities?limit=3&cursor=")).text).toBe(first.text)
   })
 
-  it("answers the same page again for the same cursor", async () => {
-    const target = `/v1/commodities?limit=3&cursor=${await cursorAt("limit=3")}`
+  it("are the same again for the same cursor", async () => {
+    const target = `/v1/commodities?limit=3&cursor=${await getCursor("limit=3")}`
     expect((await api.get(target)).text).toBe((await api.get(target)).text)
   })
 
-  it("charges each page as one call", async () => {
+  it("are charged as one call each", async () => {
     const before = Number((await api.get("/v1/commodities?limit=1")).headers["x-credits-remaining"])
-    const pages = await pagesOf(api.get, "/v1/commodities?limit=6")
+    const pages = await fetchPages(api.get, "/v1/commodities?limit=6")
     const after = Number((await api.get("/v1/commodities?limit=1")).headers["x-credits-remaining"])
     expect(before - after).toBe(10 * (pages.length + 1))
   })
@@ -62,35 +65,35 @@ describe("pages", () => {
 
 describe("a cursor", () => {
   it("is URL-safe: it needs no encoding in a query", async () => {
-    for (const limit of [1, 2, 3, 4, 5, 6]) expect(await cursorAt(`limit=${limit}`)).toMatch(/^[\w-]+$/)
+    for (const limit of [1, 2, 3, 4, 5, 6]) expect(await getCursor(`limit=${limit}`)).toMatch(/^[\w-]+$/)
   })
 
   it("is valid with another `limit`", async () => {
-    const rest = (await pageAt("limit=500")).data.slice(4)
-    expect((await pageAt(`limit=500&cursor=${await cursorAt("limit=4")}`)).data).toEqual(rest)
-    expect((await pageAt(`cursor=${await cursorAt("limit=4")}`)).data).toEqual(rest)
-    expect((await pageAt(`limit=2&cursor=${await cursorAt("limit=4")}`)).data).toEqual(rest.slice(0, 2))
+    const rest = (await getPage("limit=500")).data.slice(4)
+    expect((await getPage(`limit=500&cursor=${await getCursor("limit=4")}`)).data).toEqual(rest)
+    expect((await getPage(`cursor=${await getCursor("limit=4")}`)).data).toEqual(rest)
+    expect((await getPage(`limit=2&cursor=${await getCursor("limit=4")}`)).data).toEqual(rest.slice(0, 2))
   })
 
   it("is valid with a key of another account", async () => {
     const { key } = await createKey(api.home())
-    const cursor = await cursorAt("limit=4")
-    expect(await pageAt(`limit=3&cursor=${cursor}`, key)).toEqual(await pageAt(`limit=3&cursor=${cursor}`))
+    const cursor = await getCursor("limit=4")
+    expect(await getPage(`limit=3&cursor=${cursor}`, key)).toEqual(await getPage(`limit=3&cursor=${cursor}`))
   })
 
   it("is rejected with other filters, where an empty filter counts as none", async () => {
-    const all = await cursorAt("limit=1")
-    const whey = await cursorAt("category=dairy/whey&limit=1")
-    expect((await pageAt(`category=&limit=1&cursor=${all}`)).data.length).toBe(1)
+    const all = await getCursor("limit=1")
+    const whey = await getCursor("category=dairy/whey&limit=1")
+    expect((await getPage(`category=&limit=1&cursor=${all}`)).data.length).toBe(1)
     for (const query of [`category=dairy/whey&cursor=${all}`, `cursor=${whey}`, `category=dairy&cursor=${whey}`]) {
-      expect(errorOf(await api.get(`/v1/commodities?${query}`))).toBe(damaged)
+      expect(formatError(await api.get(`/v1/commodities?${query}`))).toBe(damaged)
     }
   })
 
   it("is rejected by another endpoint", async () => {
-    const cursor = await cursorAt("limit=1")
+    const cursor = await getCursor("limit=1")
     for (const path of ["/v1/branded-foods", "/v1/stores", "/v1/stores/any/products", "/v1/stores/any/collections"]) {
-      expect(errorOf(await api.get(`${path}?cursor=${cursor}`))).toBe(damaged)
+      expect(formatError(await api.get(`${path}?cursor=${cursor}`))).toBe(damaged)
     }
   })
 
@@ -98,9 +101,9 @@ describe("a cursor", () => {
     const scope = cursorScope("getStoreProducts", "platform_store_a", {})
     const cursor = encodeCursor(scope, ["2026-01-01T00:00:00.000Z", "platform_product_a"])
     const at = (id: string, list: string) => api.get(`/v1/stores/${id}/${list}?cursor=${cursor}`)
-    expect(errorOf(await at("platform_store_a", "products"))).toBe("404 not_found: Unknown store: platform_store_a")
-    expect(errorOf(await at("platform_store_b", "products"))).toBe(damaged)
-    expect(errorOf(await at("platform_store_a", "collections"))).toBe(damaged)
+    expect(formatError(await at("platform_store_a", "products"))).toBe("404 not_found: Unknown store: platform_store_a")
+    expect(formatError(await at("platform_store_b", "products"))).toBe(damaged)
+    expect(formatError(await at("platform_store_a", "collections"))).toBe(damaged)
   })
 
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -108,9 +111,9 @@ describe("a cursor", () => {
     [
       "changed by a bit, and at its end by any other character",
       (cursor) =>
-        [...cursor].flatMap((kept, at) =>
+        [...cursor].flatMap((character, at) =>
           (at === cursor.length - 1 ? Array.from({ length: 63 }, (_, n) => n + 1) : [1, 2, 4, 8, 16, 32])
-            .map((bit) => alphabet.charAt(alphabet.indexOf(kept) ^ bit))
+            .map((bit) => alphabet.charAt(alphabet.indexOf(character) ^ bit))
             .map((other) => cursor.slice(0, at) + other + cursor.slice(at + 1))
         )
     ],
@@ -131,17 +134,17 @@ describe("a cursor", () => {
     ]
   ]
   it.each(damages)("is rejected when its characters are %s, anywhere", async (_, damage) => {
-    const texts = damage(await cursorAt("limit=1"))
+    const texts = damage(await getCursor("limit=1"))
     expect(texts.length).toBeGreaterThan(3)
     const replies = await Promise.all(texts.map((text) => api.get(`/v1/commodities?limit=1&cursor=${text}`)))
     expect(texts.filter((_, index) => replies[index]?.status !== 400)).toEqual([])
-    expect(new Set(replies.map(errorOf))).toEqual(new Set([damaged]))
+    expect(new Set(replies.map(formatError))).toEqual(new Set([damaged]))
   })
 
   it.each(["null", "0", "butter", "%", "%zz", "WyJidXR0ZXIiXQ", "A".repeat(10_000), "%F0%9F%A5%9B"])(
-    "is rejected when it was never given out: %s",
+    "is rejected if the API never issued it: %s",
     async (text) => {
-      expect(errorOf(await api.get(`/v1/commodities?cursor=${text}`))).toBe(damaged)
+      expect(formatError(await api.get(`/v1/commodities?cursor=${text}`))).toBe(damaged)
     }
   )
 })

@@ -1,9 +1,9 @@
-/** Products and collections of a store: what they hold, their order, their pages, and what becomes of them as stores change. */
+/** Products and collections of a store: their fields, order and pages, and their changes when stores are read again. */
 import { cursorScope, encodeCursor } from "@larder/serve/api"
 import { beforeAll, describe, expect, it } from "vitest"
-import { operate } from "../support/api/operator.ts"
-import { pagesOf } from "../support/api/pages.ts"
-import { errorOf, startOwnServer } from "../support/api/served.ts"
+import { administer } from "../support/api/operator.ts"
+import { fetchPages } from "../support/api/pages.ts"
+import { formatError, startOwnServer } from "../support/api/server.ts"
 import { readNewestGeneration } from "../support/generations.ts"
 import { waitUntilServed } from "../support/programs.ts"
 import {
@@ -30,15 +30,15 @@ const stores = [
   aStore({ store_id: empty, name: "Empty" })
 ]
 
-/** In an order that has nothing to do with that of the API. */
-const shuffled = (count: number) => Array.from({ length: count }, (_, index) => (index * 101) % count)
-const time = (index: number) => new Date(Date.UTC(2026, 5, 6, 12) - index * 3_600_000).toISOString()
-/** A third are of a moment of their own, a third of one that nine others share, a third of none. */
-const published = (index: number) => {
-  if (index % 3 === 0) return time(index)
-  return index % 3 === 1 ? time(Math.floor(index / 30)) : null
+/** Indexes in an order that differs from the API's. */
+const shuffle = (count: number) => Array.from({ length: count }, (_, index) => (index * 101) % count)
+const formatTime = (index: number) => new Date(Date.UTC(2026, 5, 6, 12) - index * 3_600_000).toISOString()
+/** A third have a time of their own, a third share theirs with nine others, and a third have none. */
+const choosePublicationTime = (index: number) => {
+  if (index % 3 === 0) return formatTime(index)
+  return index % 3 === 1 ? formatTime(Math.floor(index / 30)) : null
 }
-const named = (kind: string, index: number) => `platform_${kind}_${String((index * 7919) % 100_003).padStart(6, "0")}`
+const makeId = (kind: string, index: number) => `platform_${kind}_${String((index * 7919) % 100_003).padStart(6, "0")}`
 
 const image = { src: "https://cdn.example.com/a.jpg?v=1", width: 640, height: 480 }
 const rich: Partial<ProductRow> = {
@@ -58,23 +58,23 @@ const rich: Partial<ProductRow> = {
   ),
   published_at: "2026-06-06T12:41:05.007Z"
 }
-const productsOf = (store_id: string, count: number, from: number) =>
-  shuffled(count).map((index) => {
-    const product_id = named("product", from + index)
-    return aProduct({ store_id, product_id, title: `No. ${index}`, published_at: published(index) })
+const makeProducts = (store_id: string, count: number, from: number) =>
+  shuffle(count).map((index) => {
+    const product_id = makeId("product", from + index)
+    return aProduct({ store_id, product_id, title: `No. ${index}`, published_at: choosePublicationTime(index) })
   })
 const products = [
-  ...productsOf(shop, 230, 0),
+  ...makeProducts(shop, 230, 0),
   aProduct({ store_id: shop, product_id: "platform_product_rich", ...rich }),
-  ...productsOf(other, 30, 1000)
+  ...makeProducts(other, 30, 1000)
 ]
-const ofStore = <A extends { readonly store_id: string }>(rows: ReadonlyArray<A>, store: string) =>
+const filterByStore = <A extends { readonly store_id: string }>(rows: ReadonlyArray<A>, store: string) =>
   rows.filter(({ store_id }) => store_id === store)
-const listed = (rows: ReadonlyArray<ProductRow>, store: string) =>
-  newestFirst(ofStore(rows, store), ({ product_id }) => product_id).map(summaryRecord)
+const listRecords = (rows: ReadonlyArray<ProductRow>, store: string) =>
+  newestFirst(filterByStore(rows, store), ({ product_id }) => product_id).map(summaryRecord)
 
 const first = products[0]?.product_id ?? ""
-const ofOther = ofStore(products, other)[0]?.product_id ?? ""
+const ofOther = filterByStore(products, other)[0]?.product_id ?? ""
 const members: ReadonlyArray<readonly [ReadonlyArray<string>, number]> = [
   [["platform_product_rich", first], 2],
   [[first, first, "platform_product_rich", first], 2],
@@ -82,32 +82,32 @@ const members: ReadonlyArray<readonly [ReadonlyArray<string>, number]> = [
   [[ofOther], 0],
   [[], 0]
 ]
-const described = (number: number): Partial<CollectionRow> =>
+const describeCollection = (number: number): Partial<CollectionRow> =>
   number === 0
     ? { handle: "käse", description: "All <b>cheese</b>", image, updated_at: "2026-07-01T00:00:00.000Z" }
     : {}
 const collections = [
-  ...shuffled(203).map((index) => {
+  ...shuffle(203).map((index) => {
     const [product_ids] = members[index % members.length] ?? [[]]
-    const collection_id = named("collection", index)
+    const collection_id = makeId("collection", index)
     return aCollection({
       store_id: shop,
       collection_id,
       product_ids,
-      published_at: published(index),
-      ...described(index)
+      published_at: choosePublicationTime(index),
+      ...describeCollection(index)
     })
   }),
   aCollection({ store_id: other, collection_id: "platform_collection_other", product_ids: [ofOther] })
 ]
-const countOf = ({ product_ids }: CollectionRow) => members.find(([ids]) => ids === product_ids)?.[1] ?? 0
-const shownCollections = newestFirst(ofStore(collections, shop), ({ collection_id }) => collection_id).map((row) =>
-  collectionRecord(row, countOf(row))
+const countMembers = ({ product_ids }: CollectionRow) => members.find(([ids]) => ids === product_ids)?.[1] ?? 0
+const shownCollections = newestFirst(filterByStore(collections, shop), ({ collection_id }) => collection_id).map(
+  (row) => collectionRecord(row, countMembers(row))
 )
 
 const api = startOwnServer({ home: () => makeHome({ stores, products, collections }) })
 beforeAll(() =>
-  operate(api.home(), (ledger) =>
+  administer(api.home(), (ledger) =>
     ledger.creditAccount({ account_id: api.key().account_id, credits: 90_000, note: "pages" })
   )
 )
@@ -118,21 +118,21 @@ interface Page {
 }
 const productsAt = `/v1/stores/${shop}/products`
 const collectionsAt = `/v1/stores/${shop}/collections`
-const pageAt = async (target: string) => {
+const getPage = async (target: string) => {
   const reply = await api.get(target)
   expect(reply.status).toBe(200)
   return reply.json as Page
 }
-const allAt = async (path: string, limit: number) => (await pagesOf(api.get, `${path}?limit=${limit}`)).flat()
+const getAllRows = async (path: string, limit: number) => (await fetchPages(api.get, `${path}?limit=${limit}`)).flat()
 
 describe("products of a store", () => {
   it("lists all products, newest publication first, unpublished last, equal ones by id", async () => {
-    expect(await allAt(productsAt, 200)).toEqual(listed(products, shop))
-    expect(await allAt(`/v1/stores/${other}/products`, 200)).toEqual(listed(products, other))
+    expect(await getAllRows(productsAt, 200)).toEqual(listRecords(products, shop))
+    expect(await getAllRows(`/v1/stores/${other}/products`, 200)).toEqual(listRecords(products, other))
   })
 
-  it("gives every field, and prices without trailing zeros", async () => {
-    const { data } = (await pageAt(`${productsAt}?limit=1`)) as { readonly data: ReadonlyArray<object> }
+  it("returns every field, and prices without trailing zeros", async () => {
+    const { data } = (await getPage(`${productsAt}?limit=1`)) as { readonly data: ReadonlyArray<object> }
     expect(data).toEqual([
       {
         id: "platform_product_rich",
@@ -157,67 +157,67 @@ describe("products of a store", () => {
 
 describe("collections of a store", () => {
   it("lists all collections in the order of products, and counts only members that the store lists", async () => {
-    expect(await allAt(collectionsAt, 200)).toEqual(shownCollections)
-    expect(await allAt(`/v1/stores/${other}/collections`, 200)).toEqual([
+    expect(await getAllRows(collectionsAt, 200)).toEqual(shownCollections)
+    expect(await getAllRows(`/v1/stores/${other}/collections`, 200)).toEqual([
       expect.objectContaining({ id: "platform_collection_other", product_count: 1 })
     ])
   })
 
-  it("gives every field", async () => {
+  it("returns every field", async () => {
     const [newest] = shownCollections
     expect(newest).toMatchObject({ description: "All <b>cheese</b>", image, updated_at: "2026-07-01T00:00:00.000Z" })
-    const { data } = await pageAt(`${collectionsAt}?limit=1`)
+    const { data } = await getPage(`${collectionsAt}?limit=1`)
     expect(data).toEqual([newest])
     expect(Object.keys(data[0] ?? {})).toEqual(Object.keys(newest ?? {}))
   })
 })
 
 describe.each([
-  ["products", productsAt, listed(products, shop)],
+  ["products", productsAt, listRecords(products, shop)],
   ["collections", collectionsAt, shownCollections]
 ] as const)("pages of %s", (kind, path, whole) => {
-  it.each([19, 101, 200])("gives the whole list in pages of %i, each row once", async (limit) => {
-    const pages = await pagesOf(api.get, `${path}?limit=${limit}`)
+  it.each([19, 101, 200])("returns the whole list in pages of %i, each row once", async (limit) => {
+    const pages = await fetchPages(api.get, `${path}?limit=${limit}`)
     expect(pages.flat()).toEqual(whole)
     expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true)
   })
 
-  it("gives 50 rows by default, and 200 for any larger `limit`", async () => {
-    expect((await pageAt(path)).data).toEqual(whole.slice(0, 50))
-    const most = await pageAt(`${path}?limit=200`)
+  it("returns 50 rows by default, and 200 for any larger `limit`", async () => {
+    expect((await getPage(path)).data).toEqual(whole.slice(0, 50))
+    const most = await getPage(`${path}?limit=200`)
     expect(most.data).toEqual(whole.slice(0, 200))
     for (const limit of ["201", "203", "1000000", "9".repeat(400)]) {
-      expect(await pageAt(`${path}?limit=${limit}`)).toEqual(most)
+      expect(await getPage(`${path}?limit=${limit}`)).toEqual(most)
     }
   })
 
-  it("ends with a null cursor, also when the last page is exactly full", async () => {
+  it("ends with a null cursor, even if the last page is exactly full", async () => {
     const rest = whole.length - 200
-    const { next_cursor } = await pageAt(`${path}?limit=200`)
-    const last = await pageAt(`${path}?limit=${rest}&cursor=${next_cursor}`)
+    const { next_cursor } = await getPage(`${path}?limit=200`)
+    const last = await getPage(`${path}?limit=${rest}&cursor=${next_cursor}`)
     expect([last.data.length, last.next_cursor]).toEqual([rest, null])
-    expect((await pageAt(`${path}?limit=${rest - 1}&cursor=${next_cursor}`)).next_cursor).not.toBeNull()
+    expect((await getPage(`${path}?limit=${rest - 1}&cursor=${next_cursor}`)).next_cursor).not.toBeNull()
   })
 
   it("starts at the first row with an empty cursor, and repeats a page for the same cursor", async () => {
-    const page = await pageAt(`${path}?limit=3`)
-    expect(await pageAt(`${path}?limit=3&cursor=`)).toEqual(page)
+    const page = await getPage(`${path}?limit=3`)
+    expect(await getPage(`${path}?limit=3&cursor=`)).toEqual(page)
     const next = `${path}?limit=3&cursor=${page.next_cursor}`
-    expect((await pageAt(next)).data).toEqual(whole.slice(3, 6))
-    expect(await pageAt(next)).toEqual(await pageAt(next))
+    expect((await getPage(next)).data).toEqual(whole.slice(3, 6))
+    expect(await getPage(next)).toEqual(await getPage(next))
   })
 
   it("rejects a cursor of another store or another list", async () => {
-    const { next_cursor } = await pageAt(`${path}?limit=1`)
+    const { next_cursor } = await getPage(`${path}?limit=1`)
     const foreign = [`/v1/stores/${other}/${kind}`, path === productsAt ? collectionsAt : productsAt, "/v1/stores"]
     for (const target of foreign) {
       const reply = await api.get(`${target}?cursor=${next_cursor}`)
-      expect(errorOf(reply)).toMatch(/^400 invalid_request: cursor /)
+      expect(formatError(reply)).toMatch(/^400 invalid_request: cursor /)
       expect(reply.headers["x-credits-charged"]).toBe("0")
     }
   })
 
-  it("rejects positions that were never given out", async () => {
+  it("rejects positions that the API never issued", async () => {
     const scope = cursorScope(kind === "products" ? "getStoreProducts" : "getStoreCollections", shop, {})
     for (const position of [
       ["2026-06-06T12:41:05.000Z", "x"],
@@ -227,26 +227,26 @@ describe.each([
       ["0", null]
     ]) {
       const reply = await api.get(`${path}?cursor=${encodeCursor(scope, position)}`)
-      expect(errorOf(reply)).toMatch(/^400 invalid_request: cursor /)
+      expect(formatError(reply)).toMatch(/^400 invalid_request: cursor /)
       expect(reply.headers["x-credits-charged"]).toBe("0")
     }
   })
 
-  it("answers an empty page for a store that lists nothing, and charges it", async () => {
+  it("returns an empty page for a store that lists nothing, and charges it", async () => {
     const { headers, status, text } = await api.get(`/v1/stores/${empty}/${kind}`)
     expect([status, text, headers["x-credits-charged"]]).toEqual([200, '{"data":[],"next_cursor":null}', "100"])
   })
 
-  it("answers 404 for an unknown store, and charges nothing", async () => {
+  it("responds with 404 for an unknown store, and charges nothing", async () => {
     for (const id of ["platform_store_none", `${shop}%20`, shop.toUpperCase(), first]) {
       const reply = await api.get(`/v1/stores/${id}/${kind}`)
-      expect(errorOf(reply)).toBe(`404 not_found: Unknown store: ${decodeURIComponent(id)}`)
+      expect(formatError(reply)).toBe(`404 not_found: Unknown store: ${decodeURIComponent(id)}`)
       expect(reply.headers["x-credits-charged"]).toBe("0")
     }
   })
 })
 
-/** A read of stores, published and taken over by the server. */
+/** Publishes a read of stores, and waits until the server uses it. */
 const publish = async (reads: Reads) => {
   await publishReads(api.home(), reads)
   await waitUntilServed(api.server(), readNewestGeneration(api.home()))
@@ -254,50 +254,50 @@ const publish = async (reads: Reads) => {
 
 describe("stores that are read again", () => {
   const [shopStore, ...otherStores] = stores
-  const before = listed(products, shop)
-  /** The last of the first page, one that is still to come, and one that was seen. */
+  const before = listRecords(products, shop)
+  /** The last row of the first page, a row of the next page, and another row of the first page. */
   const withdrawn = new Set([before[49]?.id, before[60]?.id, before[10]?.id])
   const fresh = [
     aProduct({ store_id: shop, product_id: "platform_product_new", published_at: "2026-09-01T00:00:00.000Z" }),
     aProduct({ store_id: shop, product_id: "platform_product_zzz" })
   ]
   const kept = products.filter(({ product_id }) => !withdrawn.has(product_id))
-  const ofShop = [...ofStore(kept, shop), ...fresh]
+  const ofShop = [...filterByStore(kept, shop), ...fresh]
 
-  it("gives every row that was there throughout once, in order, under a cursor", async () => {
-    if (shopStore === undefined) throw new Error("the shop is the first store")
+  it("returns every row that exists throughout exactly once, in order, to a client that follows cursors", async () => {
+    if (shopStore === undefined) throw new Error("the first store is missing")
     let isPublished = false
-    const pages = await pagesOf(api.get, `${productsAt}?limit=50`, async () => {
+    const pages = await fetchPages(api.get, `${productsAt}?limit=50`, async () => {
       if (isPublished) return
       isPublished = true
       await publish({
         stores: [shopStore],
         products: ofShop,
-        collections: ofStore(collections, shop),
+        collections: filterByStore(collections, shop),
         read_at: "2026-10-02T00:00:00.000Z"
       })
     })
-    const after = listed(ofShop, shop)
+    const after = listRecords(ofShop, shop)
     expect(pages[0]).toEqual(before.slice(0, 50))
-    // What is new and sorts behind the cursor comes, what is withdrawn does not.
+    // new rows behind the cursor are returned, withdrawn rows are not
     const seen = new Set(before.slice(0, 50).map(({ id }) => id))
     expect(pages.slice(1).flat()).toEqual(after.slice(1).filter(({ id }) => !seen.has(id)))
-    expect(await allAt(productsAt, 200)).toEqual(after)
+    expect(await getAllRows(productsAt, 200)).toEqual(after)
   })
 
-  it("drops what a complete read no longer lists from lists, ids and counts", async () => {
+  it("removes products that a complete read no longer finds from lists, ids and counts", async () => {
     for (const id of withdrawn) {
-      expect(errorOf(await api.get(`/v1/products/${id}`))).toBe(`404 not_found: Unknown product: ${id}`)
+      expect(formatError(await api.get(`/v1/products/${id}`))).toBe(`404 not_found: Unknown product: ${id}`)
     }
     expect((await api.get(`/v1/stores/${shop}`)).json).toMatchObject({
       data: { product_count: before.length - withdrawn.size + fresh.length, collection_count: 203 }
     })
-    expect(await allAt(`/v1/stores/${other}/products`, 200)).toEqual(listed(products, other))
+    expect(await getAllRows(`/v1/stores/${other}/products`, 200)).toEqual(listRecords(products, other))
   })
 
   it("keeps the products of a store when the read was partial or failed", async () => {
     const [otherStore] = otherStores
-    if (shopStore === undefined || otherStore === undefined) throw new Error("two stores are read again")
+    if (shopStore === undefined || otherStore === undefined) throw new Error("the stores are missing")
     await publish({
       stores: [
         { ...shopStore, fetch_status: "partial", outcome: "window" },
@@ -306,9 +306,9 @@ describe("stores that are read again", () => {
       products: ofShop.slice(0, 3),
       read_at: "2026-10-03T00:00:00.000Z"
     })
-    expect(await allAt(productsAt, 200)).toEqual(listed(ofShop, shop))
-    expect(await allAt(`/v1/stores/${other}/products`, 200)).toEqual(listed(products, other))
-    const { data } = (await pageAt("/v1/stores")) as { readonly data: ReadonlyArray<object> }
+    expect(await getAllRows(productsAt, 200)).toEqual(listRecords(ofShop, shop))
+    expect(await getAllRows(`/v1/stores/${other}/products`, 200)).toEqual(listRecords(products, other))
+    const { data } = (await getPage("/v1/stores")) as { readonly data: ReadonlyArray<object> }
     expect(data).toMatchObject([
       { id: empty, fetch_status: "complete" },
       { id: other, fetch_status: "failed", product_count: 30, fetched_at: "2026-10-01T13:04:36.000Z" },

@@ -1,13 +1,13 @@
-/** Single products: gallery, variants, numbers and texts as they leave. */
+/** Single products: gallery, variants, numbers and texts. */
 import { describe, expect, it } from "vitest"
-import { errorOf, startOwnServer } from "../support/api/served.ts"
+import { formatError, startOwnServer } from "../support/api/server.ts"
 import { aProduct, aStore, aVariant, makeHome, type ProductRow, summaryRecord } from "../support/stores.ts"
 
 const store_id = "platform_store_shop"
-const product = (name: string, stated: Partial<ProductRow> = {}) =>
+const makeProduct = (name: string, stated: Partial<ProductRow> = {}) =>
   aProduct({ store_id, product_id: `platform_product_${name}`, ...stated })
 
-const rich = product("rich", {
+const rich = makeProduct("rich", {
   title: "Bergkäse",
   handle: "bergkäse",
   vendor: "Sennerei",
@@ -54,20 +54,20 @@ const rich = product("rich", {
 })
 
 const numbers = ["0", "0.0001", "0.1", "0.29", "9.9900", "10", "100.10", "1095", "12345678901.1234"]
-const numerous = product("numbers", {
+const manyNumbers = makeProduct("numbers", {
   variants: numbers.map((price, index) =>
     aVariant({ variant_id: `platform_variant_${index}`, price, grams: Number(price), position: index + 1 })
   )
 })
 
 const text = '\u0000\t\r\n"\\/</script>\u2028 İ 燕麦 😀 %_* \u007f é e\u0301'
-const odd = product("odd", { title: text, body_text: text, tags: [text], vendor: text })
+const odd = makeProduct("odd", { title: text, body_text: text, tags: [text], vendor: text })
 
 const api = startOwnServer({
-  home: () => makeHome({ stores: [aStore({ store_id })], products: [rich, product("plain"), numerous, odd] })
+  home: () => makeHome({ stores: [aStore({ store_id })], products: [rich, makeProduct("plain"), manyNumbers, odd] })
 })
 
-const found = async (name: string) => {
+const getProduct = async (name: string) => {
   const reply = await api.get(`/v1/products/platform_product_${name}`)
   expect([reply.status, reply.headers["x-credits-charged"]]).toEqual([200, "100"])
   return { text: reply.text, data: (reply.json as { readonly data: typeof detail }).data }
@@ -97,7 +97,7 @@ const detail = {
 
 describe("a product", () => {
   it("has its summary, and store, text, gallery and variants", async () => {
-    const { data } = await found("rich")
+    const { data } = await getProduct("rich")
     const unknown = { sku: null, compare_at_price: null, option1: null, option2: null, option3: null, image_src: null }
     expect(data).toEqual({
       ...detail,
@@ -112,7 +112,7 @@ describe("a product", () => {
           available: false,
           position: 2
         },
-        // Its price is in another currency than the product's, and would be read as one in the product's.
+        // its price is in another currency than the product's, and would be misread
         {
           ...unknown,
           id: "platform_variant_euro",
@@ -128,9 +128,9 @@ describe("a product", () => {
     expect(Object.keys(data.variants[0] ?? {})).toEqual(Object.keys(detail.variants[0] ?? {}))
   })
 
-  it("has nulls and empty lists when it has nothing but a title", async () => {
-    expect((await found("plain")).data).toEqual({
-      ...summaryRecord(product("plain")),
+  it("has nulls and empty lists if it has only a title", async () => {
+    expect((await getProduct("plain")).data).toEqual({
+      ...summaryRecord(makeProduct("plain")),
       store_id,
       body_text: null,
       images: [],
@@ -143,8 +143,8 @@ describe("a product", () => {
     expect(json).toMatchObject({ data: [summaryRecord(rich)] })
   })
 
-  it("has its numbers exactly, without trailing zeros", async () => {
-    const { data, text } = await found("numbers")
+  it("has exact numbers, without trailing zeros", async () => {
+    const { data, text } = await getProduct("numbers")
     expect(data.variants.map(({ price }) => price)).toEqual(numbers.map(Number))
     expect([...text.matchAll(/"price":(-?[\d.]+),/g)].map(([, digits]) => digits)).toEqual(
       numbers.map((number) => String(Number(number)))
@@ -155,7 +155,7 @@ describe("a product", () => {
   })
 
   it("has every character of its texts", async () => {
-    const { data } = await found("odd")
+    const { data } = await getProduct("odd")
     expect([data.title, data.body_text, data.vendor, data.tags]).toEqual([text, text, text, [text]])
   })
 
@@ -163,7 +163,7 @@ describe("a product", () => {
     "is unknown in any other spelling: '%s'",
     async (name) => {
       const reply = await api.get(`/v1/products/platform_product_${name}`)
-      expect(errorOf(reply)).toBe(`404 not_found: Unknown product: platform_product_${decodeURIComponent(name)}`)
+      expect(formatError(reply)).toBe(`404 not_found: Unknown product: platform_product_${decodeURIComponent(name)}`)
       expect(reply.headers["x-credits-charged"]).toBe("0")
     }
   )
@@ -171,13 +171,13 @@ describe("a product", () => {
   it.each([store_id, "platform_variant_half", "data_branded_food_0soq3xi", "a".repeat(2000)])(
     "is not found by an id of another kind: %s",
     async (id) => {
-      expect(errorOf(await api.get(`/v1/products/${id}`))).toBe(`404 not_found: Unknown product: ${id}`)
+      expect(formatError(await api.get(`/v1/products/${id}`))).toBe(`404 not_found: Unknown product: ${id}`)
     }
   )
 })
 
 describe("/readyz", () => {
-  it("says that storefronts are loaded, and which data sets are missing", async () => {
+  it("states that storefronts are loaded, and which data sets are missing", async () => {
     expect(await (await fetch(`${api.server().console}/readyz`)).json()).toMatchObject({
       status: "ready",
       data_sets: { commodities: false, branded_foods: false, storefronts: true },

@@ -1,12 +1,12 @@
-/** The bundled stores, one of each kind of feed, as a client meets them after `npm start`. Every answer is judged. */
+/** The bundled stores, one of each kind of feed, as a client sees them after `npm start`. Every response is checked. */
 import { beforeAll, describe, expect, it } from "vitest"
-import { operate } from "../support/api/operator.ts"
-import { pagesOf } from "../support/api/pages.ts"
-import { served } from "../support/api/served.ts"
+import { administer } from "../support/api/operator.ts"
+import { fetchPages } from "../support/api/pages.ts"
+import { useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 beforeAll(() =>
-  operate(api.home(), (ledger) =>
+  administer(api.home(), (ledger) =>
     ledger.creditAccount({ account_id: api.key().account_id, credits: 90_000, note: "stores" })
   )
 )
@@ -27,24 +27,24 @@ interface Product {
 interface Detail extends Product {
   readonly variants: ReadonlyArray<{ readonly price: number | null; readonly position: number }>
 }
-const all = async <A>(path: string) => (await pagesOf(api.get, `${path}?limit=200`)).flat() as ReadonlyArray<A>
-const data = async <A>(path: string) => ((await api.get(path)).json as { readonly data: A }).data
+const getAll = async <A>(path: string) => (await fetchPages(api.get, `${path}?limit=200`)).flat() as ReadonlyArray<A>
+const getData = async <A>(path: string) => ((await api.get(path)).json as { readonly data: A }).data
 
 describe("the bundled stores", () => {
-  it("lists as many products and collections as each complete store counts", async () => {
-    const stores = await all<Store>("/v1/stores")
+  it("list as many products and collections as each complete store counts", async () => {
+    const stores = await getAll<Store>("/v1/stores")
     expect(stores.map(({ domain }) => domain)).toEqual([
       "harbour-bakery.example",
       "meadow-dairy.example",
       "orchard-pantry.example"
     ])
     for (const store of stores) {
-      expect(await data(`/v1/stores/${store.id}`)).toEqual(store)
+      expect(await getData(`/v1/stores/${store.id}`)).toEqual(store)
       expect(store).toMatchObject({ fetch_status: "complete" })
-      const products = await all<Product>(`/v1/stores/${store.id}/products`)
+      const products = await getAll<Product>(`/v1/stores/${store.id}/products`)
       expect(products.length).toBe(store.product_count)
       expect(products.length).toBeGreaterThan(0)
-      expect((await all(`/v1/stores/${store.id}/collections`)).length).toBe(store.collection_count)
+      expect((await getAll(`/v1/stores/${store.id}/collections`)).length).toBe(store.collection_count)
       for (const { category, product_count } of store.categories) {
         expect(products.filter((product) => product.category === category).length).toBe(product_count)
       }
@@ -52,10 +52,10 @@ describe("the bundled stores", () => {
     }
   })
 
-  it("gives the same products by id, priced from their variants", async () => {
-    for (const { id } of await all<Store>("/v1/stores")) {
-      for (const product of (await all<Product>(`/v1/stores/${id}/products`)).slice(0, 20)) {
-        const detail = await data<Detail>(`/v1/products/${product.id}`)
+  it("return the same products by id, priced from their variants", async () => {
+    for (const { id } of await getAll<Store>("/v1/stores")) {
+      for (const product of (await getAll<Product>(`/v1/stores/${id}/products`)).slice(0, 20)) {
+        const detail = await getData<Detail>(`/v1/products/${product.id}`)
         expect(detail).toMatchObject({ ...product, store_id: id })
         const prices = detail.variants.flatMap(({ price }) => (price === null ? [] : [price]))
         expect([detail.price.min, detail.price.max]).toEqual(

@@ -1,9 +1,9 @@
 /** Stores: their records, their search and its pages. */
 import { cursorScope, encodeCursor } from "@larder/serve/api"
 import { beforeAll, describe, expect, it } from "vitest"
-import { operate } from "../support/api/operator.ts"
-import { pagesOf } from "../support/api/pages.ts"
-import { errorOf, startOwnServer } from "../support/api/served.ts"
+import { administer } from "../support/api/operator.ts"
+import { fetchPages } from "../support/api/pages.ts"
+import { formatError, startOwnServer } from "../support/api/server.ts"
 import { aCollection, aProduct, aStore, firstRead, makeHome } from "../support/stores.ts"
 
 const food = "food_beverages_and_tobacco"
@@ -34,14 +34,14 @@ const stores = [
     fetched_at: null
   })
 ]
-const inOrder = ["bread", "locked", "same1", "same2", "oat", "partial"]
+const sortedNames = ["bread", "locked", "same1", "same2", "oat", "partial"]
 
-/** So many that a page cannot hold them, all of one name. */
+/** More than fit into a page, all with the same name. */
 const crowd = Array.from({ length: 205 }, (_, index) =>
   aStore({ store_id: `platform_store_${String((index * 83) % 205).padStart(3, "0")}`, name: "Crowd", country: "NZ" })
 )
 
-const of = (store: string, category: string, count: number) =>
+const makeProducts = (store: string, category: string, count: number) =>
   Array.from({ length: count }, (_, index) =>
     aProduct({
       store_id: `platform_store_${store}`,
@@ -50,12 +50,12 @@ const of = (store: string, category: string, count: number) =>
     })
   )
 const products = [
-  ...of("oat", clothes, 1),
-  ...of("oat", "uncategorized", 2),
-  ...of("oat", food, 3),
-  ...of("bread", food, 2),
-  ...of("bread", clothes, 2),
-  ...of("partial", "uncategorized", 1)
+  ...makeProducts("oat", clothes, 1),
+  ...makeProducts("oat", "uncategorized", 2),
+  ...makeProducts("oat", food, 3),
+  ...makeProducts("bread", food, 2),
+  ...makeProducts("bread", clothes, 2),
+  ...makeProducts("partial", "uncategorized", 1)
 ]
 const collections = [1, 2].map((number) =>
   aCollection({ store_id: "platform_store_oat", collection_id: `platform_collection_${number}` })
@@ -63,7 +63,7 @@ const collections = [1, 2].map((number) =>
 
 const api = startOwnServer({ home: () => makeHome({ stores: [...stores, ...crowd], products, collections }) })
 beforeAll(() =>
-  operate(api.home(), (ledger) =>
+  administer(api.home(), (ledger) =>
     ledger.creditAccount({ account_id: api.key().account_id, credits: 90_000, note: "searches" })
   )
 )
@@ -77,7 +77,7 @@ const search = async (query: string) => {
   expect(reply.status).toBe(200)
   return reply.json as Page
 }
-const idsOf = (rows: ReadonlyArray<unknown>) =>
+const listIds = (rows: ReadonlyArray<unknown>) =>
   (rows as Page["data"]).map(({ id }) => id.replace("platform_store_", ""))
 
 const oat = {
@@ -104,15 +104,15 @@ const oat = {
 }
 
 describe("a store", () => {
-  const record = async (id: string) => {
+  const getRecord = async (id: string) => {
     const { headers, json, status } = await api.get(`/v1/stores/platform_store_${id}`)
     expect([status, headers["x-credits-charged"]]).toEqual([200, "100"])
     return (json as { readonly data: unknown }).data
   }
 
-  it("gives what is known of it, and counts its products and collections", async () => {
-    expect(await record("oat")).toEqual(oat)
-    expect(Object.keys((await record("oat")) as object)).toEqual(Object.keys(oat))
+  it("has all its known fields, and counts its products and collections", async () => {
+    expect(await getRecord("oat")).toEqual(oat)
+    expect(Object.keys((await getRecord("oat")) as object)).toEqual(Object.keys(oat))
   })
 
   it("is the same record in the search", async () => {
@@ -120,7 +120,7 @@ describe("a store", () => {
   })
 
   it("orders its categories by count, and equal counts by name", async () => {
-    expect(await record("bread")).toMatchObject({
+    expect(await getRecord("bread")).toMatchObject({
       category: clothes,
       categories: [
         { category: clothes, product_count: 2 },
@@ -129,8 +129,8 @@ describe("a store", () => {
     })
   })
 
-  it("is served with empty fields when it was never read", async () => {
-    expect(await record("locked")).toEqual({
+  it("has empty fields if it was never read", async () => {
+    expect(await getRecord("locked")).toEqual({
       ...oat,
       id: "platform_store_locked",
       name: "Behind a password",
@@ -149,8 +149,8 @@ describe("a store", () => {
     })
   })
 
-  it("says that it was read in part, and may have only uncategorized products", async () => {
-    expect(await record("partial")).toMatchObject({
+  it("can be read in part, and can have only uncategorized products", async () => {
+    expect(await getRecord("partial")).toMatchObject({
       fetch_status: "partial",
       category: "uncategorized",
       categories: [{ category: "uncategorized", product_count: 1 }],
@@ -162,7 +162,7 @@ describe("a store", () => {
     "is unknown in any other spelling: '%s'",
     async (id) => {
       const reply = await api.get(`/v1/stores/platform_store_${id}`)
-      expect(errorOf(reply)).toBe(`404 not_found: Unknown store: platform_store_${decodeURIComponent(id)}`)
+      expect(formatError(reply)).toBe(`404 not_found: Unknown store: platform_store_${decodeURIComponent(id)}`)
       expect(reply.headers["x-credits-charged"]).toBe("0")
     }
   )
@@ -170,10 +170,10 @@ describe("a store", () => {
 
 describe("the search", () => {
   it("lists all stores, by lower-cased name, then by id", async () => {
-    const rows = (await pagesOf(api.get, "/v1/stores?limit=200")).flat()
-    const [bread, locked, same1, same2, ...rest] = inOrder
+    const rows = (await fetchPages(api.get, "/v1/stores?limit=200")).flat()
+    const [bread, locked, same1, same2, ...rest] = sortedNames
     const numbers = crowd.map((_, index) => String(index).padStart(3, "0"))
-    expect(idsOf(rows)).toEqual([bread, locked, same1, same2, ...numbers, ...rest])
+    expect(listIds(rows)).toEqual([bread, locked, same1, same2, ...numbers, ...rest])
   })
 
   it.each([
@@ -196,7 +196,7 @@ describe("the search", () => {
     ["rolled", []]
   ])("finds `query` in the name or the domain, literally and ignoring case: '%s'", async (query, expected) => {
     const { data } = await search(`query=${encodeURIComponent(query)}`)
-    expect(idsOf(data)).toEqual(expected)
+    expect(listIds(data)).toEqual(expected)
   })
 
   it.each([
@@ -207,7 +207,7 @@ describe("the search", () => {
     [food.toUpperCase(), []],
     ["%", []]
   ])("finds the stores that have the `category`: '%s'", async (category, expected) => {
-    expect(idsOf((await search(`category=${encodeURIComponent(category)}`)).data)).toEqual(expected)
+    expect(listIds((await search(`category=${encodeURIComponent(category)}`)).data)).toEqual(expected)
   })
 
   it.each([
@@ -216,7 +216,7 @@ describe("the search", () => {
     ["US", ["same1", "same2"]],
     ["LI", []]
   ])("finds the stores of the `country`, in either case: %s", async (country, expected) => {
-    expect(idsOf((await search(`country=${country}`)).data)).toEqual(expected)
+    expect(listIds((await search(`country=${country}`)).data)).toEqual(expected)
   })
 
   it.each([
@@ -227,21 +227,21 @@ describe("the search", () => {
     [`query=zebra&category=${food}`, []],
     ["query=corner&country=us", ["same1", "same2"]]
   ])("combines filters: %s", async (query, expected) => {
-    expect(idsOf((await search(query)).data)).toEqual(expected)
+    expect(listIds((await search(query)).data)).toEqual(expected)
   })
 
   it("ignores empty filters", async () => {
     expect(await search("query=&category=&country=&cursor=&limit=3")).toEqual(await search("limit=3"))
   })
 
-  it("is charged when it finds nothing", async () => {
+  it("is charged even if it finds nothing", async () => {
     const { headers, status, text } = await api.get("/v1/stores?query=nobody")
     expect([status, text, headers["x-credits-charged"]]).toEqual([200, '{"data":[],"next_cursor":null}', "100"])
   })
 })
 
 describe("pages of stores", () => {
-  it("gives 50 stores by default, and 200 for any larger `limit`", async () => {
+  it("returns 50 stores by default, and 200 for any larger `limit`", async () => {
     expect((await search("country=NZ")).data.length).toBe(50)
     const most = await search("country=NZ&limit=200")
     expect(most.data.length).toBe(200)
@@ -250,36 +250,36 @@ describe("pages of stores", () => {
     }
   })
 
-  it.each([41, 50, 100, 204, 200])("gives the whole list in pages of %i, each store once", async (limit) => {
-    const rows = (await pagesOf(api.get, `/v1/stores?country=NZ&limit=${limit}`)).flat()
-    expect(idsOf(rows)).toEqual(crowd.map((_, index) => String(index).padStart(3, "0")))
+  it.each([41, 50, 100, 204, 200])("returns the whole list in pages of %i, each store once", async (limit) => {
+    const rows = (await fetchPages(api.get, `/v1/stores?country=NZ&limit=${limit}`)).flat()
+    expect(listIds(rows)).toEqual(crowd.map((_, index) => String(index).padStart(3, "0")))
   })
 
-  it("ends with a null cursor, also when the last page is exactly full", async () => {
+  it("ends with a null cursor, even if the last page is exactly full", async () => {
     expect((await search("country=CH&limit=2")).next_cursor).toBeNull()
     const first = await search("country=CH&limit=1")
     const last = await search(`country=CH&limit=1&cursor=${first.next_cursor}`)
-    expect([idsOf(first.data), idsOf(last.data), last.next_cursor]).toEqual([["bread"], ["oat"], null])
+    expect([listIds(first.data), listIds(last.data), last.next_cursor]).toEqual([["bread"], ["oat"], null])
   })
 
-  it("takes a cursor with another `limit`, and rejects it with other filters", async () => {
+  it("accepts a cursor with another `limit`, and rejects it with other filters", async () => {
     const { next_cursor } = await search("query=c&limit=1")
     expect((await search(`query=c&limit=3&cursor=${next_cursor}`)).data.length).toBe(3)
     for (const query of ["limit=1", "query=co", "query=c&country=US", `query=c&category=${food}`]) {
-      expect(errorOf(await api.get(`/v1/stores?${query}&cursor=${next_cursor}`))).toMatch(
+      expect(formatError(await api.get(`/v1/stores?${query}&cursor=${next_cursor}`))).toMatch(
         /^400 invalid_request: cursor /
       )
     }
   })
 
-  it("rejects positions that were never given out, and charges nothing", async () => {
+  it("rejects positions that the API never issued, and charges nothing", async () => {
     const scope = cursorScope("searchStores", "", {})
     for (const position of [
       [null, "platform_store_oat"],
       ["crowd", null]
     ]) {
       const reply = await api.get(`/v1/stores?cursor=${encodeCursor(scope, position)}`)
-      expect(errorOf(reply)).toMatch(/^400 invalid_request: cursor /)
+      expect(formatError(reply)).toMatch(/^400 invalid_request: cursor /)
       expect(reply.headers["x-credits-charged"]).toBe("0")
     }
   })

@@ -1,32 +1,32 @@
 import { describe, expect, it } from "vitest"
-import { expectCode } from "../support/api/judge.ts"
-import { raw } from "../support/api/raw.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { expectErrorCode } from "../support/api/check-response.ts"
+import { sendRaw } from "../support/api/raw.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
+const api = useSharedServer()
 const authorization = () => `Authorization: Bearer ${api.key().key}`
 
-/** One request as bytes, and its one answer, with the headers that every answer has. */
-const one = async (requestLine: string, headers: ReadonlyArray<string> = ["Host: localhost"], body = "") => {
-  const replies = await raw(api.server().api, requestLine, headers, body)
+/** Sends one request as bytes, and returns its only response after checking the common headers. */
+const sendRequest = async (requestLine: string, headers: ReadonlyArray<string> = ["Host: localhost"], body = "") => {
+  const replies = await sendRaw(api.server().api, requestLine, headers, body)
   expect(replies.length).toBe(1)
   const [reply] = replies
-  if (reply === undefined) throw new Error("no answer")
+  if (reply === undefined) throw new Error("no response")
   expect(reply.headers).toMatchObject({
     "x-request-id": expect.stringMatching(/^\S+$/),
     "content-type": expect.stringMatching(/^application\/json/),
     "cache-control": "private, no-store",
     "access-control-allow-origin": "*"
   })
-  if (reply.status >= 400) expectCode(reply)
+  if (reply.status >= 400) expectErrorCode(reply)
   return reply
 }
 
-/** One request with the file's key, that gets as far as the API. */
-const called = async (requestLine: string, headers: ReadonlyArray<string> = ["Host: localhost"], body = "") => {
+/** Sends one request with the file's key that reaches the API. */
+const callApi = async (requestLine: string, headers: ReadonlyArray<string> = ["Host: localhost"], body = "") => {
   const [method = "", target = ""] = requestLine.split(" ")
-  const reply = await one(requestLine, [authorization(), ...headers], body)
-  return api.client().witness(method, target.replace(/^http:\/\/[^/]+/, ""), reply)
+  const reply = await sendRequest(requestLine, [authorization(), ...headers], body)
+  return api.client().checkAndRecord(method, target.replace(/^http:\/\/[^/]+/, ""), reply)
 }
 
 const unreadable = "400 invalid_request: The request is not readable HTTP"
@@ -36,18 +36,18 @@ describe("HTTP that is not readable", () => {
   it.each([
     ["no method", "/v1/commodities HTTP/1.1"],
     ["a method in lower case", "get /v1/commodities HTTP/1.1"],
-    ["a method of no protocol", "FETCH /v1/commodities HTTP/1.1"],
+    ["an unknown method", "FETCH /v1/commodities HTTP/1.1"],
     ["a relative target", "GET v1/commodities HTTP/1.1"],
     ["an address of another scheme", "GET ftp://localhost/v1/commodities HTTP/1.1"],
-    ["a blank in the target", "GET /v1/commodities?commodity=dry whey HTTP/1.1"],
-    ["letters beyond ASCII in the target", "GET /v1/commodities?commodity=käse HTTP/1.1"],
+    ["a space in the target", "GET /v1/commodities?commodity=dry whey HTTP/1.1"],
+    ["non-ASCII letters in the target", "GET /v1/commodities?commodity=käse HTTP/1.1"],
     ["another protocol", "GET /v1/commodities HTTPS/1.1"],
     ["no protocol at all", "\u0016\u0003\u0001 hello"],
-    ["a header with a blank in its name", "GET /v1/commodities HTTP/1.1\r\nBad Header: x"],
+    ["a header with a space in its name", "GET /v1/commodities HTTP/1.1\r\nBad Header: x"],
     ["a header without a colon", "GET /v1/commodities HTTP/1.1\r\nBadHeader"],
     ["two lengths", "GET /v1/commodities HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked"]
-  ])("answers 400, in the form of every error, to %s", async (_, requestLine) => {
-    expect(errorOf(await one(requestLine))).toBe(unreadable)
+  ])("responds with 400 and the usual error body to %s", async (_, requestLine) => {
+    expect(formatError(await sendRequest(requestLine))).toBe(unreadable)
   })
 
   it.each([
@@ -56,8 +56,8 @@ describe("HTTP that is not readable", () => {
     ["a host that cannot be parsed", "GET /v1/commodities HTTP/1.1", ["Host: a b"]],
     ["an empty host", "GET /v1/commodities HTTP/1.1", ["Host:"]],
     ["an address whose host cannot be parsed", "GET http://user@localhost/v1/commodities HTTP/1.1", ["Host: localhost"]]
-  ])("answers 400, in the form of every error and at no cost, to %s", async (_, requestLine, hosts) => {
-    expect(errorOf(await one(requestLine, [authorization(), ...hosts]))).toBe(unclearHost)
+  ])("responds with 400 and the usual error body, free of charge, to %s", async (_, requestLine, hosts) => {
+    expect(formatError(await sendRequest(requestLine, [authorization(), ...hosts]))).toBe(unclearHost)
   })
 
   it.each([
@@ -65,27 +65,27 @@ describe("HTTP that is not readable", () => {
     ["a header of 17 kB", `GET /v1/commodities HTTP/1.1\r\nX-Big: ${"x".repeat(17_000)}`, 431],
     ["CONNECT", "CONNECT localhost:80 HTTP/1.1", 405],
     ["a second host", "GET /v1/commodities HTTP/1.1\r\nHost: localhost", 400]
-  ])("answers the requests before it, which are charged, and then %s", async (_, broken, status) => {
+  ])("handles and charges the requests before it, and then %s", async (_, broken, status) => {
     const target = "/v1/commodities?commodity=butter"
-    const good = `GET ${target} HTTP/1.1\r\nHost: localhost\r\n${authorization()}\r\n\r\n`
-    const replies = await raw(api.server().api, good + good + broken)
-    for (const reply of replies.slice(0, 2)) api.client().witness("GET", target, reply)
+    const valid = `GET ${target} HTTP/1.1\r\nHost: localhost\r\n${authorization()}\r\n\r\n`
+    const replies = await sendRaw(api.server().api, valid + valid + broken)
+    for (const reply of replies.slice(0, 2)) api.client().checkAndRecord("GET", target, reply)
     expect(replies.map((reply) => reply.status)).toEqual([200, 200, status])
     expect(replies[2]?.headers).toMatchObject({ connection: "close", "x-request-id": expect.stringMatching(/^req_/) })
   })
 
-  it("answers 431, in the form of every error, to headers above 16 kB", async () => {
+  it("responds with 431 and the usual error body to headers above 16 kB", async () => {
     const big = ["Host: localhost", `X-Big: ${"x".repeat(17_000)}`]
-    expect(errorOf(await one("GET /v1/commodities HTTP/1.1", big))).toMatch(/^431 invalid_request: /)
+    expect(formatError(await sendRequest("GET /v1/commodities HTTP/1.1", big))).toMatch(/^431 invalid_request: /)
     const query = `/v1/commodities?commodity=${"x".repeat(20_000)}`
-    expect(errorOf(await one(`GET ${query} HTTP/1.1`, ["Host: localhost", authorization()]))).toMatch(
+    expect(formatError(await sendRequest(`GET ${query} HTTP/1.1`, ["Host: localhost", authorization()]))).toMatch(
       /^431 invalid_request: /
     )
   })
 
-  it("answers 405 with Allow to CONNECT", async () => {
-    const reply = await one("CONNECT localhost:80 HTTP/1.1")
-    expect([errorOf(reply), reply.headers.allow]).toEqual([
+  it("responds with 405 and Allow to CONNECT", async () => {
+    const reply = await sendRequest("CONNECT localhost:80 HTTP/1.1")
+    expect([formatError(reply), reply.headers.allow]).toEqual([
       "405 invalid_request: Only GET is served here",
       "GET, OPTIONS"
     ])
@@ -93,25 +93,25 @@ describe("HTTP that is not readable", () => {
 })
 
 describe("HTTP that is unusual but readable", () => {
-  it("answers a request with a target of 12 kB", async () => {
-    const { status, text } = await called(`GET /v1/commodities?commodity=${"x".repeat(12_000)} HTTP/1.1`)
+  it("handles a request with a target of 12 kB", async () => {
+    const { status, text } = await callApi(`GET /v1/commodities?commodity=${"x".repeat(12_000)} HTTP/1.1`)
     expect([status, text]).toEqual([200, '{"data":[]}'])
   })
 
-  it("takes a whole address as target, and uses its host instead of the header's", async () => {
-    expect(errorOf(await called("GET http://localhost/v1/commodities?limit=0 HTTP/1.1"))).toMatch(/^400 .*limit/)
-    const { json } = await called("GET http://data.larder.test/v1/commodities HTTP/1.1")
+  it("accepts an absolute URL as target, and uses its host instead of the header's", async () => {
+    expect(formatError(await callApi("GET http://localhost/v1/commodities?limit=0 HTTP/1.1"))).toMatch(/^400 .*limit/)
+    const { json } = await callApi("GET http://data.larder.test/v1/commodities HTTP/1.1")
     expect(json).toHaveProperty("next_cursor")
-    const other = await called("GET http://localhost/v1/commodities HTTP/1.1", ["Host: data.larder.test"])
+    const other = await callApi("GET http://localhost/v1/commodities HTTP/1.1", ["Host: data.larder.test"])
     expect(other.json).not.toHaveProperty("next_cursor")
   })
 
-  it("takes HTTP/1.0 without Host", async () => {
-    expect((await called("GET /v1/commodities?commodity=butter HTTP/1.0", [])).status).toBe(200)
+  it("accepts HTTP/1.0 without Host", async () => {
+    expect((await callApi("GET /v1/commodities?commodity=butter HTTP/1.0", [])).status).toBe(200)
   })
 
   it("ignores the body of a GET", async () => {
-    const reply = await called(
+    const reply = await callApi(
       "GET /v1/commodities?commodity=butter HTTP/1.1",
       ["Host: localhost", "Content-Type: application/json", "Content-Length: 18"],
       '{"commodity":"x"}\n'
@@ -119,18 +119,18 @@ describe("HTTP that is unusual but readable", () => {
     expect(reply.text).toBe((await api.get("/v1/commodities?commodity=butter")).text)
   })
 
-  it("answers requests that follow each other without waiting, in order", async () => {
+  it("handles pipelined requests in order", async () => {
     const first = `GET /v1/commodities?commodity=butter HTTP/1.1\r\nHost: localhost\r\n${authorization()}\r\n\r\n`
-    const replies = await raw(api.server().api, `${first}${first}GET /v1/commodities?limit=0 HTTP/1.1`, [
+    const replies = await sendRaw(api.server().api, `${first}${first}GET /v1/commodities?limit=0 HTTP/1.1`, [
       "Host: localhost",
       authorization()
     ])
     const targets = ["/v1/commodities?commodity=butter", "/v1/commodities?commodity=butter", "/v1/commodities?limit=0"]
-    for (const [index, reply] of replies.entries()) api.client().witness("GET", targets[index] ?? "", reply)
+    for (const [index, reply] of replies.entries()) api.client().checkAndRecord("GET", targets[index] ?? "", reply)
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 400])
   })
 
-  it("ignores an Expect header, known or not, and an upgrade to another protocol", async () => {
+  it("ignores an Expect header with any value, and an upgrade to another protocol", async () => {
     for (const headers of [
       ["Expect: 100-continue"],
       ["Expect: the-spanish-inquisition"],
@@ -138,23 +138,27 @@ describe("HTTP that is unusual but readable", () => {
       ["Upgrade: h2c"]
     ]) {
       const connection = headers[0]?.startsWith("Upgrade") ? ["Connection: Upgrade"] : []
-      const reply = await called("GET /v1/commodities?limit=0 HTTP/1.1", ["Host: localhost", ...headers, ...connection])
-      expect(errorOf(reply)).toMatch(/^400 .*limit/)
+      const reply = await callApi("GET /v1/commodities?limit=0 HTTP/1.1", [
+        "Host: localhost",
+        ...headers,
+        ...connection
+      ])
+      expect(formatError(reply)).toMatch(/^400 .*limit/)
     }
   })
 
-  it("answers 404 to an asterisk as the path", async () => {
+  it("responds with 404 to an asterisk as the path", async () => {
     for (const method of ["GET", "OPTIONS"]) {
-      expect(errorOf(await called(`${method} * HTTP/1.1`))).toBe("404 not_found: No such endpoint")
+      expect(formatError(await callApi(`${method} * HTTP/1.1`))).toBe("404 not_found: No such endpoint")
     }
   })
 
-  it("takes 200 headers, and blanks around the key", async () => {
+  it("accepts 200 headers, and spaces around the key", async () => {
     const many = Array.from({ length: 200 }, (_, n) => `X-Header-${n}: ${n}`)
     const { key } = api.key()
     const padded = ["Host: localhost", `authorization:   Bearer   ${key}   `, ...many]
-    const reply = await one("GET /v1/commodities HTTP/1.1", padded)
-    expect(api.client().witness("GET", "/v1/commodities", reply).status).toBe(200)
+    const reply = await sendRequest("GET /v1/commodities HTTP/1.1", padded)
+    expect(api.client().checkAndRecord("GET", "/v1/commodities", reply).status).toBe(200)
   })
 
   it("reads broken percent-encoding in a query as text", async () => {
@@ -165,10 +169,10 @@ describe("HTTP that is unusual but readable", () => {
       "commodity=butter%00",
       "commodity=a+b%2Bc"
     ]) {
-      const { status, text } = await called(`GET /v1/commodities?${query} HTTP/1.1`)
+      const { status, text } = await callApi(`GET /v1/commodities?${query} HTTP/1.1`)
       expect([query, status, text]).toEqual([query, 200, '{"data":[]}'])
     }
-    expect(errorOf(await called("GET /v1/commodities?%zz=1 HTTP/1.1"))).toBe(
+    expect(formatError(await callApi("GET /v1/commodities?%zz=1 HTTP/1.1"))).toBe(
       "400 invalid_request: Unknown query parameter: %zz. Did you mean limit?"
     )
   })

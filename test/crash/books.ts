@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { AccountSummary, Entry, KeySummary, Verification } from "@larder/serve/ledger"
 import { Effect, Stream } from "effect"
 import { expect } from "vitest"
-import { operate } from "../support/api/operator.ts"
+import { administer } from "../support/api/operator.ts"
 import type { Cashier } from "./cashier.ts"
 import type { Call, Cast, Place } from "./cast.ts"
 import type { Diary } from "./diary.ts"
@@ -27,7 +27,7 @@ const untilNothingIsInDoubt = async ({ environment, home }: Place) => {
 }
 
 const ask = ({ home }: Place, { accounts: ids, rich }: Cast): Promise<Told> =>
-  operate(home, (ledger) =>
+  administer(home, (ledger) =>
     Effect.gen(function* () {
       const entriesOf = (id: string) =>
         Effect.map(Stream.runCollect(ledger.entriesOf(id)), (entries) => [id, entries] as const)

@@ -22,7 +22,7 @@ import {
   valuesOf
 } from "../end-to-end/ingesting.ts"
 import { foodsIn, goodZip, largeZip, leftovers, load } from "../end-to-end/small-releases.ts"
-import { ask } from "../support/api/client.ts"
+import { sendOnce } from "../support/api/client.ts"
 import { aBlockRow, blocks, bodyOf, everyFeed } from "../support/pipelines/commodity-payloads.ts"
 import { newKey, startServer } from "../support/programs.ts"
 import { openLiveFoods } from "../support/warehouse/live-foods.ts"
@@ -223,7 +223,7 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
       const { key } = await newKey(copy)
       const server = await startServer(copy)
       try {
-        const { json } = await ask(server.api, "/v1/branded-foods?name=food", { key })
+        const { json } = await sendOnce(server.api, "/v1/branded-foods?name=food", { key })
         const { data } = json as { readonly data: ReadonlyArray<{ readonly fdc_id: number }> }
         expect(data.map(({ fdc_id }) => fdc_id)).toEqual([1, 2, 3])
         expect(server.logs()).toMatch(/\.\w+ is missing\. .* They are written again from .*objects/)

@@ -4,7 +4,7 @@
  */
 import { scopes } from "@larder/schemas"
 import { Effect } from "effect"
-import { operate } from "../support/api/operator.ts"
+import { administer } from "../support/api/operator.ts"
 import type { CreatedKey, Environment } from "../support/programs.ts"
 import type { Chance } from "./chance.ts"
 
@@ -49,7 +49,7 @@ const plenty = 1_000_000_000
 const smallBudget = 2_000
 
 export const hire = async ({ home }: Place): Promise<Cast> => {
-  const hired = operate(home, (ledger) =>
+  const hired = administer(home, (ledger) =>
     Effect.gen(function* () {
       const key = (account_id: string, budget_credits: number) =>
         ledger.createKey({ account_id, name: "caller", scopes, budget_credits })
@@ -77,7 +77,7 @@ export const hire = async ({ home }: Place): Promise<Cast> => {
     },
     giveMore: async () => {
       given++
-      await operate(home, ({ creditAccount, editKey }) =>
+      await administer(home, ({ creditAccount, editKey }) =>
         given % 2 === 0
           ? Effect.asVoid(editKey({ key_id: careful.id, budget_credits: smallBudget + given * 1_000 }))
           : Effect.asVoid(creditAccount({ account_id: poorAccount, credits: 4_000, note: "more" }))

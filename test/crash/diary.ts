@@ -1,5 +1,5 @@
 /** What the callers of a run have seen: it is held against the ledger. */
-import type { Reply } from "../support/api/judge.ts"
+import type { Reply } from "../support/api/check-response.ts"
 import type { Call } from "./cast.ts"
 
 /** The body of every 503. */

@@ -4,7 +4,7 @@
  */
 import { rmSync } from "node:fs"
 import { inject } from "vitest"
-import { operateIn } from "../support/api/operator.ts"
+import { setLedgerUrl } from "../support/api/operator.ts"
 import { type Environment, type Server, startServer } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
 import { type Books, makeBooks } from "./books.ts"
@@ -46,7 +46,7 @@ export const history = async (
   const diary = startDiary()
   let books: Books | undefined
   const numbers = () => ({ ...counts, ...books?.counts() })
-  if (environment.LARDER_LEDGER_URL !== undefined) operateIn(place.home, environment.LARDER_LEDGER_URL)
+  if (environment.LARDER_LEDGER_URL !== undefined) setLedgerUrl(place.home, environment.LARDER_LEDGER_URL)
   try {
     const cast = await hire(place)
     const cashier = hireCashier(place, cast, chanceFrom(seed + 2))

@@ -14,7 +14,7 @@ import {
   temporaryFolder
 } from "../end-to-end/ingesting.ts"
 import { replayStores, rowsOf, writeFiles } from "../end-to-end/storefronts.ts"
-import { ask } from "../support/api/client.ts"
+import { sendOnce } from "../support/api/client.ts"
 import { newKey, startServer } from "../support/programs.ts"
 import {
   appears,
@@ -168,7 +168,7 @@ export const storefrontKills = (names: ReadonlyArray<Name>, rounds: number) =>
       const [rye] = await rowsOf(copy, "select product_id from storefront.product where native_id = 'rye'")
       const server = await startServer(copy)
       const priceOf = async () => {
-        const { json, status } = await ask(server.api, `/v1/products/${rye?.product_id}`, { key })
+        const { json, status } = await sendOnce(server.api, `/v1/products/${rye?.product_id}`, { key })
         const { data } = json as { readonly data: { readonly price: { readonly min: number } } }
         return [status, data.price.min]
       }

@@ -6,7 +6,7 @@ import { objectName } from "@larder/warehouse"
 import { Effect } from "effect"
 import { expect } from "vitest"
 import { makeTestFolder, newestManifest, query } from "../end-to-end/ingesting.ts"
-import { ask } from "../support/api/client.ts"
+import { sendOnce } from "../support/api/client.ts"
 import { sharedDepot } from "../support/depots/shared-depot.ts"
 import { itLive } from "../support/it-live.ts"
 import { addGeneration, recordDays } from "../support/more-generations.ts"
@@ -34,7 +34,7 @@ describe("machines that share a depot", () => {
         const server = await startServer(serving, environment)
         try {
           const newest = async () => {
-            const { headers, json } = await ask(server.api, prices, { key })
+            const { headers, json } = await sendOnce(server.api, prices, { key })
             const { data } = json as {
               readonly data: ReadonlyArray<{ readonly points: ReadonlyArray<{ date: string }> }>
             }

@@ -1,6 +1,6 @@
 /** The state after each read of the dairy: rows of the warehouse, and responses of a server that keeps running. */
 import { generationId } from "@larder/warehouse"
-import { ask } from "../support/api/client.ts"
+import { sendOnce } from "../support/api/client.ts"
 import { newKey, type Server, startServer, waitUntilServed } from "../support/programs.ts"
 import {
   all,
@@ -62,7 +62,7 @@ const formatChange = ({ available, change, former, price, variant_id }: Row) =>
 /** Makes a function that reads the state from the API of a server. */
 const makeApiReader = (api: string, key: string) => {
   const call = async (path: string) => {
-    const { json, status } = await ask(api, `/v1/${path}`, { key })
+    const { json, status } = await sendOnce(api, `/v1/${path}`, { key })
     const { data } = json as { readonly data?: unknown }
     return { status, data }
   }

@@ -1,27 +1,27 @@
-/** The examples that call the API, run as their readers run them, through a proxy that stumbles once. */
+/** The examples that call the API, with the documented commands, through a proxy that fails once. */
 import { spawn, spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { served } from "../support/api/served.ts"
+import { useSharedServer } from "../support/api/server.ts"
 import { type Ended, waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
-import { barrenApi, stumblingFront } from "./stumbling-front.ts"
+import { startEmptyApi, startFailingProxy } from "./failing-proxy.ts"
 
-const api = served()
-let front: Awaited<ReturnType<typeof stumblingFront>>
+const api = useSharedServer()
+let proxy: Awaited<ReturnType<typeof startFailingProxy>>
 beforeAll(async () => {
-  front = await stumblingFront(api.client())
+  proxy = await startFailingProxy(api.client())
 })
-afterAll(() => front?.close())
+afterAll(() => proxy?.close())
 
-const howToGet: Readonly<Record<string, string>> = {
+const installHints: Readonly<Record<string, string>> = {
   python3: "apt-get install python3, or python.org",
   curl: "apt-get install curl, or curl.se"
 }
 
-/** The commands that start the examples, by the file that they name. */
-const commandsIn = (file: string) =>
+/** The documented commands of the examples, by file. */
+const parseCommands = (file: string) =>
   new Map(
     readFileSync(path.join(repository, file), "utf8")
       .split("\n")
@@ -30,41 +30,46 @@ const commandsIn = (file: string) =>
         return name === undefined ? [] : [[name, line] as const]
       })
   )
-const documented = commandsIn("examples/README.md")
-const needs: Readonly<Record<string, string>> = { "curl.sh": "curl", "larder.ts": "npx", "larder.py": "python3" }
+const documented = parseCommands("examples/README.md")
+const requiredPrograms: Readonly<Record<string, string>> = {
+  "curl.sh": "curl",
+  "larder.ts": "npx",
+  "larder.py": "python3"
+}
 
-/** The programs of whoever reads the documents, not those that npm adds for its scripts. */
+/** The reader's own PATH, without the folders that npm adds for its scripts. */
 const ownPath = (process.env.PATH ?? "")
   .split(path.delimiter)
   .filter((folder) => !/node_modules|node-gyp-bin/.test(folder))
   .join(path.delimiter)
 
-/** Runs an example. One that needs a program which is not there fails and says which: an example that nobody ran is none. */
-const example = async (
+/** Runs an example. Fails if a program that it needs is not installed, so that no example is skipped. */
+const runExample = async (
   name: string,
   given: { readonly LARDER_URL?: string; readonly LARDER_API_KEY?: string } = {}
-): Promise<Ended & { readonly asked: ReadonlyArray<string> }> => {
-  const needed = needs[name] ?? name
-  if (spawnSync(needed, ["--version"]).error !== undefined) {
-    throw new Error(`examples/${name} needs ${needed}, which is not installed here: ${howToGet[needed]}`)
+): Promise<Ended & { readonly requests: ReadonlyArray<string> }> => {
+  const program = requiredPrograms[name] ?? name
+  if (spawnSync(program, ["--version"]).error !== undefined) {
+    throw new Error(`examples/${name} needs ${program}, which is not installed here: ${installHints[program]}`)
   }
-  const addressed = { LARDER_URL: front.url, LARDER_API_KEY: api.key().key, ...given }
+  const addressed = { LARDER_URL: proxy.url, LARDER_API_KEY: api.key().key, ...given }
   const env = { ...process.env, PATH: ownPath, npm_config_loglevel: "error", ...addressed }
   const command = documented.get(name) ?? `echo "examples/README.md has no command for ${name}" >&2; false`
   const child = spawn("sh", ["-c", command], { cwd: repository, env, stdio: ["ignore", "pipe", "pipe"] })
-  return { ...(await waitForExit(child)), asked: front.takeAsked() }
+  return { ...(await waitForExit(child)), requests: proxy.takeRequests() }
 }
 
 /** Paths and queries, without the cursors. */
-const targets = (asked: ReadonlyArray<string>) => asked.map((target) => target.replace(/cursor=[^&]+/, "cursor=…"))
-const prices = (from: string, ...slugs: ReadonlyArray<string>) =>
+const hideCursors = (requests: ReadonlyArray<string>) =>
+  requests.map((target) => target.replace(/cursor=[^&]+/, "cursor=…"))
+const formatPricesTarget = (from: string, ...slugs: ReadonlyArray<string>) =>
   `/v1/commodities/prices?series=${slugs.join("%2C")}&from=${from}`
 
-/** Each is run below with the machine's own Node, which may be an older one. */
+/** The tests below run each command with the machine's own Node, which may be older. */
 describe("the command that starts an example", () => {
-  it("is the same in the guide, and in the head of the file", () => {
+  it("is the same in the guide and at the start of the file", () => {
     expect(documented.size).toBe(3)
-    expect(commandsIn("serve/docs/guides/examples.md")).toEqual(documented)
+    expect(parseCommands("serve/docs/guides/examples.md")).toEqual(documented)
     for (const [name, command] of documented) {
       expect(readFileSync(path.join(repository, "examples", name), "utf8").slice(0, 300)).toContain(command)
     }
@@ -73,11 +78,11 @@ describe("the command that starts an example", () => {
 
 describe("an example that calls the API", () => {
   it("retries once and prints prices, foods, products and an error, in TypeScript", async () => {
-    const { asked, code, stderr, stdout } = await example("larder.ts")
+    const { requests, code, stderr, stdout } = await runExample("larder.ts")
     expect([code, stderr]).toEqual([0, ""])
-    const [store = ""] = asked.flatMap((target) => /platform_store_\w+/.exec(target) ?? [])
-    const first = prices("2026-09-01", "cheese-block-sales-price-weekly", "butter-sales-price-weekly")
-    expect(targets(asked)).toEqual([
+    const [store = ""] = requests.flatMap((target) => /platform_store_\w+/.exec(target) ?? [])
+    const first = formatPricesTarget("2026-09-01", "cheese-block-sales-price-weekly", "butter-sales-price-weekly")
+    expect(hideCursors(requests)).toEqual([
       first,
       first,
       "/v1/branded-foods?category=cheese&limit=200",
@@ -100,10 +105,10 @@ describe("an example that calls the API", () => {
   })
 
   it("retries once and prints prices with the digits as published, in Python", async () => {
-    const { asked, code, stderr, stdout } = await example("larder.py")
+    const { requests, code, stderr, stdout } = await runExample("larder.py")
     expect([code, stderr]).toEqual([0, ""])
-    const first = prices("2026-08-29", "cheese-block-sales-price-weekly", "butter-sales-price-weekly")
-    expect(targets(asked)).toEqual([
+    const first = formatPricesTarget("2026-08-29", "cheese-block-sales-price-weekly", "butter-sales-price-weekly")
+    expect(hideCursors(requests)).toEqual([
       first,
       first,
       "/v1/branded-foods?category=cheese&limit=20",
@@ -122,10 +127,10 @@ describe("an example that calls the API", () => {
   })
 
   it("retries once and prints prices, pages and an error, with curl", async () => {
-    const { asked, code, stderr, stdout } = await example("curl.sh")
-    expect([code, stderr.replace(/curl: .*|Warning: .*|\s/g, "")]).toEqual([0, ""]) // curl tells of the retry
-    const first = prices("2026-08-29", "cheese-block-sales-price-weekly")
-    expect(targets(asked)).toEqual([
+    const { requests, code, stderr, stdout } = await runExample("curl.sh")
+    expect([code, stderr.replace(/curl: .*|Warning: .*|\s/g, "")]).toEqual([0, ""]) // curl reports the retry
+    const first = formatPricesTarget("2026-08-29", "cheese-block-sales-price-weekly")
+    expect(hideCursors(requests)).toEqual([
       first,
       first,
       "/v1/branded-foods?category=cheese&limit=20&cursor=",
@@ -151,24 +156,24 @@ describe("an example that calls the API", () => {
 describe("an example with an unknown key", () => {
   it("exits with 22 and prints the API's own message, with curl", async () => {
     const given = { LARDER_URL: api.server().api, LARDER_API_KEY: `svc_data_${"x".repeat(64)}` }
-    const { code, stderr, stdout } = await example("curl.sh", given)
+    const { code, stderr, stdout } = await runExample("curl.sh", given)
     expect([code, stdout]).toEqual([22, ""])
     expect(stderr).toContain('{"error":{"type":"unauthorized","message":"Unknown or revoked API key"}}\n')
   })
 })
 
 describe("an example whose API has no rows", () => {
-  let barren: Awaited<ReturnType<typeof barrenApi>>
+  let emptyApi: Awaited<ReturnType<typeof startEmptyApi>>
   beforeAll(async () => {
-    barren = await barrenApi()
+    emptyApi = await startEmptyApi()
   })
-  afterAll(() => barren?.close())
+  afterAll(() => emptyApi?.close())
 
   it.each([
     ["larder.ts", "0 cheeses; none of them states that it has salt"],
     ["larder.py", "0 cheeses, none of which states its sodium"]
   ])("exits with 0 and says that there are no cheeses: %s", async (name, line) => {
-    const { code, stderr, stdout } = await example(name, { LARDER_URL: barren.url })
+    const { code, stderr, stdout } = await runExample(name, { LARDER_URL: emptyApi.url })
     expect([code, stderr]).toEqual([0, ""])
     expect(stdout.split("\n")).toContain(line)
   })

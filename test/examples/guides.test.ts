@@ -1,4 +1,4 @@
-/** The programs in the guides, run as they stand there: TypeScript and Python over the API, SQL over the warehouse. */
+/** The unchanged programs of the guides: TypeScript and Python with the API, SQL with the warehouse. */
 
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
@@ -8,35 +8,35 @@ import { fillFacts, guides } from "@larder/serve/docs"
 import type { Row } from "@larder/warehouse"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { served } from "../support/api/served.ts"
+import { useSharedServer } from "../support/api/server.ts"
 import { waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import { openAsAnalyst } from "../support/warehouse/analyst.ts"
-import { stumblingFront } from "./stumbling-front.ts"
+import { startFailingProxy } from "./failing-proxy.ts"
 
-const api = served()
-let front: Awaited<ReturnType<typeof stumblingFront>>
+const api = useSharedServer()
+let proxy: Awaited<ReturnType<typeof startFailingProxy>>
 beforeAll(async () => {
-  front = await stumblingFront(api.client())
-  await fetch(front.url) // it stumbles once, and the guides' Python does not retry
+  proxy = await startFailingProxy(api.client())
+  await fetch(proxy.url) // the proxy fails once, and the guides' Python does not retry
 })
-afterAll(() => front?.close())
+afterAll(() => proxy?.close())
 
-/** What stands in the fences of one language, in the order of the guides. */
-const programsIn = (language: string): ReadonlyArray<string> =>
+/** The code fences of one language, in the order of the guides. */
+const listPrograms = (language: string): ReadonlyArray<string> =>
   guides().flatMap(({ markdown }) =>
-    [...fillFacts(markdown, front.url).matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, kind, text = ""]) =>
+    [...fillFacts(markdown, proxy.url).matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, kind, text = ""]) =>
       kind === language ? [text] : []
     )
   )
 
 const run = (program: string, args: ReadonlyArray<string>, cwd: string) => {
-  const environment = { ...process.env, LARDER_URL: front.url, LARDER_API_KEY: api.key().key }
+  const environment = { ...process.env, LARDER_URL: proxy.url, LARDER_API_KEY: api.key().key }
   return waitForExit(spawn(program, args, { cwd, env: environment, stdio: ["ignore", "pipe", "pipe"] }))
 }
 
 describe("the guides' TypeScript", () => {
-  /** A project of its own, into which the packages are linked. Its parts are one program. */
+  /** A separate project with links to the packages. All parts of the guides form one program. */
   let project = ""
   const file = "guide.ts"
   beforeAll(() => {
@@ -45,7 +45,7 @@ describe("the guides' TypeScript", () => {
     writeFileSync(path.join(project, "package.json"), '{ "type": "module" }')
     const settings = { extends: path.join(repository, "tsconfig.json"), include: [file] }
     writeFileSync(path.join(project, "tsconfig.json"), JSON.stringify(settings))
-    writeFileSync(path.join(project, file), programsIn("ts").join("\n"))
+    writeFileSync(path.join(project, file), listPrograms("ts").join("\n"))
   })
   afterAll(() => rmSync(project, { recursive: true, force: true }))
 
@@ -55,7 +55,7 @@ describe("the guides' TypeScript", () => {
     expect([code, stdout]).toEqual([0, ""])
   })
 
-  it("prints prices with what they cost, and foods with their sodium", async () => {
+  it("prints prices with their cost, and foods with their sodium", async () => {
     const { code, stderr, stdout } = await run(process.execPath, [file], project)
     expect([code, stderr]).toEqual([0, ""])
     const [prices = "", foods = ""] = stdout.split("] 10 4990\n")
@@ -68,7 +68,7 @@ describe("the guides' TypeScript", () => {
 
 describe("the guides' Python", () => {
   it("prints the rows of all pages", async () => {
-    const programs = programsIn("py")
+    const programs = listPrograms("py")
     expect(programs).toHaveLength(1)
     const program = programs.join("\n").replace("limit=200", "limit=20") // the samples have one page of 200
     const { code, stderr, stdout } = await run("python3", ["-c", program], repository)
@@ -81,18 +81,18 @@ describe("the guides' Python", () => {
   })
 })
 
-/** The rows of an answer; of series and metrics, their values. */
-const rowsOf = (text: string): ReadonlyArray<unknown> => {
+/** The rows of a response; for series and metrics, their values. */
+const parseRows = (text: string): ReadonlyArray<unknown> => {
   const { data } = JSON.parse(text.slice(text.indexOf("{")))
   if (!Array.isArray(data)) return [data]
   return data.flatMap((row) => row.points ?? [row])
 }
 
 describe("the guides' curl", () => {
-  it("prints an answer with rows, except for the one unknown series", async () => {
+  it("prints responses with rows, except for the unknown series", async () => {
     const variables = new Map<string, string>()
-    const without: Array<string> = []
-    const calls = programsIn("sh").flatMap((program) =>
+    const callsWithoutRows: Array<string> = []
+    const calls = listPrograms("sh").flatMap((program) =>
       program
         .replaceAll("\\\n", "")
         .split("\n")
@@ -107,26 +107,27 @@ describe("the guides' curl", () => {
       if (cursor !== undefined) variables.set("NEXT_CURSOR", cursor)
       const [id, kind] = /platform_(store|product)_\w+/.exec(stdout) ?? []
       if (id !== undefined) variables.set(`${kind?.toUpperCase()}_ID`, id)
-      if (stdout.includes('"error"') || rowsOf(stdout).length === 0) without.push(call.replace(/^.*(?=\/v1)/, ""))
+      if (stdout.includes('"error"') || parseRows(stdout).length === 0)
+        callsWithoutRows.push(call.replace(/^.*(?=\/v1)/, ""))
     }
-    expect(without).toEqual(['/v1/commodities/prices?series=gold"'])
+    expect(callsWithoutRows).toEqual(['/v1/commodities/prices?series=gold"'])
   })
 })
 
 describe("the guides' SQL", () => {
-  it("returns five rows, the first of them the price of 2026-09-26", async () => {
-    const answers = await Effect.runPromise(
+  it("returns five rows, beginning with the price of 2026-09-26", async () => {
+    const results = await Effect.runPromise(
       Effect.scoped(
         Effect.gen(function* () {
           const db = yield* openAsAnalyst(path.join(inject("sampleHome"), "warehouse/larder.duckdb"))
-          const answers: Array<ReadonlyArray<Row>> = []
-          for (const sql of programsIn("sql")) answers.push(yield* db.rows(sql.trim().replace(/;$/, "")))
-          return answers
+          const results: Array<ReadonlyArray<Row>> = []
+          for (const sql of listPrograms("sql")) results.push(yield* db.rows(sql.trim().replace(/;$/, "")))
+          return results
         })
       )
     )
-    expect(answers).toHaveLength(1)
-    expect(answers[0]).toHaveLength(5)
-    expect(answers[0]?.[0]).toEqual({ observed_on: "2026-09-26", value: "1.495800", is_final: false })
+    expect(results).toHaveLength(1)
+    expect(results[0]).toHaveLength(5)
+    expect(results[0]?.[0]).toEqual({ observed_on: "2026-09-26", value: "1.495800", is_final: false })
   })
 })

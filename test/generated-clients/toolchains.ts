@@ -1,6 +1,6 @@
 /**
- * How a client for each language is generated, compiled and run: the usual generator of the language, with its version
- * pinned. Tools and their downloads stay in a folder of the cache; what is generated is made anew each time.
+ * Generates, compiles and runs a client for each language with the language's usual generator in a pinned version. Tools
+ * and downloads stay in a cache folder; the clients are generated again each time.
  */
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
@@ -9,9 +9,9 @@ import { repository } from "../support/repository.ts"
 import { type Command, installOnce, isInstalled, pythonPackages, runCommand } from "../support/tools.ts"
 
 interface Place {
-  /** Folder that outlives the test: for tools. */
+  /** Folder for tools, which stays after the test. */
   readonly tools: string
-  /** Folder that begins with the program of this language. */
+  /** Folder that initially contains the program of this language. */
   readonly work: string
   /** File with the document. */
   readonly document: string
@@ -21,15 +21,15 @@ export interface Toolchain {
   readonly language: string
   readonly generator: string
   readonly version: string
-  /** Programs that must be there. */
+  /** Programs that must be installed. */
   readonly needs: ReadonlyArray<string>
   /** Run once for each set of versions. */
   readonly install: (place: Place) => ReadonlyArray<Command>
   readonly build: (place: Place) => ReadonlyArray<Command>
   readonly run: (place: Place) => Command
   readonly environment?: (place: Place) => Environment
-  /** What the client makes of a blank in an id. No id of the API has one. */
-  readonly blankInPath?: "+"
+  /** How the client encodes a space in an id. No id of the API has one. */
+  readonly spaceInPath?: "+"
 }
 
 const programs = path.join(repository, "test/generated-clients")
@@ -113,19 +113,20 @@ export const rust: Toolchain = {
   generator: "OpenAPI Generator, rust",
   version: openApiGenerator,
   needs: ["cargo", "java", "mvn"],
-  blankInPath: "+",
+  spaceInPath: "+",
   environment: ({ tools }) => ({ CARGO_TARGET_DIR: path.join(tools, "target") }),
   install: (place) => [openApiGeneratorJar(place)],
   build: (place) => [generate(place, "-g", "rust"), ["cargo", "build", "--quiet"]],
   run: ({ tools }) => [path.join(tools, "target/debug/program")]
 }
 
-/** The programs that are not there. */
-export const lacking = ({ needs }: Toolchain): ReadonlyArray<string> => needs.filter((program) => !isInstalled(program))
+/** The required programs that are not installed. */
+export const listMissing = ({ needs }: Toolchain): ReadonlyArray<string> =>
+  needs.filter((program) => !isInstalled(program))
 
-/** Generates and compiles the client; answers how to run its program, and what that writes. */
-export const built = async (toolchain: Toolchain, document: object) => {
-  const missing = lacking(toolchain).join(" and ")
+/** Generates and compiles the client. Returns a function that runs its program and returns the output. */
+export const buildClient = async (toolchain: Toolchain, document: object) => {
+  const missing = listMissing(toolchain).join(" and ")
   if (missing !== "") throw new Error(`A client for ${toolchain.language} needs ${missing}, not installed here.`)
   const language = toolchain.language.toLowerCase()
   const tools = path.join(cache, language)

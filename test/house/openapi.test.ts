@@ -5,10 +5,10 @@
 import { endpoints, openApi, type Scope, scopes, version } from "@larder/schemas"
 import { beforeAll, describe, expect, it } from "vitest"
 import { createKey } from "../support/api/operator.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { formatError, useSharedServer } from "../support/api/server.ts"
 
-const api = served()
-const document = openApi({ version })
+const api = useSharedServer()
+const document = openApi(version)
 const operations = Object.entries(document.paths).map(([template, { get }]) => ({ template, get }))
 
 /** A valid request of an operation: the examples of its required parameters, and an id. */
@@ -101,7 +101,7 @@ describe.each(operations)("$get.operationId", (operation) => {
     const admitted = await api.get(makeTarget(operation), { key: only.get(scope) })
     expect(admitted.status).toBe(succeeds ? 200 : 404)
     const refused = await api.get(makeTarget(operation), { key: allBut.get(scope) })
-    expect(errorOf(refused)).toBe(`403 forbidden: This key is not scoped to ${scope}`)
+    expect(formatError(refused)).toBe(`403 forbidden: This key is not scoped to ${scope}`)
   })
 
   it("rejects every parameter of the other endpoints that it does not document", async () => {
@@ -110,7 +110,7 @@ describe.each(operations)("$get.operationId", (operation) => {
     const foreign = [...all].filter((name) => !documented.has(name))
     expect(foreign).toContain("id")
     for (const name of foreign) {
-      expect(errorOf(await api.get(makeTarget(operation, [`${name}=1`])))).toMatch(
+      expect(formatError(await api.get(makeTarget(operation, [`${name}=1`])))).toMatch(
         new RegExp(`^400 invalid_request: Unknown query parameter: ${name}\\. `)
       )
     }

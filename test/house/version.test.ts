@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
-import { connected, overHttp } from "../mcp/assistant.ts"
-import { served } from "../support/api/served.ts"
+import { connectClient, makeHttpTransport } from "../mcp/assistant.ts"
+import { useSharedServer } from "../support/api/server.ts"
 import { run } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 
@@ -16,7 +16,7 @@ const readManifest = (folder: string): Manifest =>
   JSON.parse(readFileSync(path.join(repository, folder, "package.json"), "utf8"))
 
 const { version, workspaces = [] } = readManifest(".")
-const api = served()
+const api = useSharedServer()
 
 describe("the version of package.json", () => {
   it("is the only one: no workspace has its own", () => {
@@ -37,7 +37,7 @@ describe("the version of package.json", () => {
   })
 
   it("is reported to assistants", async () => {
-    const client = await connected(overHttp(api.server().api, api.key().key), "legacy")
+    const client = await connectClient(makeHttpTransport(api.server().api, api.key().key), "legacy")
     expect(client.getServerVersion()).toMatchObject({ name: "larder", version })
     await client.close()
   })

@@ -2,8 +2,8 @@
 import { Agent } from "node:http"
 import type { AccountSummary, KeySummary, Verification } from "@larder/serve/ledger"
 import { describe, expect, it } from "vitest"
+import type { Reply } from "../support/api/check-response.ts"
 import { send } from "../support/api/client.ts"
-import type { Reply } from "../support/api/judge.ts"
 import type { CreatedKey } from "../support/programs.ts"
 import { site, sites } from "./site.ts"
 

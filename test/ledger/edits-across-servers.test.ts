@@ -1,7 +1,7 @@
 /** A change by a command applies to the next call on each of two servers: the shared one and a second one. */
 import type { NewKey } from "@larder/serve/ledger"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { ask } from "../support/api/client.ts"
+import { sendOnce } from "../support/api/client.ts"
 import { admin, type CreatedKey, newKey as newKeyIn, type Server, startServer } from "../support/programs.ts"
 
 describe("a command on a ledger that two servers share", () => {
@@ -17,7 +17,7 @@ describe("a command on a ledger that two servers share", () => {
   const servers = () => [{ api }, second]
 
   const call = async (api: string, { key }: CreatedKey, target = "/v1/stores") => {
-    const { json, status } = await ask(api, target, { key })
+    const { json, status } = await sendOnce(api, target, { key })
     const { error } = json as { readonly error?: { readonly message: string } }
     return error === undefined ? String(status) : `${status} ${error.message}`
   }

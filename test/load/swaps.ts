@@ -5,7 +5,7 @@ import { openApi } from "@larder/schemas"
 import { afterAll, beforeAll, expect, inject } from "vitest"
 import { temporaryFolder } from "../end-to-end/ingesting.ts"
 import { goodZip, load } from "../end-to-end/small-releases.ts"
-import { makeJudge } from "../support/api/judge.ts"
+import { makeResponseCheck } from "../support/api/check-response.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { type Environment, newKey, run, type Server, startServer, waitUntilServed } from "../support/programs.ts"
@@ -136,10 +136,10 @@ export const swapsUnderLoad = (rounds: number, callers: number, startDepot?: () 
     expect(new Map(found.toSorted())).toEqual(new Map([...expected].toSorted()))
     expect(findNames("/v1/stores")).toHaveLength(1)
     // Only one in a hundred: checking a response takes longer than the request.
-    const { judge } = makeJudge(openApi())
+    const { check } = makeResponseCheck(openApi())
     for (const { headers, status, target, text } of responses.filter((_, index) => index % 100 === 0)) {
       const reply = { status, headers: Object.fromEntries(headers), text, json: JSON.parse(text) }
-      judge("GET", target.split("?", 1)[0] as string, reply)
+      check("GET", target.split("?", 1)[0] as string, reply)
     }
   }
 }

@@ -1,7 +1,7 @@
 /** Programs of several versions over one warehouse: servers follow it, each as far as it knows the tables, while runs publish. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { generationOf, query, removeFolder, replay, runStatus, temporaryFolder } from "../end-to-end/ingesting.ts"
-import { ledgerSettings } from "../support/api/ledger-place.ts"
+import { makeLedgerSettings } from "../support/api/ledger-settings.ts"
 import { createKey } from "../support/api/operator.ts"
 import { aLabel, ingestLabels } from "../support/label-releases.ts"
 import { aClose, bodyOf, everyFeed, feedNamed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
@@ -61,7 +61,7 @@ const keeping = (generation: string, missing: ReadonlyArray<string>) => ({
 describe("an upgrade, one program after the other", () => {
   beforeAll(async () => {
     expect((await replay(home, everyFeed())).code).toBe(0)
-    ledger = await ledgerSettings(home)
+    ledger = await makeLedgerSettings(home)
     key = (await createKey(home)).key
   })
   afterAll(async () => {

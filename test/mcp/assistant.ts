@@ -1,6 +1,6 @@
 /**
- * An assistant as the tests play it: the protocol's official client, and plain POSTs for what that client would never send.
- * What a result announced as charged is remembered beside the charges of the plain API.
+ * Assistants for tests: the protocol's official client, and plain POSTs for requests that it never sends. The charges that
+ * results state are recorded together with those of the plain API.
  */
 import path from "node:path"
 import { codeNames, endpoints, openApi, templateOf } from "@larder/schemas"
@@ -18,17 +18,17 @@ import { expect } from "vitest"
 import { bearer, type Charge } from "../support/api/client.ts"
 import { repository } from "../support/repository.ts"
 
-export const endpointOf = new Map(endpoints.map((endpoint) => [toolName(endpoint.id), endpoint]))
-export const toolNames = [...endpointOf.keys()]
+export const endpointsByTool = new Map(endpoints.map((endpoint) => [toolName(endpoint.id), endpoint]))
+export const toolNames = [...endpointsByTool.keys()]
 
-/** "auto" speaks the newest revision that both know; "legacy" the ones with a handshake. */
+/** "auto" uses the newest common revision, "legacy" one with a handshake. */
 export type Mode = "auto" | "legacy"
 
-export const overHttp = (api: string, key: string): Transport =>
+export const makeHttpTransport = (api: string, key: string): Transport =>
   new StreamableHTTPClientTransport(new URL(`${api}/mcp`), { requestInit: { headers: bearer(key) } })
 
-/** Starts `larder-serve mcp`, and keeps what it logs. */
-export const overStdio = (api: string, key: string) => {
+/** Starts `larder-serve mcp`, and collects its log. */
+export const makeStdioTransport = (api: string, key: string) => {
   const program = path.join(repository, "serve/bin/larder-serve.mjs")
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -43,16 +43,16 @@ export const overStdio = (api: string, key: string) => {
   return { transport, log: () => log }
 }
 
-export const connected = async (transport: Transport, mode: Mode, options: ClientOptions = {}): Promise<Client> => {
+export const connectClient = async (transport: Transport, mode: Mode, options: ClientOptions = {}): Promise<Client> => {
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode }, ...options })
   await client.connect(transport)
   return client
 }
 
-const number = (value: unknown) => (typeof value === "number" ? value : undefined)
+const readNumber = (value: unknown) => (typeof value === "number" ? value : undefined)
 
-/** A result, read as a client reads it. */
-export const told = (result: CallToolResult) => {
+/** Reads a result as a client does. */
+export const readResult = (result: CallToolResult) => {
   const [body, cost] = result.content.map((item) => (item.type === "text" ? item.text : item.type))
   return {
     body: body ?? "",
@@ -60,67 +60,67 @@ export const told = (result: CallToolResult) => {
     structured: result.structuredContent,
     isError: result.isError === true,
     requestId: String(result._meta?.["larder/request_id"]),
-    charged: number(result._meta?.["larder/credits_charged"]),
-    remaining: number(result._meta?.["larder/credits_remaining"]),
+    charged: readNumber(result._meta?.["larder/credits_charged"]),
+    remaining: readNumber(result._meta?.["larder/credits_remaining"]),
     version: result._meta?.["larder/data_version"],
     origin: result._meta?.["larder/data_origin"],
     code: result._meta?.["larder/error_code"]
   }
 }
-export type Told = ReturnType<typeof told>
+export type ToolResult = ReturnType<typeof readResult>
 
 const {
   components: { schemas },
   paths
 } = openApi()
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false }) // days have a pattern, too
-/** By tool; made once, because that takes longer than many calls. */
+/** By tool; compiled once, because that takes longer than many calls. */
 const checks = new Map<string, ValidateFunction>()
 
-/** The document leaves objects open for clients; a result must have what is listed and nothing else. */
-const closed = (_name: string, node: unknown) =>
+/** For clients, the document leaves objects open. A result must have only the listed fields. */
+const closeObject = (_name: string, node: unknown) =>
   typeof node === "object" && node !== null && "properties" in node ? { additionalProperties: false, ...node } : node
 
-const checkOf = (name: string, isError: boolean): ValidateFunction => {
+const findCheck = (name: string, isError: boolean): ValidateFunction => {
   const known = checks.get(`${name} ${isError}`)
   if (known !== undefined) return known
-  const response = paths[templateOf(endpointOf.get(name)?.path ?? "")]?.get.responses["200"]
+  const response = paths[templateOf(endpointsByTool.get(name)?.path ?? "")]?.get.responses["200"]
   const schema =
     isError || response === undefined || "$ref" in response
       ? schemas.Error
       : response.content["application/json"].schema
-  const check = ajv.compile(JSON.parse(JSON.stringify({ ...schema, components: { schemas } }), closed))
+  const check = ajv.compile(JSON.parse(JSON.stringify({ ...schema, components: { schemas } }), closeObject))
   checks.set(`${name} ${isError}`, check)
   return check
 }
 
-/** Holds a result against what the API documents for the operation: its 200, or an error. */
-const judge = (name: string, { code, isError, structured }: Told) => {
+/** Compares a result with the API's documented response: the operation's 200, or an error. */
+const checkResult = (name: string, { code, isError, structured }: ToolResult) => {
   if (isError) expect(codeNames).toContain(code)
   else expect(code).toBeUndefined()
-  const check = checkOf(name, isError)
+  const check = findCheck(name, isError)
   expect(check(structured) ? [] : check.errors, `result of ${name}`).toEqual([])
 }
 
-/** Calls a tool and judges its result; a charge that it announces goes to the `charges` of the file's ledger check. */
-export const calling =
+/** Calls a tool and checks its result. Adds the charge that it states to `charges`, which are compared with the ledger. */
+export const makeCall =
   (charges: () => Array<Charge>) =>
-  async (client: Client, name: string, given: Readonly<Record<string, unknown>> = {}): Promise<Told> => {
-    const result = told(await client.callTool({ name, arguments: given }))
-    witness(charges(), name, result)
+  async (client: Client, name: string, given: Readonly<Record<string, unknown>> = {}): Promise<ToolResult> => {
+    const result = readResult(await client.callTool({ name, arguments: given }))
+    checkAndRecord(charges(), name, result)
     return result
   }
 
-export const witness = (charges: Array<Charge>, name: string, result: Told) => {
-  judge(name, result)
+export const checkAndRecord = (charges: Array<Charge>, name: string, result: ToolResult) => {
+  checkResult(name, result)
   const { charged, isError, requestId } = result
-  const endpoint = endpointOf.get(name)
+  const endpoint = endpointsByTool.get(name)
   if (isError || endpoint === undefined) return
   charges.push({ request_id: requestId, credits: charged ?? 0, endpoint: templateOf(endpoint.path) })
 }
 
 /** `402 insufficient_balance: …` without the status, which a tool does not have. */
-export const errorIn = ({ structured }: Told): string => {
+export const formatError = ({ structured }: ToolResult): string => {
   const { error } = structured as { readonly error: { readonly type: string; readonly message: string } }
   return `${error.type}: ${error.message}`
 }
@@ -128,7 +128,7 @@ export const errorIn = ({ structured }: Told): string => {
 interface Posted {
   readonly status: number
   readonly headers: Headers
-  /** Without members where there is none. */
+  /** Empty if the response has no body. */
   readonly message: {
     readonly result?: CallToolResult & Readonly<Record<string, unknown>>
     readonly error?: { readonly code?: number; readonly type?: string; readonly message: string }
@@ -141,7 +141,7 @@ interface PostOptions {
   readonly method?: string
 }
 
-/** `body` is sent as it is where it is text. */
+/** A text `body` is sent unchanged. */
 export const post = async (
   api: string,
   body: unknown,
@@ -161,7 +161,11 @@ export const post = async (
   return { status: response.status, headers: response.headers, message: text === "" ? {} : JSON.parse(text) }
 }
 
-export const request = (method: string, params: Readonly<Record<string, unknown>> = {}, id: number | string = 1) => ({
+export const makeRequest = (
+  method: string,
+  params: Readonly<Record<string, unknown>> = {},
+  id: number | string = 1
+) => ({
   jsonrpc: "2.0",
   id,
   method,
@@ -170,23 +174,23 @@ export const request = (method: string, params: Readonly<Record<string, unknown>
 
 const prices = { series: "cheese-block-sales-price-weekly,butter-sales-price-weekly", from: "2026-08-01" }
 
-/** Tools of three scopes that need no id of an earlier answer, with arguments that find something. */
-export const partOfTheTools: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+/** Tools of three scopes that need no id of an earlier result, with arguments that find something. */
+export const someTools: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   search_commodities: { category: "dairy", limit: 3 },
   get_commodity_prices: prices,
   get_commodity_metric_values: { metrics: "butter_sales_price_weekly" },
   search_stores: { limit: "1" }
 }
-export const scopesOfThatPart = ["search-commodities", "get-commodity-prices", "search-stores"] as const
+export const someScopes = ["search-commodities", "get-commodity-prices", "search-stores"] as const
 
-/** With a key of these scopes: what is listed can be called, everything else is refused by name. */
-export const meetsThatPartAlone = async (client: Client, call: ReturnType<typeof calling>): Promise<void> => {
+/** For a key with these scopes: only its tools are listed, and calls of all others are refused. */
+export const expectOnlySomeTools = async (client: Client, call: ReturnType<typeof makeCall>): Promise<void> => {
   const { tools } = await client.listTools()
-  expect(tools.map(({ name }) => name)).toEqual(Object.keys(partOfTheTools))
+  expect(tools.map(({ name }) => name)).toEqual(Object.keys(someTools))
   for (const name of toolNames) {
-    const given = partOfTheTools[name]
+    const given = someTools[name]
     const result = await call(client, name, given ?? {})
     expect([name, result.isError]).toEqual([name, given === undefined])
-    if (given === undefined) expect(errorIn(result)).toMatch(/^forbidden: This key is not scoped to /)
+    if (given === undefined) expect(formatError(result)).toMatch(/^forbidden: This key is not scoped to /)
   }
 }

@@ -1,13 +1,13 @@
-/** Calls whose client goes away while they are read: over plain HTTP, and as the official client cancels them. */
+/** Calls whose client disconnects or cancels while they are read: over plain HTTP, and by the official client. */
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
 import { bearer } from "../support/api/client.ts"
-import { connected, overHttp, overStdio } from "./assistant.ts"
-import { waitingServer } from "./waiting-server.ts"
+import { connectClient, makeHttpTransport, makeStdioTransport } from "./assistant.ts"
+import { startWaitingServer } from "./waiting-server.ts"
 
-type Waiting = Effect.Success<typeof waitingServer>
+type Waiting = Effect.Success<typeof startWaitingServer>
 const withServer = (test: (server: Waiting) => Effect.Effect<void>) =>
-  Effect.runPromise(Effect.scoped(Effect.flatMap(waitingServer, test)))
+  Effect.runPromise(Effect.scoped(Effect.flatMap(startWaitingServer, test)))
 
 const post = (
   { key, url }: Waiting,
@@ -38,8 +38,8 @@ const current = {
 }
 const earlier = { message: { id: 1, method: "tools/call", params }, headers: { "mcp-protocol-version": "2025-11-25" } }
 
-const costsNothing = Effect.fnUntraced(function* ({ answered, charges, statuses }: Waiting) {
-  yield* answered
+const expectNoCharge = Effect.fnUntraced(function* ({ responded, charges, statuses }: Waiting) {
+  yield* responded
   expect([statuses, yield* charges]).toEqual([[499], 0])
 })
 
@@ -53,11 +53,11 @@ describe("a call that is cancelled while it is read", () => {
         const client = new AbortController()
         const reply = post(server, message, headers, client.signal)
           .then((response) => response.text())
-          .catch(() => "gone")
+          .catch(() => "disconnected")
         yield* server.reading
         client.abort()
-        expect(yield* Effect.promise(() => reply)).toBe("gone")
-        yield* costsNothing(server)
+        expect(yield* Effect.promise(() => reply)).toBe("disconnected")
+        yield* expectNoCharge(server)
       })
     )
   )
@@ -65,9 +65,11 @@ describe("a call that is cancelled while it is read", () => {
   it("is not charged, and returns an error, when a notification in its session cancels it", () =>
     withServer((server) =>
       Effect.gen(function* () {
-        const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } }
-        const greeted = yield* Effect.promise(() => post(server, { id: 0, method: "initialize", params: hello }))
-        const session = { "mcp-session-id": greeted.headers.get("mcp-session-id") ?? "" }
+        const handshake = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } }
+        const initialized = yield* Effect.promise(() =>
+          post(server, { id: 0, method: "initialize", params: handshake })
+        )
+        const session = { "mcp-session-id": initialized.headers.get("mcp-session-id") ?? "" }
         expect(session["mcp-session-id"]).not.toBe("")
         const reply = post(server, earlier.message, session).then((response) => response.json())
         yield* server.reading
@@ -77,7 +79,7 @@ describe("a call that is cancelled while it is read", () => {
         expect([cancelled.status, cancelled.headers.get("x-credits-charged")]).toEqual([202, "0"])
         const error = { code: -32_603, message: "The call was cancelled: nothing was charged" }
         expect(yield* Effect.promise(() => reply)).toEqual({ jsonrpc: "2.0", id: 1, error })
-        yield* costsNothing(server)
+        yield* expectNoCharge(server)
       })
     ))
 
@@ -91,7 +93,7 @@ describe("a call that is cancelled while it is read", () => {
             post(server, { method: "notifications/cancelled", params: { requestId: 1 } }, headers)
           )
         }
-        yield* server.go
+        yield* server.finishRead
         expect(yield* Effect.promise(() => reply)).toContain("Charged 10 credits")
         expect([server.statuses, yield* server.charges]).toEqual([[200], 1])
       })
@@ -100,28 +102,32 @@ describe("a call that is cancelled while it is read", () => {
   it("sends no response status before the charge, in an earlier protocol revision", () =>
     withServer((server) =>
       Effect.gen(function* () {
-        let isAnswered = false
+        let hasResponse = false
         const reply = post(server, earlier.message).then((response) => {
-          isAnswered = true
+          hasResponse = true
           return response.text()
         })
         yield* server.reading
-        yield* Effect.promise(() => post(server, { id: 2, method: "ping" })) // a round trip in which a head would have come
-        expect(isAnswered).toBe(false)
-        yield* server.go
+        yield* Effect.promise(() => post(server, { id: 2, method: "ping" })) // a round trip, in which response headers would have arrived
+        expect(hasResponse).toBe(false)
+        yield* server.finishRead
         expect(yield* Effect.promise(() => reply)).toContain("Charged 10 credits")
       })
     ))
 
   it.each([
-    ["over HTTP, in the current revision", "auto", overHttp],
-    ["over HTTP, in an earlier one", "legacy", overHttp],
-    ["over stdio, in the current revision", "auto", (api: string, key: string) => overStdio(api, key).transport],
-    ["over stdio, in an earlier one", "legacy", (api: string, key: string) => overStdio(api, key).transport]
+    ["over HTTP, in the current revision", "auto", makeHttpTransport],
+    ["over HTTP, in an earlier one", "legacy", makeHttpTransport],
+    [
+      "over stdio, in the current revision",
+      "auto",
+      (api: string, key: string) => makeStdioTransport(api, key).transport
+    ],
+    ["over stdio, in an earlier one", "legacy", (api: string, key: string) => makeStdioTransport(api, key).transport]
   ] as const)("costs nothing when the official client cancels it %s", (_what, mode, transportTo) =>
     withServer((server) =>
       Effect.gen(function* () {
-        const client = yield* Effect.promise(() => connected(transportTo(server.url, server.key), mode))
+        const client = yield* Effect.promise(() => connectClient(transportTo(server.url, server.key), mode))
         const cancelling = new AbortController()
         const result = client.callTool(params, { signal: cancelling.signal }).then(
           () => "a result",
@@ -130,7 +136,7 @@ describe("a call that is cancelled while it is read", () => {
         yield* server.reading
         cancelling.abort()
         expect(yield* Effect.promise(() => result)).toBe("cancelled")
-        yield* costsNothing(server)
+        yield* expectNoCharge(server)
         yield* Effect.promise(() => client.close())
       })
     )

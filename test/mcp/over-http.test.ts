@@ -1,21 +1,21 @@
-/** `/mcp` of a real server, met by the protocol's official client. The ledger must hold what the results announced. */
+/** `/mcp` of a real server, with the protocol's official client. The ledger must have the charges that results state. */
 import type { Client } from "@modelcontextprotocol/client"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { createKey, statement } from "../support/api/operator.ts"
-import { raw } from "../support/api/raw.ts"
-import { startOwnServer } from "../support/api/served.ts"
+import { createKey, listEntries } from "../support/api/operator.ts"
+import { sendRaw } from "../support/api/raw.ts"
+import { startOwnServer } from "../support/api/server.ts"
 import {
-  calling,
-  connected,
-  endpointOf,
-  errorIn,
+  connectClient,
+  endpointsByTool,
+  expectOnlySomeTools,
+  formatError,
   type Mode,
-  meetsThatPartAlone,
-  overHttp,
-  partOfTheTools,
+  makeCall,
+  makeHttpTransport,
+  makeRequest,
   post,
-  request,
-  scopesOfThatPart,
+  someScopes,
+  someTools,
   toolNames
 } from "./assistant.ts"
 
@@ -23,14 +23,14 @@ const api = startOwnServer({
   environment: { LARDER_API_URL: "https://api.example.com", LARDER_CONSOLE_URL: "https://console.example.com" }
 })
 const url = () => api.server().api
-const call = calling(() => api.client().charges)
-const clientOf = (key: string, mode: Mode = "auto") => connected(overHttp(url(), key), mode)
+const call = makeCall(() => api.client().charges)
+const openClient = (key: string, mode: Mode = "auto") => connectClient(makeHttpTransport(url(), key), mode)
 
-const prices = partOfTheTools.get_commodity_prices ?? {}
+const prices = someTools.get_commodity_prices ?? {}
 
-/** Arguments of a call of each tool that finds something, with ids from the answers before; in an order that allows it. */
-const findings: ReadonlyArray<readonly [string, (ids: Ids) => Readonly<Record<string, unknown>>]> = [
-  ...Object.entries(partOfTheTools).map(([name, given]) => [name, () => given] as const),
+/** Arguments for each tool that find something, with ids of earlier results, in a possible order. */
+const calls: ReadonlyArray<readonly [string, (ids: Ids) => Readonly<Record<string, unknown>>]> = [
+  ...Object.entries(someTools).map(([name, given]) => [name, () => given] as const),
   ["search_branded_foods", () => ({ limit: 1 })],
   ["get_branded_food_categories", () => ({})],
   ["get_branded_food", ({ search_branded_foods }) => ({ id: search_branded_foods })],
@@ -41,25 +41,25 @@ const findings: ReadonlyArray<readonly [string, (ids: Ids) => Readonly<Record<st
 ]
 type Ids = Record<string, unknown>
 
-const firstId = (structured: unknown) => {
+const readFirstId = (structured: unknown) => {
   const { data } = structured as { readonly data: ReadonlyArray<{ readonly id?: string }> }
   return Array.isArray(data) ? data[0]?.id : undefined
 }
 
-it("links errors to the docs at the public address, of the API and of HTTP that it cannot read", async () => {
+it("links errors of the API and of unreadable HTTP to the docs at the public address", async () => {
   const link = (code: string) => `<https://api.example.com/docs/errors#${code}>; rel="help"`
   const { headers } = await api.get("/v1/stores?limt=1", { headers: { host: "evil.example" } })
   expect(headers.link).toBe(link("unknown_parameter"))
   const refused = await post(url(), "{", {})
   expect(refused.headers.get("link")).toBe(link("authorization_missing"))
-  const broken = await raw(url(), "GET v1/stores HTTP/1.1", ["Host: evil.example"])
+  const broken = await sendRaw(url(), "GET v1/stores HTTP/1.1", ["Host: evil.example"])
   expect(broken.map((reply) => reply.headers.link)).toEqual([link("unreadable_request")])
 })
 
 describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode) => {
   let client: Client
   beforeAll(async () => {
-    client = await clientOf(api.key().key, mode)
+    client = await openClient(api.key().key, mode)
   })
   afterAll(() => client.close())
 
@@ -73,25 +73,25 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(toolNames)
     for (const { annotations, description, name } of tools) {
-      const credits = endpointOf.get(name)?.credits ?? 0
+      const credits = endpointsByTool.get(name)?.credits ?? 0
       expect(description).toContain(`Costs ${credits} credits (${(credits / 1000).toFixed(2)} USD)`)
       expect(annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false, openWorldHint: false })
     }
   })
 
-  it("gets the API's answer word for word from every tool, typed and with its cost", async () => {
+  it("gets the API's exact response from every tool, typed and with its cost", async () => {
     const ids: Ids = {}
-    for (const [name, argumentsOf] of findings) {
+    for (const [name, argumentsOf] of calls) {
       const given = argumentsOf(ids)
-      const { body, charged, cost, isError, remaining, structured } = await call(client, name, given) // the client holds it against the schema
+      const { body, charged, cost, isError, remaining, structured } = await call(client, name, given) // the client validates it against the schema
       expect([name, isError]).toEqual([name, false])
-      ids[name] = firstId(structured)
+      ids[name] = readFirstId(structured)
       const { id, ...query } = given
-      const path = endpointOf.get(name)?.path.replace(":id", String(id))
+      const path = endpointsByTool.get(name)?.path.replace(":id", String(id))
       const plain = await api.get(`${path}?${new URLSearchParams(query as Record<string, string>)}`)
       expect(body).toBe(plain.text)
       expect(structured).toEqual(plain.json)
-      expect(charged).toBe(endpointOf.get(name)?.credits)
+      expect(charged).toBe(endpointsByTool.get(name)?.credits)
       expect(remaining).toBe(Number(plain.headers["x-credits-remaining"]) + (charged ?? 0))
       expect(cost).toContain(`Charged ${charged} credits`)
     }
@@ -115,7 +115,7 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
       ["search_branded_foods", { id }, "invalid_request: Unknown query parameter: id. Did you mean name?"]
     ] as const) {
       const result = await call(client, name, given)
-      expect([errorIn(result), result.isError, result.charged]).toEqual([error, true, 0])
+      expect([formatError(result), result.isError, result.charged]).toEqual([error, true, 0])
       expect(JSON.parse(result.body)).toEqual(result.structured)
       expect(result.cost).toContain("Nothing was charged")
     }
@@ -131,7 +131,7 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
 
 describe("prices", () => {
   it("keep the digits as published in the text of a result", async () => {
-    const client = await clientOf(api.key().key)
+    const client = await openClient(api.key().key)
     const { body } = await call(client, "get_commodity_prices", {
       series: "butter-sales-price-weekly",
       from: "2026-08-08",
@@ -143,8 +143,8 @@ describe("prices", () => {
 })
 
 describe("a list of names", () => {
-  it("asks for the same as text with commas, in one call", async () => {
-    const client = await clientOf(api.key().key)
+  it("is equivalent to text with commas, in one call", async () => {
+    const client = await openClient(api.key().key)
     const { series, ...range } = prices as { readonly series: string }
     const asText = await call(client, "get_commodity_prices", prices)
     const asList = await call(client, "get_commodity_prices", { ...range, series: series.split(",") })
@@ -155,7 +155,7 @@ describe("a list of names", () => {
 
 describe("a page", () => {
   it("leads to the next one by its cursor, and accepts a limit of any size", async () => {
-    const client = await clientOf(api.key().key)
+    const client = await openClient(api.key().key)
     const first = await call(client, "search_commodities", { category: "dairy", limit: 1 })
     const { next_cursor } = first.structured as { readonly next_cursor: string }
     const second = await call(client, "search_commodities", { category: "dairy", limit: 2, cursor: next_cursor })
@@ -169,42 +169,42 @@ describe("a page", () => {
 
 describe("a key", () => {
   it.each(["auto", "legacy"] as const)(
-    "is shown only the tools of its scopes, and refused the others by name, negotiating %s",
+    "lists only the tools of its scopes, and cannot call the others, negotiating %s",
     async (mode) => {
-      const { account_id, key } = await createKey(api.home(), { scopes: scopesOfThatPart })
-      const client = await clientOf(key, mode)
-      await meetsThatPartAlone(client, call)
+      const { account_id, key } = await createKey(api.home(), { scopes: someScopes })
+      const client = await openClient(key, mode)
+      await expectOnlySomeTools(client, call)
       await client.close()
-      const charges = (await statement(api.home(), account_id)).filter(({ type }) => type === "charge")
-      expect(charges).toHaveLength(Object.keys(partOfTheTools).length)
+      const charges = (await listEntries(api.home(), account_id)).filter(({ type }) => type === "charge")
+      expect(charges).toHaveLength(Object.keys(someTools).length)
     }
   )
 
-  it("is refused when it may spend no more, and the text tells the model", async () => {
+  it("is refused when its budget or balance is used up, and the text says so to the model", async () => {
     const { account_id, key } = await createKey(api.home(), { budget: 105 })
-    const client = await clientOf(key)
+    const client = await openClient(key)
     expect((await call(client, "search_stores")).remaining).toBe(5)
     const capped = await call(client, "get_commodity_prices", prices)
-    expect(errorIn(capped)).toBe("insufficient_balance: Monthly spend cap reached")
+    expect(formatError(capped)).toBe("insufficient_balance: Monthly spend cap reached")
     expect(capped.cost).toContain("tell the user")
     const rest = await createKey(api.home(), { account: account_id })
-    const richer = await clientOf(rest.key)
-    for (let calls = 0; calls < 49; calls++) await call(richer, "search_stores", { limit: 1 })
-    expect(errorIn(await call(richer, "search_stores"))).toBe("insufficient_balance: Insufficient balance")
-    expect((await statement(api.home(), account_id)).at(-1)?.balance).toBe(0)
+    const unlimited = await openClient(rest.key)
+    for (let calls = 0; calls < 49; calls++) await call(unlimited, "search_stores", { limit: 1 })
+    expect(formatError(await call(unlimited, "search_stores"))).toBe("insufficient_balance: Insufficient balance")
+    expect((await listEntries(api.home(), account_id)).at(-1)?.balance).toBe(0)
     await client.close()
-    await richer.close()
+    await unlimited.close()
   })
 
   it("pays nothing for a list of tools", async () => {
     const { account_id, key } = await createKey(api.home())
     for (const mode of ["auto", "legacy"] as const) {
-      const client = await clientOf(key, mode)
+      const client = await openClient(key, mode)
       await client.listTools()
       if (mode === "legacy") await client.ping()
       await client.close()
     }
-    expect((await statement(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
+    expect((await listEntries(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
   })
 
   it.each([
@@ -216,27 +216,31 @@ describe("a key", () => {
       headers,
       message: refusal,
       status
-    } = await post(url(), request("tools/list"), key === undefined ? {} : { key })
+    } = await post(url(), makeRequest("tools/list"), key === undefined ? {} : { key })
     expect([status, refusal.error]).toEqual([401, { type: "unauthorized", message }])
     expect(headers.get("www-authenticate")).toBe("Bearer")
     expect(headers.get("x-request-id")).toMatch(/^req_/)
-    if (key !== undefined) await expect(clientOf(key)).rejects.toThrow()
+    if (key !== undefined) await expect(openClient(key)).rejects.toThrow()
   })
 })
 
 describe("a request", () => {
   const send = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
     post(url(), body, { key: api.key().key, headers })
-  const toolCall = request("tools/call", { name: "get_commodity_prices", arguments: prices })
+  const toolCall = makeRequest("tools/call", { name: "get_commodity_prices", arguments: prices })
 
   it.each(["2025-11-25", "2025-06-18", "2025-03-26"])(
-    "is answered without a session in the earlier revision %s",
+    "needs no session in the earlier revision %s",
     async (version) => {
       const { message } = await send(
-        request("initialize", { protocolVersion: version, capabilities: {}, clientInfo: { name: "x", version: "1" } })
+        makeRequest("initialize", {
+          protocolVersion: version,
+          capabilities: {},
+          clientInfo: { name: "x", version: "1" }
+        })
       )
       expect(message.result).toMatchObject({ protocolVersion: version, capabilities: { tools: {} } })
-      const listed = await send(request("tools/list"), { "mcp-protocol-version": version })
+      const listed = await send(makeRequest("tools/list"), { "mcp-protocol-version": version })
       expect(listed.message.result?.tools).toHaveLength(toolNames.length)
     }
   )
@@ -248,7 +252,7 @@ describe("a request", () => {
       "io.modelcontextprotocol/protocolVersion": "2099-01-01",
       "io.modelcontextprotocol/clientCapabilities": {}
     }
-    const modern = await send(request("tools/list", { _meta }), {
+    const modern = await send(makeRequest("tools/list", { _meta }), {
       "mcp-protocol-version": "2099-01-01",
       "mcp-method": "tools/list"
     })
@@ -265,9 +269,9 @@ describe("a request", () => {
   )
 
   it.each(["https://api.example.com", "https://console.example.com", "http://localhost:6274", "http://127.0.0.1:9"])(
-    "is answered when it comes from a page of %s",
+    "is accepted from a page of %s",
     async (origin) => {
-      const { headers, status } = await send(request("tools/list"), { origin })
+      const { headers, status } = await send(makeRequest("tools/list"), { origin })
       expect([status, headers.get("access-control-allow-origin")]).toEqual([200, origin])
       const preflight = await post(url(), undefined, { method: "OPTIONS", headers: { origin } })
       expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([
@@ -283,14 +287,14 @@ describe("a request", () => {
   })
 
   it.each([
-    ["no JSON", "{", 400],
-    ["nothing", "", 400],
+    ["text that is not JSON", "{", 400],
+    ["no body", "", 400],
     ["null", "null", 400],
     ["an empty batch", "[]", 400],
-    ["no message", '{"jsonrpc":"2.0"}', 400],
+    ["an object that is not a message", '{"jsonrpc":"2.0"}', 400],
     ["another version of JSON-RPC", '{"jsonrpc":"1.0","id":1,"method":"tools/list"}', 400],
-    ["a hundred thousand lists in each other", `${"[".repeat(100_000)}${"]".repeat(100_000)}`, 400],
-    ["65 lists in each other", `${"[".repeat(65)}${"]".repeat(65)}`, 400],
+    ["a hundred thousand nested lists", `${"[".repeat(100_000)}${"]".repeat(100_000)}`, 400],
+    ["65 nested lists", `${"[".repeat(65)}${"]".repeat(65)}`, 400],
     [
       "an argument nested 2,200 levels deep",
       JSON.stringify(toolCall).replace('"2026-08-01"', `${'{"a":'.repeat(2_200)}1${"}".repeat(2_200)}`),
@@ -303,15 +307,17 @@ describe("a request", () => {
     ],
     ["a member that would be dropped", JSON.stringify(toolCall).replace('"from"', '"__proto__"'), 400],
     ["300 KB", JSON.stringify({ ...toolCall, filler: "x".repeat(300_000) }), 413]
-  ])("is rejected at no cost when it holds %s", async (_what, body, expected) => {
+  ])("is rejected free of charge if it contains %s", async (_what, body, expected) => {
     const { message, status } = await send(body)
     expect([status, typeof message.error?.code]).toEqual([expected, "number"])
   })
 
   it("gets 415 for another content type, and a protocol error for an unknown method", async () => {
     expect((await send(toolCall, { "content-type": "text/plain" })).status).toBe(415)
-    expect((await send(request("tools/destroy"))).message.error?.code).toBe(-32601)
-    expect((await send(request("tools/call", { name: "get_store", arguments: [] }))).message.error?.code).toBe(-32602)
+    expect((await send(makeRequest("tools/destroy"))).message.error?.code).toBe(-32601)
+    expect((await send(makeRequest("tools/call", { name: "get_store", arguments: [] }))).message.error?.code).toBe(
+      -32602
+    )
   })
 
   it("gets 404 at any other path than /mcp", async () => {
@@ -322,7 +328,7 @@ describe("a request", () => {
     }
   })
 
-  it("gets an error that names the argument that it repeats", async () => {
+  it("gets an error that names a repeated argument", async () => {
     const { message } = await send(JSON.stringify(toolCall).replace('"from"', '"series":"x","from"'))
     expect(message.error).toEqual({ code: -32_700, message: "Parse error: Repeated member: series" })
   })

@@ -4,36 +4,36 @@ import path from "node:path"
 import { createInterface } from "node:readline"
 import type { Client } from "@modelcontextprotocol/client"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { createKey, statement } from "../support/api/operator.ts"
-import { served } from "../support/api/served.ts"
+import { createKey, listEntries } from "../support/api/operator.ts"
+import { useSharedServer } from "../support/api/server.ts"
 import { run, waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import {
-  calling,
-  connected,
-  errorIn,
-  meetsThatPartAlone,
-  overStdio,
-  partOfTheTools,
-  request,
-  scopesOfThatPart,
-  told,
-  toolNames,
-  witness
+  checkAndRecord,
+  connectClient,
+  expectOnlySomeTools,
+  formatError,
+  makeCall,
+  makeRequest,
+  makeStdioTransport,
+  readResult,
+  someScopes,
+  someTools,
+  toolNames
 } from "./assistant.ts"
 
-const api = served()
-const call = calling(() => api.client().charges)
+const api = useSharedServer()
+const call = makeCall(() => api.client().charges)
 const prices = { series: "butter-sales-price-weekly", from: "2026-08-01" }
 
-const initialize = request(
+const initialize = makeRequest(
   "initialize",
   { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } },
   0
 )
 
-/** The program with its pipes, for lines that a client of the protocol would not send. */
-const bareProgram = (key: string) => {
+/** Starts the program with pipes, for lines that a client of the protocol never sends. */
+const startProgram = (key: string) => {
   const program = path.join(repository, "serve/bin/larder-serve.mjs")
   const child = spawn(process.execPath, [program, "mcp", "--url", api.server().api], { env: { LARDER_API_KEY: key } })
   return { child, end: waitForExit(child) }
@@ -43,9 +43,9 @@ describe("an assistant that starts larder-serve mcp", () => {
   let client: Client
   let log: () => string
   beforeAll(async () => {
-    const program = overStdio(`${api.server().api}/mcp`, api.key().key)
+    const program = makeStdioTransport(`${api.server().api}/mcp`, api.key().key)
     log = program.log
-    client = await connected(program.transport, "legacy")
+    client = await connectClient(program.transport, "legacy")
   })
   afterAll(() => client.close())
 
@@ -53,7 +53,7 @@ describe("an assistant that starts larder-serve mcp", () => {
     expect(client.getNegotiatedProtocolVersion()).toBe("2025-11-25")
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(toolNames)
   })
-  it("gets the answer of the API word for word, and its cost", async () => {
+  it("gets the exact response of the API, and its cost", async () => {
     const { body, charged, remaining } = await call(client, "get_commodity_prices", prices)
     const plain = await api.get(`/v1/commodities/prices?${new URLSearchParams(prices)}`)
     expect(body).toBe(plain.text)
@@ -61,7 +61,7 @@ describe("an assistant that starts larder-serve mcp", () => {
   })
   it("gets API errors as results of tools, and protocol errors as such", async () => {
     const missing = await call(client, "get_store", { id: "platform_store_none" })
-    expect([errorIn(missing), missing.isError]).toEqual(["not_found: Unknown store: platform_store_none", true])
+    expect([formatError(missing), missing.isError]).toEqual(["not_found: Unknown store: platform_store_none", true])
     for (const name of ["drop_tables", "drop tables\n"]) {
       await expect(client.callTool({ name, arguments: {} })).rejects.toMatchObject({ code: -32602 })
     }
@@ -76,41 +76,43 @@ describe("an assistant that starts larder-serve mcp", () => {
 })
 
 describe("larder-serve mcp", () => {
-  it("shows the tools of the key's scopes, and refuses the others, in the current revision", async () => {
-    const { account_id, key } = await createKey(api.home(), { scopes: scopesOfThatPart })
-    const client = await connected(overStdio(api.server().api, key).transport, "auto")
+  it("lists only the tools of the key's scopes, and refuses the others, in the current revision", async () => {
+    const { account_id, key } = await createKey(api.home(), { scopes: someScopes })
+    const client = await connectClient(makeStdioTransport(api.server().api, key).transport, "auto")
     expect(client.getNegotiatedProtocolVersion()).toBe("2026-07-28")
-    await meetsThatPartAlone(client, call)
+    await expectOnlySomeTools(client, call)
     await client.close()
-    const charges = (await statement(api.home(), account_id)).filter(({ type }) => type === "charge")
-    expect(charges).toHaveLength(Object.keys(partOfTheTools).length)
+    const charges = (await listEntries(api.home(), account_id)).filter(({ type }) => type === "charge")
+    expect(charges).toHaveLength(Object.keys(someTools).length)
   })
 
-  it("leaves out lines that are not messages, logs each in one line, and charges nothing for them", async () => {
+  it("ignores lines that are not messages, logs each in one line, and charges nothing", async () => {
     const { account_id, key } = await createKey(api.home())
-    const { child, end } = bareProgram(key)
-    const buy = JSON.stringify(request("tools/call", { name: "search_stores", arguments: { limit: 1 } }, "buy"))
-    const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    const { child, end } = startProgram(key)
+    const toolCall = JSON.stringify(
+      makeRequest("tools/call", { name: "search_stores", arguments: { limit: 1 } }, "buy")
+    )
+    const lineReader = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
     const lines = [
       JSON.stringify(initialize),
-      buy.replace('"limit"', '"__proto__"'),
-      buy.replace('"limit":1', '"limit":1,"limit":2'),
+      toolCall.replace('"limit"', '"__proto__"'),
+      toolCall.replace('"limit":1', '"limit":1,"limit":2'),
       "hello",
       '{"jsonrpc":"2.0","result":7}',
-      JSON.stringify(request("ping", {}, 9)).replace('"ping"', '"pi\u2028ng"'),
-      JSON.stringify(request("ping", {}, "last"))
+      JSON.stringify(makeRequest("ping", {}, 9)).replace('"ping"', '"pi\u2028ng"'),
+      JSON.stringify(makeRequest("ping", {}, "last"))
     ]
     child.stdin.write(lines.map((line) => `${line}\n`).join(""))
-    const told = new Map<unknown, { readonly error?: { readonly message: string } }>()
-    while (!told.has("last")) {
-      const { value = "" } = await answers.next()
-      const answer = JSON.parse(value)
-      told.set(answer.id, answer)
+    const responses = new Map<unknown, { readonly error?: { readonly message: string } }>()
+    while (!responses.has("last")) {
+      const { value = "" } = await lineReader.next()
+      const response = JSON.parse(value)
+      responses.set(response.id, response)
     }
     child.stdin.end()
     const { code, stderr } = await end
-    expect(told.get("buy")?.error?.message).toBe("Parse error: Repeated member: limit") // the later of the two refusals
-    expect(told.get(9)?.error?.message).toBe("Method not found")
+    expect(responses.get("buy")?.error?.message).toBe("Parse error: Repeated member: limit") // the later of the two refusals
+    expect(responses.get(9)?.error?.message).toBe("Method not found")
     expect(stderr.match(/A line on stdin was ignored: [^"]*/g)).toEqual(
       [
         "a member is named __proto__",
@@ -120,37 +122,43 @@ describe("larder-serve mcp", () => {
       ].map((problem) => `A line on stdin was ignored: ${problem}`)
     )
     expect([code, stderr.trim().split("\n").length]).toEqual([0, 4])
-    expect((await statement(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
+    expect((await listEntries(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
   })
 
-  it("answers fifty calls at once, also when its stdin is closed right after them, and warns of nothing", async () => {
+  it("completes fifty concurrent calls, even if its stdin is closed right after them, without warnings", async () => {
     const { account_id, key } = await createKey(api.home())
-    const { child, end } = bareProgram(key)
+    const { child, end } = startProgram(key)
     const calls = Array.from({ length: 50 }, (_, id) =>
-      request("tools/call", { name: "search_branded_foods", arguments: { limit: 20 } }, id + 1)
+      makeRequest("tools/call", { name: "search_branded_foods", arguments: { limit: 20 } }, id + 1)
     )
-    const messages = [initialize, ...calls, request("ping", {}, "last")]
-    child.stdin.end(messages.map((message) => JSON.stringify(message)).join("\n")) // the last line has no end
+    const messages = [initialize, ...calls, makeRequest("ping", {}, "last")]
+    child.stdin.end(messages.map((message) => JSON.stringify(message)).join("\n")) // the last line has no line break
     const { code, stderr, stdout } = await end
     expect([code, stderr]).toEqual([0, ""])
-    const answers = stdout
+    const responses = stdout
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line))
-    expect(new Set(answers.map(({ id }) => id))).toEqual(new Set(messages.map(({ id }) => id)))
-    const results = answers.flatMap(({ id, result }) => (id > 0 ? [told(result)] : []))
+    expect(new Set(responses.map(({ id }) => id))).toEqual(new Set(messages.map(({ id }) => id)))
+    const results = responses.flatMap(({ id, result }) => (id > 0 ? [readResult(result)] : []))
     expect(results.map(({ isError }) => isError)).toEqual(calls.map(() => false))
-    for (const result of results) witness(api.client().charges, "search_branded_foods", result)
-    expect((await statement(api.home(), account_id)).filter(({ type }) => type === "charge")).toHaveLength(50)
+    for (const result of results) checkAndRecord(api.client().charges, "search_branded_foods", result)
+    expect((await listEntries(api.home(), account_id)).filter(({ type }) => type === "charge")).toHaveLength(50)
   })
 
   it("reports a wrong key and a wrong address", async () => {
-    const wrong = await connected(overStdio(api.server().api, `svc_data_${"a".repeat(64)}`).transport, "legacy")
+    const wrong = await connectClient(
+      makeStdioTransport(api.server().api, `svc_data_${"a".repeat(64)}`).transport,
+      "legacy"
+    )
     await expect(wrong.listTools()).rejects.toThrow("Unknown or revoked API key")
     const refused = await call(wrong, "search_stores")
-    expect([errorIn(refused), refused.code]).toEqual(["unauthorized: Unknown or revoked API key", "unknown_key"])
+    expect([formatError(refused), refused.code]).toEqual(["unauthorized: Unknown or revoked API key", "unknown_key"])
     await wrong.close()
-    const elsewhere = await connected(overStdio(`${api.server().api}/v1`, api.key().key).transport, "legacy")
+    const elsewhere = await connectClient(
+      makeStdioTransport(`${api.server().api}/v1`, api.key().key).transport,
+      "legacy"
+    )
     await expect(elsewhere.listTools()).rejects.toThrow("Is it the address of the API?")
     await expect(elsewhere.callTool({ name: "get_store", arguments: { id: "x" } })).rejects.toThrow(
       "Is it the address of the API?"

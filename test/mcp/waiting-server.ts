@@ -1,13 +1,13 @@
 /**
- * A server whose one tool waits until the test lets it go, over a real ledger in a folder of its own, and a key that may
- * call it: for calls whose client goes away while they are read.
+ * A server with one tool, whose read waits until the test finishes it, with a real ledger in a temporary folder and a
+ * valid key: for calls whose client disconnects while they are read.
  */
 
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { getCommodityPrices } from "@larder/schemas"
-import { listen, makeApi, makeMeters, makePipeline, makeTurns, route } from "@larder/serve/api"
+import { listen, makeApi, makeLimiter, makeMeters, makePipeline, route } from "@larder/serve/api"
 import { openEmbeddedLedger } from "@larder/serve/ledger"
 import { makeAssistants } from "@larder/serve/mcp"
 import { Deferred, Effect, Stream } from "effect"
@@ -19,7 +19,7 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-export const waitingServer = Effect.gen(function* () {
+export const startWaitingServer = Effect.gen(function* () {
   const ledger = yield* openEmbeddedLedger(yield* temporaryFolder)
   const { id: account_id } = yield* ledger.administration.createAccount({ name: "A" })
   const { key } = yield* ledger.administration.createKey({
@@ -29,37 +29,40 @@ export const waitingServer = Effect.gen(function* () {
     budget_credits: 5_000
   })
   const reading = yield* Deferred.make<void>()
-  const go = yield* Deferred.make<void>()
+  const finish = yield* Deferred.make<void>()
   const statuses: Array<number> = []
-  const answered = yield* Deferred.make<void>()
-  const report = () => expect.unreachable("the operator is told of nothing")
-  const turns = makeTurns()
+  const responded = yield* Deferred.make<void>()
+  const report = () => expect.unreachable("the operator is readResult of nothing")
+  const limiter = makeLimiter()
   const pipeline = makePipeline({
     ledger,
     live: liveAndEmpty,
-    turns,
+    limiter,
     meters: makeMeters(),
     now: Date.now,
     publicUrl: undefined,
     run: Effect.runPromiseExit,
-    onAnswer: ({ status }) => {
+    onResponse: ({ status }) => {
       statuses.push(status)
-      Deferred.doneUnsafe(answered, Effect.void)
+      Deferred.doneUnsafe(responded, Effect.void)
     },
     report
   })
-  const waits = Effect.as(Effect.andThen(Deferred.succeed(reading, undefined), Deferred.await(go)), '{"data":[]}')
-  const routes = [route(getCommodityPrices, { read: () => waits })]
-  const about = { pipeline, routes, turns, report, version: "1" }
+  const waitForTest = Effect.as(
+    Effect.andThen(Deferred.succeed(reading, undefined), Deferred.await(finish)),
+    '{"data":[]}'
+  )
+  const routes = [route(getCommodityPrices, { read: () => waitForTest })]
+  const common = { pipeline, routes, limiter, report, version: "1" }
   const assistants = makeAssistants({
-    ...about,
+    ...common,
     ledger,
     dataHeaders: () => ({}),
     publicUrl: undefined,
     origins: new Set()
   })
   const app = makeApi({
-    ...about,
+    ...common,
     assistants,
     docs: () => {},
     dataHost: undefined,
@@ -72,13 +75,12 @@ export const waitingServer = Effect.gen(function* () {
   return {
     url,
     key,
-    /** The tool is being read. */
+    /** Completes when the tool is being read. */
     reading: Deferred.await(reading),
-    /** Lets it go. */
-    go: Deferred.succeed(go, undefined),
-    answered: Deferred.await(answered),
+    finishRead: Deferred.succeed(finish, undefined),
+    responded: Deferred.await(responded),
     statuses,
-    /** Their number, as the ledger has them. */
+    /** The number of charges in the ledger. */
     charges: Stream.runCollect(ledger.administration.entriesOf(account_id)).pipe(
       Effect.map((entries) => entries.filter(({ type }) => type === "charge").length),
       Effect.orDie

@@ -1,17 +1,18 @@
 /**
- * `node test/openapi/record.ts` records what the document promises now, in `promised.json`. What would break clients is
- * recorded only with a note of a new version.
+ * `node test/openapi/record.ts` records the document's present promises in `promised.json`. A change that breaks
+ * clients is recorded only with a note of a new version.
  */
 
 import { openApi, versions } from "@larder/schemas"
-import { broken } from "./broken.ts"
-import { promised, recordPromises, withoutNote } from "./promised.ts"
-import { promisesOf } from "./promises.ts"
+import { findBreaks } from "./breaks.ts"
+import { explainBreaks, readPromised, writePromised } from "./promised.ts"
+import { readPromises } from "./promises.ts"
 
-const now = promisesOf(openApi())
-const refused = withoutNote(broken(promised(), now), promised().version, versions)
-if (refused === undefined) recordPromises(now)
+const promised = readPromised()
+const now = readPromises(openApi())
+const problem = explainBreaks(findBreaks(promised, now), promised.version, versions)
+if (problem === undefined) writePromised(now)
 else {
-  console.error(refused)
+  console.error(problem)
   process.exitCode = 1
 }

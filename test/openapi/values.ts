@@ -1,10 +1,13 @@
 /**
- * What a JSON schema lets a value be, laid flat: types, values and bounds, whatever the schema is put together from. A
- * keyword that nobody compares is an error, so that no promise gets lost unseen.
+ * The values that a JSON schema allows, flattened: types, values and bounds, however the schema is composed. A keyword
+ * that is not compared is an error, so that no promise is missed.
  */
-import type { OpenApiDocument, SchemaObject } from "@larder/schemas"
+import type { OpenApiDocument } from "@larder/schemas"
+import type { JsonSchema } from "effect"
 
-/** What a value may be. Bounds and forms that are absent do not exist. */
+export type SchemaObject = JsonSchema.JsonSchema
+
+/** The allowed values. An absent bound or form means that there is none. */
 export interface Value {
   readonly types: ReadonlyArray<string>
   readonly values?: ReadonlyArray<unknown>
@@ -18,87 +21,87 @@ export interface Value {
   readonly maxItems?: number
 }
 
-export const sorted = (texts: Iterable<string>) => [...new Set(texts)].toSorted()
+export const sortUnique = (texts: Iterable<string>) => [...new Set(texts)].toSorted()
 
-/** Members that promise nothing. The default of a parameter is a promise, and is kept apart. */
+/** Members that promise nothing. The default of a parameter is a promise, and is read separately. */
 const texts = ["$comment", "default", "deprecated", "description", "example", "examples", "title"]
 
-/** Throws where a part of the document has a member whose change nobody would see. */
-export const hasNothingBut = (members: ReadonlyArray<string>, node: object, where: string): void => {
+/** Throws if a part of the document has a member that is not compared: a change of it would not be noticed. */
+export const rejectOtherMembers = (members: ReadonlyArray<string>, node: object, where: string): void => {
   const others = Object.keys(node).filter((name) => ![...members, ...texts].includes(name))
   if (others.length === 0) return
-  throw new Error(`${where} has ${others.join(", ")}, which test/openapi compares nowhere: a change would go unseen.`)
+  throw new Error(`${where} has ${others.join(", ")}, which test/openapi does not compare: add it there.`)
 }
 
-/** What a reference points to. */
-const referred = (document: OpenApiDocument, reference: unknown): unknown =>
+const findReferenced = (document: OpenApiDocument, reference: unknown): unknown =>
   String(reference)
     .slice("#/".length)
     .split("/")
-    .reduce<unknown>((inside, name) => Object(inside)[name], document)
+    .reduce<unknown>((node, name) => Object(node)[name], document)
 
-/** The end of a chain of references. */
-export const resolved = <A extends object>(document: OpenApiDocument, node: A): A =>
-  "$ref" in node ? resolved(document, referred(document, node.$ref) as A) : node // it has the kind of what it stands for
+/** Follows references to the end. */
+export const dereference = <A extends object>(document: OpenApiDocument, node: A): A =>
+  "$ref" in node ? dereference(document, findReferenced(document, node.$ref) as A) : node // of the same kind
 
-const highest = (bounds: ReadonlyArray<unknown>) => Math.max(...bounds.map(Number))
-const lowest = (bounds: ReadonlyArray<unknown>) => Math.min(...bounds.map(Number))
-const oneOf = (forms: ReadonlyArray<unknown>) => sorted(forms.map(String)).join("|")
+const findHighest = (bounds: ReadonlyArray<unknown>) => Math.max(...bounds.map(Number))
+const findLowest = (bounds: ReadonlyArray<unknown>) => Math.min(...bounds.map(Number))
+const joinForms = (forms: ReadonlyArray<unknown>) => sortUnique(forms.map(String)).join("|")
 
-/** Limits, the types that they are about, and what holds for all where several alternatives have them. */
+/** Each limit with the types that it restricts, and how the limits of several alternatives are combined. */
 const limits = [
-  ["format", ["string", "number"], oneOf],
-  ["pattern", ["string"], oneOf],
-  ["minimum", ["integer", "number"], lowest],
-  ["maximum", ["integer", "number"], highest],
-  ["minLength", ["string"], lowest],
-  ["maxLength", ["string"], highest],
-  ["minItems", ["array"], lowest],
-  ["maxItems", ["array"], highest]
+  ["format", ["string", "number"], joinForms],
+  ["pattern", ["string"], joinForms],
+  ["minimum", ["integer", "number"], findLowest],
+  ["maximum", ["integer", "number"], findHighest],
+  ["minLength", ["string"], findLowest],
+  ["maxLength", ["string"], findHighest],
+  ["minItems", ["array"], findLowest],
+  ["maxItems", ["array"], findHighest]
 ] as const
 
-const ofValues = ["type", "enum", ...limits.map(([name]) => name)]
-const ofStructure = ["additionalProperties", "items", "properties", "required"]
+const valueKeywords = ["type", "enum", ...limits.map(([name]) => name)]
+const structureKeywords = ["additionalProperties", "items", "properties", "required"]
 
-/** `anyOf` laid flat: each alternative without further ones. */
-export const alternatives = (
+/** All alternatives of a schema; nested `anyOf` and references are resolved. */
+export const listAlternatives = (
   document: OpenApiDocument,
   schema: SchemaObject,
   where: string
 ): ReadonlyArray<SchemaObject> => {
   const { $ref, anyOf } = schema
   if ($ref !== undefined || Array.isArray(anyOf)) {
-    hasNothingBut([$ref === undefined ? "anyOf" : "$ref"], schema, where)
-    const given = $ref === undefined && Array.isArray(anyOf) ? anyOf : [referred(document, $ref)]
-    return given.flatMap((alternative: SchemaObject) => alternatives(document, alternative, where))
+    rejectOtherMembers([$ref === undefined ? "anyOf" : "$ref"], schema, where)
+    const alternatives = $ref === undefined && Array.isArray(anyOf) ? anyOf : [findReferenced(document, $ref)]
+    return alternatives.flatMap((alternative: SchemaObject) => listAlternatives(document, alternative, where))
   }
-  hasNothingBut([...ofValues, ...ofStructure], schema, where)
-  if (schema.type === undefined) throw new Error(`${where} has no type: it promises nothing.`)
+  rejectOtherMembers([...valueKeywords, ...structureKeywords], schema, where)
+  if (schema.type === undefined) throw new Error(`${where} has no type, so it promises nothing.`)
   return [schema]
 }
 
-export const typesOf = ({ type }: SchemaObject): ReadonlyArray<string> => (Array.isArray(type) ? type : [String(type)])
+export const listTypes = ({ type }: SchemaObject): ReadonlyArray<string> =>
+  Array.isArray(type) ? type : [String(type)]
 
-/** A limit holds where every alternative that it could be about has it. Null has no limits. */
-export const whatIs = (given: ReadonlyArray<SchemaObject>): Value => {
-  const solid = given.filter((schema) => String(typesOf(schema)) !== "null")
-  const enums = solid.flatMap((schema) => (Array.isArray(schema.enum) ? [schema.enum] : []))
-  const isClosed = solid.length > 0 && enums.length === solid.length
-  const held = limits.flatMap(([name, types, ofAll]) => {
-    const limited = solid.filter((schema) => types.some((type) => typesOf(schema).includes(type)))
+/** A limit applies if every alternative that it could restrict has it. Null has no limits. */
+export const combineAlternatives = (alternatives: ReadonlyArray<SchemaObject>): Value => {
+  const notNull = alternatives.filter((schema) => String(listTypes(schema)) !== "null")
+  const enums = notNull.flatMap((schema) => (Array.isArray(schema.enum) ? [schema.enum] : []))
+  const isClosed = notNull.length > 0 && enums.length === notNull.length
+  const common = limits.flatMap(([name, types, combine]) => {
+    const limited = notNull.filter((schema) => types.some((type) => listTypes(schema).includes(type)))
     if (limited.length === 0 || limited.some((schema) => schema[name] === undefined)) return []
-    return [[name, ofAll(limited.map((schema) => schema[name]))]]
+    return [[name, combine(limited.map((schema) => schema[name]))]]
   })
   return {
-    types: sorted(given.flatMap(typesOf)),
+    types: sortUnique(alternatives.flatMap(listTypes)),
     ...(isClosed && { values: [...new Set(enums.flat())] }),
-    ...Object.fromEntries(held)
+    ...Object.fromEntries(common)
   }
 }
 
-/** A value that has no parts: of a parameter or a header. */
-export const plainValue = (document: OpenApiDocument, schema: SchemaObject, where: string): Value => {
-  const all = alternatives(document, schema, where)
-  for (const alternative of all) hasNothingBut(ofValues, alternative, where)
-  return whatIs(all)
+/** The value of a parameter or header, which has no parts. */
+export const readScalar = (document: OpenApiDocument, schema: SchemaObject, where: string): Value => {
+  const alternatives = listAlternatives(document, schema, where)
+  for (const alternative of alternatives) rejectOtherMembers(valueKeywords, alternative, where)
+  return combineAlternatives(alternatives)
 }

@@ -1,6 +1,6 @@
 /** A real server that charges through Stripe, with Stripe on this machine: from the form to the credits. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { operate } from "../support/api/operator.ts"
+import { administer } from "../support/api/operator.ts"
 import { servedConsoleAlone } from "../support/console/served-console.ts"
 import type { Environment } from "../support/programs.ts"
 import { type StripeHost, signatureOf, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
@@ -22,7 +22,7 @@ const served = servedConsoleAlone({ environment: settings({ LARDER_STRIPE_WEBHOO
 const withoutSecret = servedConsoleAlone({ environment: settings() })
 
 const balanceOf = async (account_id: string, { home } = served) =>
-  (await operate(home(), (ledger) => ledger.account({ account_id }))).balance_credits
+  (await administer(home(), (ledger) => ledger.account({ account_id }))).balance_credits
 
 /** As far as the payment page. */
 const begin = async ({ signedIn } = served) => {

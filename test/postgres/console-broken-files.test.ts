@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest"
 import { breakableWire } from "../ledger/breakable-wire.ts"
 import { connected } from "../ledger/outage.ts"
-import { operateIn } from "../support/api/operator.ts"
+import { setLedgerUrl } from "../support/api/operator.ts"
 import { servedConsoleAlone } from "../support/console/served-console.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
@@ -12,7 +12,7 @@ import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
 const database = await newDatabase(inject("postgresUrl"))
 const wire = await breakableWire(database)
 const site = servedConsoleAlone({ environment: { LARDER_LEDGER_URL: wire.url } })
-beforeAll(() => operateIn(site.home(), database))
+beforeAll(() => setLedgerUrl(site.home(), database))
 afterAll(() => wire.close())
 
 const told = "a download of the console was cut off"

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { breakableWire } from "../ledger/breakable-wire.ts"
 import { connected } from "../ledger/outage.ts"
-import { operateIn } from "../support/api/operator.ts"
+import { setLedgerUrl } from "../support/api/operator.ts"
 import type { Seen } from "../support/console/browser.ts"
 import { keyIn, password, servedConsoleAlone } from "../support/console/served-console.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
@@ -13,7 +13,7 @@ import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
 const database = await newDatabase(inject("postgresUrl"))
 const wire = await breakableWire(database)
 const site = servedConsoleAlone({ environment: { LARDER_LEDGER_URL: wire.url } })
-beforeAll(() => operateIn(site.home(), database))
+beforeAll(() => setLedgerUrl(site.home(), database))
 afterAll(() => wire.close())
 
 type Person = Awaited<ReturnType<typeof site.signedIn>> & { readonly link: string }

@@ -4,8 +4,8 @@ import Papa from "papaparse"
 import { describe, expect, it } from "vitest"
 import { carriedIn, newKey } from "../console/key-forms.ts"
 import { refundCharge } from "../ledger/shared-ledger.ts"
-import { ask } from "../support/api/client.ts"
-import { operate } from "../support/api/operator.ts"
+import { sendOnce } from "../support/api/client.ts"
+import { administer } from "../support/api/operator.ts"
 import { keyIn, servedConsole } from "../support/console/served-console.ts"
 import { copyKeys } from "./copied-keys.ts"
 
@@ -20,8 +20,8 @@ describe("the file of usage", () => {
       const { data } = Papa.parse<Record<string, string>>(text, { header: true, skipEmptyLines: true })
       return data.map(({ endpoint }) => endpoint)
     }
-    await ask(site.api(), "/v1/commodities?commodity=butter", { key })
-    const { headers } = await ask(site.api(), "/v1/stores", { key })
+    await sendOnce(site.api(), "/v1/commodities?commodity=butter", { key })
+    const { headers } = await sendOnce(site.api(), "/v1/stores", { key })
     expect(await endpoints()).toEqual(["/v1/commodities", "/v1/stores"])
     const url = site.environment().LARDER_LEDGER_URL ?? ""
     await Effect.runPromise(refundCharge(url, String(headers["x-request-id"])))
@@ -39,7 +39,7 @@ describe("the 1,001st key of an account", () => {
     expect(seen.status).toBe(422)
     expect(seen.text).toContain("No key was created: the account already has 1,000 keys that are not revoked")
     expect(seen.text).toContain(`value="${newKey.name}"`)
-    const [one] = await operate(site.home(), ({ listKeys }) => listKeys({ account_id: account.id }))
+    const [one] = await administer(site.home(), ({ listKeys }) => listKeys({ account_id: account.id }))
     await browser.post(`/keys/${one?.id}/revoke`, {})
     expect(keyIn((await browser.post("/keys/new", form)).text)).toBeDefined()
   })

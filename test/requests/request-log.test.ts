@@ -1,4 +1,4 @@
-/** The log of requests, on both databases. */
+/** The request log, on both databases. */
 
 import { assert, describe, it } from "@effect/vitest"
 import {
@@ -6,9 +6,9 @@ import {
   gatherCalls,
   layerRequestLog,
   maxKeptCalls,
-  type NotedRequest,
   pruneRequests,
   RequestLog,
+  type RequestRecord,
   writeRequests
 } from "@larder/serve/persistence"
 import { Effect, Layer } from "effect"
@@ -16,8 +16,8 @@ import { consolePlaceNames, consolePlaces } from "../support/serve/console-datab
 
 const started = Date.parse("2026-10-31T23:59:59.990Z")
 
-/** The n-th call, ten milliseconds after the one before. */
-const call = (number: number, stated: Partial<NotedRequest> = {}): NotedRequest => ({
+/** The n-th call, ten milliseconds after the previous one. */
+const call = (number: number, stated: Partial<RequestRecord> = {}): RequestRecord => ({
   id: `req_${String(number).padStart(6, "0")}`,
   account_id: "acct_a",
   key_id: "key_a",
@@ -28,15 +28,15 @@ const call = (number: number, stated: Partial<NotedRequest> = {}): NotedRequest 
   occurred_at: new Date(started + 10 * number).toISOString(),
   ...stated
 })
-const gathered = (calls: ReadonlyArray<NotedRequest>) => {
+const gather = (calls: ReadonlyArray<RequestRecord>) => {
   const gathering = gatherCalls(maxKeptCalls)
-  for (const one of calls) gathering.add(one)
+  for (const call of calls) gathering.add(call)
   return gathering.take()
 }
 const refused = { status: 402, credits: 0, key_id: "key_b" }
 const days = { from: "2026-10-31", to: "2026-11-30" }
 
-const logIn =
+const useLog =
   (name: (typeof consolePlaceNames)[number]) =>
   <A, E>(work: Effect.Effect<A, E, RequestLog | ConsoleDatabase>) =>
     Effect.gen(function* () {
@@ -45,72 +45,74 @@ const logIn =
     }).pipe(Effect.scoped)
 
 describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
-  const at = logIn(name)
+  const withLog = useLog(name)
 
-  it.live("returns the noted calls, newest first, by key, endpoint, status and id", () =>
-    at(
+  it.live("returns the recorded calls, newest first, by key, endpoint, status and id", () =>
+    withLog(
       Effect.gen(function* () {
         const log = yield* RequestLog
-        const tooPoor = call(2, refused)
+        const unpaid = call(2, refused)
         const prices = call(3, { endpoint: "/v1/commodities/prices", credits: 10 })
         const foreign = call(4, { account_id: "acct_b", key_id: "key_c" })
-        const own = [prices, tooPoor, call(1)]
-        for (const request of [call(1), tooPoor, prices, foreign]) log.note(request)
-        const ask = { account_id: "acct_a", limit: 100 }
-        assert.deepStrictEqual(yield* log.latest(ask), own)
-        assert.deepStrictEqual(yield* log.latest({ ...ask, key_id: "key_b" }), [tooPoor])
-        assert.deepStrictEqual(yield* log.latest({ ...ask, key_id: "key_c" }), [])
-        assert.deepStrictEqual(yield* log.latest({ ...ask, status: 402 }), [tooPoor])
-        assert.deepStrictEqual(yield* log.latest({ ...ask, endpoint: "/v1/commodities/prices", status: 200 }), [prices])
-        assert.deepStrictEqual(yield* log.latest({ ...ask, id: tooPoor.id }), [tooPoor])
-        assert.deepStrictEqual(yield* log.latest({ ...ask, id: foreign.id }), [])
+        const own = [prices, unpaid, call(1)]
+        for (const request of [call(1), unpaid, prices, foreign]) log.record(request)
+        const query = { account_id: "acct_a", limit: 100 }
+        assert.deepStrictEqual(yield* log.latest(query), own)
+        assert.deepStrictEqual(yield* log.latest({ ...query, key_id: "key_b" }), [unpaid])
+        assert.deepStrictEqual(yield* log.latest({ ...query, key_id: "key_c" }), [])
+        assert.deepStrictEqual(yield* log.latest({ ...query, status: 402 }), [unpaid])
+        assert.deepStrictEqual(yield* log.latest({ ...query, endpoint: "/v1/commodities/prices", status: 200 }), [
+          prices
+        ])
+        assert.deepStrictEqual(yield* log.latest({ ...query, id: unpaid.id }), [unpaid])
+        assert.deepStrictEqual(yield* log.latest({ ...query, id: foreign.id }), [])
         assert.strictEqual(log.dropped(), 0)
       })
     )
   )
 
-  it.live("gives the last use of a key as a moment while the call is kept, then as a day, then not at all", () =>
-    at(
+  it.live("returns the last use of a key as a time while the call is kept, then as a day, then not at all", () =>
+    withLog(
       Effect.gen(function* () {
         const log = yield* RequestLog
         const database = yield* ConsoleDatabase
         const old = { key_id: "key_old", occurred_at: "2026-08-04T12:00:00.000Z" }
         const older = { key_id: "key_older", occurred_at: "2026-08-01T12:00:00.000Z" }
-        for (const request of [call(1), call(2), call(3, refused)]) log.note(request)
-        for (const request of [call(4, old), call(5, older), call(6, { account_id: "acct_b" })]) log.note(request)
+        for (const request of [call(1), call(2), call(3, refused)]) log.record(request)
+        for (const request of [call(4, old), call(5, older), call(6, { account_id: "acct_b" })]) log.record(request)
         const keys = ["key_a", "key_b", "key_old", "key_older", "key_never"]
-        const asked = { account_id: "acct_a", keys, today: "2026-11-01" }
-        const maxKeptCalls = [
+        const query = { account_id: "acct_a", keys, today: "2026-11-01" }
+        const expected = [
           ["key_a", call(2).occurred_at],
           ["key_b", call(3).occurred_at],
           ["key_old", old.occurred_at],
           ["key_older", older.occurred_at]
         ]
-        assert.deepStrictEqual([...(yield* log.lastUses(asked))].sort(), maxKeptCalls)
+        assert.deepStrictEqual([...(yield* log.lastUses(query))].sort(), expected)
         yield* database.run("delete from console.request where occurred_at < $1", [call(3).occurred_at])
-        const left = [["key_a", "2026-11-01"], maxKeptCalls[1], ["key_old", "2026-08-04"]]
-        assert.deepStrictEqual([...(yield* log.lastUses(asked))].sort(), left)
-        assert.deepStrictEqual([...(yield* log.lastUses({ ...asked, account_id: "acct_none" }))], [])
+        const remaining = [["key_a", "2026-11-01"], expected[1], ["key_old", "2026-08-04"]]
+        assert.deepStrictEqual([...(yield* log.lastUses(query))].sort(), remaining)
+        assert.deepStrictEqual([...(yield* log.lastUses({ ...query, account_id: "acct_none" }))], [])
       })
     )
   )
 
   it.live("returns each call once over all pages, even if calls share a millisecond", () =>
-    at(
+    withLog(
       Effect.gen(function* () {
         const log = yield* RequestLog
-        const noted = Array.from({ length: 25 }, (_, index) =>
+        const recorded = Array.from({ length: 25 }, (_, index) =>
           call(index, { occurred_at: call(index >> 2).occurred_at })
         )
-        noted.forEach(log.note)
-        const paged: Array<NotedRequest> = []
+        recorded.forEach(log.record)
+        const paged: Array<RequestRecord> = []
         for (;;) {
           const before = paged.at(-1)
           const page = yield* log.latest({ account_id: "acct_a", limit: 4, ...(before !== undefined && { before }) })
           if (page.length === 0) break
           paged.push(...page)
         }
-        assert.deepStrictEqual(paged, noted.toReversed())
+        assert.deepStrictEqual(paged, recorded.toReversed())
       })
     )
   )
@@ -120,16 +122,16 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
       const { layer } = yield* consolePlaces[name]
       const opened = layerRequestLog.pipe(Layer.provide(Layer.fresh(layer)), Layer.fresh)
       const first = RequestLog.use((log) =>
-        Effect.sync(() => [call(0), call(1), call(2), call(2, refused)].forEach(log.note))
+        Effect.sync(() => [call(0), call(1), call(2), call(2, refused)].forEach(log.record))
       )
       yield* Effect.provide(first, opened) // what was not written yet is written at the end
       const counted = yield* Effect.provide(
         Effect.gen(function* () {
           const log = yield* RequestLog
-          log.note(call(3))
+          log.record(call(3))
           yield* log.latest({ account_id: "acct_a", limit: 1 })
-          log.note(call(4, { account_id: "acct_b" }))
-          log.note(call(5))
+          log.record(call(4, { account_id: "acct_b" }))
+          log.record(call(5))
           return {
             all: yield* log.statuses({ account_id: "acct_a", ...days }),
             byStatus: yield* log.byStatus({ account_id: "acct_a", ...days }),
@@ -168,16 +170,16 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
   )
 
   it.live("adds up the calls of a key over any period, as they were counted on each day", () =>
-    at(
+    withLog(
       Effect.gen(function* () {
         const log = yield* RequestLog
         const noon = (day: number) => new Date(Date.UTC(2026, 0, day, 12)).toISOString()
         const dayOf = (day: number) => noon(day).slice(0, 10)
         for (let day = 1; day <= 120; day++) {
           const request = { occurred_at: noon(day), endpoint: day % 3 === 0 ? "/v1/commodities/prices" : "/v1/stores" }
-          for (let count = 0; count < 1 + (day % 5); count++) log.note(call(day, request))
-          log.note(call(day, { ...request, ...refused }))
-          if (day === 50) log.note(call(day, { ...request, status: 402, credits: 0 }))
+          for (let count = 0; count < 1 + (day % 5); count++) log.record(call(day, request))
+          log.record(call(day, { ...request, ...refused }))
+          if (day === 50) log.record(call(day, { ...request, status: 402, credits: 0 }))
         }
         for (const [from, to] of [
           [1, 120],
@@ -194,15 +196,15 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
           [121, 130]
         ] as const) {
           for (const endpoint of [undefined, "/v1/stores"]) {
-            const asked = { account_id: "acct_a", key_id: "key_a", ...(endpoint !== undefined && { endpoint }) }
+            const query = { account_id: "acct_a", key_id: "key_a", ...(endpoint !== undefined && { endpoint }) }
             const period = { from: dayOf(from), to: dayOf(to) }
             const counted = new Map<number, number>()
-            for (const { calls, status } of yield* log.statuses({ ...asked, ...period })) {
+            for (const { calls, status } of yield* log.statuses({ ...query, ...period })) {
               counted.set(status, (counted.get(status) ?? 0) + calls)
             }
             const expected = [...counted].map(([status, calls]) => ({ status, calls }))
             assert.deepStrictEqual(
-              yield* log.byStatus({ ...asked, ...period }),
+              yield* log.byStatus({ ...query, ...period }),
               expected.toSorted((a, b) => a.status - b.status)
             )
           }
@@ -212,7 +214,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
   )
 
   it.live("adds up more calls than fit into 31 bits", () =>
-    at(
+    withLog(
       Effect.gen(function* () {
         const log = yield* RequestLog
         const { run } = yield* ConsoleDatabase
@@ -221,34 +223,34 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
           yield* run(`insert into console.usage_of_status values ($1, 'acct_a', 'key_a', ${calls})`, [day])
           yield* run(`insert into console.status_of_endpoint values ('acct_a', $1, ${calls})`, [day])
         }
-        log.note(call(3))
-        const asked = { account_id: "acct_a", from: "2026-10-01", to: "2026-11-30" }
+        log.record(call(3))
+        const query = { account_id: "acct_a", from: "2026-10-01", to: "2026-11-30" }
         const all = [{ status: 200, calls: 4_000_000_001 }]
-        assert.deepStrictEqual(yield* log.byStatus(asked), all)
-        assert.deepStrictEqual(yield* log.byStatus({ ...asked, key_id: "key_a" }), all)
+        assert.deepStrictEqual(yield* log.byStatus(query), all)
+        assert.deepStrictEqual(yield* log.byStatus({ ...query, key_id: "key_a" }), all)
       })
     )
   )
 
   it.live("writes a call on its own", () =>
-    at(
+    withLog(
       Effect.gen(function* () {
         const log = yield* RequestLog
         const { run } = yield* ConsoleDatabase
-        log.note(call(1))
+        log.record(call(1))
         while ((yield* run("select id from console.request")) === 0) yield* Effect.sleep("20 millis")
       })
     )
   )
 
   it.live("keeps the latest calls of each account, and counts all of them", () =>
-    at(
+    withLog(
       Effect.gen(function* () {
         const log = yield* RequestLog
         const database = yield* ConsoleDatabase
         const many = Array.from({ length: maxKeptCalls + 500 }, (_, index) => call(index))
-        yield* writeRequests(database, gathered(many.slice(0, 300)))
-        yield* writeRequests(database, gathered([...many.slice(300), call(1, { account_id: "acct_b" })]))
+        yield* writeRequests(database, gather(many.slice(0, 300)))
+        yield* writeRequests(database, gather([...many.slice(300), call(1, { account_id: "acct_b" })]))
         yield* pruneRequests(database, "acct_a")
         assert.strictEqual(
           yield* database.run("select id from console.request where account_id = 'acct_a'"),
@@ -267,17 +269,17 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
   )
 
   it.live("drops and counts calls that cannot be written, and works again afterwards", () =>
-    at(
+    withLog(
       Effect.gen(function* () {
         const log = yield* RequestLog
         const { run } = yield* ConsoleDatabase
         yield* run("alter table console.request rename to gone")
-        log.note(call(1))
-        log.note(call(2))
+        log.record(call(1))
+        log.record(call(2))
         yield* log.statuses({ account_id: "acct_a", ...days })
         assert.strictEqual(log.dropped(), 2)
         yield* run("alter table console.gone rename to request")
-        log.note(call(3))
+        log.record(call(3))
         assert.deepStrictEqual(yield* log.latest({ account_id: "acct_a", limit: 5 }), [call(3)])
         assert.strictEqual(log.dropped(), 2)
       })
@@ -287,20 +289,20 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
 
 describe("the log of requests", () => {
   it.live("drops calls beyond what it may hold, and counts them", () =>
-    logIn("PostgreSQL")(
+    useLog("PostgreSQL")(
       Effect.gen(function* () {
         const log = yield* RequestLog
         const key_id = "k".repeat(1_000)
-        const noted = 40_000
-        for (let number = 0; number < noted; number++)
-          log.note(call(number, { account_id: `acct_${number % 40}`, key_id }))
-        const held = noted - log.dropped()
+        const recorded = 40_000
+        for (let number = 0; number < recorded; number++)
+          log.record(call(number, { account_id: `acct_${number % 40}`, key_id }))
+        const held = recorded - log.dropped()
         assert.isAbove(held, 20_000)
-        assert.isBelow(held, noted)
+        assert.isBelow(held, recorded)
         const [newest] = yield* log.latest({ account_id: `acct_${(held - 1) % 40}`, limit: 1 })
         assert.strictEqual(newest?.id, call(held - 1).id)
-        for (let number = 0; number < noted; number++) log.note(call(number))
-        assert.strictEqual(log.dropped(), noted - held) // of one account the latest suffice
+        for (let number = 0; number < recorded; number++) log.record(call(number))
+        assert.strictEqual(log.dropped(), recorded - held) // of one account the latest suffice
       })
     )
   )
@@ -315,7 +317,7 @@ describe("the log of requests of two servers over one PostgreSQL", () => {
           const log = yield* RequestLog
           for (let batch = 0; batch < 20; batch++) {
             for (let part = 0; part < 10; part++)
-              log.note(call(2 * (10 * batch + part) + number, { key_id: `key_${part}` }))
+              log.record(call(2 * (10 * batch + part) + number, { key_id: `key_${part}` }))
             yield* log.latest({ account_id: "acct_a", limit: 1 })
           }
           assert.strictEqual(log.dropped(), 0)

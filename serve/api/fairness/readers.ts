@@ -22,7 +22,7 @@ const speedOf = ({ first, newest }: Reader) => (newest.bytesRead - first.bytesRe
 
 interface ReaderOptions {
   readonly sockets: () => Iterable<Socket>
-  /** Whether unread answers have reached their memory limit. */
+  /** Whether unread responses have reached their memory limit. */
   readonly isFull: () => boolean
   readonly now: () => number
   /** Limit of connections with unread bytes. Each has at most one chunk of 16 KiB outside of its account's quota. */

@@ -6,22 +6,22 @@ it("fills its slots, then serves accounts round robin, and drops waiting callers
   const order: Array<string> = []
   const takeSlot = async (account: string, name: string, signal?: AbortSignal) => {
     if (await acquire(account, signal)) order.push(name)
-    else order.push(`${name} left`)
+    else order.push(`${name} disconnected`)
   }
-  const leaving = new AbortController()
+  const disconnecting = new AbortController()
   const all = [
     takeSlot("a", "a1"),
     takeSlot("a", "a2"),
-    takeSlot("a", "a3", leaving.signal),
+    takeSlot("a", "a3", disconnecting.signal),
     takeSlot("a", "a4"),
     takeSlot("b", "b1"),
     takeSlot("b", "b2", AbortSignal.abort())
   ]
-  leaving.abort()
-  for (let turn = 0; turn < 4; turn++) {
+  disconnecting.abort()
+  for (let iteration = 0; iteration < 4; iteration++) {
     await new Promise((resolve) => setImmediate(resolve))
     release()
   }
   await Promise.all(all)
-  expect(order).toEqual(["a1", "b2 left", "a3 left", "a2", "b1", "a4"])
+  expect(order).toEqual(["a1", "b2 disconnected", "a3 disconnected", "a2", "b1", "a4"])
 })

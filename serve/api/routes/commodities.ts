@@ -70,7 +70,7 @@ const formatMetric = (name: string, metric: MetricModel, from: string | undefine
 
 const headBytes = 120
 
-/** Names are checked before the credits are held, so a missing name is a fault and not an empty answer. */
+/** Names are checked before the credits are held, so a missing name is a fault and not an empty result. */
 const getKnown = <A>(catalog: ReadonlyMap<string, A>, name: string): A => {
   const entry = catalog.get(name)
   if (entry === undefined) throw new Error(`${name} is not in the catalog of the generation`)

@@ -28,7 +28,7 @@ const startServer = Effect.gen(function* () {
   )
   yield* serveControl(folder, administration, people)
   const server = yield* runningServer(folder)
-  if (Option.isNone(server)) return yield* Effect.die("no server answers")
+  if (Option.isNone(server)) return yield* Effect.die("no server responds")
   return { local: administration, remote: server.value.administration }
 })
 

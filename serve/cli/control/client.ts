@@ -7,18 +7,18 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import { Administration, AdministrationError, operations, ServerUnreachable } from "../../ledger/index.ts"
 import { PeopleAdministration, PeopleError, peopleOperations } from "../../people/index.ts"
-import { AnswerLine, ControlFile, controlFileIn, statement } from "./wire.ts"
+import { ControlFile, controlFileIn, ResponseLine, statement } from "./wire.ts"
 
 interface Operation<O> {
   readonly input: Schema.Codec<unknown, unknown>
   readonly output: Schema.Codec<O, unknown>
 }
 
-const decodeLine = Schema.decodeUnknownEffect(AnswerLine)
+const decodeLine = Schema.decodeUnknownEffect(ResponseLine)
 const decodeFile = Schema.decodeUnknownEffect(ControlFile)
 
 const cutOff = new ServerUnreachable({
-  problem: "The server stopped before it answered. Check what it did before you try again."
+  problem: "The server stopped before it responded. Check what it did before you try again."
 })
 const otherVersion = new ServerUnreachable({
   problem: "The running server has another version than this command. Restart it."
@@ -30,8 +30,8 @@ type Send = (
   body: unknown
 ) => Effect.Effect<HttpClientResponse.HttpClientResponse, ServerUnreachable>
 
-/** The values of an answer, as they arrive. An answer that ends without its last line was cut off, and fails. */
-const streamAnswer = <E, O>(
+/** The values of a response as they arrive. A response without its last line was cut off, and fails. */
+const streamResponse = <E, O>(
   send: Send,
   errors: Schema.Codec<E, unknown>,
   name: string,
@@ -40,7 +40,7 @@ const streamAnswer = <E, O>(
 ): Stream.Stream<O, E | ServerUnreachable> => {
   const isExpected = Schema.is(errors)
   const decodeValue = Schema.decodeUnknownEffect(output)
-  const readLine = (line: typeof AnswerLine.Type): Effect.Effect<O, E | ServerUnreachable | Schema.SchemaError> => {
+  const readLine = (line: typeof ResponseLine.Type): Effect.Effect<O, E | ServerUnreachable | Schema.SchemaError> => {
     if ("value" in line) return decodeValue(line.value)
     if ("end" in line) return Effect.fail(cutOff)
     return Effect.fail(isExpected(line.error) ? line.error : otherVersion)
@@ -66,7 +66,7 @@ type Remote<L extends Readonly<Record<string, Operation<unknown>>>, E> = {
   ) => Effect.Effect<L[N]["output"]["Type"], E | ServerUnreachable>
 }
 
-/** Each operation of a list as a function that returns the single value of the server's answer. */
+/** Each operation of a list as a function that returns the single value of the server's response. */
 const callRemotely = <L extends Readonly<Record<string, Operation<unknown>>>, E>(
   send: Send,
   list: L,
@@ -76,13 +76,13 @@ const callRemotely = <L extends Readonly<Record<string, Operation<unknown>>>, E>
     Object.entries(list).map(([name, operation]) => [
       name,
       (input: unknown) =>
-        Stream.runCollect(streamAnswer(send, errors, name, operation, input)).pipe(
+        Stream.runCollect(streamResponse(send, errors, name, operation, input)).pipe(
           Effect.flatMap(([value]) => (value === undefined ? Effect.fail(cutOff) : Effect.succeed(value)))
         )
     ])
   ) as Remote<L, E> // the schemas of each operation check its types at run time
 
-/** None if no server answers: it has not written control.json yet, or it was killed and left the file behind. */
+/** None if no server responds: it has not written control.json yet, or it was killed and left the file behind. */
 export const runningServer = Effect.fn("Control.runningServer")(function* (ledgerDirectory: string) {
   const client = yield* HttpClient.HttpClient
   const file = yield* Effect.try(() => readFileSync(controlFileIn(ledgerDirectory), "utf8")).pipe(
@@ -102,11 +102,11 @@ export const runningServer = Effect.fn("Control.runningServer")(function* (ledge
         Effect.fail(error.reason._tag === "StatusCodeError" ? otherVersion : cutOff)
       )
     )
-  const answer = yield* Effect.option(send("GET", "", undefined))
-  return Option.map(answer, () => ({
+  const response = yield* Effect.option(send("GET", "", undefined))
+  return Option.map(response, () => ({
     administration: Administration.of({
       ...callRemotely(send, operations, AdministrationError),
-      entriesOf: (account_id) => streamAnswer(send, AdministrationError, "entriesOf", statement, { account_id })
+      entriesOf: (account_id) => streamResponse(send, AdministrationError, "entriesOf", statement, { account_id })
     }),
     people: PeopleAdministration.of(callRemotely(send, peopleOperations, PeopleError))
   }))

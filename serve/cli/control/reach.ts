@@ -1,6 +1,6 @@
 /**
  * Opens the ledger for one command: in PostgreSQL if `LARDER_LEDGER_URL` is set; otherwise in its folder if no process
- * holds it, or through the server that holds it. If the holder does not answer, the command retries for a while: a
+ * holds it, or through the server that holds it. If the holder does not respond, the command retries for a while: a
  * server may be starting or stopping, or another command may be running. People are reached the same way: the process
  * that holds the ledger also holds the console's tables, so no other process opens these.
  */
@@ -69,7 +69,7 @@ export const reachLedger = Effect.fn("Ledger.reach")(function* (home: string) {
       "LedgerInUse",
       ({ file }) =>
         new ServerUnreachable({
-          problem: `${file} is in use by another process, which does not answer as larder-serve does. A server that starts on a restored ledger sums it up first, which takes about ten seconds per million entries: try again later. If it is not such a server, stop the process.`
+          problem: `${file} is in use by another process, which does not respond like larder-serve. A server that starts on a restored ledger sums it up first, which takes about ten seconds per million entries: try again later. If it is not such a server, stop the process.`
         })
     )
   )

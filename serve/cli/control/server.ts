@@ -1,7 +1,7 @@
 /**
  * The control channel, through which administrative commands reach the server that holds the ledger. It listens on a
- * loopback port that the operating system chooses. While the server runs, `$LARDER_HOME/ledger/control.json` holds the
- * address and the token, readable only by its owner. A file left behind by a killed server is harmless: its token is no
+ * loopback port that the operating system chooses. While the server runs, `$LARDER_HOME/ledger/control.json` contains
+ * the address and the token, readable only by its owner. A file left behind by a killed server is harmless: its token is no
  * longer valid.
  */
 import { hash, randomBytes, timingSafeEqual } from "node:crypto"
@@ -11,14 +11,14 @@ import { H3, HTTPResponse } from "h3"
 import { listen } from "../../api/index.ts"
 import { type Administration, LedgerUnavailable, operations } from "../../ledger/index.ts"
 import { type PeopleAdministration, type PeopleError, peopleOperations } from "../../people/index.ts"
-import { AnswerLine, ControlFile, controlFileIn, host, statement } from "./wire.ts"
+import { ControlFile, controlFileIn, host, ResponseLine, statement } from "./wire.ts"
 
-type Answer = Stream.Stream<Uint8Array, PeopleError | Schema.SchemaError>
-type Handler = (body: string) => Answer
+type Values = Stream.Stream<Uint8Array, PeopleError | Schema.SchemaError>
+type Handler = (body: string) => Values
 
-const encodeLine = Schema.encodeSync(AnswerLine)
+const encodeLine = Schema.encodeSync(ResponseLine)
 const utf8 = new TextEncoder()
-const encodeLines = (...lines: ReadonlyArray<typeof AnswerLine.Type>) =>
+const encodeLines = (...lines: ReadonlyArray<typeof ResponseLine.Type>) =>
   utf8.encode(lines.map((line) => `${encodeLine(line)}\n`).join(""))
 
 const makeHandler = <I, O>(
@@ -49,8 +49,8 @@ const makeHandlers = (
   return new Map([...single, ["entriesOf", makeHandler(statement, ({ account_id }) => entriesOf(account_id))]])
 }
 
-const streamBody = (answer: Answer): AsyncIterable<Uint8Array> =>
-  answer.pipe(
+const streamBody = (values: Values): AsyncIterable<Uint8Array> =>
+  values.pipe(
     Stream.concat(Stream.succeed(encodeLines({ end: true }))),
     Stream.catchTag("SchemaError", (cause) =>
       Stream.succeed(encodeLines({ error: new LedgerUnavailable({ action: "understand this command", cause }) }))

@@ -1,6 +1,6 @@
 /**
  * The protocol between a command and the server that holds the ledger: `POST /<operation>` on a loopback port, with the
- * operation's input as JSON and the token of `control.json`. The answer has one line per value, and a last line that
+ * operation's input as JSON and the token of `control.json`. The response has one line per value, and a last line that
  * states the outcome, so that a cut connection is never mistaken for the end of a list.
  */
 import path from "node:path"
@@ -15,10 +15,10 @@ export const ControlFile = Schema.fromJsonString(Schema.Struct({ url: Schema.Str
 
 export const controlFileIn = (ledgerDirectory: string) => path.join(ledgerDirectory, "control.json")
 
-/** `entriesOf`, the only operation whose answer has more than one value: all entries of an account. */
+/** `entriesOf`, the only operation with several values in its response: all entries of an account. */
 export const statement = { input: Schema.Struct({ account_id: Schema.String }), output: Entry } as const
 
-export const AnswerLine = Schema.fromJsonString(
+export const ResponseLine = Schema.fromJsonString(
   Schema.Union([
     Schema.Struct({ value: Schema.Unknown }),
     Schema.Struct({ error: PeopleError }), // includes the errors of the ledger's operations

@@ -2,7 +2,7 @@
 import { Timestamp } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import type { Administration } from "../../ledger/index.ts"
-import { type NotedRequest, type PlaceInRequests, RequestLog } from "../../persistence/index.ts"
+import { RequestLog, type RequestPosition, type RequestRecord } from "../../persistence/index.ts"
 import { field, searchForm, select } from "../web/form.ts"
 import { countText, empty, html, linkButton, momentInColumn, numeric, pathCode, table } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
@@ -14,10 +14,10 @@ const path = "/requests"
 const perPage = 50
 
 /** `2026-10-15T12:00:00.000Z~req_…` in the address. */
-const placeText = ({ id, occurred_at }: PlaceInRequests) => `${occurred_at}~${id}`
+const placeText = ({ id, occurred_at }: RequestPosition) => `${occurred_at}~${id}`
 const isMoment = Schema.is(Timestamp)
 
-const parsePlace = (text: string): Effect.Effect<PlaceInRequests | undefined, PageNotFound> => {
+const parsePlace = (text: string): Effect.Effect<RequestPosition | undefined, PageNotFound> => {
   if (text === "") return Effect.succeed(undefined)
   const [occurred_at = "", id = ""] = text.split(/~(.*)/s)
   return isMoment(occurred_at) && id !== "" ? Effect.succeed({ occurred_at, id }) : Effect.fail(new PageNotFound())
@@ -49,7 +49,7 @@ ${field({ name: "request", label: "Request id", type: "search", value: filters.r
 `)
 }
 
-const callsTable = (calls: ReadonlyArray<NotedRequest>, keys: Keys) =>
+const callsTable = (calls: ReadonlyArray<RequestRecord>, keys: Keys) =>
   table({
     caption: "Calls, newest first",
     stacks: true,

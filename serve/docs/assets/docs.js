@@ -2,8 +2,8 @@
 
 // on a phone the list of guides is a horizontal strip: scrolls to the current guide
 const strip = document.querySelector(".guides ul")
-const here = strip?.querySelector("[aria-current]")
-if (here) strip.scrollLeft = here.offsetLeft - (strip.clientWidth - here.offsetWidth) / 2
+const current = strip?.querySelector("[aria-current]")
+if (current) strip.scrollLeft = current.offsetLeft - (strip.clientWidth - current.offsetWidth) / 2
 
 // adds a copy button to commands
 const copy = async (button, text) => {
@@ -27,9 +27,9 @@ if (navigator.clipboard !== undefined) {
     button.textContent = "Copy"
     button.setAttribute("aria-label", `Copy: ${pre.getAttribute("aria-label")}`)
     button.addEventListener("click", () => copy(button, text))
-    const place = document.createElement("div")
-    place.className = "copyable"
-    pre.replaceWith(place)
-    place.append(pre, button)
+    const wrapper = document.createElement("div")
+    wrapper.className = "copyable"
+    pre.replaceWith(wrapper)
+    wrapper.append(pre, button)
   }
 }

@@ -11,8 +11,8 @@ document.createElement = (name, options) => {
 
 const costBox = document.getElementById("cost")
 const number = new Intl.NumberFormat("en-US")
-const creditsText = (credits) => `${number.format(credits)} ${credits === 1 ? "credit" : "credits"}`
-const usdText = (credits) => `${(credits / 1000).toFixed(2)} USD`
+const formatCredits = (credits) => `${number.format(credits)} ${credits === 1 ? "credit" : "credits"}`
+const formatUsd = (credits) => `${(credits / 1000).toFixed(2)} USD`
 
 const showCost = (text, details, isRefused) => {
   const main = document.createElement("p")
@@ -33,7 +33,7 @@ const showCost = (text, details, isRefused) => {
 const maybeCharged = "The call may have been charged; see the console's list of requests."
 
 /** A response of the API without headers about credits did not identify the key. */
-const freeText = (status) => {
+const describeFailure = (status) => {
   if (status === 401) return "No valid key was sent; nothing was charged."
   return status >= 500 ? "The server could not respond; nothing was charged." : "Nothing was charged."
 }
@@ -44,13 +44,13 @@ const showResult = ({ headers, status }) => {
   // a proxy may respond itself, or remove headers
   const request = id === null ? "" : `Request ${id}`
   if (id === null || (charged === null && status === 200))
-    return showCost(`Answered with ${status}. ${maybeCharged}`, request, true)
-  if (charged === null) return showCost(`Answered with ${status}. ${freeText(status)}`, request, true)
-  const left = `${creditsText(Number(remaining))} (${usdText(Number(remaining))}) left.`
-  if (Number(charged) === 0) return showCost(`Answered with ${status}; nothing was charged. ${left}`, request, true)
+    return showCost(`Status ${status}. ${maybeCharged}`, request, true)
+  if (charged === null) return showCost(`Status ${status}. ${describeFailure(status)}`, request, true)
+  const left = `${formatCredits(Number(remaining))} (${formatUsd(Number(remaining))}) left.`
+  if (Number(charged) === 0) return showCost(`Status ${status}; nothing was charged. ${left}`, request, true)
   const sample = headers.get("x-data-origin") === "sample" ? "Sample data, mostly generated. " : ""
   showCost(
-    `This call cost ${creditsText(Number(charged))} (${usdText(Number(charged))}). ${left}`,
+    `This call cost ${formatCredits(Number(charged))} (${formatUsd(Number(charged))}). ${left}`,
     sample + request,
     false
   )
@@ -67,7 +67,7 @@ const send = async (...request) => {
     showResult(response)
     return response
   } catch (error) {
-    showCost(`No response came. ${maybeCharged}`, "", true)
+    showCost(`No response arrived. ${maybeCharged}`, "", true)
     throw error
   }
 }
@@ -83,7 +83,7 @@ const loadDocument = async () => {
   for (const { get } of Object.values(document.paths)) {
     const credits = get["x-credits"]
     get["x-badges"] = [
-      { name: `${creditsText(credits)} · ${usdText(credits)}`, position: "before" },
+      { name: `${formatCredits(credits)} · ${formatUsd(credits)}`, position: "before" },
       { name: `scope ${get["x-scope"]}`, position: "before" }
     ]
     for (const parameter of get.parameters.filter(({ example, required }) => !required && example !== undefined)) {

@@ -50,10 +50,10 @@ const sumCounts = (
   return { ...table, columns, text: rows.sort().join(rowSeparator) }
 }
 
-function* splitRows(text: string, atOnce: number) {
+function* splitRows(text: string, maxRows: number) {
   for (let begin = 0; begin < text.length; ) {
     let end = begin
-    for (let rows = 0; rows < atOnce && end < text.length; rows++) {
+    for (let rows = 0; rows < maxRows && end < text.length; rows++) {
       const next = text.indexOf(rowSeparator, end)
       end = next === -1 ? text.length : next + 1
     }
@@ -65,21 +65,21 @@ function* splitRows(text: string, atOnce: number) {
 /** One count costs as much as this many rows: it is in two tables, which are read from disk after a start. */
 const rowsOfCount = 10
 
-function* splitIntoBatches({ counts, lines }: Gathered, atOnce: number): Generator<WriteBatch> {
-  for (const text of splitRows(lines, atOnce)) yield [{ ...requests, text }]
-  const countsAtOnce = atOnce / rowsOfCount
-  for (let begin = 0; begin < counts.length; begin += countsAtOnce) {
-    const some = counts.slice(begin, begin + countsAtOnce)
-    yield [sumCounts(some, usageOfStatus), sumCounts(some, statusOfEndpoint)]
+function* splitIntoBatches({ counts, lines }: Gathered, maxRows: number): Generator<WriteBatch> {
+  for (const text of splitRows(lines, maxRows)) yield [{ ...requests, text }]
+  const maxCounts = maxRows / rowsOfCount
+  for (let begin = 0; begin < counts.length; begin += maxCounts) {
+    const part = counts.slice(begin, begin + maxCounts)
+    yield [sumCounts(part, usageOfStatus), sumCounts(part, statusOfEndpoint)]
   }
 }
 
 export const writeRequests = Effect.fn("RequestLog.write")((database: ConsoleDatabase["Service"], gathered: Gathered) =>
-  database.append((atOnce) => splitIntoBatches(gathered, atOnce))
+  database.append((maxRows) => splitIntoBatches(gathered, maxRows))
 )
 
 const Moment = Schema.Struct({ occurred_at: Schema.String })
-const oldestKept = `
+const selectOldestKept = `
   select occurred_at from console.request where account_id = $1 order by occurred_at desc limit 1 offset ${maxKeptCalls - 1}`
 const maxRowsPerDelete = 250
 const selectEndOfBatch = `
@@ -99,7 +99,7 @@ export const pruneRequests = Effect.fn("RequestLog.prune")(function* (
   { background: { all, run } }: ConsoleDatabase["Service"],
   accountId: string
 ) {
-  const [oldest] = yield* all(Moment, oldestKept, [accountId])
+  const [oldest] = yield* all(Moment, selectOldestKept, [accountId])
   if (oldest === undefined) return
   for (let begin = ""; ; ) {
     const [end] = yield* all(Moment, selectEndOfBatch, [accountId, begin, oldest.occurred_at])

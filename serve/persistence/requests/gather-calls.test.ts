@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { gatherCalls } from "./gather-calls.ts"
-import type { NotedRequest } from "./request-log.ts"
+import type { RequestRecord } from "./request-log.ts"
 
-const call = (number: number, stated: Partial<NotedRequest> = {}): NotedRequest => ({
+const call = (number: number, stated: Partial<RequestRecord> = {}): RequestRecord => ({
   id: `req_${number}`,
   account_id: "acct_a",
   key_id: "key_a",
@@ -17,9 +17,9 @@ const call = (number: number, stated: Partial<NotedRequest> = {}): NotedRequest 
 const ids = (lines: string) => lines.split("\n").map((line) => line.split("\u001f")[0])
 
 describe("gathered calls", () => {
-  it("returns calls as they were noted, and only once", () => {
+  it("returns the added calls once, in order", () => {
     const gathering = gatherCalls(10)
-    for (const one of [call(1), call(2, { status: 402, credits: 0, duration_ms: 0.0004 })]) gathering.add(one)
+    for (const added of [call(1), call(2, { status: 402, credits: 0, duration_ms: 0.0004 })]) gathering.add(added)
     assert.strictEqual(gathering.calls(), 2)
     const { lines } = gathering.take()
     assert.deepStrictEqual(

@@ -3,19 +3,19 @@
  * would survive each garbage collection of a busy server, which cost it a seventh of its calls.
  */
 import { cellSeparator, rowSeparator } from "../encoded-rows.ts"
-import type { NotedRequest } from "./request-log.ts"
+import type { RequestRecord } from "./request-log.ts"
 
-/** Room for two lines: most accounts have no more. */
+/** Enough for two lines: most accounts have no more. */
 const firstBytes = 512
 
 /** Attributes shared by calls that are counted together, and their number. */
-export type Counted = Pick<NotedRequest, "account_id" | "key_id" | "endpoint" | "status"> & {
+export type Counted = Pick<RequestRecord, "account_id" | "key_id" | "endpoint" | "status"> & {
   readonly day: string
   readonly calls: number
 }
 
 export interface Gathered {
-  /** One call per line, its cells in the order of `NotedRequest`: for each account the latest calls, in order. */
+  /** One call per line, its cells in the order of `RequestRecord`: for each account the latest calls, in order. */
   readonly lines: string
   readonly counts: ReadonlyArray<Counted>
   /** Number of calls, including those that are only counted. */
@@ -29,7 +29,7 @@ interface Part {
 }
 
 interface CallsOfAccount {
-  /** Full parts, the oldest first; each holds half of `kept`. New lines are written to `current`. */
+  /** Full parts, the oldest first; each contains half of `maxKept`. New lines are written to `current`. */
   parts: ReadonlyArray<Part>
   current: Part
   readonly counts: Map<string, number>
@@ -52,8 +52,8 @@ const parseCount = (account_id: string, [key, calls]: readonly [string, number])
   return { day, account_id, key_id, endpoint, status: Number(status), calls }
 }
 
-/** Gathers calls. Keeps the latest `kept` calls of each account in full, up to half as many more, and counts all. */
-export const gatherCalls = (kept: number) => {
+/** Gathers calls. Keeps the latest `maxKept` calls of each account in full, up to half as many more, and counts all. */
+export const gatherCalls = (maxKept: number) => {
   let accounts = new Map<string, CallsOfAccount>()
   let calls = 0
   let bytes = 0
@@ -66,9 +66,9 @@ export const gatherCalls = (kept: number) => {
     return account
   }
 
-  /** The part for the next line. The oldest part is overwritten once two younger ones hold enough calls. */
+  /** The part for the next line. The oldest part is overwritten once two younger ones contain enough calls. */
   const openPart = (account: CallsOfAccount): Part => {
-    if (account.current.calls < kept / 2) return account.current
+    if (account.current.calls < maxKept / 2) return account.current
     const [oldest, ...younger] = account.parts
     const isEnough = oldest !== undefined && younger.length === 1
     account.parts = [...(isEnough ? younger : account.parts), account.current]
@@ -80,7 +80,7 @@ export const gatherCalls = (kept: number) => {
   return {
     calls: () => calls,
     bytes: () => bytes,
-    add: ({ account_id, credits, duration_ms, endpoint, id, key_id, occurred_at, status }: NotedRequest) => {
+    add: ({ account_id, credits, duration_ms, endpoint, id, key_id, occurred_at, status }: RequestRecord) => {
       const account = openAccount(account_id)
       const thousandths = Math.round(duration_ms * 1_000) / 1_000
       const line = `${id}${cellSeparator}${account_id}${cellSeparator}${key_id}${cellSeparator}${endpoint}${cellSeparator}${status}${cellSeparator}${credits}${cellSeparator}${thousandths}${cellSeparator}${occurred_at}${rowSeparator}`

@@ -5,8 +5,8 @@
 import { Context, type Effect, Schema, Struct } from "effect"
 import type { ConsoleUnavailable } from "../console-database.ts"
 
-/** An answered call, charged or refused. */
-export const NotedRequest = Schema.Struct({
+/** A call that got a response, charged or refused. */
+export const RequestRecord = Schema.Struct({
   id: Schema.String,
   account_id: Schema.String,
   key_id: Schema.String,
@@ -19,24 +19,24 @@ export const NotedRequest = Schema.Struct({
   duration_ms: Schema.Finite,
   occurred_at: Schema.String
 })
-export type NotedRequest = typeof NotedRequest.Type
+export type RequestRecord = typeof RequestRecord.Type
 
-export const CallsOfStatus = Schema.Struct({
+export const DailyCalls = Schema.Struct({
   day: Schema.String,
   key_id: Schema.String,
   endpoint: Schema.String,
   status: Schema.Int,
   calls: Schema.Int
 })
-export type CallsOfStatus = typeof CallsOfStatus.Type
+export type DailyCalls = typeof DailyCalls.Type
 
 /** Summed over all requested days, keys and endpoints. */
-export const CallsByStatus = CallsOfStatus.mapFields(Struct.pick(["status", "calls"]))
+export const CallsByStatus = DailyCalls.mapFields(Struct.pick(["status", "calls"]))
 export type CallsByStatus = typeof CallsByStatus.Type
 
 export const lastUseDays = 90
 
-export type PlaceInRequests = Pick<NotedRequest, "occurred_at" | "id">
+export type RequestPosition = Pick<RequestRecord, "occurred_at" | "id">
 
 interface RequestQuery {
   readonly account_id: string
@@ -44,7 +44,7 @@ interface RequestQuery {
   readonly key_id?: string
   readonly endpoint?: string
   readonly status?: number
-  readonly before?: PlaceInRequests
+  readonly before?: RequestPosition
   /** 1 to 1,000. */
   readonly limit: number
 }
@@ -60,11 +60,11 @@ export interface StatusQuery {
 
 interface Log {
   /** Cheap, and never fails: the call is written within five seconds, or counted as dropped. */
-  readonly note: (request: NotedRequest) => void
+  readonly record: (request: RequestRecord) => void
   /** Calls that were not written since the start. If a batch fails midway, its written calls are counted, too. */
   readonly dropped: () => number
-  /** Newest first, from the latest 10,000 calls of the account, including all that this process has noted. */
-  readonly latest: (query: RequestQuery) => Effect.Effect<ReadonlyArray<NotedRequest>, ConsoleUnavailable>
+  /** Newest first, from the latest 10,000 calls of the account, including all calls of this process. */
+  readonly latest: (query: RequestQuery) => Effect.Effect<ReadonlyArray<RequestRecord>, ConsoleUnavailable>
   /**
    * When the given keys of the account were last used, by id: a moment while that call is kept, otherwise a day of the
    * last 90. Keys without a use are missing. One statement, regardless of the number of keys.
@@ -75,7 +75,7 @@ interface Log {
     readonly today: string
   }) => Effect.Effect<ReadonlyMap<string, string>, ConsoleUnavailable>
   /** By day, key, endpoint and status, including all calls that this process has noted. */
-  readonly statuses: (query: StatusQuery) => Effect.Effect<ReadonlyArray<CallsOfStatus>, ConsoleUnavailable>
+  readonly statuses: (query: StatusQuery) => Effect.Effect<ReadonlyArray<DailyCalls>, ConsoleUnavailable>
   /** The same, summed per status and ordered by status. */
   readonly byStatus: (query: StatusQuery) => Effect.Effect<ReadonlyArray<CallsByStatus>, ConsoleUnavailable>
 }

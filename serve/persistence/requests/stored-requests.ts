@@ -9,7 +9,7 @@ import { ConsoleDatabase } from "../console-database.ts"
 import type { SqlCell } from "../sqlite.ts"
 import { maxKeptCalls, pruneRequests, writeRequests } from "./batches.ts"
 import { type Gathered, gatherCalls } from "./gather-calls.ts"
-import { CallsByStatus, CallsOfStatus, lastUseDays, NotedRequest, RequestLog, type StatusQuery } from "./request-log.ts"
+import { CallsByStatus, DailyCalls, lastUseDays, RequestLog, RequestRecord, type StatusQuery } from "./request-log.ts"
 
 const writeInterval = "500 millis"
 /** Smaller batches are written at each check, larger ones at once; others after up to `maxChecks` checks. */
@@ -33,39 +33,33 @@ const latestRequests = `
   limit cast($8 as integer)`
 /** As text, a moment is greater than its day. The newest day of each key is the last entry of an index range. */
 const selectLastUses = (keys: ReadonlyArray<string>) => `
-  with asked (key_id) as (values ${keys.map((_, index) => `(cast($${index + 3} as text))`).join(", ")})
+  with requested (key_id) as (values ${keys.map((_, index) => `(cast($${index + 3} as text))`).join(", ")})
   select key_id, max(used) as used
   from (
     select key_id, max(occurred_at) as used from console.request where account_id = $1 group by key_id
     union all
     select key_id, (
       select max(day) from console.usage_of_status as counted
-      where counted.account_id = $1 and counted.key_id = asked.key_id and counted.day >= $2
+      where counted.account_id = $1 and counted.key_id = requested.key_id and counted.day >= $2
     ) as used
-    from asked
+    from requested
   ) as uses
   where used is not null
   group by key_id`
 const LastUse = Schema.Struct({ key_id: Schema.String, used: Schema.String })
-const ofEndpoint = "account_id = $1 and day between $2 and $3 and (cast($4 as text) is null or endpoint = $4)"
-const statusesOfDays = `
+const endpointCondition = "account_id = $1 and day between $2 and $3 and (cast($4 as text) is null or endpoint = $4)"
+const keyCondition = "and key_id = $5"
+const selectStatuses = (more = "") => `
   select day, key_id, endpoint, status, calls
   from console.usage_of_status
-  where ${ofEndpoint}
+  where ${endpointCondition} ${more}
   order by day, key_id, endpoint, status`
-const statusesOfKey = `
-  select day, key_id, endpoint, status, calls
-  from console.usage_of_status
-  where ${ofEndpoint} and key_id = $5
-  order by day, endpoint, status`
 const selectSums = (table: "status_of_endpoint" | "usage_of_status", more = "") => `
   select status, cast(sum(calls) as double precision) as calls
   from console.${table}
-  where ${ofEndpoint} ${more}
+  where ${endpointCondition} ${more}
   group by status
   order by status`
-const sumsOfAllKeys = selectSums("status_of_endpoint")
-const sumsOfKey = selectSums("usage_of_status", "and key_id = $5")
 
 const chooseStatement = (
   { account_id, endpoint, from, key_id, to }: StatusQuery,
@@ -79,7 +73,7 @@ const chooseStatement = (
 const make = Effect.gen(function* () {
   const database = yield* ConsoleDatabase
   const { all } = database.background
-  const oneAtATime = yield* Semaphore.make(1)
+  const writeLock = yield* Semaphore.make(1)
   const log = Effect.runForkWith(yield* Effect.context<never>())
   const waiting = gatherCalls(maxKeptCalls)
   let dropped = 0
@@ -101,7 +95,7 @@ const make = Effect.gen(function* () {
     isDropping = true
   }
 
-  const write = oneAtATime.withPermit(
+  const write = writeLock.withPermit(
     Effect.suspend(() => {
       checks = 0
       if (waiting.calls() === 0) return Effect.void
@@ -114,13 +108,13 @@ const make = Effect.gen(function* () {
   )
   const writeWhenDue = Effect.suspend(() => {
     checks++
-    const gathers = waiting.bytes() >= busy.minBytes && waiting.bytes() < busy.maxBytes && checks < busy.maxChecks
-    return gathers ? Effect.void : write
+    const isGathering = waiting.bytes() >= busy.minBytes && waiting.bytes() < busy.maxBytes && checks < busy.maxChecks
+    return isGathering ? Effect.void : write
   })
   const prune = Effect.suspend(() => {
     const due = [...unpruned].flatMap(([account, count]) => (count >= callsPerPruning ? [account] : []))
-    const pruned = (account: string) => Effect.sync(() => unpruned.set(account, 0))
-    return Effect.forEach(due, (account) => Effect.andThen(pruneRequests(database, account), pruned(account)), {
+    const markPruned = (account: string) => Effect.sync(() => unpruned.set(account, 0))
+    return Effect.forEach(due, (account) => Effect.andThen(pruneRequests(database, account), markPruned(account)), {
       discard: true
     })
   }).pipe(
@@ -134,7 +128,7 @@ const make = Effect.gen(function* () {
   yield* Effect.forkScoped(Effect.repeat(prune, Schedule.spaced(pruneInterval)))
 
   return RequestLog.of({
-    note: (request) => {
+    record: (request) => {
       if (waiting.bytes() < maxWaitingBytes) waiting.add(request)
       else drop(1, "they arrive faster than they are written")
     },
@@ -142,7 +136,7 @@ const make = Effect.gen(function* () {
     latest: ({ account_id, before, endpoint = null, id = null, key_id = null, limit, status = null }) =>
       Effect.andThen(
         write,
-        all(NotedRequest, latestRequests, [
+        all(RequestRecord, latestRequests, [
           ...[account_id, key_id, endpoint, status],
           ...[before?.occurred_at ?? null, before?.id ?? null, id, limit]
         ])
@@ -157,8 +151,11 @@ const make = Effect.gen(function* () {
         Effect.map((uses) => new Map(uses.map(({ key_id, used }) => [key_id, used])))
       ),
     statuses: (query) =>
-      Effect.andThen(write, all(CallsOfStatus, ...chooseStatement(query, statusesOfDays, statusesOfKey))),
-    byStatus: (query) => Effect.andThen(write, all(CallsByStatus, ...chooseStatement(query, sumsOfAllKeys, sumsOfKey)))
+      Effect.andThen(write, all(DailyCalls, ...chooseStatement(query, selectStatuses(), selectStatuses(keyCondition)))),
+    byStatus: (query) => {
+      const [allKeys, oneKey] = [selectSums("status_of_endpoint"), selectSums("usage_of_status", keyCondition)]
+      return Effect.andThen(write, all(CallsByStatus, ...chooseStatement(query, allKeys, oneKey)))
+    }
   })
 })
 

@@ -1,6 +1,6 @@
--- Payments by card. A row is written before the processor is asked, and is `open` until the outcome is known and the
+-- Payments by card. A row is written before the request to the processor, and is `open` until the outcome is known and the
 -- credits are booked. `customer` and `card` are those of the request, so that it can be repeated. `asked_at` is when
--- the processor was last asked to charge, or null.
+-- a charge was last requested from the processor, or null.
 create table console.payment (
   id text primary key,
   account_id text not null,

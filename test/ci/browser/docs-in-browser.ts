@@ -7,7 +7,7 @@ import path from "node:path"
 import { openApi } from "@larder/schemas"
 import type { Locator, Page, Response } from "playwright-core"
 import { afterAll, beforeAll, expect, inject } from "vitest"
-import { makeJudge } from "../../support/api/judge.ts"
+import { makeResponseCheck } from "../../support/api/check-response.ts"
 import { createKey } from "../../support/api/operator.ts"
 import { type Server, startServer } from "../../support/programs.ts"
 import { copyHome } from "../../support/sample-home.ts"
@@ -41,14 +41,14 @@ export const docsInBrowser = () => {
   /** Addresses that the page has asked for. */
   const asked: Array<string> = []
 
-  const { judge } = makeJudge(openApi())
+  const { check } = makeResponseCheck(openApi())
   const judged: Array<Promise<boolean>> = []
   /** Whether it is the API's own, and what it should be. */
   const judgeTried = async (response: Response) => {
     const [headers, text] = await Promise.all([response.allHeaders(), response.text()])
     if ("x-made-up" in headers) return false
     const { pathname } = new URL(response.url())
-    judge(response.request().method(), pathname, { status: response.status(), headers, text, json: JSON.parse(text) })
+    check(response.request().method(), pathname, { status: response.status(), headers, text, json: JSON.parse(text) })
     return true
   }
 

@@ -5,7 +5,7 @@
 import { guides } from "@larder/serve/docs"
 import type { Route } from "playwright-core"
 import { describe, expect, it } from "vitest"
-import { accountsIn, statements } from "../../support/api/operator.ts"
+import { listAccountIds, listEntriesOf } from "../../support/api/operator.ts"
 import { docsInBrowser, madeUp } from "./docs-in-browser.ts"
 
 const visit = docsInBrowser()
@@ -81,7 +81,7 @@ describe("the reference", () => {
 
   it("sends a call without a key, which answers 401, and says that nothing was charged", async () => {
     await open("tag/commodities/GET/v1/commodities")
-    await send(401, /Answered with 401\. No valid key was sent; nothing was charged\./)
+    await send(401, /Status 401\. No valid key was sent; nothing was charged\./)
     await close()
   })
 
@@ -113,9 +113,9 @@ describe("the reference", () => {
     const path = "**/v1/commodities"
     await open("tag/commodities/GET/v1/commodities")
     await page.route(path, (route) => route.fulfill({ status: 503, headers, body }))
-    await send(503, /^Answered with 503\. The server could not respond; nothing was charged\.$/)
+    await send(503, /^Status 503\. The server could not respond; nothing was charged\.$/)
     await page.route(path, (route) => route.fulfill({ status: 504, headers: madeUp, body: "a proxy's" }))
-    await send(504, /^Answered with 504\. The call may have been charged/)
+    await send(504, /^Status 504\. The call may have been charged/)
     await page.unroute(path)
     charged.push(await send(200, /^This call cost/))
     const { promise, resolve } = Promise.withResolvers<Route>()
@@ -125,7 +125,7 @@ describe("the reference", () => {
     expect(await cost().innerText()).toBe("")
     await route.abort()
     await cost()
-      .getByText(/^No response came\. The call may have been charged/)
+      .getByText(/^No response arrived\. The call may have been charged/)
       .waitFor()
     await page.unroute(path)
     await close()
@@ -142,7 +142,7 @@ describe("the reference", () => {
   })
 
   it("shows for each call the cost that the ledger has charged", async () => {
-    const entries = await statements(visit.home(), await accountsIn(visit.home()))
+    const entries = await listEntriesOf(visit.home(), await listAccountIds(visit.home()))
     const charges = entries.filter(({ type }) => type === "charge")
     expect(charges.map(({ credits, request_id }) => [request_id, credits])).toEqual(charged.map((id) => [id, -10]))
   })

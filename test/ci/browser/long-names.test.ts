@@ -19,7 +19,7 @@ beforeAll(async () => {
   await console.run(
     Effect.gen(function* () {
       const log = yield* RequestLog
-      log.note(refusedCall(mine))
+      log.record(refusedCall(mine))
       const ledger = yield* Administration
       const { id } = yield* ledger.createKey({
         account_id: mine.account.id,

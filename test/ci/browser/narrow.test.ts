@@ -34,7 +34,7 @@ beforeAll(async () => {
   )
   await console.run(call(mine.key, mine.key.key, "req_2"))
   await console.run(call(spent, spent.key, "req_1"))
-  await console.run(RequestLog.use((log) => Effect.sync(() => log.note(refusedCall(mine)))))
+  await console.run(RequestLog.use((log) => Effect.sync(() => log.record(refusedCall(mine)))))
 })
 
 const at = (path: string, play: (page: Page) => Promise<void>) =>

@@ -4,12 +4,12 @@
  */
 import { spawn } from "node:child_process"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { notingFront } from "../../generated-clients/front.ts"
-import { served } from "../../support/api/served.ts"
+import { startRecordingProxy } from "../../generated-clients/recording-proxy.ts"
+import { useSharedServer } from "../../support/api/server.ts"
 import { waitForExit } from "../../support/programs.ts"
 import { launch } from "./chromium.ts"
 
-const api = served()
+const api = useSharedServer()
 const operations = () => Object.entries(api.client().document.paths).map(([template, { get }]) => ({ template, get }))
 
 /** By language and library, such as `Shell Curl`: one for each operation, in the order of the document. */
@@ -72,9 +72,9 @@ const requestOf = ({ get, template }: ReturnType<typeof operations>[number], ori
 }
 
 describe("the samples in the reference", () => {
-  let front: Awaited<ReturnType<typeof notingFront>>
+  let front: Awaited<ReturnType<typeof startRecordingProxy>>
   beforeAll(async () => {
-    front = await notingFront(api.client())
+    front = await startRecordingProxy(api.client())
     const context = await (await launch()).newContext({ baseURL: api.server().api, reducedMotion: "reduce" })
     try {
       context.setDefaultTimeout(60_000)

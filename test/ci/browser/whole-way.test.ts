@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { pages } from "@larder/serve/console"
 import type { Locator, Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
-import { ask } from "../../support/api/client.ts"
+import { sendOnce } from "../../support/api/client.ts"
 import { admin } from "../../support/programs.ts"
 import { consoleInBrowser } from "./console-in-browser.ts"
 import { sizes } from "./look.ts"
@@ -56,7 +56,7 @@ const fillSignIn = async (page: Page, secret: string) => {
 }
 
 let key = ""
-const call = (path = "/v1/commodities?commodity=butter") => ask(stage.server().api, path, { key })
+const call = (path = "/v1/commodities?commodity=butter") => sendOnce(stage.server().api, path, { key })
 const callTimes = async (times: number) => {
   for (let calls = 0; calls < times; calls++) expect((await call()).status).toBe(200)
 }

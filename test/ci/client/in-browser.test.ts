@@ -1,11 +1,11 @@
 /** The TypeScript client in a browser. Every endpoint and every kind of failure are tested in Node: test/client/calls.test.ts */
 import { describe, expect, it } from "vitest"
 import { createKey } from "../../support/api/operator.ts"
-import { pagesOf } from "../../support/api/pages.ts"
-import { served } from "../../support/api/served.ts"
+import { fetchPages } from "../../support/api/pages.ts"
+import { useSharedServer } from "../../support/api/server.ts"
 import { inBrowser } from "./in-browser.ts"
 
-const api = served()
+const api = useSharedServer()
 
 describe("the client in Chromium, on a page of another origin", () => {
   it("walks through all pages, fails with the API's message and reports what a call cost, as in Node", async () => {
@@ -21,7 +21,7 @@ describe("the client in Chromium, on a page of another origin", () => {
        const error = await larder.searchBrandedFoods({ limit: 201 }).catch((error) => error)
        return { titles, walked: larder.lastCall, refused: [error.name, error.message, error.requestId] }`
     )
-    const titles = (await pagesOf((target) => api.get(target), `/v1/stores/${store}/products?limit=40`)).flat()
+    const titles = (await fetchPages((target) => api.get(target), `/v1/stores/${store}/products?limit=40`)).flat()
     expect(returned).toEqual({
       titles: titles.map((product) => Object(product).title),
       walked: expect.objectContaining({

@@ -42,7 +42,12 @@ export const inBrowser = async (client: Client, api: string, script: string): Pr
       const { pathname, search } = new URL(answer.url())
       const text = await answer.text()
       const headers = await answer.allHeaders()
-      client.witness("GET", `${pathname}${search}`, { status: answer.status(), headers, text, json: JSON.parse(text) })
+      client.checkAndRecord("GET", `${pathname}${search}`, {
+        status: answer.status(),
+        headers,
+        text,
+        json: JSON.parse(text)
+      })
     }
     return returned
   } finally {

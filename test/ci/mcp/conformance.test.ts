@@ -11,10 +11,10 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { bearer } from "../../support/api/client.ts"
-import { served } from "../../support/api/served.ts"
+import { useSharedServer } from "../../support/api/server.ts"
 import { waitForExit } from "../../support/programs.ts"
 
-const api = served()
+const api = useSharedServer()
 
 /** Scenarios of the conformance tool that ask for something else than tools, or for the tools of its own example server. */
 const notApplicable = [

@@ -6,8 +6,8 @@ import path from "node:path"
 import { fileURLToPath } from "node:url"
 import { templateOf } from "@larder/schemas"
 import { afterAll, describe, expect, it } from "vitest"
-import { endpointOf, toolNames } from "../../mcp/assistant.ts"
-import { served } from "../../support/api/served.ts"
+import { endpointsByTool, toolNames } from "../../mcp/assistant.ts"
+import { useSharedServer } from "../../support/api/server.ts"
 import { waitForExit } from "../../support/programs.ts"
 
 const program = path.join(
@@ -18,7 +18,7 @@ const program = path.join(
 const home = mkdtempSync(path.join(tmpdir(), "larder-inspector-"))
 afterAll(() => rmSync(home, { recursive: true }))
 
-const api = served()
+const api = useSharedServer()
 
 interface Result {
   readonly isError?: boolean
@@ -55,7 +55,7 @@ describe("the inspector", () => {
     const name = "search_branded_foods"
     const { _meta, isError = false, structuredContent } = await call(name, { name: "cheddar", limit: "1" })
     expect([isError, structuredContent.data]).toEqual([false, [expect.objectContaining({ id: expect.any(String) })]])
-    const { credits, path } = endpointOf.get(name) ?? { credits: 0, path: "" }
+    const { credits, path } = endpointsByTool.get(name) ?? { credits: 0, path: "" }
     expect(_meta["larder/credits_charged"]).toBe(credits)
     api.client().charges.push({ request_id: String(_meta["larder/request_id"]), credits, endpoint: templateOf(path) })
   })

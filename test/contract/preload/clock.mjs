@@ -1,4 +1,4 @@
-/** Preloaded into a server under test: its clock stands at the modification time of the file that TEST_CLOCK names. */
+/** Preloaded into a server under test: its clock is fixed at the modification time of the file that TEST_CLOCK names. */
 import { statSync } from "node:fs"
 
 const Real = Date

@@ -1,6 +1,6 @@
 /**
- * Preloaded into a program under test: while the file that TEST_FULL_DISK names exists, no write to an open file succeeds, and
- * SQLite ends no transaction.
+ * Preloaded into a program under test: while the file that TEST_FULL_DISK names exists, writes to open files fail,
+ * and so do commits of SQLite.
  */
 import fs from "node:fs"
 import { syncBuiltinESMExports } from "node:module"

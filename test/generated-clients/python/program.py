@@ -1,4 +1,4 @@
-"""All operations by the client that openapi-python-client has generated: one line of JSON for each answer."""
+"""Calls all operations with the client of openapi-python-client: one line of JSON per response."""
 
 import json
 import os
@@ -21,15 +21,15 @@ def client(key):
     return AuthenticatedClient(base_url=os.environ["LARDER_URL"], token=os.environ[key])
 
 
-def tell(response):
+def print_response(response):
     print(json.dumps({"status": int(response.status_code), "body": response.parsed.to_dict()}))
     return response.parsed
 
 
-def pages(call, *path, **query):
+def fetch_pages(call, *path, **query):
     rows, cursor = [], UNSET
     while cursor is not None:
-        page = tell(call.sync_detailed(*path, client=all_scopes, cursor=cursor, **query))
+        page = print_response(call.sync_detailed(*path, client=all_scopes, cursor=cursor, **query))
         rows += page.data
         cursor = page.next_cursor
     return rows
@@ -37,10 +37,10 @@ def pages(call, *path, **query):
 
 all_scopes = client("LARDER_API_KEY")
 
-tell(search_commodities.sync_detailed(client=all_scopes, commodity="butter"))
-tell(search_commodities.sync_detailed(client=all_scopes))
-pages(search_commodities, category="dairy", limit=8)
-tell(
+print_response(search_commodities.sync_detailed(client=all_scopes, commodity="butter"))
+print_response(search_commodities.sync_detailed(client=all_scopes))
+fetch_pages(search_commodities, category="dairy", limit=8)
+print_response(
     get_commodity_prices.sync_detailed(
         client=all_scopes,
         series="cheese-block-sales-price-weekly,milk-class-iii-price-monthly",
@@ -48,26 +48,26 @@ tell(
         to=date(2026, 9, 30),
     )
 )
-tell(
+print_response(
     get_commodity_metric_values.sync_detailed(
         client=all_scopes, metrics="butter_sales_price_weekly,dry_whey_sales_price_weekly", from_=date(2026, 8, 29)
     )
 )
 
-foods = pages(search_branded_foods, category="Breads & Buns", limit=10)
-tell(get_branded_food_categories.sync_detailed(client=all_scopes))
-tell(get_branded_food.sync_detailed(foods[0].id, client=all_scopes))
+foods = fetch_pages(search_branded_foods, category="Breads & Buns", limit=10)
+print_response(get_branded_food_categories.sync_detailed(client=all_scopes))
+print_response(get_branded_food.sync_detailed(foods[0].id, client=all_scopes))
 
-stores = pages(search_stores, limit=2)
+stores = fetch_pages(search_stores, limit=2)
 store = next(store.id for store in stores if store.collection_count > 0)
-tell(get_store.sync_detailed(store, client=all_scopes))
-products = pages(get_store_products, store, limit=25)
-pages(get_store_collections, store, limit=3)
-tell(get_product.sync_detailed(products[0].id, client=all_scopes))
+print_response(get_store.sync_detailed(store, client=all_scopes))
+products = fetch_pages(get_store_products, store, limit=25)
+fetch_pages(get_store_collections, store, limit=3)
+print_response(get_product.sync_detailed(products[0].id, client=all_scopes))
 
-tell(get_commodity_prices.sync_detailed(client=all_scopes, series="gold"))
+print_response(get_commodity_prices.sync_detailed(client=all_scopes, series="gold"))
 for key in ("LARDER_UNKNOWN_KEY", "LARDER_PAUSED_KEY", "LARDER_NARROW_KEY"):
-    tell(get_branded_food_categories.sync_detailed(client=client(key)))
-tell(get_branded_food.sync_detailed("no such food, é/?", client=all_scopes))
-tell(get_product.sync_detailed("broken", client=all_scopes))
-tell(get_product.sync_detailed("overloaded", client=all_scopes))
+    print_response(get_branded_food_categories.sync_detailed(client=client(key)))
+print_response(get_branded_food.sync_detailed("no such food, é/?", client=all_scopes))
+print_response(get_product.sync_detailed("broken", client=all_scopes))
+print_response(get_product.sync_detailed("overloaded", client=all_scopes))

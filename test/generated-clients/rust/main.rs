@@ -1,4 +1,4 @@
-//! All operations by the client that OpenAPI Generator has generated: one line of JSON for each answer.
+//! Calls all operations with the client of OpenAPI Generator: one line of JSON per response.
 use chrono::NaiveDate;
 use openapi::apis::branded_foods_api::*;
 use openapi::apis::commodities_api::*;
@@ -17,17 +17,17 @@ fn connect(key: &str) -> Configuration {
     }
 }
 
-/// Writes the answer, or what the error of this status holds.
-fn tell<A: Serialize, E: Serialize>(answer: Result<A, Error<E>>) -> Option<A> {
-    let (line, told) = match answer {
+/// Prints the response, or the content of the error of this status.
+fn show<A: Serialize, E: Serialize>(response: Result<A, Error<E>>) -> Option<A> {
+    let (line, data) = match response {
         Ok(body) => (json!({ "status": 200, "body": body }), Some(body)),
-        Err(Error::ResponseError(refused)) => {
-            (json!({ "status": refused.status.as_u16(), "body": refused.entity }), None)
+        Err(Error::ResponseError(error)) => {
+            (json!({ "status": error.status.as_u16(), "body": error.entity }), None)
         }
         Err(error) => panic!("{error}"),
     };
     println!("{line}");
-    told
+    data
 }
 
 fn day(year: i32, month: u32, date: u32) -> Option<NaiveDate> {
@@ -38,59 +38,59 @@ fn day(year: i32, month: u32, date: u32) -> Option<NaiveDate> {
 async fn main() {
     let api = connect("LARDER_API_KEY");
 
-    tell(search_commodities(&api, Some("butter"), None, None, None).await);
-    tell(search_commodities(&api, None, None, None, None).await);
+    show(search_commodities(&api, Some("butter"), None, None, None).await);
+    show(search_commodities(&api, None, None, None, None).await);
     let mut cursor: Option<String> = None;
     loop {
-        let page = tell(search_commodities(&api, None, Some("dairy"), Some(8), cursor.as_deref()).await).unwrap();
+        let page = show(search_commodities(&api, None, Some("dairy"), Some(8), cursor.as_deref()).await).unwrap();
         cursor = page.next_cursor.flatten();
         if cursor.is_none() { break }
     }
     let series = "cheese-block-sales-price-weekly,milk-class-iii-price-monthly";
-    tell(get_commodity_prices(&api, series, day(2026, 8, 1), day(2026, 9, 30)).await);
+    show(get_commodity_prices(&api, series, day(2026, 8, 1), day(2026, 9, 30)).await);
     let metrics = "butter_sales_price_weekly,dry_whey_sales_price_weekly";
-    tell(get_commodity_metric_values(&api, metrics, day(2026, 8, 29), None).await);
+    show(get_commodity_metric_values(&api, metrics, day(2026, 8, 29), None).await);
 
     let mut foods = Vec::new();
     loop {
         let category = Some("Breads & Buns");
         let page = search_branded_foods(&api, None, None, category, None, None, Some(10), cursor.as_deref()).await;
-        let page = tell(page).unwrap();
+        let page = show(page).unwrap();
         foods.extend(page.data);
         cursor = page.next_cursor;
         if cursor.is_none() { break }
     }
-    tell(get_branded_food_categories(&api).await);
-    tell(get_branded_food(&api, &foods[0].id).await);
+    show(get_branded_food_categories(&api).await);
+    show(get_branded_food(&api, &foods[0].id).await);
 
     let mut stores = Vec::new();
     loop {
-        let page = tell(search_stores(&api, None, None, None, Some(2), cursor.as_deref()).await).unwrap();
+        let page = show(search_stores(&api, None, None, None, Some(2), cursor.as_deref()).await).unwrap();
         stores.extend(page.data);
         cursor = page.next_cursor;
         if cursor.is_none() { break }
     }
     let store = &stores.iter().find(|store| store.collection_count > 0).unwrap().id;
-    tell(get_store(&api, store).await);
+    show(get_store(&api, store).await);
     let mut products = Vec::new();
     loop {
-        let page = tell(get_store_products(&api, store, Some(25), cursor.as_deref()).await).unwrap();
+        let page = show(get_store_products(&api, store, Some(25), cursor.as_deref()).await).unwrap();
         products.extend(page.data);
         cursor = page.next_cursor;
         if cursor.is_none() { break }
     }
     loop {
-        let page = tell(get_store_collections(&api, store, Some(3), cursor.as_deref()).await).unwrap();
+        let page = show(get_store_collections(&api, store, Some(3), cursor.as_deref()).await).unwrap();
         cursor = page.next_cursor;
         if cursor.is_none() { break }
     }
-    tell(get_product(&api, &products[0].id).await);
+    show(get_product(&api, &products[0].id).await);
 
-    tell(get_commodity_prices(&api, "gold", None, None).await);
+    show(get_commodity_prices(&api, "gold", None, None).await);
     for key in ["LARDER_UNKNOWN_KEY", "LARDER_PAUSED_KEY", "LARDER_NARROW_KEY"] {
-        tell(get_branded_food_categories(&connect(key)).await);
+        show(get_branded_food_categories(&connect(key)).await);
     }
-    tell(get_branded_food(&api, "no such food, é/?").await);
-    tell(get_product(&api, "broken").await);
-    tell(get_product(&api, "overloaded").await);
+    show(get_branded_food(&api, "no such food, é/?").await);
+    show(get_product(&api, "broken").await);
+    show(get_product(&api, "overloaded").await);
 }

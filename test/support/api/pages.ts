@@ -1,14 +1,14 @@
-/** Following `next_cursor` to null, as a client does. */
+/** Follows `next_cursor` until it is null, as a client does. */
 import { expect } from "vitest"
-import type { Reply } from "./judge.ts"
+import type { Reply } from "./check-response.ts"
 
 interface Page {
   readonly data: ReadonlyArray<unknown>
   readonly next_cursor: string | null
 }
 
-/** The rows of every page, page by page. `between` runs before each page but the first. */
-export const pagesOf = async (
+/** Returns the rows of every page, page by page. `between` runs between two pages. */
+export const fetchPages = async (
   get: (target: string) => Promise<Reply>,
   target: string,
   between: () => Promise<void> = () => Promise.resolve()

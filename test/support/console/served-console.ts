@@ -4,9 +4,9 @@ import { layerPeopleAdministration } from "@larder/serve/cli"
 import { PeopleAdministration } from "@larder/serve/people"
 import { ConfigProvider, Effect } from "effect"
 import { afterAll, beforeAll, inject } from "vitest"
-import { ledgerSettings } from "../api/ledger-place.ts"
-import { operate } from "../api/operator.ts"
-import { type Addressed, sharedByFiles } from "../api/served.ts"
+import { makeLedgerSettings } from "../api/ledger-settings.ts"
+import { administer } from "../api/operator.ts"
+import { findSharedServer, type ServerView } from "../api/server.ts"
 import { type Environment, type Server, startServer } from "../programs.ts"
 import { copyHome } from "../sample-home.ts"
 import { makeBrowser } from "./browser.ts"
@@ -18,7 +18,7 @@ type Administered = PeopleAdministration["Service"]
 
 interface Running {
   readonly home: string
-  readonly server: Addressed
+  readonly server: ServerView
   /** Of the server, for another one over the same ledger. */
   readonly environment: Environment
 }
@@ -51,7 +51,7 @@ const using = (running: () => Running) => {
     const { environment, server } = running()
     return makeBrowser(server.console, environment.LARDER_CONSOLE_URL ?? server.console)
   }
-  const newAccount = (name = "Bakery") => operate(running().home, (ledger) => ledger.createAccount({ name }))
+  const newAccount = (name = "Bakery") => administer(running().home, (ledger) => ledger.createAccount({ name }))
 
   return {
     api: () => running().server.api,
@@ -83,7 +83,7 @@ const started = (state: Running | undefined): Running => {
 export const servedConsole = () => {
   let state: Running | undefined
   beforeAll(() => {
-    state = sharedByFiles()
+    state = findSharedServer()
   })
   return using(() => started(state))
 }
@@ -93,7 +93,7 @@ export const servedConsoleAlone = ({ environment: given = {} }: { readonly envir
   let state: (Running & { readonly server: Server }) | undefined
   beforeAll(async () => {
     const home = copyHome(inject("sampleHome"))
-    const ledger = given.LARDER_LEDGER_URL === undefined ? await ledgerSettings(home) : {}
+    const ledger = given.LARDER_LEDGER_URL === undefined ? await makeLedgerSettings(home) : {}
     const environment = withQuickPasswords({ ...given, ...ledger })
     state = { home, environment, server: await startServer(home, environment) }
   })

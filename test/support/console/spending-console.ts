@@ -24,7 +24,7 @@ import {
 } from "@larder/serve/console"
 import { Administration, embeddedConsole, Ledger, LedgerFile, openLedgerInFile } from "@larder/serve/ledger"
 import { People } from "@larder/serve/people"
-import { type ConsoleDatabase, layerRequestLog, type NotedRequest, type RequestLog } from "@larder/serve/persistence"
+import { type ConsoleDatabase, layerRequestLog, type RequestLog, type RequestRecord } from "@larder/serve/persistence"
 import { loopback } from "@larder/serve/trusted-proxies"
 import { Cause, Context, Effect, Layer, ManagedRuntime, References } from "effect"
 import { afterAll, beforeAll } from "vitest"
@@ -165,7 +165,7 @@ export const call = (key: SignedIn["key"], token: string, requestId: string, at 
   })
 
 /** As the request log is told of a call that the balance did not cover; its id is as long as ids are. */
-export const refusedCall = ({ account, key }: SignedIn): NotedRequest => ({
+export const refusedCall = ({ account, key }: SignedIn): RequestRecord => ({
   id: "req_TTcZPTzRyzyCg2NQGWwP",
   account_id: account.id,
   key_id: key.id,

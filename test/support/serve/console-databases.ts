@@ -1,4 +1,4 @@
-/** New places for the console's tables, on each database that can keep them. A place may be opened more than once. */
+/** New places for the console's tables, one per kind of database. A place can be opened several times. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -12,7 +12,7 @@ import { consoleIn } from "./sqlite-console.ts"
 
 export interface ConsolePlace {
   readonly layer: Layer.Layer<ConsoleDatabase, unknown>
-  /** For a process of its own that opens the same tables. */
+  /** For another process that opens the same tables. */
   readonly environment: Environment
 }
 

@@ -1,11 +1,11 @@
-/** A generation without data, for tests whose endpoints are read as the test says. */
+/** A generation without data, for tests with their own endpoint results. */
 import { type ReadModel, toProvenances } from "@larder/serve/api"
 import { type DuckDb, type Generation, type Live, withoutCommodities } from "@larder/warehouse"
 
 export const emptyGeneration: Generation<ReadModel> = {
   id: "larder-000001",
   entries: {},
-  ingest: {} as DuckDb["Service"], // nothing reads it
+  ingest: {} as DuckDb["Service"], // unused
   dataSet: () => undefined,
   model: {
     loaded: {},

@@ -1,6 +1,6 @@
 /**
- * The ledger of one account, of which every entry is chained by hand, and its folder as a kill leaves it. Entries of one account
- * only: its places are the numbers of the ledger.
+ * A ledger with a single account, whose entries are chained without the ledger's own code, and its folder after a kill.
+ * With a single account, positions equal the sequence numbers.
  */
 import { cpSync } from "node:fs"
 import path from "node:path"
@@ -57,11 +57,11 @@ export const aGrant = follow(emptyHead, {
   ...plainEntry
 })
 
-/** The entries of a ledger that has seen the grant and then charges alone, made once each. */
-const written: Array<Entry> = [aGrant]
+/** The grant, followed by charges; each is created once. */
+const created: Array<Entry> = [aGrant]
 export const aCharge = (sequence: number): Entry => {
-  for (let head = written.at(-1) ?? aGrant; written.length < sequence; head = written.at(-1) ?? head) {
-    written.push(
+  for (let head = created.at(-1) ?? aGrant; created.length < sequence; head = created.at(-1) ?? head) {
+    created.push(
       follow(head, {
         type: "charge",
         occurred_at: createdAt,
@@ -75,7 +75,7 @@ export const aCharge = (sequence: number): Entry => {
       })
     )
   }
-  return written[sequence - 1] ?? aGrant
+  return created[sequence - 1] ?? aGrant
 }
 
 export const birth: Group = { accounts: [anAccount], keys: [aKey()], entries: [aGrant] }
@@ -88,7 +88,7 @@ export const charges = (...sequences: ReadonlyArray<number>): Group => ({
 export const numbersOf = (store: LedgerStore) =>
   Effect.map(Stream.runCollect(store.entriesOf("acct_a")), (entries) => entries.map((entry) => entry.sequence))
 
-/** The folder as it would be found if the process had been killed after these groups. */
+/** The ledger's folder after a process that wrote these groups was killed. */
 export const killedAfter = Effect.fnUntraced(function* (...groups: ReadonlyArray<Group>) {
   const folder = yield* temporaryFolder
   const killed = path.join(folder, "killed")

@@ -1,4 +1,4 @@
-/** The ledger in memory: the same rules with nothing durable. */
+/** A ledger store in memory, for the rules without durability. */
 
 import {
   type Account,
@@ -16,7 +16,7 @@ import { Effect, Stream } from "effect"
 
 interface MemoryStore extends LedgerStore {
   readonly entries: ReadonlyArray<Entry>
-  /** While this is set, groups are refused with it. */
+  /** If set, writing a group fails with it. */
   failure: Error | undefined
 }
 

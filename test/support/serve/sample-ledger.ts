@@ -27,7 +27,7 @@ export const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-const born = Date.parse("2026-10-30T00:00:00.000Z")
+const openedAt = Date.parse("2026-10-30T00:00:00.000Z")
 
 export const aKey = (id: string, account_id: string): ApiKey => ({
   id,
@@ -57,7 +57,7 @@ export const aCharge = (request_id: string, charge: Partial<Draft> = {}): Draft 
   ...charge
 })
 
-/** The call of a charge is given back: it counts for the same key, endpoint and month. */
+/** Refunds the call of a charge, for the same key, endpoint and month. */
 export const aRefund = (charge: Draft): Draft => ({
   ...charge,
   type: "refund",
@@ -66,7 +66,7 @@ export const aRefund = (charge: Draft): Draft => ({
   note: "the call was answered with an error"
 })
 
-/** Chains what is decided to what was decided before. */
+/** Returns a function that chains each decision to the previous ones. */
 export const author = () => {
   const state = restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
   return ({ accounts = [], entries = [], keys = [] }: Partial<Decision>): Group => {
@@ -84,8 +84,8 @@ const payers = [
 
 /** 62 entries: grants of 5,000 to `acct_a` and `acct_b`, then 60 charges of 10, one an hour, into November. */
 export const sampleGroups = (write = author()): ReadonlyArray<Group> => [
-  write(openAccount("acct_a", "A & Söhne", born)),
-  write(openAccount("acct_b", "B", born)),
+  write(openAccount("acct_a", "A & Söhne", openedAt)),
+  write(openAccount("acct_b", "B", openedAt)),
   write({
     keys: [
       aKey("key_a", "acct_a"),
@@ -99,7 +99,7 @@ export const sampleGroups = (write = author()): ReadonlyArray<Group> => [
         aCharge(`req_${hour + 3}`, {
           ...payers[hour % 3],
           endpoint: hour % 2 === 0 ? "/v1/stores" : "/v1/branded-foods",
-          occurred_at: new Date(born + hour * 3_600_000).toISOString()
+          occurred_at: new Date(openedAt + hour * 3_600_000).toISOString()
         })
       ]
     })
@@ -116,21 +116,21 @@ export const opened = <A, E, R>(folder: string, use: (store: LedgerStore) => Eff
 export const written = (folder: string, groups: ReadonlyArray<Group>) =>
   opened(folder, (store) => append(store, groups))
 
-/** What a start finds in a folder, and why it refuses one. */
+/** The data that a start loads from a folder, and the error if it refuses the folder. */
 export const load = (folder: string) => opened(folder, (store) => store.load)
 export const refusal = (folder: string) => Effect.flip(load(folder))
 
-/** Opens the file as an intruder would. */
+/** Changes the file directly, without the ledger. */
 export const inDatabase = (folder: string, sql: string) => withDatabase(folder, (sqlite) => sqlite.exec(sql))
 export const withDatabase = <A>(folder: string, work: (sqlite: Sqlite) => A) =>
   Effect.scoped(Effect.map(openLedgerFile(folder), ({ reading }) => work(reading)))
 
-/** Brings the tables that follow from the entries up to the last one. */
+/** Updates the derived tables up to the last entry. */
 export const followUp = (folder: string) => withDatabase(folder, updateSums)
 
 /**
- * Makes a copy of the closed sample ledger whenever it is run; its tables have followed all entries or none. The original is
- * written once, and removed after the tests of the file.
+ * Each run copies the closed sample ledger, whose derived tables are up to date or empty. The original is written once, and
+ * removed after the tests of the file.
  */
 export const sampleCopy = (options: { readonly followed: boolean }) => {
   const original = mkdtempSync(path.join(tmpdir(), "larder-ledger-"))

@@ -1,4 +1,4 @@
-/** A simulator on a database of its own, in a temporary folder that goes with the scope. */
+/** A simulator with its own database, in a temporary folder that is removed with the scope. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -8,10 +8,10 @@ import { consoleIn } from "./sqlite-console.ts"
 
 export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-simulator-"))),
-  (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+  (created) => Effect.sync(() => rmSync(created, { recursive: true, force: true }))
 )
 
-/** Another one in the same folder is what a server finds after the one before it ended. */
+/** Opens a simulator in a folder. Opening another one there simulates a restart of the server. */
 export const simulatorIn = (home: string, consoleUrl: () => string = () => "http://127.0.0.1:9") =>
   Effect.map(Layer.build(Simulator.layer(consoleUrl).pipe(Layer.provide(consoleIn(home)))), (services) =>
     Context.get(services, Simulator)

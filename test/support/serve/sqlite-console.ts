@@ -1,4 +1,4 @@
-/** The console's tables without the ledger, in a folder that is its. */
+/** The console's tables in a ledger's folder, without the ledger. */
 
 import { embeddedConsole, LedgerFile } from "@larder/serve/ledger"
 import { Layer } from "effect"

@@ -1,5 +1,5 @@
 /** The exchange-rate endpoint. */
-import { type Endpoint, endpoint, fromAfterTo, fromNotAfterTo, PageBody } from "../endpoint.ts"
+import { type ApiDataSet, type Endpoint, endpoint, fromAfterTo, fromNotAfterTo, PageBody } from "../endpoint.ts"
 import { cursor, day, limit, text } from "../parameters.ts"
 import { getExchangeRatesExamples } from "./examples.ts"
 import { ExchangeRate } from "./records.ts"
@@ -30,3 +30,16 @@ export const getExchangeRates = endpoint({
 
 /** In the order of the documents. */
 export const exchangeRateEndpoints: ReadonlyArray<Endpoint> = [getExchangeRates]
+
+export const exchangeRates = {
+  pipeline: "exchange-rates",
+  tag: "Exchange rates",
+  holds: "exchange rates",
+  origin: "daily exchange rates of the euro",
+  about: `What one euro is worth in other currencies, day by day.
+
+Source: the daily file of rates.example (\`rates\`), which is fictional. A corrected rate replaces the earlier one. Days without a rate are left out, never filled.`,
+  firstCall: "exchange-rates?currency=USD&limit=5",
+  scopes: ["get-exchange-rates"],
+  endpoints: exchangeRateEndpoints
+} as const satisfies ApiDataSet

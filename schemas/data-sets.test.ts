@@ -3,26 +3,25 @@ import type { JsonSchema } from "effect"
 import { ErrorBody } from "./api-errors.ts"
 import { brandedFoodEndpoints } from "./branded-food/endpoints.ts"
 import { commodityEndpoints } from "./commodity/endpoints.ts"
+import { endpoints, scopes } from "./data-sets.ts"
 import type { Endpoint } from "./endpoint.ts"
-import { endpoints } from "./endpoints.ts"
 import { componentSchemas } from "./json-schema.ts"
-import { scopes } from "./scopes.ts"
 import { storefrontEndpoints } from "./storefront/endpoints.ts"
 
-/** The endpoints of the contract. Those of a data set that came later have tests of their own. */
-const promised = [commodityEndpoints, brandedFoodEndpoints, storefrontEndpoints].flat()
-const by = <A>(value: (endpoint: Endpoint) => A) =>
-  Object.fromEntries(promised.map((endpoint) => [endpoint.path, value(endpoint)]))
+/** The endpoints of the contract. Data sets that were added later have separate tests. */
+const contractEndpoints = [commodityEndpoints, brandedFoodEndpoints, storefrontEndpoints].flat()
+const mapByPath = <A>(value: (endpoint: Endpoint) => A) =>
+  Object.fromEntries(contractEndpoints.map((endpoint) => [endpoint.path, value(endpoint)]))
 
 describe("the list of endpoints", () => {
   it("has each path and each operation only once, and the 11 of the contract first", () => {
     assert.strictEqual(new Set(endpoints.map(({ path }) => path)).size, endpoints.length)
     assert.strictEqual(new Set(endpoints.map(({ id }) => id)).size, endpoints.length)
-    assert.deepStrictEqual(endpoints.slice(0, 11), promised)
+    assert.deepStrictEqual(endpoints.slice(0, 11), contractEndpoints)
   })
   it("requires a scope for each path, and uses every scope", () => {
     assert.deepStrictEqual(
-      by(({ scope }) => scope),
+      mapByPath(({ scope }) => scope),
       {
         "/v1/commodities": "search-commodities",
         "/v1/commodities/prices": "get-commodity-prices",
@@ -41,7 +40,7 @@ describe("the list of endpoints", () => {
   })
   it("charges 10 credits for commodities and branded foods, 100 for storefronts", () => {
     assert.deepStrictEqual(
-      by(({ credits }) => credits),
+      mapByPath(({ credits }) => credits),
       {
         "/v1/commodities": 10,
         "/v1/commodities/prices": 10,
@@ -61,7 +60,7 @@ describe("the list of endpoints", () => {
     const dates = ["from", "to"]
     const page = ["limit", "cursor"]
     assert.deepStrictEqual(
-      by(({ parameters }) => Object.keys(parameters)),
+      mapByPath(({ parameters }) => Object.keys(parameters)),
       {
         "/v1/commodities": ["commodity", "category", ...page],
         "/v1/commodities/prices": ["series", ...dates],
@@ -88,17 +87,17 @@ describe("the list of endpoints", () => {
 describe("records", () => {
   const { components } = componentSchemas([ErrorBody, ...endpoints.map(({ response }) => response)])
   const records = Object.entries(components)
-  const fieldsOf = (record: JsonSchema.JsonSchema) => Object.entries(record.properties ?? {})
+  const listFields = (record: JsonSchema.JsonSchema) => Object.entries(record.properties ?? {})
 
   it.each(records)("%s has a description, and so has each of its fields", (_name, record) => {
     assert.isString(record.description)
-    for (const [field, { description, $ref }] of fieldsOf(record)) {
+    for (const [field, { description, $ref }] of listFields(record)) {
       const target = components[String($ref).replace("#/components/schemas/", "")]
       assert.isNotEmpty(description ?? target?.description, field)
     }
   })
   it.each(records)("%s has snake_case fields that are all required, unless it is label nutrition", (name, record) => {
-    const fields = fieldsOf(record).map(([field]) => field)
+    const fields = listFields(record).map(([field]) => field)
     for (const field of fields) assert.match(field, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/)
     // Only label nutrition omits keys: a nutrient that the label does not state has none.
     assert.deepStrictEqual(record.required ?? [], name === "BrandedFoodNutrition" ? [] : fields)

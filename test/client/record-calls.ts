@@ -1,16 +1,16 @@
-/** The calls of the client as they pass through `fetch`: judged like all others, and their charges remembered. */
+/** Records the client's calls through `fetch`. Their responses are checked, and their charges recorded, as usual. */
 import { afterAll, beforeAll, vi } from "vitest"
-import type { Served } from "../support/api/served.ts"
+import type { SharedServer } from "../support/api/server.ts"
 
-export interface Seen {
-  /** Path and query, as they were sent. */
+export interface RecordedCall {
+  /** Path and query as they were sent. */
   readonly target: string
   readonly status: number
 }
 
-/** Registers with the file's hooks; what it returns holds the calls so far. */
-export const witnessed = (api: Served): ReadonlyArray<Seen> => {
-  const seen: Array<Seen> = []
+/** Uses the file's hooks. The returned list grows with each call. */
+export const recordCalls = (api: SharedServer): ReadonlyArray<RecordedCall> => {
+  const calls: Array<RecordedCall> = []
   beforeAll(() => {
     const original = globalThis.fetch
     vi.stubGlobal("fetch", async (address: string, options: RequestInit) => {
@@ -20,8 +20,8 @@ export const witnessed = (api: Served): ReadonlyArray<Seen> => {
         const target = `${pathname}${search}`
         const text = await response.clone().text()
         const headers = Object.fromEntries(response.headers)
-        api.client().witness("GET", target, { status: response.status, headers, text, json: JSON.parse(text) })
-        seen.push({ target, status: response.status })
+        api.client().checkAndRecord("GET", target, { status: response.status, headers, text, json: JSON.parse(text) })
+        calls.push({ target, status: response.status })
       }
       return response
     })
@@ -29,5 +29,5 @@ export const witnessed = (api: Served): ReadonlyArray<Seen> => {
   afterAll(() => {
     vi.unstubAllGlobals()
   })
-  return seen
+  return calls
 }

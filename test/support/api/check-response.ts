@@ -1,20 +1,14 @@
 /**
- * What every answer of the API must be, whatever was asked: JSON that the server's own OpenAPI document describes, with
- * exactly the fields it lists, and the headers that all answers share.
+ * Checks that apply to every response of the API: its JSON matches the server's own OpenAPI document, with exactly the
+ * listed fields, and it has the common headers.
  */
 import type { IncomingHttpHeaders } from "node:http"
-import {
-  codeNames,
-  componentSchemas,
-  endpoints,
-  isDay,
-  type OpenApiDocument,
-  type OpenApiOperation,
-  type OpenApiResponse,
-  type Reference
-} from "@larder/schemas"
+import { codeNames, componentSchemas, endpoints, isDay, type OpenApiDocument } from "@larder/schemas"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { expect } from "vitest"
+
+type Operation = OpenApiDocument["paths"][string]["get"]
+type DocumentedResponse = OpenApiDocument["components"]["responses"][string]
 
 export interface Reply {
   readonly status: number
@@ -24,7 +18,7 @@ export interface Reply {
   readonly json: unknown
 }
 
-const typeOf: Readonly<Record<number, string>> = {
+const errorTypes: Readonly<Record<number, string>> = {
   400: "invalid_request",
   401: "unauthorized",
   402: "insufficient_balance",
@@ -35,38 +29,42 @@ const typeOf: Readonly<Record<number, string>> = {
   503: "internal"
 }
 
-/** What every error says in its headers, whoever answers it: the code, and the place on the page of errors that explains it. */
-export const expectCode = ({ headers }: Pick<Reply, "headers">, code = String(headers["x-error-code"])) => {
+/** Every error has these headers: its code, and a link to the explanation of the code. */
+export const expectErrorCode = ({ headers }: Pick<Reply, "headers">, code = String(headers["x-error-code"])) => {
   expect(headers["x-error-code"]).toBe(code)
   expect(codeNames).toContain(code)
   expect(headers.link).toMatch(new RegExp(`^<(https?://[^/>]+)?/docs/errors#${code}>; rel="help"$`))
 }
 
-/** The document leaves objects open for clients; the server must send what is listed and nothing else. */
-const closed = (node: unknown): unknown => {
-  if (Array.isArray(node)) return node.map(closed)
+/** For clients, the document leaves objects open. The server must send only the listed fields. */
+const closeObjects = (node: unknown): unknown => {
+  if (Array.isArray(node)) return node.map(closeObjects)
   if (typeof node !== "object" || node === null) return node
-  const inside = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value)]))
-  return "properties" in node && !("additionalProperties" in node) ? { ...inside, additionalProperties: false } : inside
+  const members = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closeObjects(value)]))
+  const isOpen = "properties" in node && !("additionalProperties" in node)
+  return isOpen ? { ...members, additionalProperties: false } : members
 }
 
-const ofAccount = ["x-data-version", "x-data-origin", "x-credits-charged", "x-credits-remaining"]
+const keyHeaders = ["x-data-version", "x-data-origin", "x-credits-charged", "x-credits-remaining"]
 
-export const makeJudge = (document: OpenApiDocument) => {
+export const makeResponseCheck = (document: OpenApiDocument) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   ajv.addFormat("date", isDay)
   ajv.addFormat("date-time", (text: string) => new Date(text).toISOString() === text)
   ajv.addFormat("double", { type: "number", validate: Number.isFinite })
-  ajv.addSchema({ ...Object(closed(document)), $id: "larder" })
-  const seen = new Set<string>()
+  ajv.addSchema({ ...Object(closeObjects(document)), $id: "larder" })
+  const requestIds = new Set<string>()
 
-  /** Where the document says less than is promised, because generators of clients need it so. */
-  const promised = new Map(
+  /** Exact schemas of responses that the document describes less precisely, for client generators. */
+  const exactChecks = new Map(
     endpoints.flatMap(({ documented, id, response }) => {
       if (documented === undefined) return []
       const { components, schemas } = componentSchemas([response])
       return [
-        [id, ajv.compile({ ...Object(closed(schemas[0])), components: { schemas: closed(components) } })] as const
+        [
+          id,
+          ajv.compile({ ...Object(closeObjects(schemas[0])), components: { schemas: closeObjects(components) } })
+        ] as const
       ]
     })
   )
@@ -76,26 +74,26 @@ export const makeJudge = (document: OpenApiDocument) => {
     pattern: new RegExp(`^${template.replace("{id}", "[^/]+")}$`),
     operation: get
   }))
-  /** A path without parameters comes before one with an id. Dot segments, encoded or not, are no ids: they name no path. */
-  const operationOf = (path: string) =>
+  /** A path without parameters takes precedence over one with an id. Dot segments, encoded or not, are not ids. */
+  const findOperation = (path: string) =>
     operations
       .filter(() => !/\/(\.|%2e){1,2}(\/|$)|[\\#]/i.test(path))
       .filter(({ pattern }) => pattern.test(path))
       .toSorted((a, b) => Number(a.template.includes("{")) - Number(b.template.includes("{")))[0]
 
-  const resolve = (response: OpenApiResponse | Reference): readonly [string, OpenApiResponse] | undefined => {
+  const dereference = (response: Operation["responses"][string]): readonly [string, DocumentedResponse] | undefined => {
     if (!("$ref" in response)) return undefined
     const name = response.$ref.split("/").at(-1) ?? ""
     const shared = document.components.responses[name]
     return shared && [`larder#/components/responses/${name}`, shared]
   }
 
-  /** The documented answer of a status, and where it stands in the document. */
-  const documented = (template: string, operation: OpenApiOperation, status: number) => {
+  /** The documented response with a status, and its path in the document. */
+  const findDocumented = (template: string, operation: Operation, status: number) => {
     const response = operation.responses[String(status)]
     if (response === undefined) throw new Error(`${template} does not document ${status}`)
     const place = `larder#/paths/${template.replaceAll("/", "~1").replaceAll("{", "%7B").replaceAll("}", "%7D")}`
-    return resolve(response) ?? ([`${place}/get/responses/${status}`, response as OpenApiResponse] as const)
+    return dereference(response) ?? ([`${place}/get/responses/${status}`, response as DocumentedResponse] as const)
   }
 
   const validate = (schema: string, json: unknown) => {
@@ -103,48 +101,48 @@ export const makeJudge = (document: OpenApiDocument) => {
     expect(check(json) ? [] : check.errors, `body by ${schema}`).toEqual([])
   }
 
-  /** Messages are documented word by word, with `<name>` for what was sent, and the code of each. */
+  /** Documented messages, with `<name>` in place of sent texts, and their codes. */
   const errors = new Map<string, ReadonlyArray<{ readonly message: RegExp; readonly summary: string | undefined }>>()
-  const errorsAt = (place: string, response: OpenApiResponse) => {
+  const listErrors = (place: string, response: DocumentedResponse) => {
     const known = errors.get(place)
     if (known !== undefined) return known
-    const made = Object.values(response.content["application/json"].examples ?? {}).map(({ summary, value }) => {
+    const patterns = Object.values(response.content["application/json"].examples).map(({ summary, value }) => {
       const text = String(Object(value).error.message)
         .replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
         .replaceAll(/<[a-z]+>/g, "[^]*")
         .replace("101 were given", "\\d+ were given")
       return { message: new RegExp(`^${text}$`), summary }
     })
-    errors.set(place, made)
-    return made
+    errors.set(place, patterns)
+    return patterns
   }
 
-  const judgeDocumented = ({ headers, json }: Reply, place: string, response: OpenApiResponse) => {
+  const checkMessage = ({ headers, json }: Reply, place: string, response: DocumentedResponse) => {
     const { message } = Object(json).error
-    const documented = errorsAt(place, response).filter((error) => error.message.test(message))
+    const documented = listErrors(place, response).filter((error) => error.message.test(message))
     expect(documented.length, `a documented message: ${message}`).toBeGreaterThan(0)
     const codes = documented.map(({ summary }) => summary)
     expect(codes, "the documented code of this message").toContain(`X-Error-Code: ${headers["x-error-code"]}`)
   }
 
-  const judgeCall = (template: string, operation: OpenApiOperation, reply: Reply) => {
+  const checkCall = (template: string, operation: Operation, reply: Reply) => {
     const { headers, json, status } = reply
-    const [place, response] = documented(template, operation, status)
+    const [place, response] = findDocumented(template, operation, status)
     validate(`${place}/content/application~1json/schema`, json)
-    const isPromised = promised.get(operation.operationId)
-    if (status === 200 && isPromised) expect(isPromised(json) ? [] : isPromised.errors, "body as promised").toEqual([])
-    if (status !== 200) judgeDocumented(reply, place, response)
+    const isExact = exactChecks.get(operation.operationId)
+    if (status === 200 && isExact) expect(isExact(json) ? [] : isExact.errors, "body by the exact schema").toEqual([])
+    if (status !== 200) checkMessage(reply, place, response)
     for (const name of Object.keys(response.headers)) {
-      const header = document.components.headers[name]
+      const header = Object(document.components.headers)[name]
       const value = headers[name.toLowerCase()]
       if (value === undefined) expect(header?.required, `documented header ${name}`).toBe(false)
       else if (header?.schema.type === "integer") expect(value, `documented header ${name}`).toMatch(/^\d+$/)
     }
     if (status === 401) {
       expect(headers["www-authenticate"]).toBe("Bearer")
-      for (const name of ofAccount) expect(headers, "an unknown caller learns nothing").not.toHaveProperty([name])
+      for (const name of keyHeaders) expect(headers, "a response to an unknown caller").not.toHaveProperty([name])
     } else if (status < 500) {
-      for (const name of ofAccount) expect(headers, "an authenticated answer").toHaveProperty([name])
+      for (const name of keyHeaders) expect(headers, "a response to a known caller").toHaveProperty([name])
       expect(headers["x-data-version"]).toMatch(/^larder-\d{6,}$/)
       expect(headers["x-data-origin"]).toMatch(/^(live|sample)$/)
       expect(headers["x-credits-remaining"]).toMatch(/^\d+$/)
@@ -152,25 +150,25 @@ export const makeJudge = (document: OpenApiDocument) => {
     }
   }
 
-  const judgeError = ({ headers, json, status }: Reply, method: string) => {
-    for (const name of ofAccount) expect(headers, "no key was looked at").not.toHaveProperty([name])
-    expectCode({ headers }, status === 405 ? "method_not_allowed" : "no_such_endpoint")
+  const checkUnserved = ({ headers, json, status }: Reply, method: string) => {
+    for (const name of keyHeaders) expect(headers, "a response without a check of the key").not.toHaveProperty([name])
+    expectErrorCode({ headers }, status === 405 ? "method_not_allowed" : "no_such_endpoint")
     if (method === "HEAD") return
     validate("larder#/components/schemas/Error", json)
-    expect(json).toHaveProperty("error.type", typeOf[status])
+    expect(json).toHaveProperty("error.type", errorTypes[status])
   }
 
   return {
     document,
-    operationOf,
-    /** Judges an answer of the API to a request with this method and this path, without its query. */
-    judge: (method: string, path: string, reply: Reply) => {
+    findOperation,
+    /** Checks the response to a request with this method and this path, without its query. */
+    check: (method: string, path: string, reply: Reply) => {
       const { headers, status, text } = reply
-      const found = operationOf(path)
+      const found = findOperation(path)
       const id = headers["x-request-id"]
-      expect(id, "every answer has an id of its own").toMatch(/^\S+$/)
-      expect(seen.has(String(id)), "every answer has an id of its own").toBe(false)
-      seen.add(String(id))
+      expect(id, "every response has a unique id").toMatch(/^\S+$/)
+      expect(requestIds.has(String(id)), "every response has a unique id").toBe(false)
+      requestIds.add(String(id))
       expect(headers["access-control-allow-origin"]).toBe("*")
       expect(headers).not.toHaveProperty("access-control-allow-credentials")
       expect(headers["cache-control"]).toBe("private, no-store")
@@ -183,17 +181,17 @@ export const makeJudge = (document: OpenApiDocument) => {
       if (found === undefined) expect(status, "an unknown path").toBe(404)
       else if (method !== "GET") expect(status, "a method that is not served").toBe(405)
       else {
-        judgeCall(found.template, found.operation, reply)
+        checkCall(found.template, found.operation, reply)
         if (status === 200) expect(headers).not.toHaveProperty("x-error-code")
         else {
-          expect(reply.json).toHaveProperty("error.type", typeOf[status])
-          expectCode(reply)
+          expect(reply.json).toHaveProperty("error.type", errorTypes[status])
+          expectErrorCode(reply)
         }
         return
       }
-      judgeError(reply, method)
+      checkUnserved(reply, method)
     }
   }
 }
 
-export type Judge = ReturnType<typeof makeJudge>
+export type ResponseCheck = ReturnType<typeof makeResponseCheck>

@@ -1,25 +1,26 @@
 /**
- * Fair sharing between callers. Each key and each account has quotas for calls and bytes in flight: from before the
- * hold until the last byte of the answer is sent. Calls above a quota wait up to five seconds, keys round robin; the
- * number of waiting calls is also limited. Large work is split into steps, so that other calls run in between.
+ * Limits concurrent calls, fairly between callers. Each key and each account has quotas for calls and bytes in flight,
+ * from before the hold until the last byte of the response is sent. Calls above a quota wait up to five seconds, keys
+ * round robin; the number of waiting calls is also limited. Large work is split into steps; other calls run in between.
  */
 import { makeRoundRobin } from "./round-robin.ts"
 import { makeSlots } from "./slots.ts"
 
-export interface Turn {
+/** Allows one call to run. */
+export interface Permit {
   readonly account: string
   readonly setBytes: (bytes: number) => void
-  /** Call this when the answer is sent or abandoned. Idempotent. */
-  readonly end: () => void
+  /** Call this when the response is sent or abandoned. Idempotent. */
+  readonly release: () => void
 }
 
-/** The turn of a request that answers several calls, with the byte budget that they share. */
-export interface SharedTurn extends Turn {
+/** The permit of a request with several calls, and the byte budget that they share. */
+export interface SharedPermit extends Permit {
   readonly take: (bytes: number) => boolean
 }
 
-/** `late`: timed out, or too many calls are waiting. `left`: the caller disconnected. */
-export type Entered = Turn | "late" | "left"
+/** `overloaded`: the wait timed out, or too many calls are waiting. */
+export type Acquired = Permit | "overloaded" | "disconnected"
 
 interface Quota {
   readonly calls: number
@@ -28,21 +29,21 @@ interface Quota {
 
 const mebibyte = 2 ** 20
 /**
- * A caller with 1,000 connections and small answers never waits. The largest answers, prices, have 5 MB: two of them
- * can be in flight per key, which saturates a fast connection.
+ * A caller with 1,000 connections and small responses never waits. The largest responses, prices, have 5 MB: two of
+ * them can be in flight per key, which saturates a fast connection.
  */
 const keyQuota: Quota = { calls: 1024, bytes: 8 * mebibyte }
 const accountQuota: Quota = { calls: 2048, bytes: 16 * mebibyte }
 /** For all accounts together. While it is exceeded, the slowest readers are disconnected one by one. */
 const maxBytes = 256 * mebibyte
-/** Reserved for answers below `largeBytes`: large answers never block them. */
+/** Reserved for responses below `largeBytes`: large responses never block them. */
 const reservedBytes = 64 * mebibyte
 /** Waiting calls. A call above a limit is refused immediately. */
 const maxWaiting = { perKey: 128, perAccount: 256, overall: 4096 }
 
 const timeoutMs = 5_000
 
-/** Answers of this size or more are read in their own step, and sent with one step per this many bytes: 0.1 ms each. */
+/** Responses of this size or more are read in a separate step, and sent with one step per this many bytes: 0.1 ms each. */
 export const largeBytes = 128 * 1024
 export const chunkBytes = 16 * 1024
 
@@ -51,7 +52,7 @@ interface Caller {
   readonly account_id: string
 }
 
-interface Share {
+interface Usage {
   calls: number
   bytes: number
   /** Calls that wait. */
@@ -64,11 +65,12 @@ interface Waiting {
   readonly start: () => void
 }
 
-const hasRoom = (share: Share | undefined, { bytes, calls }: Quota) =>
-  share === undefined || (share.calls < calls && share.bytes < bytes)
+const isBelow = (usage: Usage | undefined, { bytes, calls }: Quota) =>
+  usage === undefined || (usage.calls < calls && usage.bytes < bytes)
 
-export const makeTurns = () => {
-  const shares = new Map<string, Share>()
+export const makeLimiter = () => {
+  /** By key and by account. */
+  const usages = new Map<string, Usage>()
   const waiting = makeRoundRobin<Waiting>()
   let waitingTotal = 0
   const loop = makeSlots(1)
@@ -76,19 +78,19 @@ export const makeTurns = () => {
 
   const mayStart = (caller: Caller, expected: number) =>
     totalBytes < (expected < largeBytes ? maxBytes + reservedBytes : maxBytes) &&
-    hasRoom(shares.get(caller.id), keyQuota) &&
-    hasRoom(shares.get(caller.account_id), accountQuota)
+    isBelow(usages.get(caller.id), keyQuota) &&
+    isBelow(usages.get(caller.account_id), accountQuota)
 
   const add = ({ account_id, id }: Caller, calls: number, bytes: number, waiting = 0) => {
     totalBytes += bytes
     waitingTotal += waiting
     for (const name of [id, account_id]) {
-      const share = shares.get(name) ?? { calls: 0, bytes: 0, waiting: 0 }
-      share.calls += calls
-      share.bytes += bytes
-      share.waiting += waiting
-      if (share.calls === 0 && share.waiting === 0) shares.delete(name)
-      else shares.set(name, share)
+      const usage = usages.get(name) ?? { calls: 0, bytes: 0, waiting: 0 }
+      usage.calls += calls
+      usage.bytes += bytes
+      usage.waiting += waiting
+      if (usage.calls === 0 && usage.waiting === 0) usages.delete(name)
+      else usages.set(name, usage)
     }
   }
 
@@ -98,50 +100,50 @@ export const makeTurns = () => {
   }
 
   const mayWait = ({ account_id, id }: Caller) =>
-    (shares.get(id)?.waiting ?? 0) < maxWaiting.perKey &&
-    (shares.get(account_id)?.waiting ?? 0) < maxWaiting.perAccount &&
+    (usages.get(id)?.waiting ?? 0) < maxWaiting.perKey &&
+    (usages.get(account_id)?.waiting ?? 0) < maxWaiting.perAccount &&
     waitingTotal < maxWaiting.overall
 
-  const begin = (caller: Caller, expected: number): Turn => {
+  const begin = (caller: Caller, expected: number): Permit => {
     let size = expected
-    let hasEnded = false
+    let isReleased = false
     add(caller, 1, size)
     return {
       account: caller.account_id,
       setBytes: (bytes) => {
-        if (hasEnded) return
+        if (isReleased) return
         const change = bytes - size
         size = bytes
         add(caller, 0, change)
         if (change < 0) startWaiting()
       },
-      end: () => {
-        if (hasEnded) return
-        hasEnded = true
+      release: () => {
+        if (isReleased) return
+        isReleased = true
         add(caller, -1, -size)
         startWaiting()
       }
     }
   }
 
-  const waitForRoom = (caller: Caller, expected: number, signal: AbortSignal) =>
-    new Promise<Entered>((resolve) => {
-      const giveUp = (why: "late" | "left") => {
+  const waitForCapacity = (caller: Caller, expected: number, signal: AbortSignal) =>
+    new Promise<Acquired>((resolve) => {
+      const giveUp = (why: "overloaded" | "disconnected") => {
         waiting.remove(caller.id, waiter)
         settle(why)
       }
-      const leave = () => giveUp("left")
-      const timer = setTimeout(() => giveUp("late"), timeoutMs)
-      const settle = (outcome: Entered) => {
+      const disconnect = () => giveUp("disconnected")
+      const timer = setTimeout(() => giveUp("overloaded"), timeoutMs)
+      const settle = (outcome: Acquired) => {
         clearTimeout(timer)
-        signal.removeEventListener("abort", leave)
+        signal.removeEventListener("abort", disconnect)
         add(caller, 0, 0, -1)
         resolve(outcome)
       }
       const waiter = { caller, expected, start: () => settle(begin(caller, expected)) }
       waiting.add(caller.id, waiter)
       add(caller, 0, 0, 1)
-      signal.addEventListener("abort", leave)
+      signal.addEventListener("abort", disconnect)
     })
 
   /** Resolves when the account may do one step of work: one per iteration of the event loop, accounts round robin. */
@@ -152,10 +154,10 @@ export const makeTurns = () => {
 
   return {
     /** Returns immediately, without a promise, if the quotas allow the call or too many calls are waiting. */
-    enter: (caller: Caller, expected: number, signal: AbortSignal): Entered | Promise<Entered> => {
-      if (signal.aborted) return "left"
+    acquire: (caller: Caller, expected: number, signal: AbortSignal): Acquired | Promise<Acquired> => {
+      if (signal.aborted) return "disconnected"
       if (mayStart(caller, expected)) return begin(caller, expected)
-      return mayWait(caller) ? waitForRoom(caller, expected, signal) : "late"
+      return mayWait(caller) ? waitForCapacity(caller, expected, signal) : "overloaded"
     },
     step,
     isFull: () => totalBytes >= maxBytes,
@@ -164,4 +166,4 @@ export const makeTurns = () => {
   }
 }
 
-export type Turns = ReturnType<typeof makeTurns>
+export type Limiter = ReturnType<typeof makeLimiter>

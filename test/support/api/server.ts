@@ -1,96 +1,96 @@
 /**
- * A real server for one file of tests, and an account of the file's own. When the tests are done the ledger must hold exactly
- * the charges that the answers announced: that closes every file.
+ * A real server for the tests of one file, and an account for that file. When the tests end, the ledger must have exactly
+ * the charges that the responses have stated.
  */
 import { readFileSync, rmSync, statSync } from "node:fs"
 import type { Entry, NewKey } from "@larder/serve/ledger"
 import { afterAll, beforeAll, expect, inject } from "vitest"
 import { type Server, startServer } from "../programs.ts"
 import { copyHome } from "../sample-home.ts"
+import type { Reply } from "./check-response.ts"
 import { type Charge, type Client, makeClient, type Options } from "./client.ts"
-import type { Reply } from "./judge.ts"
-import { ledgerSettings } from "./ledger-place.ts"
-import { accountsIn, accountsOfFile, createKey, operateIn, statements } from "./operator.ts"
+import { makeLedgerSettings } from "./ledger-settings.ts"
+import { createdAccounts, createKey, listAccountIds, listEntriesOf, setLedgerUrl } from "./operator.ts"
 
-const charges = (entries: ReadonlyArray<Entry>) =>
+const listCharges = (entries: ReadonlyArray<Entry>) =>
   entries.flatMap(({ credits, endpoint, request_id, type }) =>
     type === "charge" ? [{ request_id: String(request_id), credits: -credits, endpoint }] : []
   )
-const byRequest = <A extends { readonly request_id: string }>(rows: ReadonlyArray<A>) =>
+const sortByRequest = <A extends { readonly request_id: string }>(rows: ReadonlyArray<A>) =>
   rows.toSorted((a, b) => a.request_id.localeCompare(b.request_id))
 
-/** What tests use of a server. */
-export type Addressed = Pick<Server, "api" | "console" | "logs">
+/** The part of a server that tests use. */
+export type ServerView = Pick<Server, "api" | "console" | "logs">
 
 interface Started {
   readonly home: string
-  readonly server: Addressed
+  readonly server: ServerView
   readonly client: Client
   readonly key: NewKey
 }
 
-const using = (running: () => Started) => ({
+const makeAccessors = (running: () => Started) => ({
   home: () => running().home,
   server: () => running().server,
   client: () => running().client,
   key: () => running().key,
-  /** A call with the file's key, judged. */
+  /** Makes a checked call with the file's key. */
   get: (target: string, options: Options = {}): Promise<Reply> =>
     running().client.call(target, { key: running().key.key, ...options })
 })
 
-const started = <A extends Started>(state: A | undefined): A => {
-  if (state === undefined) throw new Error("the server is started by beforeAll")
+const expectStarted = <A extends Started>(state: A | undefined): A => {
+  if (state === undefined) throw new Error("the server is not started before beforeAll")
   return state
 }
 
-const expectCharged = async (home: string, accounts: Iterable<string>, announced: ReadonlyArray<Charge>) =>
-  expect(byRequest(charges(await statements(home, accounts)))).toEqual(byRequest(announced))
+const expectCharges = async (home: string, accounts: Iterable<string>, stated: ReadonlyArray<Charge>) =>
+  expect(sortByRequest(listCharges(await listEntriesOf(home, accounts)))).toEqual(sortByRequest(stated))
 
-/** The server that all files share, whose log begins here. */
-export const sharedByFiles = () => {
+/** Returns the server that all files share, with its log from now on. */
+export const findSharedServer = () => {
   const { api, console, environment, home, log } = inject("sharedServer")
-  if (environment.LARDER_LEDGER_URL !== undefined) operateIn(home, environment.LARDER_LEDGER_URL)
+  if (environment.LARDER_LEDGER_URL !== undefined) setLedgerUrl(home, environment.LARDER_LEDGER_URL)
   const from = statSync(log).size
   return { home, environment, server: { api, console, logs: () => readFileSync(log).subarray(from).toString() } }
 }
 
-/** The shared server, over the bundled samples. */
-export const served = () => {
+/** Uses the shared server, which has the bundled samples. */
+export const useSharedServer = () => {
   let state: Started | undefined
   beforeAll(async () => {
-    accountsOfFile.clear()
-    const { home, server } = sharedByFiles()
+    createdAccounts.clear()
+    const { home, server } = findSharedServer()
     state = { home, server, client: await makeClient(server.api), key: await createKey(home) }
   })
   afterAll(async () => {
-    if (state === undefined) return // beforeAll has said why
-    await expectCharged(state.home, accountsOfFile, state.client.charges)
+    if (state === undefined) return // beforeAll has reported why
+    await expectCharges(state.home, createdAccounts, state.client.charges)
     state.client.close()
   })
-  return using(() => started(state))
+  return makeAccessors(() => expectStarted(state))
 }
 
 interface Settings {
   readonly environment?: Readonly<Record<string, string>>
-  /** Makes the home that is served, and removed when the tests are done; by default a copy of the bundled samples. */
+  /** Creates the server's home, which is removed after the tests; by default a copy of the bundled samples. */
   readonly home?: () => Promise<string>
 }
 
-const sampled = async () => copyHome(inject("sampleHome"))
+const copySamples = async () => copyHome(inject("sampleHome"))
 
-/** A server that only this file uses: with settings, data or restarts of its own. */
-export const startOwnServer = ({ environment: given = {}, home: makeHome = sampled }: Settings = {}) => {
+/** Starts a server that only this file uses, for separate settings, data or restarts. */
+export const startOwnServer = ({ environment: given = {}, home: makeHome = copySamples }: Settings = {}) => {
   let state: { readonly home: string; server: Server; client: Client; readonly key: NewKey } | undefined
   let environment = given
-  /** Announced before a restart. */
+  /** Charges stated before a restart. */
   const earlier: Array<Charge> = []
 
   beforeAll(async () => {
     const home = await makeHome()
     let server: Server | undefined
     try {
-      environment = { ...given, ...(await ledgerSettings(home)) }
+      environment = { ...given, ...(await makeLedgerSettings(home)) }
       server = await startServer(home, environment)
       state = { home, server, client: await makeClient(server.api), key: await createKey(home) }
     } catch (error) {
@@ -100,10 +100,10 @@ export const startOwnServer = ({ environment: given = {}, home: makeHome = sampl
     }
   })
   afterAll(async () => {
-    if (state === undefined) return // beforeAll has said why
+    if (state === undefined) return // beforeAll has reported why
     const { client, home, server } = state
     try {
-      await expectCharged(home, await accountsIn(home), [...earlier, ...client.charges])
+      await expectCharges(home, await listAccountIds(home), [...earlier, ...client.charges])
     } finally {
       client.close()
       await server.stop()
@@ -112,10 +112,10 @@ export const startOwnServer = ({ environment: given = {}, home: makeHome = sampl
   })
 
   return {
-    ...using(() => started(state)),
-    /** Stops the server, does something, and starts it again over the same home. */
+    ...makeAccessors(() => expectStarted(state)),
+    /** Stops the server, runs `between`, and starts the server again with the same home. */
     restart: async (between: () => Promise<void> = () => Promise.resolve()) => {
-      const now = started(state)
+      const now = expectStarted(state)
       earlier.push(...now.client.charges)
       now.client.close()
       await now.server.stop()
@@ -126,10 +126,10 @@ export const startOwnServer = ({ environment: given = {}, home: makeHome = sampl
   }
 }
 
-export type Served = ReturnType<typeof served>
+export type SharedServer = ReturnType<typeof useSharedServer>
 
-/** The error that a reply carries, as one line: `400 invalid_request: limit must be …`. */
-export const errorOf = ({ json, status }: Reply): string => {
+/** The error in a response as one line: `400 invalid_request: limit must be …`. */
+export const formatError = ({ json, status }: Reply): string => {
   const { error } = json as { readonly error: { readonly type: string; readonly message: string } }
   return `${status} ${error.type}: ${error.message}`
 }

@@ -1,4 +1,4 @@
-/** Stands before the API: notes what a program asks and what it is answered, and makes up the errors that no server gives on demand. */
+/** A proxy in front of the API that records requests and responses, and simulates errors that no server returns on demand. */
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -10,21 +10,21 @@ export interface Exchange {
   readonly body: unknown
 }
 
-const madeUp: ReadonlyMap<string, number> = new Map([
+const simulatedErrors: ReadonlyMap<string, number> = new Map([
   ["/v1/products/broken", 500],
   ["/v1/products/overloaded", 503]
 ])
 const unexpected = { error: { type: "internal", message: "An unexpected error occurred" } }
 
-export const notingFront = async (client: Client) => {
+export const startRecordingProxy = async (client: Client) => {
   const exchanges: Array<Exchange> = []
   const server = createServer(async (request, response) => {
     const { headers, url: target = "/" } = request
-    const made = madeUp.get(target)
-    if (made !== undefined) {
-      exchanges.push({ target, status: made, body: unexpected })
-      const retry = made === 503 ? { "retry-after": "1" } : {}
-      response.writeHead(made, { "content-type": "application/json", "x-request-id": "req_made_up", ...retry })
+    const simulated = simulatedErrors.get(target)
+    if (simulated !== undefined) {
+      exchanges.push({ target, status: simulated, body: unexpected })
+      const retry = simulated === 503 ? { "retry-after": "1" } : {}
+      response.writeHead(simulated, { "content-type": "application/json", "x-request-id": "req_simulated", ...retry })
       response.end(JSON.stringify(unexpected))
       return
     }

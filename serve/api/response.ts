@@ -1,21 +1,21 @@
-/** An answer and how it is sent: large ones in pieces, so that a client that stops reading delays no other account. */
+/** A response, and how it is sent: large ones in pieces, so that a client that stops reading delays no other account. */
 import { randomBytes } from "node:crypto"
 import { availableParallelism } from "node:os"
 import type { ApiError, ErrorCode } from "@larder/schemas"
 import { type H3Event, HTTPResponse } from "h3"
 import { type Bytes, type Coding, chooseCoding, compress, minCompressedBytes, type SharedBody } from "./encoding.ts"
+import { chunkBytes, type Limiter, largeBytes, type Permit } from "./fairness/limiter.ts"
 import { makeSlots } from "./fairness/slots.ts"
-import { chunkBytes, largeBytes, type Turn, type Turns } from "./fairness/turns.ts"
 import type { Provenance } from "./read-model.ts"
 
 type Headers = Readonly<Record<string, string>>
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number
   readonly body: string
   readonly headers: Headers
-  /** Ended when the answer is sent; undefined if the answer has no turn. */
-  readonly turn?: Turn | undefined
+  /** Released when the response is sent; undefined for a response that needs none. */
+  readonly permit?: Permit | undefined
 }
 
 const processId = randomBytes(9).toString("hex")
@@ -27,7 +27,12 @@ export const newRequestId = (): string => `req_${processId}${(++requestCount).to
 const exposedHeaders =
   "X-Request-Id, X-Data-Version, X-Data-Origin, X-Credits-Charged, X-Credits-Remaining, X-Error-Code, Link, Retry-After"
 
-export const makeAnswer = (requestId: string, status: number, body: string, more: Headers | undefined): Answer => ({
+export const makeResponse = (
+  requestId: string,
+  status: number,
+  body: string,
+  more: Headers | undefined
+): ApiResponse => ({
   status,
   body,
   headers: {
@@ -48,36 +53,36 @@ export const errorHeaders = (code: ErrorCode, publicUrl: string | undefined): He
   link: `<${publicUrl ?? ""}/docs/errors#${code}>; rel="help"`
 })
 
-export const errorAnswer = (
+export const makeErrorResponse = (
   requestId: string,
   error: ApiError,
   publicUrl: string | undefined,
   more: Headers | undefined
-): Answer =>
-  makeAnswer(requestId, error.status, errorBody(error), {
+): ApiResponse =>
+  makeResponse(requestId, error.status, errorBody(error), {
     ...errorHeaders(error.code, publicUrl),
     ...(error.status === 401 && { "www-authenticate": "Bearer" }),
     ...(error.status === 503 && { "retry-after": "1" }),
     ...more
   })
 
-/** `current` is the generation that answers. */
+/** `current` is the generation that was read. */
 export const dataHeaders = ({ generation, origin }: Provenance, current: string): Headers => ({
   "x-data-version": generation ?? current,
   "x-data-origin": origin
 })
 
-/** Callers without a key share the turns of this account. */
+/** Callers without a key count as this account. */
 const anonymous = ""
 
-const endTurnWith = ({ runtime }: H3Event, turn: Turn | undefined) => {
-  if (turn === undefined) return
-  const response = runtime?.node?.res
-  if (response === undefined || response.closed || response.destroyed) turn.end()
-  else response.once("close", turn.end)
+const releaseWhenSent = ({ runtime }: H3Event, permit: Permit | undefined) => {
+  if (permit === undefined) return
+  const node = runtime?.node?.res
+  if (node === undefined || node.closed || node.destroyed) permit.release()
+  else node.once("close", permit.release)
 }
 
-export const makeSending = ({ step }: Turns) => {
+export const makeSender = ({ step }: Limiter) => {
   /** Limits concurrent compressions; one core stays free. */
   const compressionSlots = makeSlots(Math.max(1, availableParallelism() - 1))
 
@@ -97,13 +102,13 @@ export const makeSending = ({ step }: Turns) => {
   }
 
   /** Large bodies wait for a slot, accounts round robin. Small ones take less than a millisecond and do not wait. */
-  const compressInTurn = async (body: Bytes, coding: Coding, account: string, signal: AbortSignal) => {
+  const compressFairly = async (body: Bytes, coding: Coding, account: string, signal: AbortSignal) => {
     if (body.length <= largeBytes) return compress(body, coding)
     if (!(await compressionSlots.acquire(account, signal))) return undefined // the caller disconnected
     return compress(body, coding).finally(compressionSlots.release)
   }
 
-  const buildResponse = ({ headers, status }: Answer, bytes: Bytes, coding: Coding | undefined, account: string) => {
+  const toHttp = ({ headers, status }: ApiResponse, bytes: Bytes, coding: Coding | undefined, account: string) => {
     const vary = headers.vary === undefined ? "Accept-Encoding" : `${headers.vary}, Accept-Encoding`
     const encoding = coding === undefined ? {} : { "content-encoding": coding }
     return new HTTPResponse(bytes.length <= largeBytes ? bytes : streamInPieces(bytes, account), {
@@ -112,35 +117,35 @@ export const makeSending = ({ step }: Turns) => {
     })
   }
 
-  const respondCompressed = async (event: H3Event, answer: Answer) => {
-    const { body, turn } = answer
-    const account = turn?.account ?? anonymous
+  const respondCompressed = async (event: H3Event, response: ApiResponse) => {
+    const { body, permit } = response
+    const account = permit?.account ?? anonymous
     const coding = chooseCoding(event.req.headers.get("accept-encoding"))
     const plain = Buffer.from(body)
-    turn?.setBytes(body.length + plain.length)
+    permit?.setBytes(body.length + plain.length)
     // if compression fails, the plain body is sent: the call is already paid for
-    const compressed = coding && (await compressInTurn(plain, coding, account, event.req.signal).catch(() => undefined))
+    const compressed = coding && (await compressFairly(plain, coding, account, event.req.signal).catch(() => undefined))
     const bytes = compressed ?? plain
-    turn?.setBytes(bytes.length)
-    return buildResponse(answer, bytes, compressed && coding, account)
+    permit?.setBytes(bytes.length)
+    return toHttp(response, bytes, compressed && coding, account)
   }
 
   return {
-    respond: async (event: H3Event, answer: Answer): Promise<HTTPResponse> => {
-      const { body, headers, status, turn } = answer
+    respond: async (event: H3Event, response: ApiResponse): Promise<HTTPResponse> => {
+      const { body, headers, status, permit } = response
       try {
-        if (body.length >= minCompressedBytes) return await respondCompressed(event, answer)
+        if (body.length >= minCompressedBytes) return await respondCompressed(event, response)
         const length = { "content-length": String(Buffer.byteLength(body)) }
         return new HTTPResponse(body, { status, headers: { ...headers, ...length } })
       } finally {
-        endTurnWith(event, turn) // not earlier: until here the answer is in memory, even if the caller has disconnected
+        releaseWhenSent(event, permit) // until here the response is in memory, even if the caller has disconnected
       }
     },
-    respondShared: async (event: H3Event, body: SharedBody, answer: Answer): Promise<HTTPResponse> => {
+    respondShared: async (event: H3Event, body: SharedBody, response: ApiResponse): Promise<HTTPResponse> => {
       const { bytes, coding } = await body.encode(event.req.headers.get("accept-encoding"))
-      return buildResponse(answer, bytes, coding, anonymous)
+      return toHttp(response, bytes, coding, anonymous)
     }
   }
 }
 
-export type Sending = ReturnType<typeof makeSending>
+export type Sender = ReturnType<typeof makeSender>

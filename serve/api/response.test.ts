@@ -3,10 +3,10 @@ import { connect, type Socket } from "node:net"
 import { Effect, Exit, Scope } from "effect"
 import { H3 } from "h3"
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest"
-import { makeSending } from "./answer.ts"
 import { makeSharedBody } from "./encoding.ts"
-import { makeTurns, type Turn, type Turns } from "./fairness/turns.ts"
+import { type Limiter, makeLimiter, type Permit } from "./fairness/limiter.ts"
 import { listen } from "./listen.ts"
+import { makeSender } from "./response.ts"
 
 const mebibyte = 2 ** 20
 const script = "s".repeat(4 * mebibyte)
@@ -14,19 +14,19 @@ const large = "ü".repeat(2 * mebibyte)
 
 let scope: Scope.Closeable
 let url: URL
-let turns: Turns
+let limiter: Limiter
 const clients: Array<Socket> = []
 
 beforeAll(async () => {
   scope = Scope.makeUnsafe()
-  turns = makeTurns()
-  const { respond, respondShared } = makeSending(turns)
+  limiter = makeLimiter()
+  const { respond, respondShared } = makeSender(limiter)
   const shared = makeSharedBody(script)
   const app = new H3()
     .get("/script", (event) => respondShared(event, shared, { status: 200, body: "", headers: {} }))
     .get("/large", async (event) => {
-      const turn = (await turns.enter({ id: "k", account_id: "a" }, 100, new AbortController().signal)) as Turn
-      return respond(event, { status: 200, body: large, headers: {}, turn })
+      const permit = (await limiter.acquire({ id: "k", account_id: "a" }, 100, new AbortController().signal)) as Permit
+      return respond(event, { status: 200, body: large, headers: {}, permit })
     })
   const options = { what: "server", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" }
   url = new URL(await Effect.runPromise(Scope.provide(listen(app, options), scope)))
@@ -38,7 +38,7 @@ afterAll(async () => {
   await Effect.runPromise(Scope.close(scope, Exit.void))
 })
 
-/** Sends a request, waits for the first bytes of the answer and then stops reading. */
+/** Sends a request, waits for the first bytes of the response and then stops reading. */
 const requestAndStopReading = async (path: string): Promise<Socket> => {
   const client = connect(Number(url.port), url.hostname)
   clients.push(client)
@@ -47,14 +47,14 @@ const requestAndStopReading = async (path: string): Promise<Socket> => {
   return client
 }
 
-describe("a large answer", () => {
+describe("a large response", () => {
   it.each(["identity", "gzip"])(
     "arrives complete and releases its memory, with the content coding %s",
     async (coding) => {
       const response = await fetch(new URL("/large", url), { headers: { "accept-encoding": coding } })
       expect(await response.text()).toBe(large)
       expect(response.headers.get("content-encoding")).toBe(coding === "gzip" ? "gzip" : null)
-      await vi.waitFor(() => expect(turns.unsentBytes()).toBe(0))
+      await vi.waitFor(() => expect(limiter.unsentBytes()).toBe(0))
     }
   )
 
@@ -71,9 +71,9 @@ describe("a large answer", () => {
 
   it("counts as unsent until its client disconnects", async () => {
     const client = await requestAndStopReading("/large")
-    expect(turns.unsentBytes()).toBe(Buffer.byteLength(large))
+    expect(limiter.unsentBytes()).toBe(Buffer.byteLength(large))
     client.destroy()
-    await vi.waitFor(() => expect(turns.unsentBytes()).toBe(0))
+    await vi.waitFor(() => expect(limiter.unsentBytes()).toBe(0))
   })
 })
 

@@ -1,7 +1,7 @@
-/** Texts that break programs, for requests. */
+/** Values for requests that often break programs. */
 
-/** Texts that were trouble somewhere: controls, quotes, paths, names of prototypes, letters that change their length. */
-export const oddities = [
+/** Control characters, quotes, paths, names of prototypes, and letters whose length changes with their case. */
+export const unusualTexts = [
   "",
   " ",
   "\u0000",
@@ -68,8 +68,8 @@ export const oddities = [
   "ｂｕｔｔｅｒ"
 ]
 
-/** Bytes that are no text: surrogates, overlong and cut-off sequences, and percent signs that begin nothing. */
-export const noText = [
+/** Encoded bytes that are not UTF-8: surrogates, overlong and truncated sequences, and incomplete percent-encoding. */
+export const invalidEncodings = [
   "%ED%A0%80",
   "%ED%B0%80%ED%A0%80",
   "%C0%AF",
@@ -84,8 +84,8 @@ export const noText = [
   "%%30"
 ]
 
-/** As limits: some are numbers, of any length. */
-export const numbers = [
+/** Values for limits. Some are valid numbers, of any length. */
+export const unusualNumbers = [
   "0",
   "00",
   "01",
@@ -112,8 +112,8 @@ export const numbers = [
   `1${"0".repeat(9_000)}`
 ]
 
-/** As days: some are. */
-export const days = [
+/** Values for days. Some are valid. */
+export const unusualDays = [
   "2024-02-29",
   "2023-02-29",
   "1900-02-29",
