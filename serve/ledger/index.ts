@@ -37,13 +37,12 @@ export {
   openLedgerInFile,
   openLedgerOver
 } from "./embedded/embedded-ledger.ts"
-export { openEmbeddedStore, prepareGroupWrite } from "./embedded/embedded-store.ts"
+export { type LedgerStore, openEmbeddedStore, prepareGroupWrite } from "./embedded/embedded-store.ts"
 export { advanceHead, followFileChain } from "./embedded/head.ts"
 export { keepFileAnchor } from "./embedded/keep-anchor.ts"
 export { LedgerFile, ledgerPath, openLedgerFile } from "./embedded/ledger-file.ts"
 export { writeMigrationMarker } from "./embedded/moved.ts"
 export { readProgress, updateSums } from "./embedded/progress.ts"
-export type { LedgerStore } from "./embedded/store.ts"
 export { recordInSqlite } from "./embedded/tables.ts"
 export { type LedgerInUse, LedgerUnavailable } from "./errors.ts"
 export { flushFile, flushFolder } from "./files.ts"

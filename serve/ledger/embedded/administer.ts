@@ -10,7 +10,7 @@ import { listUnspentGrants } from "../rules/expiring-grants.ts"
 import { type AccountState, bookingId, type KeyState, type LedgerState } from "../rules/ledger-state.ts"
 import { spentInMonth, spentInWeek, spentOnDay } from "../rules/spending.ts"
 import type { GroupWriter } from "./embedded-ledger.ts"
-import { joinKeyColumns, type LedgerStore } from "./store.ts"
+import { keyCells, type LedgerStore } from "./embedded-store.ts"
 
 const summarizeAccount = ({ grants, head, record }: AccountState, now: number): AccountSummary => ({
   ...record,
@@ -37,7 +37,7 @@ const maxProblems = 100
 const expiryInterval = "1 second"
 
 const readKeyTexts = ({ keys }: LedgerState) =>
-  new Map([...keys.values()].map(({ record }): [string, string] => [record.id, joinKeyColumns(record)]))
+  new Map([...keys.values()].map(({ record }): [string, string] => [record.id, JSON.stringify(keyCells(record))]))
 
 /** Keys whose stored text is neither what this process knew before the read nor what it knows now. */
 const findChangedKeys = (

@@ -32,9 +32,8 @@ import {
   restoreState
 } from "../rules/ledger-state.ts"
 import { administerEmbedded, type LedgerUser } from "./administer.ts"
-import { openEmbeddedStore } from "./embedded-store.ts"
+import { type LedgerStore, openEmbeddedStore } from "./embedded-store.ts"
 import { type LedgerFile, openLedgerFile } from "./ledger-file.ts"
-import type { LedgerStore } from "./store.ts"
 
 const newGroup = () => ({
   accounts: [] as Account[],

@@ -13,23 +13,13 @@ import {
   killedAfter,
   numbersOf
 } from "@larder/test/support/serve/killed-ledger.ts"
-import {
-  append,
-  author,
-  followUp,
-  load,
-  opened,
-  temporaryFolder,
-  written
-} from "@larder/test/support/serve/sample-ledger.ts"
-import { Effect, Result, Stream } from "effect"
-import type { Entry } from "../chain/records.ts"
+import { append, followUp, load, opened, temporaryFolder, written } from "@larder/test/support/serve/sample-ledger.ts"
+import { Effect, Stream } from "effect"
 import { monthOf } from "../moments.ts"
-import { creditAccount, openAccount } from "../rules/decisions.ts"
 import type { Group } from "../rules/ledger-state.ts"
+import type { LedgerStore } from "./embedded-store.ts"
 import { openEmbeddedStore } from "./embedded-store.ts"
 import { openLedgerFile } from "./ledger-file.ts"
-import type { LedgerStore } from "./store.ts"
 
 describe("the ledger in a folder", () => {
   it.live("is readable by its owner only, in a home that others may read, even if it existed before", () =>
@@ -108,36 +98,6 @@ describe("the ledger in a folder", () => {
           yield* check
         }
       }
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("returns the entries of all accounts in write order, over any number of pages", () =>
-    Effect.gen(function* () {
-      const write = author()
-      const births = ["acct_a", "acct_b", "acct_c"].map((id) => write(openAccount(id, id, 0)))
-      const credit = (index: number) =>
-        Result.getOrThrow(
-          creditAccount(
-            { id: `acct_${"abc"[(index * 7) % 3]}`, balance_credits: 0, expiring: [] },
-            { credits: index + 1, note: "x", expires_at: null },
-            index
-          )
-        )
-      const written: Array<Entry> = []
-      yield* opened(yield* temporaryFolder, (store) =>
-        Effect.gen(function* () {
-          for (const count of [0, 1, 1_000, 1_001, 2_500]) {
-            const first = births.slice(written.length, count)
-            const missing = count - written.length - first.length
-            const more = Array.from({ length: Math.max(0, missing) }, (_, index) => credit(written.length + index))
-            const groups = [...first, write({ entries: more.flatMap(({ entries }) => entries) })]
-            yield* append(store, groups)
-            written.push(...groups.flatMap(({ entries }) => entries))
-            assert.strictEqual(written.length, count)
-            assert.deepStrictEqual(yield* Stream.runCollect(store.allEntries), written)
-          }
-        })
-      )
     }).pipe(Effect.scoped)
   )
 

@@ -16,7 +16,7 @@ import type { UsageOfDay } from "../administration.ts"
 import { monthOf } from "../moments.ts"
 import { sumUsage } from "../summed-usage.ts"
 import { openEmbeddedLedger } from "./embedded-ledger.ts"
-import type { LedgerStore } from "./store.ts"
+import type { LedgerStore } from "./embedded-store.ts"
 
 const october = { account_id: "acct_a", from: "2026-10-01", to: "2026-10-31" }
 const everything = { account_id: "acct_a", from: "2026-01-01", to: "2026-12-31" }

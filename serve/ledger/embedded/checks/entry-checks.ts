@@ -5,7 +5,7 @@
 import type { Sqlite } from "../../../persistence/index.ts"
 import { type ChainHead, emptyHead, findBreak } from "../../chain/chain.ts"
 import { type Entry, isMoneyOut } from "../../chain/records.ts"
-import { entryColumns, readNumberCell, readTextCell } from "../tables.ts"
+import { entryColumns, readNumber, readNumberCell, readTextCell } from "../tables.ts"
 
 /** About 20 MB of rows per query. */
 const batchSize = 20_000
@@ -78,7 +78,7 @@ export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) =
   /** Calls spend only credits that are there: a balance is below 0 by no more than the money that left its account. */
   const balanceProblem = ({ account_id, balance, position }: Entry, place: string) => {
     if (balance >= 0) return undefined
-    const gone = readNumberCell(sqlite.all(moneyOut, [account_id, position])[0], "credits")
+    const gone = readNumber(sqlite, moneyOut, [account_id, position])
     return balance + gone < 0 ? `${place} leaves a balance of ${balance} credits` : undefined
   }
 

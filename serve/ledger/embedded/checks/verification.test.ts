@@ -18,10 +18,10 @@ import { Effect, Exit, Scope } from "effect"
 import type { Sqlite } from "../../../persistence/index.ts"
 import { type ChainHead, emptyHead } from "../../chain/chain.ts"
 import { openEmbeddedLedger } from "../embedded-ledger.ts"
+import type { LedgerStore } from "../embedded-store.ts"
 import { ledgerPath, openLedgerFile } from "../ledger-file.ts"
 import { readSnapshot } from "../opening.ts"
-import type { LedgerStore } from "../store.ts"
-import { readNumberCell } from "../tables.ts"
+import { readNumber } from "../tables.ts"
 import { verifyFile } from "./verification.ts"
 
 const heldOf = ({ accounts, sequence }: ReturnType<typeof readSnapshot>) => ({
@@ -288,7 +288,7 @@ describe("a verification", () => {
     Effect.gen(function* () {
       const folder = yield* followedCopy
       const page = yield* withDatabase(folder, (sqlite) =>
-        readNumberCell(sqlite.all("select rootpage from sqlite_schema where name = 'entry_but_charge'")[0], "rootpage")
+        readNumber(sqlite, "select rootpage from sqlite_schema where name = 'entry_but_charge'")
       )
       const fd = openSync(ledgerPath(folder), "r+")
       writeSync(fd, Buffer.alloc(4096, 7), 0, 4096, (page - 1) * 4096)

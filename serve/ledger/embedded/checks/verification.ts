@@ -5,8 +5,8 @@
  */
 import type { Sqlite } from "../../../persistence/index.ts"
 import type { Verification } from "../../administration.ts"
-import { type ChainHead, checkChain, emptyHead, type Head, hashRecord, noHead } from "../../chain/chain.ts"
-import { recordedTables, recordNames } from "../../chain/recorded.ts"
+import { type ChainHead, checkChain, emptyHead, type Head, noHead } from "../../chain/chain.ts"
+import { compareWithRecords, isOfUnknownKind } from "../../chain/record-checks.ts"
 import { followFileChain, readHead } from "../head.ts"
 import {
   dayOfEntry,
@@ -17,7 +17,7 @@ import {
   usageAhead,
   usageSums
 } from "../progress.ts"
-import { readNumberCell, readTextCell, recordInSqlite } from "../tables.ts"
+import { readNumber, readTextCell, recordInSqlite } from "../tables.ts"
 import { makeEntryChecks, makeRequestCheck, readEntriesAfter, readOwners } from "./entry-checks.ts"
 import { makeGrantChecks } from "./grant-checks.ts"
 
@@ -91,17 +91,17 @@ const selectDifferences = (table: string, columns: Readonly<Record<string, strin
     .map(([name, value]) => `${value} as ${name}`)
     .join(", ")
   return `
-  select ${names}, sum(kept_calls) as kept_calls, sum(kept_credits) as kept_credits, sum(calls) as calls,
+  select ${names}, sum(stored_calls) as stored_calls, sum(stored_credits) as stored_credits, sum(calls) as calls,
     sum(credits) as credits
   from (
-    select ${names}, calls as kept_calls, credits as kept_credits, 0 as calls, 0 as credits from sums.${table}
+    select ${names}, calls as stored_calls, credits as stored_credits, 0 as calls, 0 as credits from sums.${table}
     union all
     select ${values}, calls, credits, 0, 0 from (${usageAhead})
     union all
     select ${values}, 0, 0, calls, credits from charged
   )
   group by ${names}
-  having sum(kept_calls) <> sum(calls) or sum(kept_credits) <> sum(credits)
+  having sum(stored_calls) <> sum(calls) or sum(stored_credits) <> sum(credits)
   order by ${names}
   limit ${maxProblems}`
 }
@@ -112,7 +112,7 @@ const checkUsage = (sqlite: Sqlite, report: Report) => {
     for (const row of sqlite.all(selectDifferences(table, columns))) {
       const values = Object.keys(columns).map((name) => row[name])
       report(
-        `${table} has for ${values.join(" ")} ${row.kept_calls} calls and ${row.kept_credits} credits, and its charges are ${row.calls} and ${row.credits}`
+        `${table} has for ${values.join(" ")} ${row.stored_calls} calls and ${row.stored_credits} credits, and its charges are ${row.calls} and ${row.credits}`
       )
     }
   }
@@ -165,76 +165,54 @@ const checkPlaces = (sqlite: Sqlite, last: number, report: Report) => {
       `entry ${position} of account ${account_id} has number ${sequence}, and the index has number ${place ?? "none"}`
     )
   }
-  const places = readNumberCell(sqlite.all("select count(*) as n from sums.entry_place")[0], "n")
+  const places = readNumber(sqlite, "select count(*) from sums.entry_place")
   if (places > Math.min(progress, last))
     report(`the index has ${places} entries, and the ledger ${Math.min(progress, last)}`)
 }
 
-const listChangedColumns = (one: string, other: string): string => {
-  const [a, b]: ReadonlyArray<Readonly<Record<string, unknown>>> = [JSON.parse(one), JSON.parse(other)]
-  return Object.keys({ ...a, ...b })
-    .filter((column) => a?.[column] !== b?.[column])
-    .join(", ")
-}
+const misplacedRecords = `
+  select case
+      when number < 1 then format('record %s was added: they are numbered from 1', number)
+      when ${isOfUnknownKind} then format('record %s is of no account, key or payment', number)
+      when number <> before + 1 then format('record %s follows record %s, so records are missing', number, before)
+      else format('record %s cannot have followed entry %s', number, after_entry)
+    end as problem
+  from (
+    select *, max(lag(number, 1, 0) over numbers, 0) as before, lag(after_entry, 1, 0) over numbers as entry_before,
+      (select coalesce(max(sequence), 0) from ledger.entry) as last_entry
+    from ledger.record
+    window numbers as (order by number)
+  )
+  where number <> before + 1 or after_entry < entry_before or after_entry > last_entry or ${isOfUnknownKind}
+  order by number`
 
-/** The last recorded state of a row. Rarely needed, so it scans all records. */
-const lastRecord = "select body from ledger.record where kind = $1 and body ->> 'id' = $2 order by number desc limit 1"
+const recordChecks = [
+  misplacedRecords,
+  ...compareWithRecords({
+    asJson: (body) => body,
+    each: "json_each",
+    selectRows: (table) => `select id, ${recordInSqlite(table, table)} as body from ${table}`
+  })
+]
 
-const checkRecords = (sqlite: Sqlite, last: number, report: Report) => {
-  /** Hashes, because the bodies of a million records would not fit into memory; null if a payment was removed. */
-  const latest = new Map<string, string | null>()
-  for (const { number } of sqlite.all("select number from ledger.record where number < 1 order by number")) {
-    report(`record ${number} was added: they are numbered from 1`)
-  }
-  let before = { number: 0, after_entry: 0 }
-  const recordsAfter =
-    "select number, after_entry, kind, body from ledger.record where number > $1 order by number limit 20000"
-  for (let rows = sqlite.all(recordsAfter, [0]); rows.length > 0; rows = sqlite.all(recordsAfter, [before.number])) {
-    for (const row of rows) {
-      const [number, after] = [readNumberCell(row, "number"), readNumberCell(row, "after_entry")]
-      if (number !== before.number + 1)
-        report(`record ${number} follows record ${before.number}, so records are missing`)
-      if (after < before.after_entry || after > last) report(`record ${number} cannot have followed entry ${after}`)
-      const body = readTextCell(row, "body")
-      const { id, removed }: { readonly id: string; readonly removed?: boolean } = JSON.parse(body)
-      const isRemoved = row.kind === "payment" && removed === true
-      latest.set(`${row.kind} ${id}`, isRemoved ? null : hashRecord(readTextCell(row, "kind"), body))
-      before = { number, after_entry: after }
-    }
-  }
-  for (const table of recordedTables) {
-    for (const row of sqlite.all(`select id, ${recordInSqlite(table, table)} as body from ${table} order by id`)) {
-      const name = `${table} ${row.id}`
-      const [recorded, body] = [latest.get(name), readTextCell(row, "body")]
-      latest.delete(name)
-      if (recorded === undefined) report(`${recordNames[table]} ${row.id} was never recorded`)
-      else if (recorded === null) report(`${recordNames[table]} ${row.id} was removed, and is there`)
-      else if (recorded !== hashRecord(table, body)) {
-        const [last] = sqlite.all(lastRecord, [table, readTextCell(row, "id")])
-        const changed = listChangedColumns(readTextCell(last, "body"), body)
-        report(`${recordNames[table]} ${row.id} is not what was recorded: ${changed}`)
-      }
-    }
-  }
-  for (const [name, recorded] of latest) {
-    if (recorded !== null) report(`${name.replace("api_key", "key")} was recorded, and is not there`)
+const checkRecords = (sqlite: Sqlite, report: Report) => {
+  for (const check of recordChecks) {
+    for (const row of sqlite.all(`${check} limit ${maxProblems}`)) report(readTextCell(row, "problem"))
   }
 }
 
 /** Checks that every page can be read, and that indexes match their tables. */
 const findFileProblems = (sqlite: Sqlite): ReadonlyArray<string> => {
-  const damaged = (said: unknown) => `the file is damaged: ${said}`
+  const describe = (problem: unknown) => `the file is damaged: ${problem}`
   try {
-    const said = sqlite.all("pragma integrity_check(10)").flatMap((row) => Object.values(row))
-    return said.filter((problem) => problem !== "ok").map(damaged)
+    const results = sqlite.all("pragma integrity_check(10)").flatMap((row) => Object.values(row))
+    return results.filter((result) => result !== "ok").map(describe)
   } catch (error) {
-    return [damaged(error instanceof Error ? error.message : error)] // a page that even this check cannot read
+    return [describe(error instanceof Error ? error.message : error)] // a page that even this check cannot read
   }
 }
 
 const clampToSafe = (number: number) => Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number))
-const counts = `
-  select (select count(*) from ledger.account) as accounts, (select count(*) from ledger.api_key) as keys`
 
 export const verifyFile = (sqlite: Sqlite, server: ServerHeads, anchor?: Head): Verification => {
   const problems = [...findFileProblems(sqlite)]
@@ -242,23 +220,23 @@ export const verifyFile = (sqlite: Sqlite, server: ServerHeads, anchor?: Head): 
   const report: Report = (problem) => {
     if (problems.length < maxProblems) problems.push(problem)
   }
+  const countRows = (table: string) => readNumber(sqlite, `select count(*) from ledger.${table}`)
   const { end, followTo } = makeFollower(sqlite, server, report)
   followTo(readLastEntry(sqlite)) // before the snapshot, because a long snapshot prevents the log from being reset
   return sqlite.inSnapshot(() => {
     readProgress(sqlite) // first, so that the snapshot of the entries is no earlier than that of the derived tables
     followTo(Number.POSITIVE_INFINITY)
     const { entries, heads } = end()
-    checkRecords(sqlite, entries, report)
+    checkRecords(sqlite, report)
     checkUsage(sqlite, report)
     checkPlaces(sqlite, entries, report)
     const chain = checkChain(readHead(sqlite), anchor, report)
     const younger = chain.end(followFileChain(sqlite, noHead, chain.seen))
-    const [counted] = sqlite.all(counts)
     const balance = [...heads.values()].reduce((sum, head) => sum + head.balance, 0)
     return {
-      accounts: readNumberCell(counted, "accounts"),
-      keys: readNumberCell(counted, "keys"),
-      entries: readNumberCell(sqlite.all("select count(*) as n from ledger.entry")[0], "n"),
+      accounts: countRows("account"),
+      keys: countRows("api_key"),
+      entries: countRows("entry"),
       balance_credits: clampToSafe(balance),
       problems,
       ...younger
