@@ -2,7 +2,7 @@
  * Checks that accounts, keys and payments equal their last record, as queries that SQLite and PostgreSQL run. Each query
  * returns one sentence per problem. Threads load this file.
  */
-import { type RecordedTable, recordedTables, recordNames } from "./recorded.ts"
+import { type RecordedTable, recordedTables, recordNames } from "./recorded-tables.ts"
 
 /** Whether a record belongs to no row that the ledger records. */
 export const isOfUnknownKind = `(kind not in (${recordedTables.map((table) => `'${table}'`).join(", ")}) or body ->> 'id' is null)`
@@ -19,8 +19,8 @@ const selectLastRecords = (table: RecordedTable, asJson: (body: string) => strin
 const selectDifferences = (table: RecordedTable, rows: string, { asJson, each }: RecordSyntax) => `
   select case
       when last.id is null then format('${recordNames[table]} %s was never recorded', stored.id)
-      when stored.id is null then format('${recordNames[table]} %s was recorded, and is not there', last.id)
-      when last.is_removed then format('${recordNames[table]} %s was removed, and is there', stored.id)
+      when stored.id is null then format('${recordNames[table]} %s was recorded, but is missing', last.id)
+      when last.is_removed then format('${recordNames[table]} %s was removed, but still exists', stored.id)
       else format('${recordNames[table]} %s is not what was recorded: %s', stored.id, (
         select string_agg(cell.key, ', ')
         from ${each}(stored.body) as cell

@@ -7,7 +7,7 @@ import { Clock, Effect, Option, Semaphore, Stream } from "effect"
 import { inOwnThread, isBusy, isDamaged, makeThread, type Sqlite } from "../../persistence/index.ts"
 import { BackupFailed, type Input } from "../administration.ts"
 import type { Anchor } from "../chain/anchor.ts"
-import { recordedColumns } from "../chain/recorded.ts"
+import { recordedColumns } from "../chain/recorded-tables.ts"
 import type { ApiKey, Entry } from "../chain/records.ts"
 import { LedgerDamaged, LedgerUnavailable, toLedgerUnavailable } from "../errors.ts"
 import { parseGrants } from "../rules/expiring-grants.ts"
@@ -89,7 +89,7 @@ const isEmpty = ({ accounts, entries, keys }: Group) => accounts.length + keys.l
 
 const moduleUrl = (name: string) => new URL(name, import.meta.url).href
 
-/** SQLite does not say which of the two files contains the damaged page. */
+/** SQLite does not report which of the two files contains the damaged page. */
 const pagesProblem = (cause: Error) =>
   `a page of it, or of sums.sqlite next to it, cannot be read (${cause.message}). Remove sums.sqlite first: it is rebuilt from the entries`
 
@@ -132,13 +132,15 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
       }
     })
 
-  const readAsync = <A>(action: string, run: () => Promise<A>) =>
-    Effect.tryPromise({ try: run, catch: toLedgerUnavailable(action) })
-
-  const readPage = (accountId: string, after: number, last: number) =>
-    readAsync("be read", () =>
-      thread.run(moduleUrl("./thread-reads.ts"), readAfter, accountId, after, last, entriesPerPage)
-    )
+  const runOnThread = <Arguments extends ReadonlyArray<unknown>, A>(
+    module: string,
+    work: (sqlite: Sqlite, ...args: Arguments) => A,
+    ...args: Arguments
+  ) =>
+    Effect.tryPromise({
+      try: () => thread.run(moduleUrl(module), work, ...args),
+      catch: toLedgerUnavailable("be read")
+    })
 
   /** A long read prevents the log from being reset; several that overlap would keep it growing. */
   const oneLongRead = yield* Semaphore.make(1)
@@ -201,35 +203,33 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
     /** Entries of an account in order: all that were durable when the read began. */
     entriesOf: (accountId: string) =>
       Stream.unwrap(
-        Effect.map(
-          readAsync("be read", () => thread.run(moduleUrl("./progress.ts"), readLastEntry)),
-          (last) =>
-            Stream.paginate(0, (after: number) =>
-              Effect.map(readPage(accountId, after, last), (entries) => {
+        Effect.map(runOnThread("./progress.ts", readLastEntry), (last) =>
+          Stream.paginate(0, (after: number) =>
+            Effect.map(
+              runOnThread("./thread-reads.ts", readAfter, accountId, after, last, entriesPerPage),
+              (entries) => {
                 const end = entries.length < entriesPerPage ? undefined : entries.at(-1)
                 return [entries, Option.fromUndefinedOr(end?.position)] as const
-              })
+              }
             )
+          )
         )
       ),
     /** The `limit` newest entries of an account below a position, newest first, of some types or of all. */
-    entriesBefore: (page: PageBefore) =>
-      readAsync("be read", () => thread.run(moduleUrl("./thread-reads.ts"), readBefore, page)),
-    usage: (query: Input<"usage">) => readAsync("be read", () => thread.run(moduleUrl("./usage.ts"), readUsage, query)),
+    entriesBefore: (page: PageBefore) => runOnThread("./thread-reads.ts", readBefore, page),
+    usage: (query: Input<"usage">) => runOnThread("./usage.ts", readUsage, query),
     summedUsage: (query: Input<"summedUsage">) =>
-      Effect.map(
-        readAsync("be read", () => thread.run(moduleUrl("./usage.ts"), readUsageParts, query)),
-        sumUsage
-      ),
+      Effect.map(runOnThread("./usage.ts", readUsageParts, query), sumUsage),
     /** Checks all stored data against what the server held at the time of the request, and against the anchor. */
     verify: (held: ServerHeads, anchor?: Anchor) =>
       oneLongRead.withPermit(
-        readAsync("be verified", () =>
-          inOwnThread({ file, sums }, moduleUrl("./checks/verification.ts"), verifyFile, held, anchor)
-        )
+        Effect.tryPromise({
+          try: () => inOwnThread({ file, sums }, moduleUrl("./checks/verification.ts"), verifyFile, held, anchor),
+          catch: toLedgerUnavailable("be verified")
+        })
       ),
     /** Each key as it is stored, by its id; see `keyCells`. */
-    storedKeys: readAsync("be verified", () => thread.run(moduleUrl("./thread-reads.ts"), readStoredKeys)),
+    storedKeys: runOnThread("./thread-reads.ts", readStoredKeys),
     /** Copies everything that was durable at the time of the request into a new file. */
     backup: (to: string) =>
       Effect.andThen(

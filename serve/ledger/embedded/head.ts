@@ -93,5 +93,5 @@ export const findChainProblem = (sqlite: Sqlite, stored: Head, anchor: Head): st
     if (isAtSamePlace(head, to)) reached = head
   })
   if (reached === undefined) return "its chain ends before"
-  return reached.hash === to.hash ? undefined : "its chain is another one"
+  return reached.hash === to.hash ? undefined : "its chain is a different one"
 }

@@ -1,6 +1,6 @@
 /**
- * What a start reads, however long the ledger is: accounts, keys, the head of each account and what keys have spent. It
- * also checks the newest entries; `larder-serve ledger verify` reads everything.
+ * What a start reads, even of a long ledger: accounts, keys, the head of each account and the spending of keys. It also
+ * checks the newest entries; `larder-serve ledger verify` checks everything.
  */
 import type { Sqlite, SqliteRow } from "../../persistence/index.ts"
 import { type ChainHead, emptyHead } from "../chain/chain.ts"
@@ -21,7 +21,7 @@ import {
 import { entryColumns, readNumber, readNumberCell, readRecords, readTextCell } from "./tables.ts"
 import { readGrants } from "./thread-reads.ts"
 
-/** A third of a second. */
+/** Entries that a third of a second suffices to check. */
 const maxCheckedAtStart = 50_000
 
 const countUnfollowed = (sqlite: Sqlite) => readLastEntry(sqlite) - readProgress(sqlite)
@@ -101,7 +101,7 @@ const overspent = `
 const checkBudgets = (sqlite: Sqlite) => {
   for (const { budget, key_id, month, spent } of sqlite.all(overspent)) {
     throw new Damage(
-      `key ${key_id} was charged ${spent} credits in ${month}, and the highest budget of these charges is ${budget}`
+      `key ${key_id} was charged ${spent} credits in ${month}, but the highest budget of these charges is ${budget}`
     )
   }
 }
@@ -134,11 +134,11 @@ const spentOnDays = `
   from (
     select usage.credits
     from (
-      with recursive asked(day) as (select $3 union all select date(day, '+1 day') from asked where day < $4)
-      select day from asked
-    ) as asked
+      with recursive requested(day) as (select $3 union all select date(day, '+1 day') from requested where day < $4)
+      select day from requested
+    ) as requested
     cross join sums.usage_of_day as usage
-      on usage.account_id = $2 and usage.day = asked.day and usage.key_id = $1
+      on usage.account_id = $2 and usage.day = requested.day and usage.key_id = $1
     union all
     select -credits
     from ledger.entry

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs"
 import type { SqlCell, Sqlite, SqliteRow } from "../../persistence/index.ts"
-import { type RecordedTable, recordedColumns, recordedTables } from "../chain/recorded.ts"
+import { type RecordedTable, recordedColumns, recordedTables } from "../chain/recorded-tables.ts"
 
 const readTable = (name: string) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
 

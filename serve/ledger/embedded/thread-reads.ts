@@ -4,7 +4,7 @@
  */
 import type { Sqlite } from "../../persistence/index.ts"
 import type { Input } from "../administration.ts"
-import { recordedColumns } from "../chain/recorded.ts"
+import { recordedColumns } from "../chain/recorded-tables.ts"
 import type { Entry } from "../chain/records.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
 import { indexedUpTo } from "./progress.ts"

@@ -78,7 +78,7 @@ const queryOneKey = (query: UsageQuery) => ({
 })
 
 const queryAllKeys = (query: UsageQuery) => {
-  const { added, first, next, taken } = coverPeriod(query)
+  const { added, first, next, subtracted } = coverPeriod(query)
   const params = usageParams(query)
   const [firstMonth, nextMonth] = [params.push(first), params.push(next)]
   const ofDays = (sign: "" | "-") => (days: Days) => {
@@ -97,7 +97,7 @@ const queryAllKeys = (query: UsageQuery) => {
     ) as requested
     cross join sums.usage_of_month as usage on usage.month = requested.month and usage.account_id = $1
     where ${ofEndpoint}
-    ${[...added.map(ofDays("")), ...taken.map(ofDays("-"))].join("")}
+    ${[...added.map(ofDays("")), ...subtracted.map(ofDays("-"))].join("")}
     union all
     select key_id, calls, credits from (${requestedAhead})`
   return {

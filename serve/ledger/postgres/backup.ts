@@ -57,15 +57,15 @@ const copySnapshot = (sql: PgClient.PgClient, sqlite: Sqlite) =>
 
 export const backUpDatabase = Effect.fn("PostgresLedger.backup")(function* (sql: PgClient.PgClient, file: string) {
   yield* refuseExisting(file)
-  const failed = (cause: unknown) => {
+  const toError = (cause: unknown) => {
     const { message } = cause instanceof ConsoleUnavailable ? cause : databaseUnavailable("be read")(cause)
     return new BackupFailed({ file, problem: message })
   }
   const folder = yield* Effect.acquireRelease(
-    Effect.try({ try: () => makeFolderBeside(file), catch: failed }),
+    Effect.try({ try: () => makeFolderBeside(file), catch: toError }),
     (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
   )
-  yield* Effect.mapError(createConsoleTables(sql), failed)
+  yield* Effect.mapError(createConsoleTables(sql), toError)
   const part = ledgerPath(folder)
   const fill = Effect.gen(function* () {
     const sqlite = yield* Effect.acquireRelease(
@@ -77,6 +77,6 @@ export const backUpDatabase = Effect.fn("PostgresLedger.backup")(function* (sql:
     yield* Effect.sync(() => prepareTables(sqlite))
     yield* copySnapshot(sql, sqlite)
   })
-  yield* Effect.mapError(Effect.scoped(fill), failed)
-  return yield* Effect.try({ try: () => finishBackup(part, file), catch: failed })
+  yield* Effect.mapError(Effect.scoped(fill), toError)
+  return yield* Effect.try({ try: () => finishBackup(part, file), catch: toError })
 }, Effect.scoped)

@@ -4,7 +4,7 @@
  * an infinite timestamp, makes the computed hash null, which is a mismatch.
  */
 import { compareWithRecords, isOfUnknownKind } from "../../chain/record-checks.ts"
-import type { RecordedTable } from "../../chain/recorded.ts"
+import type { RecordedTable } from "../../chain/recorded-tables.ts"
 import { recordInPostgres } from "../sql/recording.ts"
 import { hashAfter } from "../sql/sql-text.ts"
 
@@ -17,11 +17,11 @@ const brokenLinks = (entries: string, checked: string) => `
       when position is distinct from position_before + 1 then
         format('entry %s of account %s follows its entry %s, so entries are missing', position, account_id, position_before)
       when balance is distinct from balance_before + credits then
-        format('entry %s of account %s says that the balance is %s credits, and the entries before it say %s', position,
+        format('entry %s of account %s has a balance of %s credits, but the entries up to it add up to %s', position,
           account_id, balance, balance_before + credits)
       when ${hasUnfitText} then
         format('entry %s of account %s is not what was written: a text is empty, or has a line break', position, account_id)
-      else format('entry %s of account %s is not what was written: its hash is another one', position, account_id)
+      else format('entry %s of account %s is not what was written: its hash does not match', position, account_id)
     end as problem
   from (
     select *, lag(position, 1, 0::bigint) over account as position_before,

@@ -4,12 +4,14 @@ import { Effect, Option, Schema, Stream } from "effect"
 import {
   allTables,
   backedUpTables,
+  consoleUnavailable,
   type SqlCell,
   type Sqlite,
   selectCounts,
   TableCount
 } from "../../../persistence/index.ts"
 import { toLedgerUnavailable } from "../../errors.ts"
+import { databaseCause } from "./database.ts"
 
 const batchSize = 5_000
 
@@ -77,9 +79,10 @@ const copyConsoleTable = (sql: PgClient.PgClient, sqlite: Sqlite, name: string) 
 
 /** Copies the tables that belong in a backup into the empty tables of `sqlite`. `sql` is in a transaction. */
 export const copyConsoleIntoFile = (sql: PgClient.PgClient, sqlite: Sqlite) =>
-  Effect.forEach(backedUpTables, (name) => Effect.suspend(() => copyConsoleTable(sql, sqlite, name)), {
-    discard: true
-  })
+  Effect.mapError(
+    Effect.forEach(backedUpTables, (name) => copyConsoleTable(sql, sqlite, name), { discard: true }),
+    (error) => consoleUnavailable(databaseCause(error))
+  )
 
 /** The first table with rows, except `simulated`, where a starting server writes settings that need no copy. */
 export const findUsedTable = (sql: PgClient.PgClient) =>
