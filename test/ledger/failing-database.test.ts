@@ -1,4 +1,4 @@
-/** Failures of the database under a running server: nothing is lost, charge twice or overspent. */
+/** Failures of the database under a running server: nothing is lost, charged twice or overspent. */
 import { execFileSync } from "node:child_process"
 import { appendFileSync, chownSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -90,7 +90,7 @@ describe("a primary that is frozen for seven seconds", () => {
       const requests = yield* readRequestIds(ledger, key)
       const times = requests.filter((id) => id === "req_frozen").length
       if (charging === undefined) assert.strictEqual(times, 1)
-      else assert.include([0, 2], times) // never charge, or refunded
+      else assert.include([0, 2], times) // never charged, or refunded
       assert.deepStrictEqual([requests[0], requests.at(-1)], ["req_before", "req_after"])
       yield* assertSound(ledger)
     }).pipe(Effect.scoped)
