@@ -1,6 +1,6 @@
 /**
- * The operations of `administration.ts`, the same for every store: what they check, decide and return. A store adds how
- * it reads, and how it makes a decision durable while nothing else changes the account.
+ * The operations of `administration.ts`, the same for every store: what they check, decide and return. A store reads, and
+ * makes decisions durable while nothing else changes the account.
  */
 import { isScope } from "@larder/schemas"
 import { Clock, Effect, Result, Schema, Stream } from "effect"
@@ -28,34 +28,32 @@ import {
   rotateKey
 } from "./rules/decisions.ts"
 
-type Answer<A> = Effect.Effect<A, AdministrationError>
+type Operation<A> = Effect.Effect<A, AdministrationError>
 
-/** What the operations need of a store. Unknown ids are errors. */
+/** What the operations require of a store. Unknown ids are errors. */
 interface AdministeredStore {
-  /** Removes the expired credits of an account, or of all. If that fails, it is tried again later; no call can spend them. */
+  /** Removes the expired credits of an account, or of all accounts. No call can spend them, so a failure is retried later. */
   readonly expire: (accountId: string) => Effect.Effect<void>
   readonly expireAll: Effect.Effect<void>
-  readonly account: (id: string) => Answer<Output<"account">>
+  readonly account: (id: string) => Operation<Output<"account">>
   /** Accounts and keys are listed oldest first; equally old ones are ordered by id. */
-  readonly accounts: Answer<Output<"listAccounts">>
-  readonly keys: (accountId: string, now: number) => Answer<ReadonlyArray<KeySummary>>
-  readonly key: (id: string, now: number) => Answer<KeySummary>
-  /** In a change, with a lock on the key that lasts until the change ends. */
-  readonly keyRecord: (id: string, now: number, inChange: boolean) => Answer<ApiKey>
-  /** Number of the account's keys that are not revoked. */
-  readonly countValidKeys: (accountId: string) => Answer<number>
+  readonly accounts: Operation<Output<"listAccounts">>
+  readonly keys: (accountId: string, now: number) => Operation<ReadonlyArray<KeySummary>>
+  readonly key: (id: string, now: number) => Operation<KeySummary>
+  /** Called in a change: nothing else changes the key until the change ends. */
+  readonly keyRecord: (id: string) => Operation<ApiKey>
   /** The account whose entries contain this reference and type. */
-  readonly accountOfBooking: (type: Entry["type"], reference: string) => Answer<string | undefined>
-  /** Runs `work` while nothing else changes these accounts. What it writes is durable and in force afterwards. */
-  readonly change: <A>(accountIds: ReadonlyArray<string>, work: (now: number) => Answer<A>) => Answer<A>
+  readonly accountOfBooking: (type: Entry["type"], reference: string) => Operation<string | undefined>
+  /** Runs `work` while nothing else changes these accounts. Afterwards, its writes are durable and in force. */
+  readonly change: <A>(accountIds: ReadonlyArray<string>, work: (now: number) => Operation<A>) => Operation<A>
   /** Called once in a change. */
-  readonly write: (decision: Decision) => Answer<void>
-  readonly usage: (query: Input<"usage">) => Answer<Output<"usage">>
-  readonly summedUsage: (query: Input<"summedUsage">) => Answer<Output<"summedUsage">>
-  readonly entriesBefore: (page: Input<"entriesBefore">) => Answer<Output<"entriesBefore">>
+  readonly write: (decision: Decision) => Operation<void>
+  readonly usage: (query: Input<"usage">) => Operation<Output<"usage">>
+  readonly summedUsage: (query: Input<"summedUsage">) => Operation<Output<"summedUsage">>
+  readonly entriesBefore: (page: Input<"entriesBefore">) => Operation<Output<"entriesBefore">>
   readonly entriesOf: (accountId: string) => Stream.Stream<Entry, AdministrationError>
-  readonly verify: (input: Input<"verify">) => Answer<Output<"verify">>
-  readonly backup: (file: string) => Answer<Output<"backup">>
+  readonly verify: (input: Input<"verify">) => Operation<Output<"verify">>
+  readonly backup: (file: string) => Operation<Output<"backup">>
 }
 
 /** In credits; null if the key has no budget for the period. */
@@ -102,9 +100,9 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
 
   const changeKey = (id: string, decide: (key: ApiKey, now: number) => Result.Result<Decision, AdministrationError>) =>
     Effect.gen(function* () {
-      const { account_id } = yield* store.keyRecord(id, yield* Clock.currentTimeMillis, false)
+      const { account_id } = yield* store.key(id, yield* Clock.currentTimeMillis)
       return yield* store.change([account_id], (now) =>
-        store.keyRecord(id, now, true).pipe(
+        store.keyRecord(id).pipe(
           Effect.flatMap((key) => write(decide(key, now))),
           Effect.andThen(store.key(id, now))
         )
@@ -149,7 +147,8 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
       return yield* store.change([account_id], (now) =>
         Effect.gen(function* () {
           yield* store.account(account_id)
-          const validKeys = yield* store.countValidKeys(account_id)
+          const keys = yield* store.keys(account_id, now)
+          const validKeys = keys.filter(({ revoked_at }) => revoked_at === null).length
           yield* write(issueKey({ ...settings, id, account_id, ...stored }, validKeys, now))
           return { key, ...(yield* store.key(id, now)) }
         })
@@ -188,5 +187,21 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
       ),
     verify: store.verify,
     backup: ({ file }) => Effect.andThen(store.expireAll, store.backup(file))
+  })
+}
+
+/**
+ * The same administration, which also logs which keys were created, changed, replaced and revoked, never their secrets.
+ * `by` is the id of a person, or the name of another actor.
+ */
+export const logKeyChanges = (ledger: Administration["Service"], by: string) => {
+  const log = (message: string) => (key: Pick<KeySummary, "id" | "account_id">) =>
+    Effect.annotateLogs(Effect.logInfo(message), { key_id: key.id, account_id: key.account_id, by })
+  return Administration.of({
+    ...ledger,
+    createKey: (input) => Effect.tap(ledger.createKey(input), log("key made")),
+    editKey: (input) => Effect.tap(ledger.editKey(input), log("key changed")),
+    rotateKey: (input) => Effect.tap(ledger.rotateKey(input), log("key replaced")),
+    revokeKey: (input) => Effect.tap(ledger.revokeKey(input), log("key revoked"))
   })
 }

@@ -27,7 +27,7 @@ export const PrintableText = Schema.String.check(
   )
 )
 export const Scopes = Schema.NonEmptyArray(Scope)
-export const BudgetCredits = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxCredits }))
+const BudgetCredits = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxCredits }))
 
 /** At most 366 days. */
 export const OverlapHours = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 8_784 }))
@@ -59,7 +59,7 @@ export const KeySummary = Schema.Struct({
   created_at: Timestamp,
   revoked_at: Schema.NullOr(Timestamp),
   expires_at: Schema.NullOr(Timestamp),
-  /** Of the secret that was last replaced; null if there is none. Its expiry, or that of the key, may have passed. */
+  /** Of the secret that was last replaced; null if there is none. This secret or the key may have expired. */
   former_last4: Schema.NullOr(Schema.String),
   former_expires_at: Schema.NullOr(Timestamp)
 })
@@ -87,7 +87,7 @@ export const Booking = Schema.Struct({
 )
 export type Booking = typeof Booking.Type
 
-/** `booked` is false if the ledger already had the booking; nothing was written then. */
+/** `booked` is false if the ledger already contained the booking; then nothing was written. */
 const Booked = Schema.Struct({ booked: Schema.Boolean, balance_credits: Schema.Int })
 
 /** Both days are inclusive. Without `key_id` or `endpoint`, all keys or all endpoints are included. */
@@ -198,7 +198,7 @@ export type Operation = keyof typeof operations
 export type Input<O extends Operation> = (typeof operations)[O]["input"]["Type"]
 export type Output<O extends Operation> = (typeof operations)[O]["output"]["Type"]
 
-/** The process that holds the ledger does not answer, or is of another version. */
+/** The process that holds the ledger does not respond, or has another version. */
 export class ServerUnreachable extends Schema.TaggedError<ServerUnreachable>()("ServerUnreachable", {
   problem: Schema.String
 }) {

@@ -17,7 +17,7 @@ describe("an API key", () => {
     assert.isTrue(hasValidChecksum(`svc_data_${"0".repeat(58)}3KXZrt`))
   })
 
-  it("becomes invalid when any one character changes", () => {
+  it("becomes invalid when any character changes", () => {
     const key = newApiKey()
     fc.assert(
       fc.property(fc.integer({ min: 9, max: 72 }), fc.constantFrom(...lettersAndDigits), (at, character) => {
@@ -28,7 +28,7 @@ describe("an API key", () => {
   })
 
   it.each(["", "svc_data_", "svc_live_", newApiKey().slice(0, -1), `${newApiKey()}a`, ` ${newApiKey()}`])(
-    "rejects a text that is not a whole key: %j",
+    "rejects a text that is not a complete key: %j",
     (text) => {
       assert.isFalse(hasValidChecksum(text))
     }

@@ -1,5 +1,5 @@
 /** Problems of the ledger itself, wherever it is stored. */
-import { Schema } from "effect"
+import { type Duration, Effect, Schema } from "effect"
 
 /** An error that was received over a wire is a plain object. */
 const readMessage = (cause: unknown): string => {
@@ -21,6 +21,12 @@ export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("
 
 export const toLedgerUnavailable = (action: string) => (cause: unknown) =>
   cause instanceof LedgerUnavailable ? cause : new LedgerUnavailable({ action, cause })
+
+/** A peer that has vanished sends nothing for minutes. */
+export const failAfter =
+  <E>(duration: Duration.Input & string, toError: (problem: string) => E) =>
+  <A, E2, R>(work: Effect.Effect<A, E2, R>) =>
+    Effect.timeoutOrElse(work, { duration, orElse: () => Effect.fail(toError(`no response within ${duration}`)) })
 
 export class LedgerInUse extends Schema.TaggedError<LedgerInUse>()("LedgerInUse", { file: Schema.String }) {
   override get message() {

@@ -1,4 +1,5 @@
 /** Accounts, keys, credits and their chain, in SQLite or in PostgreSQL. */
+export { logKeyChanges } from "./administer.ts"
 export {
   type AccountSummary,
   Administration,
@@ -27,7 +28,7 @@ export {
   noHead
 } from "./chain/chain.ts"
 export { keepAnchor } from "./chain/keep-anchor.ts"
-export { recordedColumns, recordedTables } from "./chain/recorded.ts"
+export { recordedColumns, recordedTables } from "./chain/recorded-tables.ts"
 export { Account, type ApiKey, Entry, entryTypes, plainEntry, plainKey } from "./chain/records.ts"
 export { readEntriesAfter } from "./embedded/checks/entry-checks.ts"
 export { verifyFile } from "./embedded/checks/verification.ts"
@@ -37,17 +38,15 @@ export {
   openLedgerInFile,
   openLedgerOver
 } from "./embedded/embedded-ledger.ts"
-export { openEmbeddedStore, prepareGroupWrite } from "./embedded/embedded-store.ts"
+export { type LedgerStore, openEmbeddedStore, prepareGroupWrite } from "./embedded/embedded-store.ts"
 export { advanceHead, followFileChain } from "./embedded/head.ts"
 export { keepFileAnchor } from "./embedded/keep-anchor.ts"
 export { LedgerFile, ledgerPath, openLedgerFile } from "./embedded/ledger-file.ts"
-export { writeMigrationMarker } from "./embedded/moved.ts"
+export { writeMigrationMarker } from "./embedded/migration-mark.ts"
 export { readProgress, updateSums } from "./embedded/progress.ts"
-export type { LedgerStore } from "./embedded/store.ts"
 export { recordInSqlite } from "./embedded/tables.ts"
-export { type LedgerInUse, LedgerUnavailable } from "./errors.ts"
+export { LedgerUnavailable } from "./errors.ts"
 export { flushFile, flushFolder } from "./files.ts"
-export { logKeyChanges } from "./key-changes.ts"
 export { type AdmittedCall, Ledger, type LedgerAccess } from "./ledger.ts"
 export { monthOf, parseTypedTimestamp, timestampOf } from "./moments.ts"
 export { creditsOf, usdOf } from "./money.ts"
@@ -59,8 +58,8 @@ export {
 } from "./postgres/chain/chain.ts"
 export { keepDatabaseAnchor } from "./postgres/chain/keep-anchor.ts"
 export { type DecisionEvent, decisionChannel } from "./postgres/groups/group-writer.ts"
-export { openInDoubtFiles } from "./postgres/leases/in-doubt-files.ts"
-export type { LeaseHabits } from "./postgres/leases/lease-habits.ts"
+export { openInDoubtFiles } from "./postgres/leases/in-doubt-calls.ts"
+export type { LeaseHabits } from "./postgres/leases/lease-rules.ts"
 export { bookWhileFree } from "./postgres/leases/leases.ts"
 export { moveToPostgres, sumStatements } from "./postgres/migration.ts"
 export {
@@ -68,7 +67,6 @@ export {
   openPostgresLedger
 } from "./postgres/postgres-ledger.ts"
 export { connect, redactedUrl } from "./postgres/sql/database.ts"
-export { failOnOutage } from "./postgres/sql/outages.ts"
 export { createConsoleTables, postgresConsole } from "./postgres/sql/postgres-console.ts"
 export { recordInPostgres } from "./postgres/sql/recording.ts"
 export { entryRow } from "./postgres/sql/sql-text.ts"

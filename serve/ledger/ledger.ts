@@ -1,6 +1,6 @@
 /**
- * The ledger as the request pipeline sees it: who calls, whether the call may spend, and a charge that is durable
- * before the answer is sent. One process keeps the ledger in a folder (`embedded/`), or many servers share it in
+ * The ledger for the request pipeline: who calls, whether the call may spend, and a charge that is durable before the
+ * response is sent. One process keeps the ledger in a folder (`embedded/`), or many servers share it in
  * PostgreSQL (`postgres/`).
  */
 import { Context, Effect, Layer } from "effect"
@@ -26,11 +26,11 @@ export type Admission = { readonly held: AdmittedCall } | { readonly refused: Ho
 export const newCounters = () => ({
   /** Durable charges. */
   commits: 0,
-  /** Groups that were written, of charges and other changes. */
+  /** Written groups of charges and other changes. */
   groups: 0,
-  /** The time that they took, counted from the arrival of their first part. */
+  /** Their total duration, each from the arrival of its first part. */
   durable_seconds: 0,
-  /** Groups that could not be written, or got no answer. */
+  /** Groups that could not be written, or whose outcome is unknown. */
   failed_groups: 0,
   refused_insufficient_balance: 0,
   refused_daily_spend_cap_reached: 0,

@@ -10,13 +10,13 @@ const daysOf = ({ from, to }: Days) => {
 }
 
 /** How often each day of two years is counted. */
-const counted = (period: Days) => {
-  const { added, first, next, taken } = coverPeriod(period)
-  const inAny = (some: ReadonlyArray<Days>, day: string) =>
+const countDays = (period: Days) => {
+  const { added, first, next, subtracted } = coverPeriod(period)
+  const countIn = (some: ReadonlyArray<Days>, day: string) =>
     some.filter(({ from, to }) => from <= day && day <= to).length
   return daysOf({ from: "2027-01-01", to: "2028-12-31" }).map((day) => {
     const isInMonth = first <= monthOfDay(day) && monthOfDay(day) < next
-    return [day, Number(isInMonth) + inAny(added, day) - inAny(taken, day)]
+    return [day, Number(isInMonth) + countIn(added, day) - countIn(subtracted, day)]
   })
 }
 
@@ -26,10 +26,10 @@ describe("a period in months and days", () => {
     for (const from of ends) {
       for (const to of ends) {
         const period = { from, to }
-        const expected = counted(period).map(([day]) => [day, Number(from <= String(day) && String(day) <= to)])
-        assert.deepStrictEqual(counted(period), expected)
-        const { added, taken } = coverPeriod(period)
-        for (const some of [...added, ...taken]) assert.isAtMost(daysOf(some).length, 16)
+        const expected = countDays(period).map(([day]) => [day, Number(from <= String(day) && String(day) <= to)])
+        assert.deepStrictEqual(countDays(period), expected)
+        const { added, subtracted } = coverPeriod(period)
+        for (const days of [...added, ...subtracted]) assert.isAtMost(daysOf(days).length, 16)
       }
     }
   })
@@ -40,13 +40,13 @@ describe("a period in months and days", () => {
       first: month,
       next: month + 1,
       added: [{ from: "2026-10-23", to: "2026-10-31" }],
-      taken: [{ from: "2026-11-23", to: "2026-11-30" }]
+      subtracted: [{ from: "2026-11-23", to: "2026-11-30" }]
     })
   })
 
-  it("counts the whole calendar in months, and keeps an empty period as it is", () => {
-    const { added, first, next, taken } = coverPeriod({ from: "0001-01-01", to: "9999-12-31" })
-    assert.deepStrictEqual([added, taken, next - first], [[], [], 9999 * 12])
+  it("counts the whole calendar in months, and keeps an empty period unchanged", () => {
+    const { added, first, next, subtracted } = coverPeriod({ from: "0001-01-01", to: "9999-12-31" })
+    assert.deepStrictEqual([added, subtracted, next - first], [[], [], 9999 * 12])
     const none = { from: "2028-03-01", to: "2028-02-01" }
     assert.deepStrictEqual(coverPeriod(none).added, [none])
   })
@@ -59,11 +59,11 @@ describe("a typed timestamp", () => {
     "2027-01-31 00:00",
     "2027-01-31 00:00:00",
     "2027-01-31 00:00 UTC"
-  ])("is taken in UTC: %s", (text) => {
+  ])("is read in UTC: %s", (text) => {
     assert.strictEqual(parseTypedTimestamp(text), "2027-01-31T00:00:00.000Z")
   })
   it.each(["", "2027-01-31", "2027-02-30T00:00:00Z", "2027-01-31T24:00:00Z", "2027-01-31T00:00:00+01:00", "tomorrow"])(
-    "is refused where it is none, or of another time zone: %s",
+    "is refused if it is invalid or has another time zone: %s",
     (text) => {
       assert.isUndefined(parseTypedTimestamp(text))
     }

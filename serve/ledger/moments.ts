@@ -35,8 +35,8 @@ const countDays = ({ from, to }: Days) => (Date.parse(to) - Date.parse(from)) / 
 /** Covers a month by its days within a period, or by the whole month minus its days outside: whichever are fewer. */
 const coverMonth = (within: Days, outside: ReadonlyArray<Days>) =>
   countDays(within) <= outside.reduce((sum, days) => sum + countDays(days), 0)
-    ? { wholes: 0, added: [within], taken: [] }
-    : { wholes: 1, added: [], taken: outside.filter((days) => countDays(days) > 0) }
+    ? { wholes: 0, added: [within], subtracted: [] }
+    : { wholes: 1, added: [], subtracted: outside.filter((days) => countDays(days) > 0) }
 
 /** A period as the months from `first` to the one before `next`, plus and minus days: at most sixteen of a month. */
 export const coverPeriod = ({ from, to }: Days) => {
@@ -44,8 +44,8 @@ export const coverPeriod = ({ from, to }: Days) => {
   const before = { from: dateText(firstDayOf(first)), to: dateText(Date.parse(from) - day) }
   const after = { from: dateText(Date.parse(to) + day), to: dateText(lastDayOf(last)) }
   if (first >= last) {
-    const { added, taken, wholes } = coverMonth({ from, to }, [before, after])
-    return { first, next: first + wholes, added, taken }
+    const { added, subtracted, wholes } = coverMonth({ from, to }, [before, after])
+    return { first, next: first + wholes, added, subtracted }
   }
   const head = coverMonth({ from, to: dateText(lastDayOf(first)) }, [before])
   const tail = coverMonth({ from: dateText(firstDayOf(last)), to }, [after])
@@ -53,7 +53,7 @@ export const coverPeriod = ({ from, to }: Days) => {
     first: first + 1 - head.wholes,
     next: last + tail.wholes,
     added: [...head.added, ...tail.added],
-    taken: [...head.taken, ...tail.taken]
+    subtracted: [...head.subtracted, ...tail.subtracted]
   }
 }
 

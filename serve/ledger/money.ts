@@ -4,7 +4,7 @@ const creditsPerDollar = 1_000
 /** Far above any price, and far below the largest integer that a double represents exactly. */
 const maxDollars = 1_000_000_000
 
-/** Credits of an amount such as `25`, `0.5` or `12.345`; undefined for anything else, negative amounts included. */
+/** Credits of an amount such as `25`, `0.5` or `12.345`; undefined for anything else, including negative amounts. */
 export const creditsOf = (usd: string): number | undefined => {
   const [, dollars, decimals] = /^(\d{1,10})(?:\.(\d{1,3}))?$/.exec(usd) ?? []
   if (dollars === undefined || Number(dollars) > maxDollars) return undefined

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Administration, ledgerPath } from "@larder/serve/ledger"
 import { Effect } from "effect"
 import { afterAll, beforeAll, inject } from "vitest"
-import { connected } from "../ledger/outage.ts"
+import { withConnection } from "../ledger/outage.ts"
 import { type Place, storesIn } from "../payments/stores.ts"
 import { makeBrowser, type Seen } from "../support/console/browser.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
@@ -144,7 +144,7 @@ describe("a backup", () => {
       const [folder, other, url] = [yield* home, yield* home, yield* database]
       yield* rowsAt(placeIn(folder, url)) // makes the tables
       const deny = "alter table console.payment rename column cents to other"
-      yield* Effect.promise(() => connected(url, (sql) => sql.unsafe(deny)))
+      yield* Effect.promise(() => withConnection(url, (sql) => sql.unsafe(deny)))
       const file = path.join(other, "backup.sqlite")
       const { code, stderr } = yield* Effect.promise(() =>
         run("larder-serve", ["ledger", "backup", "--to", file], { LARDER_HOME: folder, LARDER_LEDGER_URL: url })
@@ -198,7 +198,7 @@ describe("ledger migrate", () => {
       assert.deepInclude(JSON.parse(moved.stdout), { people: 1, payments: 2, entries: 3 })
       assert.deepStrictEqual(yield* lookAt(target, kept), before)
 
-      yield* Effect.promise(() => connected(url, (sql) => sql`update console.request set status = 404`))
+      yield* Effect.promise(() => withConnection(url, (sql) => sql`update console.request set status = 404`))
       assert.strictEqual((yield* migrate(folder, url)).code, 0)
       const request = before.rows.request?.map((row) => row.replace(":200,", ":404,")) ?? []
       assert.deepStrictEqual(yield* rowsAt(target), { ...before.rows, request })
@@ -214,7 +214,7 @@ describe("ledger migrate", () => {
       const target = placeIn(yield* home, url)
       const empty = yield* rowsAt(target) // makes the tables
       const person = "insert into console.person values ('pers_1', 'acct_1', 'bob@example.com', 'x', false, 'x')"
-      yield* Effect.promise(() => connected(url, (sql) => sql.unsafe(person)))
+      yield* Effect.promise(() => withConnection(url, (sql) => sql.unsafe(person)))
       const { code, stderr } = yield* migrate(folder, url)
       assert.strictEqual(code, 1)
       assert.match(stderr, /was not moved: the database has no ledger, but 1 rows in console.person; choose an empty/)
@@ -228,7 +228,7 @@ describe("ledger migrate", () => {
 
 /** Kills it while it waits for a lock: the ledger, and half of the tables, are written by then. */
 const killedHalfWay = (folder: string, url: string) =>
-  connected(url, (sql) =>
+  withConnection(url, (sql) =>
     sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`lock table console.payment in share mode`

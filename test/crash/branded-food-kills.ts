@@ -1,7 +1,8 @@
 /**
- * Kills real runs of branded foods at the moments when files appear, damages what lies beside a generation, and runs two
- * pipelines at once. Whatever happens, the live generation is whole and has its own search. One run is looked at in all of the
- * given moments, and the next run ends with the rows of an undisturbed one; `rounds` says how often a run is killed at each of them, and in an empty home, each time a little later.
+ * Kills real runs of branded foods at the moments when files appear, damages the sidecar files of a generation, and runs two
+ * pipelines at once. The live generation always stays complete, with its own search, and the next run produces the rows of
+ * an undisturbed one. One run is examined at all given moments. `rounds` sets how often a run is killed at each of them, and
+ * in an empty home, each time a little later.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
@@ -29,34 +30,34 @@ import { openLiveFoods } from "../support/warehouse/live-foods.ts"
 import {
   appears,
   changes,
+  copyAtMoments,
+  countUnrecorded,
   digestOf,
   expectTidy,
   hasManifest,
-  type Left,
-  leftAt,
+  type KilledHome,
+  listStaged,
   type Moment,
   namesIn,
   objectsAppear,
   queryFiles,
-  runKilled,
-  staged,
-  untold
+  runKilled
 } from "./killed-runs.ts"
 
 let home = ""
 let releases = ""
 let undisturbed: unknown
-/** Enough for each step to take a while. */
+/** Enough rows for each step to take a while. */
 const largeCount = 500
 const large = () => path.join(releases, "large.zip")
-const good = (number: number) => path.join(releases, `good-${number}.zip`)
+const goodRelease = (number: number) => path.join(releases, `good-${number}.zip`)
 
 beforeAll(async () => {
   home = temporaryFolder()
   releases = temporaryFolder()
   writeFileSync(large(), largeZip(largeCount))
-  for (const number of [0, 1, 2, 3]) writeFileSync(good(number), goodZip(number * 10))
-  const { code, stderr } = await load(home, good(0))
+  for (const number of [0, 1, 2, 3]) writeFileSync(goodRelease(number), goodZip(number * 10))
+  const { code, stderr } = await load(home, goodRelease(0))
   if (code !== 0) throw new Error(stderr)
   const copy = copyHome(home)
   await load(copy, large())
@@ -70,11 +71,11 @@ const warehouse = (home: string) => path.join(home, "warehouse")
 const partsOf = (home: string) => newestManifest(home).data_sets["branded-foods"]?.parts ?? []
 const objectOf = (home: string, name: string) =>
   path.join(warehouse(home), objectName(partsOf(home).find((part) => part.name === name)?.sha256 ?? ""))
-/** Where a server has the files beside the database that is live. */
+/** The folder of a server with the sidecar files of the live database. */
 const foodsFolder = (home: string) => path.join(warehouse(home), "beside", partsOf(home)[0]?.sha256 ?? "")
 
-/** A folder with the files beside the database, as they were published. */
-const publishedFiles = (home: string) => {
+/** Copies the published sidecar files into a folder. */
+const copyPublishedFiles = (home: string) => {
   const folder = makeTestFolder()
   for (const { name } of partsOf(home).slice(1)) cpSync(objectOf(home, name), path.join(folder, name))
   return folder
@@ -82,10 +83,10 @@ const publishedFiles = (home: string) => {
 const countIn = (folder: string) =>
   Effect.runPromise(Effect.scoped(Effect.map(openFoods(folder), ({ foods }) => foods)))
 
-/** The live database and its search hold the same foods. */
-const expectWhole = async (home: string, expected: number) => {
+/** The live database and its search contain the same foods. */
+const expectComplete = async (home: string, expected: number) => {
   expect((await foodsIn(home)).length).toBe(expected)
-  expect(await countIn(publishedFiles(home))).toBe(expected)
+  expect(await countIn(copyPublishedFiles(home))).toBe(expected)
 }
 
 const counted = "select count(*)::integer as foods from branded_food.food"
@@ -96,13 +97,13 @@ const expectRecovered = async (copy: string) => {
   expect(isPublished ? [3, 3 + largeCount] : [3]).toContain(opened?.[0]?.foods)
   expect(generationOf(copy, "branded-foods")).toBe(isPublished ? "larder-000002" : "larder-000001")
   await runStatus(copy)
-  const killed = untold(copy, isPublished)
-  await expectWhole(copy, isPublished ? 3 + largeCount : 3)
+  const unrecorded = countUnrecorded(copy, isPublished)
+  await expectComplete(copy, isPublished ? 3 + largeCount : 3)
   const { code, stderr } = await load(copy, large())
   expect(code, stderr).toBe(0)
-  await expectWhole(copy, 3 + largeCount)
+  await expectComplete(copy, 3 + largeCount)
   expect(await labels(copy)).toBe(undisturbed)
-  await expectTidy(copy, isPublished ? 3 : 2 + killed)
+  await expectTidy(copy, isPublished ? 3 : 2 + unrecorded)
 }
 
 const inSearch = (home: string) =>
@@ -110,10 +111,10 @@ const inSearch = (home: string) =>
 
 /** Moments of a run on a home that has one generation, in their order. */
 const moments = {
-  "it unpacks": appears((home) => staged(home).includes("food.csv")),
-  "it stages": appears((home) => staged(home).includes("release.duckdb")),
-  "it begins to build": appears((home) => staged(home).includes("built.duckdb")),
-  "it begins the folder of the search": appears((home) => staged(home).includes("beside")),
+  "it unpacks": appears((home) => listStaged(home).includes("food.csv")),
+  "it stages": appears((home) => listStaged(home).includes("release.duckdb")),
+  "it begins to build": appears((home) => listStaged(home).includes("built.duckdb")),
+  "it begins the folder of the search": appears((home) => listStaged(home).includes("beside")),
   "that folder holds some files": appears((home) => inSearch(home) > 4),
   "its database is in the depot": objectsAppear(),
   "some files beside it are in the depot": objectsAppear(4),
@@ -122,19 +123,19 @@ const moments = {
 } satisfies Readonly<Record<string, Moment>>
 type Name = keyof typeof moments
 export const everyMoment = Object.keys(moments) as ReadonlyArray<Name>
-/** The last moments: the run may be over before one is seen. */
+/** The last moments: the run may have ended before one is detected. */
 const mayHaveEnded = everyMoment.slice(5)
 
-/** Runs the large release and kills it when the moment has come. */
-const killed = (home: string, moment: Moment, delay = 0) =>
+/** Runs the large release and kills it at the moment. */
+const killRun = (home: string, moment: Moment, delay = 0) =>
   runKilled(home, ["branded-foods", "--file", large()], moment, { delay })
 
 export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => {
   describe("a run of branded foods that is killed with -9", () => {
-    let left: ReadonlyArray<Left> = []
+    let copies: ReadonlyArray<KilledHome> = []
     beforeAll(async () => {
       const stopped = copyHome(home)
-      left = await leftAt(
+      copies = await copyAtMoments(
         stopped,
         ["branded-foods", "--file", large()],
         names.map((name) => moments[name]),
@@ -142,10 +143,10 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
       )
       removeFolder(stopped)
     })
-    afterAll(() => left.map(({ home }) => removeFolder(home)))
+    afterAll(() => copies.map(({ home }) => removeFolder(home)))
 
-    it.each(names)("leaves a whole generation when %s, and the next run completes", async (name) => {
-      const { home: copy = "", seen = [], wasRunning } = left[names.indexOf(name)] ?? {}
+    it.each(names)("leaves a complete generation when %s, and the next run completes", async (name) => {
+      const { home: copy = "", seen = [], wasRunning } = copies[names.indexOf(name)] ?? {}
       if (!mayHaveEnded.includes(name)) expect(wasRunning).toBe(true)
       expect([3, 3 + largeCount]).toContain(seen[0]?.foods)
       await expectRecovered(copy)
@@ -153,31 +154,31 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
 
     for (let round = 0; round < rounds; round++) {
       const delay = round * 7
-      it.each(names)(`leaves a whole generation ${delay} ms after %s, and the next run completes`, async (name) => {
+      it.each(names)(`leaves a complete generation ${delay} ms after %s, and the next run completes`, async (name) => {
         const copy = copyForTest(home)
-        await killed(copy, moments[name], delay)
+        await killRun(copy, moments[name], delay)
         await expectRecovered(copy)
       })
-      it(`lets the next run make the warehouse of a home that was empty, ${delay} ms after it began the folder of the search`, async () => {
+      it(`lets the next run create the warehouse of an empty home, ${delay} ms after it began the folder of the search`, async () => {
         const empty = makeTestFolder()
-        await killed(empty, moments["it begins the folder of the search"], delay)
+        await killRun(empty, moments["it begins the folder of the search"], delay)
         const isPublished = hasManifest(empty, 1)
-        const runs = isPublished ? 1 : untold(empty, isPublished)
+        const runs = isPublished ? 1 : countUnrecorded(empty, isPublished)
         const { code, stderr } = await load(empty, large())
         expect(code, stderr).toBe(0)
-        await expectWhole(empty, largeCount)
+        await expectComplete(empty, largeCount)
         await expectTidy(empty, runs + 1)
       })
     }
   })
 
-  /** As a server does. */
-  const opened = (home: string) =>
+  /** Opens the foods like a server, and returns how many a search finds. */
+  const openAndSearch = (home: string) =>
     openLiveFoods(home).pipe(
       Effect.flatMap((foods) => foods.search({ name: "food" }, undefined, 1000)),
       Effect.map(({ records }) => records.length),
       Effect.scoped,
-      Effect.provide([NodeServices.layer, Logger.layer([])]), // it warns of what a test has damaged
+      Effect.provide([NodeServices.layer, Logger.layer([])]), // it warns about damage by the tests
       Effect.runPromise
     )
   const contents = (home: string) =>
@@ -195,31 +196,31 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
   describe("the search of branded foods when it is opened", () => {
     it("is linked again when a byte of it has changed", async () => {
       const copy = copyForTest(home)
-      expect(await opened(copy)).toBe(3)
+      expect(await openAndSearch(copy)).toBe(3)
       const before = contents(copy)
       damage(path.join(foodsFolder(copy), "names.texts"))
       await expect(countIn(foodsFolder(copy))).rejects.toThrow()
-      expect(await opened(copy)).toBe(3)
+      expect(await openAndSearch(copy)).toBe(3)
       expect(contents(copy)).toEqual(before)
       expect(leftovers(copy)).toEqual([])
     })
 
-    it("is made again when a byte of what was published has changed", async () => {
+    it("is rebuilt when a byte of the published files has changed", async () => {
       const copy = copyForTest(home)
-      expect(await opened(copy)).toBe(3)
+      expect(await openAndSearch(copy)).toBe(3)
       const before = contents(copy)
       rmSync(foodsFolder(copy), { recursive: true })
       damage(objectOf(copy, "names.texts"))
-      expect(await opened(copy)).toBe(3)
+      expect(await openAndSearch(copy)).toBe(3)
       expect(contents(copy)).toEqual(before)
       expect(leftovers(copy)).toEqual([])
     })
 
-    it("is made again by a server that starts without its files, and the log says so", async () => {
+    it("is rebuilt by a server that starts without its files, which logs this", async () => {
       const copy = copyForTest(home)
-      for (const { name } of partsOf(copy).slice(1)) rmSync(objectOf(copy, name), { force: true }) // two may be the same
+      for (const { name } of partsOf(copy).slice(1)) rmSync(objectOf(copy, name), { force: true }) // two parts may be the same object
       rmSync(foodsFolder(copy), { recursive: true, force: true })
-      mkdirSync(`${foodsFolder(copy)}.building`, { recursive: true }) // of a server that was killed
+      mkdirSync(`${foodsFolder(copy)}.building`, { recursive: true }) // left by a killed server
       const { key } = await newKey(copy)
       const server = await startServer(copy)
       try {
@@ -235,7 +236,7 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
     })
   })
 
-  describe("branded foods and commodities that run at once", () => {
+  describe("branded foods and commodities that run concurrently", () => {
     let published = ""
     beforeAll(() => {
       published = copyHome(home)
@@ -246,25 +247,25 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
       for (const round of [1, 2, 3].slice(0, 1 + rounds)) {
         const week = aBlockRow({ "Week Ending Date": `09/0${round}/2026`, cheese_40_Price: `1.6${round}00` })
         const ends = await Promise.all([
-          load(published, good(round)),
+          load(published, goodRelease(round)),
           replay(published, { ...everyFeed(), [blocks.feed]: bodyOf(blocks, [aBlockRow(), week]) })
         ])
         for (const { code, stderr } of ends) expect(code, stderr).toBe(0)
         expect(await valuesOf(published, "cheese_block_sales_price_weekly")).toContain(
           `2026-09-0${round} 1.6${round}00`
         )
-        await expectWhole(published, 3 + 3 * round)
+        await expectComplete(published, 3 + 3 * round)
         expect(leftovers(published)).toEqual([])
       }
     })
 
     it("have their search linked again when the files of an earlier generation are in its place", async () => {
       const foods = (await foodsIn(published)).length
-      expect(await opened(published)).toBe(foods)
+      expect(await openAndSearch(published)).toBe(foods)
       rmSync(foodsFolder(published), { recursive: true })
-      cpSync(publishedFiles(home), foodsFolder(published), { recursive: true })
+      cpSync(copyPublishedFiles(home), foodsFolder(published), { recursive: true })
       expect(await countIn(foodsFolder(published))).not.toBe(foods)
-      expect(await opened(published)).toBe(foods)
+      expect(await openAndSearch(published)).toBe(foods)
       expect(await countIn(foodsFolder(published))).toBe(foods)
     })
   })

@@ -1,10 +1,10 @@
-/** Chance that can be had again: `LARDER_CRASH_SEED` takes the place of a new seed. When a signal arrives is never the same. */
+/** Reproducible random numbers: `LARDER_CRASH_SEED` replaces a new seed. The moments at which signals arrive still vary. */
 import { randomInt } from "node:crypto"
 
 export const newSeed = (): number => Number(process.env.LARDER_CRASH_SEED ?? randomInt(2 ** 31))
 
 export interface Chance {
-  /** A whole number, both ends included. */
+  /** An integer; both ends are inclusive. */
   readonly between: (low: number, high: number) => number
   readonly oneOf: <A>(list: readonly [A, ...ReadonlyArray<A>]) => A
 }

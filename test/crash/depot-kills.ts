@@ -1,6 +1,7 @@
 /**
- * Kills real programs in the middle of a request to the bucket that machines share: who publishes, and who pulls. The request is never
- * answered, so that the program is killed exactly there. What is in the bucket is a whole generation each time, and the next run completes.
+ * Kills real programs in the middle of a request to the bucket that machines share, while they publish or pull. The request
+ * gets no response, so the program is killed exactly there. The bucket always contains a complete generation, and the next
+ * run completes.
  */
 import { readdirSync } from "node:fs"
 import path from "node:path"
@@ -15,8 +16,8 @@ import { queryFiles } from "./killed-runs.ts"
 
 type Shared = Effect.Success<typeof sharedDepot>
 
-/** Runs a command that is killed in its request with this number, the first being 0. One that makes fewer ends by itself. */
-const killedAt = async (
+/** Runs a command and kills it in the request with this number, from 0. A command with fewer requests ends by itself. */
+const runKilledAt = async (
   { state }: Shared["service"],
   args: ReadonlyArray<string>,
   environment: Environment,
@@ -39,18 +40,18 @@ const priceDays =
 const daysIn = async (home: string) => ((await queryFiles(home, priceDays))[0] ?? []).map(({ day }) => day)
 const [first, second] = ["2026-09-30", "2026-10-01"] as const
 
-/** A bucket with a generation that has the first day, the machine that published it, and a recording with one day more. */
+/** A bucket with a generation of the first day, the machine that published it, and a recording with one more day. */
 const published = Effect.gen(function* () {
   const { environment, service } = yield* sharedDepot
   const publisher = makeTestFolder()
   const recorded = makeTestFolder()
   recordDays(recorded, [first, second])
   yield* Effect.promise(() => addGeneration(publisher, [first], environment))
-  const kept = new Map(service.kept)
-  /** Has the bucket as it was. */
+  const objects = new Map(service.kept)
+  /** Restores the bucket. */
   const restore = () => {
     service.kept.clear()
-    for (const [key, object] of kept) service.kept.set(key, object)
+    for (const [key, object] of objects) service.kept.set(key, object)
   }
   return { environment, service, publisher, recorded, restore }
 })
@@ -62,7 +63,7 @@ const pull = async (home: string, environment: Environment) => {
 
 const isUnfinished = (name: string) => /\.(part|building|next)$/.test(name)
 
-/** Each request of a program is one moment: the first is tried, and then each that comes so many behind the one before. */
+/** Each request of a program is a moment. `steps` sets how many requests lie between two tested moments. */
 export const depotKills = (steps: { readonly publishing: number; readonly pulling: number }) => {
   describe("a program that is killed in the middle of a request to the bucket", () => {
     itLive("has published a generation or none, and the next run completes", () =>
@@ -76,7 +77,7 @@ export const depotKills = (steps: { readonly publishing: number; readonly pullin
             restore()
             const home = copyHome(publisher)
             const settings = { LARDER_HOME: home, ...environment }
-            const { code, signal, stderr } = await killedAt(service, args, settings, at)
+            const { code, signal, stderr } = await runKilledAt(service, args, settings, at)
             isKilled = signal === "SIGKILL"
             if (isKilled) kills += 1
             if (!isKilled) assert.strictEqual(code, 4, stderr)
@@ -112,7 +113,7 @@ export const depotKills = (steps: { readonly publishing: number; readonly pullin
           for (let at = 0, isKilled = true; isKilled; at += steps.pulling) {
             const home = copyHome(laptop)
             const settings = { LARDER_HOME: home, ...environment }
-            const { signal } = await killedAt(service, ["pull"], settings, at)
+            const { signal } = await runKilledAt(service, ["pull"], settings, at)
             isKilled = signal === "SIGKILL"
             assert.deepStrictEqual(await daysIn(home), isKilled ? [first] : [first, second], `request ${at}`)
             await pull(home, environment)

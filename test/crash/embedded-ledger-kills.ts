@@ -1,24 +1,24 @@
 /**
- * Kills real servers with -9 under load, again and again over one embedded ledger: calling, starting, and with a write-ahead
- * log that a power cut has torn. In the end one is stopped under load. Each 200 that a caller has received is charged
- * once, at any moment. Two kills cover all of that except a long log, which the long run covers.
+ * Kills real servers with -9 under load, again and again over one embedded ledger: during calls, at the start, and with a
+ * write-ahead log that a power failure has torn. At the end, one is stopped under load. Each 200 that a caller has received
+ * is charged once. Two kills cover all of this except a long log, which the long run covers.
  */
 import { closeSync, openSync, readSync, statSync } from "node:fs"
 import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
 import { type Server, start, waitForExit } from "../support/programs.ts"
-import type { Place } from "./cast.ts"
+import type { Place } from "./actors.ts"
 import type { Chance } from "./chance.ts"
 import { type History, history } from "./history.ts"
-import { historiesWith, longest, portion, totalsOf } from "./kills.ts"
+import { collectTotals, historiesWith, historyTimeout, maxKills } from "./kills.ts"
 import { stopUnderLoad } from "./stop-under-load.ts"
-import { headerLength, logIn, tearLog, tears } from "./torn-log.ts"
+import { headerLength, logPath, tearLog, tears } from "./torn-log.ts"
 
-/** Then a thread copies pages into the file while they change, or a commit has just reset the log. */
+/** Bytes. From this length on, a thread copies pages into the file while they change, or a commit has just reset the log. */
 const longLog = 1_000_000
 
-const headerOf = (log: string) => {
+const readHeader = (log: string) => {
   const header = Buffer.alloc(headerLength)
   const fd = openSync(log, "r")
   readSync(fd, header)
@@ -26,73 +26,73 @@ const headerOf = (log: string) => {
   return header
 }
 
-const fullLog = async ({ chance, place }: History) => {
-  const log = logIn(path.join(place.home, "ledger"))
-  const first = headerOf(log)
-  while (statSync(log).size < longLog && headerOf(log).equals(first)) await sleep(1)
+const waitForLongLog = async ({ chance, place }: History) => {
+  const log = logPath(path.join(place.home, "ledger"))
+  const first = readHeader(log)
+  while (statSync(log).size < longLog && readHeader(log).equals(first)) await sleep(1)
   await sleep(chance.between(0, 100))
 }
 
-const killCalling = async (its: History, server: Server, number: number) => {
-  const { call, cashier, chance, count } = its
+const killDuringCalls = async (context: History, server: Server, number: number) => {
+  const { call, bookings, chance, count } = context
   const callers = call(server)
-  cashier.begin()
-  await callers.underWay
-  if (number % portion === portion - 1) await fullLog(its)
+  bookings.begin()
+  await callers.allStarted
+  if (number % maxKills === maxKills - 1) await waitForLongLog(context)
   else await sleep(chance.between(0, 400))
   count("kills under load")
   count("calls in flight at them", callers.waiting())
   callers.giveUp()
   await server.stop("SIGKILL")
-  await Promise.all([callers.end(), cashier.end()])
+  await Promise.all([callers.end(), bookings.end()])
 }
 
-/** A little longer than a start takes. */
-const longestStart = 1_500
+/** Milliseconds. A little longer than a start takes. */
+const maxStartTime = 1_500
 
 /** Kills a server that opens the ledger, or has just opened it. */
-const killStarting = async ({ home }: Place, { between }: Chance) => {
+const killDuringStart = async ({ home }: Place, { between }: Chance) => {
   const free = { LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0" }
   const child = start("larder-serve", ["start"], { LARDER_HOME: home, ...free })
   const end = waitForExit(child)
-  await sleep(between(0, longestStart))
+  await sleep(between(0, maxStartTime))
   child.kill("SIGKILL")
   expect((await end).signal).toBe("SIGKILL")
 }
 
-/** SQLite drops without a word what was not written to its end. */
-const powerCut = ({ cashier, chance, count, diary, place }: History) => {
-  const wasTold = (id: string) => diary.paid.has(id) || cashier.wasTold(id)
-  count(`logs with a part of ${tearLog(place.home, chance.oneOf(tears), wasTold, chance)}`)
+/** SQLite silently drops a transaction that was not written completely. */
+const tearLastWrite = ({ bookings, chance, count, observations, place }: History) => {
+  const isConfirmed = (id: string) => observations.paid.has(id) || bookings.isConfirmed(id)
+  count(`logs with a part of ${tearLog(place.home, chance.oneOf(tears), isConfirmed, chance)}`)
 }
 
-export const embeddedLedgerKills = (most: { readonly kills: number }) =>
+export const embeddedLedgerKills = (max: { readonly kills: number }) =>
   describe("an embedded ledger whose server is killed with -9 under load", () => {
-    const add = totalsOf("embedded ledger")
+    const add = collectTotals("embedded ledger")
 
-    it.each(historiesWith(most.kills))(
-      "has one charge for each 200 that a caller received, and no other, after $kills kills and a stop that answers all",
+    it.each(historiesWith(max.kills))(
+      "has one charge for each 200 that a caller received, and no other, after $kills kills and a clean stop",
       async ({ kills }) => {
-        const numbers = await history("embedded ledger", {}, async (its) => {
-          const { books, cast, chance, count, place } = its
-          let server = await its.start()
+        const numbers = await history("embedded ledger", {}, async (context) => {
+          const { checks, actors, chance, count, place } = context
+          let server = await context.start()
           for (let number = 0; number < kills; number++) {
-            if (number > 0) await cast.giveMore()
-            await killCalling(its, server, number)
-            if (number % 3 === 0) powerCut(its)
+            if (number > 0) await actors.giveMore()
+            await killDuringCalls(context, server, number)
+            if (number % 3 === 0) tearLastWrite(context)
             if (number % 3 === 1) {
               count("kills while starting")
-              await killStarting(place, chance)
+              await killDuringStart(place, chance)
             }
-            server = await its.start()
-            expect(await its.cashier.again()).toEqual([])
-            await books.check()
+            server = await context.start()
+            expect(await context.bookings.repeat()).toEqual([])
+            await checks.run()
           }
-          await stopUnderLoad(its, server)
-          await books.check() // by commands that open the ledger themselves
+          await stopUnderLoad(context, server)
+          await checks.run() // by commands that open the ledger themselves
         })
         add(numbers)
       },
-      longest
+      historyTimeout
     )
   })

@@ -1,6 +1,6 @@
 /**
- * The ledger in a folder whose process was killed: a group that was not written to its end, a log that was reset, and
- * kills while the log is copied into the file or tables follow the entries.
+ * The ledger in a folder whose process was killed: an incomplete group, a log that was reset, and kills while the log is
+ * copied into the file or the derived tables are updated.
  */
 import { cpSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import path from "node:path"
@@ -20,20 +20,20 @@ import { Effect, Logger } from "effect"
 import { aCharge, aKey, birth, charges, createdAt, killedAfter, numbersOf } from "../support/serve/killed-ledger.ts"
 import { append, opened, temporaryFolder } from "../support/serve/sample-ledger.ts"
 import { chanceFrom } from "./chance.ts"
-import { headerLength, logIn, tears, torn, transactionsIn } from "./torn-log.ts"
+import { findTransactions, headerLength, logPath, tearBytes, tears } from "./torn-log.ts"
 
 const numbersTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
 
-/** What the log says meanwhile. */
-const logged = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+/** Runs an effect, and returns its result and the logged messages. */
+const collectLogs = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   const messages: Array<string> = []
   const logger = Logger.make(({ message }) => messages.push(String(message)))
-  const answer = yield* Effect.provide(effect, Logger.layer([logger]))
-  return { answer, messages }
+  const result = yield* Effect.provide(effect, Logger.layer([logger]))
+  return { result, messages }
 })
 
-/** The store with its file, as a server has them. */
-const running = <A, E, R>(
+/** Opens the store and its file, like a server. */
+const withStore = <A, E, R>(
   folder: string,
   use: (file: LedgerFile["Service"], store: LedgerStore) => Effect.Effect<A, E, R>
 ) =>
@@ -46,35 +46,37 @@ const running = <A, E, R>(
 const copyOf = (folder: string, name: string, change: (log: Buffer) => Buffer = (log) => log) => {
   const copy = path.join(path.dirname(folder), name)
   cpSync(folder, copy, { recursive: true })
-  writeFileSync(logIn(copy), change(readFileSync(logIn(copy))))
+  writeFileSync(logPath(copy), change(readFileSync(logPath(copy))))
   return copy
 }
 
-const lastIn = (log: Buffer) => {
-  const last = transactionsIn(log).at(-1)
+const findLast = (log: Buffer) => {
+  const last = findTransactions(log).at(-1)
   if (last === undefined) throw new Error("the log has no transaction")
   return last
 }
 
-/** Changes the last transaction of a log, and leaves what is before and behind it. */
-const inLast = (change: (transaction: Buffer) => Buffer) => (log: Buffer) => {
-  const { end, start } = lastIn(log)
+/** Changes only the last transaction of a log. */
+const changeLast = (change: (transaction: Buffer) => Buffer) => (log: Buffer) => {
+  const { end, start } = findLast(log)
   return Buffer.concat([log.subarray(0, start), change(log.subarray(start, end)), log.subarray(end)])
 }
 
 const nothing = Buffer.alloc(0)
 
-describe("a group that was not written to its end", () => {
-  it.effect("is dropped whole, at any cut", () =>
+describe("a group that was not written completely", () => {
+  it.effect("is dropped completely, wherever it was cut", () =>
     Effect.gen(function* () {
       const folder = yield* killedAfter(birth, charges(2), charges(3, 4))
-      const { end, start } = lastIn(readFileSync(logIn(folder)))
+      const { end, start } = findLast(readFileSync(logPath(folder)))
       const whole = copyOf(folder, "whole")
-      assert.deepStrictEqual(yield* logged(opened(whole, numbersOf)), { answer: [1, 2, 3, 4], messages: [] })
+      assert.deepStrictEqual(yield* collectLogs(opened(whole, numbersOf)), { result: [1, 2, 3, 4], messages: [] })
       for (const missing of [1, (end - start) / 2, end - start - 40]) {
-        const cut = inLast((transaction) => Buffer.from(transaction).fill(0, transaction.length - Math.floor(missing)))
+        const cut = changeLast((transaction) =>
+          Buffer.from(transaction).fill(0, transaction.length - Math.floor(missing))
+        )
         const copy = copyOf(folder, `cut-${missing}`, cut)
-        assert.deepStrictEqual(yield* logged(opened(copy, numbersOf)), { answer: [1, 2], messages: [] })
+        assert.deepStrictEqual(yield* collectLogs(opened(copy, numbersOf)), { result: [1, 2], messages: [] })
       }
     })
   )
@@ -83,20 +85,20 @@ describe("a group that was not written to its end", () => {
     Effect.gen(function* () {
       const folder = yield* killedAfter(birth, charges(2), charges(3, 4))
       for (const seed of [1, 2, 3]) {
-        const tear = inLast((transaction) => torn(transaction, nothing, how, chanceFrom(seed)))
+        const tear = changeLast((transaction) => tearBytes(transaction, nothing, how, chanceFrom(seed)))
         const copy = copyOf(folder, `torn-${seed}`, tear)
-        assert.deepStrictEqual(yield* logged(opened(copy, numbersOf)), { answer: [1, 2], messages: [] })
+        assert.deepStrictEqual(yield* collectLogs(opened(copy, numbersOf)), { result: [1, 2], messages: [] })
       }
     })
   )
 
-  it.effect("is overwritten by the next group, and what stays of its end is never read", () =>
+  it.effect("is overwritten by the next group, and the rest of it is never read", () =>
     Effect.gen(function* () {
       const folder = yield* killedAfter(birth, charges(...numbersTo(40).slice(1)))
       const live = copyOf(
         folder,
         "torn",
-        inLast((transaction) => Buffer.from(transaction).fill(0, 0, 50))
+        changeLast((transaction) => Buffer.from(transaction).fill(0, 0, 50))
       )
       const killed = path.join(path.dirname(folder), "killed-again")
       yield* opened(live, (store) =>
@@ -105,8 +107,8 @@ describe("a group that was not written to its end", () => {
           Effect.sync(() => cpSync(live, killed, { recursive: true }))
         )
       )
-      const log = readFileSync(logIn(killed))
-      assert.isAbove(log.length, lastIn(log).end)
+      const log = readFileSync(logPath(killed))
+      assert.isAbove(log.length, findLast(log).end)
       assert.deepStrictEqual(yield* opened(killed, numbersOf), [1, 2])
       yield* opened(killed, (store) => append(store, [charges(3, 4)]))
       assert.deepStrictEqual(yield* opened(killed, numbersOf), [1, 2, 3, 4])
@@ -115,14 +117,14 @@ describe("a group that was not written to its end", () => {
 })
 
 /**
- * A ledger whose log is reset after each tenth entry, as it is found when its process is killed after some of 150 entries:
- * after the 110th, the log has been copied into the file and not reset; the 111th resets it.
+ * A ledger whose log is reset after each tenth entry, and whose process is killed after some of 150 entries: after the
+ * 110th, the log has been copied into the file, but not reset; the 111th resets it.
  */
-const oftenBegunAnew = Effect.gen(function* () {
+const ledgerWithResets = Effect.gen(function* () {
   const folder = yield* temporaryFolder
   const live = path.join(folder, "live")
   const killedAt = new Map<number, string>()
-  yield* running(live, ({ reading: sqlite }, store) =>
+  yield* withStore(live, ({ reading: sqlite }, store) =>
     Effect.gen(function* () {
       yield* append(store, [birth])
       for (const sequence of numbersTo(150).slice(1)) {
@@ -139,46 +141,47 @@ const oftenBegunAnew = Effect.gen(function* () {
     })
   )
   const at = (sequence: number) => killedAt.get(sequence) ?? folder
-  return { killedAt, at, logAt: (sequence: number) => readFileSync(logIn(at(sequence))) }
+  return { killedAt, at, logAt: (sequence: number) => readFileSync(logPath(at(sequence))) }
 })
 
 describe("a log that is reset", () => {
-  it.effect("never gives back what an older log held, at whatever point the process is killed", () =>
+  it.effect("never returns the content of an older log, whenever the process is killed", () =>
     Effect.gen(function* () {
-      const { killedAt, logAt } = yield* oftenBegunAnew
+      const { killedAt, logAt } = yield* ledgerWithResets
       assert.notDeepEqual(logAt(110).subarray(0, headerLength), logAt(111).subarray(0, headerLength))
-      assert.isAbove(logAt(111).length, lastIn(logAt(111)).end) // what an older log held is behind its end
+      assert.isAbove(logAt(111).length, findLast(logAt(111)).end) // the content of an older log follows its end
       for (const [last, folder] of killedAt) {
         assert.deepStrictEqual(yield* opened(folder, numbersOf), numbersTo(last))
       }
     })
   )
 
-  it.effect("ignores a whole transaction of an older log behind its last one", () =>
+  it.effect("ignores a complete transaction of an older log after its last one", () =>
     Effect.gen(function* () {
-      const { at, logAt } = yield* oftenBegunAnew
-      const older = lastIn(logAt(109))
+      const { at, logAt } = yield* ledgerWithResets
+      const older = findLast(logAt(109))
       const copy = copyOf(at(112), "with-older", (log) =>
-        Buffer.concat([log.subarray(0, lastIn(log).end), logAt(109).subarray(older.start, older.end)])
+        Buffer.concat([log.subarray(0, findLast(log).end), logAt(109).subarray(older.start, older.end)])
       )
-      assert.deepStrictEqual(yield* logged(opened(copy, numbersOf)), { answer: numbersTo(112), messages: [] })
+      assert.deepStrictEqual(yield* collectLogs(opened(copy, numbersOf)), { result: numbersTo(112), messages: [] })
     })
   )
 
-  it.effect("loses nothing when its new header is there in part, or alone, or with a part of its first group", () =>
+  it.effect("loses nothing when its new header was written partly, or alone, or with a part of its first group", () =>
     Effect.gen(function* () {
-      const { at, logAt } = yield* oftenBegunAnew
-      const begun = logAt(111)
-      const over = (length: number) => (log: Buffer) => Buffer.concat([begun.subarray(0, length), log.subarray(length)])
+      const { at, logAt } = yield* ledgerWithResets
+      const resetLog = logAt(111)
+      const replaceStart = (length: number) => (log: Buffer) =>
+        Buffer.concat([resetLog.subarray(0, length), log.subarray(length)])
       for (const length of [12, 20, 28, headerLength]) {
-        const copy = copyOf(at(110), `header-${length}`, over(length))
+        const copy = copyOf(at(110), `header-${length}`, replaceStart(length))
         assert.deepStrictEqual(yield* opened(copy, numbersOf), numbersTo(110))
       }
-      const { end, start } = lastIn(begun)
+      const { end, start } = findLast(resetLog)
       for (const how of tears) {
         const copy = copyOf(at(110), `torn, ${how}`, (log) => {
-          const part = torn(begun.subarray(start, end), log.subarray(start, end), how, chanceFrom(1))
-          return Buffer.concat([begun.subarray(0, start), part, log.subarray(end)])
+          const part = tearBytes(resetLog.subarray(start, end), log.subarray(start, end), how, chanceFrom(1))
+          return Buffer.concat([resetLog.subarray(0, start), part, log.subarray(end)])
         })
         assert.deepStrictEqual(yield* opened(copy, numbersOf), numbersTo(110))
       }
@@ -194,7 +197,7 @@ describe("a log that is copied into the file", () => {
     const folder = yield* temporaryFolder
     const [live, before, after] = ["live", "before", "after"].map((name) => path.join(folder, name))
     if (live === undefined || before === undefined || after === undefined) throw new Error("unreachable")
-    yield* running(live, ({ reading: sqlite }, store) =>
+    yield* withStore(live, ({ reading: sqlite }, store) =>
       Effect.gen(function* () {
         yield* append(store, [birth, charges(2), edits, charges(3)])
         cpSync(live, before, { recursive: true })
@@ -202,10 +205,10 @@ describe("a log that is copied into the file", () => {
         cpSync(live, after, { recursive: true })
       })
     )
-    assert.deepStrictEqual(readFileSync(logIn(before)), readFileSync(logIn(after)))
+    assert.deepStrictEqual(readFileSync(logPath(before)), readFileSync(logPath(after)))
     return { before, after }
   })
-  const holdsAllOnce = Effect.fnUntraced(function* (folder: string) {
+  const assertComplete = Effect.fnUntraced(function* (folder: string) {
     const [snapshot, numbers] = yield* opened(folder, (store) => Effect.all([store.load, numbersOf(store)]))
     assert.strictEqual(snapshot.sequence, 3)
     assert.strictEqual(snapshot.accounts.length, 1)
@@ -213,14 +216,14 @@ describe("a log that is copied into the file", () => {
     assert.deepStrictEqual(numbers, [1, 2, 3])
   })
 
-  it.effect("adds its entries once when the process died before the log was reset", () =>
+  it.effect("adds its entries once if the process died before the log was reset", () =>
     Effect.gen(function* () {
       const { after } = yield* copied
-      yield* holdsAllOnce(after)
+      yield* assertComplete(after)
     })
   )
 
-  it.effect("is copied again when the process died meanwhile", () =>
+  it.effect("is copied again if the process died meanwhile", () =>
     Effect.gen(function* () {
       const { after, before } = yield* copied
       const [old, whole] = [before, after].map((folder) => readFileSync(ledgerPath(folder)))
@@ -229,20 +232,20 @@ describe("a log that is copied into the file", () => {
         const copy = copyOf(after, `part-${part}`)
         const length = Math.floor(whole.length * part) // within a page
         writeFileSync(ledgerPath(copy), Buffer.concat([whole.subarray(0, length), old.subarray(length)]))
-        yield* holdsAllOnce(copy)
+        yield* assertComplete(copy)
       }
     })
   )
 })
 
-describe("tables that follow the entries", () => {
-  it.effect("count nothing twice when the process is killed between two portions, or within one", () =>
+describe("derived tables", () => {
+  it.effect("count nothing twice if the process is killed between two batches, or within one", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const [live, killed] = [path.join(folder, "live"), path.join(folder, "killed")]
       const last = 500
       const held = { sequence: last, heads: new Map([["acct_a", aCharge(last)]]) }
-      yield* running(live, ({ reading: sqlite }, store) =>
+      yield* withStore(live, ({ reading: sqlite }, store) =>
         Effect.gen(function* () {
           for (const to of [250, last]) {
             yield* append(
@@ -254,13 +257,13 @@ describe("tables that follow the entries", () => {
           cpSync(live, killed, { recursive: true })
         })
       )
-      const logOfSums = (place: string) => path.join(place, "sums.sqlite-wal")
-      const portions = transactionsIn(readFileSync(logOfSums(killed))).slice(-2)
+      const logOfSums = (folder: string) => path.join(folder, "sums.sqlite-wal")
+      const batches = findTransactions(readFileSync(logOfSums(killed))).slice(-2)
       const reached: Array<number> = []
-      for (const [index, { end, start }] of portions.entries()) {
-        const copy = copyOf(killed, `portion-${index}`)
+      for (const [index, { end, start }] of batches.entries()) {
+        const copy = copyOf(killed, `batch-${index}`)
         truncateSync(logOfSums(copy), (start + end) / 2)
-        yield* running(copy, ({ reading: sqlite }, store) =>
+        yield* withStore(copy, ({ reading: sqlite }, store) =>
           Effect.gen(function* () {
             reached.push(readProgress(sqlite))
             const day = createdAt.slice(0, 10)

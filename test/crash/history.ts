@@ -1,80 +1,80 @@
 /**
- * One history of a ledger: it begins empty, has its callers, and is held against its books after each blow. Whatever
- * happens no server outlives it, and what it came to is printed, with the seed.
+ * One history of a ledger: it begins empty, has callers, and is checked after each kill. All servers end with it. It prints
+ * counts of what happened, and the seed.
  */
 import { rmSync } from "node:fs"
 import { inject } from "vitest"
 import { setLedgerUrl } from "../support/api/operator.ts"
 import { type Environment, type Server, startServer } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
-import { type Books, makeBooks } from "./books.ts"
+import { type Actors, createActors, type Place } from "./actors.ts"
+import { type BookingActor, makeBookingActor } from "./bookings.ts"
 import { type Callers, startCallers } from "./callers.ts"
-import { type Cashier, hireCashier } from "./cashier.ts"
-import { type Cast, hire, type Place } from "./cast.ts"
 import { type Chance, chanceFrom, newSeed } from "./chance.ts"
-import { type Diary, startDiary } from "./diary.ts"
-import { listOf, type Numbers } from "./kills.ts"
+import { formatCounts, type Numbers } from "./kills.ts"
+import { type LedgerChecks, makeLedgerChecks } from "./ledger-checks.ts"
+import { type Observations, recordObservations } from "./observations.ts"
 
 export interface History {
-  /** For what happens when. Callers have a chance of their own. */
+  /** Random decisions of the history. Callers have their own. */
   readonly chance: Chance
   readonly place: Place
-  readonly cast: Cast
-  readonly diary: Diary
-  readonly cashier: Cashier
-  readonly books: Books
+  readonly actors: Actors
+  readonly observations: Observations
+  readonly bookings: BookingActor
+  readonly checks: LedgerChecks
   readonly start: () => Promise<Server>
   readonly call: (server: Server) => Callers
   /** Adds to a number that is printed. */
   readonly count: (what: string, by?: number) => void
 }
 
-/** The end of a log is where the trouble is. */
-const mostLogged = 4_000
+/** Characters: the end of a log shows the problem. */
+const maxLogged = 4_000
 
-/** `environment` says where the ledger is: in PostgreSQL, or else in a home of its own. Returns what it came to. */
+/** `environment` sets where the ledger is: in PostgreSQL, or in its own home. Returns counts of what happened. */
 export const history = async (
   name: string,
   environment: Environment,
-  happen: (history: History) => Promise<void>
+  run: (history: History) => Promise<void>
 ): Promise<Numbers> => {
   const seed = newSeed()
   const drawing = chanceFrom(seed + 1)
   const place = { home: copyHome(inject("sampleHome")), environment }
   const servers: Array<Server> = []
   const counts: Record<string, number> = {}
-  const diary = startDiary()
-  let books: Books | undefined
-  const numbers = () => ({ ...counts, ...books?.counts() })
+  const observations = recordObservations()
+  let checks: LedgerChecks | undefined
+  const numbers = () => ({ ...counts, ...checks?.counts() })
   if (environment.LARDER_LEDGER_URL !== undefined) setLedgerUrl(place.home, environment.LARDER_LEDGER_URL)
   try {
-    const cast = await hire(place)
-    const cashier = hireCashier(place, cast, chanceFrom(seed + 2))
-    books = makeBooks(place, cast, diary, cashier)
-    await happen({
+    const actors = await createActors(place)
+    const bookings = makeBookingActor(place, actors, chanceFrom(seed + 2))
+    checks = makeLedgerChecks(place, actors, observations, bookings)
+    await run({
       chance: chanceFrom(seed),
       place,
-      cast,
-      diary,
-      cashier,
-      books,
+      actors,
+      observations,
+      bookings,
+      checks,
       start: async () => {
         const server = await startServer(place.home, environment)
         servers.push(server)
         return server
       },
-      call: ({ api }) => startCallers(api, () => cast.draw(drawing), diary),
+      call: ({ api }) => startCallers(api, () => actors.draw(drawing), observations),
       count: (what, by = 1) => {
         counts[what] = (counts[what] ?? 0) + by
       }
     })
     return numbers()
   } catch (error) {
-    for (const { child, logs } of servers) console.error(`server ${child.pid} logged:\n${logs().slice(-mostLogged)}`)
+    for (const { child, logs } of servers) console.error(`server ${child.pid} logged:\n${logs().slice(-maxLogged)}`)
     throw error
   } finally {
     await Promise.all(servers.map((server) => server.stop("SIGKILL")))
     rmSync(place.home, { recursive: true, force: true })
-    console.log(`${name}, LARDER_CRASH_SEED=${seed}: ${listOf(numbers())}`)
+    console.log(`${name}, LARDER_CRASH_SEED=${seed}: ${formatCounts(numbers())}`)
   }
 }

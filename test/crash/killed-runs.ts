@@ -1,4 +1,4 @@
-/** Runs of `larder-ingest` that are ended at moments which are seen in the folders of their home. */
+/** Runs of `larder-ingest` that are killed at moments, which are detected in the folders of their home. */
 import { cpSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import path from "node:path"
 import { setTimeout } from "node:timers/promises"
@@ -13,8 +13,8 @@ import { listLeftoverFiles } from "../support/warehouse/leftover-files.ts"
 
 export const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
 
-/** What runs have in their staging folders. */
-export const staged = (home: string) =>
+/** The names in the staging folders of runs. */
+export const listStaged = (home: string) =>
   namesIn(path.join(home, "staging")).flatMap((run) => namesIn(path.join(home, "staging", run)))
 
 const warehouse = (home: string) => path.join(home, "warehouse")
@@ -23,7 +23,7 @@ export const objectsIn = (home: string) =>
     namesIn(path.join(warehouse(home), "objects", group)).filter((name) => !name.startsWith("."))
   )
 
-/** Rows in the files that people open in a home, each as it lies there, while whatever made them may have been killed. */
+/** Queries the files that people open in a home, as a killed run has left them. */
 export const queryFiles = (home: string, ...queries: ReadonlyArray<string>) =>
   layoutOf(home).pipe(
     Effect.map(({ dataSetFile, ingestion }) =>
@@ -35,30 +35,30 @@ export const queryFiles = (home: string, ...queries: ReadonlyArray<string>) =>
   )
 
 /**
- * No temporary file of a run is left, and each run is recorded once. Only objects that a killed run had put stay for a
- * day: nobody knows that it will not name them.
+ * No temporary file of a run remains, and each run is recorded once. Only objects that a killed run has put remain for a
+ * day, because it is unknown whether a run will name them.
  */
 export const expectTidy = async (home: string, runs: number) => {
   expect(namesIn(path.join(home, "staging"))).toEqual([])
   expect(
     listLeftoverFiles(home).filter((name) => !/^(objects\/\w\w\/|generations\/\.|seen\/[0-9a-f]{64}$)/.test(name))
   ).toEqual([])
-  const [told = [], generations = []] = await query(
+  const [counts = [], generations = []] = await query(
     home,
     "select count(*)::integer as runs, count(distinct run_id)::integer as ids from ingest.run",
     "select generation from ingest.generation order by generation"
   )
-  expect(told).toEqual([{ runs, ids: runs }])
+  expect(counts).toEqual([{ runs, ids: runs }])
   expect(generations.length).toBe(
     namesIn(path.join(warehouse(home), "generations")).filter((name) => !name.startsWith(".")).length
   )
 }
 
-/** How many killed runs the next one will record: those that wrote which run they are, and made no generation. */
-export const untold = (home: string, isPublished: boolean) =>
-  isPublished ? 0 : staged(home).filter((name) => name === "run.json").length
+/** The number of killed runs that the next run records: those that stored their id, but published no generation. */
+export const countUnrecorded = (home: string, isPublished: boolean) =>
+  isPublished ? 0 : listStaged(home).filter((name) => name === "run.json").length
 
-/** All rows of a table in one number, without what differs from run to run. */
+/** A digest of all rows of a table, without columns that differ between runs. */
 export const digestOf = async (home: string, table: string, ...ofRun: ReadonlyArray<string>) => {
   const [rows] = await query(
     home,
@@ -67,28 +67,28 @@ export const digestOf = async (home: string, table: string, ...ofRun: ReadonlyAr
   return rows?.[0]?.digest
 }
 
-/** Answers how to tell whether the moment has come in a home. */
+/** Returns a function that detects whether the moment has come in a home. */
 export type Moment = (home: string) => () => boolean
 
 export const appears =
-  (isThere: (home: string) => boolean): Moment =>
+  (exists: (home: string) => boolean): Moment =>
   (home) =>
   () =>
-    isThere(home)
-export const goes =
-  (isThere: (home: string) => boolean): Moment =>
+    exists(home)
+export const disappears =
+  (exists: (home: string) => boolean): Moment =>
   (home) => {
-    let wasThere = false
+    let existed = false
     return () => {
-      const there = isThere(home)
-      wasThere ||= there
-      return wasThere && !there
+      const existsNow = exists(home)
+      existed ||= existsNow
+      return existed && !existsNow
     }
   }
 
 const inodeOf = (file: string) => (existsSync(file) ? statSync(file).ino : undefined)
 
-/** A file that people open is another one. */
+/** A file that people open is replaced. */
 export const changes =
   (name: string): Moment =>
   (home) => {
@@ -96,7 +96,7 @@ export const changes =
     const before = inodeOf(file)
     return () => inodeOf(file) !== before
   }
-/** The depot has so many objects more. */
+/** The depot has this many more objects. */
 export const objectsAppear =
   (count = 1): Moment =>
   (home) => {
@@ -107,7 +107,7 @@ const manifestFile = (number: number) => `${String(number).padStart(9, "0")}.jso
 export const hasManifest = (home: string, number: number) =>
   existsSync(path.join(warehouse(home), "generations", manifestFile(number)))
 
-/** Runs a pipeline, waits for the moment, and kills. A run that is over before it is seen has ended by itself. */
+/** Runs a pipeline and kills it at the moment. If the moment is missed, the run ends by itself. */
 export const runKilled = async (
   home: string,
   args: ReadonlyArray<string>,
@@ -123,35 +123,35 @@ export const runKilled = async (
   return end
 }
 
-/** A signal is sent before it has arrived: each thread ends its system call first. */
-const standsStill = async (pid: number) => {
+/** Waits until all threads have stopped: each completes its system call first. */
+const waitUntilStopped = async (pid: number) => {
   if (!existsSync(`/proc/${pid}/task`)) return setTimeout(100)
   const isStopped = (thread: string) => /\) [TtZX] /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8"))
   while (!readdirSync(`/proc/${pid}/task`).every(isStopped)) await setTimeout(1)
 }
 
-export interface Left {
+export interface KilledHome {
   /** A copy of the home. */
   readonly home: string
   readonly wasRunning: boolean
-  /** What an analyst saw of the home itself, through the catalogue. */
+  /** What a query of the catalogue returned in the home itself. */
   readonly seen: ReadonlyArray<Row>
 }
 
 /**
- * What a run leaves if it is killed at each of these moments, in their order. It stands still at each while its home is copied:
- * a kill changes no file. In the end it is killed. `seen` is asked of the catalogue at each.
+ * Copies of the home as if a run had been killed at each of these moments, in order. The run is stopped at each moment while
+ * its home is copied, because a kill changes no file. At the end it is killed. `statement` runs on the catalogue at each moment.
  */
-export const leftAt = async (
+export const copyAtMoments = async (
   home: string,
   args: ReadonlyArray<string>,
   moments: ReadonlyArray<Moment>,
-  seen: string
-): Promise<ReadonlyArray<Left>> => {
+  statement: string
+): Promise<ReadonlyArray<KilledHome>> => {
   const child = start("larder-ingest", [...args, "--json"], { LARDER_HOME: home })
   const end = waitForExit(child)
   const watched = moments.map((moment) => ({ hasCome: moment(home), cameBefore: false }))
-  const left: Array<Left> = []
+  const copies: Array<KilledHome> = []
   for (const [index, moment] of watched.entries()) {
     const isRunning = () => child.exitCode === null && child.signalCode === null
     const look = () => {
@@ -162,15 +162,15 @@ export const leftAt = async (
     const wasRunning = isRunning()
     if (wasRunning && child.pid !== undefined) {
       child.kill("SIGSTOP")
-      await standsStill(child.pid)
+      await waitUntilStopped(child.pid)
     }
     const copy = temporaryFolder()
     cpSync(home, copy, { recursive: true, verbatimSymlinks: true })
-    const [rows = []] = await query(home, seen)
-    left.push({ home: copy, wasRunning, seen: rows })
+    const [rows = []] = await query(home, statement)
+    copies.push({ home: copy, wasRunning, seen: rows })
     child.kill("SIGCONT")
   }
   child.kill("SIGKILL")
   await end
-  return left
+  return copies
 }

@@ -1,35 +1,35 @@
-/** Histories with many kills, and what they come to together. */
+/** Histories with many kills, and their totals. */
 import { afterAll } from "vitest"
 
-/** How many kills a history has at most: each history begins with a new ledger, which keeps its checks short. */
-export const portion = 20
+/** Each history begins with a new ledger, which keeps its checks short. */
+export const maxKills = 20
 
-/** Histories with so many kills together; `first` is the number of kills in those before. */
+/** Histories with this many kills in total; `first` is the number of kills in earlier histories. */
 export const historiesWith = (kills: number) =>
-  Array.from({ length: Math.ceil(kills / portion) }, (_, index) => ({
-    first: index * portion,
-    kills: Math.min(portion, kills - index * portion)
+  Array.from({ length: Math.ceil(kills / maxKills) }, (_, index) => ({
+    first: index * maxKills,
+    kills: Math.min(maxKills, kills - index * maxKills)
   }))
 
 export type Numbers = Readonly<Record<string, number>>
 
-export const listOf = (numbers: Numbers): string =>
+export const formatCounts = (numbers: Numbers): string =>
   Object.entries(numbers)
     .map(([what, number]) => `${number} ${what}`)
     .join(", ")
 
 /** Adds up the numbers of all histories of a suite, and prints them at its end. */
-export const totalsOf = (name: string) => {
+export const collectTotals = (name: string) => {
   const totals: Record<string, number> = {}
-  const began = performance.now()
+  const startedAt = performance.now()
   afterAll(() => {
-    const minutes = Math.round((performance.now() - began) / 6_000) / 10
-    console.log(`${name}, all histories, ${minutes} minutes: ${listOf(totals)}`)
+    const minutes = Math.round((performance.now() - startedAt) / 6_000) / 10
+    console.log(`${name}, all histories, ${minutes} minutes: ${formatCounts(totals)}`)
   })
   return (numbers: Numbers) => {
     for (const [what, number] of Object.entries(numbers)) totals[what] = (totals[what] ?? 0) + number
   }
 }
 
-/** A slow machine is no failure: four seconds a kill are usual. */
-export const longest = 60_000 + portion * 30_000
+/** Milliseconds. A slow machine is no failure: four seconds per kill are usual. */
+export const historyTimeout = 60_000 + maxKills * 30_000

@@ -1,7 +1,7 @@
 /**
- * Kills real runs of commodities where it hurts most: at the moments when files appear, seen by watching the folders. Whatever the
- * moment, the old or the new generation is live and whole, and the next run completes with the rows of an undisturbed one. One run is looked at in all of the
- * given moments; `rounds` says how often a run is killed at each of them, each time a little later.
+ * Kills real runs of commodities at the moments when files appear, which are detected by watching the folders. At every
+ * moment, the old or the new generation is live and complete, and the next run produces the rows of an undisturbed one. One
+ * run is examined at all given moments. `rounds` sets how often a run is killed at each of them, each time a little later.
  */
 import { existsSync } from "node:fs"
 import path from "node:path"
@@ -22,25 +22,25 @@ import { listLeftoverFiles } from "../support/warehouse/leftover-files.ts"
 import {
   appears,
   changes,
+  copyAtMoments,
+  countUnrecorded,
   digestOf,
+  disappears,
   expectTidy,
-  goes,
   hasManifest,
-  type Left,
-  leftAt,
+  type KilledHome,
+  listStaged,
   type Moment,
   namesIn,
   objectsAppear,
   queryFiles,
-  runKilled,
-  staged,
-  untold
+  runKilled
 } from "./killed-runs.ts"
 
 let home = ""
 let older = ""
 let newer = ""
-/** Of prices, in the first generation. */
+/** The number of price versions in the first generation. */
 let versions = 0
 let undisturbed: unknown
 
@@ -76,40 +76,40 @@ const count = async (home: string) => {
   return Number(rows?.[0]?.versions)
 }
 const prices = (home: string) => digestOf(home, "commodity.price_version", "run_id", "fetched_at")
-const fetched = (home: string) => namesIn(path.join(home, "raw/fetches")).length
+const countFetches = (home: string) => namesIn(path.join(home, "raw/fetches")).length
 
 const isStaging = (home: string) => namesIn(path.join(home, "staging")).length > 0
-const isBuilding = (home: string) => staged(home).includes("built.duckdb")
-const isWriting = (home: string) => staged(home).includes("built.duckdb.wal")
+const isBuilding = (home: string) => listStaged(home).includes("built.duckdb")
+const isWriting = (home: string) => listStaged(home).includes("built.duckdb.wal")
 const packs = (home: string) => namesIn(path.join(home, "raw/packs")).filter((name) => name.endsWith(".zip"))
 const hasPacked = (home: string) => packs(home).length > 1
 
 /** Moments of a run on a home that has one generation, in their order. */
 const moments = {
   "its staging folder appears": appears(isStaging),
-  "its staging file appears": appears((home) => staged(home).includes("rows.duckdb")),
-  "it has fetched a payload": appears((home) => fetched(home) > 1),
-  "what is new has been written": goes((home) => staged(home).includes("rows.duckdb.wal")),
-  "the copy of what is live appears": appears(isBuilding),
+  "its staging file appears": appears((home) => listStaged(home).includes("rows.duckdb")),
+  "it has fetched a payload": appears((home) => countFetches(home) > 1),
+  "new rows have been written": disappears((home) => listStaged(home).includes("rows.duckdb.wal")),
+  "the copy of the live database appears": appears(isBuilding),
   "it writes to the copy": appears(isWriting),
-  "the copy has been written": goes(isWriting),
+  "the copy has been written": disappears(isWriting),
   "its database is in the depot": objectsAppear(),
-  "what it told is in the depot": objectsAppear(2),
+  "its records are in the depot": objectsAppear(2),
   "its manifest appears": appears((home) => hasManifest(home, 2)),
   "the file of its data set changes": changes("commodities.duckdb"),
   "ingestion.duckdb changes": changes("ingestion.duckdb"),
-  "it has tidied up": goes(isStaging),
+  "it has cleaned up": disappears(isStaging),
   "its pack appears": appears(hasPacked)
 } satisfies Readonly<Record<string, Moment>>
 type Name = keyof typeof moments
 export const everyMoment = Object.keys(moments) as ReadonlyArray<Name>
-/** The last moments: the run may be over before one is seen. */
+/** The last moments: the run may have ended before one is detected. */
 const mayHaveEnded = everyMoment.slice(7)
 
 const replayKilled = (home: string, moment: Moment, delay = 0, signal: NodeJS.Signals = "SIGKILL") =>
   runKilled(home, ["commodities", "--replay", newer], moment, { delay, signal })
 
-/** The next run brings the whole of the newer recordings, whatever is live. `runs` came before it. */
+/** The next run loads all of the newer recordings, whatever is live. `runs` is the number of runs before it. */
 const expectComplete = async (home: string, runs: number, all = versions + 200) => {
   const next = await replayFolder(home, newer)
   expect(next.code, next.stderr).toBe(0)
@@ -120,26 +120,26 @@ const expectComplete = async (home: string, runs: number, all = versions + 200) 
 
 const versionsSeen = "select count(*)::integer as versions from commodity.price_version"
 
-/** What a killed run has left is the old or the new generation, and the next run completes. */
+/** A killed run has left the old or the new generation, and the next run completes. */
 const expectRecovered = async (copy: string) => {
   const isPublished = hasManifest(copy, 2)
   const [opened] = await queryFiles(copy, versionsSeen)
-  const left = opened?.[0]?.versions
-  expect(isPublished ? [versions, versions + 200] : [versions]).toContain(left)
+  const versionsLeft = opened?.[0]?.versions
+  expect(isPublished ? [versions, versions + 200] : [versions]).toContain(versionsLeft)
   expect(generationOf(copy, "commodities")).toBe(isPublished ? "larder-000002" : "larder-000001")
   await runStatus(copy)
   expect(await count(copy)).toBe(isPublished ? versions + 200 : versions)
-  await expectComplete(copy, isPublished ? 2 : 1 + untold(copy, isPublished))
+  await expectComplete(copy, isPublished ? 2 : 1 + countUnrecorded(copy, isPublished))
   expect(await prices(copy)).toBe(undisturbed)
 }
 
 export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
   describe("a run that is killed with -9", () => {
-    let left: ReadonlyArray<Left> = []
+    let copies: ReadonlyArray<KilledHome> = []
     beforeAll(async () => {
       const args = ["commodities", "--replay", newer]
       const stopped = copyHome(home)
-      left = await leftAt(
+      copies = await copyAtMoments(
         stopped,
         args,
         names.map((name) => moments[name]),
@@ -147,10 +147,10 @@ export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
       )
       removeFolder(stopped)
     })
-    afterAll(() => left.map(({ home }) => removeFolder(home)))
+    afterAll(() => copies.map(({ home }) => removeFolder(home)))
 
-    it.each(names)("leaves a whole generation when %s, and the next run completes", async (name) => {
-      const { home: copy = "", seen = [], wasRunning } = left[names.indexOf(name)] ?? {}
+    it.each(names)("leaves a complete generation when %s, and the next run completes", async (name) => {
+      const { home: copy = "", seen = [], wasRunning } = copies[names.indexOf(name)] ?? {}
       if (!mayHaveEnded.includes(name)) expect(wasRunning).toBe(true)
       expect([versions, versions + 200]).toContain(seen[0]?.versions)
       await expectRecovered(copy)
@@ -158,7 +158,7 @@ export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
 
     for (let round = 0; round < rounds; round++) {
       const delay = round * 7
-      it.each(names)(`leaves a whole generation ${delay} ms after %s, and the next run completes`, async (name) => {
+      it.each(names)(`leaves a complete generation ${delay} ms after %s, and the next run completes`, async (name) => {
         const copy = copyForTest(home)
         const { signal } = await replayKilled(copy, moments[name], delay)
         if (round === 0 && !mayHaveEnded.includes(name)) expect(signal).toBe("SIGKILL")
@@ -169,41 +169,41 @@ export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
     it.each([
       ["it stages", "rows.duckdb.wal"],
       ["its rows have passed the checks", "records.gz"]
-    ])("leaves no generation in an empty home when %s, and the next run makes one", async (_, file) => {
+    ])("leaves no generation in an empty home when %s, and the next run creates one", async (_, file) => {
       const empty = makeTestFolder()
       await replayKilled(
         empty,
-        appears((home) => staged(home).includes(file))
+        appears((home) => listStaged(home).includes(file))
       )
       expect(hasManifest(empty, 1)).toBe(false)
       expect(existsSync(path.join(empty, "warehouse/larder.duckdb"))).toBe(false)
-      await expectComplete(empty, untold(empty, false))
-      expect(generationOf(empty, "commodities")).toBe("larder-000002") // the first has the record of the run that was killed
+      await expectComplete(empty, countUnrecorded(empty, false))
+      expect(generationOf(empty, "commodities")).toBe("larder-000002") // the first one contains the record of the killed run
     })
   })
 
   describe("a run that is interrupted with Ctrl-C", () => {
-    it("tidies up, exits with 130 and is recorded, both while it stages and while it builds", async () => {
+    it("cleans up, exits with 130 and is recorded, both while it stages and while it builds", async () => {
       const copy = copyForTest(home)
-      const fetchedBefore = fetched(copy)
+      const fetchedBefore = countFetches(copy)
       const ofRuns = "select outcome, message, generation from ingest.run order by started_at"
-      const told: Array<unknown> = [{ outcome: "published", message: null, generation: "larder-000001" }]
-      for (const comes of [appears((home) => fetched(home) > fetchedBefore), appears(isBuilding)]) {
-        const { code, stdout } = await replayKilled(copy, comes, 0, "SIGINT")
+      const recorded: Array<unknown> = [{ outcome: "published", message: null, generation: "larder-000001" }]
+      for (const moment of [appears((home) => countFetches(home) > fetchedBefore), appears(isBuilding)]) {
+        const { code, stdout } = await replayKilled(copy, moment, 0, "SIGINT")
         const interrupted = { outcome: "interrupted", message: "interrupted", generation: null }
         expect(code).toBe(130)
         expect(JSON.parse(stdout)).toMatchObject({ ...interrupted, problem: "interrupted" })
-        expect(packs(copy)).toHaveLength(1) // the next run may go on with what this one fetched
-        told.push(interrupted)
+        expect(packs(copy)).toHaveLength(1) // the next run may use what this one fetched
+        recorded.push(interrupted)
         const [runs] = await query(copy, ofRuns)
-        expect(runs).toEqual(told)
+        expect(runs).toEqual(recorded)
         expect(generationOf(copy, "commodities")).toBe("larder-000001")
-        await expectTidy(copy, told.length)
+        await expectTidy(copy, recorded.length)
         expect(listLeftoverFiles(copy)).toEqual([])
       }
-      await expectComplete(copy, told.length)
+      await expectComplete(copy, recorded.length)
       const [runs] = await query(copy, ofRuns)
-      expect(runs).toEqual([...told, { outcome: "published", message: null, generation: "larder-000004" }])
+      expect(runs).toEqual([...recorded, { outcome: "published", message: null, generation: "larder-000004" }])
     })
   })
 }

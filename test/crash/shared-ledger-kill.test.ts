@@ -1,3 +1,3 @@
 import { sharedLedgerKills } from "./shared-ledger-kills.ts"
 
-sharedLedgerKills({ blows: 2 })
+sharedLedgerKills({ kills: 2 })

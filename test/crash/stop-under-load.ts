@@ -1,4 +1,4 @@
-/** Tells a server to stop, by either signal, while callers go on calling: each call that it has received is answered. */
+/** Stops a server by either signal while callers continue: each call that it has received gets a response. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
 import type { Server } from "../support/programs.ts"
@@ -6,7 +6,7 @@ import type { History } from "./history.ts"
 
 export const stopUnderLoad = async ({ call, chance, count }: History, server: Server) => {
   const callers = call(server)
-  await callers.underWay
+  await callers.allStarted
   await sleep(chance.between(0, 400))
   count("calls in flight at a stop", callers.waiting())
   callers.tolerate("refused connections")

@@ -1,7 +1,7 @@
 /**
- * Kills real runs of stores at the moments when files appear. Whatever happens, the live generation is whole, a server goes on
- * with it, and the next run completes with the rows and the history that an undisturbed one leaves. One run is looked at in all of the given
- * moments; `rounds` says how often a run is killed at each of them, each time a little later.
+ * Kills real runs of stores at the moments when files appear. The live generation always stays complete, a server continues
+ * with it, and the next run produces the rows and history of an undisturbed one. One run is examined at all given moments.
+ * `rounds` sets how often a run is killed at each of them, each time a little later.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
@@ -19,19 +19,19 @@ import { newKey, startServer } from "../support/programs.ts"
 import {
   appears,
   changes,
+  copyAtMoments,
+  countUnrecorded,
   expectTidy,
   hasManifest,
-  type Left,
-  leftAt,
+  type KilledHome,
+  listStaged,
   type Moment,
   objectsAppear,
   queryFiles,
-  runKilled,
-  staged,
-  untold
+  runKilled
 } from "./killed-runs.ts"
 
-/** Enough for each step to take a while. */
+/** Enough rows for each step to take a while. */
 const large = 2_000
 const header = "Handle,Title,Option1 Value,Variant Price"
 const bakery = (price: string) => `${header}\nrye,Rye bread,S,${price}\nrye,,L,4.50\nspelt,Spelt bread,,3.20\n`
@@ -44,7 +44,7 @@ const store = (name: string) => ({
   currency: "EUR"
 })
 
-/** All that a run leaves of stores, but for its times and its name. */
+/** Everything that a run stores, except its times and its id. */
 const contents = [
   "select * exclude (fetched_at, run_id) from storefront.product order by product_id",
   "select * exclude (first_seen_at, run_id) from storefront.store order by store_id",
@@ -80,7 +80,7 @@ beforeAll(async () => {
 })
 afterAll(() => [home, before, now].map(removeFolder))
 
-const told = `
+const summary = `
   select (select count(*) from storefront.product)::integer as products,
     (select count(*) from storefront.listing)::integer as listed,
     (select count(*) from storefront.sighting where is_listed)::integer as seen,
@@ -99,55 +99,55 @@ const complete = {
 
 /** Moments of a run on a home that has one generation, in their order. */
 const moments = {
-  "it begins to stage": appears((home) => staged(home).includes("feed.duckdb")),
-  "its rows are loaded": appears((home) => staged(home).includes("variant.ndjson")),
-  "products get their categories": appears((home) => staged(home).includes("category.ndjson")),
-  "it begins to build": appears((home) => staged(home).includes("built.duckdb")),
+  "it begins to stage": appears((home) => listStaged(home).includes("feed.duckdb")),
+  "its rows are loaded": appears((home) => listStaged(home).includes("variant.ndjson")),
+  "products get their categories": appears((home) => listStaged(home).includes("category.ndjson")),
+  "it begins to build": appears((home) => listStaged(home).includes("built.duckdb")),
   "its database is in the depot": objectsAppear(),
   "its manifest appears": appears((home) => hasManifest(home, 2)),
   "ingestion.duckdb changes": changes("ingestion.duckdb")
 } satisfies Readonly<Record<string, Moment>>
 type Name = keyof typeof moments
 export const everyMoment = Object.keys(moments) as ReadonlyArray<Name>
-/** The last moments: the run may be over before one is seen. */
+/** The last moments: the run may have ended before one is detected. */
 const mayHaveEnded = everyMoment.slice(4)
 
-/** Runs the second read and kills it when the moment has come. */
-const killed = (home: string, moment: Moment, delay = 0) =>
+/** Runs the second read and kills it at the moment. */
+const killRun = (home: string, moment: Moment, delay = 0) =>
   runKilled(home, ["storefronts", "--replay", now], moment, { delay })
 
 const expectRecovered = async (copy: string) => {
   const isPublished = hasManifest(copy, 2)
-  const [opened] = await queryFiles(copy, told)
+  const [opened] = await queryFiles(copy, summary)
   expect(isPublished ? [old, complete] : [old]).toContainEqual(opened?.[0])
   expect(generationOf(copy, "storefronts")).toBe(isPublished ? "larder-000002" : "larder-000001")
   await runStatus(copy)
-  const killed = untold(copy, isPublished)
-  expect(await rowsOf(copy, told)).toEqual([isPublished ? complete : old])
+  const unrecorded = countUnrecorded(copy, isPublished)
+  expect(await rowsOf(copy, summary)).toEqual([isPublished ? complete : old])
   const { code, stderr } = await replayStores(copy, now)
   expect(code, stderr).toBe(0)
-  expect(await rowsOf(copy, told)).toEqual([complete])
+  expect(await rowsOf(copy, summary)).toEqual([complete])
   expect(await query(copy, ...contents)).toEqual(undisturbed)
-  await expectTidy(copy, isPublished ? 3 : 2 + killed)
+  await expectTidy(copy, isPublished ? 3 : 2 + unrecorded)
 }
 
 export const storefrontKills = (names: ReadonlyArray<Name>, rounds: number) =>
   describe("a run of stores that is killed with -9", () => {
-    let left: ReadonlyArray<Left> = []
+    let copies: ReadonlyArray<KilledHome> = []
     beforeAll(async () => {
       const stopped = copyHome(home)
-      left = await leftAt(
+      copies = await copyAtMoments(
         stopped,
         ["storefronts", "--replay", now],
         names.map((name) => moments[name]),
-        told
+        summary
       )
       removeFolder(stopped)
     })
-    afterAll(() => left.map(({ home }) => removeFolder(home)))
+    afterAll(() => copies.map(({ home }) => removeFolder(home)))
 
-    it.each(names)("leaves a whole generation when %s, and the next run completes", async (name) => {
-      const { home: copy = "", seen = [], wasRunning } = left[names.indexOf(name)] ?? {}
+    it.each(names)("leaves a complete generation when %s, and the next run completes", async (name) => {
+      const { home: copy = "", seen = [], wasRunning } = copies[names.indexOf(name)] ?? {}
       if (!mayHaveEnded.includes(name)) expect(wasRunning).toBe(true)
       expect([old, complete]).toContainEqual(seen[0])
       await expectRecovered(copy)
@@ -155,14 +155,14 @@ export const storefrontKills = (names: ReadonlyArray<Name>, rounds: number) =>
 
     for (let round = 0; round < rounds; round++) {
       const delay = round * 7
-      it.each(names)(`leaves a whole generation ${delay} ms after %s, and the next run completes`, async (name) => {
+      it.each(names)(`leaves a complete generation ${delay} ms after %s, and the next run completes`, async (name) => {
         const copy = copyForTest(home)
-        await killed(copy, moments[name], delay)
+        await killRun(copy, moments[name], delay)
         await expectRecovered(copy)
       })
     }
 
-    it("does not disturb a server, which serves the old generation and then that of the next run", async () => {
+    it("does not disturb a server, which serves the old generation and then the one of the next run", async () => {
       const copy = copyForTest(home)
       const { key } = await newKey(copy)
       const [rye] = await rowsOf(copy, "select product_id from storefront.product where native_id = 'rye'")
@@ -173,7 +173,7 @@ export const storefrontKills = (names: ReadonlyArray<Name>, rounds: number) =>
         return [status, data.price.min]
       }
       try {
-        const { signal } = await killed(copy, moments["it begins to build"])
+        const { signal } = await killRun(copy, moments["it begins to build"])
         expect(signal).toBe("SIGKILL")
         expect(generationOf(copy, "storefronts")).toBe("larder-000001")
         expect(await priceOf()).toEqual([200, 2.5])

@@ -1,7 +1,7 @@
 /**
- * What a power cut leaves behind a killed server: the last transaction in the write-ahead log is there in part, since a disk
- * writes its blocks in any order. Only a transaction that was not yet reported may be damaged; where the last one was reported, a
- * part of another follows it.
+ * Tears the write-ahead log of a killed server like a power failure: the last transaction is only partly on disk, because a
+ * disk writes its blocks in any order. Only a transaction that was not yet confirmed may be damaged; if the last one was
+ * confirmed, a part of another one is added.
  */
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -10,12 +10,12 @@ import { DatabaseSync } from "node:sqlite"
 import { ledgerPath } from "@larder/serve/ledger"
 import type { Chance } from "./chance.ts"
 
-/** Of a log, which SQLite flushes before it writes the first frame behind it. */
+/** SQLite flushes the header of a log before it writes the first frame. */
 export const headerLength = 32
 const frameHeaderLength = 24
 
 /** The write-ahead log of a ledger in this folder. */
-export const logIn = (folder: string): string => `${ledgerPath(folder)}-wal`
+export const logPath = (folder: string): string => `${ledgerPath(folder)}-wal`
 
 interface Transaction {
   readonly start: number
@@ -23,7 +23,7 @@ interface Transaction {
 }
 
 /** The checksum of SQLite, over 32-bit words of the machine that began the log. */
-const summed = (log: Buffer, [from, to]: readonly [number, number], [a, b]: readonly [number, number]) => {
+const addChecksum = (log: Buffer, [from, to]: readonly [number, number], [a, b]: readonly [number, number]) => {
   const word = (at: number) => (log.readUInt32BE(0) % 2 === 1 ? log.readUInt32BE(at) : log.readUInt32LE(at))
   let [first, second] = [a, b]
   for (let at = from; at < to; at += 8) {
@@ -33,16 +33,16 @@ const summed = (log: Buffer, [from, to]: readonly [number, number], [a, b]: read
   return [first, second] as const
 }
 
-/** The transactions that SQLite finds in a log, in order: what is behind them is of an older log, or was never finished. */
-export const transactionsIn = (log: Buffer): ReadonlyArray<Transaction> => {
+/** The transactions that SQLite finds in a log, in order. Bytes after them belong to an older log, or are incomplete. */
+export const findTransactions = (log: Buffer): ReadonlyArray<Transaction> => {
   if (log.length < headerLength) return []
   const found: Array<Transaction> = []
   const frameLength = frameHeaderLength + log.readUInt32BE(8)
-  let sums = summed(log, [0, 24], [0, 0])
+  let sums = addChecksum(log, [0, 24], [0, 0])
   for (let at = headerLength, start = at; at + frameLength <= log.length; at += frameLength) {
-    if (log.compare(log, 16, 24, at + 8, at + 16) !== 0) break // its salts are of an older log
-    sums = summed(log, [at, at + 8], sums)
-    sums = summed(log, [at + frameHeaderLength, at + frameLength], sums)
+    if (log.compare(log, 16, 24, at + 8, at + 16) !== 0) break // its salts belong to an older log
+    sums = addChecksum(log, [at, at + 8], sums)
+    sums = addChecksum(log, [at + frameHeaderLength, at + frameLength], sums)
     if (sums[0] !== log.readUInt32BE(at + 16) || sums[1] !== log.readUInt32BE(at + 20)) break
     if (log.readUInt32BE(at + 4) === 0) continue
     found.push({ start, end: at + frameLength })
@@ -51,25 +51,25 @@ export const transactionsIn = (log: Buffer): ReadonlyArray<Transaction> => {
   return found
 }
 
-/** What is missing of the transaction. Without its beginning nothing tells that there was one. */
+/** Which part of the transaction is missing. */
 export const tears = ["its end", "a hole in it", "its beginning"] as const
 export type Tear = (typeof tears)[number]
 
-/** `was` is what the blocks of `whole` held before, or nothing. At least one byte goes, and one stays. */
-export const torn = (whole: Buffer, was: Buffer, how: Tear, { between }: Chance): Buffer => {
-  const before = Buffer.concat([was, Buffer.alloc(Math.max(0, whole.length - was.length))])
+/** `earlier` is the former content of the same bytes, if any. At least one byte is reverted, and at least one is kept. */
+export const tearBytes = (whole: Buffer, earlier: Buffer, how: Tear, { between }: Chance): Buffer => {
+  const before = Buffer.concat([earlier, Buffer.alloc(Math.max(0, whole.length - earlier.length))])
   const isChanged = (byte: number, at: number) => byte !== before[at]
   const first = whole.findIndex(isChanged)
   const last = whole.findLastIndex(isChanged)
   if (first === last) throw new Error("there is nothing to tear")
   const part = Buffer.from(whole)
-  const takeBack = (from: number, to: number) => before.copy(part, from, from, to)
+  const revert = (from: number, to: number) => before.copy(part, from, from, to)
   const cut = between(first + 1, last)
-  if (how === "its end") takeBack(cut, last + 1)
-  else if (how === "its beginning") takeBack(first, cut)
+  if (how === "its end") revert(cut, last + 1)
+  else if (how === "its beginning") revert(first, cut)
   else {
     const from = whole.findIndex((byte, at) => at >= cut && isChanged(byte, at))
-    takeBack(from, between(from + 1, last + 1))
+    revert(from, between(from + 1, last + 1))
   }
   return part
 }
@@ -83,16 +83,16 @@ const insertAnother = `
   from (with recursive numbers(number) as (select 1 union all select number + 1 from numbers where number < 20)
     select number from numbers)`
 
-/** A copy of the file and of a log, opened in a folder of its own. */
-const inCopy = <A>(file: string, log: Buffer, use: (copy: DatabaseSync, log: string) => A): A => {
+/** Opens a copy of the file and of a log in a new folder. */
+const openCopy = <A>(file: string, log: Buffer, use: (copy: DatabaseSync, log: string) => A): A => {
   const folder = mkdtempSync(path.join(tmpdir(), "larder-torn-"))
   try {
     copyFileSync(file, ledgerPath(folder))
-    writeFileSync(logIn(folder), log)
+    writeFileSync(logPath(folder), log)
     const copy = new DatabaseSync(ledgerPath(folder))
     try {
       copy.exec("pragma wal_autocheckpoint = 0")
-      return use(copy, logIn(folder))
+      return use(copy, logPath(folder))
     } finally {
       copy.close()
     }
@@ -103,47 +103,51 @@ const inCopy = <A>(file: string, log: Buffer, use: (copy: DatabaseSync, log: str
 
 const counts =
   "select (select coalesce(max(sequence), 0) from entry) as entries, (select count(*) from record) as records"
-const countsIn = (copy: DatabaseSync) => {
+const readCounts = (copy: DatabaseSync) => {
   const { entries, records } = copy.prepare(counts).get() ?? {}
   return { entries: Number(entries), records: Number(records) }
 }
 
-/** Request ids of the entries of the last transaction; undefined where it holds anything else. */
-const chargedLast = (file: string, log: Buffer, { end, start }: Transaction): ReadonlyArray<unknown> | undefined => {
-  const before = inCopy(file, log.subarray(0, start), countsIn)
-  return inCopy(file, log.subarray(0, end), (copy) => {
-    const { entries, records } = countsIn(copy)
+/** Request ids of the entries of the last transaction; undefined if it contains anything else. */
+const readLastCharges = (
+  file: string,
+  log: Buffer,
+  { end, start }: Transaction
+): ReadonlyArray<unknown> | undefined => {
+  const before = openCopy(file, log.subarray(0, start), readCounts)
+  return openCopy(file, log.subarray(0, end), (copy) => {
+    const { entries, records } = readCounts(copy)
     if (entries === before.entries || records !== before.records) return undefined
     const added = copy.prepare("select request_id from entry where sequence > ?").all(before.entries)
     return added.map(({ request_id }) => request_id)
   })
 }
 
-/** The log as it would be with one transaction more. */
-const withAnother = (file: string, log: Buffer): Buffer =>
-  inCopy(file, log, (copy, name) => {
+/** The log with one more transaction. */
+const addTransaction = (file: string, log: Buffer): Buffer =>
+  openCopy(file, log, (copy, name) => {
     copy.exec(insertAnother)
     return readFileSync(name)
   })
 
-/** Tears the log of the ledger in `$LARDER_HOME/ledger`, which no process has open. Answers what was hurt. */
+/** Tears the log of the ledger in `$LARDER_HOME/ledger`, which no process has open. Returns what was damaged. */
 export const tearLog = (
   home: string,
   how: Tear,
-  wasTold: (requestId: string) => boolean,
+  isConfirmed: (requestId: string) => boolean,
   chance: Chance
 ): "the last transaction" | "another transaction" => {
   const folder = path.join(home, "ledger")
-  const [file, name] = [ledgerPath(folder), logIn(folder)]
+  const [file, name] = [ledgerPath(folder), logPath(folder)]
   const log = existsSync(name) ? readFileSync(name) : Buffer.alloc(0)
-  const last = transactionsIn(log).at(-1)
-  const charged = last === undefined ? undefined : chargedLast(file, log, last)
-  // accounts, keys, credits, people and payments are reported to a client
-  const isUntold = charged?.every((id) => typeof id === "string" && !wasTold(id)) === true
-  const whole = isUntold ? log : withAnother(file, log)
-  const { end, start } = transactionsIn(whole).at(-1) ?? { start: 0, end: 0 }
-  const was = isUntold ? Buffer.alloc(0) : log.subarray(start, end)
-  const part = torn(whole.subarray(start, end), was, how, chance)
+  const last = findTransactions(log).at(-1)
+  const charged = last === undefined ? undefined : readLastCharges(file, log, last)
+  // accounts, keys, credits, people and payments are confirmed to a client
+  const isUnconfirmed = charged?.every((id) => typeof id === "string" && !isConfirmed(id)) === true
+  const whole = isUnconfirmed ? log : addTransaction(file, log)
+  const { end, start } = findTransactions(whole).at(-1) ?? { start: 0, end: 0 }
+  const earlier = isUnconfirmed ? Buffer.alloc(0) : log.subarray(start, end)
+  const part = tearBytes(whole.subarray(start, end), earlier, how, chance)
   writeFileSync(name, Buffer.concat([whole.subarray(0, start), part, whole.subarray(end)]))
-  return isUntold ? "the last transaction" : "another transaction"
+  return isUnconfirmed ? "the last transaction" : "another transaction"
 }

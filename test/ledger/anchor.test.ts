@@ -1,4 +1,4 @@
-/** Where the head of the chain is kept, and what a start makes of it. */
+/** The anchor: where it is stored, and how a start uses it. */
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -46,7 +46,7 @@ describe("the anchor", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("names a missing folder, and does not create it: a share may not be mounted", () =>
+  it.live("reports a missing folder, and does not create it: a share may not be mounted", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const place = anchorPlace(Redacted.make(path.join(folder, "not-mounted", "anchor.json")))
@@ -56,39 +56,41 @@ describe("the anchor", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is kept at an address with PUT and GET, whose password and query appear in no error", () =>
-    Effect.gen(function* () {
-      const { anchor } = yield* originals
-      let kept = ""
-      const seen: Array<string> = []
-      const server = createServer((request, response) => {
-        seen.push(`${request.method} ${request.headers.authorization ?? ""}`)
-        if (request.method === "GET") return response.writeHead(kept === "" ? 404 : 200).end(kept)
-        request.on("data", (piece) => {
-          kept += String(piece)
-        })
-        return request.on("end", () => response.writeHead(204).end())
-      })
-      const port = yield* Effect.promise(
-        () =>
-          new Promise<number>((resolve) => {
-            server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port))
+  it.live(
+    "is stored at a URL with PUT and GET, and its errors contain neither the password nor the query of the URL",
+    () =>
+      Effect.gen(function* () {
+        const { anchor } = yield* originals
+        let stored = ""
+        const requests: Array<string> = []
+        const server = createServer((request, response) => {
+          requests.push(`${request.method} ${request.headers.authorization ?? ""}`)
+          if (request.method === "GET") return response.writeHead(stored === "" ? 404 : 200).end(stored)
+          request.on("data", (piece) => {
+            stored += String(piece)
           })
-      )
-      const place = anchorPlace(Redacted.make(`http://ada:se%40cret@127.0.0.1:${port}/anchor?token=hidden`))
-      assert.deepStrictEqual(yield* place.read, Option.none())
-      yield* place.write(anchor)
-      assert.deepStrictEqual(yield* place.read, Option.some(anchor))
-      const basic = `Basic ${Buffer.from("ada:se@cret").toString("base64")}`
-      assert.deepStrictEqual(seen, [`GET ${basic}`, `PUT ${basic}`, `GET ${basic}`])
-      yield* Effect.promise(() => new Promise((resolve) => server.close(resolve)))
-      const { message } = yield* Effect.flip(place.read)
-      assert.match(
-        message,
-        new RegExp(`^The anchor of the ledger at http://127.0.0.1:${port}/anchor cannot be used: \\S`)
-      )
-      assert.notMatch(message, /hidden|cret/)
-    }).pipe(Effect.scoped)
+          return request.on("end", () => response.writeHead(204).end())
+        })
+        const port = yield* Effect.promise(
+          () =>
+            new Promise<number>((resolve) => {
+              server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port))
+            })
+        )
+        const place = anchorPlace(Redacted.make(`http://ada:se%40cret@127.0.0.1:${port}/anchor?token=hidden`))
+        assert.deepStrictEqual(yield* place.read, Option.none())
+        yield* place.write(anchor)
+        assert.deepStrictEqual(yield* place.read, Option.some(anchor))
+        const basic = `Basic ${Buffer.from("ada:se@cret").toString("base64")}`
+        assert.deepStrictEqual(requests, [`GET ${basic}`, `PUT ${basic}`, `GET ${basic}`])
+        yield* Effect.promise(() => new Promise((resolve) => server.close(resolve)))
+        const { message } = yield* Effect.flip(place.read)
+        assert.match(
+          message,
+          new RegExp(`^The anchor of the ledger at http://127.0.0.1:${port}/anchor cannot be used: \\S`)
+        )
+        assert.notMatch(message, /hidden|cret/)
+      }).pipe(Effect.scoped)
   )
 
   it.live("is written when the chain has grown, and continues after a restart", () =>
@@ -163,7 +165,7 @@ describe("the anchor", () => {
         )
         assert.match(
           problems.join("; "),
-          /the chain was anchored at entry 62 and record \d+, and has another hash there/
+          /the chain was anchored at entry 62 and record \d+, and has a different hash there/
         )
       }).pipe(Effect.scoped)
   )

@@ -11,10 +11,10 @@ export const payment = `
   values ('pay_1', 'acct_a', 'top_up', 5000, 'open', 'stripe', '2026-10-30T00:00:00.000Z');
   update payment set state = 'succeeded', reference = 'pi_1', settled_at = '2026-10-30T00:01:00.000Z' where id = 'pay_1'`
 
-/** A ledger that was stopped cleanly, one that was killed with everything in its log, and the anchor of both. For one file. */
-export const makeOriginals = () => oncePerFile(made)
+/** A ledger that was stopped cleanly, one that was killed with everything in its log, and the anchor of both. Once per test file. */
+export const makeOriginals = () => oncePerFile(createOriginals)
 
-const made = Effect.gen(function* () {
+const createOriginals = Effect.gen(function* () {
   const folder = yield* temporaryFolder
   const [stopped, killed] = [path.join(folder, "stopped"), path.join(folder, "killed")]
   mkdirSync(path.join(folder, "elsewhere"))

@@ -1,4 +1,4 @@
-/** Credits that follow from money, in both stores: booked once, below 0 where more money goes out than there is. */
+/** Bookings of money, in both stores: each is booked once, and a balance falls below 0 if more money goes out than it has. */
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import {
@@ -10,7 +10,7 @@ import {
   plainEntry
 } from "@larder/serve/ledger"
 import { Effect, Stream } from "effect"
-import { admitted, entriesOf, folder, hold, keyOf, october, places } from "./shared-ledger.ts"
+import { admit, folder, hold, makeKey, october, places, readEntries } from "./shared-ledger.ts"
 
 const aTopUp = (account_id: string, booking: Partial<Booking> = {}): Booking => ({
   account_id,
@@ -21,9 +21,9 @@ const aTopUp = (account_id: string, booking: Partial<Booking> = {}): Booking => 
   ...booking
 })
 
-const pay = (ledger: LedgerAccess, key: Parameters<typeof admitted>[1], ...ids: ReadonlyArray<string>) =>
+const pay = (ledger: LedgerAccess, key: Parameters<typeof admit>[1], ...ids: ReadonlyArray<string>) =>
   Effect.promise(async () => {
-    for (const id of ids) await (await admitted(ledger, key, 100)).commit(id)
+    for (const id of ids) await (await admit(ledger, key, 100)).commit(id)
   })
 
 describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
@@ -33,9 +33,9 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
       Effect.gen(function* () {
         const opened = yield* place
         const ledger = yield* opened
-        const { account_id } = yield* keyOf(ledger)
+        const { account_id } = yield* makeKey(ledger)
         const { administration } = ledger
-        const note = "as much as there can be"
+        const note = "the maximum"
         const left = maxCredits - 5_000
         const credited = yield* administration.creditAccount({ account_id, credits: left, note })
         assert.strictEqual(credited.balance_credits, maxCredits)
@@ -47,11 +47,11 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
           assert.strictEqual(refused._tag, "BalanceOutOfBounds")
           assert.match(refused.message, /is 9000000000000000 credits, and 1 more would exceed .+ Nothing was booked\./)
         }
-        const out = (credits: number, reference: string) =>
+        const refund = (credits: number, reference: string) =>
           administration.book(aTopUp(account_id, { type: "refund", credits, reference }))
-        yield* out(-maxCredits, "ref_1")
-        yield* out(-maxCredits, "ref_2")
-        assert.strictEqual((yield* Effect.flip(out(-1, "ref_3")))._tag, "BalanceOutOfBounds")
+        yield* refund(-maxCredits, "ref_1")
+        yield* refund(-maxCredits, "ref_2")
+        assert.strictEqual((yield* Effect.flip(refund(-1, "ref_3")))._tag, "BalanceOutOfBounds")
         assert.deepStrictEqual((yield* administration.verify({})).problems, [])
         const [first] = (yield* administration.listAccounts({})).map(({ balance_credits }) => balance_credits)
         assert.strictEqual(first, -maxCredits)
@@ -61,24 +61,24 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
   it.live("refuses a booking that would exceed the bounds once present credits expire", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
-      const { account_id } = yield* keyOf(ledger)
+      const { account_id } = yield* makeKey(ledger)
       const { administration } = ledger
-      const out = (credits: number, reference: string) =>
+      const refund = (credits: number, reference: string) =>
         administration.book(aTopUp(account_id, { type: "refund", credits, reference }))
-      yield* out(-maxCredits, "ref_1")
+      yield* refund(-maxCredits, "ref_1")
       const offer = { account_id, credits: maxCredits, note: "offer", expires_at: "2100-01-01T00:00:00.000Z" }
       assert.strictEqual((yield* administration.creditAccount(offer)).balance_credits, 5_000)
-      yield* out(-5_000, "ref_2")
-      assert.strictEqual((yield* Effect.flip(out(-1, "ref_3")))._tag, "BalanceOutOfBounds")
+      yield* refund(-5_000, "ref_2")
+      assert.strictEqual((yield* Effect.flip(refund(-1, "ref_3")))._tag, "BalanceOutOfBounds")
       yield* administration.creditAccount({ account_id, credits: 1, note: "one more" })
-      yield* out(-1, "ref_4")
+      yield* refund(-1, "ref_4")
     }).pipe(Effect.scoped)
   )
 
-  it.live("books a payment once, however often it is reported, and says so", () =>
+  it.live("books a payment once, however often it is reported, and returns whether it did", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
-      const key = yield* keyOf(ledger)
+      const key = yield* makeKey(ledger)
       const { administration } = ledger
       const booking = aTopUp(key.account_id)
       assert.deepStrictEqual(yield* administration.book(booking), { booked: true, balance_credits: 55_000 })
@@ -89,7 +89,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
       assert.deepStrictEqual(yield* administration.book(recharge), { booked: true, balance_credits: 65_000 })
       const summary = yield* administration.account({ account_id: key.account_id })
       assert.strictEqual(summary.balance_credits, 65_000)
-      const [, entry, ...rest] = yield* entriesOf(ledger, key)
+      const [, entry, ...rest] = yield* readEntries(ledger, key)
       assert.strictEqual(rest.length, 1)
       assert.isDefined(entry)
       const { hash: _, occurred_at: __, sequence: ___, ...fields } = entry
@@ -110,16 +110,16 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("books a payment once when it is reported 30 times at once", () =>
+  it.live("books a payment once when it is reported 30 times concurrently", () =>
     Effect.gen(function* () {
       const { administration, ...ledger } = yield* yield* place
-      const key = yield* keyOf({ administration, ...ledger })
-      const answers = yield* Effect.all(
+      const key = yield* makeKey({ administration, ...ledger })
+      const results = yield* Effect.all(
         Array.from({ length: 30 }, () => administration.book(aTopUp(key.account_id))),
         { concurrency: "unbounded" }
       )
-      assert.strictEqual(answers.filter(({ booked }) => booked).length, 1)
-      assert.deepStrictEqual([...new Set(answers.map(({ balance_credits }) => balance_credits))], [55_000])
+      assert.strictEqual(results.filter(({ booked }) => booked).length, 1)
+      assert.deepStrictEqual([...new Set(results.map(({ balance_credits }) => balance_credits))], [55_000])
     }).pipe(Effect.scoped)
   )
 
@@ -128,7 +128,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
       const opening = yield* place
       const key = yield* Effect.gen(function* () {
         const ledger = yield* opening
-        const key = yield* keyOf(ledger)
+        const key = yield* makeKey(ledger)
         yield* ledger.administration.book(aTopUp(key.account_id))
         yield* ledger.administration.book(
           aTopUp(key.account_id, { type: "refund", credits: -50_000, reference: "re_1" })
@@ -146,20 +146,20 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
   it.live("refuses to book for one account what is booked for another", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
-      const [one, other] = [yield* keyOf(ledger), yield* keyOf(ledger)]
+      const [one, other] = [yield* makeKey(ledger), yield* makeKey(ledger)]
       yield* ledger.administration.book(aTopUp(one.account_id))
       const error = yield* Effect.flip(ledger.administration.book(aTopUp(other.account_id)))
       assert.strictEqual(error._tag, "ReferenceTaken")
       assert.strictEqual(error.message, "top_up pay_1 is already booked for another account. Nothing was booked.")
       assert.strictEqual((yield* Effect.flip(ledger.administration.book(aTopUp("acct_none"))))._tag, "UnknownAccount")
-      assert.strictEqual((yield* entriesOf(ledger, other)).length, 1)
+      assert.strictEqual((yield* readEntries(ledger, other)).length, 1)
     }).pipe(Effect.scoped)
   )
 
   it.live("refuses to book an impossible amount, and a reference or a note that is not one line", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
-      const key = yield* keyOf(ledger)
+      const key = yield* makeKey(ledger)
       for (const wrong of [
         { credits: 0 },
         { credits: 1.5 },
@@ -173,21 +173,21 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
         const exit = yield* Effect.exit(ledger.administration.book(aTopUp(key.account_id, wrong)))
         assert.strictEqual(exit._tag, "Failure", JSON.stringify(wrong))
       }
-      assert.strictEqual((yield* entriesOf(ledger, key)).length, 1)
+      assert.strictEqual((yield* readEntries(ledger, key)).length, 1)
     }).pipe(Effect.scoped)
   )
 
-  it.live("lets money that goes out bring the balance below 0, and refuses calls until more comes in", () =>
+  it.live("allows money that goes out to make the balance negative, and then refuses calls until more comes in", () =>
     Effect.gen(function* () {
       const opening = yield* place
       const key = yield* Effect.gen(function* () {
         const ledger = yield* opening
         const { administration } = ledger
-        const key = yield* keyOf(ledger)
+        const key = yield* makeKey(ledger)
         const { account_id } = key
         yield* administration.book(aTopUp(account_id, { credits: 10_000 }))
         yield* pay(ledger, key, "req_1", "req_2")
-        const running = yield* Effect.promise(() => admitted(ledger, key, 100))
+        const running = yield* Effect.promise(() => admit(ledger, key, 100))
         const refund = aTopUp(account_id, { type: "refund", credits: -10_000, reference: "re_1" })
         assert.strictEqual((yield* administration.book(refund)).balance_credits, 4_800)
         const dispute = aTopUp(account_id, { type: "adjustment", credits: -5_000, reference: "dp_1" })
@@ -196,7 +196,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
         const view = yield* Effect.promise(() => ledger.authenticate(key.key, Date.now()))
         assert.isDefined(view)
         assert.strictEqual(ledger.remaining(view, october), 0)
-        yield* Effect.promise(() => running.commit("req_3")) // it was admitted before the money went out
+        yield* Effect.promise(() => running.commit("req_3")) // it was admitted before the refund
         assert.strictEqual((yield* administration.account({ account_id })).balance_credits, -300)
         assert.deepStrictEqual(yield* administration.verify({}), {
           accounts: 1,
@@ -218,10 +218,10 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("can be backed up, restored, and used again with a balance below 0", () =>
+  it.live("can be backed up, restored and used again with a negative balance", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
-      const { account_id } = yield* keyOf(ledger)
+      const { account_id } = yield* makeKey(ledger)
       yield* ledger.administration.book(aTopUp(account_id, { type: "refund", credits: -6_000, reference: "re_1" }))
       const home = yield* folder
       yield* ledger.administration.backup({ file: path.join(home, "ledger.sqlite") })
@@ -236,9 +236,9 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
 })
 
 describe.each(Object.entries(places))("a page of a statement in %s", (_, place) => {
-  /** 1 grant, then ten times a payment and 3 calls; the ledger of somebody else grows meanwhile. */
+  /** A grant, then ten times a payment and three calls. Another account is charged meanwhile. */
   const history = Effect.fnUntraced(function* (ledger: LedgerAccess) {
-    const [key, other] = [yield* keyOf(ledger), yield* keyOf(ledger)]
+    const [key, other] = [yield* makeKey(ledger), yield* makeKey(ledger)]
     for (let round = 0; round < 10; round++) {
       const credits = 1_000
       yield* ledger.administration.book(aTopUp(key.account_id, { credits, reference: `pay_${round}` }))
@@ -254,24 +254,24 @@ describe.each(Object.entries(places))("a page of a statement in %s", (_, place) 
       const check = Effect.fnUntraced(function* (ledger: LedgerAccess, account_id: string) {
         const all = (yield* Stream.runCollect(ledger.administration.entriesOf(account_id))).toReversed()
         assert.strictEqual(all.length, 41)
-        const ask = (before: number | null, limit: number, types?: ReadonlyArray<(typeof entryTypes)[number]>) =>
+        const query = (before: number | null, limit: number, types?: ReadonlyArray<(typeof entryTypes)[number]>) =>
           ledger.administration.entriesBefore({ account_id, before, limit, types })
-        assert.deepStrictEqual(yield* ask(null, 1_000), all)
-        assert.deepStrictEqual(yield* ask(null, 5), all.slice(0, 5))
-        assert.deepStrictEqual(yield* ask(38, 5), all.slice(4, 9))
-        assert.deepStrictEqual(yield* ask(3, 5), all.slice(-2))
-        assert.deepStrictEqual(yield* ask(1, 5), [])
-        assert.deepStrictEqual(yield* ask(-7, 5), [])
-        assert.deepStrictEqual(yield* ask(10_000, 2), all.slice(0, 2))
-        assert.deepStrictEqual(yield* ask(null, 5, []), [])
-        assert.deepStrictEqual(yield* ask(null, 5, ["refund"]), [])
-        assert.deepStrictEqual(yield* ask(null, 41, [...entryTypes]), all)
+        assert.deepStrictEqual(yield* query(null, 1_000), all)
+        assert.deepStrictEqual(yield* query(null, 5), all.slice(0, 5))
+        assert.deepStrictEqual(yield* query(38, 5), all.slice(4, 9))
+        assert.deepStrictEqual(yield* query(3, 5), all.slice(-2))
+        assert.deepStrictEqual(yield* query(1, 5), [])
+        assert.deepStrictEqual(yield* query(-7, 5), [])
+        assert.deepStrictEqual(yield* query(10_000, 2), all.slice(0, 2))
+        assert.deepStrictEqual(yield* query(null, 5, []), [])
+        assert.deepStrictEqual(yield* query(null, 5, ["refund"]), [])
+        assert.deepStrictEqual(yield* query(null, 41, [...entryTypes]), all)
         const topUps = all.filter(({ type }) => type === "top_up")
-        assert.deepStrictEqual(yield* ask(null, 3, ["top_up"]), topUps.slice(0, 3))
-        assert.deepStrictEqual(yield* ask(topUps[2]?.position ?? 0, 3, ["top_up", "refund"]), topUps.slice(3, 6))
+        assert.deepStrictEqual(yield* query(null, 3, ["top_up"]), topUps.slice(0, 3))
+        assert.deepStrictEqual(yield* query(topUps[2]?.position ?? 0, 3, ["top_up", "refund"]), topUps.slice(3, 6))
         const calls = all.filter(({ type }) => type === "charge" || type === "grant")
-        assert.deepStrictEqual(yield* ask(null, 1_000, ["charge", "grant"]), calls)
-        assert.deepStrictEqual(yield* ask(39, 7, ["charge", "grant"]), calls.slice(3, 10))
+        assert.deepStrictEqual(yield* query(null, 1_000, ["charge", "grant"]), calls)
+        assert.deepStrictEqual(yield* query(39, 7, ["charge", "grant"]), calls.slice(3, 10))
       })
       const account_id = yield* Effect.gen(function* () {
         const ledger = yield* opening
@@ -313,9 +313,9 @@ describe.each(Object.entries(places))("a page of a statement in %s", (_, place) 
   it.live("fails for an account that does not exist", () =>
     Effect.gen(function* () {
       const { administration } = yield* yield* place
-      const asked = { account_id: "acct_none", before: null, limit: 1 }
-      assert.strictEqual((yield* Effect.flip(administration.entriesBefore(asked)))._tag, "UnknownAccount")
-      assert.strictEqual((yield* Effect.flip(administration.account(asked)))._tag, "UnknownAccount")
+      const page = { account_id: "acct_none", before: null, limit: 1 }
+      assert.strictEqual((yield* Effect.flip(administration.entriesBefore(page)))._tag, "UnknownAccount")
+      assert.strictEqual((yield* Effect.flip(administration.account(page)))._tag, "UnknownAccount")
     }).pipe(Effect.scoped)
   )
 })

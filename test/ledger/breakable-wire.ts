@@ -1,19 +1,19 @@
-/** A wire between a server and its database that can lose answers, be cut, and be mended. */
+/** A connection between a server and its database that can lose responses, be cut, and be repaired. */
 import { once } from "node:events"
 import { connect, createServer, type Socket } from "node:net"
 
 export interface BreakableWire {
   /** The database behind the wire. */
   readonly url: string
-  /** The next answers of the database are lost, and with them the connections: what was asked is done all the same. */
-  readonly loseAnswers: () => void
-  /** No connection reaches the database until it is mended. */
+  /** Loses the next response of the database, and cuts the connections. The database still runs the statement. */
+  readonly loseResponses: () => void
+  /** No connection reaches the database until it is repaired. */
   readonly cut: () => void
-  readonly mend: () => void
+  readonly repair: () => void
   /** New connections reach this server instead, which has the same database. */
-  readonly leadTo: (url: string) => void
+  readonly redirectTo: (url: string) => void
   readonly isCut: () => boolean
-  /** Of the connections to the database, as it sees them. */
+  /** The local ports of all connections to the database so far. */
   readonly ports: () => ReadonlyArray<number>
   readonly close: () => Promise<void>
 }
@@ -60,17 +60,17 @@ export const breakableWire = async (databaseUrl: string): Promise<BreakableWire>
   url.port = String(typeof address === "object" ? address?.port : "")
   return {
     url: url.href,
-    loseAnswers: () => {
+    loseResponses: () => {
       isLosing = true
     },
     cut: () => {
       isCut = true
       endAll()
     },
-    mend: () => {
+    repair: () => {
       isCut = false
     },
-    leadTo: (to) => {
+    redirectTo: (to) => {
       database = new URL(to)
     },
     isCut: () => isCut,

@@ -1,4 +1,4 @@
-/** Many calls at once, with credit for some of them. */
+/** Many concurrent calls, with credits for some of them. */
 import { Agent } from "node:http"
 import type { AccountSummary, KeySummary, Verification } from "@larder/serve/ledger"
 import { describe, expect, it } from "vitest"
@@ -8,20 +8,20 @@ import type { CreatedKey } from "../support/programs.ts"
 import { site, sites } from "./site.ts"
 
 const cheap = "/v1/commodities/prices?series=butter-sales-price-weekly&from=2026-09-01" // 10 credits
-const dear = "/v1/stores" // 100 credits
+const expensive = "/v1/stores" // 100 credits
 const noBalance = '402 {"error":{"type":"insufficient_balance","message":"Insufficient balance"}}'
 const capReached = '402 {"error":{"type":"insufficient_balance","message":"Monthly spend cap reached"}}'
 
-const answerOf = ({ status, text }: Reply) => (status === 200 ? "200" : `${status} ${text}`)
-const countsOf = (replies: ReadonlyArray<Reply>): Readonly<Record<string, number>> =>
-  Object.fromEntries([...Map.groupBy(replies, answerOf)].map(([answer, group]) => [answer, group.length]))
+const describeReply = ({ status, text }: Reply) => (status === 200 ? "200" : `${status} ${text}`)
+const countReplies = (replies: ReadonlyArray<Reply>): Readonly<Record<string, number>> =>
+  Object.fromEntries([...Map.groupBy(replies, describeReply)].map(([reply, group]) => [reply, group.length]))
 
-/** `connections` are the calls that are under way at once; the others wait for one. */
+/** `connections` is the number of concurrent calls; the others wait for a connection. */
 export const bursts = ({ calls, connections }: { readonly calls: number; readonly connections: number }) =>
   describe.each(Object.keys(sites) as ReadonlyArray<keyof typeof sites>)(`a burst of ${calls} calls on %s`, (name) => {
     const { command, newKey, servers } = site(name)
 
-    /** Keys and servers take turns. */
+    /** Alternates between keys and servers. */
     const burst = async (target: string, keys: ReadonlyArray<CreatedKey>) => {
       const agents = servers().map(() => new Agent({ keepAlive: true, maxSockets: connections / servers().length }))
       const replies = await Promise.all(
@@ -34,29 +34,29 @@ export const bursts = ({ calls, connections }: { readonly calls: number; readonl
         })
       )
       for (const agent of agents) agent.destroy()
-      return countsOf(replies)
+      return countReplies(replies)
     }
-    const balanceOf = async ({ account_id }: CreatedKey) =>
+    const readBalance = async ({ account_id }: CreatedKey) =>
       (await command<ReadonlyArray<AccountSummary>>("accounts", "list")).find(({ id }) => id === account_id)
         ?.balance_credits
-    const spentBy = async (key: CreatedKey) =>
+    const readSpending = async (key: CreatedKey) =>
       (await command<ReadonlyArray<KeySummary>>("keys", "list", "--account", key.account_id)).map(
         ({ spent_usd }) => spent_usd
       )
 
-    it("gets 50 answers for two keys with a balance for 50, and the balance is zero", async () => {
-      const one = await newKey()
+    it("admits 50 calls of two keys if the balance covers 50, and the balance is zero", async () => {
+      const first = await newKey()
       const settings = ["--name", "other", "--scopes", "all", "--budget-usd", "100"]
-      const other = await command<CreatedKey>("keys", "create", "--account", one.account_id, ...settings)
-      expect(await burst(dear, [one, other])).toEqual({ "200": 50, [noBalance]: calls - 50 })
-      expect(await balanceOf(one)).toBe(0)
+      const other = await command<CreatedKey>("keys", "create", "--account", first.account_id, ...settings)
+      expect(await burst(expensive, [first, other])).toEqual({ "200": 50, [noBalance]: calls - 50 })
+      expect(await readBalance(first)).toBe(0)
     })
 
-    it("gets 123 answers for a budget for 123, and the budget is spent", async () => {
+    it("admits 123 calls if the budget covers 123, and the budget is spent", async () => {
       const key = await newKey({ budget: "1.23" })
       expect(await burst(cheap, [key])).toEqual({ "200": 123, [capReached]: calls - 123 })
-      expect(await spentBy(key)).toEqual([1.23])
-      expect(await balanceOf(key)).toBe(5_000 - 1_230)
+      expect(await readSpending(key)).toEqual([1.23])
+      expect(await readBalance(key)).toBe(5_000 - 1_230)
     })
 
     it("leaves a ledger that adds up", async () => {

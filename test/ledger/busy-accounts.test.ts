@@ -1,7 +1,7 @@
-/** Accounts that are locked in PostgreSQL for longer than one group waits, as other servers do on a slow disk. */
+/** Accounts that are locked in PostgreSQL for longer than one group waits, as by other servers on a slow disk. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { admitted, client, database, entriesOf, keyOf, lockAccount, open, until } from "./shared-ledger.ts"
+import { admit, client, database, lockAccount, makeKey, open, readEntries, waitUntil } from "./shared-ledger.ts"
 
 /** A group waits for a second. */
 const lockedFor = "1500 millis"
@@ -13,58 +13,58 @@ const whileLocked = Effect.fnUntraced(function* <A, E, R>(
   work: Effect.Effect<A, E, R>
 ) {
   const locking = yield* lockAccount(url, accountId, Effect.sleep(lockedFor))
-  const done = yield* work
+  const result = yield* work
   yield* Fiber.join(locking)
-  return done
+  return result
 })
 
 describe("an account that is locked for 1.5 seconds", () => {
-  it.live("makes its calls wait, which are then held and charged", () =>
+  it.live("delays its calls, which are then held and charged", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)
-      const [busy, other] = yield* Effect.all([keyOf(ledger), keyOf(ledger)])
-      const before = yield* Effect.promise(() => admitted(ledger, busy, 100))
+      const [busy, other] = yield* Effect.all([makeKey(ledger), makeKey(ledger)])
+      const before = yield* Effect.promise(() => admit(ledger, busy, 100))
       yield* whileLocked(
         url,
         busy.account_id,
         Effect.promise(() =>
           Promise.all([
             before.commit("req_before"),
-            admitted(ledger, busy, 100).then((held) => held.commit("req_busy")),
-            admitted(ledger, other, 100).then((held) => held.commit("req_other"))
+            admit(ledger, busy, 100).then((held) => held.commit("req_busy")),
+            admit(ledger, other, 100).then((held) => held.commit("req_other"))
           ])
         )
       )
-      assert.strictEqual((yield* entriesOf(ledger, busy)).length, 3)
-      assert.strictEqual((yield* entriesOf(ledger, other)).length, 2)
+      assert.strictEqual((yield* readEntries(ledger, busy)).length, 3)
+      assert.strictEqual((yield* readEntries(ledger, other)).length, 2)
     }).pipe(Effect.scoped)
   )
 
-  it.live("makes its calls wait, also after another account was locked and the connection was lost", () =>
+  it.live("delays its calls, even after another account was locked and the connection was lost", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)
-      const [first, second] = yield* Effect.all([keyOf(ledger), keyOf(ledger)])
+      const [first, second] = yield* Effect.all([makeKey(ledger), makeKey(ledger)])
       const sql = yield* client(url)
       yield* whileLocked(
         url,
         first.account_id,
         Effect.gen(function* () {
-          const waiting = yield* Effect.promise(() => admitted(ledger, first, 100)).pipe(Effect.exit, Effect.forkChild)
+          const waiting = yield* Effect.promise(() => admit(ledger, first, 100)).pipe(Effect.exit, Effect.forkChild)
           yield* Effect.sleep("1200 millis") // one group has given up, the next one waits
           yield* sql`select pg_terminate_backend(pid) from pg_stat_activity
             where datname = current_database() and query like '%for no key update%' and pid <> pg_backend_pid()`
           yield* Fiber.join(waiting)
         })
       )
-      yield* Effect.promise(() => until(ledger.writable))
+      yield* Effect.promise(() => waitUntil(ledger.writable))
       yield* whileLocked(
         url,
         second.account_id,
-        Effect.promise(async () => (await admitted(ledger, second, 100)).commit("req_second"))
+        Effect.promise(async () => (await admit(ledger, second, 100)).commit("req_second"))
       )
-      assert.strictEqual((yield* entriesOf(ledger, second)).length, 2)
+      assert.strictEqual((yield* readEntries(ledger, second)).length, 2)
     }).pipe(Effect.scoped)
   )
 })

@@ -23,17 +23,17 @@ describe("a command on a ledger that two servers share", () => {
   }
   /** The next call on each server, one after the other. */
   const onEach = async (key: CreatedKey, target?: string) => {
-    const answers: Array<string> = []
-    for (const { api } of servers()) answers.push(await call(api, key, target))
-    return answers
+    const outcomes: Array<string> = []
+    for (const { api } of servers()) outcomes.push(await call(api, key, target))
+    return outcomes
   }
 
-  it("creates a key that works at once on both servers", async () => {
+  it("creates a key that works on both servers immediately", async () => {
     const key = await newKey()
     expect(await onEach(key)).toEqual(["200", "200"])
   })
 
-  it("takes a scope away and gives it back, at once on both servers", async () => {
+  it("removes a scope and adds it again, on both servers immediately", async () => {
     const key = await newKey()
     expect(await onEach(key)).toEqual(["200", "200"])
     await command("keys", "edit", "--key", key.id, "--scopes", "get-commodity-prices")
@@ -43,17 +43,17 @@ describe("a command on a ledger that two servers share", () => {
     expect(await onEach(key)).toEqual(["200", "200"])
   })
 
-  it("lowers a budget and raises it, at once on both servers", async () => {
+  it("lowers a budget and raises it, on both servers immediately", async () => {
     const key = await newKey()
     expect(await onEach(key)).toEqual(["200", "200"])
     await command("keys", "edit", "--key", key.id, "--budget-usd", "0.299")
     const refused = "402 Monthly spend cap reached"
     expect(await onEach(key)).toEqual([refused, refused])
     await command("keys", "edit", "--key", key.id, "--budget-usd", "0.3")
-    expect(await onEach(key)).toEqual(["200", refused]) // for one more
+    expect(await onEach(key)).toEqual(["200", refused]) // for one more call
   })
 
-  it("adds credits to an account that has none, at once on both servers", async () => {
+  it("adds credits to an account that has none, on both servers immediately", async () => {
     const key = await newKey()
     for (let number = 0; number < 25; number++) expect(await onEach(key)).toEqual(["200", "200"])
     const refused = "402 Insufficient balance"
@@ -74,9 +74,9 @@ describe("a command on a ledger that two servers share", () => {
     const caller = async (api: string) => {
       while (!isDone) {
         const beganAfter = isRevoked
-        const answer = await call(api, key)
-        if (beganAfter) after.push(answer)
-        else before.add(answer)
+        const outcome = await call(api, key)
+        if (beganAfter) after.push(outcome)
+        else before.add(outcome)
       }
     }
     const callers = Array.from({ length: 8 }, () => servers().map(({ api }) => caller(api))).flat()

@@ -1,21 +1,21 @@
-/** Credits that expire, in both stores: the earliest end is spent first, and what is left at the end is taken out. */
+/** Credits that expire, in both stores: the earliest expiry is spent first, and the unspent rest is removed at expiry. */
 import { assert, describe, it } from "@effect/vitest"
 import { reachLedger } from "@larder/serve/cli"
 import { type Administration, type LedgerAccess, timestampOf } from "@larder/serve/ledger"
 import { Deferred, Effect, Fiber } from "effect"
 import { inTime, start } from "./in-time.ts"
 import {
-  admitted,
-  balanceOf,
+  admit,
   database,
-  entriesOf,
   folder,
   hold,
   type Key,
-  keyOf,
   lockAccount,
+  makeKey,
   open,
   places,
+  readBalance,
+  readEntries,
   refundCharge
 } from "./shared-ledger.ts"
 
@@ -30,21 +30,21 @@ const grant = Effect.fnUntraced(function* (
 })
 
 let requests = 0
-const charged = async (ledger: LedgerAccess, key: Key, credits: number, now: number) => {
-  await (await admitted(ledger, key, credits, now)).commit(`req_credits_${process.pid}_${requests++}`)
+const charge = async (ledger: LedgerAccess, key: Key, credits: number, now: number) => {
+  await (await admit(ledger, key, credits, now)).commit(`req_credits_${process.pid}_${requests++}`)
 }
-const bill = (ledger: LedgerAccess, key: Key) =>
-  Effect.map(entriesOf(ledger, key), (entries) =>
+const readBill = (ledger: LedgerAccess, key: Key) =>
+  Effect.map(readEntries(ledger, key), (entries) =>
     entries.map(({ balance, credits, grants, type }) => [type, credits, balance, grants])
   )
 
 describe.each(Object.entries(places))("credits that expire in %s", (_, place) => {
-  it.live("are spent before others, the earliest end first, and what is left at their end is an adjustment", () =>
+  it.live("are spent before others, the earliest expiry first, and an adjustment removes the rest", () =>
     inTime(({ now, pass }) =>
       Effect.gen(function* () {
         const ledger = yield* yield* place
         const { administration } = ledger
-        const key = yield* keyOf(ledger)
+        const key = yield* makeKey(ledger)
         const later = start + 5 * hour
         const sooner = start + 2 * hour
         yield* grant(administration, key, 100, later)
@@ -55,18 +55,18 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
           { credits: 100, expires_at: timestampOf(later) }
         ])
         const first = yield* now
-        yield* Effect.promise(() => charged(ledger, key, 30, first))
-        yield* Effect.promise(() => charged(ledger, key, 30, first))
+        yield* Effect.promise(() => charge(ledger, key, 30, first))
+        yield* Effect.promise(() => charge(ledger, key, 30, first))
         yield* pass(2 * hour)
         const second = yield* now
-        yield* Effect.promise(() => charged(ledger, key, 40, second))
+        yield* Effect.promise(() => charge(ledger, key, 40, second))
         yield* pass(4 * hour)
-        assert.strictEqual(yield* balanceOf(ledger, key), 5_000)
+        assert.strictEqual(yield* readBalance(ledger, key), 5_000)
         assert.deepStrictEqual((yield* administration.account(key)).expiring, [])
-        const entries = yield* entriesOf(ledger, key)
+        const entries = yield* readEntries(ledger, key)
         assert.deepStrictEqual(entries.at(-1)?.occurred_at, timestampOf(later))
         assert.match(entries.at(-1)?.note ?? "", /^left of entry 2 /)
-        assert.deepStrictEqual(yield* bill(ledger, key), [
+        assert.deepStrictEqual(yield* readBill(ledger, key), [
           ["grant", 5_000, 5_000, null],
           ["adjustment", 100, 5_100, null],
           ["adjustment", 50, 5_150, null],
@@ -80,21 +80,21 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
     )
   )
 
-  it.live("can be spent when they were granted after a clock had been ahead", () =>
+  it.live("can be spent if they were granted after the clock had been ahead", () =>
     inTime(({ now, pass }) =>
       Effect.gen(function* () {
         const ledger = yield* yield* place
         const { administration } = ledger
-        const key = yield* keyOf(ledger)
-        yield* Effect.promise(() => charged(ledger, key, 5_000, start))
+        const key = yield* makeKey(ledger)
+        yield* Effect.promise(() => charge(ledger, key, 5_000, start))
         yield* grant(administration, key, 100, start + 3 * hour)
         yield* pass(10 * hour)
-        assert.strictEqual(yield* balanceOf(ledger, key), 0)
+        assert.strictEqual(yield* readBalance(ledger, key), 0)
         yield* pass(-9 * hour)
         yield* grant(administration, key, 50, start + 2 * hour)
         const corrected = yield* now
-        yield* Effect.promise(() => charged(ledger, key, 50, corrected))
-        assert.strictEqual(yield* balanceOf(ledger, key), 0)
+        yield* Effect.promise(() => charge(ledger, key, 50, corrected))
+        assert.strictEqual(yield* readBalance(ledger, key), 0)
         assert.deepStrictEqual((yield* administration.verify({})).problems, [])
       }).pipe(Effect.scoped)
     )
@@ -106,10 +106,10 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
         const opening = yield* place
         const key = yield* Effect.gen(function* () {
           const ledger = yield* opening
-          const key = yield* keyOf(ledger)
+          const key = yield* makeKey(ledger)
           yield* grant(ledger.administration, key, 100, start + hour)
           const at = yield* now
-          yield* Effect.promise(() => charged(ledger, key, 30, at))
+          yield* Effect.promise(() => charge(ledger, key, 30, at))
           return key
         }).pipe(Effect.scoped)
         const reopened = yield* opening
@@ -117,12 +117,12 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
         assert.strictEqual((yield* reopened.administration.account(key)).expiring[0]?.credits, 70)
         yield* Effect.promise(async () => {
           assert.strictEqual(await hold(reopened, key, 5_071, end - 1), "insufficient_balance")
-          ;(await admitted(reopened, key, 5_070, end - 1)).release()
+          ;(await admit(reopened, key, 5_070, end - 1)).release()
           assert.strictEqual(await hold(reopened, key, 5_001, end), "insufficient_balance")
-          ;(await admitted(reopened, key, 5_000, end)).release()
+          ;(await admit(reopened, key, 5_000, end)).release()
         })
         yield* pass(hour)
-        assert.strictEqual(yield* balanceOf(reopened, key), 5_000)
+        assert.strictEqual(yield* readBalance(reopened, key), 5_000)
         assert.deepStrictEqual((yield* reopened.administration.verify({})).problems, [])
       }).pipe(Effect.scoped)
     )
@@ -132,23 +132,23 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
     inTime(({ now, pass }) =>
       Effect.gen(function* () {
         const ledger = yield* yield* place
-        const key = yield* keyOf(ledger)
+        const key = yield* makeKey(ledger)
         yield* grant(ledger.administration, key, 100, start + hour)
         const at = yield* now
-        const [kept, released] = yield* Effect.promise(() =>
-          Promise.all([admitted(ledger, key, 40, at), admitted(ledger, key, 40, at)])
+        const [committed, released] = yield* Effect.promise(() =>
+          Promise.all([admit(ledger, key, 40, at), admit(ledger, key, 40, at)])
         )
         yield* pass(hour)
-        assert.strictEqual(yield* balanceOf(ledger, key), 5_080)
-        yield* Effect.promise(() => kept.commit(`req_kept_${process.pid}_${requests++}`))
+        assert.strictEqual(yield* readBalance(ledger, key), 5_080)
+        yield* Effect.promise(() => committed.commit(`req_committed_${process.pid}_${requests++}`))
         released.release()
         const after = yield* now
         assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 5_001, after)), "insufficient_balance")
-        yield* Effect.promise(async () => (await admitted(ledger, key, 5_000, after)).release())
-        let balance = yield* balanceOf(ledger, key)
-        while (balance !== 5_000) balance = yield* balanceOf(ledger, key)
+        yield* Effect.promise(async () => (await admit(ledger, key, 5_000, after)).release())
+        let balance = yield* readBalance(ledger, key)
+        while (balance !== 5_000) balance = yield* readBalance(ledger, key)
         assert.deepStrictEqual(
-          (yield* bill(ledger, key)).slice(2).toSorted((a, b) => Number(b[1]) - Number(a[1])),
+          (yield* readBill(ledger, key)).slice(2).toSorted((a, b) => Number(b[1]) - Number(a[1])),
           [
             ["adjustment", -20, 5_080, "2:-20"],
             ["charge", -40, 5_040, "2:-40"],
@@ -160,12 +160,12 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
     )
   )
 
-  it.live("are removed in full when spent money was refunded, whether more is paid before or after", () =>
+  it.live("are removed completely when spent money was refunded, whether more is paid before or after", () =>
     inTime(({ pass }) =>
       Effect.gen(function* () {
         const ledger = yield* yield* place
         const { administration } = ledger
-        const key = yield* keyOf(ledger)
+        const key = yield* makeKey(ledger)
         const { account_id } = key
         yield* grant(administration, key, 100, start + hour)
         yield* administration.book({
@@ -175,12 +175,12 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
           reference: `re_${key.id}`,
           note: "x"
         })
-        assert.strictEqual(yield* balanceOf(ledger, key), 30)
+        assert.strictEqual(yield* readBalance(ledger, key), 30)
         yield* pass(hour)
-        assert.strictEqual(yield* balanceOf(ledger, key), -70)
+        assert.strictEqual(yield* readBalance(ledger, key), -70)
         assert.deepStrictEqual((yield* administration.verify({})).problems, [])
-        const ended = { account_id, credits: 1, note: "x", expires_at: timestampOf(start) }
-        const refused = yield* Effect.flip(administration.creditAccount(ended))
+        const expired = { account_id, credits: 1, note: "x", expires_at: timestampOf(start) }
+        const refused = yield* Effect.flip(administration.creditAccount(expired))
         assert.match(refused.message, /^Credits cannot be made to expire at 2100-01-01/)
         yield* administration.book({
           account_id,
@@ -189,87 +189,87 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
           reference: `pay_${key.id}`,
           note: "x"
         })
-        assert.strictEqual(yield* balanceOf(ledger, key), 930)
+        assert.strictEqual(yield* readBalance(ledger, key), 930)
         assert.deepStrictEqual((yield* administration.verify({})).problems, [])
       }).pipe(Effect.scoped)
     )
   )
 })
 
-describe("credits that expire in a folder while they are being taken out", () => {
+describe("credits that expire in a folder while they are being removed", () => {
   it.live("are not spent by a call of an earlier time, and other charges of the group are written", () =>
     inTime(({ now, pass }) =>
       Effect.gen(function* () {
         const ledger = yield* yield* places["a folder"]
         const { administration } = ledger
-        const [key, other] = [yield* keyOf(ledger), yield* keyOf(ledger)]
+        const [key, other] = [yield* makeKey(ledger), yield* makeKey(ledger)]
         yield* grant(administration, key, 100, start + hour)
         const before = yield* now
         yield* pass(hour)
-        const taking = yield* Effect.forkChild(administration.account(key))
+        const removal = yield* Effect.forkChild(administration.account(key))
         yield* Effect.yieldNow
         yield* Effect.promise(() =>
-          Promise.all([charged(ledger, key, 100, before), charged(ledger, other, 10, before + hour)])
+          Promise.all([charge(ledger, key, 100, before), charge(ledger, other, 10, before + hour)])
         )
-        assert.strictEqual((yield* Fiber.join(taking)).balance_credits, 4_900)
+        assert.strictEqual((yield* Fiber.join(removal)).balance_credits, 4_900)
         assert.deepStrictEqual(
-          (yield* bill(ledger, key)).slice(2).map(([type, credits, , grants]) => [type, credits, grants]),
+          (yield* readBill(ledger, key)).slice(2).map(([type, credits, , grants]) => [type, credits, grants]),
           [
             ["adjustment", -100, "2:-100"],
             ["charge", -100, null]
           ]
         )
-        assert.strictEqual(yield* balanceOf(ledger, other), 4_990)
+        assert.strictEqual(yield* readBalance(ledger, other), 4_990)
       }).pipe(Effect.scoped)
     )
   )
 })
 
-describe("credits that expire in an account that somebody has locked", () => {
-  it.live("keep no other account waiting, and cannot be spent", () =>
+describe("credits that expire in an account that another session has locked", () => {
+  it.live("delay no other account, and cannot be spent", () =>
     inTime(({ now, pass }) =>
       Effect.gen(function* () {
         const url = yield* database
         const ledger = yield* open(url)
         const { administration } = ledger
-        const [locked, other, third] = [yield* keyOf(ledger), yield* keyOf(ledger), yield* keyOf(ledger)]
+        const [locked, other, third] = [yield* makeKey(ledger), yield* makeKey(ledger), yield* makeKey(ledger)]
         for (const key of [locked, other]) yield* grant(administration, key, 100, start + hour)
         const end = yield* Deferred.make<void>()
         const locking = yield* lockAccount(url, locked.account_id, Deferred.await(end))
         yield* pass(hour)
         assert.strictEqual((yield* administration.account(other)).balance_credits, 5_000)
         assert.strictEqual((yield* administration.account(third)).balance_credits, 5_000)
-        assert.isUndefined(locking.pollUnsafe()) // it is locked still
+        assert.isUndefined(locking.pollUnsafe()) // it is still locked
         yield* Deferred.succeed(end, undefined)
         yield* Fiber.join(locking)
         const at = yield* now
         assert.strictEqual(yield* Effect.promise(() => hold(ledger, locked, 5_001, at)), "insufficient_balance")
         assert.deepStrictEqual((yield* administration.account(locked)).expiring, [])
-        assert.strictEqual(yield* balanceOf(ledger, locked), 5_000)
+        assert.strictEqual(yield* readBalance(ledger, locked), 5_000)
       }).pipe(Effect.scoped)
     )
   )
 })
 
 describe("credits that expire, called on two servers", () => {
-  it.live("are returned when a call was answered with an error, and still expire at their time", () =>
+  it.live("are returned when a call is refunded, and still expire at their time", () =>
     inTime(({ now, pass }) =>
       Effect.gen(function* () {
         const url = yield* database
         const ledger = yield* open(url)
         const { administration } = ledger
-        const key = yield* keyOf(ledger)
+        const key = yield* makeKey(ledger)
         yield* grant(administration, key, 100, start + hour)
         const at = yield* now
-        yield* Effect.promise(async () => (await admitted(ledger, key, 130, at)).commit(`req_back_${key.id}`))
+        yield* Effect.promise(async () => (await admit(ledger, key, 130, at)).commit(`req_back_${key.id}`))
         assert.deepStrictEqual((yield* administration.account(key)).expiring, [])
         yield* refundCharge(url, `req_back_${key.id}`)
         assert.strictEqual((yield* administration.account(key)).expiring[0]?.credits, 100)
-        yield* Effect.promise(() => charged(ledger, key, 30, at))
+        yield* Effect.promise(() => charge(ledger, key, 30, at))
         yield* pass(hour)
-        assert.strictEqual(yield* balanceOf(ledger, key), 5_000)
+        assert.strictEqual(yield* readBalance(ledger, key), 5_000)
         assert.deepStrictEqual(
-          (yield* bill(ledger, key)).slice(2).map(([type, , , grants]) => [type, grants]),
+          (yield* readBill(ledger, key)).slice(2).map(([type, , , grants]) => [type, grants]),
           [
             ["charge", "2:-100"],
             ["refund", "2:100"],
@@ -287,18 +287,18 @@ describe("credits that expire, called on two servers", () => {
       Effect.gen(function* () {
         const url = yield* database
         const [here, there] = [yield* open(url), yield* open(url)]
-        const key = yield* keyOf(here)
+        const key = yield* makeKey(here)
         yield* grant(here.administration, key, 100, start + hour)
         const at = yield* now
-        const held = yield* Effect.promise(() => admitted(here, key, 60, at))
-        yield* Effect.promise(() => charged(there, key, 60, at))
+        const held = yield* Effect.promise(() => admit(here, key, 60, at))
+        yield* Effect.promise(() => charge(there, key, 60, at))
         yield* Effect.promise(() => held.commit(`req_here_${process.pid}_${requests++}`))
         assert.deepStrictEqual(
-          (yield* bill(there, key)).slice(2).map(([, , , grants]) => grants),
+          (yield* readBill(there, key)).slice(2).map(([, , , grants]) => grants),
           ["2:-40", "2:-60"]
         )
         yield* pass(2 * hour)
-        assert.strictEqual(yield* balanceOf(there, key), 4_980)
+        assert.strictEqual(yield* readBalance(there, key), 4_980)
         assert.deepStrictEqual((yield* there.administration.verify({})).problems, [])
       }).pipe(Effect.scoped)
     )
@@ -306,7 +306,7 @@ describe("credits that expire, called on two servers", () => {
 })
 
 describe("a ledger in a folder whose credits have expired since its server stopped", () => {
-  it.live("is verified by a command as it was left, and brought up to date before a balance is shown", () =>
+  it.live("is verified unchanged by a command, and updated before a balance is shown", () =>
     inTime(({ pass }) =>
       Effect.gen(function* () {
         const home = yield* folder
@@ -318,8 +318,8 @@ describe("a ledger in a folder whose credits have expired since its server stopp
         yield* pass(2 * hour)
         const verified = yield* command(({ verify }) => Effect.delay(verify({}), "20 millis"))
         assert.deepStrictEqual([verified.entries, verified.problems], [2, []])
-        const [shown] = yield* command(({ listAccounts }) => listAccounts({}))
-        assert.strictEqual(shown?.balance_credits, 5_000)
+        const [listed] = yield* command(({ listAccounts }) => listAccounts({}))
+        assert.strictEqual(listed?.balance_credits, 5_000)
         assert.strictEqual((yield* command(({ verify }) => verify({}))).entries, 3)
       })
     ).pipe(Effect.scoped)

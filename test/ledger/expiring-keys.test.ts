@@ -1,27 +1,27 @@
-/** Keys that expire, in both stores: from its end on a key is unknown, also to a call that has looked it up before. */
+/** Keys that expire, in both stores: an expired key is unknown, even to a call that looked it up before. */
 import { assert, describe, it } from "@effect/vitest"
 import { type Administration, type LedgerAccess, timestampOf } from "@larder/serve/ledger"
 import { Effect } from "effect"
 import {
-  admitted,
-  balanceOf,
-  called,
+  admit,
   database,
   endpoint,
-  entriesOf,
   hold,
   october,
   open,
-  places
+  places,
+  readBalance,
+  readEntries,
+  tryCall
 } from "./shared-ledger.ts"
 
 const end = Date.parse("2100-01-31T00:00:00.000Z")
 const expires_at = timestampOf(end)
 
-const expiringKey = Effect.fnUntraced(function* (administration: Administration["Service"]) {
+const makeExpiringKey = Effect.fnUntraced(function* (administration: Administration["Service"]) {
   const { id } = yield* administration.createAccount({ name: "A" })
-  const asked = { name: "k", scopes: ["get-store"], budget_credits: 1_000, expires_at } as const
-  return yield* administration.createKey({ account_id: id, ...asked })
+  const settings = { name: "k", scopes: ["get-store"], budget_credits: 1_000, expires_at } as const
+  return yield* administration.createKey({ account_id: id, ...settings })
 })
 
 describe.each(Object.entries(places))("a key that expires in %s", (_, place) => {
@@ -30,31 +30,31 @@ describe.each(Object.entries(places))("a key that expires in %s", (_, place) => 
       const opening = yield* place
       const key = yield* Effect.gen(function* () {
         const ledger = yield* opening
-        const key = yield* expiringKey(ledger.administration)
+        const key = yield* makeExpiringKey(ledger.administration)
         assert.strictEqual(key.expires_at, expires_at)
         yield* Effect.promise(async () => {
-          await (await admitted(ledger, key, 100, end - 1)).commit("req_1")
+          await (await admit(ledger, key, 100, end - 1)).commit("req_1")
           assert.strictEqual(await hold(ledger, key, 100, end), "unknown")
           assert.strictEqual(await hold(ledger, key, 100, end + 1), "unknown")
         })
-        assert.strictEqual(yield* balanceOf(ledger, key), 4_900)
+        assert.strictEqual(yield* readBalance(ledger, key), 4_900)
         return key
       }).pipe(Effect.scoped)
       const reopened = yield* opening
       yield* Effect.promise(async () => {
-        ;(await admitted(reopened, key, 100, end - 1)).release()
+        ;(await admit(reopened, key, 100, end - 1)).release()
         assert.strictEqual(await hold(reopened, key, 100, end), "unknown")
       })
-      assert.strictEqual((yield* entriesOf(reopened, key)).length, 2)
+      assert.strictEqual((yield* readEntries(reopened, key)).length, 2)
       assert.strictEqual((yield* reopened.administration.listKeys(key))[0]?.expires_at, expires_at)
       assert.deepStrictEqual((yield* reopened.administration.verify({})).problems, [])
     }).pipe(Effect.scoped)
   )
 
-  it.live("admits no call after its end, even if the key was looked up before", () =>
+  it.live("admits no call after its expiry, even if the key was looked up before", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
-      const key = yield* expiringKey(ledger.administration)
+      const key = yield* makeExpiringKey(ledger.administration)
       yield* Effect.promise(async () => {
         const view = await ledger.authenticate(key.key, end - 1)
         assert.isDefined(view)
@@ -63,19 +63,19 @@ describe.each(Object.entries(places))("a key that expires in %s", (_, place) => 
           assert.isTrue(await ledger.isCurrent(view, end - 1))
           assert.isFalse(await ledger.isCurrent(view, end))
           assert.deepStrictEqual(await ledger.hold(view, endpoint, 100, end), { refused: "key_changed" })
-          ;(await admitted(ledger, key, 100, end - 1)).release()
+          ;(await admit(ledger, key, 100, end - 1)).release()
         }
       })
-      assert.strictEqual(yield* balanceOf(ledger, key), 5_000)
+      assert.strictEqual(yield* readBalance(ledger, key), 5_000)
     }).pipe(Effect.scoped)
   )
 
-  it.live("follows an edit of its end from the next call on", () =>
+  it.live("has its edited expiry from the next call on", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
       const { administration } = ledger
-      const key = yield* expiringKey(administration)
-      const callAt = (now: number) => Effect.promise(() => called(ledger, key, now))
+      const key = yield* makeExpiringKey(administration)
+      const callAt = (now: number) => Effect.promise(() => tryCall(ledger, key, now))
       assert.strictEqual(yield* callAt(end), "unknown")
       const later = timestampOf(end + 1_000)
       assert.strictEqual((yield* administration.editKey({ key_id: key.id, expires_at: later })).expires_at, later)
@@ -88,14 +88,14 @@ describe.each(Object.entries(places))("a key that expires in %s", (_, place) => 
     }).pipe(Effect.scoped)
   )
 
-  it.live("cannot be created or edited with an end that has passed", () =>
+  it.live("cannot be created or edited with an expiry that has passed", () =>
     Effect.gen(function* () {
       const { administration } = yield* yield* place
-      const key = yield* expiringKey(administration)
+      const key = yield* makeExpiringKey(administration)
       const passed = { expires_at: timestampOf(october - 1) }
-      const asked = { account_id: key.account_id, name: "k", scopes: ["get-store"], budget_credits: 1 } as const
+      const settings = { account_id: key.account_id, name: "k", scopes: ["get-store"], budget_credits: 1 } as const
       for (const refused of [
-        yield* Effect.flip(administration.createKey({ ...asked, ...passed })),
+        yield* Effect.flip(administration.createKey({ ...settings, ...passed })),
         yield* Effect.flip(administration.editKey({ key_id: key.id, ...passed }))
       ]) {
         assert.strictEqual(refused._tag, "ExpiryPassed")
@@ -107,12 +107,12 @@ describe.each(Object.entries(places))("a key that expires in %s", (_, place) => 
 })
 
 describe("a key that expires, called on two servers", () => {
-  it.live("ends on both when one of them was told to end it", () =>
+  it.live("expires on both when its expiry is edited on one of them", () =>
     Effect.gen(function* () {
       const url = yield* database
       const [here, there] = [yield* open(url), yield* open(url)]
-      const key = yield* expiringKey(here.administration)
-      const callOn = (ledger: LedgerAccess, now: number) => Effect.promise(() => called(ledger, key, now))
+      const key = yield* makeExpiringKey(here.administration)
+      const callOn = (ledger: LedgerAccess, now: number) => Effect.promise(() => tryCall(ledger, key, now))
       assert.deepStrictEqual([yield* callOn(here, end - 1), yield* callOn(there, end - 1)], ["held", "held"])
       const view = yield* Effect.promise(() => there.authenticate(key.key, october))
       yield* here.administration.editKey({ key_id: key.id, expires_at: timestampOf(end - 10) })

@@ -1,4 +1,4 @@
-/** The entries of an account, as the command writes them for other programs. */
+/** `ledger export`: the entries of an account, in formats for other programs. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
@@ -12,7 +12,7 @@ import { admin, adminLines, type Environment, run } from "../support/programs.ts
 import { repository } from "../support/repository.ts"
 
 const notes = ['wire "4711", unpaid', "=1+1", "ünïcödé 🧀", "null", "paid; @SUM(A1)"]
-/** What a spreadsheet does not run. */
+/** How the notes appear in CSV, so that no spreadsheet runs them. */
 const noteInCsv = new Map([
   ["=1+1", "'=1+1"],
   ["paid; @SUM(A1)", "paid; '@SUM(A1)"]
@@ -36,7 +36,7 @@ const writeTo = async (file: string, args: ReadonlyArray<string>, environment: E
   expect(code).toBe(0)
 }
 
-const rowsIn = (source: string) =>
+const readExportedRows = (source: string) =>
   Effect.runPromise(
     Effect.scoped(
       Effect.flatMap(DuckDb.memory, (db) =>
@@ -50,8 +50,8 @@ const rowsIn = (source: string) =>
     )
   )
 
-/** Tables and columns of the file without a comment. */
-const uncommentedIn = (file: string) =>
+/** Tables and columns of the file that have no comment. */
+const listUncommented = (file: string) =>
   Effect.runPromise(
     Effect.scoped(
       Effect.flatMap(DuckDb.readOnly(file), (db) =>
@@ -63,15 +63,15 @@ const uncommentedIn = (file: string) =>
   )
 
 describe.each(["embedded", "postgres"])("ledger export of the %s ledger", (kind) => {
-  const where = async (): Promise<Environment> => {
+  const makeEnvironment = async (): Promise<Environment> => {
     const folder = path.join(home, kind)
     mkdirSync(folder)
     const shared = kind === "postgres" ? { LARDER_LEDGER_URL: await newDatabase(inject("postgresUrl")) } : {}
     return { LARDER_HOME: folder, ...shared }
   }
 
-  it("gives the same entries as JSON lines, as Parquet, as CSV without formulas, and as DuckDB tables with comments", async () => {
-    const environment = await where()
+  it("writes the same entries as JSON lines, Parquet, CSV without formulas, and DuckDB tables with comments", async () => {
+    const environment = await makeEnvironment()
     const folder = environment.LARDER_HOME ?? ""
     const { id } = await admin<{ readonly id: string }>(folder, ["accounts", "create", "--name", "A"], environment)
     for (const note of notes) {
@@ -86,15 +86,15 @@ describe.each(["embedded", "postgres"])("ledger export of the %s ledger", (kind)
 
     const parquet = path.join(folder, "entries.parquet")
     await writeTo(parquet, [...exported, "--parquet"], environment)
-    expect(await rowsIn(`read_parquet(${literal(parquet)})`)).toEqual(lines)
+    expect(await readExportedRows(`read_parquet(${literal(parquet)})`)).toEqual(lines)
 
     const duckdb = path.join(folder, "entries.duckdb")
     await run("larder-serve", ["ledger", "export", "--duckdb", duckdb], environment)
-    expect(await uncommentedIn(duckdb)).toEqual([])
+    expect(await listUncommented(duckdb)).toEqual([])
 
     const csv = path.join(folder, "entries.csv")
     await writeTo(csv, [...exported, "--csv"], environment)
-    expect(await rowsIn(`read_csv(${literal(csv)}, header = true, all_varchar = false)`)).toEqual(
+    expect(await readExportedRows(`read_csv(${literal(csv)}, header = true, all_varchar = false)`)).toEqual(
       lines.map((line) => ({ ...line, note: noteInCsv.get(line.note) ?? line.note }))
     )
     const [head, first] = readFileSync(csv, "utf8").split("\n")

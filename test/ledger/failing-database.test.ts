@@ -1,4 +1,4 @@
-/** What happens to databases in operation, seen from a server that keeps running: nothing is lost, charged twice or overspent. */
+/** Failures of the database under a running server: nothing is lost, charged twice or overspent. */
 import { execFileSync } from "node:child_process"
 import { appendFileSync, chownSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -10,47 +10,47 @@ import { freePort } from "../support/postgres/port.ts"
 import { type Postgres, startPostgres } from "../support/postgres/server.ts"
 import { breakableWire } from "./breakable-wire.ts"
 import { clockAt } from "./histories/world.ts"
-import { connected } from "./outage.ts"
+import { withConnection } from "./outage.ts"
 import {
-  admitted,
+  admit,
+  catchError,
   client,
   database,
-  entriesOf,
-  failure,
   hold,
   type Key,
-  keyOf,
-  openedAtOnce,
-  until
+  makeKey,
+  openEager,
+  readEntries,
+  waitUntil
 } from "./shared-ledger.ts"
 
 const server = Effect.acquireRelease(
   Effect.promise(() => startPostgres()),
   (postgres) => Effect.promise(postgres.remove)
 )
-const charged = (ledger: LedgerAccess, key: Key, id: string, credits = 100) =>
-  Effect.promise(async () => (await admitted(ledger, key, credits)).commit(id))
-const requestsOf = (ledger: LedgerAccess, key: Key) =>
-  Effect.map(entriesOf(ledger, key), (entries) => entries.map(({ request_id }) => request_id).slice(1))
-const isSound = (ledger: LedgerAccess) =>
+const charge = (ledger: LedgerAccess, key: Key, id: string, credits = 100) =>
+  Effect.promise(async () => (await admit(ledger, key, credits)).commit(id))
+const readRequestIds = (ledger: LedgerAccess, key: Key) =>
+  Effect.map(readEntries(ledger, key), (entries) => entries.map(({ request_id }) => request_id).slice(1))
+const assertSound = (ledger: LedgerAccess) =>
   Effect.map(ledger.administration.verify({}), ({ problems }) => assert.deepStrictEqual(problems, []))
 
-/** As superuser in the database of the ledger. */
-const asSuperuser = (superuser: string, ledger: string) => {
+/** The URL of a superuser in the database of the ledger. */
+const superuserUrl = (superuser: string, ledger: string) => {
   const url = new URL(superuser)
   url.pathname = new URL(ledger).pathname
   return url.href
 }
-const one = (sql: PgClient.PgClient, statement: string) =>
+const readValue = (sql: PgClient.PgClient, statement: string) =>
   Effect.map(sql.unsafe<{ value: string }>(statement), ([row]) => row?.value ?? "")
-const pathsOf = (url: string) =>
-  connected(url, (sql) =>
+const readPaths = (url: string) =>
+  withConnection(url, (sql) =>
     Effect.all({
-      data: one(sql, "select current_setting('data_directory') as value"),
-      bin: one(sql, "select setting as value from pg_config where name = 'BINDIR'")
+      data: readValue(sql, "select current_setting('data_directory') as value"),
+      bin: readValue(sql, "select setting as value from pg_config where name = 'BINDIR'")
     })
   )
-/** With owners, which PostgreSQL looks at. */
+/** Keeps the owners of the files, which PostgreSQL checks. */
 const copyFolder = (from: string, to: string) => {
   rmSync(to, { recursive: true, force: true })
   execFileSync("cp", ["-a", from, to])
@@ -59,16 +59,16 @@ const copyFolder = (from: string, to: string) => {
 describe("a primary that is frozen for seven seconds", () => {
   const frozen = 7_000
 
-  it.live("charges nothing that was refused, and everything that was requested in time", () =>
+  it.live("charges no call that was refused, and every call that was made in time", () =>
     Effect.gen(function* () {
       const postgres = yield* server
       const url = yield* Effect.promise(postgres.newDatabase)
-      const ledger = yield* openedAtOnce(url)
-      const key = yield* keyOf(ledger)
-      yield* charged(ledger, key, "req_before")
-      const held = yield* Effect.promise(() => admitted(ledger, key, 100))
+      const ledger = yield* openEager(url)
+      const key = yield* makeKey(ledger)
+      yield* charge(ledger, key, "req_before")
+      const held = yield* Effect.promise(() => admit(ledger, key, 100))
       const pids = yield* Effect.promise(() =>
-        connected(postgres.url, (sql) =>
+        withConnection(postgres.url, (sql) =>
           Effect.map(
             sql<{ pid: number }>`select split_part(pg_read_file('postmaster.pid'), chr(10), 1)::integer as pid
               union all select pid from pg_stat_activity where datname is not null and pid <> pg_backend_pid()`,
@@ -78,36 +78,36 @@ describe("a primary that is frozen for seven seconds", () => {
       )
       const charging = yield* Effect.promise(async () => {
         for (const pid of pids) process.kill(pid, "SIGSTOP")
-        const charge = failure(held.commit("req_frozen"))
+        const charging = catchError(held.commit("req_frozen"))
         await sleep(frozen)
         assert.isFalse(ledger.writable())
-        assert.instanceOf(await failure(hold(ledger, key, 100)), LedgerUnavailable)
+        assert.instanceOf(await catchError(hold(ledger, key, 100)), LedgerUnavailable)
         for (const pid of pids.toReversed()) process.kill(pid, "SIGCONT")
-        await until(ledger.writable)
-        return charge
+        await waitUntil(ledger.writable)
+        return charging
       })
-      yield* charged(ledger, key, "req_after")
-      const requests = yield* requestsOf(ledger, key)
+      yield* charge(ledger, key, "req_after")
+      const requests = yield* readRequestIds(ledger, key)
       const times = requests.filter((id) => id === "req_frozen").length
       if (charging === undefined) assert.strictEqual(times, 1)
       else assert.include([0, 2], times) // never charged, or refunded
       assert.deepStrictEqual([requests[0], requests.at(-1)], ["req_before", "req_after"])
-      yield* isSound(ledger)
+      yield* assertSound(ledger)
     }).pipe(Effect.scoped)
   )
 })
 
 describe("a disk that is full", () => {
-  it.live("refuses charges, none of which exists afterwards, and servers are not ready for one more second", () =>
+  it.live("refuses charges, writes none of them, and makes servers not ready for one more second", () =>
     Effect.gen(function* () {
       const url = yield* database
       let nanoseconds = 0n
       const clock = { ...clockAt(Date.now), monotonicTimeNanosUnsafe: () => nanoseconds }
-      const ledger = yield* Effect.provideService(openedAtOnce(url), Clock.Clock, clock)
-      const key = yield* keyOf(ledger)
-      yield* charged(ledger, key, "req_before")
+      const ledger = yield* Effect.provideService(openEager(url), Clock.Clock, clock)
+      const key = yield* makeKey(ledger)
+      yield* charge(ledger, key, "req_before")
       const sql = yield* client(url)
-      // what PostgreSQL answers when it cannot extend a file
+      // the error of PostgreSQL when it cannot extend a file
       yield* sql`create function ledger.fail() returns trigger language plpgsql as $$
         begin raise exception 'could not extend file' using errcode = '53100'; end $$`
       const isJoined = async () => {
@@ -118,17 +118,17 @@ describe("a disk that is full", () => {
       }
       yield* sql`create trigger fail before insert on ledger.entry for each row execute function ledger.fail()`
       for (const id of ["req_1", "req_2"]) {
-        const held = yield* Effect.promise(() => admitted(ledger, key, 4_900)) // what was refused holds nothing
-        assert.instanceOf(yield* Effect.promise(() => failure(held.commit(id))), LedgerUnavailable)
-        yield* Effect.promise(() => until(isJoined))
+        const held = yield* Effect.promise(() => admit(ledger, key, 4_900)) // a refused charge holds nothing
+        assert.instanceOf(yield* Effect.promise(() => catchError(held.commit(id))), LedgerUnavailable)
+        yield* Effect.promise(() => waitUntil(isJoined))
         assert.isFalse(ledger.writable())
         nanoseconds += 1_001_000_000n
         assert.isTrue(ledger.writable())
       }
       yield* sql`drop trigger fail on ledger.entry`
-      yield* charged(ledger, key, "req_after", 4_900)
-      assert.deepStrictEqual(yield* requestsOf(ledger, key), ["req_before", "req_after"])
-      yield* isSound(ledger)
+      yield* charge(ledger, key, "req_after", 4_900)
+      assert.deepStrictEqual(yield* readRequestIds(ledger, key), ["req_before", "req_after"])
+      yield* assertSound(ledger)
     }).pipe(Effect.scoped)
   )
 })
@@ -140,30 +140,30 @@ describe("an older copy that is put in place of the database", () => {
     await postgres.restart()
   }
 
-  it.live("serves the next calls: balances and budgets are those of the copy, and earlier holds are void", () =>
+  it.live("serves the next calls with the balances and budgets of the copy, and earlier holds are void", () =>
     Effect.gen(function* () {
       const postgres = yield* server
-      const { data } = yield* Effect.promise(() => pathsOf(postgres.url))
+      const { data } = yield* Effect.promise(() => readPaths(postgres.url))
       const copy = `${data}-copy`
       const url = yield* Effect.promise(postgres.newDatabase)
-      const ledger = yield* openedAtOnce(url)
-      const key = yield* keyOf(ledger, 1_000)
-      yield* charged(ledger, key, "req_1") // the copy knows the server, and its lease
+      const ledger = yield* openEager(url)
+      const key = yield* makeKey(ledger, 1_000)
+      yield* charge(ledger, key, "req_1") // the copy knows the server, and its lease
       yield* Effect.promise(async () => {
         await postgres.stop()
         copyFolder(data, copy)
         await postgres.restart()
-        await until(ledger.writable)
+        await waitUntil(ledger.writable)
       })
-      yield* Effect.promise(() => admitted(ledger, key, 100).then((held) => held.commit("req_2")))
-      const held = yield* Effect.promise(() => admitted(ledger, key, 800))
+      yield* Effect.promise(() => admit(ledger, key, 100).then((held) => held.commit("req_2")))
+      const held = yield* Effect.promise(() => admit(ledger, key, 800))
       yield* Effect.promise(() => replace(postgres, data, copy))
-      assert.instanceOf(yield* Effect.promise(() => failure(held.commit("req_3"))), LedgerUnavailable)
-      yield* Effect.promise(() => until(ledger.writable))
-      assert.deepStrictEqual(yield* requestsOf(ledger, key), ["req_1"])
-      yield* charged(ledger, key, "req_4", 900)
+      assert.instanceOf(yield* Effect.promise(() => catchError(held.commit("req_3"))), LedgerUnavailable)
+      yield* Effect.promise(() => waitUntil(ledger.writable))
+      assert.deepStrictEqual(yield* readRequestIds(ledger, key), ["req_1"])
+      yield* charge(ledger, key, "req_4", 900)
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "monthly_spend_cap_reached")
-      yield* isSound(ledger)
+      yield* assertSound(ledger)
     }).pipe(Effect.scoped)
   )
 })
@@ -172,15 +172,15 @@ describe("a failover to a standby that lacks the last charges", () => {
   it.live("continues from what the standby has", () =>
     Effect.gen(function* () {
       const postgres = yield* server
-      const { bin, data } = yield* Effect.promise(() => pathsOf(postgres.url))
+      const { bin, data } = yield* Effect.promise(() => readPaths(postgres.url))
       const copy = `${data}-standby`
       const url = yield* Effect.promise(postgres.newDatabase)
       const wire = yield* Effect.acquireRelease(
         Effect.promise(() => breakableWire(url)),
         ({ close }) => Effect.promise(close)
       )
-      const ledger = yield* openedAtOnce(wire.url)
-      const key = yield* keyOf(ledger)
+      const ledger = yield* openEager(wire.url)
+      const key = yield* makeKey(ledger)
 
       const port = yield* Effect.promise(freePort)
       const owner = statSync(data)
@@ -189,18 +189,18 @@ describe("a failover to a standby that lacks the last charges", () => {
           cwd: data,
           ...(process.getuid?.() === 0 ? { uid: owner.uid, gid: owner.gid } : {})
         })
-      const begin = () =>
+      const startStandby = () =>
         control(
           "-o",
           `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200`,
           "start"
         )
       yield* Effect.promise(() =>
-        connected(postgres.url, (sql) =>
+        withConnection(postgres.url, (sql) =>
           Effect.gen(function* () {
             yield* sql`select pg_backup_start('standby', true)`
             execFileSync("cp", ["-aT", data, copy])
-            const label = yield* one(sql, "select labelfile as value from pg_backup_stop(false)")
+            const label = yield* readValue(sql, "select labelfile as value from pg_backup_stop(false)")
             rmSync(`${copy}/postmaster.pid`, { force: true })
             writeFileSync(`${copy}/backup_label`, label)
             writeFileSync(`${copy}/standby.signal`, "")
@@ -215,36 +215,36 @@ describe("a failover to a standby that lacks the last charges", () => {
       )
       const standby = new URL(url)
       standby.port = String(port)
-      yield* Effect.acquireRelease(Effect.sync(begin), () =>
+      yield* Effect.acquireRelease(Effect.sync(startStandby), () =>
         Effect.sync(() => {
           try {
             control("-m", "immediate", "stop")
-          } catch {} // it has been stopped
+          } catch {} // it was stopped already
         })
       )
-      yield* charged(ledger, key, "req_1")
+      yield* charge(ledger, key, "req_1")
       yield* Effect.promise(() =>
-        connected(asSuperuser(postgres.url, url), (sql) =>
+        withConnection(superuserUrl(postgres.url, url), (sql) =>
           Effect.gen(function* () {
             const caughtUp =
               "select bool_and(replay_lsn = pg_current_wal_lsn())::text as value from pg_stat_replication"
-            while ((yield* one(sql, caughtUp)) !== "true") yield* Effect.sleep("20 millis")
+            while ((yield* readValue(sql, caughtUp)) !== "true") yield* Effect.sleep("20 millis")
           })
         )
       )
       control("-m", "fast", "stop")
-      yield* charged(ledger, key, "req_2")
-      const held = yield* Effect.promise(() => admitted(ledger, key, 4_000))
+      yield* charge(ledger, key, "req_2")
+      const held = yield* Effect.promise(() => admit(ledger, key, 4_000))
       yield* Effect.promise(postgres.kill)
-      begin()
+      startStandby()
       control("promote")
-      wire.leadTo(standby.href)
-      assert.instanceOf(yield* Effect.promise(() => failure(held.commit("req_3"))), LedgerUnavailable)
-      yield* Effect.promise(() => until(ledger.writable))
-      assert.deepStrictEqual(yield* requestsOf(ledger, key), ["req_1"])
-      yield* charged(ledger, key, "req_4", 4_900)
+      wire.redirectTo(standby.href)
+      assert.instanceOf(yield* Effect.promise(() => catchError(held.commit("req_3"))), LedgerUnavailable)
+      yield* Effect.promise(() => waitUntil(ledger.writable))
+      assert.deepStrictEqual(yield* readRequestIds(ledger, key), ["req_1"])
+      yield* charge(ledger, key, "req_4", 4_900)
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "insufficient_balance")
-      yield* isSound(ledger)
+      yield* assertSound(ledger)
     }).pipe(Effect.scoped)
   )
 })

@@ -1,10 +1,10 @@
-/** Ledgers in a time that tests put forward. */
+/** Ledgers with a clock that tests set forward. */
 import { Clock, Effect } from "effect"
 import { adjustableClock } from "../payments/stores.ts"
 
 export const start = Date.parse("2100-01-01T00:00:00.000Z")
 
-/** With a clock that is put forward from `start`: keys and credits end in its time. */
+/** Runs `work` with a clock that begins at `start`; keys and credits expire by this clock. */
 export const inTime = <A, E, R>(
   work: (time: {
     readonly now: Effect.Effect<number>

@@ -1,4 +1,4 @@
-/** Accounts that one server decides in its memory, and the servers and commands that compete for them. */
+/** Leases: accounts that one server decides in its memory, while other servers and commands compete for them. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { type LedgerAccess, LedgerUnavailable } from "@larder/serve/ledger"
@@ -6,26 +6,26 @@ import { Clock, Deferred, Effect, Fiber } from "effect"
 import { breakableWire } from "./breakable-wire.ts"
 import { clockAt } from "./histories/world.ts"
 import {
-  admitted,
-  atOnce,
-  balanceOf,
+  admit,
+  catchError,
   client,
   database,
-  entriesOf,
-  failure,
+  eagerLeases,
   hold,
   type Key,
-  keyOf,
   lockAccount,
+  makeKey,
   open,
-  openedAtOnce,
-  until
+  openEager,
+  readBalance,
+  readEntries,
+  waitUntil
 } from "./shared-ledger.ts"
 
-/** The account is leased to the server afterwards. */
-const leased = (ledger: LedgerAccess, key: Key) =>
-  Effect.promise(async () => (await admitted(ledger, key, 1)).release())
-const leaseOf = (url: string) =>
+/** Makes the server take the lease of the account. */
+const takeLease = (ledger: LedgerAccess, key: Key) =>
+  Effect.promise(async () => (await admit(ledger, key, 1)).release())
+const readLease = (url: string) =>
   Effect.flatMap(client(url), (sql) =>
     Effect.map(sql<{ leased_by: string | null }>`select leased_by from ledger.account`, ([row]) => row?.leased_by)
   )
@@ -34,28 +34,28 @@ const leaseOf = (url: string) =>
 const whileLocked = Effect.fnUntraced(function* <A, E, R>(url: string, id: string, work: Effect.Effect<A, E, R>) {
   const release = yield* Deferred.make<void>()
   const locking = yield* lockAccount(url, id, Deferred.await(release))
-  const done = yield* work
+  const result = yield* work
   yield* Deferred.succeed(release, undefined)
   yield* Fiber.join(locking)
-  return done
+  return result
 })
 
 describe("an account that a server has leased", () => {
-  it.live("is decided without the database, and charged in it", () =>
+  it.live("is decided without the database, and charged in the database", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const ledger = yield* openedAtOnce(url)
-      const key = yield* keyOf(ledger, 300)
-      yield* leased(ledger, key)
+      const ledger = yield* openEager(url)
+      const key = yield* makeKey(ledger, 300)
+      yield* takeLease(ledger, key)
       const holds = yield* whileLocked(
         url,
         key.account_id,
-        Effect.promise(() => Promise.all([0, 1, 2].map(() => admitted(ledger, key, 100))))
+        Effect.promise(() => Promise.all([0, 1, 2].map(() => admit(ledger, key, 100))))
       )
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "monthly_spend_cap_reached")
       yield* Effect.promise(() => Promise.all(holds.map((held, call) => held.commit(`req_${call}`))))
-      assert.strictEqual((yield* entriesOf(ledger, key)).length, 4)
-      assert.strictEqual(yield* balanceOf(ledger, key), 4_700)
+      assert.strictEqual((yield* readEntries(ledger, key)).length, 4)
+      assert.strictEqual(yield* readBalance(ledger, key), 4_700)
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
     }).pipe(Effect.scoped)
   )
@@ -63,49 +63,49 @@ describe("an account that a server has leased", () => {
   it.live("moves to another server that requests it, with all its holds, and to the one that keeps calling", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [here, there] = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
-      const key = yield* keyOf(here)
-      yield* leased(here, key)
-      const first = yield* leaseOf(url)
+      const [here, there] = yield* Effect.all([openEager(url), openEager(url)])
+      const key = yield* makeKey(here)
+      yield* takeLease(here, key)
+      const first = yield* readLease(url)
       assert.isNotNull(first)
-      const held = yield* Effect.promise(() => admitted(here, key, 4_950))
+      const held = yield* Effect.promise(() => admit(here, key, 4_950))
       assert.strictEqual(yield* Effect.promise(() => hold(there, key, 100)), "insufficient_balance")
-      assert.isNull(yield* leaseOf(url))
+      assert.isNull(yield* readLease(url))
       yield* Effect.promise(() => held.commit("req_here"))
-      yield* Effect.promise(async () => (await admitted(there, key, 50)).commit("req_there"))
-      yield* Effect.promise(() => sleep(atOnce.sharedFor))
+      yield* Effect.promise(async () => (await admit(there, key, 50)).commit("req_there"))
+      yield* Effect.promise(() => sleep(eagerLeases.sharedFor))
       for (const _ of [1, 2]) yield* Effect.promise(() => hold(there, key, 1))
-      assert.notInclude([null, undefined, first], yield* leaseOf(url))
+      assert.notInclude([null, undefined, first], yield* readLease(url))
       assert.deepStrictEqual((yield* here.administration.verify({})).problems, [])
     }).pipe(Effect.scoped)
   )
 
-  it.live("is given back within two seconds when no notification of the request arrives", () =>
+  it.live("is returned within two seconds when no notification of the request arrives", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [here, there] = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
-      const key = yield* keyOf(here)
-      yield* leased(here, key)
+      const [here, there] = yield* Effect.all([openEager(url), openEager(url)])
+      const key = yield* makeKey(here)
+      yield* takeLease(here, key)
       const sql = yield* client(url)
       yield* sql`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and query ilike 'listen%'`
-      const begun = performance.now()
-      yield* Effect.promise(async () => (await admitted(there, key, 5_000)).commit("req_1"))
-      assert.isBelow(performance.now() - begun, 2_500)
+      const startedAt = performance.now()
+      yield* Effect.promise(async () => (await admit(there, key, 5_000)).commit("req_1"))
+      assert.isBelow(performance.now() - startedAt, 2_500)
       assert.strictEqual(yield* Effect.promise(() => hold(here, key, 1)), "insufficient_balance")
     }).pipe(Effect.scoped)
   )
 
-  it.live("is changed by operators for the very next call", () =>
+  it.live("has a change by an operator applied from the next call on", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [ledger, { administration }] = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
-      const key = yield* keyOf(ledger)
+      const [ledger, { administration }] = yield* Effect.all([openEager(url), openEager(url)])
+      const key = yield* makeKey(ledger)
       const { account_id, id: key_id } = key
       const next = (credits: number) => Effect.promise(() => hold(ledger, key, credits))
-      yield* leased(ledger, key)
+      yield* takeLease(ledger, key)
       yield* administration.creditAccount({ account_id, credits: 1_000, note: "more" })
-      const all = yield* Effect.promise(() => admitted(ledger, key, 6_000))
+      const all = yield* Effect.promise(() => admit(ledger, key, 6_000))
       yield* administration.editKey({ key_id, budget_credits: 6_000 })
       const view = yield* Effect.promise(() => ledger.authenticate(key.key, Date.now()))
       assert.isFalse(yield* Effect.promise(async () => view !== undefined && ledger.isCurrent(view, Date.now())))
@@ -120,30 +120,32 @@ describe("an account that a server has leased", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is free when its server has been silent for five seconds, and what that server held costs nothing", () =>
-    Effect.gen(function* () {
-      const url = yield* database
-      const wire = yield* Effect.acquireRelease(
-        Effect.promise(() => breakableWire(url)),
-        ({ close }) => Effect.promise(close)
-      )
-      const [silent, next] = yield* Effect.all([openedAtOnce(wire.url), openedAtOnce(url)])
-      const key = yield* keyOf(next)
-      yield* leased(silent, key)
-      const held = yield* Effect.promise(() => admitted(silent, key, 5_000))
-      wire.cut()
-      const begun = performance.now()
-      yield* Effect.promise(async () => (await admitted(next, key, 5_000)).commit("req_next"))
-      assert.isBelow(performance.now() - begun, 8_000)
-      assert.instanceOf(yield* Effect.promise(() => failure(held.commit("req_silent"))), LedgerUnavailable)
-      wire.mend()
-      yield* Effect.promise(() => until(silent.writable))
-      assert.strictEqual(yield* Effect.promise(() => hold(silent, key, 1)), "insufficient_balance")
-      assert.deepStrictEqual(
-        (yield* entriesOf(next, key)).map(({ request_id }) => request_id),
-        [null, "req_next"]
-      )
-    }).pipe(Effect.scoped)
+  it.live(
+    "is free once its server has been silent for five seconds, and the holds of that server are not charged",
+    () =>
+      Effect.gen(function* () {
+        const url = yield* database
+        const wire = yield* Effect.acquireRelease(
+          Effect.promise(() => breakableWire(url)),
+          ({ close }) => Effect.promise(close)
+        )
+        const [silent, next] = yield* Effect.all([openEager(wire.url), openEager(url)])
+        const key = yield* makeKey(next)
+        yield* takeLease(silent, key)
+        const held = yield* Effect.promise(() => admit(silent, key, 5_000))
+        wire.cut()
+        const startedAt = performance.now()
+        yield* Effect.promise(async () => (await admit(next, key, 5_000)).commit("req_next"))
+        assert.isBelow(performance.now() - startedAt, 8_000)
+        assert.instanceOf(yield* Effect.promise(() => catchError(held.commit("req_silent"))), LedgerUnavailable)
+        wire.repair()
+        yield* Effect.promise(() => waitUntil(silent.writable))
+        assert.strictEqual(yield* Effect.promise(() => hold(silent, key, 1)), "insufficient_balance")
+        assert.deepStrictEqual(
+          (yield* readEntries(next, key)).map(({ request_id }) => request_id),
+          [null, "req_next"]
+        )
+      }).pipe(Effect.scoped)
   )
 
   it.live("is not decided from the memory of a suspended machine, whose monotonic clock stood still", () =>
@@ -151,28 +153,28 @@ describe("an account that a server has leased", () => {
       const url = yield* database
       let suspendedFor = 0
       const clock = clockAt(() => Date.now() + suspendedFor)
-      const suspended = yield* Effect.provideService(openedAtOnce(url), Clock.Clock, clock)
-      const next = yield* openedAtOnce(url)
-      const key = yield* keyOf(next)
-      yield* leased(suspended, key)
+      const suspended = yield* Effect.provideService(openEager(url), Clock.Clock, clock)
+      const next = yield* openEager(url)
+      const key = yield* makeKey(next)
+      yield* takeLease(suspended, key)
       const sql = yield* client(url)
       yield* sql`delete from ledger.server where id = (select leased_by from ledger.account)` // it was silent
-      yield* Effect.promise(async () => (await admitted(next, key, 5_000)).commit("req_next"))
+      yield* Effect.promise(async () => (await admit(next, key, 5_000)).commit("req_next"))
       suspendedFor = 6_000
-      assert.instanceOf(yield* Effect.promise(() => failure(hold(suspended, key, 100))), LedgerUnavailable)
-      yield* Effect.promise(() => until(suspended.writable))
+      assert.instanceOf(yield* Effect.promise(() => catchError(hold(suspended, key, 100))), LedgerUnavailable)
+      yield* Effect.promise(() => waitUntil(suspended.writable))
       assert.strictEqual(yield* Effect.promise(() => hold(suspended, key, 100)), "insufficient_balance")
     }).pipe(Effect.scoped)
   )
 
-  it.live("is not taken while another server holds something of the account", () =>
+  it.live("is not leased while another server holds credits of it", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [here, there] = yield* Effect.all([open(url), openedAtOnce(url)])
-      const key = yield* keyOf(here)
-      const held = yield* Effect.promise(() => admitted(here, key, 100))
-      for (const _ of [1, 2, 3]) yield* leased(there, key)
-      assert.isNull(yield* leaseOf(url))
+      const [here, there] = yield* Effect.all([open(url), openEager(url)])
+      const key = yield* makeKey(here)
+      const held = yield* Effect.promise(() => admit(here, key, 100))
+      for (const _ of [1, 2, 3]) yield* takeLease(there, key)
+      assert.isNull(yield* readLease(url))
       yield* Effect.promise(() => held.commit("req_1"))
     }).pipe(Effect.scoped)
   )
@@ -181,27 +183,27 @@ describe("an account that a server has leased", () => {
 describe("a database that has lost what a server wrote", () => {
   const losses = {
     "a decision": "update ledger.server set groups = groups - 1",
-    "an entry": `with gone as (delete from ledger.entry where position > 1),
-      gone_too as (delete from ledger.spent_in_month), usage as (delete from ledger.usage_of_day),
+    "an entry": `with deleted as (delete from ledger.entry where position > 1),
+      deleted_too as (delete from ledger.spent_in_month), usage as (delete from ledger.usage_of_day),
       more as (delete from ledger.usage_of_month), all_usage as (delete from ledger.usage_of_endpoint)
       update ledger.account set position = 1, balance = 5000, hash = entry.hash from ledger.entry where entry.position = 1`
   }
   it.live.each(Object.entries(losses))("makes it rejoin, without a charge: %s", ([, loss]) =>
     Effect.gen(function* () {
       const url = yield* database
-      const ledger = yield* openedAtOnce(url)
-      const key = yield* keyOf(ledger)
-      yield* Effect.promise(async () => (await admitted(ledger, key, 100)).commit("req_1"))
-      const before = (yield* entriesOf(ledger, key)).length
-      const held = yield* Effect.promise(() => admitted(ledger, key, 100))
+      const ledger = yield* openEager(url)
+      const key = yield* makeKey(ledger)
+      yield* Effect.promise(async () => (await admit(ledger, key, 100)).commit("req_1"))
+      const before = (yield* readEntries(ledger, key)).length
+      const held = yield* Effect.promise(() => admit(ledger, key, 100))
       const sql = yield* client(url)
       yield* sql.unsafe(loss)
-      const left = (yield* entriesOf(ledger, key)).length
-      assert.instanceOf(yield* Effect.promise(() => failure(held.commit("req_2"))), LedgerUnavailable)
-      yield* Effect.promise(() => until(ledger.writable))
-      assert.isAtMost(left, before)
-      assert.strictEqual((yield* entriesOf(ledger, key)).length, left)
-      yield* Effect.promise(async () => (await admitted(ledger, key, 100)).commit("req_3"))
+      const remaining = (yield* readEntries(ledger, key)).length
+      assert.instanceOf(yield* Effect.promise(() => catchError(held.commit("req_2"))), LedgerUnavailable)
+      yield* Effect.promise(() => waitUntil(ledger.writable))
+      assert.isAtMost(remaining, before)
+      assert.strictEqual((yield* readEntries(ledger, key)).length, remaining)
+      yield* Effect.promise(async () => (await admit(ledger, key, 100)).commit("req_3"))
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
     }).pipe(Effect.scoped)
   )

@@ -40,8 +40,8 @@ const migrate = (folder: string, url: string) =>
   )
 
 /**
- * Two accounts, one of which has expiring credits; three keys, one of which is revoked, and one was rotated, expires and
- * has every kind of budget; and up to 300 charges over 75 days.
+ * Two accounts, one with expiring credits; three keys, one revoked, and one that was rotated, expires and has every kind of
+ * budget; and up to 300 charges over 75 days.
  */
 const history = Effect.fnUntraced(function* ({ administration, authenticate, hold }: LedgerAccess) {
   const first = yield* administration.createAccount({ name: "Ännchen & Co" })
@@ -345,19 +345,19 @@ describe("ledger backup (PostgreSQL)", () => {
       yield* history(ledger)
       const file = path.join(folder, "copy.sqlite")
       const backup = yield* Effect.forkChild(ledger.administration.backup({ file }))
-      const seen = new Set<string>()
+      const modes = new Set<string>()
       while (backup.pollUnsafe() === undefined) {
         for (const name of readdirSync(folder)) {
           const mode = statSync(path.join(folder, name), { throwIfNoEntry: false })?.mode ?? 0
-          seen.add(`${name.replace(/(?<=backup-).*/, "…")} ${(mode & 0o077).toString(8)}`)
+          modes.add(`${name.replace(/(?<=backup-).*/, "…")} ${(mode & 0o077).toString(8)}`)
         }
         yield* Effect.sleep("1 millis")
       }
       const { entries } = yield* Fiber.join(backup)
       assert.isAbove(entries, 200)
-      assert.include([...seen], "larder-backup-… 0")
+      assert.include([...modes], "larder-backup-… 0")
       assert.deepStrictEqual(
-        [...seen].filter((name) => !name.endsWith(" 0")),
+        [...modes].filter((name) => !name.endsWith(" 0")),
         []
       )
       assert.deepStrictEqual(readdirSync(folder), ["copy.sqlite"])

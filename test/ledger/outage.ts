@@ -1,4 +1,4 @@
-/** Two servers under load, something that happens to the database they share, and what it comes to when all is well again. */
+/** Two servers under load, an outage of the database that they share, and a check of the ledger once they are ready again. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
@@ -19,29 +19,29 @@ export const readiness = (servers: ReadonlyArray<Server>): Promise<ReadonlyArray
     })
   )
 
-/** Calls go on before, while and after it happens; some must be answered with 503, and nobody is charged for those. */
-export const through = (
+/** Calls continue before, during and after the outage. Some must fail with 503, and those are not charged. */
+export const runThrough = (
   name: string,
   url: string,
-  happen: (its: History, servers: ReadonlyArray<Server>) => Promise<void>
+  causeOutage: (context: History, servers: ReadonlyArray<Server>) => Promise<void>
 ): Promise<unknown> =>
-  history(name, { LARDER_LEDGER_URL: url }, async (its) => {
-    const { books, call, diary, start } = its
+  history(name, { LARDER_LEDGER_URL: url }, async (context) => {
+    const { checks, call, observations, start } = context
     const servers = [await start(), await start()]
     const callers = servers.map(call)
-    await Promise.all(callers.map(({ underWay }) => underWay))
-    diary.outage(true)
-    await happen(its, servers)
-    while ((await readiness(servers)).some((answer) => answer !== ready)) await sleep(20)
-    const before = diary.paid.size
-    while (diary.paid.size === before) await sleep(20)
+    await Promise.all(callers.map(({ allStarted }) => allStarted))
+    observations.outage(true)
+    await causeOutage(context, servers)
+    while ((await readiness(servers)).some((state) => state !== ready)) await sleep(20)
+    const before = observations.paid.size
+    while (observations.paid.size === before) await sleep(20)
     await Promise.all(callers.map(({ end }) => end()))
-    await books.check()
-    expect(diary.unavailable.length).toBeGreaterThan(0)
+    await checks.run()
+    expect(observations.unavailable.length).toBeGreaterThan(0)
   })
 
-/** A session of one's own in the database, with one connection. */
-export const connected = <A, E>(url: string, use: (sql: PgClient.PgClient) => Effect.Effect<A, E>): Promise<A> =>
+/** Runs work in a separate session of the database, with one connection. */
+export const withConnection = <A, E>(url: string, use: (sql: PgClient.PgClient) => Effect.Effect<A, E>): Promise<A> =>
   PgClient.makeClient({ url: Redacted.make(url) }).pipe(
     Effect.flatMap(use),
     Effect.scoped,

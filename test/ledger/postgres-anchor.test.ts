@@ -1,4 +1,4 @@
-/** The anchor of a ledger in PostgreSQL, which several servers write, and the backup that is held to it. */
+/** The anchor of a ledger in PostgreSQL, which several servers write, and backups that are compared with it. */
 import { mkdirSync } from "node:fs"
 import path from "node:path"
 import type { PgClient } from "@effect/sql-pg"
@@ -16,20 +16,20 @@ import {
 import { Effect, Fiber, Logger, Option, Redacted } from "effect"
 import { temporaryFolder, withDatabase } from "../support/serve/sample-ledger.ts"
 import { breakableWire } from "./breakable-wire.ts"
-import { admitted, database, folder, keyOf, open } from "./shared-ledger.ts"
+import { admit, database, folder, makeKey, open } from "./shared-ledger.ts"
 
-const anchorIn = (folder: string, name = "anchor.json"): AnchorPlace =>
+const makeAnchorPlace = (folder: string, name = "anchor.json"): AnchorPlace =>
   anchorPlace(Redacted.make(path.join(folder, name)))
-const kept = (place: AnchorPlace) => Effect.map(place.read, Option.getOrThrow)
+const readAnchor = (place: AnchorPlace) => Effect.map(place.read, Option.getOrThrow)
 
-/** A server's connections, which keep its anchor until the scope ends. */
-const anchoring = Effect.fnUntraced(function* (url: string, place: AnchorPlace) {
+/** Connects like a server, and maintains the anchor until the scope ends. */
+const connectWithAnchor = Effect.fnUntraced(function* (url: string, place: AnchorPlace) {
   const sql = yield* connect(Redacted.make(url))
   yield* keepDatabaseAnchor(sql, Option.some(place), Effect.void)
   return sql
 })
 
-const untilAnchored = Effect.fnUntraced(function* (place: AnchorPlace, isEnough: (anchor: Anchor) => boolean) {
+const waitUntilAnchored = Effect.fnUntraced(function* (place: AnchorPlace, isEnough: (anchor: Anchor) => boolean) {
   for (;;) {
     const anchor = Option.getOrUndefined(yield* place.read)
     if (anchor !== undefined && isEnough(anchor)) return anchor
@@ -45,18 +45,18 @@ const pay = (sql: PgClient.PgClient, id: string, problem: string | null = null) 
   )
 
 describe("the anchor of a ledger in PostgreSQL", () => {
-  it.live("is the same for two servers that write at once, however late a payment commits that began before", () =>
+  it.live("is the same for two servers that write concurrently, however late an earlier transaction commits", () =>
     Effect.gen(function* () {
       const url = yield* database
       const made = yield* temporaryFolder
-      const places = [anchorIn(made, "here.json"), anchorIn(made, "there.json")]
+      const places = [makeAnchorPlace(made, "here.json"), makeAnchorPlace(made, "there.json")]
       const ledgers = yield* Effect.all([open(url), open(url)])
       const [observer] = yield* Effect.all([connect(Redacted.make(url))])
       yield* createConsoleTables(observer)
-      const keys = yield* Effect.all(ledgers.map((ledger) => keyOf(ledger)))
+      const keys = yield* Effect.all(ledgers.map((ledger) => makeKey(ledger)))
       yield* Effect.scoped(
         Effect.gen(function* () {
-          yield* Effect.forEach(places, (place) => anchoring(url, place))
+          yield* Effect.forEach(places, (place) => connectWithAnchor(url, place))
           const late = yield* Effect.andThen(pay(observer, "pay_late"), Effect.sleep("1200 millis")).pipe(
             observer.withTransaction,
             Effect.forkChild
@@ -69,16 +69,16 @@ describe("the anchor of a ledger in PostgreSQL", () => {
                 const ledger = ledgers[call % 2]
                 const key = keys[call % 3 === 0 ? 0 : 1]
                 if (ledger === undefined || key === undefined) throw new Error("there are two")
-                await (await admitted(ledger, key, 10)).commit(`req_${call}`)
+                await (await admit(ledger, key, 10)).commit(`req_${call}`)
               })
             )
           )
           yield* pay(observer, "pay_early")
           yield* Fiber.join(late)
-          yield* Effect.forEach(places, (place) => untilAnchored(place, ({ entries }) => entries === 202))
+          yield* Effect.forEach(places, (place) => waitUntilAnchored(place, ({ entries }) => entries === 202))
         })
       )
-      const [here, there] = yield* Effect.forEach(places, kept)
+      const [here, there] = yield* Effect.forEach(places, readAnchor)
       if (here === undefined) throw new Error("no anchor")
       assert.deepStrictEqual({ ...there, at: "" }, { ...here, at: "" })
       assert.deepStrictEqual([here.entries, here.records], [202, 6])
@@ -88,13 +88,13 @@ describe("the anchor of a ledger in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("verifies a backup in a file, whatever the names and reasons", () =>
+  it.live("verifies a backup in a file, even with unusual characters in names and problems", () =>
     Effect.gen(function* () {
       const url = yield* database
       const made = yield* folder
-      const place = anchorIn(made)
+      const place = makeAnchorPlace(made)
       const ledger = yield* open(url)
-      const sql = yield* anchoring(url, place)
+      const sql = yield* connectWithAnchor(url, place)
       yield* createConsoleTables(sql)
       const { administration } = ledger
       const { id: account_id } = yield* administration.createAccount({ name: `Ünï "quoted" \\ 🧀 </script> \u2028` })
@@ -112,7 +112,7 @@ describe("the anchor of a ledger in PostgreSQL", () => {
       yield* sql.unsafe("update console.payment set state = 'failed', settled_at = 'x' where id = 'pay_1'")
       yield* sql.unsafe("delete from console.payment where id = 'pay_2'")
       yield* administration.creditAccount({ account_id, credits: 1, note: "after the records" })
-      const anchor = yield* untilAnchored(place, ({ entries, records }) => entries === 2 && records === 8)
+      const anchor = yield* waitUntilAnchored(place, ({ entries, records }) => entries === 2 && records === 8)
       assert.deepStrictEqual((yield* verifyDatabase(sql, anchor)).problems, [])
 
       mkdirSync(path.join(made, "ledger"), { mode: 0o700 })
@@ -125,27 +125,27 @@ describe("the anchor of a ledger in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  const heard = () => {
+  const collectMessages = () => {
     const messages: Array<string> = []
     const logger = Logger.layer([Logger.make(({ message }) => messages.push(String(message)))])
     return { messages, logger }
   }
 
-  it.live("is older than what was written without a server: the next start says so, and continues from there", () =>
+  it.live("does not cover what was written without a server: the next start logs this, and continues from there", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const place = anchorIn(yield* folder)
+      const place = makeAnchorPlace(yield* folder)
       const ledger = yield* open(url)
-      yield* keyOf(ledger)
-      yield* Effect.scoped(anchoring(url, place))
-      const before = yield* kept(place)
-      yield* keyOf(ledger)
-      const { logger, messages } = heard()
-      yield* Effect.scoped(anchoring(url, { ...place, write: () => Effect.void })).pipe(Effect.provide(logger))
+      yield* makeKey(ledger)
+      yield* Effect.scoped(connectWithAnchor(url, place))
+      const before = yield* readAnchor(place)
+      yield* makeKey(ledger)
+      const { logger, messages } = collectMessages()
+      yield* Effect.scoped(connectWithAnchor(url, { ...place, write: () => Effect.void })).pipe(Effect.provide(logger))
       assert.match(messages.join("\n"), /1 entries and 2 records of .* are younger than the anchor of/)
-      // the chain was followed meanwhile, and goes through the older anchor all the same
-      yield* Effect.scoped(anchoring(url, place))
-      const { entries, records } = yield* kept(place)
+      // the chain was followed meanwhile, and still passes through the older anchor
+      yield* Effect.scoped(connectWithAnchor(url, place))
+      const { entries, records } = yield* readAnchor(place)
       assert.deepStrictEqual([entries - before.entries, records - before.records], [1, 2])
     }).pipe(Effect.scoped)
   )
@@ -153,19 +153,19 @@ describe("the anchor of a ledger in PostgreSQL", () => {
   it.live("is never replaced once the database has lost its end under a running server, which warns once", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const place = anchorIn(yield* folder)
+      const place = makeAnchorPlace(yield* folder)
       const ledger = yield* open(url)
-      const { account_id } = yield* keyOf(ledger)
-      const { logger, messages } = heard()
+      const { account_id } = yield* makeKey(ledger)
+      const { logger, messages } = collectMessages()
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const sql = yield* anchoring(url, place)
-          const anchor = yield* untilAnchored(place, ({ records }) => records === 2)
+          const sql = yield* connectWithAnchor(url, place)
+          const anchor = yield* waitUntilAnchored(place, ({ records }) => records === 2)
           yield* sql.unsafe("delete from ledger.record where kind = 'api_key'")
           yield* sql.unsafe("update ledger.head set records = 1, sequence = sequence - 1, hash = ''")
           yield* ledger.administration.creditAccount({ account_id, credits: 1, note: "afterwards" })
           yield* Effect.sleep("2500 millis")
-          assert.deepStrictEqual(yield* kept(place), anchor)
+          assert.deepStrictEqual(yield* readAnchor(place), anchor)
         })
       ).pipe(Effect.provide(logger))
       const warnings = messages.filter((message) =>
@@ -182,19 +182,19 @@ describe("the anchor of a ledger in PostgreSQL", () => {
         Effect.promise(() => breakableWire(url)),
         ({ close }) => Effect.promise(close)
       )
-      const place = anchorIn(yield* folder)
+      const place = makeAnchorPlace(yield* folder)
       const ledger = yield* open(url)
-      yield* keyOf(ledger)
-      const { logger, messages } = heard()
+      yield* makeKey(ledger)
+      const { logger, messages } = collectMessages()
       yield* Effect.scoped(
         Effect.gen(function* () {
-          yield* anchoring(wire.url, place)
-          yield* untilAnchored(place, ({ entries }) => entries === 1)
+          yield* connectWithAnchor(wire.url, place)
+          yield* waitUntilAnchored(place, ({ entries }) => entries === 1)
           wire.cut()
-          yield* keyOf(ledger)
+          yield* makeKey(ledger)
           yield* Effect.sleep("3 seconds")
-          wire.mend()
-          yield* untilAnchored(place, ({ entries }) => entries === 2)
+          wire.repair()
+          yield* waitUntilAnchored(place, ({ entries }) => entries === 2)
         })
       ).pipe(Effect.provide(logger))
       const warnings = messages.filter((message) => message.includes("new entries are not anchored"))

@@ -1,4 +1,4 @@
-/** What is in the database of a ledger: that it adds up, and that it shows when it does not. */
+/** The entries in the database: they add up, and a verification or a start detects it if they do not. */
 import { assert, describe, it } from "@effect/vitest"
 import {
   bookWhileFree,
@@ -10,22 +10,22 @@ import {
   plainEntry
 } from "@larder/serve/ledger"
 import { Effect, Redacted } from "effect"
-import { admitted, client, database, endpoint, entriesOf, hold, keyOf, open, refundCharge } from "./shared-ledger.ts"
+import { admit, client, database, endpoint, hold, makeKey, open, readEntries, refundCharge } from "./shared-ledger.ts"
 
 describe("the entries in the database", () => {
-  it.live("form the same hash chain as in the embedded ledger, also with unusual characters in a note", () =>
+  it.live("form the same hash chain as in the embedded ledger, even with unusual characters in a note", () =>
     Effect.gen(function* () {
       const ledger = yield* open(yield* database)
-      const key = yield* keyOf(ledger)
+      const key = yield* makeKey(ledger)
       const notes = ["sorry", "ünïcödé 🧀", "a | b", "'; drop table ledger.entry --", "\\n"]
       for (const note of notes) {
         yield* ledger.administration.creditAccount({ account_id: key.account_id, credits: 1, note })
       }
       yield* Effect.promise(async () => {
-        const holds = await Promise.all(Array.from({ length: 40 }, () => admitted(ledger, key, 100)))
+        const holds = await Promise.all(Array.from({ length: 40 }, () => admit(ledger, key, 100)))
         await Promise.all(holds.map((held, call) => held.commit(`req_${call}`)))
       })
-      const entries = yield* entriesOf(ledger, key)
+      const entries = yield* readEntries(ledger, key)
       let head: ChainHead = emptyHead
       for (const entry of entries) {
         assert.isUndefined(findBreak(head, entry))
@@ -37,7 +37,7 @@ describe("the entries in the database", () => {
   )
 
   const damages = {
-    "an amount": ["update ledger.entry set credits = credits - 1 where position = 3", /entry 3 .* the balance is/],
+    "an amount": ["update ledger.entry set credits = credits - 1 where position = 3", /entry 3 .* has a balance of/],
     "a request id": [
       "update ledger.entry set request_id = 'other' where position = 3",
       /entry 3 of account acct_\w+ is not what was written/
@@ -79,11 +79,11 @@ describe("the entries in the database", () => {
     ],
     "a balance": [
       "update ledger.account set balance = 5000",
-      /all balances come to 5000 credits, and all entries to 4700/
+      /all balances add up to 5000 credits, but all entries to 4700/
     ],
     "money that went out": [
       "update ledger.account set money_out = 7",
-      /account acct_\w+ says that 7 credits went out with money, and its entries say 0/
+      /account acct_\w+ has 7 credits of money that went out, but its entries add up to 0/
     ],
     "a balance after an entry": [
       "update ledger.entry set balance = -1 where position = 3",
@@ -100,28 +100,30 @@ describe("the entries in the database", () => {
       /a call of key key_\w+ holds credits of account acct_other, which is not its account/
     ]
   } as const
-  it.live.each(Object.entries(damages))("are verified as a whole, which finds a change of %s", ([, [damage, found]]) =>
-    Effect.gen(function* () {
-      const url = yield* database
-      const ledger = yield* open(url)
-      const key = yield* keyOf(ledger)
-      yield* Effect.promise(async () => {
-        for (const id of ["a", "b", "c"]) await (await admitted(ledger, key, 100)).commit(`req_${id}`)
-      })
-      const sql = yield* client(url)
-      for (const statement of damage.split(";")) yield* sql.unsafe(statement)
-      const { problems } = yield* ledger.administration.verify({})
-      assert.match(problems.join("\n"), found)
-    }).pipe(Effect.scoped)
+  it.live.each(Object.entries(damages))(
+    "are verified completely, which detects a change of %s",
+    ([, [damage, found]]) =>
+      Effect.gen(function* () {
+        const url = yield* database
+        const ledger = yield* open(url)
+        const key = yield* makeKey(ledger)
+        yield* Effect.promise(async () => {
+          for (const id of ["a", "b", "c"]) await (await admit(ledger, key, 100)).commit(`req_${id}`)
+        })
+        const sql = yield* client(url)
+        for (const statement of damage.split(";")) yield* sql.unsafe(statement)
+        const { problems } = yield* ledger.administration.verify({})
+        assert.match(problems.join("\n"), found)
+      }).pipe(Effect.scoped)
   )
 
   it.live("count a refunded call as neither spent nor used, in its own month and on its own day", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)
-      const key = yield* keyOf(ledger, 200)
+      const key = yield* makeKey(ledger, 200)
       for (const id of ["req_1", "req_2"]) {
-        yield* Effect.promise(async () => (await admitted(ledger, key, 100)).commit(id))
+        yield* Effect.promise(async () => (await admit(ledger, key, 100)).commit(id))
       }
       yield* refundCharge(url, "req_1")
       const { account_id } = key
@@ -130,18 +132,18 @@ describe("the entries in the database", () => {
         { day: "2026-10-31", key_id: key.id, endpoint, calls: 1, credits: 100 }
       ])
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
-      yield* Effect.promise(async () => (await admitted(ledger, key, 100)).commit("req_3"))
+      yield* Effect.promise(async () => (await admit(ledger, key, 100)).commit("req_3"))
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "monthly_spend_cap_reached")
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
-      yield* open(url) // finds nothing wrong, either
+      yield* open(url) // finds no problem either
     }).pipe(Effect.scoped)
   )
 
-  it.live("let only money that goes out bring a balance below 0", () =>
+  it.live("allow only money that goes out to make a balance negative", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)
-      const { account_id } = yield* keyOf(ledger)
+      const { account_id } = yield* makeKey(ledger)
       const sql = yield* client(url)
       const connected = yield* connect(Redacted.make(url))
       const book = (type: Entry["type"], credits: number) => {
@@ -172,30 +174,30 @@ describe("the entries in the database", () => {
 
   const now = Date.now()
   const damagesAtStart = {
-    "an entry that was changed": [
+    "a changed entry": [
       "update ledger.entry set note = 'x' where position = 3",
-      /entry 3 of account acct_\w+ is not what was written: its hash is another one/
+      /entry 3 of account acct_\w+ is not what was written: its hash does not match/
     ],
-    "an entry that is gone": [
+    "a missing entry": [
       "delete from ledger.entry where position = 3",
       /entry 4 of account acct_\w+ follows its entry 2, so entries are missing/
     ],
-    "a first entry that is gone": [
+    "a missing first entry": [
       "delete from ledger.entry where position = 1",
       /entry 2 of account acct_\w+ follows its entry 0, so entries are missing/
     ],
-    "other spending this month": [
+    "wrong spending this month": [
       "update ledger.spent_in_month set credits = credits - 1",
-      /key key_\w+ has spent 299 credits this month, and its days come to 300/
+      /key key_\w+ has spent 299 credits this month, but its days add up to 300/
     ]
   } as const
   it.live.each(Object.entries(damagesAtStart))("prevent a start when they are damaged: %s", ([, [damage, found]]) =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)
-      const key = yield* keyOf(ledger)
+      const key = yield* makeKey(ledger)
       for (const id of ["a", "b", "c"]) {
-        yield* Effect.promise(async () => (await admitted(ledger, key, 100, now)).commit(`req_${id}`))
+        yield* Effect.promise(async () => (await admit(ledger, key, 100, now)).commit(`req_${id}`))
       }
       yield* Effect.scoped(open(url))
       const sql = yield* client(url)
@@ -210,7 +212,7 @@ describe("the entries in the database", () => {
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)
-      const key = yield* keyOf(ledger)
+      const key = yield* makeKey(ledger)
       const sql = yield* client(url)
       const drafts = Array.from({ length: 1_100 }, (_, index) => ({
         ...plainEntry,
@@ -232,7 +234,7 @@ describe("the entries in the database", () => {
   it.live("prevent a start when they do not add up to the balance of their account", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const key = yield* Effect.scoped(Effect.flatMap(open(url), keyOf))
+      const key = yield* Effect.scoped(Effect.flatMap(open(url), makeKey))
       const sql = yield* client(url)
       yield* sql`update ledger.account set balance = 6000`
       const error = yield* Effect.flip(open(url))

@@ -1,4 +1,4 @@
-/** The ledger in PostgreSQL, seen from inside one process: two of them share a database here as two servers do. */
+/** The ledger in PostgreSQL: ledgers of this process share a database, as servers do. */
 import { mkdtempSync } from "node:fs"
 import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -8,21 +8,21 @@ import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
 import { breakableWire } from "./breakable-wire.ts"
 import {
-  admitted,
-  balanceOf,
+  admit,
   client,
   database,
-  doubts,
   endpoint,
-  entriesOf,
   hold,
+  inDoubtFolder,
   type Key,
-  keyOf,
   lockAccount,
+  makeKey,
   november,
   october,
   open,
-  until
+  readBalance,
+  readEntries,
+  waitUntil
 } from "./shared-ledger.ts"
 
 describe("servers that share a ledger", () => {
@@ -34,26 +34,26 @@ describe("servers that share a ledger", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("see the holds of another one, and when they are released", () =>
+  it.live("respect the holds of another server until they are released", () =>
     Effect.gen(function* () {
       const url = yield* database
       const [here, there] = yield* Effect.all([open(url), open(url)])
-      const key = yield* keyOf(here)
-      const held = yield* Effect.promise(() => admitted(here, key, 4_950))
+      const key = yield* makeKey(here)
+      const held = yield* Effect.promise(() => admit(here, key, 4_950))
       assert.strictEqual(yield* Effect.promise(() => hold(there, key, 100)), "insufficient_balance")
       held.release()
-      yield* Effect.promise(() => here.authenticate("svc_data_nobody", Date.now())) // goes with the release, or after it
-      const second = yield* Effect.promise(() => admitted(there, key, 5_000))
+      yield* Effect.promise(() => here.authenticate("svc_data_nobody", Date.now())) // takes part in the group of the release, or in a later one
+      const second = yield* Effect.promise(() => admit(there, key, 5_000))
       yield* Effect.promise(() => second.commit("req_1"))
       assert.strictEqual(yield* Effect.promise(() => hold(here, key, 10)), "insufficient_balance")
-      assert.strictEqual(yield* balanceOf(here, key), 0)
+      assert.strictEqual(yield* readBalance(here, key), 0)
     }).pipe(Effect.scoped)
   )
 
-  it.live("decide a group call by call: a small call passes after a large one was refused", () =>
+  it.live("decide a group call by call: a small call is admitted after a large one was refused", () =>
     Effect.gen(function* () {
       const ledger = yield* open(yield* database)
-      const key = yield* keyOf(ledger, 150)
+      const key = yield* makeKey(ledger, 150)
       const view = yield* Effect.promise(() => ledger.authenticate(key.key, Date.now()))
       if (view === undefined) throw new Error("unknown key")
       const outcomes = yield* Effect.promise(() =>
@@ -74,13 +74,13 @@ describe("servers that share a ledger", () => {
   it.live("count a hold towards the month of its admission", () =>
     Effect.gen(function* () {
       const ledger = yield* open(yield* database)
-      const key = yield* keyOf(ledger, 100)
-      const before = yield* Effect.promise(() => admitted(ledger, key, 100, october))
-      const after = yield* Effect.promise(() => admitted(ledger, key, 100, november))
+      const key = yield* makeKey(ledger, 100)
+      const before = yield* Effect.promise(() => admit(ledger, key, 100, october))
+      const after = yield* Effect.promise(() => admit(ledger, key, 100, november))
       yield* Effect.promise(() => Promise.all([after.commit("req_n"), before.commit("req_o")]))
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 10, october)), "monthly_spend_cap_reached")
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 10, november)), "monthly_spend_cap_reached")
-      const charges = (yield* entriesOf(ledger, key)).slice(1)
+      const charges = (yield* readEntries(ledger, key)).slice(1)
       assert.deepStrictEqual(charges.map(({ occurred_at, request_id }) => [request_id, occurred_at]).toSorted(), [
         ["req_n", "2026-11-01T00:00:00.000Z"],
         ["req_o", "2026-10-31T23:59:59.999Z"]
@@ -88,18 +88,18 @@ describe("servers that share a ledger", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("free what a dead server held", () =>
+  it.live("release the holds of a dead server", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)
-      const key = yield* keyOf(ledger)
+      const key = yield* makeKey(ledger)
       const sql = yield* client(url)
       yield* sql`insert into ledger.server values ('dead', clock_timestamp() - interval '4 seconds')`
       yield* sql`insert into ledger.holding values (${key.account_id}, ${key.id}, 20000, 0, 'dead', 5000, 0)`
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 10)), "insufficient_balance")
       yield* sql`update ledger.server set seen_at = seen_at - interval '2 seconds' where id = 'dead'`
       const other = yield* open(url)
-      yield* Effect.promise(async () => (await admitted(other, key, 5_000)).release())
+      yield* Effect.promise(async () => (await admit(other, key, 5_000)).release())
     }).pipe(Effect.scoped)
   )
 
@@ -107,16 +107,16 @@ describe("servers that share a ledger", () => {
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)
-      const key = yield* keyOf(ledger)
-      const held = yield* Effect.promise(() => admitted(ledger, key, 100))
+      const key = yield* makeKey(ledger)
+      const held = yield* Effect.promise(() => admit(ledger, key, 100))
       const sql = yield* client(url)
       yield* sql`delete from ledger.server`
       const error = yield* Effect.flip(Effect.tryPromise({ try: () => held.commit("req_1"), catch: (cause) => cause }))
       assert.instanceOf(error, LedgerUnavailable)
-      yield* Effect.promise(() => until(ledger.writable))
-      yield* Effect.promise(async () => (await admitted(ledger, key, 5_000)).commit("req_2"))
+      yield* Effect.promise(() => waitUntil(ledger.writable))
+      yield* Effect.promise(async () => (await admit(ledger, key, 5_000)).commit("req_2"))
       assert.deepStrictEqual(
-        (yield* entriesOf(ledger, key)).map(({ request_id }) => request_id),
+        (yield* readEntries(ledger, key)).map(({ request_id }) => request_id),
         [null, "req_2"]
       )
     }).pipe(Effect.scoped)
@@ -126,18 +126,18 @@ describe("servers that share a ledger", () => {
     Effect.gen(function* () {
       const url = yield* database
       const staying = yield* open(url)
-      const key = yield* keyOf(staying)
+      const key = yield* makeKey(staying)
       const scope = yield* Scope.make()
       const leaving = yield* Scope.provide(open(url), scope)
-      yield* Effect.promise(() => admitted(leaving, key, 5_000))
+      yield* Effect.promise(() => admit(leaving, key, 5_000))
       yield* Scope.close(scope, Exit.void)
-      yield* Effect.promise(() => admitted(staying, key, 5_000))
+      yield* Effect.promise(() => admit(staying, key, 5_000))
     }).pipe(Effect.scoped)
   )
 })
 
 describe("a lock of another session in the database", () => {
-  /** Holds it until the returned effect lets it go. */
+  /** Holds the lock until the returned effect runs. */
   const lock = Effect.fnUntraced(function* (url: string, statement: string, params: ReadonlyArray<string> = []) {
     const sql = yield* client(url)
     const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
@@ -152,25 +152,25 @@ describe("a lock of another session in the database", () => {
     yield* Deferred.await(locked)
     return Effect.andThen(Deferred.succeed(release, undefined), Fiber.join(locking))
   })
-  /** Calls are refused for five seconds after a lock was met. */
-  const untilServed = (ledger: LedgerAccess, key: Key, credits = 5_000) =>
+  /** Calls are refused for five seconds after a group met the lock. */
+  const waitUntilServed = (ledger: LedgerAccess, key: Key, credits = 5_000) =>
     Effect.promise(async () => {
-      const patient = (): Promise<AdmittedCall> => admitted(ledger, key, credits).catch(() => sleep(50).then(patient))
-      ;(await patient()).release()
+      const retry = (): Promise<AdmittedCall> => admit(ledger, key, credits).catch(() => sleep(50).then(retry))
+      ;(await retry()).release()
     })
 
-  it.live("has calls of its account rejected without a charge, which is served again when it is free", () =>
+  it.live("makes calls of its account fail without a charge, until it is released", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)
-      const [stuck, other] = yield* Effect.all([keyOf(ledger), keyOf(ledger)])
-      const before = yield* Effect.promise(() => admitted(ledger, stuck, 100))
+      const [stuck, other] = yield* Effect.all([makeKey(ledger), makeKey(ledger)])
+      const before = yield* Effect.promise(() => admit(ledger, stuck, 100))
       const free = yield* lock(url, "select from ledger.account where id = $1 for update", [stuck.account_id])
       const outcomes = yield* Effect.promise(() =>
         Promise.allSettled([
           before.commit("req_stuck"),
           hold(ledger, stuck, 100),
-          ...Array.from({ length: 5 }, async (_, call) => (await admitted(ledger, other, 100)).commit(`req_${call}`))
+          ...Array.from({ length: 5 }, async (_, call) => (await admit(ledger, other, 100)).commit(`req_${call}`))
         ])
       )
       assert.deepStrictEqual(
@@ -179,49 +179,47 @@ describe("a lock of another session in the database", () => {
       )
       assert.isTrue(ledger.writable())
       yield* free
-      yield* untilServed(ledger, stuck)
-      assert.strictEqual((yield* entriesOf(ledger, stuck)).length, 1)
-      assert.strictEqual((yield* entriesOf(ledger, other)).length, 6)
+      yield* waitUntilServed(ledger, stuck)
+      assert.strictEqual((yield* readEntries(ledger, stuck)).length, 1)
+      assert.strictEqual((yield* readEntries(ledger, other)).length, 6)
     }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "has calls rejected without a charge when it is of all accounts, which are served again when it is free",
-    () =>
-      Effect.gen(function* () {
-        const url = yield* database
-        const ledger = yield* open(url)
-        const keys = yield* Effect.all([keyOf(ledger), keyOf(ledger)])
-        const before = yield* Effect.promise(() => Promise.all(keys.map((key) => admitted(ledger, key, 100))))
-        const free = yield* lock(url, "lock table ledger.account in access exclusive mode")
-        const outcomes = yield* Effect.promise(() =>
-          Promise.allSettled([
-            ...before.map((held, call) => held.commit(`req_${call}`)),
-            ...keys.map((key) => hold(ledger, key, 100))
-          ])
-        )
-        assert.deepStrictEqual(
-          outcomes.map(({ status }) => status),
-          Array.from({ length: 4 }, () => "rejected")
-        )
-        yield* free
-        for (const key of keys) {
-          yield* untilServed(ledger, key)
-          assert.strictEqual((yield* entriesOf(ledger, key)).length, 1)
-        }
-      }).pipe(Effect.scoped)
+  it.live("makes all calls fail without a charge if it covers all accounts, until it is released", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const ledger = yield* open(url)
+      const keys = yield* Effect.all([makeKey(ledger), makeKey(ledger)])
+      const before = yield* Effect.promise(() => Promise.all(keys.map((key) => admit(ledger, key, 100))))
+      const free = yield* lock(url, "lock table ledger.account in access exclusive mode")
+      const outcomes = yield* Effect.promise(() =>
+        Promise.allSettled([
+          ...before.map((held, call) => held.commit(`req_${call}`)),
+          ...keys.map((key) => hold(ledger, key, 100))
+        ])
+      )
+      assert.deepStrictEqual(
+        outcomes.map(({ status }) => status),
+        Array.from({ length: 4 }, () => "rejected")
+      )
+      yield* free
+      for (const key of keys) {
+        yield* waitUntilServed(ledger, key)
+        assert.strictEqual((yield* readEntries(ledger, key)).length, 1)
+      }
+    }).pipe(Effect.scoped)
   )
 })
 
 describe("a request id that was charged already", () => {
-  it.live("is rejected on every server, and not charged again", () =>
+  it.live("is rejected on every server, and is not charged again", () =>
     Effect.gen(function* () {
       const url = yield* database
       const [here, there] = yield* Effect.all([open(url), open(url)])
-      const key = yield* keyOf(here)
-      yield* Effect.promise(async () => (await admitted(here, key, 100)).commit("req_1"))
+      const key = yield* makeKey(here)
+      yield* Effect.promise(async () => (await admit(here, key, 100)).commit("req_1"))
       for (const ledger of [here, there]) {
-        const holds = yield* Effect.promise(() => Promise.all([0, 1, 2].map(() => admitted(ledger, key, 100))))
+        const holds = yield* Effect.promise(() => Promise.all([0, 1, 2].map(() => admit(ledger, key, 100))))
         const ids = [ledger === here ? "req_2" : "req_3", "req_1", ledger === here ? "req_4" : "req_5"]
         const ends = yield* Effect.promise(() =>
           Promise.allSettled(holds.map((held, index) => held.commit(ids[index] ?? "")))
@@ -231,19 +229,19 @@ describe("a request id that was charged already", () => {
           ["fulfilled", "rejected", "fulfilled"]
         )
       }
-      assert.strictEqual(yield* balanceOf(here, key), 4_500)
-      yield* Effect.promise(async () => (await admitted(there, key, 4_500)).release())
+      assert.strictEqual(yield* readBalance(here, key), 4_500)
+      yield* Effect.promise(async () => (await admit(there, key, 4_500)).release())
     }).pipe(Effect.scoped)
   )
 })
 
 describe("a charge whose response is lost", () => {
-  const movesOf = (ledger: LedgerAccess, key: Key) =>
-    Effect.map(entriesOf(ledger, key), (entries) =>
+  const readMovements = (ledger: LedgerAccess, key: Key) =>
+    Effect.map(readEntries(ledger, key), (entries) =>
       entries.map(({ credits, request_id, type }) => [type, credits, request_id])
     )
-  const untilRefunded = Effect.fnUntraced(function* (ledger: LedgerAccess, key: Key) {
-    while ((yield* entriesOf(ledger, key)).length < 3) yield* Effect.sleep("20 millis")
+  const waitUntilRefunded = Effect.fnUntraced(function* (ledger: LedgerAccess, key: Key) {
+    while ((yield* readEntries(ledger, key)).length < 3) yield* Effect.sleep("20 millis")
   })
   const chargedAndRefunded = [
     ["grant", 5_000, null],
@@ -251,116 +249,116 @@ describe("a charge whose response is lost", () => {
     ["refund", 100, "req_1"]
   ]
 
-  const behindWire = Effect.fnUntraced(function* () {
+  const openBehindWire = Effect.fnUntraced(function* () {
     const url = yield* database
     const wire = yield* Effect.acquireRelease(
       Effect.promise(() => breakableWire(url)),
       ({ close }) => Effect.promise(close)
     )
     const ledger = yield* open(wire.url)
-    const key = yield* keyOf(ledger)
-    const held = yield* Effect.promise(() => admitted(ledger, key, 100))
+    const key = yield* makeKey(ledger)
+    const held = yield* Effect.promise(() => admit(ledger, key, 100))
     return { wire, ledger, key, held, observer: yield* open(url) }
   })
 
-  it.live("is found and charged once when the database is back in time", () =>
+  it.live("is found to be charged, once, when the database is back in time", () =>
     Effect.gen(function* () {
-      const { held, key, ledger, observer, wire } = yield* behindWire()
-      wire.loseAnswers()
+      const { held, key, ledger, observer, wire } = yield* openBehindWire()
+      wire.loseResponses()
       const charged = held.commit("req_1")
-      yield* Effect.promise(() => until(() => !ledger.writable()))
+      yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
       const refused = yield* Effect.flip(
         Effect.tryPromise({ try: () => hold(ledger, key, 10), catch: (cause) => cause })
       )
-      assert.instanceOf(refused, LedgerUnavailable) // at once, while the database is away
-      wire.mend()
+      assert.instanceOf(refused, LedgerUnavailable) // immediately, while the database is away
+      wire.repair()
       yield* Effect.promise(() => charged)
-      const requests = (yield* entriesOf(observer, key)).map(({ credits, request_id }) => [credits, request_id])
+      const requests = (yield* readEntries(observer, key)).map(({ credits, request_id }) => [credits, request_id])
       assert.deepStrictEqual(requests, [
         [5_000, null],
         [-100, "req_1"]
       ])
-      yield* Effect.promise(async () => (await admitted(ledger, key, 4_900)).release())
+      yield* Effect.promise(async () => (await admit(ledger, key, 4_900)).release())
     }).pipe(Effect.scoped)
   )
 
-  it.live("is answered with an error when the database stays away, and refunded when it returns", () =>
+  it.live("fails when the database stays away, and is refunded when it returns", () =>
     Effect.gen(function* () {
-      const { held, key, observer, wire } = yield* behindWire()
-      wire.loseAnswers()
+      const { held, key, observer, wire } = yield* openBehindWire()
+      wire.loseResponses()
       const error = yield* Effect.flip(Effect.tryPromise({ try: () => held.commit("req_1"), catch: (cause) => cause }))
       assert.instanceOf(error, LedgerUnavailable)
-      assert.strictEqual(yield* balanceOf(observer, key), 4_900) // nobody can tell yet
-      wire.mend()
-      yield* untilRefunded(observer, key)
-      assert.deepStrictEqual(yield* movesOf(observer, key), chargedAndRefunded)
+      assert.strictEqual(yield* readBalance(observer, key), 4_900) // it is still unknown whether it is charged
+      wire.repair()
+      yield* waitUntilRefunded(observer, key)
+      assert.deepStrictEqual(yield* readMovements(observer, key), chargedAndRefunded)
     }).pipe(Effect.scoped)
   )
 
   it.live("is refunded by the next server when this one stops before the database returns", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const own = mkdtempSync(path.join(doubts, "own-"))
+      const own = mkdtempSync(path.join(inDoubtFolder, "own-"))
       const wire = yield* Effect.acquireRelease(
         Effect.promise(() => breakableWire(url)),
         ({ close }) => Effect.promise(close)
       )
       const scope = yield* Scope.make()
       const ledger = yield* Scope.provide(open(wire.url, own), scope)
-      const key = yield* keyOf(ledger)
-      const held = yield* Effect.promise(() => admitted(ledger, key, 100))
-      wire.loseAnswers()
+      const key = yield* makeKey(ledger)
+      const held = yield* Effect.promise(() => admit(ledger, key, 100))
+      wire.loseResponses()
       const charged = Effect.flip(Effect.tryPromise({ try: () => held.commit("req_1"), catch: (cause) => cause }))
       const error = yield* Effect.forkChild(charged)
-      yield* Effect.promise(() => until(() => !ledger.writable()))
-      yield* Scope.close(scope, Exit.void) // ends, although the database is away
+      yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
+      yield* Scope.close(scope, Exit.void) // closes, although the database is away
       assert.match(String(yield* Fiber.join(error)), /if the call was charged, it is refunded/)
 
       const next = yield* open(url, own)
-      yield* untilRefunded(next, key)
-      assert.strictEqual(yield* balanceOf(next, key), 5_000)
+      yield* waitUntilRefunded(next, key)
+      assert.strictEqual(yield* readBalance(next, key), 5_000)
       const [summary] = yield* next.administration.listKeys({ account_id: key.account_id })
       assert.strictEqual(summary?.id, key.id)
-      assert.deepStrictEqual(yield* movesOf(next, key), chargedAndRefunded)
+      assert.deepStrictEqual(yield* readMovements(next, key), chargedAndRefunded)
       const sql = yield* client(url)
       const [spent] = yield* sql<{ credits: bigint }>`select credits from ledger.spent_in_month`
-      assert.strictEqual(Number(spent?.credits), 0) // a call that was not served spends nothing of the budget
+      assert.strictEqual(Number(spent?.credits), 0) // a refunded call does not count towards the budget
     }).pipe(Effect.scoped)
   )
 
-  /** As a server leaves behind that was killed before it knew. */
-  const inDoubt = (requestIds: ReadonlyArray<string>) => {
-    const directory = mkdtempSync(path.join(doubts, "in-doubt-"))
+  /** Stores in-doubt calls, like a server that was killed before it knew whether they were charged. */
+  const storeInDoubt = (requestIds: ReadonlyArray<string>) => {
+    const directory = mkdtempSync(path.join(inDoubtFolder, "in-doubt-"))
     const { add, all } = openInDoubtFiles(directory)
     add("killed", requestIds)
-    return { directory, left: () => all().map(({ member }) => member) }
+    return { directory, unresolved: () => all().map(({ member }) => member) }
   }
 
   it.live("is refunded after a lock on its account, which delays neither the server nor other refunds", () =>
     Effect.gen(function* () {
       const url = yield* database
       const before = yield* open(url)
-      const [stuck, other, served] = yield* Effect.all([keyOf(before), keyOf(before), keyOf(before)])
-      yield* Effect.promise(async () => (await admitted(before, stuck, 100)).commit("req_stuck"))
-      yield* Effect.promise(async () => (await admitted(before, other, 100)).commit("req_1"))
-      const { directory, left } = inDoubt(["req_stuck", "req_1", "req_never_charged"])
+      const [stuck, other, served] = yield* Effect.all([makeKey(before), makeKey(before), makeKey(before)])
+      yield* Effect.promise(async () => (await admit(before, stuck, 100)).commit("req_stuck"))
+      yield* Effect.promise(async () => (await admit(before, other, 100)).commit("req_1"))
+      const { directory, unresolved } = storeInDoubt(["req_stuck", "req_1", "req_never_charged"])
       const release = yield* Deferred.make<void>()
       const locking = yield* lockAccount(url, stuck.account_id, Deferred.await(release))
 
-      const begun = performance.now()
+      const startedAt = performance.now()
       const ledger = yield* open(url, directory)
-      yield* Effect.promise(async () => (await admitted(ledger, served, 100)).commit("req_served"))
-      assert.isBelow(performance.now() - begun, 2_000)
-      yield* untilRefunded(ledger, other)
-      assert.deepStrictEqual(left(), ["killed"]) // until the last refund is durable
-      assert.strictEqual((yield* entriesOf(ledger, stuck)).length, 2)
+      yield* Effect.promise(async () => (await admit(ledger, served, 100)).commit("req_served"))
+      assert.isBelow(performance.now() - startedAt, 2_000)
+      yield* waitUntilRefunded(ledger, other)
+      assert.deepStrictEqual(unresolved(), ["killed"]) // until the last refund is durable
+      assert.strictEqual((yield* readEntries(ledger, stuck)).length, 2)
 
       yield* Deferred.succeed(release, undefined)
       yield* Fiber.join(locking)
-      yield* untilRefunded(ledger, stuck)
-      yield* Effect.promise(() => until(() => left().length === 0))
-      assert.deepStrictEqual(yield* movesOf(ledger, other), chargedAndRefunded)
-      assert.strictEqual(yield* balanceOf(ledger, stuck), 5_000)
+      yield* waitUntilRefunded(ledger, stuck)
+      yield* Effect.promise(() => waitUntil(() => unresolved().length === 0))
+      assert.deepStrictEqual(yield* readMovements(ledger, other), chargedAndRefunded)
+      assert.strictEqual(yield* readBalance(ledger, stuck), 5_000)
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
     }).pipe(Effect.scoped)
   )
@@ -369,30 +367,30 @@ describe("a charge whose response is lost", () => {
     Effect.gen(function* () {
       const url = yield* database
       const before = yield* open(url)
-      const key = yield* keyOf(before)
-      yield* Effect.promise(async () => (await admitted(before, key, 100)).commit("req_1"))
-      const { directory, left } = inDoubt(["req_1"])
+      const key = yield* makeKey(before)
+      yield* Effect.promise(async () => (await admit(before, key, 100)).commit("req_1"))
+      const { directory, unresolved } = storeInDoubt(["req_1"])
       const release = yield* Deferred.make<void>()
       const locking = yield* lockAccount(url, key.account_id, Deferred.await(release))
       yield* Effect.all([open(url, directory), open(url, directory)])
       yield* untilWaitingForLocks(yield* client(url), 2)
       yield* Deferred.succeed(release, undefined)
       yield* Fiber.join(locking)
-      yield* Effect.promise(() => until(() => left().length === 0))
-      assert.deepStrictEqual(yield* movesOf(before, key), chargedAndRefunded)
+      yield* Effect.promise(() => waitUntil(() => unresolved().length === 0))
+      assert.deepStrictEqual(yield* readMovements(before, key), chargedAndRefunded)
     }).pipe(Effect.scoped)
   )
 
   it.live("costs nothing when it never reached the database", () =>
     Effect.gen(function* () {
-      const { held, key, ledger, observer, wire } = yield* behindWire()
+      const { held, key, ledger, observer, wire } = yield* openBehindWire()
       wire.cut()
       const charged = Effect.flip(Effect.tryPromise({ try: () => held.commit("req_1"), catch: (cause) => cause }))
-      setTimeout(wire.mend, 500)
+      setTimeout(wire.repair, 500)
       assert.instanceOf(yield* charged, LedgerUnavailable)
-      yield* Effect.promise(() => until(ledger.writable))
-      assert.strictEqual((yield* entriesOf(observer, key)).length, 1)
-      yield* Effect.promise(async () => (await admitted(ledger, key, 5_000)).release())
+      yield* Effect.promise(() => waitUntil(ledger.writable))
+      assert.strictEqual((yield* readEntries(observer, key)).length, 1)
+      yield* Effect.promise(async () => (await admit(ledger, key, 5_000)).release())
     }).pipe(Effect.scoped)
   )
 })

@@ -1,7 +1,7 @@
 /**
- * What an attacker who can write everything in the database, but not the anchor, may do to a ledger in PostgreSQL: edit, remove,
- * add, exchange, move and cut, and recompute every hash, sum, record and the head. A verification without the anchor believes
- * it; one that holds the ledger to the anchor does not. The ledger was moved from a folder, with its anchor.
+ * An attacker who can write everything in the database, but not the anchor, changes the ledger and recomputes every hash,
+ * sum, record and the head. A verification without the anchor finds nothing; one with the anchor does. The ledger was moved
+ * from a folder, with its anchor.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
@@ -31,8 +31,8 @@ import { database } from "./shared-ledger.ts"
 
 const originals = makeOriginals()
 
-/** A ledger in a folder, moved into a database of its own. */
-const moved = Effect.fnUntraced(function* (folder: string) {
+/** Moves a ledger in a folder into a new database. */
+const moveToDatabase = Effect.fnUntraced(function* (folder: string) {
   const url = Redacted.make(yield* database)
   yield* moveToPostgres(folder, url)
   return yield* connect(url)
@@ -43,7 +43,7 @@ const run = (sql: PgClient.PgClient, statements: string) =>
 
 const tableOf = { account: "ledger.account", api_key: "ledger.api_key", payment: "console.payment" }
 
-/** The last state that was recorded of each row becomes what the row says now; what is gone was never there. */
+/** Replaces the last recorded state of each row by its present one, and removes the records of missing rows. */
 const forgeRecords = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   for (const table of recordedTables) {
     const now = `select id, ${recordInPostgres(table, "now")} as body from ${tableOf[table]} as now`
@@ -107,8 +107,8 @@ const forge = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   )
 })
 
-/** Else each change would be recorded, as that of an operator. */
-const unguarded = [
+/** Otherwise each change would be recorded like a change by an operator. */
+const disableGuards = [
   ...Object.values(tableOf).map((table) => `alter table ${table} disable trigger user`),
   "alter table ledger.api_key drop constraint api_key_account_id_fkey",
   "alter table ledger.spent_in_month drop constraint spent_in_month_key_id_fkey"
@@ -131,10 +131,10 @@ const another: Readonly<Record<string, string>> = {
   revision: "revision + 1",
   account_id: "'acct_b'"
 }
-const edited = (table: string, column: string, condition: string) =>
+const editColumn = (table: string, column: string, condition: string) =>
   `update ${table} set ${column} = ${another[column] ?? "'another'"} where ${condition}`
 
-/** Of an entry those that are not computed from others. The key of an entry has to be one of the account. */
+/** The columns of an entry that are not computed from others. The key of an entry must belong to its account. */
 const entryColumns = [
   "type",
   "occurred_at",
@@ -146,7 +146,7 @@ const entryColumns = [
   "request_id"
 ]
 const changes = [
-  ...entryColumns.map((column) => edited("ledger.entry", column, "request_id = 'req_6'")),
+  ...entryColumns.map((column) => editColumn("ledger.entry", column, "request_id = 'req_6'")),
   "update ledger.entry set note = 'another' where account_id = 'acct_a' and position = 1",
   "update ledger.entry set expires_at = '2100-01-31T00:00:00.000Z' where account_id = 'acct_a' and position = 1",
   `update ledger.entry set expires_at = '2100-01-31T00:00:00.000Z' where account_id = 'acct_a' and position = 1;
@@ -154,11 +154,11 @@ const changes = [
   "update ledger.entry set key_id = 'key_c' where key_id = 'key_a' and position < 10",
   ...recordedColumns.account
     .filter((column) => column !== "id")
-    .map((column) => edited("ledger.account", column, "id = 'acct_a'")),
+    .map((column) => editColumn("ledger.account", column, "id = 'acct_a'")),
   ...recordedColumns.api_key
     .filter((column) => column !== "id" && column !== "account_id")
-    .map((column) => edited("ledger.api_key", column, "id = 'key_b'")),
-  ...recordedColumns.payment.map((column) => edited("console.payment", column, "id = 'pay_1'")),
+    .map((column) => editColumn("ledger.api_key", column, "id = 'key_b'")),
+  ...recordedColumns.payment.map((column) => editColumn("console.payment", column, "id = 'pay_1'")),
   "update ledger.api_key set budget_credits = 1000000 where id = 'key_a'",
   "update ledger.api_key set expires_at = null where id = 'key_c'",
   "delete from ledger.entry where request_id = 'req_6'",
@@ -176,14 +176,14 @@ const changes = [
   "update ledger.record set number = number + 1000 where kind = 'api_key' and body ->> 'id' = 'key_b'"
 ]
 
-/** Taken back afterwards. */
+/** Thrown to roll back the changes. */
 class Found extends Schema.TaggedError<Found>()("Found", {
   believed: Schema.Array(Schema.String),
   found: Schema.Array(Schema.String)
 }) {}
 
 describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum and record recomputed", () => {
-  const sound = oncePerFile(Effect.flatMap(originals, ({ stopped }) => Effect.flatMap(copyOf(stopped), moved)))
+  const sound = oncePerFile(Effect.flatMap(originals, ({ stopped }) => Effect.flatMap(copyOf(stopped), moveToDatabase)))
 
   it.live("adds up, and matches the anchor of the folder that it was moved from", () =>
     Effect.gen(function* () {
@@ -194,12 +194,12 @@ describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum a
     })
   )
 
-  it.live.each(changes)("is distinguished from the one that was anchored: %s", (statements) =>
+  it.live.each(changes)("differs from the anchored ledger: %s", (statements) =>
     Effect.gen(function* () {
       const { anchor } = yield* originals
       const sql = yield* sound
       const tamper = Effect.gen(function* () {
-        yield* run(sql, `${unguarded}; ${statements}`)
+        yield* run(sql, `${disableGuards}; ${statements}`)
         yield* forge(sql)
         const { problems: believed } = yield* verifyContents(sql)
         const { problems: found } = yield* verifyContents(sql, anchor)
@@ -212,7 +212,7 @@ describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum a
       )
       assert.match(
         found.join("; "),
-        /the chain was anchored at entry 62 and record 7, and (has another hash there|ends at)/
+        /the chain was anchored at entry 62 and record 7, and (has a different hash there|ends at)/
       )
     })
   )
@@ -225,19 +225,19 @@ describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum a
     ],
     ["update ledger.api_key set sha256 = 'x' where id = 'key_b'", "key key_b is not what was recorded: sha256"],
     ["update console.payment set cents = 1", "payment pay_1 is not what was recorded: cents"],
-    ["delete from console.payment", "payment pay_1 was recorded, and is not there"],
+    ["delete from console.payment", "payment pay_1 was recorded, but is missing"],
     ["delete from ledger.record where kind = 'payment'", "payment pay_1 was never recorded"],
     [
       "update ledger.entry set occurred_at = 'infinity' where account_id = 'acct_a' and position = 1",
-      "entry 1 of account acct_a is not what was written: its hash is another one"
+      "entry 1 of account acct_a is not what was written: its hash does not match"
     ],
     [
       "update ledger.entry set occurred_at = occurred_at - interval '4051 years' where account_id = 'acct_a' and position = 1",
-      "entry 1 of account acct_a is not what was written: its hash is another one"
+      "entry 1 of account acct_a is not what was written: its hash does not match"
     ],
     [
       "update ledger.entry set occurred_at = occurred_at + interval '1 microsecond' where account_id = 'acct_a' and position = 1",
-      "entry 1 of account acct_a is not what was written: its hash is another one"
+      "entry 1 of account acct_a is not what was written: its hash does not match"
     ],
     [
       "update ledger.api_key set created_at = created_at - interval '4051 years' where id = 'key_b'",
@@ -245,17 +245,17 @@ describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum a
     ],
     [
       "alter table ledger.entry alter column type drop not null; update ledger.entry set type = null where account_id = 'acct_a' and position = 1",
-      "entry 1 of account acct_a is not what was written: its hash is another one"
+      "entry 1 of account acct_a is not what was written: its hash does not match"
     ],
     [
       "update ledger.entry set request_id = '' where account_id = 'acct_a' and position = 1",
       "entry 1 of account acct_a is not what was written: a text is empty, or has a line break"
     ]
-  ])("is reported with the row when nothing is recomputed: %s", ([statements, problem]) =>
+  ])("is reported with its row if nothing is recomputed: %s", ([statements, problem]) =>
     Effect.gen(function* () {
       const sql = yield* sound
       const tamper = Effect.gen(function* () {
-        yield* run(sql, `${unguarded}; ${statements}`)
+        yield* run(sql, `${disableGuards}; ${statements}`)
         const { problems } = yield* verifyContents(sql)
         return yield* new Found({ believed: [], found: problems })
       })
@@ -266,12 +266,12 @@ describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum a
 })
 
 describe("an entry in PostgreSQL that has the same hash as the one that was written", () => {
-  it.live("is reported: a line break in its note stands for the end of its credits", () =>
+  it.live("is reported, for example if a line break in its note replaces the expiry of its credits", () =>
     Effect.gen(function* () {
       const { stopped } = yield* originals
-      const sql = yield* moved(yield* copyOf(stopped))
+      const sql = yield* moveToDatabase(yield* copyOf(stopped))
       const first = "where account_id = 'acct_a' and position = 1"
-      yield* run(sql, `${unguarded}; update ledger.entry set expires_at = '2100-01-31T00:00:00.000Z' ${first}`)
+      yield* run(sql, `${disableGuards}; update ledger.entry set expires_at = '2100-01-31T00:00:00.000Z' ${first}`)
       yield* forge(sql)
       const { problems: before } = yield* verifyContents(sql)
       yield* run(
@@ -282,7 +282,7 @@ describe("an entry in PostgreSQL that has the same hash as the one that was writ
       const { problems } = yield* verifyContents(sql)
       const problem = "entry 1 of account acct_a is not what was written: a text is empty, or has a line break"
       assert.deepStrictEqual(
-        problems.filter((one) => !before.includes(one)),
+        problems.filter((problem) => !before.includes(problem)),
         [problem]
       )
     }).pipe(Effect.scoped)
@@ -290,9 +290,9 @@ describe("an entry in PostgreSQL that has the same hash as the one that was writ
 })
 
 describe("another ledger in place of the anchored one", () => {
-  const refused = Effect.fnUntraced(function* (folder: string) {
+  const expectRefusal = Effect.fnUntraced(function* (folder: string) {
     const { anchor, place } = yield* originals
-    const sql = yield* moved(folder)
+    const sql = yield* moveToDatabase(folder)
     const error = yield* Effect.flip(Effect.scoped(keepDatabaseAnchor(sql, Option.some(place), Effect.void)))
     assert.deepStrictEqual(Option.getOrThrow(yield* place.read), anchor)
     return { message: error.message, problems: (yield* verifyDatabase(sql, anchor)).problems.join("; ") }
@@ -301,7 +301,7 @@ describe("another ledger in place of the anchored one", () => {
   it.live("is refused by a start, and never replaces the anchor: an older copy", () =>
     Effect.gen(function* () {
       const { older } = yield* originals
-      const { message, problems } = yield* refused(yield* copyOf(older))
+      const { message, problems } = yield* expectRefusal(yield* copyOf(older))
       assert.match(message, /does not pass through its anchor at .*: its chain ends at entry 39 and record 5/)
       assert.match(problems, /was anchored at entry 62 and record 7, and ends at entry 39 and record 5/)
     }).pipe(Effect.scoped)
@@ -311,7 +311,7 @@ describe("another ledger in place of the anchored one", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* written(folder, sampleGroups())
-      const sql = yield* moved(folder)
+      const sql = yield* moveToDatabase(folder)
       const { anchor, place } = yield* originals
       for (const id of ["1", "2", "3"]) {
         yield* sql.unsafe(
@@ -320,7 +320,7 @@ describe("another ledger in place of the anchored one", () => {
         )
       }
       const error = yield* Effect.flip(Effect.scoped(keepDatabaseAnchor(sql, Option.some(place), Effect.void)))
-      assert.match(error.message, /does not pass through its anchor at .*: its chain is another one/)
+      assert.match(error.message, /does not pass through its anchor at .*: its chain is a different one/)
       assert.deepStrictEqual(Option.getOrThrow(yield* place.read), anchor)
     }).pipe(Effect.scoped)
   )

@@ -1,21 +1,21 @@
-/** Keys whose secret was replaced, in both stores: two secrets of one key for a while, with one budget. */
+/** Keys whose secret was replaced, in both stores: for a while, one key has two secrets and one budget. */
 import { assert, describe, it } from "@effect/vitest"
 import { type Administration, timestampOf } from "@larder/serve/ledger"
 import { Clock, Effect } from "effect"
 import { inTime } from "./in-time.ts"
-import { admitted, called, database, endpoint, entriesOf, keyOf, open, places } from "./shared-ledger.ts"
+import { admit, database, endpoint, makeKey, open, places, readEntries, tryCall } from "./shared-ledger.ts"
 
 const hour = 3_600_000
 const rotate = (administration: Administration["Service"], key_id: string, overlap_hours: number) =>
   administration.rotateKey({ key_id, overlap_hours })
 
 describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) => {
-  it.live("is known by both secrets until the overlap ends, and by the new one alone afterwards", () =>
+  it.live("works with both secrets until the overlap ends, and only with the new one afterwards", () =>
     Effect.gen(function* () {
       const opening = yield* place
       const { former, now, rotated } = yield* Effect.gen(function* () {
         const ledger = yield* opening
-        const former = yield* keyOf(ledger)
+        const former = yield* makeKey(ledger)
         const now = yield* Clock.currentTimeMillis
         const rotated = yield* rotate(ledger.administration, former.id, 24)
         assert.notStrictEqual(rotated.key, former.key)
@@ -23,15 +23,15 @@ describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) 
         const end = Date.parse(rotated.former_expires_at ?? "")
         assert.isTrue(end >= now + 24 * hour && end < now + 25 * hour)
         for (const key of [former, rotated]) {
-          assert.strictEqual(yield* Effect.promise(() => called(ledger, key, end - 1)), "held")
+          assert.strictEqual(yield* Effect.promise(() => tryCall(ledger, key, end - 1)), "held")
         }
-        assert.strictEqual(yield* Effect.promise(() => called(ledger, former, end)), "unknown")
-        assert.strictEqual(yield* Effect.promise(() => called(ledger, rotated, end)), "held")
+        assert.strictEqual(yield* Effect.promise(() => tryCall(ledger, former, end)), "unknown")
+        assert.strictEqual(yield* Effect.promise(() => tryCall(ledger, rotated, end)), "held")
         return { former, now, rotated }
       }).pipe(Effect.scoped)
       const reopened = yield* opening
       const calls = [former, rotated].flatMap((key) =>
-        [now + 23 * hour, now + 25 * hour].map((at) => called(reopened, key, at))
+        [now + 23 * hour, now + 25 * hour].map((at) => tryCall(reopened, key, at))
       )
       assert.deepStrictEqual(yield* Effect.promise(() => Promise.all(calls)), ["held", "unknown", "held", "held"])
       assert.deepStrictEqual((yield* reopened.administration.verify({})).problems, [])
@@ -42,27 +42,27 @@ describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) 
     Effect.gen(function* () {
       const ledger = yield* yield* place
       const { administration } = ledger
-      const former = yield* keyOf(ledger, 100)
+      const former = yield* makeKey(ledger, 100)
       const rotated = yield* rotate(administration, former.id, 1)
       const now = yield* Clock.currentTimeMillis
       yield* Effect.promise(async () => {
-        await (await admitted(ledger, former, 60, now)).commit(`req_former_${former.id}`)
-        assert.strictEqual(await called(ledger, rotated, now, 41), "monthly_spend_cap_reached")
-        await (await admitted(ledger, rotated, 40, now)).commit(`req_rotated_${former.id}`)
-        assert.strictEqual(await called(ledger, former, now, 1), "monthly_spend_cap_reached")
+        await (await admit(ledger, former, 60, now)).commit(`req_former_${former.id}`)
+        assert.strictEqual(await tryCall(ledger, rotated, now, 41), "monthly_spend_cap_reached")
+        await (await admit(ledger, rotated, 40, now)).commit(`req_rotated_${former.id}`)
+        assert.strictEqual(await tryCall(ledger, former, now, 1), "monthly_spend_cap_reached")
       })
-      const charges = (yield* entriesOf(ledger, former)).filter(({ type }) => type === "charge")
+      const charges = (yield* readEntries(ledger, former)).filter(({ type }) => type === "charge")
       assert.deepStrictEqual([...new Set(charges.map(({ key_id }) => key_id))], [former.id])
       assert.strictEqual((yield* administration.listKeys(former)).length, 1)
     }).pipe(Effect.scoped)
   )
 
-  it.live("loses its former secret at once without an overlap, and the oldest one when it is rotated again", () =>
+  it.live("loses its former secret immediately without an overlap, and the oldest one when it is rotated again", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
       const { administration } = ledger
       const now = yield* Clock.currentTimeMillis
-      const first = yield* keyOf(ledger)
+      const first = yield* makeKey(ledger)
       const view = yield* Effect.promise(() => ledger.authenticate(first.key, now))
       const second = yield* rotate(administration, first.id, 0)
       assert.isNull(second.former_expires_at)
@@ -73,28 +73,28 @@ describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) 
       const third = yield* rotate(administration, first.id, 1)
       const fourth = yield* rotate(administration, first.id, 1)
       const outcomes = yield* Effect.forEach([first, second, third, fourth], (key) =>
-        Effect.promise(() => called(ledger, key, now))
+        Effect.promise(() => tryCall(ledger, key, now))
       )
       assert.deepStrictEqual(outcomes, ["unknown", "unknown", "held", "held"])
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends with both secrets when it expires or is revoked, and cannot be rotated afterwards", () =>
+  it.live("is refused with both secrets once it has expired or is revoked, and cannot be rotated afterwards", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
       const { administration } = ledger
-      const former = yield* keyOf(ledger)
+      const former = yield* makeKey(ledger)
       const rotated = yield* rotate(administration, former.id, 24)
       const now = yield* Clock.currentTimeMillis
       const ended = yield* administration.editKey({ key_id: former.id, expires_at: timestampOf(now + hour) })
       assert.strictEqual(ended.former_expires_at, timestampOf(now + hour))
       for (const key of [former, rotated]) {
-        assert.strictEqual(yield* Effect.promise(() => called(ledger, key, now)), "held")
-        assert.strictEqual(yield* Effect.promise(() => called(ledger, key, now + hour)), "unknown")
+        assert.strictEqual(yield* Effect.promise(() => tryCall(ledger, key, now)), "held")
+        assert.strictEqual(yield* Effect.promise(() => tryCall(ledger, key, now + hour)), "unknown")
       }
       yield* administration.revokeKey({ key_id: former.id })
       for (const key of [former, rotated]) {
-        assert.strictEqual(yield* Effect.promise(() => called(ledger, key, now)), "unknown")
+        assert.strictEqual(yield* Effect.promise(() => tryCall(ledger, key, now)), "unknown")
       }
       assert.strictEqual((yield* Effect.flip(rotate(administration, former.id, 1)))._tag, "KeyRevoked")
       assert.strictEqual((yield* Effect.flip(rotate(administration, "key_gone", 1)))._tag, "UnknownKey")
@@ -103,12 +103,12 @@ describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) 
 })
 
 describe.each(Object.entries(places))("a key that has expired in %s", (_, place) => {
-  it.live("is not rotated before it has a later end: its new secret would be refused, too", () =>
+  it.live("cannot be rotated until it has a later expiry, because its new secret would be refused, too", () =>
     inTime(({ now, pass }) =>
       Effect.gen(function* () {
         const ledger = yield* yield* place
         const { administration } = ledger
-        const key = yield* keyOf(ledger)
+        const key = yield* makeKey(ledger)
         yield* administration.editKey({ key_id: key.id, expires_at: timestampOf((yield* now) + hour) })
         yield* pass(hour)
         const refused = yield* Effect.flip(rotate(administration, key.id, 1))
@@ -125,15 +125,15 @@ describe("a key that is rotated, called on two servers", () => {
     Effect.gen(function* () {
       const url = yield* database
       const [here, there] = [yield* open(url), yield* open(url)]
-      const former = yield* keyOf(here)
+      const former = yield* makeKey(here)
       const now = yield* Clock.currentTimeMillis
       for (const ledger of [here, there]) {
-        assert.strictEqual(yield* Effect.promise(() => called(ledger, former, now)), "held")
+        assert.strictEqual(yield* Effect.promise(() => tryCall(ledger, former, now)), "held")
       }
       const rotated = yield* rotate(there.administration, former.id, 0)
       for (const ledger of [here, there]) {
-        assert.strictEqual(yield* Effect.promise(() => called(ledger, former, now)), "unknown")
-        assert.strictEqual(yield* Effect.promise(() => called(ledger, rotated, now)), "held")
+        assert.strictEqual(yield* Effect.promise(() => tryCall(ledger, former, now)), "unknown")
+        assert.strictEqual(yield* Effect.promise(() => tryCall(ledger, rotated, now)), "held")
       }
     }).pipe(Effect.scoped)
   )

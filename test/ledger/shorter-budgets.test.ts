@@ -1,15 +1,25 @@
-/** Budgets per day and per week beside the month, in both stores: exact like the monthly one. */
+/** Daily and weekly budgets, in both stores: they are as exact as the monthly one. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Administration, LedgerAccess } from "@larder/serve/ledger"
 import { Effect } from "effect"
-import { admitted, atOnce, database, doubts, entriesOf, holdCurrent, type Key, open, places } from "./shared-ledger.ts"
+import {
+  admit,
+  database,
+  eagerLeases,
+  holdCurrent,
+  inDoubtFolder,
+  type Key,
+  open,
+  places,
+  readEntries
+} from "./shared-ledger.ts"
 
 /** A Wednesday. */
 const wednesday = Date.parse("2026-11-25T12:00:00.000Z")
 const day = 86_400_000
 const monday = Date.parse("2026-11-30T00:00:00.000Z")
 
-const limitedKey = Effect.fnUntraced(function* (
+const makeLimitedKey = Effect.fnUntraced(function* (
   administration: Administration["Service"],
   budgets: { readonly daily_budget_credits?: number | null; readonly weekly_budget_credits?: number | null },
   budget_credits = 1_000
@@ -41,7 +51,7 @@ describe.each(Object.entries(places))("a key with shorter budgets in %s", (_, pl
     Effect.gen(function* () {
       const ledger = yield* yield* place
       const budgets = { daily_budget_credits: 100, weekly_budget_credits: 250 }
-      const key = yield* limitedKey(ledger.administration, budgets, 400)
+      const key = yield* makeLimitedKey(ledger.administration, budgets, 400)
       const callAt = (credits: number, now: number) => Effect.promise(() => call(ledger, key, credits, now))
       const remaining = (now: number) => Effect.promise(() => remainingAt(ledger, key, now))
       assert.strictEqual(yield* callAt(60, wednesday), "charged")
@@ -61,7 +71,7 @@ describe.each(Object.entries(places))("a key with shorter budgets in %s", (_, pl
       assert.strictEqual(yield* callAt(50, december + day), "charged")
       assert.strictEqual(yield* callAt(1, december + day), "weekly_spend_cap_reached")
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
-      const charges = (yield* entriesOf(ledger, key)).filter(({ type }) => type === "charge")
+      const charges = (yield* readEntries(ledger, key)).filter(({ type }) => type === "charge")
       assert.deepStrictEqual(
         [...new Set(charges.map((entry) => `${entry.daily_budget_credits} ${entry.weekly_budget_credits}`))],
         ["100 250"]
@@ -73,7 +83,7 @@ describe.each(Object.entries(places))("a key with shorter budgets in %s", (_, pl
     Effect.gen(function* () {
       const ledger = yield* yield* place
       const { administration } = ledger
-      const key = yield* limitedKey(administration, { daily_budget_credits: 0, weekly_budget_credits: 0 }, 0)
+      const key = yield* makeLimitedKey(administration, { daily_budget_credits: 0, weekly_budget_credits: 0 }, 0)
       const callAt = (credits: number) => Effect.promise(() => call(ledger, key, credits, wednesday))
       const edit = (changes: object) => administration.editKey({ key_id: key.id, ...changes })
       assert.strictEqual(yield* callAt(5_001), "insufficient_balance")
@@ -85,17 +95,17 @@ describe.each(Object.entries(places))("a key with shorter budgets in %s", (_, pl
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts what was spent and held before it was given the budget, also after a restart", () =>
+  it.live("counts what it spent and held before it got the budget, even after a restart", () =>
     Effect.gen(function* () {
       const opening = yield* place
       const key = yield* Effect.gen(function* () {
         const ledger = yield* opening
         const { administration } = ledger
-        const key = yield* limitedKey(administration, {})
+        const key = yield* makeLimitedKey(administration, {})
         const callAt = (credits: number, now: number) => Effect.promise(() => call(ledger, key, credits, now))
         assert.strictEqual(yield* callAt(30, wednesday - day), "charged")
         assert.strictEqual(yield* callAt(20, wednesday), "charged")
-        const held = yield* Effect.promise(() => admitted(ledger, key, 25, wednesday))
+        const held = yield* Effect.promise(() => admit(ledger, key, 25, wednesday))
         yield* administration.editKey({ key_id: key.id, daily_budget_credits: 50, weekly_budget_credits: 100 })
         assert.strictEqual(yield* callAt(6, wednesday), "daily_spend_cap_reached")
         assert.strictEqual(yield* callAt(26, wednesday + day), "weekly_spend_cap_reached")
@@ -114,11 +124,11 @@ describe.each(Object.entries(places))("a key with shorter budgets in %s", (_, pl
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts what was spent while it had no such budget, when it is given the budget again", () =>
+  it.live("counts what it spent without a budget once it has the budget again", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
       const { administration } = ledger
-      const key = yield* limitedKey(administration, { daily_budget_credits: 50, weekly_budget_credits: 60 })
+      const key = yield* makeLimitedKey(administration, { daily_budget_credits: 50, weekly_budget_credits: 60 })
       const callAt = (credits: number) => Effect.promise(() => call(ledger, key, credits, wednesday))
       const edit = (daily: number | null, weekly: number | null) =>
         administration.editKey({ key_id: key.id, daily_budget_credits: daily, weekly_budget_credits: weekly })
@@ -135,10 +145,10 @@ describe.each(Object.entries(places))("a key with shorter budgets in %s", (_, pl
     }).pipe(Effect.scoped)
   )
 
-  it.live("admits no more than its daily budget of many calls at once", () =>
+  it.live("admits only as many concurrent calls as its daily budget allows", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
-      const key = yield* limitedKey(ledger.administration, { daily_budget_credits: 70 }, 5_000)
+      const key = yield* makeLimitedKey(ledger.administration, { daily_budget_credits: 70 }, 5_000)
       const calls = Array.from({ length: 40 }, () => call(ledger, key, 10, wednesday))
       const outcomes = yield* Effect.promise(() => Promise.all(calls))
       assert.strictEqual(outcomes.filter((outcome) => outcome === "charged").length, 7)
@@ -151,11 +161,11 @@ describe("a key with a daily budget, called on two servers", () => {
   it.live("spends exactly its budget over both, whatever each of them has leased or reserved", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const habits = { ...atOnce, sharedFor: 5 }
-      const servers = [yield* open(url, doubts, habits), yield* open(url, doubts, habits)]
+      const habits = { ...eagerLeases, sharedFor: 5 }
+      const servers = [yield* open(url, inDoubtFolder, habits), yield* open(url, inDoubtFolder, habits)]
       const [here] = servers
       if (here === undefined) return
-      const key = yield* limitedKey(
+      const key = yield* makeLimitedKey(
         here.administration,
         { daily_budget_credits: 1_230, weekly_budget_credits: 2_000 },
         5_000

@@ -1,4 +1,4 @@
-/** Servers over one ledger for a file of tests: one over an embedded ledger, or two that share one in PostgreSQL. */
+/** Servers for the tests of a file: one with an embedded ledger, or two that share a ledger in PostgreSQL. */
 import { rmSync } from "node:fs"
 import { afterAll, beforeAll, inject } from "vitest"
 import { newDatabase } from "../support/postgres/new-database.ts"
@@ -13,7 +13,7 @@ export const sites = {
   }
 } as const
 
-/** Registers start and end with the hooks of the group; what it returns may be used inside of tests. */
+/** Starts and stops the servers in the hooks of the group. The returned functions may be used inside tests. */
 export const site = (name: keyof typeof sites) => {
   let home = ""
   let environment: Environment = {}
@@ -32,9 +32,9 @@ export const site = (name: keyof typeof sites) => {
 
   return {
     servers: (): ReadonlyArray<Server> => running,
-    /** Runs a command, as a process of its own. */
+    /** Runs a command in a separate process. */
     command: <A>(...args: ReadonlyArray<string>) => admin<A>(home, args, environment),
-    /** A new account with its 5,000 credits, and a key of it. */
+    /** Creates an account with its 5,000 credits, and a key. */
     newKey: (options: { readonly budget?: string } = {}): Promise<CreatedKey> =>
       newKey(home, { ...options, environment })
   }

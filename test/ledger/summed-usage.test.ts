@@ -1,4 +1,4 @@
-/** Usage by day, by key and by endpoint, and how many keys there may be, in both stores. */
+/** Usage by day, by key and by endpoint, and the maximum number of keys, in both stores. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -6,34 +6,40 @@ import { assert, describe, it } from "@effect/vitest"
 import { type LedgerAccess, openEmbeddedLedger, sumUsage } from "@larder/serve/ledger"
 import { Effect, Result } from "effect"
 import { copyKeys } from "../postgres/copied-keys.ts"
-import { database, keyOf, november, october, open } from "./shared-ledger.ts"
+import { database, makeKey, november, october, open } from "./shared-ledger.ts"
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-usage-"))),
   (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
 )
 
-const createdKeys = ({ administration }: LedgerAccess, account_id: string, count: number) =>
+const createKeys = ({ administration }: LedgerAccess, account_id: string, count: number) =>
   Effect.all(
     Array.from({ length: count }, () =>
       administration.createKey({ account_id, name: "k", scopes: ["get-store"], budget_credits: 0 })
     ),
     { concurrency: 8, discard: true }
   )
-const copiedKeys = Effect.fnUntraced(function* (url: string, ledger: LedgerAccess, account_id: string, count: number) {
-  yield* createdKeys(ledger, account_id, 1)
+const createAndCopyKeys = Effect.fnUntraced(function* (
+  url: string,
+  ledger: LedgerAccess,
+  account_id: string,
+  count: number
+) {
+  yield* createKeys(ledger, account_id, 1)
   yield* Effect.promise(() => copyKeys(url, account_id, count))
 })
 
-/** Each answers how to open a new ledger, again and again, and how to give an account many keys. */
+/** Each creates a ledger, and returns how to open it and how to give an account many keys. */
 const places = {
   "a folder": Effect.map(folder, (made) => ({
     opening: openEmbeddedLedger(path.join(made, "ledger")),
-    addKeys: createdKeys
+    addKeys: createKeys
   })),
   PostgreSQL: Effect.map(database, (url) => ({
     opening: open(url),
-    addKeys: (ledger: LedgerAccess, account_id: string, count: number) => copiedKeys(url, ledger, account_id, count)
+    addKeys: (ledger: LedgerAccess, account_id: string, count: number) =>
+      createAndCopyKeys(url, ledger, account_id, count)
   }))
 }
 
@@ -46,9 +52,9 @@ const call = (ledger: LedgerAccess, key: string, endpoint: string, credits: numb
     await admission.held.commit(`req_${crypto.randomUUID()}`)
   })
 
-/** The first and last days of months, a leap day, and what is beside them. */
+/** The first and last days of months, a leap day, and days next to them. */
 const calledDays = ["2026-12-31", "2027-01-01", "2028-01-31", "2028-02-01", "2028-02-15", "2028-02-29", "2028-03-01"]
-/** With the number of days in them that had calls. */
+/** Each with the number of its days that had calls. */
 const periods = [
   ["2026-01-01", "2028-12-31", 7],
   ["2026-12-31", "2027-01-01", 2],
@@ -101,7 +107,7 @@ describe.each(Object.entries(places))("usage added up in %s", (_, place) => {
       })
       const known = yield* Effect.gen(function* () {
         const ledger = yield* opening
-        const [one, foreign] = [yield* keyOf(ledger), yield* keyOf(ledger)]
+        const [one, foreign] = [yield* makeKey(ledger), yield* makeKey(ledger)]
         const { account_id } = one
         const key = { account_id, name: "other", scopes: ["get-store"], budget_credits: 1_000 } as const
         const other = yield* ledger.administration.createKey(key)
@@ -122,7 +128,7 @@ describe.each(Object.entries(places))("usage added up in %s", (_, place) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is the sum of its rows, also for periods that begin and end within a month", () =>
+  it.live("is the sum of its rows, even for periods that begin and end within a month", () =>
     Effect.gen(function* () {
       const { opening } = yield* place
       const check = Effect.fnUntraced(function* ({ administration }: LedgerAccess, account_id: string, id: string) {
@@ -134,21 +140,21 @@ describe.each(Object.entries(places))("usage added up in %s", (_, place) => {
             { endpoint: "/v1/commodities" },
             { key_id: id, endpoint: "/v1/none" }
           ]) {
-            const asked = { account_id, from, to, ...part }
-            const rows = yield* usage(asked)
-            assert.deepStrictEqual([asked, yield* summedUsage(asked)], [asked, sumUsage(rows)])
-            const partly = "key_id" in part || "endpoint" in part
-            if (!partly) assert.deepStrictEqual([asked, rows.length], [asked, 2 * days])
+            const query = { account_id, from, to, ...part }
+            const rows = yield* usage(query)
+            assert.deepStrictEqual([query, yield* summedUsage(query)], [query, sumUsage(rows)])
+            const isFiltered = "key_id" in part || "endpoint" in part
+            if (!isFiltered) assert.deepStrictEqual([query, rows.length], [query, 2 * days])
           }
         }
         assert.deepStrictEqual((yield* administration.verify({})).problems, [])
       })
       const known = yield* Effect.gen(function* () {
         const ledger = yield* opening
-        const { account_id, id, key } = yield* keyOf(ledger)
+        const { account_id, id, key } = yield* makeKey(ledger)
         const [other, foreign] = [
           yield* ledger.administration.createKey({ account_id, name: "o", scopes: ["get-store"], budget_credits: 100 }),
-          yield* keyOf(ledger)
+          yield* makeKey(ledger)
         ]
         for (const day of calledDays) {
           const noon = Date.parse(`${day}T12:00:00.000Z`)
@@ -165,7 +171,7 @@ describe.each(Object.entries(places))("usage added up in %s", (_, place) => {
 })
 
 describe.each(Object.entries(places))("the keys of an account in %s", (_, place) => {
-  it.live("are limited to 1,000 that are not revoked, even if several are created at once", () =>
+  it.live("are limited to 1,000 that are not revoked, even if several are created concurrently", () =>
     Effect.gen(function* () {
       const { addKeys, opening } = yield* place
       const ledger = yield* opening
@@ -173,11 +179,11 @@ describe.each(Object.entries(places))("the keys of an account in %s", (_, place)
       const { id: account_id } = yield* administration.createAccount({ name: "A" })
       const create = administration.createKey({ account_id, name: "k", scopes: ["get-store"], budget_credits: 0 })
       yield* addKeys(ledger, account_id, 995)
-      const answers = yield* Effect.all(
+      const results = yield* Effect.all(
         Array.from({ length: 8 }, () => Effect.result(create)),
         { concurrency: "unbounded" }
       )
-      const refused = answers.filter(Result.isFailure).map(({ failure }) => failure)
+      const refused = results.filter(Result.isFailure).map(({ failure }) => failure)
       assert.deepStrictEqual(
         refused.map(({ _tag }) => _tag),
         ["TooManyKeys", "TooManyKeys", "TooManyKeys"]

@@ -1,7 +1,7 @@
 /**
- * What an attacker who can write every file of the ledger, but not the anchor, may do to it: edit, remove, add, exchange, cut and put
- * another one in its place, and recompute every hash and sum. A verification without the anchor believes it; one that holds
- * the ledger to the anchor does not.
+ * An attacker who can write every file of the ledger, but not the anchor, edits, removes, adds, exchanges or truncates data,
+ * or replaces the ledger, and recomputes every hash and sum. A verification without the anchor finds nothing; one with the
+ * anchor does.
  */
 import { cpSync, existsSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
@@ -28,11 +28,11 @@ import { copyOf, makeOriginals, payment } from "./anchored-ledgers.ts"
 
 const originals = makeOriginals()
 
-const unheld = { sequence: 0, heads: new Map() }
-const problemsIn = (folder: string, anchor?: Anchor) =>
-  withDatabase(folder, (sqlite) => verifyFile(sqlite, unheld, anchor).problems)
+const noServer = { sequence: 0, heads: new Map() }
+const findProblems = (folder: string, anchor?: Anchor) =>
+  withDatabase(folder, (sqlite) => verifyFile(sqlite, noServer, anchor).problems)
 
-/** The last state that was recorded of each row becomes what the row says now; what is gone was never there. */
+/** Replaces the last recorded state of each row by its present one, and removes the records of missing rows. */
 const forgeRecords = (sqlite: Sqlite, lastEntry: number): void => {
   const now = new Map<string, string>()
   for (const table of recordedTables) {
@@ -66,7 +66,7 @@ const forgeGrants = (sqlite: Sqlite): void => {
   }
 }
 
-/** Else each change would be recorded, as that of an operator. */
+/** Otherwise each change would be recorded like a change by an operator. */
 const withoutTriggers = [
   "drop trigger delete_of_payment",
   ...recordedTables.map((table) => `drop trigger insert_of_${table}; drop trigger update_of_${table}`)
@@ -120,10 +120,10 @@ const another: Readonly<Record<string, string>> = {
   account_id: "'acct_b'",
   expires_at: "'2100-01-31T00:00:00.000Z'"
 }
-const edited = (table: string, column: string, condition: string) =>
+const editColumn = (table: string, column: string, condition: string) =>
   `update ${table} set ${column} = ${another[column] ?? "'another'"} where ${condition}`
 
-/** Of an entry those that are not computed from others. The key of an entry has to be one of the account. */
+/** The columns of an entry that are not computed from others. The key of an entry must belong to its account. */
 const entryColumns = [
   "type",
   "occurred_at",
@@ -135,16 +135,16 @@ const entryColumns = [
   "request_id"
 ]
 const edits = [
-  ...entryColumns.map((column) => edited("entry", column, "sequence = 6")),
+  ...entryColumns.map((column) => editColumn("entry", column, "sequence = 6")),
   "update entry set note = 'another' where sequence = 1",
   "update entry set key_id = 'key_c' where account_id = 'acct_a' and key_id = 'key_a' and sequence < 10",
   ...recordedColumns.account
     .filter((column) => column !== "id")
-    .map((column) => edited("account", column, "id = 'acct_a'")),
+    .map((column) => editColumn("account", column, "id = 'acct_a'")),
   ...recordedColumns.api_key
     .filter((column) => column !== "id" && column !== "account_id")
-    .map((column) => edited("api_key", column, "id = 'key_b'")),
-  ...recordedColumns.payment.map((column) => edited("payment", column, "id = 'pay_1'")),
+    .map((column) => editColumn("api_key", column, "id = 'key_b'")),
+  ...recordedColumns.payment.map((column) => editColumn("payment", column, "id = 'pay_1'")),
   "update entry set expires_at = '2100-01-31T00:00:00.000Z' where sequence = 1",
   "update entry set expires_at = '2100-01-31T00:00:00.000Z' where sequence = 1; update entry set grants = '1:-10' where sequence = 5",
   "update api_key set revoked_at = null, budget_credits = 1000000 where id = 'key_a'",
@@ -171,24 +171,24 @@ describe("a ledger whose rows were changed, with every hash and sum recomputed",
     return sqlite
   })
   const sound = oncePerFile(opened)
-  /** In a transaction that is under way already, and is taken back. */
-  const within = (sqlite: Sqlite): Sqlite => ({
+  /** Runs in the open transaction, which is rolled back afterwards. */
+  const inTransaction = (sqlite: Sqlite): Sqlite => ({
     ...sqlite,
     transaction: (work) => work(),
     transactionOfSums: (work) => work(),
     inSnapshot: (work) => work()
   })
 
-  it.live.each(changes)("is distinguished from the one that was anchored: %s", (sql) =>
+  it.live.each(changes)("differs from the anchored ledger: %s", (sql) =>
     Effect.gen(function* () {
       const { anchor } = yield* originals
       const sqlite = yield* sound
       const { believed, found } = sqlite.inSnapshot(() => {
         sqlite.exec(`${withoutTriggers}; ${sql}`)
-        forge(within(sqlite))
-        const believed = verifyFile(within(sqlite), unheld).problems
+        forge(inTransaction(sqlite))
+        const believed = verifyFile(inTransaction(sqlite), noServer).problems
         sqlite.exec("drop table charged")
-        return { believed, found: verifyFile(within(sqlite), unheld, anchor).problems }
+        return { believed, found: verifyFile(inTransaction(sqlite), noServer, anchor).problems }
       })
       assert.deepStrictEqual(
         believed.filter(
@@ -198,76 +198,76 @@ describe("a ledger whose rows were changed, with every hash and sum recomputed",
       )
       assert.match(
         found.join("; "),
-        /the chain was anchored at entry 62 and record 7, and (has another hash there|ends at)/
+        /the chain was anchored at entry 62 and record 7, and (has a different hash there|ends at)/
       )
     })
   )
 
   it.live.each(["note = note || char(10, 10, 10) || expires_at || char(10), expires_at = null", "request_id = ''"])(
-    "is reported where an entry has the same hash as the one that was written: %s",
+    "is reported even if an entry has the same hash as the written one: %s",
     (edit) =>
       Effect.gen(function* () {
         const sqlite = yield* sound
         const { before, found } = sqlite.inSnapshot(() => {
           sqlite.exec(`${withoutTriggers}; update entry set expires_at = '2100-01-31T00:00:00.000Z' where sequence = 1`)
-          forge(within(sqlite))
-          const before = verifyFile(within(sqlite), unheld).problems
+          forge(inTransaction(sqlite))
+          const before = verifyFile(inTransaction(sqlite), noServer).problems
           sqlite.exec(`drop table charged; update entry set ${edit} where sequence = 1`)
-          return { before, found: verifyFile(within(sqlite), unheld).problems }
+          return { before, found: verifyFile(inTransaction(sqlite), noServer).problems }
         })
         const problem = "entry 1 of account acct_a is not what was written: a text is empty, or has a line break"
         assert.deepStrictEqual(
-          found.filter((one) => !before.includes(one) && !one.includes("expire")),
+          found.filter((problem) => !before.includes(problem) && !problem.includes("expir")),
           [problem]
         )
       })
   )
 
-  it.live("adds up, and matches the anchor, as it was written", () =>
+  it.live("adds up and matches the anchor if it is unchanged", () =>
     Effect.gen(function* () {
       const { anchor, killed, stopped } = yield* originals
       for (const original of [stopped, killed]) {
         const folder = yield* copyOf(original)
-        const found = yield* withDatabase(folder, (sqlite) => verifyFile(sqlite, unheld, anchor))
+        const found = yield* withDatabase(folder, (sqlite) => verifyFile(sqlite, noServer, anchor))
         assert.deepStrictEqual(found.problems, [])
         assert.deepStrictEqual(found.younger_than_anchor, { entries: 0, records: 0 })
       }
     }).pipe(Effect.scoped)
   )
 
-  it.live("is reported as younger than the anchor, and unknown", () =>
+  it.live("is reported as younger than the anchor", () =>
     Effect.gen(function* () {
       const { anchor, stopped } = yield* originals
       const folder = yield* copyOf(stopped)
       yield* withDatabase(folder, (sqlite) => sqlite.exec("update api_key set name = 'renamed' where id = 'key_a'"))
-      const found = yield* withDatabase(folder, (sqlite) => verifyFile(sqlite, unheld, anchor))
+      const found = yield* withDatabase(folder, (sqlite) => verifyFile(sqlite, noServer, anchor))
       assert.deepStrictEqual(found.problems, [])
       assert.deepStrictEqual(found.younger_than_anchor, { entries: 0, records: 1 })
     }).pipe(Effect.scoped)
   )
 })
 
-const logIn = (folder: string) => `${ledgerPath(folder)}-wal`
-const inLog = (folder: string, at: number, bytes: Uint8Array) => {
-  const fd = openSync(logIn(folder), "r+")
+const logPath = (folder: string) => `${ledgerPath(folder)}-wal`
+const writeInLog = (folder: string, at: number, bytes: Uint8Array) => {
+  const fd = openSync(logPath(folder), "r+")
   writeSync(fd, bytes, 0, bytes.length, at)
 }
 const frame = 4096 + 24
 
 describe("a ledger whose last entries were removed", () => {
-  const ways: ReadonlyArray<readonly [string, (folder: string, older: string) => void]> = [
-    ["its log cut in half", (folder) => truncateSync(logIn(folder), Math.floor(statSync(logIn(folder)).size / 2))],
-    ["its log removed", (folder) => rmSync(logIn(folder))],
-    ["its log emptied", (folder) => truncateSync(logIn(folder), 0)],
+  const removals: ReadonlyArray<readonly [string, (folder: string, older: string) => void]> = [
+    ["its log cut in half", (folder) => truncateSync(logPath(folder), Math.floor(statSync(logPath(folder)).size / 2))],
+    ["its log removed", (folder) => rmSync(logPath(folder))],
+    ["its log emptied", (folder) => truncateSync(logPath(folder), 0)],
     [
       "its last ten pages zeroed",
-      (folder) => inLog(folder, statSync(logIn(folder)).size - 10 * frame, Buffer.alloc(10 * frame))
+      (folder) => writeInLog(folder, statSync(logPath(folder)).size - 10 * frame, Buffer.alloc(10 * frame))
     ],
     [
       "a byte of its last page flipped",
       (folder) => {
-        const at = statSync(logIn(folder)).size - 100
-        inLog(folder, at, Uint8Array.of((readFileSync(logIn(folder))[at] ?? 0) ^ 1))
+        const at = statSync(logPath(folder)).size - 100
+        writeInLog(folder, at, Uint8Array.of((readFileSync(logPath(folder))[at] ?? 0) ^ 1))
       }
     ],
     [
@@ -279,13 +279,13 @@ describe("a ledger whose last entries were removed", () => {
     ]
   ]
 
-  it.live.each(ways)(
+  it.live.each(removals)(
     "is detected by the anchor, refused by the next start, and never replaces the anchor: %s",
-    ([, take]) =>
+    ([, remove]) =>
       Effect.gen(function* () {
         const { anchor, killed, older, place } = yield* originals
         const folder = yield* copyOf(killed)
-        take(folder, older)
+        remove(folder, older)
         assert.isTrue(existsSync(ledgerPath(folder)))
         const start = Effect.flatMap(openLedgerFile(folder), (file) =>
           keepFileAnchor(file, Option.some(place), Effect.void)
@@ -293,12 +293,12 @@ describe("a ledger whose last entries were removed", () => {
         const error = yield* Effect.flip(Effect.scoped(start))
         assert.match(error.message, /does not pass through its anchor at .*: its chain (ends before|ends at)/)
         assert.deepStrictEqual(Option.getOrThrow(yield* place.read), anchor)
-        const found = yield* problemsIn(folder, anchor)
+        const found = yield* findProblems(folder, anchor)
         assert.match(found.join("; "), /the chain was anchored at entry 62 and record 7, and ends at/)
       }).pipe(Effect.scoped)
   )
 
-  it.live("is refused by the next start when entries or records were deleted that had been verified", () =>
+  it.live("is refused by the next start if entries or records were deleted after they had been followed", () =>
     Effect.gen(function* () {
       const { anchor, place, stopped } = yield* originals
       for (const sql of ["delete from entry where sequence > 41", "delete from record where number > 5"]) {
@@ -320,18 +320,18 @@ describe("a ledger whose last entries were removed", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused, and not reset, when the file was removed and its log is there", () =>
+  it.live("is refused, and not created again, if the file was removed and its log exists", () =>
     Effect.gen(function* () {
       const { killed } = yield* originals
       const folder = yield* copyOf(killed)
       rmSync(ledgerPath(folder))
       const error = yield* refusal(folder)
       assert.match(error.message, /ledger.sqlite: it is missing or empty, but .*ledger.sqlite-wal exists/)
-      assert.isTrue(existsSync(logIn(folder)))
+      assert.isTrue(existsSync(logPath(folder)))
     }).pipe(Effect.scoped)
   )
 
-  it.live("is detected when another ledger is in its place", () =>
+  it.live("is detected if another ledger is in its place", () =>
     Effect.gen(function* () {
       const { place } = yield* originals
       const folder = yield* temporaryFolder
@@ -341,7 +341,7 @@ describe("a ledger whose last entries were removed", () => {
       const start = Effect.flatMap(openLedgerFile(folder), (file) =>
         keepFileAnchor(file, Option.some(place), Effect.void)
       )
-      assert.match((yield* Effect.flip(Effect.scoped(start))).message, /its chain is another one/)
+      assert.match((yield* Effect.flip(Effect.scoped(start))).message, /its chain is a different one/)
     }).pipe(Effect.scoped)
   )
 })

@@ -1,4 +1,4 @@
-/** The bundled payloads are what their generators write: a change to one is committed with the other. */
+/** The bundled payloads equal what their generators write: both are changed in one commit. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -13,8 +13,8 @@ import { repository } from "../support/repository.ts"
 
 type Unpacked = ReadonlyMap<string, Buffer>
 
-/** Archives are compared by what is in them: another zlib may pack the same bytes differently. */
-const unzipped = async (file: string): Promise<Unpacked> => {
+/** Archives are compared by their content: another zlib may compress the same bytes differently. */
+const unzip = async (file: string): Promise<Unpacked> => {
   const members = new Map<string, Buffer>()
   const zip = await openPromise(file)
   for await (const entry of zip.eachEntry()) {
@@ -22,8 +22,8 @@ const unzipped = async (file: string): Promise<Unpacked> => {
   }
   return members
 }
-const unpacked = async (file: string): Promise<Unpacked> => {
-  if (file.endsWith(".zip")) return unzipped(file)
+const unpack = async (file: string): Promise<Unpacked> => {
+  if (file.endsWith(".zip")) return unzip(file)
   const bytes = readFileSync(file)
   return new Map([[file, file.endsWith(".gz") ? gunzipSync(bytes) : bytes]])
 }
@@ -47,19 +47,19 @@ describe.each([
   })
   afterAll(() => rmSync(written, { recursive: true, force: true }))
 
-  it("have the same files as the generator writes, and no others", () => {
+  it("have the files that the generator writes, and no others", () => {
     assert.deepStrictEqual(payloadsBelow(bundled), payloadsBelow(written))
   })
-  it("have the same content as the generator writes", async () => {
+  it("have the content that the generator writes", async () => {
     for (const file of payloadsBelow(written)) {
-      const [ours, theirs] = [await unpacked(path.join(bundled, file)), await unpacked(path.join(written, file))]
+      const [ours, theirs] = [await unpack(path.join(bundled, file)), await unpack(path.join(written, file))]
       const differing = [...theirs.values()].findIndex(
         (bytes, index) => !bytes.equals([...ours.values()][index] ?? Buffer.of())
       )
       assert.strictEqual(
         differing,
         -1,
-        `${file} differs: run test/samples/${pipeline}/generate.ts and commit what it writes`
+        `${file} differs: run test/samples/${pipeline}/generate.ts and commit its output`
       )
       assert.strictEqual(ours.size, theirs.size)
     }

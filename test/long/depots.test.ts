@@ -1,4 +1,4 @@
-/** A depot in the S3 services that people run themselves. `test/depots` has a quicker one. */
+/** A depot in S3 services that people run themselves. `test/depots` has a faster test. */
 import { missingOfCeph, startCeph } from "../depots/ceph.ts"
 import { minio, startFromGo, versitygw } from "../depots/go.ts"
 import { holdsDepots } from "../depots/service.ts"

@@ -1,4 +1,4 @@
-/** Some twenty minutes, in which a server is killed 200 times. */
+/** Kills a server 200 times, in about twenty minutes. */
 import { embeddedLedgerKills } from "../crash/embedded-ledger-kills.ts"
 
 embeddedLedgerKills({ kills: 200 })

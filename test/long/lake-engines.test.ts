@@ -1,6 +1,6 @@
 /**
- * ClickHouse and Spark read the lake of real programs, and others read one in a bucket: the newest generation and the one before. The engines
- * of `test:all` read a log that has become long. What is missing here is named, and left out.
+ * ClickHouse and Spark read the lake of real programs, and other engines read one in a bucket: the newest generation and the
+ * one before. The engines of `test:all` read a long log. Tests of missing programs are skipped.
  */
 import { rm } from "node:fs/promises"
 import path from "node:path"
@@ -54,7 +54,7 @@ describe("ClickHouse", () => {
   })
 })
 
-describe.skipIf(!isInstalled("java") || !isInstalled("mvn"))("Spark, where Java and Maven are", () => {
+describe.skipIf(!isInstalled("java") || !isInstalled("mvn"))("Spark, if Java and Maven are installed", () => {
   it("reads the same as the warehouse, with its comments, in the newest generation and the one before", async () => {
     const [python, LAKE_JARS] = [await pythonWith("spark"), await sparksJars()]
     const { spark: newest } = await seenBy(python, ["spark"], lake(), undefined, { LAKE_JARS })
@@ -66,7 +66,7 @@ describe.skipIf(!isInstalled("java") || !isInstalled("mvn"))("Spark, where Java 
   })
 })
 
-describe.skipIf(!isInstalled("go"))("DuckDB, deltalake and Polars, where Go is", () => {
+describe.skipIf(!isInstalled("go"))("DuckDB, deltalake and Polars, if Go is installed", () => {
   it("read the same as the warehouse from a bucket, in the newest generation and the one before", async () => {
     const { settings, stop } = await startFromGo(versitygw)
     try {

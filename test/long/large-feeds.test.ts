@@ -1,4 +1,4 @@
-/** The short forms, of 60 MB, are in test/end-to-end. */
+/** Shorter tests with 60 MB are in test/end-to-end. */
 import { it } from "vitest"
 import { expectConstantMemory } from "../support/pipelines/large-feeds.ts"
 

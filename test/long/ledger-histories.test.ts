@@ -1,4 +1,4 @@
-/** Some fifteen minutes. */
+/** About fifteen minutes. */
 import { historiesInAFolder } from "../ledger/histories/in-a-folder.ts"
 import { historiesInMemory } from "../ledger/histories/in-memory.ts"
 import { historiesInPostgres } from "../ledger/histories/in-postgres.ts"

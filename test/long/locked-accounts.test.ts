@@ -1,32 +1,34 @@
-/** Calls of two servers that meet a lock, as a forgotten session of an operator holds it. Each lasts for six seconds. */
+/** Calls of two servers that meet a lock, like that of a forgotten session of an operator. Each lock lasts six seconds. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 import { describe, expect, inject, it } from "vitest"
-import { connected, through } from "../ledger/outage.ts"
+import { runThrough, withConnection } from "../ledger/outage.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 
-/** Longer than a server waits for an answer. */
+/** Milliseconds. Longer than a server waits for the database. */
 const lockedFor = 6_000
 
 const lock = (url: string, statement: string, params: ReadonlyArray<string>, whileLocked: () => Promise<void>) =>
-  connected(url, (sql) =>
+  withConnection(url, (sql) =>
     sql.withTransaction(Effect.andThen(sql.unsafe(statement, params), Effect.promise(whileLocked)))
   )
 
 describe("a call that meets a lock", () => {
-  it("ends with 503 at no cost when its account or all are locked; calls of other accounts are answered", async () => {
+  it("ends with 503 at no cost when its account or all are locked; calls of other accounts succeed", async () => {
     const url = await newDatabase(inject("postgresUrl"))
-    await through("locked accounts", url, async ({ cast, diary }) => {
-      await lock(url, "select from ledger.account where id = $1 for update", [cast.poor], async () => {
+    await runThrough("locked accounts", url, async ({ actors, observations }) => {
+      await lock(url, "select from ledger.account where id = $1 for update", [actors.poor], async () => {
         await sleep(lockedFor / 2)
-        const before = diary.paid.size
+        const before = observations.paid.size
         await sleep(lockedFor / 2)
-        expect(diary.paid.size).toBeGreaterThan(before)
-        expect(new Set(diary.unavailable.map(({ key }) => key.account_id))).toEqual(new Set([cast.poor]))
+        expect(observations.paid.size).toBeGreaterThan(before)
+        expect(new Set(observations.unavailable.map(({ key }) => key.account_id))).toEqual(new Set([actors.poor]))
       })
       await lock(url, "lock table ledger.account in access exclusive mode", [], async () => {
         await sleep(lockedFor)
-        expect(new Set(diary.unavailable.map(({ key }) => key.account_id))).toEqual(new Set([cast.poor, cast.rich]))
+        expect(new Set(observations.unavailable.map(({ key }) => key.account_id))).toEqual(
+          new Set([actors.poor, actors.rich])
+        )
       })
     })
   })

@@ -1,4 +1,4 @@
-/** The short form, of 100 stores, is in test/end-to-end. */
+/** A shorter test with 100 stores is in test/end-to-end. */
 import { it } from "@effect/vitest"
 import { expectManyReads } from "../support/pipelines/many-stores.ts"
 

@@ -1,4 +1,4 @@
-/** Pruning is killed at each of its calls of the file system, one after the other. */
+/** Kills pruning at each of its file system calls. */
 import { assert, describe } from "@effect/vitest"
 import { pruneArchive } from "@larder/pipelines"
 import { Effect } from "effect"
@@ -27,7 +27,7 @@ const methods = [
 ]
 
 describe("a pruning that is killed", () => {
-  itLive("loses nothing that is needed, at whichever file system call, and the next one completes it", () =>
+  itLive("loses nothing that is needed, at any file system call, and the next one completes it", () =>
     Effect.gen(function* () {
       for (let nth = 1, signal: string | null = "SIGKILL"; signal !== null; nth++) {
         const layout = yield* withFailures

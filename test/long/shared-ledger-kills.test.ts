@@ -1,4 +1,4 @@
-/** Some half an hour, in which a server is killed 200 times, and PostgreSQL as often. */
+/** Kills a server 200 times, and PostgreSQL as often, in about half an hour. */
 import { sharedLedgerKills } from "../crash/shared-ledger-kills.ts"
 
-sharedLedgerKills({ blows: 300 })
+sharedLedgerKills({ kills: 300 })

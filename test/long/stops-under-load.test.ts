@@ -1,4 +1,4 @@
-/** Servers that are told to stop under load, again and again; the histories of kills end with one such stop. */
+/** Servers that are stopped under load, again and again; each history of kills ends with one such stop. */
 import { describe, inject, it } from "vitest"
 import { history } from "../crash/history.ts"
 import { stopUnderLoad } from "../crash/stop-under-load.ts"
@@ -8,10 +8,10 @@ describe("a server that gets SIGTERM under load", () => {
   it.each([
     ["an embedded ledger", async () => ({})],
     ["a ledger in PostgreSQL", async () => ({ LARDER_LEDGER_URL: await newDatabase(inject("postgresUrl")) })]
-  ])("answers every call that it received, charges no other, and exits with 130: %s", async (name, place) => {
-    await history(name, await place(), async (its) => {
-      for (let stop = 0; stop < 10; stop++) await stopUnderLoad(its, await its.start())
-      await its.books.check()
+  ])("responds to every call that it received, charges no other, and exits with 130: %s", async (name, place) => {
+    await history(name, await place(), async (context) => {
+      for (let stop = 0; stop < 10; stop++) await stopUnderLoad(context, await context.start())
+      await context.checks.run()
     })
   })
 })

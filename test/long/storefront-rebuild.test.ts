@@ -1,4 +1,4 @@
-/** The archive of seven reads of the same stores gives their whole history back. The short form, of two reads, runs in CI. */
+/** A rebuild from the archive of seven reads restores the complete history of stores. A shorter test with two reads runs in CI. */
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { readEach } from "../end-to-end/dairy-reads.ts"
 import { names } from "../end-to-end/dairy-recordings.ts"

@@ -1,7 +1,7 @@
 /**
- * Every request that Larder sends to Stripe, with every parameter, before Stripe's own mock: it refuses what is not in
- * Stripe's OpenAPI description. Which parameters exclude each other is not in there: `payments/stripe-rules.ts` has that.
- * Needs Go, to build the mock; the first time about a minute.
+ * Sends every request of Larder to Stripe, with every parameter, to Stripe's own mock, which refuses what is not in Stripe's
+ * OpenAPI description. That does not say which parameters exclude each other: see `payments/stripe-rules.ts`. Needs Go to
+ * build the mock, which takes about a minute the first time.
  */
 import { assert, it } from "@effect/vitest"
 import type { PaymentQuery } from "@larder/serve/billing"
@@ -23,8 +23,8 @@ import { stripeStandWithHost } from "../payments/stripe-stand.ts"
 
 const listOf = <A, I>(of: Schema.Codec<A, I>) => Schema.Struct({ data: Schema.Array(of) })
 
-/** What is read from the answers. */
-const answers: Readonly<Record<string, Schema.Codec<unknown, unknown>>> = {
+/** What Larder reads from the responses. */
+const responseSchemas: Readonly<Record<string, Schema.Codec<unknown, unknown>>> = {
   "POST checkout/sessions": CheckoutSession,
   "GET checkout/sessions": listOf(CheckoutSession),
   "GET checkout/sessions :id": CheckoutSession,
@@ -41,18 +41,18 @@ const answers: Readonly<Record<string, Schema.Codec<unknown, unknown>>> = {
 
 const now = new Date().toISOString()
 const larder = { url: "https://console.example.com", isPublic: true }
-const asked = (payment_id: string, cents = 5000) => ({ payment_id, account_id: "acct_1", cents, created_at: now })
+const makeOrder = (payment_id: string, cents = 5000) => ({ payment_id, account_id: "acct_1", cents, created_at: now })
 const page = { email: "ada@example.com", success_url: `${larder.url}/paid`, cancel_url: `${larder.url}/left` }
 const query = (payment_id: string, more: Partial<PaymentQuery> = {}): PaymentQuery => ({
-  ...asked(payment_id),
+  ...makeOrder(payment_id),
   ...{ reference: null, customer: null, card: null },
   ...more
 })
 
-/** More than one page of everything that is listed to its end. */
+/** Adds more than one page of everything that is listed completely. */
 const fill = ({ account, books }: StripeHost) => {
   const [[session], [intent]] = [[...books.sessions.values()], [...books.intents.values()]]
-  if (session === undefined || intent === undefined) throw new Error("nobody has paid")
+  if (session === undefined || intent === undefined) throw new Error("there is no payment")
   const dispute = books.dispute(intent)
   books.close(dispute, "won")
   for (let i = 0; i < 101; i++) {
@@ -65,35 +65,35 @@ const fill = ({ account, books }: StripeHost) => {
   account.endpoints = Array.from({ length: 101 }, () => endpoint)
 }
 
-/** All that Larder asks of Stripe, at the test's own host: it keeps what it is told, which Stripe's mock does not. */
-const everyRequest = Effect.gen(function* () {
+/** Sends all requests to the test's own host, which stores state, unlike Stripe's mock. */
+const sendEveryRequest = Effect.gen(function* () {
   const { host, settings, stand } = yield* stripeStandWithHost
   const { processor } = stand
-  const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...page, customer: null })
+  const { reference } = yield* processor.checkout({ ...makeOrder("pay_1"), ...page, customer: null })
   yield* stand.pay("pay_1", "good")
   const retrieved = yield* processor.retrieve(query("pay_1", { reference }))
   const saved = { card: retrieved?.card?.id ?? "", customer: retrieved?.customer ?? "" }
   const [intent] = host.books.intents.values()
-  if (intent === undefined) return yield* Effect.die("nobody has paid")
+  if (intent === undefined) return yield* Effect.die("there is no payment")
   fill(host)
-  yield* processor.charge({ ...asked("pay_2"), ...saved })
+  yield* processor.charge({ ...makeOrder("pay_2"), ...saved })
   for (const lost of [query("pay_1"), query("pay_2", saved), query("pay_1", { reference: intent.id })]) {
     assert.strictEqual((yield* processor.retrieve(lost))?.state, "succeeded")
   }
   const half = { ...intent, id: "pi_half", metadata: { payment_id: "pay_3" }, created: intent.created - 1000 }
   host.books.intents.set(half.id, { ...half, status: "requires_confirmation" })
   yield* processor.retrieve(query("pay_3", { ...saved, reference: half.id }))
-  const left = yield* processor.checkout({ ...asked("pay_4"), ...page, customer: saved.customer })
+  const left = yield* processor.checkout({ ...makeOrder("pay_4"), ...page, customer: saved.customer })
   assert.strictEqual((yield* processor.expireCheckout(query("pay_4", left)))?.state, "expired")
   yield* processor.forget(saved.card)
-  assert.strictEqual((yield* processor.charge({ ...asked("pay_5"), ...saved })).state, "failed")
+  assert.strictEqual((yield* processor.charge({ ...makeOrder("pay_5"), ...saved })).state, "failed")
   host.books.customers.delete(saved.customer)
-  yield* processor.checkout({ ...asked("pay_6"), ...page, customer: saved.customer })
+  yield* processor.checkout({ ...makeOrder("pay_6"), ...page, customer: saved.customer })
   yield* checkStripe(settings, larder)
   return host.sent()
 })
 
-const ask = async (mock: string, { body, method, path, query }: Sent) => {
+const sendToMock = async (mock: string, { body, method, path, query }: Sent) => {
   const headers = {
     authorization: "Bearer sk_test_123",
     "content-type": "application/x-www-form-urlencoded",
@@ -105,7 +105,7 @@ const ask = async (mock: string, { body, method, path, query }: Sent) => {
 
 it.live("every request that Larder sends is known, with every parameter", () =>
   Effect.gen(function* () {
-    const sent = yield* everyRequest
+    const sent = yield* sendEveryRequest
     const driven = sent.flatMap(({ body, method, path, query }) => {
       const { name } = requestOf(method, path)
       const names = namesIn(paramsOf(method === "GET" ? query.slice(1) : body))
@@ -116,32 +116,34 @@ it.live("every request that Larder sends is known, with every parameter", () =>
   })
 )
 
-if (!hasGo()) console.warn("Go is not installed: no request is held against Stripe's OpenAPI description.")
+if (!hasGo()) console.warn("Go is not installed: no request is compared with Stripe's OpenAPI description.")
 else {
-  it.live("Stripe's OpenAPI description has every request that Larder sends, and the answers that Larder reads", () =>
-    Effect.gen(function* () {
-      const sent = yield* everyRequest
-      const mock = yield* Effect.acquireRelease(Effect.promise(startStripeMock), ({ stop }) => Effect.sync(stop))
-      for (const request of sent) {
-        const { name } = requestOf(request.method, request.path)
-        const { status, text } = yield* Effect.promise(() => ask(mock.url, request))
-        assert.strictEqual(status, 200, `${name}\n${request.query}${request.body}\n${text}`)
-        const answer = answers[name]
-        if (answer !== undefined) yield* Schema.decodeUnknownEffect(answer)(JSON.parse(text))
-      }
-      const settings = {
-        key: Redacted.make("sk_test_123"),
-        webhookSecret: undefined,
-        isTest: true,
-        api: new URL(mock.url)
-      }
-      const findings = yield* checkStripe(settings, larder)
-      assert.deepStrictEqual(
-        findings.filter(({ text }) => text.includes("makes no sense")),
-        []
-      )
-      const wrong = { method: "POST", path: "/v1/checkout/sessions", query: "", body: "payment_method_types[0]=card" }
-      assert.strictEqual((yield* Effect.promise(() => ask(mock.url, wrong))).status, 400)
-    })
+  it.live(
+    "Stripe's OpenAPI description contains every request that Larder sends, and the responses that Larder reads",
+    () =>
+      Effect.gen(function* () {
+        const sent = yield* sendEveryRequest
+        const mock = yield* Effect.acquireRelease(Effect.promise(startStripeMock), ({ stop }) => Effect.sync(stop))
+        for (const request of sent) {
+          const { name } = requestOf(request.method, request.path)
+          const { status, text } = yield* Effect.promise(() => sendToMock(mock.url, request))
+          assert.strictEqual(status, 200, `${name}\n${request.query}${request.body}\n${text}`)
+          const schema = responseSchemas[name]
+          if (schema !== undefined) yield* Schema.decodeUnknownEffect(schema)(JSON.parse(text))
+        }
+        const settings = {
+          key: Redacted.make("sk_test_123"),
+          webhookSecret: undefined,
+          isTest: true,
+          api: new URL(mock.url)
+        }
+        const findings = yield* checkStripe(settings, larder)
+        assert.deepStrictEqual(
+          findings.filter(({ text }) => text.includes("makes no sense")),
+          []
+        )
+        const wrong = { method: "POST", path: "/v1/checkout/sessions", query: "", body: "payment_method_types[0]=card" }
+        assert.strictEqual((yield* Effect.promise(() => sendToMock(mock.url, wrong))).status, 400)
+      })
   )
 }

@@ -1,4 +1,4 @@
-/** Long histories of two servers on one ledger, with each processor on each kind of store. Some minutes. */
+/** Long histories of two servers on one ledger, with each processor and each kind of store. A few minutes. */
 import { everyPair } from "../payments/shop.ts"
 import { inTwoServers } from "../payments/two-servers.ts"
 

@@ -1,4 +1,4 @@
-/** Programs of several versions over one warehouse: servers follow it, each as far as it knows the tables, while runs publish. */
+/** Programs of several versions with one warehouse: each server follows it as far as it knows the tables, while runs publish. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { generationOf, query, removeFolder, replay, runStatus, temporaryFolder } from "../end-to-end/ingesting.ts"
 import { makeLedgerSettings } from "../support/api/ledger-settings.ts"
@@ -24,22 +24,22 @@ const publishClose = (version: number, close_price: number, report_date: string)
 let key = ""
 let ledger: Readonly<Record<string, string>> = {}
 const servers: Array<Server> = []
-/** A server of a version. All of them share a ledger. */
+/** Starts a server of a version. All servers share a ledger. */
 const serve = async (version: number): Promise<Server> => {
   const server = await startServer(home, { ...ofVersion(version), ...ledger })
   servers.push(server)
   return server
 }
 
-/** What a server answers, and the generation that it names. */
+/** The generation and the data of a response. */
 const get = async ({ api }: Server, target: string) => {
   const response = await fetch(`${api}${target}`, { headers: { authorization: `Bearer ${key}` } })
   const { data } = (await response.json()) as { readonly data: ReadonlyArray<unknown> }
   return [response.headers.get("x-data-version"), data]
 }
-const closesOf = (server: Server) =>
+const getCloses = (server: Server) =>
   get(server, "/v1/commodities/prices?series=butter-exch-spot-close-daily&from=2026-09-01")
-const closed = (...points: ReadonlyArray<readonly [date: string, value: number]>) => [
+const closePoints = (...points: ReadonlyArray<readonly [date: string, value: number]>) => [
   {
     slug: "butter-exch-spot-close-daily",
     unit: "USD/lb",
@@ -51,7 +51,7 @@ const readiness = async ({ console }: Server) => {
   const { fault, missing } = (await response.json()) as Readonly<Record<string, unknown>>
   return { status: response.status, fault, missing }
 }
-/** A server that keeps what it has of commodities. */
+/** The readiness of a server that keeps its older commodities. */
 const keeping = (generation: string, missing: ReadonlyArray<string>) => ({
   status: 200,
   fault: `commodities of ${generation} cannot be served: the log says why`,
@@ -77,10 +77,10 @@ describe("an upgrade, one program after the other", () => {
   it("with a new column and a new table: servers of both versions keep serving, and only the newer program publishes", async () => {
     const old = await serve(1)
     next = await serve(2)
-    for (const server of [old, next]) expect(await closesOf(server)).toEqual(["larder-000001", closed(september)])
+    for (const server of [old, next]) expect(await getCloses(server)).toEqual(["larder-000001", closePoints(september)])
     expect((await publishClose(2, 1.5, "10/01/2026")).code).toBe(0)
     await waitUntilServed(next, "larder-000002")
-    expect(await closesOf(next)).toEqual(["larder-000002", closed(september, october)])
+    expect(await getCloses(next)).toEqual(["larder-000002", closePoints(september, october)])
 
     const refused = await publishClose(1, 1.6, "10/02/2026")
     expect([refused.code, refused.stdout]).toEqual([1, ""])
@@ -91,12 +91,12 @@ describe("an upgrade, one program after the other", () => {
     await Promise.all([old, next].map((server) => waitUntilServed(server, "larder-000004")))
     expect(await readiness(old)).toEqual(keeping("larder-000002", ["storefronts"]))
     expect(old.logs()).toContain(newer)
-    expect(await closesOf(old)).toEqual(["larder-000001", closed(september)])
+    expect(await getCloses(old)).toEqual(["larder-000001", closePoints(september)])
     for (const server of [old, next]) {
       const [generation, labels] = await get(server, "/v1/branded-foods?name=e")
       expect([generation, labels]).toEqual(["larder-000004", [expect.anything()]])
     }
-    await runStatus(home) // with the older program, which leaves the catalogue as the newer server made it
+    await runStatus(home) // with the older program, which leaves the catalogue of the newer server unchanged
     expect(
       (await query(home, "select colour, count(*)::integer as series from commodity.series group by all"))[0]
     ).toEqual([{ colour: null, series: expect.any(Number) }])
@@ -106,20 +106,20 @@ describe("an upgrade, one program after the other", () => {
     const last = await serve(3)
     expect(await readiness(last)).toEqual(keeping("larder-000002", ["commodities", "storefronts"]))
     expect((await get(last, "/v1/branded-foods?name=e"))[0]).toBe("larder-000004")
-    for (const said of [last.logs(), (await publishClose(3, 1.6, "10/02/2026")).stderr]) {
-      expect(said).toContain("column commodity.note.text is 1: VARCHAR not null there, and missing here")
-      expect(said).toContain(
+    for (const output of [last.logs(), (await publishClose(3, 1.6, "10/02/2026")).stderr]) {
+      expect(output).toContain("column commodity.note.text is 1: VARCHAR not null there, and missing here")
+      expect(output).toContain(
         "column commodity.series.position is 7: INTEGER not null there, and 7: SMALLINT not null here"
       )
-      expect(said).toContain("npx larder-ingest rebuild commodities")
+      expect(output).toContain("npx larder-ingest rebuild commodities")
     }
     expect(generationOf(home, "commodities")).toBe("larder-000002")
 
     expect((await ingest(3, "rebuild", "commodities")).code).toBe(0)
     await Promise.all([last, next].map((server) => waitUntilServed(server, "larder-000006")))
-    expect(await closesOf(last)).toEqual(["larder-000006", closed(september, october)])
+    expect(await getCloses(last)).toEqual(["larder-000006", closePoints(september, october)])
     expect(await readiness(last)).toEqual({ status: 200, missing: ["storefronts"] })
     expect(await readiness(next)).toEqual(keeping("larder-000006", ["storefronts"]))
-    expect(await closesOf(next)).toEqual(["larder-000002", closed(september, october)])
+    expect(await getCloses(next)).toEqual(["larder-000002", closePoints(september, october)])
   })
 })

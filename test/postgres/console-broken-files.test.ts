@@ -1,9 +1,9 @@
-/** Files whose database fails while they are read: whoever reads them sees that they are not whole, and the operator why. */
+/** Downloads whose database fails midway: the client sees that the file is incomplete, and the log contains the reason. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest"
 import { breakableWire } from "../ledger/breakable-wire.ts"
-import { connected } from "../ledger/outage.ts"
+import { withConnection } from "../ledger/outage.ts"
 import { setLedgerUrl } from "../support/api/operator.ts"
 import { servedConsoleAlone } from "../support/console/served-console.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
@@ -15,15 +15,15 @@ const site = servedConsoleAlone({ environment: { LARDER_LEDGER_URL: wire.url } }
 beforeAll(() => setLedgerUrl(site.home(), database))
 afterAll(() => wire.close())
 
-const told = "a download of the console was cut off"
+const logMessage = "a download of the console was cut off"
 
-/** The file, and a database that is lost when its head is sent and its rows are asked for. */
-const brokenOff = (table: string, ask: () => Promise<Response>) =>
-  connected(database, (sql) =>
+/** Requests a file, and cuts the connection to the database when its rows are queried. */
+const requestAndCut = (table: string, request: () => Promise<Response>) =>
+  withConnection(database, (sql) =>
     sql.withTransaction(
       Effect.gen(function* () {
         yield* sql.unsafe(`lock table ${table} in access exclusive mode`)
-        const response = yield* Effect.promise(ask)
+        const response = yield* Effect.promise(request)
         yield* untilWaitingForLocks(sql)
         wire.cut()
         return response
@@ -32,7 +32,7 @@ const brokenOff = (table: string, ask: () => Promise<Response>) =>
   )
 
 afterEach(async () => {
-  wire.mend()
+  wire.repair()
   while (!(await fetch(`${site.url()}/readyz`)).ok) await sleep(20)
 })
 
@@ -41,20 +41,20 @@ describe.each([
   ["/usage/statuses.csv", "console.usage_of_status", "larder-statuses-"],
   ["/billing/ledger.csv", "ledger.entry", "larder-ledger-"]
 ])("%s when its database is lost midway", (path, table, name) => {
-  it("is cut off, and the log names the file and the reason, without a secret", async () => {
+  it("is cut off, and the log names the file and the reason, but no secret", async () => {
     const { browser } = await site.signedIn()
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ")
     const before = site.logs().length
-    const logged = () => site.logs().slice(before)
-    const response = await brokenOff(table, () => fetch(new URL(path, site.url()), { headers: { cookie } }))
+    const readLogs = () => site.logs().slice(before)
+    const response = await requestAndCut(table, () => fetch(new URL(path, site.url()), { headers: { cookie } }))
     expect(response.status).toBe(200)
     await expect(response.text()).rejects.toThrow()
-    await expect.poll(logged).toContain(told)
-    const [line = ""] = logged()
+    await expect.poll(readLogs).toContain(logMessage)
+    const [line = ""] = readLogs()
       .split("\n")
-      .filter((one) => one.includes(told))
+      .filter((text) => text.includes(logMessage))
     expect(line).toContain(name)
-    expect(logged()).toMatch(/(ConsoleUnavailable|LedgerUnavailable)/)
-    expect([...browser.cookies.values()].filter((secret) => logged().includes(secret))).toEqual([])
+    expect(readLogs()).toMatch(/(ConsoleUnavailable|LedgerUnavailable)/)
+    expect([...browser.cookies.values()].filter((secret) => readLogs().includes(secret))).toEqual([])
   })
 })

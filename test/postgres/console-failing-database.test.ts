@@ -1,9 +1,9 @@
-/** What stands in the log when the database fails under a sign-in or a new key: what happened, and no secret of anybody. */
+/** When the database fails during a sign-in or for a new key, the log contains what happened, but no secret. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { breakableWire } from "../ledger/breakable-wire.ts"
-import { connected } from "../ledger/outage.ts"
+import { withConnection } from "../ledger/outage.ts"
 import { setLedgerUrl } from "../support/api/operator.ts"
 import type { Seen } from "../support/console/browser.ts"
 import { keyIn, password, servedConsoleAlone } from "../support/console/served-console.ts"
@@ -27,23 +27,23 @@ const actions: ReadonlyArray<readonly [what: string, act: (person: Person) => Pr
 ]
 
 const onAllTables = (statement: string) => `do $$
-declare one record;
+declare item record;
 begin
-  for one in select schemaname as room, tablename as name from pg_tables where schemaname in ('console', 'ledger')
-  loop execute format('${statement}', one.room, one.name); end loop;
+  for item in select schemaname as room, tablename as name from pg_tables where schemaname in ('console', 'ledger')
+  loop execute format('${statement}', item.room, item.name); end loop;
 end $$`
-const change = (statement: string) => connected(database, (sql) => sql.unsafe(onAllTables(statement)))
+const change = (statement: string) => withConnection(database, (sql) => sql.unsafe(onAllTables(statement)))
 
-const ways: ReadonlyArray<readonly [what: string, failing: (act: () => Promise<Seen>) => Promise<Seen>]> = [
+const failures: ReadonlyArray<readonly [what: string, runFailing: (act: () => Promise<Seen>) => Promise<Seen>]> = [
   [
-    "does not answer",
+    "does not respond",
     async (act) => {
       wire.cut()
       return act()
     }
   ],
   [
-    "refuses every row, and says what stands in it",
+    "refuses every row, with its content in the error",
     async (act) => {
       await change("alter table %I.%I add constraint refused check (false) not valid")
       return act().finally(() => change("alter table %I.%I drop constraint refused"))
@@ -52,7 +52,7 @@ const ways: ReadonlyArray<readonly [what: string, failing: (act: () => Promise<S
   [
     "is lost while it writes",
     (act) =>
-      connected(database, (sql) =>
+      withConnection(database, (sql) =>
         sql.withTransaction(
           Effect.gen(function* () {
             yield* sql.unsafe(onAllTables("lock table %I.%I in share mode"))
@@ -66,23 +66,23 @@ const ways: ReadonlyArray<readonly [what: string, failing: (act: () => Promise<S
   ]
 ]
 
-const readyAgain = async () => {
-  wire.mend()
+const waitUntilReady = async () => {
+  wire.repair()
   while (!(await fetch(`${site.url()}/readyz`)).ok) await sleep(20)
 }
 
-describe.each(ways)("a database that %s", (_way, failing) => {
+describe.each(failures)("a database that %s", (_failure, runFailing) => {
   it.each(actions)("leaves no secret of %s in the log", async (_what, act) => {
-    const made = await site.signedIn()
-    const person = { ...made, link: await site.invite(made.account.id) }
+    const signedIn = await site.signedIn()
+    const person = { ...signedIn, link: await site.invite(signedIn.account.id) }
     const before = site.logs().length
-    const answer = await failing(() => act(person)).finally(readyAgain)
-    expect([500, 503]).toContain(answer.status)
-    expect(keyIn(answer.text)).toBeUndefined()
-    const logged = () => site.logs().slice(before)
-    await expect.poll(logged).toContain("a page of the console failed")
-    const secrets = [password, chosen, person.link.split("/").at(-1) ?? "", ...made.browser.cookies.values()]
-    expect(secrets.filter((secret) => logged().includes(secret))).toEqual([])
-    expect(logged()).not.toMatch(/svc_data_[A-Za-z0-9]{64}|\$scrypt\$/)
+    const page = await runFailing(() => act(person)).finally(waitUntilReady)
+    expect([500, 503]).toContain(page.status)
+    expect(keyIn(page.text)).toBeUndefined()
+    const readLogs = () => site.logs().slice(before)
+    await expect.poll(readLogs).toContain("a page of the console failed")
+    const secrets = [password, chosen, person.link.split("/").at(-1) ?? "", ...signedIn.browser.cookies.values()]
+    expect(secrets.filter((secret) => readLogs().includes(secret))).toEqual([])
+    expect(readLogs()).not.toMatch(/svc_data_[A-Za-z0-9]{64}|\$scrypt\$/)
   })
 })

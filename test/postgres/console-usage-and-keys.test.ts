@@ -1,4 +1,4 @@
-/** What the console shows where its ledger is in PostgreSQL, and where only statements in its database can bring that about. */
+/** Pages of a console with a ledger in PostgreSQL, in states that only statements in its database can create. */
 import { Effect } from "effect"
 import Papa from "papaparse"
 import { describe, expect, it } from "vitest"
@@ -12,7 +12,7 @@ import { copyKeys } from "./copied-keys.ts"
 const site = servedConsole()
 
 describe("the file of usage", () => {
-  it("leaves out an endpoint whose only call was refunded", async () => {
+  it("omits an endpoint whose only call was refunded", async () => {
     const { browser } = await site.signedIn()
     const key = keyIn((await browser.post("/keys/new", newKey)).text)
     const endpoints = async () => {
@@ -30,17 +30,17 @@ describe("the file of usage", () => {
 })
 
 describe("the 1,001st key of an account", () => {
-  it("is rejected with 422 and what to do, and is created after another key is revoked", async () => {
+  it("is rejected with 422 and advice, and is created after another key is revoked", async () => {
     const { account, browser } = await site.signedIn()
     await browser.post("/keys/new", newKey)
     await copyKeys(site.environment().LARDER_LEDGER_URL ?? "", account.id, 1_000)
     const form = { ...carriedIn((await browser.get("/keys/new")).text), ...newKey }
-    const seen = await browser.post("/keys/new", form)
-    expect(seen.status).toBe(422)
-    expect(seen.text).toContain("No key was created: the account already has 1,000 keys that are not revoked")
-    expect(seen.text).toContain(`value="${newKey.name}"`)
-    const [one] = await administer(site.home(), ({ listKeys }) => listKeys({ account_id: account.id }))
-    await browser.post(`/keys/${one?.id}/revoke`, {})
+    const page = await browser.post("/keys/new", form)
+    expect(page.status).toBe(422)
+    expect(page.text).toContain("No key was created: the account already has 1,000 keys that are not revoked")
+    expect(page.text).toContain(`value="${newKey.name}"`)
+    const [key] = await administer(site.home(), ({ listKeys }) => listKeys({ account_id: account.id }))
+    await browser.post(`/keys/${key?.id}/revoke`, {})
     expect(keyIn((await browser.post("/keys/new", form)).text)).toBeDefined()
   })
 })

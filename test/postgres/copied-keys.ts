@@ -1,9 +1,9 @@
-/** Many keys of one account, without creating them: a thousand transactions one after the other take half a minute on a busy machine. */
-import { connected } from "../ledger/outage.ts"
+/** Creates many keys of an account in one statement: a thousand transactions would take half a minute on a busy machine. */
+import { withConnection } from "../ledger/outage.ts"
 
-/** Copies the only key of an account, in PostgreSQL, until it has so many. */
+/** Copies the only key of an account, in PostgreSQL, until the account has `count` keys. */
 export const copyKeys = (url: string, account_id: string, count: number) =>
-  connected(
+  withConnection(
     url,
     (sql) => sql`
       insert into ledger.api_key

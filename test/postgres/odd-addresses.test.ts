@@ -1,4 +1,4 @@
-/** Addresses that no page leads to, on the database that takes them least. */
+/** URLs that no page links to, with PostgreSQL, which accepts fewer characters than SQLite. */
 
 import { isTemporary } from "@larder/serve/console"
 import { LedgerUnavailable } from "@larder/serve/ledger"
@@ -8,10 +8,10 @@ import { describe, expect, it } from "vitest"
 import { servedConsoleAlone } from "../support/console/served-console.ts"
 import { consolePlaces } from "../support/serve/console-databases.ts"
 
-describe("an address with a control character", () => {
+describe("a URL with a control character", () => {
   const site = servedConsoleAlone()
 
-  it("answers 404, and the log reports no outage", async () => {
+  it("returns 404, and the log reports no outage", async () => {
     const { browser } = await site.signedIn()
     for (const target of [
       "/requests?before=2026-11-22T00:00:00.000Z~%00",
@@ -30,11 +30,11 @@ describe("an address with a control character", () => {
     expect(site.logs()).not.toMatch(/cannot be used|a page of the console failed/)
   })
 
-  it("answers 404 without a sign-in, too", async () => {
+  it("returns 404 without a sign-in, too", async () => {
     expect((await site.browser().get("/requests?before=%00")).status).toBe(404)
   })
 
-  it("is told apart from an escaped percent sign (%2500), which answers 200", async () => {
+  it("differs from an escaped percent sign (%2500), which returns 200", async () => {
     const { browser } = await site.signedIn()
     expect((await browser.get("/requests?request=%2500")).status).toBe(200)
   })
@@ -44,10 +44,10 @@ describe("a failure of a page", () => {
   it("is not an outage when PostgreSQL refuses a value", async () => {
     const refused = Effect.gen(function* () {
       const { layer } = yield* consolePlaces.PostgreSQL
-      const asked = ConsoleDatabase.use((database) =>
+      const query = ConsoleDatabase.use((database) =>
         database.all(Schema.Struct({ text: Schema.String }), "select $1::text as text", ["\0"])
       )
-      return yield* Effect.flip(Effect.provide(asked, layer))
+      return yield* Effect.flip(Effect.provide(query, layer))
     })
     const error = await Effect.runPromise(Effect.scoped(refused))
     expect(String(error)).toContain("invalid byte sequence")

@@ -1,6 +1,6 @@
 /**
- * The anchor: the head of the ledger's chain, stored where an attacker who can write the ledger cannot reach it, in a
- * file or at a URL (PUT and GET). Checking the chain against it detects every change to what it covers.
+ * The anchor: the head of the ledger's chain, stored in a file or at a URL (PUT and GET) that an attacker who can write the
+ * ledger cannot reach. A comparison of the chain with the anchor detects every change to entries and records before it.
  */
 import { open, readFile, realpath, rename } from "node:fs/promises"
 import path from "node:path"
@@ -8,6 +8,7 @@ import { Effect, type Option, Redacted, Schema } from "effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { failAfter } from "../errors.ts"
 
 const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
 
@@ -34,15 +35,10 @@ class AnchorUnavailable extends Schema.TaggedError<AnchorUnavailable>()("AnchorU
 const AnchorText = Schema.fromJsonString(Anchor)
 const decode = Schema.decodeUnknownEffect(AnchorText)
 const encode = Schema.encodeSync(AnchorText)
-const answerTimeout = "10 seconds"
+const responseTimeout = "10 seconds"
 
-const withTimeout =
-  (place: string) =>
-  <A>(work: Effect.Effect<A, AnchorUnavailable>) =>
-    Effect.timeoutOrElse(work, {
-      duration: answerTimeout,
-      orElse: () => Effect.fail(new AnchorUnavailable({ place, problem: `no answer within ${answerTimeout}` }))
-    })
+const withTimeout = (place: string) =>
+  failAfter(responseTimeout, (problem) => new AnchorUnavailable({ place, problem }))
 
 const isUrl = (place: string) => /^https?:\/\//.test(place)
 const isLoopback = ({ hostname }: URL) => /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname)
@@ -93,7 +89,7 @@ const replaceFile = async (file: string, text: string) => {
 }
 
 const fileAnchor = (file: string): AnchorPlace => {
-  const failed = (cause: unknown) =>
+  const toError = (cause: unknown) =>
     new AnchorUnavailable({ place: file, problem: cause instanceof Error ? cause.message : String(cause) })
   /** If the disk hangs, only one write waits, instead of one more every second. */
   let writing: Promise<void> | undefined
@@ -112,13 +108,13 @@ const fileAnchor = (file: string): AnchorPlace => {
           if (cause.code === "ENOENT") return undefined
           throw cause
         }),
-      catch: failed
+      catch: toError
     }).pipe(
       Effect.flatMap((text) => (text === undefined ? Effect.succeedNone : Effect.asSome(decode(text)))),
-      Effect.catchTag("SchemaError", () => Effect.fail(failed("its content was not written by larder-serve"))),
+      Effect.catchTag("SchemaError", () => Effect.fail(toError("its content was not written by larder-serve"))),
       withTimeout(file)
     ),
-    write: (anchor) => withTimeout(file)(Effect.tryPromise({ try: () => write(encode(anchor)), catch: failed }))
+    write: (anchor) => withTimeout(file)(Effect.tryPromise({ try: () => write(encode(anchor)), catch: toError }))
   }
 }
 
@@ -127,7 +123,7 @@ const innermostMessage = (error: unknown): string => {
   const { cause, reason, request }: Partial<Record<"cause" | "reason" | "request", unknown>> = Object(error)
   const inner = reason ?? cause
   if (inner !== undefined) return innermostMessage(inner)
-  return error instanceof Error && request === undefined ? error.message : "no answer"
+  return error instanceof Error && request === undefined ? error.message : "no response"
 }
 
 const urlAnchor = (place: string): AnchorPlace => {
@@ -142,31 +138,31 @@ const urlAnchor = (place: string): AnchorPlace => {
       ? anonymous
       : HttpClientRequest.basicAuth(anonymous, decodeURIComponent(username), decodeURIComponent(password))
   }
-  const failed = (problem: string) => new AnchorUnavailable({ place: name, problem })
+  const toError = (problem: string) => new AnchorUnavailable({ place: name, problem })
   const send = (outgoing: HttpClientRequest.HttpClientRequest) =>
     HttpClient.execute(outgoing).pipe(
       Effect.flatMap((response) => Effect.map(response.text, (text) => ({ status: response.status, text }))),
       Effect.provideService(HttpClient.TracerPropagationEnabled, false),
-      Effect.mapError((error) => failed(innermostMessage(error))),
+      Effect.mapError((error) => toError(innermostMessage(error))),
       Effect.provide(FetchHttpClient.layer),
       withTimeout(name)
     )
-  const refused = (status: number) => Effect.fail(failed(`it answers with ${status}`))
+  const failWithStatus = (status: number) => Effect.fail(toError(`it responds with ${status}`))
   return {
     name,
     read: send(request("GET")).pipe(
       Effect.flatMap(({ status, text }) => {
         if (status === 404) return Effect.succeedNone
-        if (status !== 200) return refused(status)
+        if (status !== 200) return failWithStatus(status)
         return decode(text).pipe(
-          Effect.mapError(() => failed("its content was not written by larder-serve")),
+          Effect.mapError(() => toError("its content was not written by larder-serve")),
           Effect.asSome
         )
       })
     ),
     write: (anchor) =>
       send(request("PUT").pipe(HttpClientRequest.bodyText(encode(anchor), "application/json"))).pipe(
-        Effect.flatMap(({ status }) => (status >= 200 && status < 300 ? Effect.void : refused(status)))
+        Effect.flatMap(({ status }) => (status >= 200 && status < 300 ? Effect.void : failWithStatus(status)))
       )
   }
 }

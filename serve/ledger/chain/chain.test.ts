@@ -3,7 +3,7 @@ import { type ChainHead, emptyHead, findBreak, hashEntry } from "./chain.ts"
 import { type Entry, plainEntry } from "./records.ts"
 
 /** The entry that would be written after the head. */
-const following = (head: ChainHead, entry: Partial<Entry> = {}): Entry => {
+const makeNext = (head: ChainHead, entry: Partial<Entry> = {}): Entry => {
   const placed = {
     account_id: "acct_a",
     position: head.position + 1,
@@ -22,7 +22,7 @@ const following = (head: ChainHead, entry: Partial<Entry> = {}): Entry => {
   return { sequence: 7, ...placed, hash: hashEntry(head.hash, placed) }
 }
 
-const grant = following(emptyHead, {
+const grant = makeNext(emptyHead, {
   type: "grant",
   key_id: null,
   endpoint: null,
@@ -32,13 +32,13 @@ const grant = following(emptyHead, {
   request_id: null,
   note: "starting balance"
 })
-const charge = following(grant)
+const charge = makeNext(grant)
 
 describe("the chain of an account", () => {
   it("accepts a first entry, and each entry that follows the last one", () => {
     assert.isUndefined(findBreak(emptyHead, grant))
     assert.isUndefined(findBreak(grant, charge))
-    assert.isUndefined(findBreak(charge, following(charge)))
+    assert.isUndefined(findBreak(charge, makeNext(charge)))
   })
 
   it("hashes the previous hash and eleven fields, one per line, with nothing for null", () => {
@@ -55,7 +55,7 @@ describe("the chain of an account", () => {
 describe("a break in the chain", () => {
   it("reports the entry before which others are missing", () => {
     assert.strictEqual(
-      findBreak(grant, following(charge)),
+      findBreak(grant, makeNext(charge)),
       "entry 3 of account acct_a follows its entry 1, so entries are missing"
     )
     assert.strictEqual(
@@ -70,13 +70,13 @@ describe("a break in the chain", () => {
 
   it("reports an entry whose balance is not the sum of the entries", () => {
     assert.strictEqual(
-      findBreak(grant, following(grant, { balance: 4_901 })),
-      "entry 2 of account acct_a says that the balance is 4901 credits, and the entries before it say 4900"
+      findBreak(grant, makeNext(grant, { balance: 4_901 })),
+      "entry 2 of account acct_a has a balance of 4901 credits, but the entries up to it add up to 4900"
     )
-    assert.match(findBreak(grant, { ...charge, credits: -10 }) ?? "", /says that the balance is 4900 credits/)
+    assert.match(findBreak(grant, { ...charge, credits: -10 }) ?? "", /has a balance of 4900 credits/)
   })
 
-  const another = "entry 2 of account acct_a is not what was written: its hash is another one"
+  const problem = "entry 2 of account acct_a is not what was written: its hash does not match"
 
   it.each<[string, Partial<Entry>]>([
     ["type", { type: "refund" }],
@@ -89,14 +89,14 @@ describe("a break in the chain", () => {
     ["request id", { request_id: "req_2" }],
     ["note", { note: "changed" }],
     ["hash", { hash: grant.hash }]
-  ])("names an entry whose %s was changed afterwards", (_, change) => {
-    assert.strictEqual(findBreak(grant, { ...charge, ...change }), another)
+  ])("reports an entry whose %s was changed afterwards", (_, change) => {
+    assert.strictEqual(findBreak(grant, { ...charge, ...change }), problem)
   })
 
-  it("reports an entry that was written after another entry, or for another account", () => {
+  it("reports an entry that was written after a different entry, or for another account", () => {
     const other = { ...grant, hash: hashEntry("", { ...grant, note: "another" }) }
-    assert.strictEqual(findBreak(other, charge), another)
+    assert.strictEqual(findBreak(other, charge), problem)
     const moved = { ...charge, account_id: "acct_b" }
-    assert.strictEqual(findBreak(grant, moved), another.replace("acct_a", "acct_b"))
+    assert.strictEqual(findBreak(grant, moved), problem.replace("acct_a", "acct_b"))
   })
 })

@@ -1,5 +1,5 @@
 /**
- * The hash chain of an account: each entry carries a SHA-256 over the previous hash and its own fields, so a changed,
+ * The hash chain of an account: each entry contains a SHA-256 over the previous hash and its own fields, so a changed,
  * missing or inserted entry is detected. PostgreSQL computes the same text and hash in SQL (`sql-text.ts`).
  *
  * The text has the fields in a fixed order, one per line, without the last four if all of them are null. A verification
@@ -36,7 +36,7 @@ const formatRareFields = (
   return `\n${daily ?? ""}\n${weekly ?? ""}\n${expires_at ?? ""}\n${grants ?? ""}`
 }
 
-/** An entry without place, balance and hash. It gets them when its group is written. */
+/** An entry without position, balance and hash, which are added when its group is written. */
 export type Draft = Omit<Entry, "sequence" | "position" | "balance" | "hash">
 
 /** The heads that new entries are chained to. */
@@ -64,22 +64,22 @@ export const findBreak = (head: ChainHead, entry: Entry): string | undefined => 
   const place = `entry ${entry.position} of account ${entry.account_id}`
   if (entry.position !== head.position + 1) return `${place} follows its entry ${head.position}, so entries are missing`
   if (entry.balance !== head.balance + entry.credits) {
-    return `${place} says that the balance is ${entry.balance} credits, and the entries before it say ${head.balance + entry.credits}`
+    return `${place} has a balance of ${entry.balance} credits, but the entries up to it add up to ${head.balance + entry.credits}`
   }
-  if (entry.hash !== hashEntry(head.hash, entry)) return `${place} is not what was written: its hash is another one`
+  if (entry.hash !== hashEntry(head.hash, entry)) return `${place} is not what was written: its hash does not match`
   return undefined
 }
 
 /**
  * The chain of the whole ledger, over the chains of its accounts: each entry, and each state of an account, a key or a
- * payment, is a link. If its head is kept elsewhere, missing or replaced links before it can be detected later.
+ * payment, is a link. If its head is stored elsewhere, missing or replaced links before it can be detected later.
  */
 export const hashLink = (head: string, hashOfNext: string): string => hash("sha256", `${head}\n${hashOfNext}`, "hex")
 
 /** `body` is the JSON of the record. */
 export const hashRecord = (kind: string, body: string): string => hash("sha256", `${kind}\n${body}`, "hex")
 
-/** How far the chain of the whole ledger has been followed, as numbers of entries and records, and the hash there. */
+/** A place in the chain of the whole ledger: the numbers of entries and records up to it, and the hash there. */
 export interface Head {
   readonly entries: number
   readonly records: number
@@ -105,16 +105,16 @@ export const checkChain = (stored: Head, anchor: Head | undefined, report: (prob
   if (anchor !== undefined) missing.set("was anchored at", anchor)
   return {
     /** Called for each head on the way. */
-    seen: (head: Head): void => {
+    visit: (head: Head): void => {
       for (const [what, expected] of missing) {
         if (!isAtSamePlace(head, expected)) continue
         missing.delete(what)
         if (head.hash === expected.hash) continue
-        report(`the chain ${what} entry ${head.entries} and record ${head.records}, and has another hash there`)
+        report(`the chain ${what} entry ${head.entries} and record ${head.records}, and has a different hash there`)
       }
     },
     /** Returns how many links are newer than the anchor. */
-    end: (end: Head): Pick<Verification, "younger_than_anchor"> => {
+    finish: (end: Head): Pick<Verification, "younger_than_anchor"> => {
       for (const [what, { entries, records }] of missing) {
         report(
           `the chain ${what} entry ${entries} and record ${records}, and ends at entry ${end.entries} and record ${end.records}`

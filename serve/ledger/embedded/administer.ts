@@ -1,5 +1,5 @@
 /** The administration of the ledger that this process holds in memory and in a file. One change at a time. */
-import { Clock, Effect, Result, Schedule, Semaphore } from "effect"
+import { Clock, Effect, Schedule, Semaphore } from "effect"
 import { administer, summarizeKey } from "../administer.ts"
 import type { AccountSummary, KeySummary } from "../administration.ts"
 import type { ChainHead } from "../chain/chain.ts"
@@ -10,7 +10,7 @@ import { listUnspentGrants } from "../rules/expiring-grants.ts"
 import { type AccountState, bookingId, type KeyState, type LedgerState } from "../rules/ledger-state.ts"
 import { spentInMonth, spentInWeek, spentOnDay } from "../rules/spending.ts"
 import type { GroupWriter } from "./embedded-ledger.ts"
-import { joinKeyColumns, type LedgerStore } from "./store.ts"
+import { keyCells, type LedgerStore } from "./embedded-store.ts"
 
 const summarizeAccount = ({ grants, head, record }: AccountState, now: number): AccountSummary => ({
   ...record,
@@ -30,14 +30,14 @@ const summaryOfKey = (key: KeyState, now: number): KeySummary => {
 interface Dated {
   readonly record: { readonly id: string; readonly created_at: string }
 }
-const ageText = ({ record: { created_at, id } }: Dated) => `${created_at} ${id}`
-const oldestFirst = (a: Dated, b: Dated) => (ageText(a) < ageText(b) ? -1 : 1)
+const sortKey = ({ record: { created_at, id } }: Dated) => `${created_at} ${id}`
+const oldestFirst = (a: Dated, b: Dated) => (sortKey(a) < sortKey(b) ? -1 : 1)
 
 const maxProblems = 100
 const expiryInterval = "1 second"
 
 const readKeyTexts = ({ keys }: LedgerState) =>
-  new Map([...keys.values()].map(({ record }): [string, string] => [record.id, joinKeyColumns(record)]))
+  new Map([...keys.values()].map(({ record }): [string, string] => [record.id, JSON.stringify(keyCells(record))]))
 
 /** Keys whose stored text is neither what this process knew before the read nor what it knows now. */
 const findChangedKeys = (
@@ -49,7 +49,7 @@ const findChangedKeys = (
     text === before.get(id) || text === now.get(id) ? [] : [`key ${id} is not what the running server knows`]
   ),
   ...[...before.keys()].flatMap((id) =>
-    stored.has(id) ? [] : [`key ${id} is known to the running server, and is not there`]
+    stored.has(id) ? [] : [`key ${id} is known to the running server, but missing in the file`]
   )
 ]
 
@@ -62,19 +62,18 @@ export const administerEmbedded = Effect.fnUntraced(function* (
   store: LedgerStore,
   user: LedgerUser
 ) {
-  const oneAtATime = yield* Semaphore.make(1)
+  const oneChange = yield* Semaphore.make(1)
 
-  const findAccount = (id: string) => {
-    const account = state.accounts.get(id)
-    return account === undefined ? Result.fail(new UnknownAccount({ id })) : Result.succeed(account)
-  }
-  const findKey = (id: string) => {
-    const key = state.keys.get(id)
-    return Effect.fromResult(key === undefined ? Result.fail(keyNotFound(id)) : Result.succeed(key))
-  }
-  const listKeys = (accountId: string) =>
-    [...state.keys.values()].filter(({ record }) => record.account_id === accountId)
-
+  const findAccount = (id: string) =>
+    Effect.suspend(() => {
+      const account = state.accounts.get(id)
+      return account === undefined ? Effect.fail(new UnknownAccount({ id })) : Effect.succeed(account)
+    })
+  const findKey = (id: string) =>
+    Effect.suspend(() => {
+      const key = state.keys.get(id)
+      return key === undefined ? Effect.fail(keyNotFound(id)) : Effect.succeed(key)
+    })
   const write = (decision: Decision) =>
     Effect.tryPromise({ try: () => writer.decide(decision), catch: toLedgerUnavailable("be written") })
 
@@ -94,7 +93,7 @@ export const administerEmbedded = Effect.fnUntraced(function* (
           for (const { account } of expired) account.expiredAt = 0
         })
       )
-    }).pipe(oneAtATime.withPermit, Effect.uninterruptible, Effect.ignore)
+    }).pipe(oneChange.withPermit, Effect.uninterruptible, Effect.ignore)
   const expireAll = expire(() => [...state.granted])
   if (user === "server") yield* Effect.forkScoped(Effect.repeat(expireAll, Schedule.spaced(expiryInterval)))
 
@@ -105,31 +104,27 @@ export const administerEmbedded = Effect.fnUntraced(function* (
         return account !== undefined && state.granted.has(account) ? [account] : []
       }),
     expireAll,
-    account: (id) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        Effect.fromResult(Result.map(findAccount(id), (account) => summarizeAccount(account, now)))
-      ),
+    account: (id) => Effect.zipWith(findAccount(id), Clock.currentTimeMillis, summarizeAccount),
     accounts: Effect.map(Clock.currentTimeMillis, (now) =>
       [...state.accounts.values()].toSorted(oldestFirst).map((account) => summarizeAccount(account, now))
     ),
     keys: (accountId, now) =>
       Effect.sync(() =>
-        listKeys(accountId)
+        [...state.keys.values()]
+          .filter(({ record }) => record.account_id === accountId)
           .toSorted(oldestFirst)
           .map((key) => summaryOfKey(key, now))
       ),
     key: (id, now) => Effect.map(findKey(id), (key) => summaryOfKey(key, now)),
     keyRecord: (id) => Effect.map(findKey(id), ({ record }) => record),
-    countValidKeys: (accountId) =>
-      Effect.sync(() => listKeys(accountId).filter(({ record }) => record.revoked_at === null).length),
     accountOfBooking: (type, reference) => Effect.sync(() => state.booked.get(bookingId(type, reference))),
     change: (_, work) =>
-      Effect.flatMap(Clock.currentTimeMillis, work).pipe(oneAtATime.withPermit, Effect.uninterruptible),
+      Effect.flatMap(Clock.currentTimeMillis, work).pipe(oneChange.withPermit, Effect.uninterruptible),
     write,
     usage: store.usage,
     summedUsage: store.summedUsage,
     entriesBefore: ({ before, ...page }) =>
-      Effect.flatMap(Effect.fromResult(findAccount(page.account_id)), ({ head: { position } }) =>
+      Effect.flatMap(findAccount(page.account_id), ({ head: { position } }) =>
         store.entriesBefore({ ...page, before: Math.min(before ?? position + 1, position + 1) })
       ),
     entriesOf: store.entriesOf,

@@ -6,9 +6,9 @@ import { Effect, Stream } from "effect"
 import type { LedgerAccess } from "../ledger.ts"
 import { openEmbeddedLedger } from "./embedded-ledger.ts"
 
-const openIn = (folder: string) => openEmbeddedLedger(path.join(folder, "ledger"))
+const openLedgerIn = (folder: string) => openEmbeddedLedger(path.join(folder, "ledger"))
 
-/** An account with 5,000 credits and a key. */
+/** Creates an account with 5,000 credits, and a key. */
 const newKey = Effect.fnUntraced(function* ({ administration }: LedgerAccess) {
   const { id } = yield* administration.createAccount({ name: "A" })
   return yield* administration.createKey({
@@ -29,10 +29,10 @@ const pay = async (ledger: LedgerAccess, token: string, requestId: string) => {
 }
 
 /** Opens the copy as `ledger.sqlite` in an otherwise empty folder. */
-const restored = (folder: string, copy: string) => {
+const openRestored = (folder: string, copy: string) => {
   mkdirSync(path.join(folder, "restored", "ledger"), { recursive: true })
   copyFileSync(copy, path.join(folder, "restored", "ledger", "ledger.sqlite"))
-  return openIn(path.join(folder, "restored"))
+  return openLedgerIn(path.join(folder, "restored"))
 }
 
 describe("a backup", () => {
@@ -40,7 +40,7 @@ describe("a backup", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const file = path.join(folder, "copy.sqlite")
-      const ledger = yield* openIn(folder)
+      const ledger = yield* openLedgerIn(folder)
       const { administration } = ledger
       const key = yield* newKey(ledger)
       let charged = 0
@@ -60,7 +60,7 @@ describe("a backup", () => {
       assert.deepStrictEqual(backup, { file, entries: backup.entries, bytes: statSync(file).size })
       assert.isAtLeast(backup.entries, before) // one call may have been in flight
       assert.isBelow(backup.entries, charged + 1)
-      const copy = yield* restored(folder, file)
+      const copy = yield* openRestored(folder, file)
       const entries = yield* Stream.runCollect(copy.administration.entriesOf(key.account_id))
       const original = yield* Stream.runCollect(administration.entriesOf(key.account_id))
       assert.deepStrictEqual(entries, original.slice(0, backup.entries))
@@ -95,7 +95,7 @@ describe("a backup", () => {
   it.live("can be made again under another name", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const ledger = yield* openIn(folder)
+      const ledger = yield* openLedgerIn(folder)
       const key = yield* newKey(ledger)
       const first = yield* ledger.administration.backup({ file: path.join(folder, "1.sqlite") })
       yield* Effect.promise(() => pay(ledger, key.key, "req_1"))
@@ -104,12 +104,12 @@ describe("a backup", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses to overwrite a file, and leaves it as it is", () =>
+  it.live("refuses to overwrite a file, and leaves it unchanged", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const file = path.join(folder, "copy.sqlite")
       writeFileSync(file, "precious")
-      const { administration } = yield* openIn(folder)
+      const { administration } = yield* openLedgerIn(folder)
       const error = yield* Effect.flip(administration.backup({ file }))
       assert.strictEqual(error._tag, "BackupFailed")
       assert.strictEqual(
@@ -123,7 +123,7 @@ describe("a backup", () => {
   it.live("reports a path that cannot be written, and the ledger keeps working", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const ledger = yield* openIn(folder)
+      const ledger = yield* openLedgerIn(folder)
       const key = yield* newKey(ledger)
       const file = path.join(folder, "missing", "copy.sqlite")
       const error = yield* Effect.flip(ledger.administration.backup({ file }))

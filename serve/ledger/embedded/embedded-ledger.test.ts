@@ -14,8 +14,8 @@ import { openEmbeddedLedger, openLedgerOver } from "./embedded-ledger.ts"
 const endpoint = "/v1/stores"
 const now = Date.parse("2026-10-15T12:00:00.000Z")
 
-/** An account with 5,000 credits and a key. */
-const keyIn = Effect.fnUntraced(function* (ledger: LedgerAccess, budget_credits = 1_000_000) {
+/** Creates an account with 5,000 credits, and a key. */
+const createKey = Effect.fnUntraced(function* (ledger: LedgerAccess, budget_credits = 1_000_000) {
   const { id } = yield* ledger.administration.createAccount({ name: "A" })
   return yield* ledger.administration.createKey({
     account_id: id,
@@ -25,20 +25,20 @@ const keyIn = Effect.fnUntraced(function* (ledger: LedgerAccess, budget_credits 
   })
 })
 
-const inMemory = Effect.fnUntraced(function* (budget?: number) {
+const openInMemory = Effect.fnUntraced(function* (budget?: number) {
   const store = memoryStore()
   const ledger = yield* openLedgerOver(store)
-  return { store, ledger, key: yield* keyIn(ledger, budget) }
+  return { store, ledger, key: yield* createKey(ledger, budget) }
 })
 
-/** The key, as a request looks it up. */
-const known = async (ledger: LedgerAccess, { key }: { readonly key: string }): Promise<ApiKeyView> => {
+/** Looks the key up, like a request. */
+const lookUp = async (ledger: LedgerAccess, { key }: { readonly key: string }): Promise<ApiKeyView> => {
   const found = await ledger.authenticate(key, now)
   if (found === undefined) throw new Error("the key is unknown")
   return found
 }
 
-const admitted = async (ledger: LedgerAccess, key: ApiKeyView, credits: number): Promise<AdmittedCall> => {
+const admit = async (ledger: LedgerAccess, key: ApiKeyView, credits: number): Promise<AdmittedCall> => {
   const admission = await ledger.hold(key, endpoint, credits, now)
   if ("refused" in admission) throw new Error(admission.refused)
   return admission.held
@@ -47,17 +47,17 @@ const admitted = async (ledger: LedgerAccess, key: ApiKeyView, credits: number):
 /** Makes a complete call for 100 credits. */
 const pay = (ledger: LedgerAccess, key: { readonly key: string }, requestId: string) =>
   Effect.promise(async () => {
-    const held = await admitted(ledger, await known(ledger, key), 100)
+    const held = await admit(ledger, await lookUp(ledger, key), 100)
     await held.commit(requestId)
   })
 
 const remaining = (ledger: LedgerAccess, key: { readonly key: string }) =>
-  Effect.promise(async () => ledger.remaining(await known(ledger, key), now))
+  Effect.promise(async () => ledger.remaining(await lookUp(ledger, key), now))
 
 describe("a key", () => {
-  it.effect("is found by its whole text only", () =>
+  it.effect("is found only by its complete text", () =>
     Effect.gen(function* () {
-      const { key, ledger } = yield* inMemory()
+      const { key, ledger } = yield* openInMemory()
       assert.deepStrictEqual(yield* Effect.promise(() => ledger.authenticate(key.key, now)), {
         id: key.id,
         account_id: key.account_id,
@@ -74,10 +74,10 @@ describe("a key", () => {
 
   it.effect("applies edits and a revocation from the next request on", () =>
     Effect.gen(function* () {
-      const { key, ledger } = yield* inMemory()
+      const { key, ledger } = yield* openInMemory()
       const { administration } = ledger
       yield* administration.editKey({ key_id: key.id, scopes: ["get-product"], budget_credits: 0 })
-      const edited = yield* Effect.promise(() => known(ledger, key))
+      const edited = yield* Effect.promise(() => lookUp(ledger, key))
       assert.deepStrictEqual(edited.scopes, new Set(["get-product" as const]))
       const paused = yield* Effect.promise(() => ledger.hold(edited, endpoint, 10, now))
       assert.deepStrictEqual(paused, { refused: "monthly_spend_cap_reached" })
@@ -90,16 +90,16 @@ describe("a key", () => {
 
   it.effect("admits nothing after an edit or a revocation until it is looked up again", () =>
     Effect.gen(function* () {
-      const { key, ledger } = yield* inMemory()
+      const { key, ledger } = yield* openInMemory()
       const { administration } = ledger
-      const before = yield* Effect.promise(() => known(ledger, key))
+      const before = yield* Effect.promise(() => lookUp(ledger, key))
       assert.isTrue(yield* Effect.promise(() => ledger.isCurrent(before, now)))
       yield* administration.editKey({ key_id: key.id, scopes: ["get-product"] })
       assert.isFalse(yield* Effect.promise(() => ledger.isCurrent(before, now)))
       const changed = { refused: "key_changed" as const }
       assert.deepStrictEqual(yield* Effect.promise(() => ledger.hold(before, endpoint, 100, now)), changed)
 
-      const after = yield* Effect.promise(() => known(ledger, key))
+      const after = yield* Effect.promise(() => lookUp(ledger, key))
       assert.isTrue(yield* Effect.promise(() => ledger.isCurrent(after, now)))
       yield* administration.revokeKey({ key_id: key.id })
       assert.isFalse(yield* Effect.promise(() => ledger.isCurrent(after, now)))
@@ -110,7 +110,7 @@ describe("a key", () => {
 
   it.effect("fails with UnknownKey or UnknownAccount when it or its account is not in the ledger", () =>
     Effect.gen(function* () {
-      const { administration } = (yield* inMemory()).ledger
+      const { administration } = (yield* openInMemory()).ledger
       const edited = yield* Effect.flip(administration.editKey({ key_id: "key_b", name: "b" }))
       assert.strictEqual(edited._tag, "UnknownKey")
       const revoked = yield* Effect.flip(administration.revokeKey({ key_id: "key_b" }))
@@ -124,7 +124,7 @@ describe("a key", () => {
 
   it.effect("is listed with its budget and its last four characters", () =>
     Effect.gen(function* () {
-      const { key, ledger } = yield* inMemory(2_500)
+      const { key, ledger } = yield* openInMemory(2_500)
       yield* pay(ledger, key, "req_1")
       const keys = yield* ledger.administration.listKeys({ account_id: key.account_id })
       assert.deepStrictEqual(
@@ -138,8 +138,8 @@ describe("a key", () => {
 describe("a burst", () => {
   it.effect("charges exactly 50 of 1,000 calls when the credits are enough for 50", () =>
     Effect.gen(function* () {
-      const { key, ledger, store } = yield* inMemory()
-      const view = yield* Effect.promise(() => known(ledger, key))
+      const { key, ledger, store } = yield* openInMemory()
+      const view = yield* Effect.promise(() => lookUp(ledger, key))
       const outcomes = yield* Effect.promise(() =>
         Promise.all(
           Array.from({ length: 1000 }, async (_, call) => {
@@ -151,7 +151,7 @@ describe("a burst", () => {
           })
         )
       )
-      const count = (outcome: string) => outcomes.filter((one) => one === outcome).length
+      const count = (name: string) => outcomes.filter((outcome) => outcome === name).length
       assert.strictEqual(count("charged"), 50)
       assert.strictEqual(count("insufficient_balance"), 950)
       const charges = store.entries.filter((entry) => entry.type === "charge")
@@ -164,11 +164,11 @@ describe("a burst", () => {
 
   it.effect("writes the 20 charges of one turn of the event loop as one group", () =>
     Effect.gen(function* () {
-      const { key, ledger } = yield* inMemory()
+      const { key, ledger } = yield* openInMemory()
       const groups = ledger.counters.groups
       yield* Effect.promise(async () => {
-        const view = await known(ledger, key)
-        const holds = await Promise.all(Array.from({ length: 20 }, () => admitted(ledger, view, 100)))
+        const view = await lookUp(ledger, key)
+        const holds = await Promise.all(Array.from({ length: 20 }, () => admit(ledger, view, 100)))
         await Promise.all(holds.map((held, call) => held.commit(`req_${call}`)))
       })
       assert.strictEqual(ledger.counters.groups - groups, 1)
@@ -179,9 +179,9 @@ describe("a burst", () => {
 describe("a request id", () => {
   it.effect("is charged once; the second call costs nothing", () =>
     Effect.gen(function* () {
-      const { key, ledger, store } = yield* inMemory()
+      const { key, ledger, store } = yield* openInMemory()
       yield* pay(ledger, key, "req_1")
-      const held = yield* Effect.promise(async () => admitted(ledger, await known(ledger, key), 100))
+      const held = yield* Effect.promise(async () => admit(ledger, await lookUp(ledger, key), 100))
       assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.tryPromise(() => held.commit("req_1")))))
       assert.strictEqual(yield* remaining(ledger, key), 4900)
       assert.strictEqual(store.entries.filter((entry) => entry.request_id === "req_1").length, 1)
@@ -192,12 +192,12 @@ describe("a request id", () => {
 describe("a store that fails", () => {
   it.live("charges no call, releases the holds, and is tried again until it works", () =>
     Effect.gen(function* () {
-      const { key, ledger, store } = yield* inMemory()
+      const { key, ledger, store } = yield* openInMemory()
       store.failure = new Error("no space left on device")
       const failed = yield* Effect.promise(async () => {
-        const view = await known(ledger, key)
+        const view = await lookUp(ledger, key)
         const holds = await Promise.all(
-          ["req_1", "req_2"].map(async (id) => [id, await admitted(ledger, view, 100)] as const)
+          ["req_1", "req_2"].map(async (id) => [id, await admit(ledger, view, 100)] as const)
         )
         return Promise.allSettled(holds.map(([id, held]) => held.commit(id)))
       })
@@ -211,7 +211,7 @@ describe("a store that fails", () => {
       assert.strictEqual((yield* ledger.administration.listAccounts({})).length, 1)
 
       store.failure = undefined
-      while (!ledger.writable()) yield* Effect.sleep("50 millis") // without calls: the ledger finds out by itself
+      while (!ledger.writable()) yield* Effect.sleep("50 millis") // without calls: the ledger retries by itself
       yield* pay(ledger, key, "req_3")
       assert.strictEqual(yield* remaining(ledger, key), 4900)
       assert.deepStrictEqual(
@@ -228,18 +228,18 @@ describe("a store that fails", () => {
 })
 
 describe("the ledger in a folder", () => {
-  it.effect("has written a charge to the disk before its commit resolves", () =>
+  it.effect("writes a charge to the disk before its commit resolves", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const live = path.join(folder, "live")
       const killed = path.join(folder, "killed")
       const ledger = yield* openEmbeddedLedger(live)
-      const key = yield* keyIn(ledger)
+      const key = yield* createKey(ledger)
       yield* pay(ledger, key, "req_1")
       cpSync(live, killed, { recursive: true })
       const again = yield* openEmbeddedLedger(killed)
       assert.strictEqual(yield* remaining(again, key), 4900)
-      assert.strictEqual((yield* Effect.promise(() => known(again, key))).id, key.id)
+      assert.strictEqual((yield* Effect.promise(() => lookUp(again, key))).id, key.id)
     }).pipe(Effect.scoped)
   )
 
@@ -248,8 +248,8 @@ describe("the ledger in a folder", () => {
       const folder = yield* temporaryFolder
       const scope = yield* Scope.make()
       const ledger = yield* openEmbeddedLedger(folder).pipe(Scope.provide(scope))
-      const key = yield* keyIn(ledger)
-      const held = yield* Effect.promise(async () => admitted(ledger, await known(ledger, key), 100))
+      const key = yield* createKey(ledger)
+      const held = yield* Effect.promise(async () => admit(ledger, await lookUp(ledger, key), 100))
       const running = held.commit("req_1")
       yield* Scope.close(scope, Exit.void)
       yield* Effect.promise(() => running)
@@ -261,8 +261,8 @@ describe("the ledger in a folder", () => {
   it.effect("lists the entries of an account with the balance after each", () =>
     Effect.gen(function* () {
       const ledger = yield* Effect.flatMap(temporaryFolder, openEmbeddedLedger)
-      const key = yield* keyIn(ledger)
-      yield* keyIn(ledger)
+      const key = yield* createKey(ledger)
+      yield* createKey(ledger)
       yield* pay(ledger, key, "req_1")
       yield* ledger.administration.creditAccount({ account_id: key.account_id, credits: 250, note: "sorry" })
       const lines = yield* Stream.runCollect(ledger.administration.entriesOf(key.account_id))
@@ -299,13 +299,13 @@ describe("the ledger in a folder", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const ledger = yield* openEmbeddedLedger(folder)
-      const key = yield* keyIn(ledger)
+      const key = yield* createKey(ledger)
       const secret = key.key.slice("svc_data_".length, -4)
-      const holdsKey = () =>
+      const findSecret = () =>
         readdirSync(folder).filter((name) => readFileSync(path.join(folder, name)).includes(secret))
-      assert.deepStrictEqual(holdsKey(), [])
+      assert.deepStrictEqual(findSecret(), [])
       yield* Stream.runDrain(ledger.administration.entriesOf(key.account_id)) // now the entries are in the database
-      assert.deepStrictEqual(holdsKey(), [])
+      assert.deepStrictEqual(findSecret(), [])
     }).pipe(Effect.scoped)
   )
 })

@@ -12,29 +12,29 @@ import { chainEntries, type Draft } from "../chain/chain.ts"
 import type { Account, ApiKey } from "../chain/records.ts"
 import { type Admission, Ledger, type LedgerCounters, newCounters } from "../ledger.ts"
 import {
+  type AdmissionRequest,
+  admit,
   captureHold,
   draftCharge,
   type Hold,
-  hold,
   releaseCharging,
   releaseHold,
   remaining
 } from "../rules/admission.ts"
 import type { Decision } from "../rules/decisions.ts"
 import {
-  type ApiKeyView,
   applyGroup,
   chargedTwiceError,
   findKey,
   type Group,
   isCurrent,
   type LedgerState,
+  requireRecord,
   restoreState
 } from "../rules/ledger-state.ts"
 import { administerEmbedded, type LedgerUser } from "./administer.ts"
-import { openEmbeddedStore } from "./embedded-store.ts"
+import { type LedgerStore, openEmbeddedStore } from "./embedded-store.ts"
 import { type LedgerFile, openLedgerFile } from "./ledger-file.ts"
-import type { LedgerStore } from "./store.ts"
 
 const newGroup = () => ({
   accounts: [] as Account[],
@@ -154,27 +154,26 @@ export const openLedgerOver = Effect.fnUntraced(function* (store: LedgerStore, u
   )
   const administration = yield* administerEmbedded(state, writer, store, user)
 
-  const admit = (key: ApiKeyView, endpoint: string, credits: number, nowMs: number): Admission => {
-    if (!isCurrent(state.keys.get(key.id), key, nowMs)) return { refused: "key_changed" }
-    const admission = hold(state, key.id, endpoint, credits, nowMs)
-    if ("refused" in admission) {
-      counters[`refused_${admission.refused}`]++
-      return admission
-    }
-    const held = admission.hold
-    return {
-      held: {
-        commit: async (requestId) => commit(state, writer, held, requestId),
-        release: () => releaseHold(held)
+  const admitCall = (request: AdmissionRequest): Admission => {
+    const admission = admit(state, request)
+    if ("hold" in admission) {
+      const held = admission.hold
+      return {
+        held: {
+          commit: async (requestId) => commit(state, writer, held, requestId),
+          release: () => releaseHold(held)
+        }
       }
     }
+    if (admission.refused !== "key_changed") counters[`refused_${admission.refused}`]++
+    return admission
   }
 
   return Ledger.of({
     authenticate: async (token, nowMs) => findKey(state, fingerprint(token), nowMs),
     isCurrent: async (key, nowMs) => isCurrent(state.keys.get(key.id), key, nowMs),
-    hold: async (key, endpoint, credits, nowMs) => admit(key, endpoint, credits, nowMs),
-    remaining: (key, nowMs) => remaining(state, key.id, nowMs),
+    hold: async (key, endpoint, credits, nowMs) => admitCall({ key, endpoint, credits, nowMs }),
+    remaining: (key, nowMs) => remaining(requireRecord(state.keys, key.id), nowMs),
     writable: writer.isWritable,
     counters,
     administration

@@ -1,4 +1,4 @@
-/** The ledger in a folder: what was written is there after reopening, whatever its size and whatever the disk does. */
+/** The ledger in a folder: it contains what was written when it is opened again, whatever its size and disk errors. */
 import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -13,23 +13,13 @@ import {
   killedAfter,
   numbersOf
 } from "@larder/test/support/serve/killed-ledger.ts"
-import {
-  append,
-  author,
-  followUp,
-  load,
-  opened,
-  temporaryFolder,
-  written
-} from "@larder/test/support/serve/sample-ledger.ts"
-import { Effect, Result, Stream } from "effect"
-import type { Entry } from "../chain/records.ts"
+import { append, followUp, load, opened, temporaryFolder, written } from "@larder/test/support/serve/sample-ledger.ts"
+import { Effect, Stream } from "effect"
 import { monthOf } from "../moments.ts"
-import { creditAccount, openAccount } from "../rules/decisions.ts"
 import type { Group } from "../rules/ledger-state.ts"
+import type { LedgerStore } from "./embedded-store.ts"
 import { openEmbeddedStore } from "./embedded-store.ts"
 import { openLedgerFile } from "./ledger-file.ts"
-import type { LedgerStore } from "./store.ts"
 
 describe("the ledger in a folder", () => {
   it.live("is readable by its owner only, in a home that others may read, even if it existed before", () =>
@@ -41,24 +31,24 @@ describe("the ledger in a folder", () => {
           (name) => statSync(name).mode & 0o077
         )
       )
-      const look = Effect.scoped(
+      const checkModes = Effect.scoped(
         Effect.gen(function* () {
           const file = yield* openLedgerFile(folder)
           yield* append(yield* openEmbeddedStore(file), [])
           assert.deepStrictEqual([...new Set(yield* modes)], [0])
         })
       )
-      yield* look
+      yield* checkModes
       assert.notStrictEqual(statSync(home).mode & 0o044, 0)
       for (const name of [folder, path.join(folder, "ledger.sqlite"), path.join(folder, ".lock")])
         chmodSync(name, 0o777)
-      yield* look
+      yield* checkModes
       assert.deepStrictEqual([...new Set(yield* modes)], [0])
 
-      const given = path.join(home, "given")
-      mkdirSync(given, { mode: 0o755 })
-      yield* Effect.scoped(openLedgerFile(given))
-      assert.strictEqual(statSync(given).mode & 0o777, 0o700)
+      const existing = path.join(home, "given")
+      mkdirSync(existing, { mode: 0o755 })
+      yield* Effect.scoped(openLedgerFile(existing))
+      assert.strictEqual(statSync(existing).mode & 0o777, 0o700)
     }).pipe(Effect.scoped)
   )
 
@@ -88,17 +78,17 @@ describe("the ledger in a folder", () => {
         Effect.map(store.entriesBefore({ account_id: "acct_a", before, limit }), (entries) =>
           entries.map(({ position }) => position)
         )
-      const down = (from: number, count: number) => Array.from({ length: count }, (_, index) => from - index)
+      const countDown = (from: number, count: number) => Array.from({ length: count }, (_, index) => from - index)
       yield* written(folder, [birth])
       let last = 1
       for (const more of [10, 30, 20, 120]) {
-        yield* opened(folder, (store) => append(store, [charges(...down(last + more, more).toReversed())]))
+        yield* opened(folder, (store) => append(store, [charges(...countDown(last + more, more).toReversed())]))
         last += more
         const check = opened(folder, (store) =>
           Effect.gen(function* () {
-            assert.deepStrictEqual(yield* read(store, last + 1, 1_000), down(last, last))
-            assert.deepStrictEqual(yield* read(store, last + 1, 25), down(last, Math.min(25, last)))
-            assert.deepStrictEqual(yield* read(store, last - 4, 9), down(last - 5, Math.min(9, last - 5)))
+            assert.deepStrictEqual(yield* read(store, last + 1, 1_000), countDown(last, last))
+            assert.deepStrictEqual(yield* read(store, last + 1, 25), countDown(last, Math.min(25, last)))
+            assert.deepStrictEqual(yield* read(store, last - 4, 9), countDown(last - 5, Math.min(9, last - 5)))
             assert.strictEqual((yield* numbersOf(store)).length, last)
           })
         )
@@ -108,36 +98,6 @@ describe("the ledger in a folder", () => {
           yield* check
         }
       }
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("returns the entries of all accounts in write order, over any number of pages", () =>
-    Effect.gen(function* () {
-      const write = author()
-      const births = ["acct_a", "acct_b", "acct_c"].map((id) => write(openAccount(id, id, 0)))
-      const credit = (index: number) =>
-        Result.getOrThrow(
-          creditAccount(
-            { id: `acct_${"abc"[(index * 7) % 3]}`, balance_credits: 0, expiring: [] },
-            { credits: index + 1, note: "x", expires_at: null },
-            index
-          )
-        )
-      const written: Array<Entry> = []
-      yield* opened(yield* temporaryFolder, (store) =>
-        Effect.gen(function* () {
-          for (const count of [0, 1, 1_000, 1_001, 2_500]) {
-            const first = births.slice(written.length, count)
-            const missing = count - written.length - first.length
-            const more = Array.from({ length: Math.max(0, missing) }, (_, index) => credit(written.length + index))
-            const groups = [...first, write({ entries: more.flatMap(({ entries }) => entries) })]
-            yield* append(store, groups)
-            written.push(...groups.flatMap(({ entries }) => entries))
-            assert.strictEqual(written.length, count)
-            assert.deepStrictEqual(yield* Stream.runCollect(store.allEntries), written)
-          }
-        })
-      )
     }).pipe(Effect.scoped)
   )
 
@@ -173,7 +133,7 @@ describe("a disk that cannot be written", () => {
   it.effect("makes the store reject a group, and use the same numbers again once the disk works", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const left = `${folder}-killed`
+      const copy = `${folder}-killed`
       yield* Effect.scoped(
         Effect.gen(function* () {
           const file = yield* openLedgerFile(folder)
@@ -186,11 +146,11 @@ describe("a disk that cannot be written", () => {
           assert.match(error, /The ledger cannot be written: database or disk is full/)
           file.sqlite.exec("pragma max_page_count = 1000000")
           yield* append(store, [charges(2)])
-          cpSync(folder, left, { recursive: true })
+          cpSync(folder, copy, { recursive: true })
         })
       )
-      assert.deepStrictEqual(yield* opened(left, numbersOf), [1, 2])
-      rmSync(left, { recursive: true })
+      assert.deepStrictEqual(yield* opened(copy, numbersOf), [1, 2])
+      rmSync(copy, { recursive: true })
     }).pipe(Effect.scoped)
   )
 })

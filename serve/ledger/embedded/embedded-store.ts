@@ -5,26 +5,27 @@
 import type { SQLInputValue } from "node:sqlite"
 import { Clock, Effect, Option, Semaphore, Stream } from "effect"
 import { inOwnThread, isBusy, isDamaged, makeThread, type Sqlite } from "../../persistence/index.ts"
-import { BackupFailed } from "../administration.ts"
-import { recordedColumns } from "../chain/recorded.ts"
+import { BackupFailed, type Input } from "../administration.ts"
+import type { Anchor } from "../chain/anchor.ts"
+import { recordedColumns } from "../chain/recorded-tables.ts"
 import type { ApiKey, Entry } from "../chain/records.ts"
 import { LedgerDamaged, LedgerUnavailable, toLedgerUnavailable } from "../errors.ts"
 import { parseGrants } from "../rules/expiring-grants.ts"
 import type { Group } from "../rules/ledger-state.ts"
 import { sumUsage } from "../summed-usage.ts"
 import { backUpFile, refuseExisting } from "./backup.ts"
-import { verifyFile } from "./checks/verification.ts"
+import { type ServerHeads, verifyFile } from "./checks/verification.ts"
 import type { LedgerFile } from "./ledger-file.ts"
 import { countEntriesToSum, Damage, readSnapshot } from "./opening.ts"
 import { readLastEntry, readProgress, updateSums } from "./progress.ts"
-import type { LedgerStore } from "./store.ts"
 import { entryColumns } from "./tables.ts"
-import { readAfter, readAllAfter, readBefore, readGrants, readStoredKeys } from "./thread-reads.ts"
+import { type PageBefore, readAfter, readBefore, readStoredKeys } from "./thread-reads.ts"
 import { readUsage, readUsageParts } from "./usage.ts"
 
 const placeholders = (count: number) => Array(count).fill("?").join(", ")
 
-const keyCells = (key: ApiKey): Array<SQLInputValue> =>
+/** The columns of a key as they are stored. */
+export const keyCells = (key: ApiKey): Array<SQLInputValue> =>
   recordedColumns.api_key.map((column) => (column === "scopes" ? JSON.stringify(key.scopes) : key[column]))
 
 /** Written out, because a loop over the names would take a tenth longer, for every charge. */
@@ -88,7 +89,7 @@ const isEmpty = ({ accounts, entries, keys }: Group) => accounts.length + keys.l
 
 const moduleUrl = (name: string) => new URL(name, import.meta.url).href
 
-/** SQLite does not say which of the two files contains the damaged page. */
+/** SQLite does not report which of the two files contains the damaged page. */
 const pagesProblem = (cause: Error) =>
   `a page of it, or of sums.sqlite next to it, cannot be read (${cause.message}). Remove sums.sqlite first: it is rebuilt from the entries`
 
@@ -131,29 +132,15 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
       }
     })
 
-  const readAsync = <A>(action: string, run: () => Promise<A>) =>
-    Effect.tryPromise({ try: run, catch: toLedgerUnavailable(action) })
-
-  const paginate = <Place>(
-    first: Place,
-    read: (place: Place, last: number) => Promise<ReadonlyArray<Entry>>,
-    placeOf: (entry: Entry) => Place
+  const runOnThread = <Arguments extends ReadonlyArray<unknown>, A>(
+    module: string,
+    work: (sqlite: Sqlite, ...args: Arguments) => A,
+    ...args: Arguments
   ) =>
-    Stream.unwrap(
-      Effect.map(
-        readAsync("be read", () => thread.run(moduleUrl("./progress.ts"), readLastEntry)),
-        (last) =>
-          Stream.paginate(first, (place) =>
-            Effect.map(
-              readAsync("be read", () => read(place, last)),
-              (entries) => {
-                const end = entries.length < entriesPerPage ? undefined : entries.at(-1)
-                return [entries, end === undefined ? Option.none<Place>() : Option.some(placeOf(end))] as const
-              }
-            )
-          )
-      )
-    )
+    Effect.tryPromise({
+      try: () => thread.run(moduleUrl(module), work, ...args),
+      catch: toLedgerUnavailable("be read")
+    })
 
   /** A long read prevents the log from being reset; several that overlap would keep it growing. */
   const oneLongRead = yield* Semaphore.make(1)
@@ -186,7 +173,8 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
     })
   )
 
-  const store: LedgerStore = {
+  return {
+    /** Read once, before the first group. Fails if the stored data is inconsistent. */
     load: Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const entriesToSum = yield* attempt(() => countEntriesToSum(reading))
@@ -199,7 +187,11 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
       followed = yield* attempt(() => readProgress(reading))
       return state
     }),
-    append: async (group) => {
+    /**
+     * Resolves when the group is durable. If it rejects, nothing of the group was kept, and the next group may use the
+     * same numbers. Never called again before the previous call has ended.
+     */
+    append: async (group: Group): Promise<void> => {
       try {
         sqlite.transaction(() => write(group))
       } catch (cause) {
@@ -208,38 +200,38 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
       }
       written += group.entries.length
     },
-    entriesOf: (accountId) =>
-      paginate(
-        0,
-        (after, last) => thread.run(moduleUrl("./thread-reads.ts"), readAfter, accountId, after, last, entriesPerPage),
-        ({ position }) => position
-      ),
-    allEntries: paginate(
-      0,
-      (after, last) => thread.run(moduleUrl("./thread-reads.ts"), readAllAfter, after, last, entriesPerPage),
-      ({ sequence }) => sequence
-    ),
-    allGrants: Stream.unwrap(
-      Effect.map(
-        readAsync("be read", () => thread.run(moduleUrl("./thread-reads.ts"), readGrants)),
-        Stream.fromIterable
-      )
-    ),
-    entriesBefore: (page) => readAsync("be read", () => thread.run(moduleUrl("./thread-reads.ts"), readBefore, page)),
-    usage: (query) => readAsync("be read", () => thread.run(moduleUrl("./usage.ts"), readUsage, query)),
-    summedUsage: (query) =>
-      Effect.map(
-        readAsync("be read", () => thread.run(moduleUrl("./usage.ts"), readUsageParts, query)),
-        sumUsage
-      ),
-    verify: (held, anchor) =>
-      oneLongRead.withPermit(
-        readAsync("be verified", () =>
-          inOwnThread({ file, sums }, moduleUrl("./checks/verification.ts"), verifyFile, held, anchor)
+    /** Entries of an account in order: all that were durable when the read began. */
+    entriesOf: (accountId: string) =>
+      Stream.unwrap(
+        Effect.map(runOnThread("./progress.ts", readLastEntry), (last) =>
+          Stream.paginate(0, (after: number) =>
+            Effect.map(
+              runOnThread("./thread-reads.ts", readAfter, accountId, after, last, entriesPerPage),
+              (entries) => {
+                const end = entries.length < entriesPerPage ? undefined : entries.at(-1)
+                return [entries, Option.fromUndefinedOr(end?.position)] as const
+              }
+            )
+          )
         )
       ),
-    storedKeys: readAsync("be verified", () => thread.run(moduleUrl("./thread-reads.ts"), readStoredKeys)),
-    backup: (to) =>
+    /** The `limit` newest entries of an account below a position, newest first, of some types or of all. */
+    entriesBefore: (page: PageBefore) => runOnThread("./thread-reads.ts", readBefore, page),
+    usage: (query: Input<"usage">) => runOnThread("./usage.ts", readUsage, query),
+    summedUsage: (query: Input<"summedUsage">) =>
+      Effect.map(runOnThread("./usage.ts", readUsageParts, query), sumUsage),
+    /** Checks all stored data against what the server held at the time of the request, and against the anchor. */
+    verify: (held: ServerHeads, anchor?: Anchor) =>
+      oneLongRead.withPermit(
+        Effect.tryPromise({
+          try: () => inOwnThread({ file, sums }, moduleUrl("./checks/verification.ts"), verifyFile, held, anchor),
+          catch: toLedgerUnavailable("be verified")
+        })
+      ),
+    /** Each key as it is stored, by its id; see `keyCells`. */
+    storedKeys: runOnThread("./thread-reads.ts", readStoredKeys),
+    /** Copies everything that was durable at the time of the request into a new file. */
+    backup: (to: string) =>
       Effect.andThen(
         refuseExisting(to),
         oneLongRead.withPermit(
@@ -251,5 +243,7 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
         )
       )
   }
-  return store
 })
+
+/** Makes groups durable, in order, and returns everything when the ledger starts. */
+export type LedgerStore = Effect.Success<ReturnType<typeof openEmbeddedStore>>

@@ -1,71 +1,54 @@
 /** Follows the chain of a ledger in a file, and stores its head there. Entry and record numbers have no gaps. */
 import type { Sqlite } from "../../persistence/index.ts"
-import { type Head, hashLink, hashRecord, isAtSamePlace } from "../chain/chain.ts"
-import { readNumberCell, readTextCell } from "./tables.ts"
+import { type Head, hashLink, hashRecord, isAtSamePlace, noHead } from "../chain/chain.ts"
+import { readNumberCell, readRecords, readTextCell } from "./tables.ts"
 
 /** About 100 MB of memory. */
 const batchSize = 100_000
 
-const entriesAfter = `
-  select sequence, hash from ledger.entry where sequence > $1 order by sequence limit ${batchSize}`
-const recordsAfter = `
-  select number, after_entry, kind, body
-  from ledger.record
-  where number > $1 and after_entry <= $2
-  order by number
+/** Links in order: a record comes after the entry that was written before it. `record` is 0 for an entry. */
+const linksAfter = `
+  select *
+  from (
+    select sequence as entry, 0 as record, null as kind, hash as content
+    from ledger.entry
+    where sequence > $1
+    order by sequence
+    limit ${batchSize}
+  )
+  union all
+  select *
+  from (
+    select after_entry, number, kind, body from ledger.record where number > $2 order by number limit ${batchSize}
+  )
+  order by entry, record
   limit ${batchSize}`
 
-/** Links in order, each with its own hash. A record comes after the entry that was written before it. */
-function* readLinksAfter(sqlite: Sqlite, { entries, records }: Head): Generator<Head> {
-  const entryRows = sqlite.all(entriesAfter, [entries])
-  const recordRows = sqlite.all(recordsAfter, [
-    records,
-    readNumberCell(entryRows.at(-1) ?? { sequence: entries }, "sequence")
-  ])
-  const isCut = recordRows.length === batchSize // if so, more records may precede the next entries
-  const upTo = isCut ? readNumberCell(recordRows.at(-1), "after_entry") : Number.POSITIVE_INFINITY
-  const hashes = entryRows.filter((row) => readNumberCell(row, "sequence") <= upTo)
-  let [entry, record] = [entries, records]
-  const waiting = recordRows.values()
-  let next = waiting.next()
-  const recordsUpTo = function* (sequence: number): Generator<Head> {
-    for (; !next.done && readNumberCell(next.value, "after_entry") <= sequence; next = waiting.next()) {
-      record = readNumberCell(next.value, "number")
-      yield {
-        entries: entry,
-        records: record,
-        hash: hashRecord(readTextCell(next.value, "kind"), readTextCell(next.value, "body"))
-      }
-    }
-  }
-  yield* recordsUpTo(entries)
-  for (const row of hashes) {
-    entry = readNumberCell(row, "sequence")
-    yield { entries: entry, records: record, hash: readTextCell(row, "hash") }
-    yield* recordsUpTo(entry)
-  }
-}
-
 export const readHead = (sqlite: Sqlite): Head => {
-  const [row] = sqlite.all("select entries, records, hash from ledger.head")
-  return {
-    entries: readNumberCell(row, "entries"),
-    records: readNumberCell(row, "records"),
-    hash: readTextCell(row, "hash")
-  }
+  const [head = noHead] = readRecords<Head>(sqlite, "select entries, records, hash from ledger.head")
+  return head
 }
 
-/** Follows the chain from a head to its end, and returns the new head. `seen` receives each head on the way. */
-export const followFileChain = (sqlite: Sqlite, from: Head, seen: (head: Head) => void = () => {}): Head => {
+/** Follows the chain from a head to its end, and returns the new head. `onHead` receives each head on the way. */
+export const followFileChain = (sqlite: Sqlite, from: Head, onHead: (head: Head) => void = () => {}): Head => {
   let head = from
-  for (let before: Head | undefined; before !== head; ) {
-    before = head
-    for (const { entries, hash, records } of readLinksAfter(sqlite, head)) {
-      head = { entries, records, hash: hashLink(head.hash, hash) }
-      seen(head)
+  for (;;) {
+    const links = sqlite.all(linksAfter, [head.entries, head.records])
+    for (const link of links) {
+      const [entry, record] = [readNumberCell(link, "entry"), readNumberCell(link, "record")]
+      const content = readTextCell(link, "content")
+      head =
+        record === 0
+          ? { entries: entry, records: head.records, hash: hashLink(head.hash, content) }
+          : {
+              entries: head.entries,
+              records: record,
+              hash: hashLink(head.hash, hashRecord(readTextCell(link, "kind"), content))
+            }
+      onHead(head)
     }
+    if (links.length < batchSize) return head
   }
-  return head
 }
 
 /** If two connections have followed the chain, the head that is further along is kept. */
@@ -75,9 +58,7 @@ const updateHead = `
 /** Follows the chain from a head to its end, and stores the new head. */
 export const advanceHead = (sqlite: Sqlite, from: Head = readHead(sqlite)): Head => {
   const head = followFileChain(sqlite, from)
-  if (head.hash !== from.hash) {
-    sqlite.run(updateHead, [head.entries, head.records, head.hash])
-  }
+  if (head.hash !== from.hash) sqlite.run(updateHead, [head.entries, head.records, head.hash])
   return head
 }
 
@@ -86,8 +67,8 @@ const ends = `
     (select coalesce(max(number), 0) from ledger.record) as records`
 
 export const countLinks = (sqlite: Sqlite): Omit<Head, "hash"> => {
-  const [row] = sqlite.all(ends)
-  return { entries: readNumberCell(row, "entries"), records: readNumberCell(row, "records") }
+  const [end = noHead] = readRecords<Omit<Head, "hash">>(sqlite, ends)
+  return end
 }
 
 /** The problem if links of the chain, which was already followed to this head, are missing; otherwise undefined. */
@@ -112,5 +93,5 @@ export const findChainProblem = (sqlite: Sqlite, stored: Head, anchor: Head): st
     if (isAtSamePlace(head, to)) reached = head
   })
   if (reached === undefined) return "its chain ends before"
-  return reached.hash === to.hash ? undefined : "its chain is another one"
+  return reached.hash === to.hash ? undefined : "its chain is a different one"
 }

@@ -30,7 +30,7 @@ import {
 } from "../../persistence/index.ts"
 import { LedgerDamaged, LedgerInUse, toLedgerUnavailable } from "../errors.ts"
 import { flushFolder } from "../files.ts"
-import { refuseMoved } from "./moved.ts"
+import { refuseMoved } from "./migration-mark.ts"
 import { prepareSums } from "./progress.ts"
 import { ledgerTables, recordingTriggers } from "./tables.ts"
 

@@ -32,11 +32,11 @@ describe("a start", () => {
     Effect.gen(function* () {
       const plain = yield* loadAt(yield* plainCopy, "2026-11-15")
       const followed = yield* loadAt(yield* followedCopy, "2026-11-15")
-      const compared = ({ stored: _, ...state }: typeof plain) => ({
+      const sortSpending = ({ stored: _, ...state }: typeof plain) => ({
         ...state,
         spending: state.spending.toSorted((a, b) => a.month - b.month || a.key_id.localeCompare(b.key_id))
       })
-      assert.deepStrictEqual(compared(followed), compared(plain))
+      assert.deepStrictEqual(sortSpending(followed), sortSpending(plain))
       assert.strictEqual(followed.spending.length, 6)
     }).pipe(Effect.scoped)
   )
@@ -76,12 +76,9 @@ describe("a start with damaged entries", () => {
   it.live.each([
     [
       "update entry set credits = -5 where sequence = 6",
-      /entry 4 of account acct_a says that the balance is 4970 credits, and the entries before it say 4975/
+      /entry 4 of account acct_a has a balance of 4970 credits, but the entries up to it add up to 4975/
     ],
-    [
-      "update entry set balance = 4000 where sequence = 6",
-      /entry 4 of account acct_a says that the balance is 4000 credits/
-    ],
+    ["update entry set balance = 4000 where sequence = 6", /entry 4 of account acct_a has a balance of 4000 credits/],
     ["update entry set hash = upper(hash) where sequence = 6", /entry 4 of account acct_a is not what was written/],
     [
       "update entry set endpoint = '/v1/storez' where sequence = 6",
@@ -121,7 +118,7 @@ describe("a start with damaged entries", () => {
     }).pipe(Effect.scoped)
   )
 
-  const grown = (...decisions: ReadonlyArray<Partial<Decision>>) => {
+  const extendSample = (...decisions: ReadonlyArray<Partial<Decision>>) => {
     const write = author()
     return [...sampleGroups(write), ...decisions.map(write)]
   }
@@ -130,7 +127,7 @@ describe("a start with damaged entries", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const inNovember = { occurred_at: "2026-11-01T00:00:00.000Z", budget_credits: 900 }
-      const groups = grown(
+      const groups = extendSample(
         { entries: [aCharge("req_63", { ...inNovember, credits: -870 })] },
         { entries: [aCharge("req_64", { ...inNovember, credits: -100 })] }
       )
@@ -139,12 +136,12 @@ describe("a start with damaged entries", () => {
       yield* written(folder, groups.slice(-1))
       assert.match(
         (yield* refusal(folder)).message,
-        /key key_a was charged 1010 credits in 2026-11, and the highest budget of these charges is 1000/
+        /key key_a was charged 1010 credits in 2026-11, but the highest budget of these charges is 1000/
       )
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses an entry whose balance does not add up, although its hash is right", () =>
+  it.live("refuses an entry whose balance does not add up, even if its hash is right", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const [last, ...before] = sampleGroups().toReversed()
@@ -157,7 +154,7 @@ describe("a start with damaged entries", () => {
       yield* written(folder, [...before.toReversed(), group])
       assert.match(
         (yield* refusal(folder)).message,
-        /says that the balance is 4601 credits, and the entries before it say 4600/
+        /has a balance of 4601 credits, but the entries up to it add up to 4600/
       )
     }).pipe(Effect.scoped)
   )
@@ -165,7 +162,7 @@ describe("a start with damaged entries", () => {
   it.live("refuses a charge that overdraws the balance", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      yield* written(folder, grown({ entries: [aCharge("req_63", { credits: -4_601, budget_credits: 9_000 })] }))
+      yield* written(folder, extendSample({ entries: [aCharge("req_63", { credits: -4_601, budget_credits: 9_000 })] }))
       assert.match((yield* refusal(folder)).message, /entry 42 of account acct_a leaves a balance of -1 credits/)
     }).pipe(Effect.scoped)
   )
@@ -198,7 +195,7 @@ describe("a folder that contains something else", () => {
   it.live.each([
     ["ledger.duckdb", "", /this ledger has an earlier format/],
     ["journal-000001.ndjson", "", /this ledger has an earlier format/]
-  ] as const)("is refused and left as it is: %s", ([name, contents, problem]) =>
+  ] as const)("is refused and left unchanged: %s", ([name, contents, problem]) =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       writeFileSync(path.join(folder, name), contents)
@@ -210,7 +207,7 @@ describe("a folder that contains something else", () => {
 
   it.live("is refused if the file is from another program or a newer version, or is not a database", () =>
     Effect.gen(function* () {
-      const problemOf = Effect.fnUntraced(function* (make: (file: string) => void) {
+      const refusalOf = Effect.fnUntraced(function* (make: (file: string) => void) {
         const folder = yield* temporaryFolder
         make(ledgerPath(folder))
         return (yield* refusal(folder)).message
@@ -220,9 +217,9 @@ describe("a folder that contains something else", () => {
         db.exec(sql)
         db.close()
       }
-      assert.match(yield* problemOf(sqlite("create table t (a)")), /it is a SQLite file of another program/)
-      assert.match(yield* problemOf(sqlite("pragma user_version = 99")), /a newer version of Larder has written it/)
-      assert.match(yield* problemOf((file) => writeFileSync(file, "x".repeat(5_000))), /file is not a database/)
+      assert.match(yield* refusalOf(sqlite("create table t (a)")), /it is a SQLite file of another program/)
+      assert.match(yield* refusalOf(sqlite("pragma user_version = 99")), /a newer version of Larder has written it/)
+      assert.match(yield* refusalOf((file) => writeFileSync(file, "x".repeat(5_000))), /file is not a database/)
     }).pipe(Effect.scoped)
   )
 })

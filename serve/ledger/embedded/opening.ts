@@ -1,10 +1,10 @@
 /**
- * What a start reads, however long the ledger is: accounts, keys, the head of each account and what keys have spent. It
- * also checks the newest entries; `larder-serve ledger verify` reads everything.
+ * What a start reads, even of a long ledger: accounts, keys, the head of each account and the spending of keys. It also
+ * checks the newest entries; `larder-serve ledger verify` checks everything.
  */
 import type { Sqlite, SqliteRow } from "../../persistence/index.ts"
 import { type ChainHead, emptyHead } from "../chain/chain.ts"
-import type { Account, ApiKey } from "../chain/records.ts"
+import type { Account, ApiKey, Entry } from "../chain/records.ts"
 import { dateOfDay, dayNumber, mondayOf, monthOf } from "../moments.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
 import { makeEntryChecks, type Owners, readEntriesAfter } from "./checks/entry-checks.ts"
@@ -18,9 +18,10 @@ import {
   readProgress,
   updateSums
 } from "./progress.ts"
-import { entryColumns, readNumberCell, readTextCell, toEntry } from "./tables.ts"
+import { entryColumns, readNumber, readNumberCell, readRecords, readTextCell } from "./tables.ts"
+import { readGrants } from "./thread-reads.ts"
 
-/** A third of a second. */
+/** Entries that a third of a second suffices to check. */
 const maxCheckedAtStart = 50_000
 
 const countUnfollowed = (sqlite: Sqlite) => readLastEntry(sqlite) - readProgress(sqlite)
@@ -53,11 +54,11 @@ const entryAt = `select ${entryColumns} from ledger.entry where sequence = $1`
 const readHeads = (sqlite: Sqlite, accounts: ReadonlyArray<Account>): Map<string, ChainHead> => {
   const heads = new Map<string, ChainHead>()
   for (const { id } of accounts) {
-    const [place] = sqlite.all(lastPlace, [id])
+    const [place] = readRecords<{ readonly sequence: number }>(sqlite, lastPlace, [id])
     if (place === undefined) continue
-    const [entry] = sqlite.all(entryAt, [readNumberCell(place, "sequence")])
-    if (entry === undefined || entry.account_id !== id) throw new Damage(`the last entry of account ${id} is missing`)
-    heads.set(id, toEntry(entry))
+    const [entry] = readRecords<Entry>(sqlite, entryAt, [place.sequence])
+    if (entry?.account_id !== id) throw new Damage(`the last entry of account ${id} is missing`)
+    heads.set(id, entry)
   }
   return heads
 }
@@ -100,7 +101,7 @@ const overspent = `
 const checkBudgets = (sqlite: Sqlite) => {
   for (const { budget, key_id, month, spent } of sqlite.all(overspent)) {
     throw new Damage(
-      `key ${key_id} was charged ${spent} credits in ${month}, and the highest budget of these charges is ${budget}`
+      `key ${key_id} was charged ${spent} credits in ${month}, but the highest budget of these charges is ${budget}`
     )
   }
 }
@@ -133,11 +134,11 @@ const spentOnDays = `
   from (
     select usage.credits
     from (
-      with recursive asked(day) as (select $3 union all select date(day, '+1 day') from asked where day < $4)
-      select day from asked
-    ) as asked
+      with recursive requested(day) as (select $3 union all select date(day, '+1 day') from requested where day < $4)
+      select day from requested
+    ) as requested
     cross join sums.usage_of_day as usage
-      on usage.account_id = $2 and usage.day = asked.day and usage.key_id = $1
+      on usage.account_id = $2 and usage.day = requested.day and usage.key_id = $1
     union all
     select -credits
     from ledger.entry
@@ -158,13 +159,6 @@ const spendingOfDaysFrom = `
   )
   where key_id in (select id from ledger.api_key where ${isLimited})
   group by key_id, day`
-
-/** Includes expired grants: their remaining credits are still in the balance. */
-const unspentGrants = `
-  select account_id, position, expires_at, credits_left
-  from ledger.expiring_grant
-  where credits_left > 0
-  order by account_id, position`
 
 const booked = `
   select account_id, type, request_id as reference
@@ -187,9 +181,7 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
   if (strayKey !== undefined) {
     throw new Damage(`key ${strayKey.id} belongs to account ${strayKey.account_id}, which is missing`)
   }
-  const accounts = sqlite
-    .all("select id, name, created_at from ledger.account order by rowid")
-    .map((row) => ({ ...row }) as unknown as Account) // strict columns
+  const accounts = readRecords<Account>(sqlite, "select id, name, created_at from ledger.account order by rowid")
   const keys = sqlite.all("select * from ledger.api_key order by rowid").map(toKey)
   const owners = {
     accounts: new Set(accounts.map(({ id }) => id)),
@@ -199,11 +191,7 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
   if (checkNewest(sqlite, owners, heads) === 0) checkBudgets(sqlite)
   const firstMonth = monthOf(now) - 1
   const firstDay = mondayOf(dayNumber(now))
-  const spending = sqlite.all(spendingFrom, [firstMonth]).map((row) => ({
-    key_id: readTextCell(row, "key_id"),
-    month: readNumberCell(row, "month"),
-    spent: readNumberCell(row, "spent")
-  }))
+  const spending = readRecords<LedgerSnapshot["spending"][number]>(sqlite, spendingFrom, [firstMonth])
   const unknown = spending.find(({ key_id }) => !owners.ofKeys.has(key_id))
   if (unknown !== undefined) throw new Damage(`key ${unknown.key_id} was charged, but is missing`)
   return {
@@ -219,12 +207,10 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
     stored: {
       month: firstMonth,
       day: firstDay,
-      ofMonth: (accountId, keyId, month) =>
-        readNumberCell(sqlite.all(spentInOneMonth, [month, accountId, keyId])[0], "spent"),
-      ofDays: (accountId, keyId, { from, to }) =>
-        readNumberCell(sqlite.all(spentOnDays, [keyId, accountId, from, to])[0], "spent")
+      ofMonth: (accountId, keyId, month) => readNumber(sqlite, spentInOneMonth, [month, accountId, keyId]),
+      ofDays: (accountId, keyId, { from, to }) => readNumber(sqlite, spentOnDays, [keyId, accountId, from, to])
     },
-    grants: sqlite.all(unspentGrants).map((row) => ({ ...row }) as unknown as LedgerSnapshot["grants"][number]), // strict columns
-    booked: sqlite.all(booked).map((row) => ({ ...row }) as unknown as LedgerSnapshot["booked"][number]) // strict columns
+    grants: readGrants(sqlite, "credits_left > 0"), // even if they have expired: then the balance still includes them
+    booked: readRecords(sqlite, booked)
   }
 }

@@ -8,7 +8,7 @@ import path from "node:path"
 import type { Sqlite } from "../../persistence/index.ts"
 import type { Head } from "../chain/chain.ts"
 import { advanceHead } from "./head.ts"
-import { readNumberCell, sumsTables } from "./tables.ts"
+import { readNumber, sumsTables } from "./tables.ts"
 
 /** Entries per transaction. At 20,000, an entry takes a fifth of the time and of the log that it takes at 250. */
 const batchSize = 20_000
@@ -53,13 +53,12 @@ const statements = [
 ]
 
 export const readLastEntry = (sqlite: Sqlite): number =>
-  readNumberCell(sqlite.all("select coalesce(max(sequence), 0) as sequence from ledger.entry")[0], "sequence")
-export const readProgress = (sqlite: Sqlite): number =>
-  readNumberCell(sqlite.all("select sequence from sums.progress")[0], "sequence")
+  readNumber(sqlite, "select coalesce(max(sequence), 0) from ledger.entry")
+export const readProgress = (sqlite: Sqlite): number => readNumber(sqlite, "select sequence from sums.progress")
 
 /** Creates the tables if there are none. Returns false if they are of another version. */
 export const prepareSums = (sqlite: Sqlite): boolean => {
-  const version = readNumberCell(sqlite.all("pragma sums.user_version")[0], "user_version")
+  const version = readNumber(sqlite, "pragma sums.user_version")
   if (version === 1) return true
   if (version !== 0 || sqlite.all("select 1 from sums.sqlite_schema limit 1").length > 0) return false
   sqlite.transactionOfSums(() => sqlite.exec(`${sumsTables.join(";\n")};\npragma sums.user_version = 1`))

@@ -3,9 +3,8 @@
  * the spelling of the records. The tables are strict, so every value has the type of its column.
  */
 import { readFileSync } from "node:fs"
-import type { SqliteRow } from "../../persistence/index.ts"
-import { type RecordedTable, recordedColumns, recordedTables } from "../chain/recorded.ts"
-import type { Entry } from "../chain/records.ts"
+import type { SqlCell, Sqlite, SqliteRow } from "../../persistence/index.ts"
+import { type RecordedTable, recordedColumns, recordedTables } from "../chain/recorded-tables.ts"
 
 const readTable = (name: string) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
 
@@ -40,8 +39,16 @@ export const recordingTriggers: ReadonlyArray<string> = [
 export const entryColumns = `sequence, account_id, position, type, occurred_at, key_id, endpoint, credits, balance,
   budget_credits, daily_budget_credits, weekly_budget_credits, request_id, note, expires_at, grants, hash`
 
-/** Copies the row: Node creates rows without a prototype, and these never compare equal to a record. */
-export const toEntry = (row: SqliteRow): Entry => ({ ...row }) as unknown as Entry // the columns above
+/**
+ * Rows whose columns are the fields of `A`: the tables are strict. Copies them, because Node creates rows without a
+ * prototype, and these never compare equal to a record.
+ */
+export const readRecords = <A>(sqlite: Sqlite, sql: string, params?: ReadonlyArray<SqlCell>): ReadonlyArray<A> =>
+  sqlite.all(sql, params).map((row) => ({ ...row }) as unknown as A)
+
+/** The first column of the only row. */
+export const readNumber = (sqlite: Sqlite, sql: string, params?: ReadonlyArray<SqlCell>): number =>
+  Number(Object.values(sqlite.all(sql, params)[0] ?? {})[0])
 
 export const readTextCell = (row: SqliteRow | undefined, column: string): string => String(row?.[column])
 export const readNumberCell = (row: SqliteRow | undefined, column: string): number => Number(row?.[column])

@@ -1,13 +1,18 @@
 /**
- * What a thread reads for `embedded-store.ts`: entries in pages (those that `entry_place` covers through it, newer ones
- * from `entry`), expiring grants, and keys as they are stored.
+ * What a thread reads for `embedded-store.ts`: entries in pages (through `entry_place` as far as it covers them, newer
+ * ones from `entry`), expiring grants, and keys as they are stored.
  */
 import type { Sqlite } from "../../persistence/index.ts"
+import type { Input } from "../administration.ts"
+import { recordedColumns } from "../chain/recorded-tables.ts"
 import type { Entry } from "../chain/records.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
 import { indexedUpTo } from "./progress.ts"
-import { comparedKeyColumns, type PageBefore } from "./store.ts"
-import { entryColumns, readTextCell, toEntry } from "./tables.ts"
+import { entryColumns, readRecords } from "./tables.ts"
+
+export interface PageBefore extends Omit<Input<"entriesBefore">, "before"> {
+  readonly before: number
+}
 
 const isIndexed = `sequence <= ${indexedUpTo}`
 const isNotIndexed = `sequence > ${indexedUpTo}`
@@ -42,7 +47,7 @@ const selectPageBefore = (types: PageBefore["types"]) =>
 
 /** The newest entries of an account below a position, newest first. */
 export const readBefore = (sqlite: Sqlite, { account_id, before, limit, types }: PageBefore): ReadonlyArray<Entry> =>
-  types?.length === 0 ? [] : sqlite.all(selectPageBefore(types), [account_id, before, limit]).map(toEntry)
+  types?.length === 0 ? [] : readRecords(sqlite, selectPageBefore(types), [account_id, before, limit])
 
 const pageAfter = `
   select * from (
@@ -64,26 +69,21 @@ const pageAfter = `
 
 /** Entries of an account after a position, up to the entry with the number `last`, oldest first. */
 export const readAfter = (sqlite: Sqlite, accountId: string, after: number, last: number, limit: number) =>
-  sqlite.all(pageAfter, [accountId, after, last, limit]).map(toEntry)
+  readRecords<Entry>(sqlite, pageAfter, [accountId, after, last, limit])
 
-/** The compared columns of each key as one text, by the key's id. */
+/** The stored columns of each key as one text, by the key's id. */
 export const readStoredKeys = (sqlite: Sqlite): ReadonlyMap<string, string> =>
   new Map(
     sqlite
-      .all(
-        `select id, ${comparedKeyColumns.map((column) => `coalesce(${column}, '')`).join(" || ' ' || ")} as text
-        from ledger.api_key`
-      )
-      .map((row): [string, string] => [readTextCell(row, "id"), readTextCell(row, "text")])
+      .all(`select ${recordedColumns.api_key.join(", ")} from ledger.api_key`)
+      .map((row): [string, string] => [String(row.id), JSON.stringify(Object.values(row))])
   )
 
-export const readGrants = (sqlite: Sqlite): ReadonlyArray<LedgerSnapshot["grants"][number]> =>
-  sqlite
-    .all("select account_id, position, expires_at, credits_left from ledger.expiring_grant")
-    .map((row) => ({ ...row }) as unknown as LedgerSnapshot["grants"][number]) // strict columns
-
-const pageOfAll = `
-  select ${entryColumns} from ledger.entry where sequence > $1 and sequence <= $2 order by sequence limit $3`
-
-export const readAllAfter = (sqlite: Sqlite, after: number, last: number, limit: number) =>
-  sqlite.all(pageOfAll, [after, last, limit]).map(toEntry)
+export const readGrants = (sqlite: Sqlite, condition = "true"): LedgerSnapshot["grants"] =>
+  readRecords(
+    sqlite,
+    `select account_id, position, expires_at, credits_left
+    from ledger.expiring_grant
+    where ${condition}
+    order by account_id, position`
+  )

@@ -16,13 +16,13 @@ import type { UsageOfDay } from "../administration.ts"
 import { monthOf } from "../moments.ts"
 import { sumUsage } from "../summed-usage.ts"
 import { openEmbeddedLedger } from "./embedded-ledger.ts"
-import type { LedgerStore } from "./store.ts"
+import type { LedgerStore } from "./embedded-store.ts"
 
 const october = { account_id: "acct_a", from: "2026-10-01", to: "2026-10-31" }
 const everything = { account_id: "acct_a", from: "2026-01-01", to: "2026-12-31" }
 
 /** The expected sums, computed from the groups that were written. */
-const expected = (groups: ReturnType<typeof sampleGroups>, accountId: string): ReadonlyArray<UsageOfDay> => {
+const sumExpected = (groups: ReturnType<typeof sampleGroups>, accountId: string): ReadonlyArray<UsageOfDay> => {
   const sums = new Map<string, { day: string; key_id: string; endpoint: string; calls: number; credits: number }>()
   for (const entry of groups.flatMap(({ entries }) => entries)) {
     if (entry.account_id !== accountId || entry.key_id === null || entry.endpoint === null) continue
@@ -46,7 +46,7 @@ describe("usage", () => {
         { day: "2026-10-30", key_id: "key_a", endpoint: "/v1/stores", calls: 4, credits: 40 }
       ])
       assert.deepStrictEqual([...new Set(usage.map(({ day }) => day))], ["2026-10-30", "2026-10-31"])
-      assert.deepStrictEqual(all, expected(sampleGroups(), "acct_a"))
+      assert.deepStrictEqual(all, sumExpected(sampleGroups(), "acct_a"))
     }).pipe(Effect.scoped)
   )
 
@@ -54,16 +54,16 @@ describe("usage", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const groups = sampleGroups()
-      const check = (store: LedgerStore, written: ReturnType<typeof sampleGroups>, asked = everything) =>
+      const check = (store: LedgerStore, written: ReturnType<typeof sampleGroups>, query = everything) =>
         Effect.gen(function* () {
-          const rows = expected(written, "acct_a").filter(({ day }) => asked.from <= day && day <= asked.to)
-          assert.deepStrictEqual(yield* store.usage(asked), rows)
-          assert.deepStrictEqual(yield* store.summedUsage(asked), sumUsage(rows))
+          const rows = sumExpected(written, "acct_a").filter(({ day }) => query.from <= day && day <= query.to)
+          assert.deepStrictEqual(yield* store.usage(query), rows)
+          assert.deepStrictEqual(yield* store.summedUsage(query), sumUsage(rows))
           const key_id = "key_a"
           const endpoint = "/v1/stores"
-          const ofOne = rows.filter((row) => row.key_id === key_id && row.endpoint === endpoint)
-          assert.deepStrictEqual(yield* store.usage({ ...asked, key_id, endpoint }), ofOne)
-          assert.deepStrictEqual(yield* store.summedUsage({ ...asked, key_id, endpoint }), sumUsage(ofOne))
+          const selected = rows.filter((row) => row.key_id === key_id && row.endpoint === endpoint)
+          assert.deepStrictEqual(yield* store.usage({ ...query, key_id, endpoint }), selected)
+          assert.deepStrictEqual(yield* store.summedUsage({ ...query, key_id, endpoint }), sumUsage(selected))
         })
       for (const followed of [0, 20, 45, groups.length]) {
         const here = `${folder}-${followed}`
@@ -104,18 +104,21 @@ describe("usage", () => {
         const write = author()
         const charge = (id: string, endpoint: string) =>
           aCharge(id, { occurred_at: "2026-12-31T23:59:59.999Z", credits: -100, endpoint })
-        const [kept, lost] = [charge("kept", "/v1/stores"), charge("lost", "/v1/branded-foods")]
-        yield* written(folder, [...sampleGroups(write), write({ entries: [kept, lost] })])
+        const [successful, refunded] = [
+          charge("req_successful", "/v1/stores"),
+          charge("req_refunded", "/v1/branded-foods")
+        ]
+        yield* written(folder, [...sampleGroups(write), write({ entries: [successful, refunded] })])
         yield* between(folder)
         const { state, summed, usage } = yield* opened(folder, (store) =>
           Effect.gen(function* () {
-            yield* append(store, [write({ entries: [aRefund(lost)] })])
+            yield* append(store, [write({ entries: [aRefund(refunded)] })])
             const december = { ...everything, from: "2026-12-01" }
             const summed = yield* store.summedUsage(december)
             return { summed, usage: yield* store.usage(december) }
           })
         ).pipe(
-          Effect.flatMap((told) => opened(folder, (store) => Effect.map(store.load, (state) => ({ ...told, state }))))
+          Effect.flatMap((read) => opened(folder, (store) => Effect.map(store.load, (state) => ({ ...read, state }))))
         )
         assert.deepStrictEqual(summed.by_day, [{ name: "2026-12-31", calls: 1, credits: 100 }])
         assert.deepStrictEqual(usage, [

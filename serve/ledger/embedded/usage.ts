@@ -7,6 +7,7 @@ import type { Input, UsageOfDay } from "../administration.ts"
 import { coverPeriod, type Days } from "../moments.ts"
 import type { UsagePart } from "../summed-usage.ts"
 import { dayOfEntry, usageAhead } from "./progress.ts"
+import { readRecords } from "./tables.ts"
 
 type UsageQuery = Input<"summedUsage">
 
@@ -31,15 +32,15 @@ const daysOfKey = `
   from (
     with recursive
       known(first, last) as (select max($2, ${dayOfAccount("min")}), min($3, ${dayOfAccount("max")})),
-      asked(day) as (
+      requested(day) as (
         select first from known where first <= last
         union all
-        select date(day, '+1 day') from asked, known where day < last
+        select date(day, '+1 day') from requested, known where day < last
       )
-    select day from asked
-  ) as asked
+    select day from requested
+  ) as requested
   cross join sums.usage_of_day as usage
-    on usage.account_id = $1 and usage.day = asked.day and usage.key_id = $4
+    on usage.account_id = $1 and usage.day = requested.day and usage.key_id = $4
   where ${ofEndpoint}`
 const daysOfAll = `
   select day, key_id, endpoint, calls, credits
@@ -52,15 +53,14 @@ const selectDays = ({ key_id }: UsageQuery) => `
   select day, key_id, endpoint, calls, credits from (${requestedAhead})`
 
 export const readUsage = (sqlite: Sqlite, query: UsageQuery): ReadonlyArray<UsageOfDay> =>
-  sqlite
-    .all(
-      `select day, key_id, endpoint, sum(calls) as calls, sum(credits) as credits
-      from (${selectDays(query)})
-      group by day, key_id, endpoint
-      order by day, key_id, endpoint`,
-      usageParams(query)
-    )
-    .map((row) => ({ ...row }) as unknown as UsageOfDay) // the columns above
+  readRecords(
+    sqlite,
+    `select day, key_id, endpoint, sum(calls) as calls, sum(credits) as credits
+    from (${selectDays(query)})
+    group by day, key_id, endpoint
+    order by day, key_id, endpoint`,
+    usageParams(query)
+  )
 
 const selectPart = (day: string, keyId: string, endpoint: string, from: string) => `
   select ${day} as day, ${keyId} as key_id, ${endpoint} as endpoint, sum(calls) as calls, sum(credits) as credits
@@ -78,7 +78,7 @@ const queryOneKey = (query: UsageQuery) => ({
 })
 
 const queryAllKeys = (query: UsageQuery) => {
-  const { added, first, next, taken } = coverPeriod(query)
+  const { added, first, next, subtracted } = coverPeriod(query)
   const params = usageParams(query)
   const [firstMonth, nextMonth] = [params.push(first), params.push(next)]
   const ofDays = (sign: "" | "-") => (days: Days) => {
@@ -92,12 +92,12 @@ const queryAllKeys = (query: UsageQuery) => {
   const keys = `
     select key_id, calls, credits
     from (
-      with recursive asked(month) as (select $${firstMonth} union all select month + 1 from asked where month + 1 < $${nextMonth})
-      select month from asked where $${firstMonth} < $${nextMonth}
-    ) as asked
-    cross join sums.usage_of_month as usage on usage.month = asked.month and usage.account_id = $1
+      with recursive requested(month) as (select $${firstMonth} union all select month + 1 from requested where month + 1 < $${nextMonth})
+      select month from requested where $${firstMonth} < $${nextMonth}
+    ) as requested
+    cross join sums.usage_of_month as usage on usage.month = requested.month and usage.account_id = $1
     where ${ofEndpoint}
-    ${[...added.map(ofDays("")), ...taken.map(ofDays("-"))].join("")}
+    ${[...added.map(ofDays("")), ...subtracted.map(ofDays("-"))].join("")}
     union all
     select key_id, calls, credits from (${requestedAhead})`
   return {
@@ -118,5 +118,5 @@ const queryAllKeys = (query: UsageQuery) => {
 
 export const readUsageParts = (sqlite: Sqlite, query: UsageQuery): ReadonlyArray<UsagePart> => {
   const { params, sql } = query.key_id === undefined ? queryAllKeys(query) : queryOneKey(query)
-  return sqlite.all(sql, params).map((row) => ({ ...row }) as unknown as UsagePart) // the columns above
+  return readRecords(sqlite, sql, params)
 }

@@ -11,15 +11,13 @@ import { sumUsage, UsagePart } from "../summed-usage.ts"
 import { backUpDatabase } from "./backup.ts"
 import { expireAccountCredits, expireCredits } from "./leases/expired-credits.ts"
 import { bookEntries, whileFree } from "./leases/leases.ts"
-import { databaseUnavailable } from "./sql/database.ts"
-import { texts } from "./sql/parameters.ts"
+import { databaseUnavailable, texts } from "./sql/database.ts"
 import { accountRow, entryRow, keyRow, timestampText } from "./sql/sql-text.ts"
 import { selectSummedUsage, selectUsage } from "./usage.ts"
 import { verifyDatabase } from "./verification.ts"
 
 const KeyAndMonth = Schema.Struct({ ...ApiKey.fields, spent: Schema.Int })
 const SpentOfDay = Schema.Struct({ key_id: Schema.String, day: Day, credits: Schema.Int })
-const Count = Schema.Struct({ count: Schema.Int })
 const AccountOfEntry = Schema.Struct({ account_id: Schema.String })
 
 /** A list of accounts waits at most this long for the removal of expired credits. */
@@ -53,14 +51,14 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
       )
     )
   const keyWithSpending = `${keyRow} || jsonb_build_object('spent', coalesce(spent.credits, 0))`
-  const readKeys = (condition: string, value: string, now: number, lock: string) =>
+  const readKeys = (condition: string, value: string, now: number) =>
     all(
       KeyAndMonth,
       `select ${keyWithSpending} as value
       from ledger.api_key as key
       left join ledger.spent_in_month as spent on spent.key_id = key.id and spent.month = $2
       where ${condition}
-      order by key.created_at, key.id ${lock}`,
+      order by key.created_at, key.id`,
       [value, monthOfDay(dayNumber(now))]
     )
   /** For keys of one account, in the week of a day. Reads nothing if no key has a daily or weekly budget. */
@@ -92,11 +90,9 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
     })
   })
   const keysWhere = (condition: string, value: string, now: number) =>
-    Effect.flatMap(readKeys(condition, value, now, ""), (keys) => summarize(keys, now))
+    Effect.flatMap(readKeys(condition, value, now), (keys) => summarize(keys, now))
 
-  const validKeys = `select jsonb_build_object('count', count(*)) as value
-    from ledger.api_key
-    where account_id = $1 and revoked_at is null`
+  const keyForUpdate = `select ${keyRow} as value from ledger.api_key as key where id = $1 for update`
   const accountOfBooking = `select jsonb_build_object('account_id', account_id) as value
     from ledger.entry
     where request_id = $1 and type = $2`
@@ -135,13 +131,10 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
       Effect.flatMap(keysWhere("key.id = $1", id, now), ([key]) =>
         key === undefined ? Effect.fail(keyNotFound(id)) : Effect.succeed(key)
       ),
-    keyRecord: (id, now, inChange) =>
-      Effect.flatMap(readKeys("key.id = $1", id, now, inChange ? "for update of key" : ""), ([key]) => {
-        if (key === undefined) return Effect.fail(keyNotFound(id))
-        const { spent: _, ...record } = key
-        return Effect.succeed(record)
-      }),
-    countValidKeys: (accountId) => Effect.map(all(Count, validKeys, [accountId]), ([valid]) => valid?.count ?? 0),
+    keyRecord: (id) =>
+      Effect.flatMap(all(ApiKey, keyForUpdate, [id]), ([key]) =>
+        key === undefined ? Effect.fail(keyNotFound(id)) : Effect.succeed(key)
+      ),
     accountOfBooking: (type, reference) =>
       Effect.map(all(AccountOfEntry, accountOfBooking, [reference, type]), ([entry]) => entry?.account_id),
     /** One transaction, while no server decides calls of these accounts. */
@@ -152,14 +145,8 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
         )
       ),
     write,
-    usage: (query) => {
-      const { params, statement } = selectUsage(query)
-      return all(UsageOfDay, statement, params)
-    },
-    summedUsage: (query) => {
-      const { params, statement } = selectSummedUsage(query)
-      return Effect.map(all(UsagePart, statement, params), sumUsage)
-    },
+    usage: (query) => all(UsageOfDay, ...selectUsage(query)),
+    summedUsage: (query) => Effect.map(all(UsagePart, ...selectSummedUsage(query)), sumUsage),
     entriesOf: (accountId) =>
       Stream.paginate(0, (after: number) =>
         Effect.map(

@@ -4,7 +4,7 @@
  */
 import { rmSync } from "node:fs"
 import type { PgClient } from "@effect/sql-pg"
-import { Effect, Schema, Stream } from "effect"
+import { Effect, Schema } from "effect"
 import { ConsoleUnavailable, openSqlite, type Sqlite } from "../../persistence/index.ts"
 import { BackupFailed } from "../administration.ts"
 import { Account, ApiKey, Entry } from "../chain/records.ts"
@@ -15,10 +15,8 @@ import type { Group } from "../rules/ledger-state.ts"
 import { copyChainIntoFile } from "./chain/chain-copy.ts"
 import { databaseUnavailable, transact } from "./sql/database.ts"
 import { createConsoleTables } from "./sql/postgres-console.ts"
-import { copyConsoleIntoFile } from "./sql/postgres-copy.ts"
+import { copyConsoleIntoFile, copyIntoFile } from "./sql/postgres-copy.ts"
 import { accountRow, entryRow, keyRow } from "./sql/sql-text.ts"
-
-const batchSize = 5_000
 
 const accounts = `
   select ${accountRow} as value from ledger.account order by created_at, id`
@@ -31,24 +29,19 @@ const entries = `
 
 const emptyGroup: Group = { accounts: [], keys: [], entries: [] }
 
+const decodeAccount = Schema.decodeUnknownSync(Account)
+const decodeKey = Schema.decodeUnknownSync(ApiKey)
+const decodeEntry = Schema.decodeUnknownSync(Entry)
+
 const copyLedger = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: Sqlite) {
   const write = prepareGroupWrite(sqlite)
-  const copy = <A>(query: string, row: Schema.Decoder<A>, groupOf: (rows: ReadonlyArray<A>) => Partial<Group>) => {
-    const decode = Schema.decodeUnknownEffect(Schema.Array(row))
-    return sql.unsafe<{ value: unknown }>(query).stream.pipe(
-      Stream.grouped(batchSize),
-      Stream.mapEffect((rows) => decode(rows.map(({ value }) => value))),
-      Stream.runForEach((rows) =>
-        Effect.try({
-          try: () => sqlite.transaction(() => write({ ...emptyGroup, ...groupOf(rows) })),
-          catch: (cause) => cause
-        })
-      )
+  const copy = (query: string, decodeGroup: (row: unknown) => Partial<Group>) =>
+    copyIntoFile(sql, sqlite, query, ({ value }: { readonly value: unknown }) =>
+      write({ ...emptyGroup, ...decodeGroup(value) })
     )
-  }
-  yield* copy(accounts, Account, (accounts) => ({ accounts }))
-  yield* copy(keys, ApiKey, (keys) => ({ keys }))
-  yield* copy(entries, Entry, (entries) => ({ entries }))
+  yield* copy(accounts, (row) => ({ accounts: [decodeAccount(row)] }))
+  yield* copy(keys, (row) => ({ keys: [decodeKey(row)] }))
+  yield* copy(entries, (row) => ({ entries: [decodeEntry(row)] }))
 })
 
 const copySnapshot = (sql: PgClient.PgClient, sqlite: Sqlite) =>
@@ -64,15 +57,15 @@ const copySnapshot = (sql: PgClient.PgClient, sqlite: Sqlite) =>
 
 export const backUpDatabase = Effect.fn("PostgresLedger.backup")(function* (sql: PgClient.PgClient, file: string) {
   yield* refuseExisting(file)
-  const failed = (cause: unknown) => {
+  const toError = (cause: unknown) => {
     const { message } = cause instanceof ConsoleUnavailable ? cause : databaseUnavailable("be read")(cause)
     return new BackupFailed({ file, problem: message })
   }
   const folder = yield* Effect.acquireRelease(
-    Effect.try({ try: () => makeFolderBeside(file), catch: failed }),
+    Effect.try({ try: () => makeFolderBeside(file), catch: toError }),
     (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
   )
-  yield* Effect.mapError(createConsoleTables(sql), failed)
+  yield* Effect.mapError(createConsoleTables(sql), toError)
   const part = ledgerPath(folder)
   const fill = Effect.gen(function* () {
     const sqlite = yield* Effect.acquireRelease(
@@ -84,6 +77,6 @@ export const backUpDatabase = Effect.fn("PostgresLedger.backup")(function* (sql:
     yield* Effect.sync(() => prepareTables(sqlite))
     yield* copySnapshot(sql, sqlite)
   })
-  yield* Effect.mapError(Effect.scoped(fill), failed)
-  return yield* Effect.try({ try: () => finishBackup(part, file), catch: failed })
+  yield* Effect.mapError(Effect.scoped(fill), toError)
+  return yield* Effect.try({ try: () => finishBackup(part, file), catch: toError })
 }, Effect.scoped)

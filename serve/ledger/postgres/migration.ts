@@ -11,13 +11,13 @@ import type { Sqlite } from "../../persistence/index.ts"
 import { emptyHead } from "../chain/chain.ts"
 import { openEmbeddedStore } from "../embedded/embedded-store.ts"
 import { ledgerPath, openLedgerFile } from "../embedded/ledger-file.ts"
-import { writeMigrationMarker } from "../embedded/moved.ts"
-import type { LedgerStore } from "../embedded/store.ts"
+import { writeMigrationMarker } from "../embedded/migration-mark.ts"
+import { readGrants } from "../embedded/thread-reads.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
 import { copyChainIntoPostgres, makeEntryNumbering } from "./chain/chain-copy.ts"
 import { connect, databaseUnavailable, makeRowQuery, redactedUrl, transact } from "./sql/database.ts"
 import { createConsoleTables } from "./sql/postgres-console.ts"
-import { copyConsoleIntoPostgres, findUsedTable } from "./sql/postgres-copy.ts"
+import { copyConsoleIntoPostgres, copyIntoPostgres, findUsedTable, insertInto, readRows } from "./sql/postgres-copy.ts"
 import { moneyOut, spentByMonth, usageOfDay, usageOfEndpoint, usageOfMonth } from "./sql/sums-of-entries.ts"
 import { verifyContents } from "./verification.ts"
 
@@ -26,26 +26,6 @@ class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", { proble
     return `The ledger was not moved: ${this.problem}`
   }
 }
-
-const batchSize = 5_000
-
-const insertAll = <E>(
-  sql: PgClient.PgClient,
-  table: "account" | "api_key" | "entry" | "expiring_grant",
-  rows: Stream.Stream<unknown, E>
-) =>
-  rows.pipe(
-    Stream.grouped(batchSize),
-    Stream.runForEach((some) =>
-      Effect.mapError(
-        sql.unsafe(
-          `insert into ledger.${table} select * from jsonb_populate_recordset(null::ledger.${table}, $1::text::jsonb)`,
-          [JSON.stringify(some)]
-        ),
-        databaseUnavailable("be written")
-      )
-    )
-  )
 
 /** The heads of accounts, and the sums and statistics that are stored beside the entries. */
 export const sumStatements = [
@@ -97,17 +77,18 @@ const findDifference = Effect.fnUntraced(function* (sql: PgClient.PgClient, snap
   return undefined
 })
 
-const copyLedger = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
-  snapshot: LedgerSnapshot,
-  { entries, grants }: { readonly entries: LedgerStore["allEntries"]; readonly grants: LedgerStore["allGrants"] }
-) {
-  yield* insertAll(sql, "account", Stream.fromIterable(listEmptyAccounts(snapshot)))
-  yield* insertAll(sql, "api_key", Stream.fromIterable(snapshot.keys))
-  yield* insertAll(sql, "entry", entries)
-  yield* insertAll(sql, "expiring_grant", grants)
-  for (const statement of sumStatements)
-    yield* Effect.mapError(sql.unsafe(statement), databaseUnavailable("be written"))
+const copyLedger = Effect.fnUntraced(function* (sql: PgClient.PgClient, snapshot: LedgerSnapshot, sqlite: Sqlite) {
+  const numberOf = makeEntryNumbering(sqlite)
+  const entries = Stream.map(readRows(sqlite, "ledger.entry"), (row) => ({
+    ...row,
+    sequence: numberOf(Number(row.sequence))
+  }))
+  const copy = <E>(table: string, rows: Stream.Stream<object, E>) => copyIntoPostgres(sql, insertInto(table), rows)
+  yield* copy("ledger.account", Stream.fromIterable(listEmptyAccounts(snapshot)))
+  yield* copy("ledger.api_key", Stream.fromIterable(snapshot.keys))
+  yield* copy("ledger.entry", entries)
+  yield* copy("ledger.expiring_grant", Stream.fromIterable(readGrants(sqlite)))
+  for (const statement of sumStatements) yield* sql.unsafe(statement)
 })
 
 /** Copies what the console stores. This process has these tables exclusively, like the folder's ledger. */
@@ -146,8 +127,8 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
   yield* requireLedger(directory)
   const sql = yield* connect(url)
   const file = yield* openLedgerFile(directory, place)
-  const store = yield* openEmbeddedStore(file)
-  const snapshot = yield* store.load
+  const { load } = yield* openEmbeddedStore(file)
+  const snapshot = yield* load
   if (snapshot.sequence === 0) return yield* new CannotMove({ problem: `the ledger in ${directory} is empty` })
   yield* createConsoleTables(sql)
   const moved = yield* transact(
@@ -155,9 +136,7 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
     Effect.gen(function* () {
       const isEmpty = (yield* readHeads(sql)).size === 0
       if (isEmpty) {
-        const numberOf = makeEntryNumbering(file.sqlite)
-        const entries = Stream.map(store.allEntries, (entry) => ({ ...entry, sequence: numberOf(entry.sequence) }))
-        yield* copyLedger(sql, snapshot, { entries, grants: store.allGrants })
+        yield* copyLedger(sql, snapshot, file.sqlite)
         yield* copyConsole(sql, file.sqlite)
         yield* copyChainIntoPostgres(file.sqlite, sql)
       }
@@ -168,11 +147,7 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
       yield* writeMigrationMarker("moving", directory, place)
       return { ...totals, ...(yield* peopleAndPayments(sql)) }
     })
-  ).pipe(
-    Effect.catchTag(["SqlError", "SchemaError", "ConsoleUnavailable"], (error) =>
-      Effect.fail(databaseUnavailable("be moved")(error))
-    )
-  )
+  ).pipe(Effect.catchTag(["SqlError", "SchemaError"], (error) => Effect.fail(databaseUnavailable("be moved")(error))))
   yield* writeMigrationMarker("moved", directory, place)
   yield* Effect.catch(sql.unsafe(vacuumTables), (error) =>
     Effect.logInfo(`PostgreSQL will analyze the new tables later, and is slower until then: ${error.message}`)

@@ -32,7 +32,7 @@ const spendingOfThisMonth = `
     join ledger.api_key on api_key.id = key_id
     where month = (select month from this)
   )
-  select format('key %s has spent %s credits this month, and its days come to %s', key_id, spent.credits, days.credits)
+  select format('key %s has spent %s credits this month, but its days add up to %s', key_id, spent.credits, days.credits)
     as problem
   from this, spent
   cross join lateral (

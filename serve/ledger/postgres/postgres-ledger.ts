@@ -9,14 +9,12 @@ import { type Admission, type AdmittedCall, Ledger, newCounters } from "../ledge
 import { draftCharge, type Hold } from "../rules/admission.ts"
 import { chargedTwiceError, rememberRequests } from "../rules/ledger-state.ts"
 import { administerPostgres } from "./administer.ts"
-import { type Conversation, converse } from "./groups/conversation.ts"
-import { refundCallsInDoubt } from "./groups/in-doubt-refunds.ts"
 import { makeOutageLog } from "./groups/outage-log.ts"
+import { openServerSession, type ServerSession } from "./groups/server-session.ts"
 import { runExpiry } from "./leases/expired-credits.ts"
-import { openInDoubtFiles } from "./leases/in-doubt-files.ts"
+import { openInDoubtFiles, refundCallsInDoubt } from "./leases/in-doubt-calls.ts"
 import { type KnownAccounts, trackKnownAccounts } from "./leases/known-accounts.ts"
-import type { LeaseHabits } from "./leases/lease-habits.ts"
-import { joinStatements } from "./leases/membership.ts"
+import type { LeaseHabits } from "./leases/lease-rules.ts"
 import { verifyHeads } from "./opening.ts"
 import { connect, databaseUnavailable, redactedUrl } from "./sql/database.ts"
 import { channel } from "./sql/statement-sql.ts"
@@ -25,16 +23,16 @@ import { serverStatements } from "./sql/statements.ts"
 /** A lease does not help an account that is rarely called: each change of the account would have to end it. */
 const defaultHabits: LeaseHabits = { groupsBeforeLease: 3, sharedFor: 1_000 }
 
-const makeAdmittedCall = (conversation: Conversation, known: KnownAccounts, hold: Hold): AdmittedCall => {
-  const heldUnder = conversation.current()
+const makeAdmittedCall = (session: ServerSession, known: KnownAccounts, hold: Hold): AdmittedCall => {
+  const heldUnder = session.current()
   return {
     commit: async (requestId) => {
       const draft = draftCharge(known.state(), hold, requestId)
-      if (draft !== undefined) return conversation.charge(hold, draft, heldUnder)
-      conversation.release(hold, heldUnder)
+      if (draft !== undefined) return session.charge(hold, draft, heldUnder)
+      session.release(hold, heldUnder)
       throw chargedTwiceError(requestId)
     },
-    release: () => conversation.release(hold, heldUnder)
+    release: () => session.release(hold, heldUnder)
   }
 }
 
@@ -58,14 +56,14 @@ export const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
   const clock = yield* Clock.Clock
   const log = Effect.runForkWith(yield* Effect.context<never>())
   const outages = yield* makeOutageLog
-  const doubts = openInDoubtFiles(directory)
-  const conversation = yield* Effect.acquireRelease(
+  const inDoubtFiles = openInDoubtFiles(directory)
+  const session = yield* Effect.acquireRelease(
     Effect.tryPromise({
       try: () =>
-        converse({
-          statements: { ...statements, ...joinStatements(sql, statements) },
+        openServerSession({
+          statements,
           known,
-          doubts,
+          inDoubtFiles,
           counters,
           listener: {
             ...outages,
@@ -84,23 +82,23 @@ export const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
         }),
       catch: databaseUnavailable("be joined")
     }),
-    (conversation) => Effect.promise(conversation.close)
+    (session) => Effect.promise(session.close)
   )
-  yield* Effect.forkScoped(listen(sql, conversation.onNotice))
+  yield* Effect.forkScoped(listen(sql, session.onNotice))
   yield* Effect.forkScoped(runExpiry(sql))
-  yield* Effect.forkScoped(refundCallsInDoubt(sql, doubts, conversation))
+  yield* Effect.forkScoped(refundCallsInDoubt(sql, inDoubtFiles, session))
 
   return Ledger.of({
-    authenticate: (token, nowMs) => conversation.authenticate(fingerprint(token), nowMs),
-    isCurrent: conversation.isCurrent,
+    authenticate: (token, nowMs) => session.authenticate(fingerprint(token), nowMs),
+    isCurrent: session.isCurrent,
     hold: async (key, endpoint, credits, nowMs): Promise<Admission> => {
-      const decided = await conversation.hold({ key, endpoint, credits, nowMs })
-      if ("hold" in decided) return { held: makeAdmittedCall(conversation, known, decided.hold) }
+      const decided = await session.hold({ key, endpoint, credits, nowMs })
+      if ("hold" in decided) return { held: makeAdmittedCall(session, known, decided.hold) }
       if (decided.refused !== "key_changed") counters[`refused_${decided.refused}`]++
       return decided
     },
     remaining: known.remaining,
-    writable: conversation.isWritable,
+    writable: session.isWritable,
     counters,
     administration: administerPostgres(sql)
   })

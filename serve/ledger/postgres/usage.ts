@@ -7,38 +7,35 @@
 import type { Input } from "../administration.ts"
 import { coverPeriod, type Days } from "../moments.ts"
 
-interface UsageStatement {
-  readonly statement: string
-  readonly params: ReadonlyArray<unknown>
-}
+type UsageStatement = readonly [statement: string, params: ReadonlyArray<unknown>]
 
 // dates are parsed once, in subqueries: 330,000 rows take 40 % longer if each row parses them again
 const inPeriod = "account_id = $1 and day between (select $2::text::date) and (select $3::text::date)"
 
-export const selectUsage = ({ account_id, endpoint, from, key_id, to }: Input<"usage">): UsageStatement => ({
-  statement: `
+export const selectUsage = ({ account_id, endpoint, from, key_id, to }: Input<"usage">): UsageStatement => [
+  `
     select jsonb_build_object('day', day, 'key_id', key_id, 'endpoint', endpoint, 'calls', calls, 'credits', credits)
       as value
     from ledger.usage_of_day
     where ${inPeriod} and ($4::text is null or key_id = $4) and ($5::text is null or endpoint = $5)
     order by day, key_id, endpoint`,
-  params: [account_id, from, to, key_id ?? null, endpoint ?? null]
-})
+  [account_id, from, to, key_id ?? null, endpoint ?? null]
+]
 
 const selectPart = (day: string, keyId: string, endpoint: string) => `
     select jsonb_build_object('day', ${day}, 'key_id', ${keyId}, 'endpoint', ${endpoint}, 'calls', sum(calls),
       'credits', sum(credits)) as value`
 
-const selectOneKey = ({ account_id, endpoint, from, key_id, to }: Input<"summedUsage">): UsageStatement => ({
-  statement: `${selectPart("day", "key_id", "endpoint")}
+const selectOneKey = ({ account_id, endpoint, from, key_id, to }: Input<"summedUsage">): UsageStatement => [
+  `${selectPart("day", "key_id", "endpoint")}
     from ledger.usage_of_day
     where ${inPeriod} and key_id = $4 and ($5::text is null or endpoint = $5)
     group by grouping sets ((day), (key_id), (endpoint))`,
-  params: [account_id, from, to, key_id, endpoint ?? null]
-})
+  [account_id, from, to, key_id, endpoint ?? null]
+]
 
 const selectAllKeys = ({ account_id, endpoint, from, to }: Input<"summedUsage">): UsageStatement => {
-  const { added, first, next, taken } = coverPeriod({ from, to })
+  const { added, first, next, subtracted } = coverPeriod({ from, to })
   const params: Array<unknown> = [account_id, from, to, endpoint ?? null, first, next]
   const ofEndpoint = "($4::text is null or endpoint = $4)"
   const ofDays = (sign: "" | "-") => (days: Days) => {
@@ -49,8 +46,8 @@ const selectAllKeys = ({ account_id, endpoint, from, to }: Input<"summedUsage">)
       from ledger.usage_of_day
       where account_id = $1 and day between (select $${begin}::text::date) and (select $${end}::text::date) and ${ofEndpoint}`
   }
-  return {
-    statement: `${selectPart("day", "null", "endpoint")}
+  return [
+    `${selectPart("day", "null", "endpoint")}
     from ledger.usage_of_endpoint
     where ${inPeriod} and ${ofEndpoint}
     group by grouping sets ((day), (endpoint))
@@ -59,11 +56,11 @@ const selectAllKeys = ({ account_id, endpoint, from, to }: Input<"summedUsage">)
       select key_id, calls, credits
       from ledger.usage_of_month
       where account_id = $1 and month >= $5 and month < $6 and ${ofEndpoint}
-      ${[...added.map(ofDays("")), ...taken.map(ofDays("-"))].join("")}
+      ${[...added.map(ofDays("")), ...subtracted.map(ofDays("-"))].join("")}
     ) as usage
     group by key_id`,
     params
-  }
+  ]
 }
 
 export const selectSummedUsage = (query: Input<"summedUsage">): UsageStatement =>

@@ -20,7 +20,7 @@ const maxProblems = 100
 
 /** Each check is a query that returns one sentence per problem, with its place; no rows if there is none. */
 export const headProblems = `
-  select format('account %s has %s credits after %s entries, and its last entry is number %s and says %s', account.id,
+  select format('account %s has %s credits after %s entries, but its last entry is number %s with a balance of %s', account.id,
     account.balance, account.position, coalesce(newest.position, 0), coalesce(newest.balance, 0)) as problem
   from ledger.account
   left join lateral (
@@ -48,25 +48,25 @@ const unknownKeys = `
 
 /** Compares the balances in the rows of accounts with the sum of all entries, even those of unknown accounts. */
 const balances = `
-  select format('all balances come to %s credits, and all entries to %s', of_accounts, of_entries) as problem
+  select format('all balances add up to %s credits, but all entries to %s', of_accounts, of_entries) as problem
   from (select coalesce(sum(balance), 0) as of_accounts from ledger.account) as account,
     (select coalesce(sum(credits), 0) as of_entries from ledger.entry) as entry
   where of_accounts <> of_entries`
 
-/** Calls spend only credits that are there: a balance is below 0 by no more than the money that left its account. */
+/** Calls cannot spend credits that an account does not have: only money that went out makes a balance negative. */
 const overdrafts = `
   select format('entry %s of account %s leaves a balance of %s credits', entry.position, entry.account_id, entry.balance)
     as problem
   from ledger.entry
-  left join (${moneyOutEntries}) as gone
-    on gone.account_id = entry.account_id and gone.position <= entry.position
+  left join (${moneyOutEntries}) as outgoing
+    on outgoing.account_id = entry.account_id and outgoing.position <= entry.position
   where entry.balance < 0
   group by entry.account_id, entry.position, entry.balance
-  having entry.balance + coalesce(sum(gone.credits), 0) < 0
+  having entry.balance + coalesce(sum(outgoing.credits), 0) < 0
   order by entry.account_id, entry.position`
 
 const moneyOutOfAccounts = `
-  select format('account %s says that %s credits went out with money, and its entries say %s', account.id,
+  select format('account %s has %s credits of money that went out, but its entries add up to %s', account.id,
     account.money_out, coalesce(sums.money_out, 0)) as problem
   from ledger.account
   left join (${moneyOut}) as sums on sums.account_id = account.id
@@ -116,13 +116,13 @@ const shorterBudgets = (budget: string, period: string) => `
 const isOfGrants = "grants ~ '^[0-9]{1,15}:-?[0-9]{1,15}( [0-9]{1,15}:-?[0-9]{1,15})*$'"
 
 const textsOfGrants = `
-  select format('entry %s of account %s names no credits: %s', position, account_id, grants) as problem
+  select format('entry %s of account %s has an invalid list of credits: %s', position, account_id, grants) as problem
   from ledger.entry
   where grants is not null and not ${isOfGrants}
   order by account_id, position`
 
 const takenOfGrants = `
-  select format('entry %s of account %s takes more of other entries than its credits', position, account_id) as problem
+  select format('entry %s of account %s takes more from other entries than its credits', position, account_id) as problem
   from ledger.entry
   cross join lateral (
     select sum(split_part(part, ':', 2)::bigint) as credits from string_to_table(grants, ' ') as part
@@ -145,7 +145,7 @@ const grants = `
     full join change using (account_id, position)
     group by 1, 2, 3
   )
-  select format('entry %s of account %s has %s credits left that expire, and its charges say %s', position, account_id,
+  select format('entry %s of account %s has %s expiring credits left, but its charges leave %s', position, account_id,
     coalesce(kept.credits_left, 0), coalesce(sums.credits, 0)) as problem
   from sums
   full join ledger.expiring_grant as kept using (account_id, position)
@@ -162,24 +162,37 @@ const endedGrants = `
   where ${isOfGrants} and entry.type = 'charge' and entry.occurred_at >= kept.expires_at
   order by entry.account_id, entry.position`
 
-const usage = `
-  select format('the usage of key %s on %s is not the sum of its charges', key_id, day) as problem
-  from (${usageOfDay}) as charged
-  full join ledger.usage_of_day as usage using (account_id, day, key_id, endpoint)
-  where (charged.calls, charged.credits) is distinct from (usage.calls, usage.credits)`
+/** `columns` identify a row of the table. `sentence` and its values describe a difference from the sums. */
+const compareUsage = (table: string, sums: string, columns: string, sentence: string, values: string) => `
+  select format('${sentence}', ${values}) as problem
+  from (${sums}) as sums
+  full join ledger.${table} as usage using (${columns})
+  where (sums.calls, sums.credits) is distinct from (usage.calls, usage.credits)`
 
-/** Compares with days, which are already compared with entries, and are fewer. */
-const usageOfMonths = `
-  select format('the usage of key %s in month %s is not the sum of its days', key_id, month) as problem
-  from (${usageOfMonth}) as days
-  full join ledger.usage_of_month as usage using (account_id, month, key_id, endpoint)
-  where (days.calls, days.credits) is distinct from (usage.calls, usage.credits)`
-
-const usageOfEndpoints = `
-  select format('the usage of %s by account %s on %s is not the sum of its keys', endpoint, account_id, day) as problem
-  from (${usageOfEndpoint}) as keys
-  full join ledger.usage_of_endpoint as usage using (account_id, day, endpoint)
-  where (keys.calls, keys.credits) is distinct from (usage.calls, usage.credits)`
+/** Months and endpoints are compared with days, which are compared with entries, and are fewer. */
+const usageChecks = [
+  compareUsage(
+    "usage_of_day",
+    usageOfDay,
+    "account_id, day, key_id, endpoint",
+    "the usage of key %s on %s is not the sum of its charges",
+    "key_id, day"
+  ),
+  compareUsage(
+    "usage_of_month",
+    usageOfMonth,
+    "account_id, month, key_id, endpoint",
+    "the usage of key %s in month %s is not the sum of its days",
+    "key_id, month"
+  ),
+  compareUsage(
+    "usage_of_endpoint",
+    usageOfEndpoint,
+    "account_id, day, endpoint",
+    "the usage of %s by account %s on %s is not the sum of its keys",
+    "endpoint, account_id, day"
+  )
+]
 
 const checks = [
   headProblems,
@@ -199,9 +212,7 @@ const checks = [
   takenOfGrants,
   grants,
   endedGrants,
-  usage,
-  usageOfMonths,
-  usageOfEndpoints
+  ...usageChecks
 ]
 
 const totals = makeRowQuery(
@@ -230,14 +241,14 @@ const checkWholeChain = Effect.fnUntraced(function* (
   report: (problem: string) => void
 ) {
   const chain = checkChain(yield* readStoredHead(sql), anchor, report)
-  const end = yield* followDatabaseChain(sql, beforeFirstLink, maxLinkNumber, chain.seen).pipe(
+  const end = yield* followDatabaseChain(sql, beforeFirstLink, maxLinkNumber, chain.visit).pipe(
     Effect.catchTag("BrokenChain", ({ problem }) => {
       report(`the chain cannot be followed: ${problem}`)
       return Effect.succeed(noHead)
     })
   )
   if (end.entries !== entries) report(`${end.entries} entries have a place in the chain, and there are ${entries}`)
-  return chain.end(end)
+  return chain.finish(end)
 })
 
 export const verifyContents = Effect.fnUntraced(

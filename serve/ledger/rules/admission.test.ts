@@ -17,7 +17,7 @@ import {
   remaining
 } from "./admission.ts"
 import { creditAccount, type Decision, editKey, issueKey, openAccount, revokeKey } from "./decisions.ts"
-import { applyGroup, type Group, type LedgerState, restoreState } from "./ledger-state.ts"
+import { applyGroup, type Group, type LedgerState, requireRecord, restoreState } from "./ledger-state.ts"
 import { spentInMonth } from "./spending.ts"
 
 const endpoint = "/v1/commodities/prices"
@@ -29,13 +29,13 @@ const empty = (): LedgerState =>
   restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
 
 /** Applies a decision as if it had been written. */
-const take = (state: LedgerState, { accounts, entries, keys }: Decision): Group => {
+const apply = (state: LedgerState, { accounts, entries, keys }: Decision): Group => {
   const group = { accounts, keys, entries: chainEntries(state, entries) }
   applyGroup(state, group)
   return group
 }
 
-const key = (id: string, account_id: string, budget_credits: number) => ({
+const makeKey = (id: string, account_id: string, budget_credits: number) => ({
   id,
   account_id,
   name: id,
@@ -46,30 +46,27 @@ const key = (id: string, account_id: string, budget_credits: number) => ({
   expires_at: null
 })
 
-/** One account of 5,000 credits with one key. */
-const ledgerWith = ({ budget = 1_000_000 }: { readonly budget?: number } = {}) => {
+/** A ledger with one account of 5,000 credits and one key. */
+const makeLedger = ({ budget = 1_000_000 }: { readonly budget?: number } = {}) => {
   const state = empty()
-  take(state, openAccount("acct_a", "A", october))
-  take(state, Result.getOrThrow(issueKey(key("key_a", "acct_a", budget), 0, october)))
+  apply(state, openAccount("acct_a", "A", october))
+  apply(state, Result.getOrThrow(issueKey(makeKey("key_a", "acct_a", budget), 0, october)))
   return state
 }
 
-const record = (state: LedgerState, keyId = "key_a") => {
-  const found = state.keys.get(keyId)
-  if (found === undefined) throw new Error(`${keyId} is not in the ledger`)
-  return found.record
-}
+const stateOfKey = (state: LedgerState, keyId = "key_a") => requireRecord(state.keys, keyId)
+const readKey = (state: LedgerState, keyId?: string) => stateOfKey(state, keyId).record
 
-const held = (admission: HoldOutcome): Hold => {
+const requireHold = (admission: HoldOutcome): Hold => {
   if ("refused" in admission) throw new Error(`refused: ${admission.refused}`)
   return admission.hold
 }
 
 const pay = (state: LedgerState, keyId: string, credits: number, now: number, requestId = `req_${Math.random()}`) => {
-  const admitted = held(hold(state, keyId, endpoint, credits, now))
+  const admitted = requireHold(hold(state, keyId, endpoint, credits, now))
   const draft = draftCharge(state, admitted, requestId)
   if (draft === undefined) throw new Error("charged twice")
-  take(state, { accounts: [], keys: [], entries: [draft] })
+  apply(state, { accounts: [], keys: [], entries: [draft] })
   captureHold(admitted)
 }
 
@@ -78,7 +75,7 @@ const balance = (state: LedgerState) => state.accounts.get("acct_a")?.head.balan
 describe("admission: one decision over balance and the key's month", () => {
   it("starts an account with 5,000 credits, as one grant", () => {
     const state = empty()
-    const { entries } = take(state, openAccount("acct_a", "A", october))
+    const { entries } = apply(state, openAccount("acct_a", "A", october))
     const grant = {
       account_id: "acct_a",
       position: 1,
@@ -98,108 +95,107 @@ describe("admission: one decision over balance and the key's month", () => {
   })
 
   it("lets a key spend exactly the whole balance, and nothing more", () => {
-    const state = ledgerWith()
+    const state = makeLedger()
     for (let call = 0; call < 50; call++) pay(state, "key_a", 100, october)
     assert.strictEqual(balance(state), 0)
     assert.deepStrictEqual(hold(state, "key_a", endpoint, 1, october), { refused: "insufficient_balance" })
   })
 
   it("lets a key spend exactly its whole budget, and nothing more", () => {
-    const state = ledgerWith({ budget: 200 })
+    const state = makeLedger({ budget: 200 })
     pay(state, "key_a", 100, october)
     pay(state, "key_a", 100, october)
     assert.deepStrictEqual(hold(state, "key_a", endpoint, 1, october), { refused: "monthly_spend_cap_reached" })
   })
 
-  it("refuses a call that costs more than what is left, and admits a cheaper one afterwards", () => {
-    const state = ledgerWith({ budget: 150 })
+  it("refuses a call that costs more than the rest, and admits a cheaper one afterwards", () => {
+    const state = makeLedger({ budget: 150 })
     pay(state, "key_a", 100, october)
     assert.deepStrictEqual(hold(state, "key_a", endpoint, 100, october), { refused: "monthly_spend_cap_reached" })
     pay(state, "key_a", 10, october)
   })
 
   it("refuses because of the balance if balance and budget are both used up", () => {
-    const state = ledgerWith({ budget: 5000 })
+    const state = makeLedger({ budget: 5000 })
     for (let call = 0; call < 50; call++) pay(state, "key_a", 100, october)
     assert.deepStrictEqual(hold(state, "key_a", endpoint, 10, october), { refused: "insufficient_balance" })
   })
 
   it("counts the holds of running calls against balance and budget", () => {
-    const state = ledgerWith({ budget: 150 })
-    const running = held(hold(state, "key_a", endpoint, 100, october))
+    const state = makeLedger({ budget: 150 })
+    const running = requireHold(hold(state, "key_a", endpoint, 100, october))
     assert.deepStrictEqual(hold(state, "key_a", endpoint, 100, october), { refused: "monthly_spend_cap_reached" })
     releaseHold(running)
-    held(hold(state, "key_a", endpoint, 100, october))
+    requireHold(hold(state, "key_a", endpoint, 100, october))
   })
 
   it("pauses a key whose budget is 0", () => {
-    const state = ledgerWith({ budget: 0 })
+    const state = makeLedger({ budget: 0 })
     assert.deepStrictEqual(hold(state, "key_a", endpoint, 10, october), { refused: "monthly_spend_cap_reached" })
-    assert.strictEqual(remaining(state, "key_a", october), 0)
+    assert.strictEqual(remaining(stateOfKey(state), october), 0)
   })
 })
 
 describe("months: a hold belongs to the UTC month of its admission", () => {
   it("gives the key its whole budget again on the first of the month", () => {
-    const state = ledgerWith({ budget: 100 })
+    const state = makeLedger({ budget: 100 })
     pay(state, "key_a", 100, lastOfOctober)
     assert.deepStrictEqual(hold(state, "key_a", endpoint, 10, lastOfOctober), { refused: "monthly_spend_cap_reached" })
-    assert.strictEqual(remaining(state, "key_a", november), 100)
+    assert.strictEqual(remaining(stateOfKey(state), november), 100)
     pay(state, "key_a", 100, november)
   })
 
   it("charges a call to October if it was admitted in October and ends in November", () => {
-    const state = ledgerWith({ budget: 100 })
-    const running = held(hold(state, "key_a", endpoint, 100, lastOfOctober))
+    const state = makeLedger({ budget: 100 })
+    const running = requireHold(hold(state, "key_a", endpoint, 100, lastOfOctober))
     pay(state, "key_a", 100, november)
     const draft = draftCharge(state, running, "req_late")
     captureHold(running)
     assert.strictEqual(draft?.occurred_at, "2026-10-31T23:59:59.999Z")
-    const ofKey = state.keys.get("key_a")
-    assert.isDefined(ofKey)
-    assert.strictEqual(spentInMonth(ofKey, dayNumber(lastOfOctober)), 100)
-    assert.strictEqual(spentInMonth(ofKey, dayNumber(november)), 100)
+    const keyState = stateOfKey(state)
+    assert.strictEqual(spentInMonth(keyState, dayNumber(lastOfOctober)), 100)
+    assert.strictEqual(spentInMonth(keyState, dayNumber(november)), 100)
   })
 
-  it("still knows what was spent in October when the clock is set back from November", () => {
-    const state = ledgerWith({ budget: 100 })
+  it("counts what was spent in October if the clock is set back from November", () => {
+    const state = makeLedger({ budget: 100 })
     pay(state, "key_a", 60, october)
     pay(state, "key_a", 10, november)
-    assert.strictEqual(remaining(state, "key_a", october), 40)
+    assert.strictEqual(remaining(stateOfKey(state), october), 40)
   })
 })
 
 describe("holds: each ends exactly once", () => {
   it("releases nothing twice", () => {
-    const state = ledgerWith()
-    const running = held(hold(state, "key_a", endpoint, 100, october))
+    const state = makeLedger()
+    const running = requireHold(hold(state, "key_a", endpoint, 100, october))
     releaseHold(running)
     releaseHold(running)
-    assert.strictEqual(remaining(state, "key_a", october), 5000)
+    assert.strictEqual(remaining(stateOfKey(state), october), 5000)
   })
 
   it("cannot be charged twice, nor released while it is charged", () => {
-    const state = ledgerWith()
-    const running = held(hold(state, "key_a", endpoint, 100, october))
+    const state = makeLedger()
+    const running = requireHold(hold(state, "key_a", endpoint, 100, october))
     draftCharge(state, running, "req_1")
     releaseHold(running)
-    assert.strictEqual(remaining(state, "key_a", october), 4900)
+    assert.strictEqual(remaining(stateOfKey(state), october), 4900)
     assert.throws(() => draftCharge(state, running, "req_2"), /used already/)
   })
 
   it("charges a request id once", () => {
-    const state = ledgerWith()
+    const state = makeLedger()
     pay(state, "key_a", 100, october, "req_1")
-    const running = held(hold(state, "key_a", endpoint, 100, october))
+    const running = requireHold(hold(state, "key_a", endpoint, 100, october))
     assert.isUndefined(draftCharge(state, running, "req_1"))
   })
 })
 
 describe("a key", () => {
   it("applies an edit from the next call on", () => {
-    const state = ledgerWith({ budget: 0 })
-    const edited = editKey(record(state), { budget_credits: 10, scopes: ["get-store"], name: "renamed" }, october)
-    take(state, Result.getOrThrow(edited))
+    const state = makeLedger({ budget: 0 })
+    const edited = editKey(readKey(state), { budget_credits: 10, scopes: ["get-store"], name: "renamed" }, october)
+    apply(state, Result.getOrThrow(edited))
     pay(state, "key_a", 10, october)
     assert.deepStrictEqual(state.valid.get("sha256 of key_a"), {
       id: "key_a",
@@ -211,14 +207,14 @@ describe("a key", () => {
     })
   })
 
-  it("stays unknown after its revocation, and can be neither edited nor revoked again", () => {
-    const state = ledgerWith()
-    take(state, revokeKey(record(state), october))
+  it("is unknown after its revocation, and can be neither edited nor revoked again", () => {
+    const state = makeLedger()
+    apply(state, revokeKey(readKey(state), october))
     assert.isFalse(state.valid.has("sha256 of key_a"))
-    const again = take(state, revokeKey(record(state), november))
+    const again = apply(state, revokeKey(readKey(state), november))
     assert.deepStrictEqual(again.keys, [])
-    assert.strictEqual(record(state).revoked_at, "2026-10-15T12:00:00.000Z")
-    const edited = editKey(record(state), { name: "back?" }, november)
+    assert.strictEqual(readKey(state).revoked_at, "2026-10-15T12:00:00.000Z")
+    const edited = editKey(readKey(state), { name: "back?" }, november)
     assert.strictEqual(Result.isFailure(edited) && edited.failure._tag, "KeyRevoked")
   })
 })
@@ -269,7 +265,7 @@ describe("any history", () => {
         await write(openAccount("acct_0", "0", now))
         await write(openAccount("acct_1", "1", now))
         for (const [index, budget] of budgets.entries()) {
-          await write(Result.getOrThrow(issueKey(key(`key_${index}`, `acct_${index % 2}`, budget), index, now)))
+          await write(Result.getOrThrow(issueKey(makeKey(`key_${index}`, `acct_${index % 2}`, budget), index, now)))
         }
         let running: Array<Hold> = []
         let requests = 0
@@ -278,40 +274,40 @@ describe("any history", () => {
             const admitted = hold(state, `key_${step.key}`, endpoint, step.credits, now)
             if ("hold" in admitted) running.push(admitted.hold)
           } else if (step.do === "charge") {
-            const one = running[step.which]
-            const draft = one && draftCharge(state, one, `req_${requests++}`)
-            if (one === undefined || draft === undefined) continue
-            if (step.fails) releaseCharging(one)
+            const selected = running[step.which]
+            const draft = selected && draftCharge(state, selected, `req_${requests++}`)
+            if (selected === undefined || draft === undefined) continue
+            if (step.fails) releaseCharging(selected)
             else {
               await write({ accounts: [], keys: [], entries: [draft] })
-              captureHold(one)
+              captureHold(selected)
             }
-            running = running.filter((other) => other !== one)
+            running = running.filter((other) => other !== selected)
           } else if (step.do === "release") {
-            const one = running[step.which]
-            if (one !== undefined) releaseHold(one)
-            running = running.filter((other) => other !== one)
+            const selected = running[step.which]
+            if (selected !== undefined) releaseHold(selected)
+            running = running.filter((other) => other !== selected)
           } else if (step.do === "credit") {
             const credited = { id: `acct_${step.account}`, balance_credits: 0, expiring: [] }
             await write(
               Result.getOrThrow(creditAccount(credited, { credits: step.credits, note: "test", expires_at: null }, now))
             )
           } else if (step.do === "raise") {
-            const raised = record(state, `key_${step.key}`)
+            const raised = readKey(state, `key_${step.key}`)
             const budget_credits = raised.budget_credits + step.credits
             await write(Result.getOrThrow(editKey(raised, { budget_credits }, october)))
           } else now += step.days * 86_400_000
 
           for (const account of state.accounts.values()) assert.isTrue(account.head.balance - account.held >= 0)
-          for (const one of state.keys.values()) {
-            for (const { period, spent } of one.periods.values()) {
-              const days = one.days.filter(({ day }) => monthOf(day * 86_400_000) === period)
+          for (const key of state.keys.values()) {
+            for (const { period, spent } of key.periods.values()) {
+              const days = key.days.filter(({ day }) => monthOf(day * 86_400_000) === period)
               const held = days.reduce((sum, day) => sum + day.held, 0)
-              assert.isTrue(held >= 0 && spent + held <= one.record.budget_credits)
+              assert.isTrue(held >= 0 && spent + held <= key.record.budget_credits)
             }
           }
         }
-        for (const one of running) releaseHold(one)
+        for (const hold of running) releaseHold(hold)
 
         const rebuilt = restoreState(await Effect.runPromise(store.load))
         assert.strictEqual(rebuilt.sequence, store.entries.length)
@@ -323,9 +319,9 @@ describe("any history", () => {
           assert.deepStrictEqual(rebuilt.accounts.get(id), account)
           assert.strictEqual(account.held, 0)
         }
-        for (const [id, one] of state.keys) {
-          assert.deepStrictEqual(rebuilt.keys.get(id)?.record, one.record)
-          for (const { period, spent } of one.periods.values()) {
+        for (const [id, key] of state.keys) {
+          assert.deepStrictEqual(rebuilt.keys.get(id)?.record, key.record)
+          for (const { period, spent } of key.periods.values()) {
             assert.strictEqual(rebuilt.keys.get(id)?.periods.get(period)?.spent ?? 0, spent)
           }
         }

@@ -10,7 +10,14 @@ import type { Draft } from "../chain/chain.ts"
 import type { ApiKey } from "../chain/records.ts"
 import { dayNumber, timestampOf } from "../moments.ts"
 import { formatGrants, sumExpired, type Taken, takeCredits } from "./expiring-grants.ts"
-import { type AccountState, type KeyState, type LedgerState, requireRecord } from "./ledger-state.ts"
+import {
+  type AccountState,
+  type ApiKeyView,
+  isCurrent,
+  type KeyState,
+  type LedgerState,
+  requireRecord
+} from "./ledger-state.ts"
 import { addSpent, type CapReached, type DayOfKey, findReachedCap, openDay, unspentInBudgets } from "./spending.ts"
 
 /** A hold on the price of an admitted call. It ends exactly once: captured or released. */
@@ -29,13 +36,28 @@ export interface Hold {
 export type HoldRefusal = "insufficient_balance" | CapReached
 export type HoldOutcome = { readonly hold: Hold } | { readonly refused: HoldRefusal }
 
+export interface AdmissionRequest {
+  /** The key as it was looked up. */
+  readonly key: ApiKeyView
+  readonly endpoint: string
+  readonly credits: number
+  readonly nowMs: number
+}
+/** `key_changed`: since the lookup, the key was edited or revoked, or its secret expired. */
+export type AdmissionOutcome = HoldOutcome | { readonly refused: "key_changed" }
+
+export const admit = (state: LedgerState, { credits, endpoint, key, nowMs }: AdmissionRequest): AdmissionOutcome =>
+  isCurrent(state.keys.get(key.id), key, nowMs)
+    ? hold(state, key.id, endpoint, credits, nowMs)
+    : { refused: "key_changed" }
+
 const insufficientBalance: HoldOutcome = { refused: "insufficient_balance" }
 
 /** Credits that the calls of all keys together can spend. */
 const sumAvailable = ({ expiredAt, grants, head, held }: AccountState, now: number): number =>
   head.balance - held - (grants.length === 0 ? 0 : sumExpired(grants, Math.max(now, expiredAt)))
 
-/** Admits a call and holds its price, or says why not. Spending exactly the whole balance or budget is allowed. */
+/** Admits a call and holds its price, or refuses it. Spending exactly the whole balance or budget is allowed. */
 export const hold = (
   state: LedgerState,
   keyId: string,
@@ -49,7 +71,7 @@ export const hold = (
   return refused === undefined ? { hold: placeHold(key, { endpoint, credits, now }) } : { refused }
 }
 
-/** Holds the price of a call. The caller has checked that there is room for it. */
+/** Holds the price of a call. The caller has checked that the balance and the budgets allow it. */
 export const placeHold = (
   key: KeyState,
   { credits, endpoint, now }: { readonly endpoint: string; readonly credits: number; readonly now: number }
@@ -108,8 +130,5 @@ const endHold = (hold: Hold) => {
 }
 
 /** The smallest of balance and remaining budgets, minus the holds of running calls. Never below 0. */
-export const remaining = (state: LedgerState, keyId: string, now: number): number =>
-  remainingOf(requireRecord(state.keys, keyId), now)
-
-export const remainingOf = (key: KeyState, now: number): number =>
+export const remaining = (key: KeyState, now: number): number =>
   Math.max(0, Math.min(sumAvailable(key.account, now) + key.account.reserved, unspentInBudgets(key, dayNumber(now))))

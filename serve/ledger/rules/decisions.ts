@@ -214,7 +214,7 @@ export const issueKey = (
 }
 
 /** The settings of a key that can be changed. A daily budget, weekly budget or expiry is null if the key has none. */
-export type KeySettings = Pick<
+type KeySettings = Pick<
   ApiKey,
   "name" | "scopes" | "budget_credits" | "daily_budget_credits" | "weekly_budget_credits" | "expires_at"
 >

@@ -9,7 +9,7 @@ const record = {
   daily_budget_credits: 100,
   weekly_budget_credits: 500
 }
-const keyOf = (): KeySpending => ({
+const makeSpending = (): KeySpending => ({
   record,
   budgets: listBudgets(record),
   periods: new Map(),
@@ -20,9 +20,9 @@ const keyOf = (): KeySpending => ({
 
 describe("spending of a key whose days are read from a store", () => {
   it.each(["2026-09-21", "2026-10-22", "2026-01-01"])(
-    "is known for all periods of a day, however many were known since %s",
+    "is known for all periods of a day, however many days have passed since %s",
     (first) => {
-      const key = keyOf()
+      const key = makeSpending()
       for (let day = dayNumber(Date.parse(first)); day < dayNumber(Date.parse(first)) + 200; day++) {
         setSpent(key, day, { ofMonth: () => 3_000, ofDay: () => 60 })
         const inWeek = key.budgets[1]?.periodOf(day)
@@ -35,7 +35,7 @@ describe("spending of a key whose days are read from a store", () => {
   )
 
   it("includes the day before, whose last calls may still be running", () => {
-    const key = keyOf()
+    const key = makeSpending()
     const first = dayNumber(Date.parse("2026-01-01"))
     for (let day = first; day < first + 200; day++) {
       setSpent(key, day, { ofMonth: () => 3_000, ofDay: () => 60 })
@@ -44,12 +44,12 @@ describe("spending of a key whose days are read from a store", () => {
   })
 })
 
-describe("spending of a key that was counted since the start", () => {
+describe("spending of a key that is counted since the start", () => {
   it("is not read for new periods, however many days the server has run", () => {
     const first = dayNumber(Date.parse("2026-09-21"))
     const read: Array<string> = []
     const stored = { month: 0, day: first, ofMonth: () => 0, ofDays: () => read.push("days") }
-    const key = { ...keyOf(), countedFrom: first, stored }
+    const key = { ...makeSpending(), countedFrom: first, stored }
     for (let day = first; day < first + 200; day++) {
       assert.strictEqual(findReachedCap(key, 100, day), undefined)
       addSpent(key, day, 60)

@@ -1,40 +1,40 @@
-/** Money that comes in and goes out: booked once however often it is told, also more of it out than there is. */
+/** Money that comes in and goes out: each movement is booked once, however often it is reported, even below a balance of 0. */
 import assert from "node:assert/strict"
 import { type Booking, type Entry, entryTypes } from "@larder/serve/ledger"
 import { Result } from "effect"
 import fc from "fast-check"
-import { viewOf } from "./call-steps.ts"
+import { lookUpValidKey } from "./call-steps.ts"
 import type { AccountModel, Model } from "./model.ts"
 import { choice } from "./operator-steps.ts"
 import { pick, step } from "./steps.ts"
 import type { World } from "./world.ts"
 
-type Told = Pick<Booking, "type" | "credits">
-const moneyIn: fc.Arbitrary<Told> = fc.record({
+type Movement = Pick<Booking, "type" | "credits">
+const moneyIn: fc.Arbitrary<Movement> = fc.record({
   type: fc.constantFrom("top_up", "top_up", "auto_recharge", "refund", "adjustment"),
   credits: fc.integer({ min: 1, max: 5_000 })
 })
-const moneyOut: fc.Arbitrary<Told> = fc.record({
+const moneyOut: fc.Arbitrary<Movement> = fc.record({
   type: fc.constantFrom("refund", "adjustment"),
   credits: fc.integer({ min: -1_500, max: -1 })
 })
 
-export const newBooking = (world: World, account: AccountModel, told: Told): Booking => {
+export const newBooking = (world: World, account: AccountModel, movement: Movement): Booking => {
   const reference = `pay_${world.newRequestId()}`
-  return { ...told, account_id: account.id, reference, note: `because of ${reference}` }
+  return { ...movement, account_id: account.id, reference, note: `because of ${reference}` }
 }
 
-export const tellReference = ({ model }: World, account: AccountModel, booking: Booking): void => {
+export const recordInModel = ({ model }: World, account: AccountModel, booking: Booking): void => {
   model.book(account, booking.type, booking.credits, booking.note, booking.reference)
   model.bookings.push(booking)
 }
 
-/** Tells the servers of it so often, all at once. */
-const bookAtOnce = async (world: World, server: number, booking: Booking, times: number) => {
-  const answers = Array.from({ length: times }, (_, time) =>
-    world.ask(world.serverAt(server + time), (administration) => administration.book(booking))
+/** Requests the same booking several times concurrently. */
+const bookConcurrently = async (world: World, server: number, booking: Booking, times: number) => {
+  const results = Array.from({ length: times }, (_, time) =>
+    world.operate(world.serverAt(server + time), (administration) => administration.book(booking))
   )
-  return Promise.all(answers)
+  return Promise.all(results)
 }
 
 const book = step(
@@ -42,23 +42,23 @@ const book = step(
   fc.record({
     server: choice,
     account: choice,
-    told: fc.oneof({ weight: 3, arbitrary: moneyIn }, { weight: 1, arbitrary: moneyOut }),
+    movement: fc.oneof({ weight: 3, arbitrary: moneyIn }, { weight: 1, arbitrary: moneyOut }),
     times: fc.integer({ min: 1, max: 4 })
   }),
   {
-    happens: async (world, { account: anyAccount, server, times, told }) => {
+    run: async (world, { account: anyAccount, server, times, movement }) => {
       const { model } = world
       const account = pick(model.accounts, anyAccount)
-      const booking = newBooking(world, account, told)
-      const answers = await bookAtOnce(world, server, booking, times)
+      const booking = newBooking(world, account, movement)
+      const results = await bookConcurrently(world, server, booking, times)
       if (model.isOut) {
-        for (const answer of answers) {
-          assert.ok(Result.isFailure(answer) && answer.failure._tag === "LedgerUnavailable", "booked in an outage")
+        for (const result of results) {
+          assert.ok(Result.isFailure(result) && result.failure._tag === "LedgerUnavailable", "booked in an outage")
         }
         return
       }
-      tellReference(world, account, booking)
-      const outcomes = answers.map(Result.getOrThrow)
+      recordInModel(world, account, booking)
+      const outcomes = results.map(Result.getOrThrow)
       assert.equal(outcomes.filter(({ booked }) => booked).length, 1, "not booked once")
       for (const { balance_credits } of outcomes) assert.equal(balance_credits, model.balance(account))
       world.note(times > 1 ? "booked at once" : "booked")
@@ -69,31 +69,31 @@ const book = step(
 const hasBookings = ({ bookings, isOut }: Pick<Model, "bookings" | "isOut">) => !isOut && bookings.length > 0
 
 const bookAgain = step("book again", fc.record({ server: choice, which: choice, credits: choice }), {
-  can: hasBookings,
-  happens: async (world, { credits, server, which }) => {
+  isPossible: hasBookings,
+  run: async (world, { credits, server, which }) => {
     const { model } = world
     const booking = { ...pick(model.bookings, which), credits: credits + 1 }
-    const [answer] = await bookAtOnce(world, server, booking, 1)
-    assert.ok(answer !== undefined)
+    const [result] = await bookConcurrently(world, server, booking, 1)
+    assert.ok(result !== undefined)
     const account = model.accounts.find(({ id }) => id === booking.account_id)
     assert.ok(account !== undefined)
-    assert.deepEqual(Result.getOrThrow(answer), { booked: false, balance_credits: model.balance(account) })
+    assert.deepEqual(Result.getOrThrow(result), { booked: false, balance_credits: model.balance(account) })
     world.note("booked again")
   }
 })
 
 const bookForAnother = step("book for another account", fc.record({ server: choice, which: choice, other: choice }), {
-  can: (model) => hasBookings(model) && model.accounts.length > 1,
-  happens: async (world, { other, server, which }) => {
+  isPossible: (model) => hasBookings(model) && model.accounts.length > 1,
+  run: async (world, { other, server, which }) => {
     const booking = pick(world.model.bookings, which)
     const others = world.model.accounts.filter(({ id }) => id !== booking.account_id)
-    const [answer] = await bookAtOnce(world, server, { ...booking, account_id: pick(others, other).id }, 1)
-    assert.ok(answer !== undefined && Result.isFailure(answer) && answer.failure._tag === "ReferenceTaken")
+    const [result] = await bookConcurrently(world, server, { ...booking, account_id: pick(others, other).id }, 1)
+    assert.ok(result !== undefined && Result.isFailure(result) && result.failure._tag === "ReferenceTaken")
     world.note("reference taken")
   }
 })
 
-/** Calls that are held go on to their charge, and no call is held any more. */
+/** Held calls can still be charged, but no other call is held. */
 const belowZero = step(
   "money out below 0",
   fc.record({
@@ -103,20 +103,20 @@ const belowZero = step(
     more: fc.integer({ min: 1, max: 800 })
   }),
   {
-    can: ({ isOut }) => !isOut,
-    happens: async (world, { account: anyAccount, more, server: anyServer, type }) => {
+    isPossible: ({ isOut }) => !isOut,
+    run: async (world, { account: anyAccount, more, server: anyServer, type }) => {
       const { model } = world
       const server = world.serverAt(anyServer)
       const account = pick(model.accounts, anyAccount)
       const booking = newBooking(world, account, { type, credits: -(Math.max(0, model.available(account)) + more) })
-      const [answer] = await bookAtOnce(world, server, booking, 1)
-      assert.ok(answer !== undefined && Result.getOrThrow(answer).booked)
-      tellReference(world, account, booking)
+      const [result] = await bookConcurrently(world, server, booking, 1)
+      assert.ok(result !== undefined && Result.getOrThrow(result).booked)
+      recordInModel(world, account, booking)
       world.note("below 0")
       const [key] = model.validKeys().filter((key) => key.account === account)
       if (key === undefined) return
       const call = { endpoint: "/v1/stores", credits: 100 }
-      assert.equal(await world.hold(server, await viewOf(world, server, key), call), "insufficient_balance")
+      assert.equal(await world.hold(server, await lookUpValidKey(world, server, key), call), "insufficient_balance")
     }
   }
 )
@@ -131,15 +131,15 @@ const page = step(
     types: fc.option(fc.subarray([...entryTypes]), { nil: undefined })
   }),
   {
-    can: ({ isOut, traits }) => !isOut || traits.outage === "of writes",
-    happens: async (world, { account, before, limit, server, types }) => {
+    isPossible: ({ isOut, traits }) => !isOut || traits.outage === "of writes",
+    run: async (world, { account, before, limit, server, types }) => {
       const { id } = pick(world.model.accounts, account)
-      const asked = { account_id: id, before, limit, types }
+      const query = { account_id: id, before, limit, types }
       const { administration } = world.server(world.serverAt(server))
-      const wanted = ({ position, type }: Entry) =>
+      const isRequested = ({ position, type }: Entry) =>
         position < (before ?? Number.POSITIVE_INFINITY) && (types === undefined || types.includes(type))
-      const entries = (await world.subject.entriesOf(id)).filter(wanted).slice(-limit).toReversed()
-      assert.deepEqual(await world.run(administration.entriesBefore(asked)), entries)
+      const entries = (await world.subject.entriesOf(id)).filter(isRequested).slice(-limit).toReversed()
+      assert.deepEqual(await world.run(administration.entriesBefore(query)), entries)
       world.note("page")
     }
   }

@@ -1,19 +1,19 @@
 /**
- * Many calls at once, from several servers, on one key or on two keys of one account, while an operator changes
- * something. Who comes first is not known, so the outcome is judged by what any order must fulfil: whoever was admitted
- * had room, and whoever was refused had none, because during a burst room only shrinks.
+ * Concurrent calls on several servers, of one key or of two keys of an account, while an operator changes something. Their
+ * order is unknown, so the outcome is checked against what holds for every order: an admitted call fitted into the limits,
+ * and a refused one did not, because during a burst the rest of a limit only shrinks.
  */
 import assert from "node:assert/strict"
 import type { ApiKeyView } from "@larder/serve/ledger"
 import fc from "fast-check"
-import { newBooking, tellReference } from "./booking-steps.ts"
-import { type Call, calls, viewOf } from "./call-steps.ts"
+import { newBooking, recordInModel } from "./booking-steps.ts"
+import { type Call, calls, lookUpValidKey } from "./call-steps.ts"
 import { type HoldModel, type KeyModel, type Outcome, timeOf } from "./model.ts"
 import { budget, choice, oneOrMore, scopes } from "./operator-steps.ts"
 import { pick, step } from "./steps.ts"
 import type { World } from "./world.ts"
 
-/** Turns of the event loop before something happens. */
+/** Turns of the event loop to wait. */
 const turns = fc.nat(3)
 const wait = async (count: number) => {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
@@ -43,15 +43,15 @@ const details = fc.record({
     maxLength: 60,
     size: "max"
   }),
-  /** Holds stay open, or each call goes on to its commit. */
+  /** Whether each call is committed; otherwise its hold stays open. */
   commits: fc.boolean(),
   change,
   changedBy: choice,
   changedAfter: turns
 })
 
-/** Carries the change out; what it makes of the reference is done when the burst is over. */
-const carryOut = async (world: World, server: number, key: KeyModel, change: Change): Promise<() => void> => {
+/** Makes the change. Returns how to update the model when the burst is over. */
+const makeChange = async (world: World, server: number, key: KeyModel, change: Change): Promise<() => void> => {
   const { model } = world
   const key_id = key.id
   if (change.what === "budget") {
@@ -86,66 +86,68 @@ const carryOut = async (world: World, server: number, key: KeyModel, change: Cha
   if (change.what === "money out") {
     const booking = newBooking(world, key.account, { type: "refund", credits: change.credits })
     await world.change(server, ({ book }) => book(booking))
-    return () => tellReference(world, key.account, booking)
+    return () => recordInModel(world, key.account, booking)
   }
   return () => {}
 }
 
-interface Ended {
+interface EndedCall {
   readonly key: KeyModel
   readonly credits: number
-  /** Of the key as the call knew it at last. */
+  /** Of the key as the call has last looked it up. */
   readonly budget: number
   readonly outcome: Outcome | "key_changed"
 }
 
-/** One call as the request pipeline makes it: it looks the key up again when it was changed in between. */
+/** Admits a call like the request pipeline: looks the key up again if it was changed meanwhile. */
 const admit = async (
   world: World,
   call: Call,
-  asking: { readonly server: number; readonly key: KeyModel; readonly view: ApiKeyView }
+  caller: { readonly server: number; readonly key: KeyModel; readonly view: ApiKeyView }
 ) => {
-  const { key, server } = asking
-  let { view } = asking
+  const { key, server } = caller
+  let { view } = caller
   for (;;) {
     const outcome = await world.hold(server, view, call)
     if (outcome !== "key_changed") return { outcome, revision: view.revision }
     const again = await world.lookUp(server, key)
     if (again === undefined) return { outcome, revision: view.revision }
-    assert.notEqual(again.revision, view.revision, "a key has changed and has not")
+    assert.notEqual(again.revision, view.revision, "the key was reported as changed, but is the same")
     view = again
   }
 }
 
-const totalOf = (ended: ReadonlyArray<Ended>) =>
+const sumAdmitted = (ended: ReadonlyArray<EndedCall>) =>
   ended.filter(({ outcome }) => outcome === "held").reduce((total, { credits }) => total + credits, 0)
 
-/** `available` is the balance before the burst, `extra` what was added meanwhile, or taken out where it is negative. */
-const judgeAccount = (ended: ReadonlyArray<Ended>, available: number, extra: number) => {
-  const admitted = totalOf(ended)
-  const [least, most] = [available + Math.min(0, extra), available + Math.max(0, extra)]
-  assert.ok(admitted <= Math.max(0, most), `${admitted} credits were admitted and ${most} there`)
+/** `available` is the balance before the burst; `extra` was added meanwhile, or removed if it is negative. */
+const checkAccount = (ended: ReadonlyArray<EndedCall>, available: number, extra: number) => {
+  const admitted = sumAdmitted(ended)
+  const [min, max] = [available + Math.min(0, extra), available + Math.max(0, extra)]
+  assert.ok(admitted <= Math.max(0, max), `${admitted} credits were admitted, and ${max} were available`)
   for (const { credits, outcome } of ended) {
-    if (outcome === "insufficient_balance") assert.ok(least - admitted < credits, "refused, and balance was left")
+    if (outcome === "insufficient_balance")
+      assert.ok(min - admitted < credits, "refused, although the balance sufficed")
   }
 }
 
-/** `used` is what had been spent and held of the month before the burst; `budget` what the key had then. */
-const judgeKey = (ended: ReadonlyArray<Ended>, budget: number, used: number) => {
-  const admitted = totalOf(ended)
-  const underOld = totalOf(ended.filter((one) => one.budget === budget))
+/** `used` is what was spent and held in the month before the burst; `budget` is the budget at that time. */
+const checkKey = (ended: ReadonlyArray<EndedCall>, budget: number, used: number) => {
+  const admitted = sumAdmitted(ended)
+  const underOld = sumAdmitted(ended.filter((call) => call.budget === budget))
   assert.ok(underOld <= Math.max(0, budget - used), `${underOld} credits were admitted of a budget of ${budget - used}`)
-  for (const one of ended) {
-    const left = one.budget - used - admitted
-    if (one.outcome === "held" && one.budget !== budget)
+  for (const call of ended) {
+    const left = call.budget - used - admitted
+    if (call.outcome === "held" && call.budget !== budget)
       assert.ok(left >= 0, `the new budget was overspent by ${-left}`)
-    if (one.outcome === "monthly_spend_cap_reached") assert.ok(left < one.credits, "refused, and budget was left")
+    if (call.outcome === "monthly_spend_cap_reached")
+      assert.ok(left < call.credits, "refused, although the budget sufficed")
   }
 }
 
 const burst = step("burst", details, {
-  can: (model) => !model.isOut && model.validKeys().length > 0,
-  happens: async (world, burst) => {
+  isPossible: (model) => !model.isOut && model.validKeys().length > 0,
+  run: async (world, burst) => {
     const { model } = world
     const first = pick(model.validKeys(), burst.key)
     const { account } = first
@@ -160,19 +162,19 @@ const burst = step("burst", details, {
     const newBudget = burst.change.what === "budget" ? burst.change.budget : first.budget
     const budgetOf = (key: KeyModel, known: number) => (key === first && known > revision ? newBudget : key.budget)
 
-    const asking = await Promise.all(
+    const callers = await Promise.all(
       burst.calls.map(async ({ call, onOther, server: anyServer, turns }) => {
         const server = world.serverAt(anyServer)
         const key = onOther ? second : first
-        return { server, key, view: await viewOf(world, server, key), call, turns }
+        return { server, key, view: await lookUpValidKey(world, server, key), call, turns }
       })
     )
-    const ended: Array<Ended> = []
+    const ended: Array<EndedCall> = []
     const charged: Array<readonly [HoldModel, string]> = []
     const changing = wait(burst.changedAfter).then(() =>
-      carryOut(world, world.serverAt(burst.changedBy), first, burst.change)
+      makeChange(world, world.serverAt(burst.changedBy), first, burst.change)
     )
-    const calling = asking.map(async ({ call, turns, ...from }) => {
+    const calling = callers.map(async ({ call, turns, ...from }) => {
       await wait(turns)
       const { key, server } = from
       const { outcome, revision } = await admit(world, call, from)
@@ -188,20 +190,23 @@ const burst = step("burst", details, {
       charged.push([held, id])
     })
     await Promise.all(calling)
-    const tell = await changing
+    const updateModel = await changing
 
-    judgeAccount(ended, available, "credits" in burst.change ? burst.change.credits : 0)
+    checkAccount(ended, available, "credits" in burst.change ? burst.change.credits : 0)
     for (const { budget, key, used } of before) {
-      judgeKey(
-        ended.filter((one) => one.key === key),
+      checkKey(
+        ended.filter((call) => call.key === key),
         budget,
         used
       )
     }
     const isRevoked = burst.change.what === "revocation"
-    assert.ok(isRevoked || ended.every(({ outcome }) => outcome !== "key_changed"), "a key was refused for no reason")
+    assert.ok(
+      isRevoked || ended.every(({ outcome }) => outcome !== "key_changed"),
+      "a key was refused without a reason"
+    )
     for (const [held, id] of charged) world.settle(held, id)
-    tell()
+    updateModel()
     world.note(`burst with ${burst.change.what}`)
     if (keys.length > 1) world.note("burst on two keys")
   }

@@ -16,13 +16,13 @@ import { checkpoint } from "@larder/serve/persistence"
 import { Effect, Exit, Logger, Scope, Stream } from "effect"
 import { memoryStore } from "../../support/serve/memory-store.ts"
 import type { LedgerKind, Subject, Traits } from "./subject.ts"
-import { logIn, tear } from "./torn-group.ts"
+import { readLog, tear } from "./torn-group.ts"
 import { type Fate, watch } from "./watched-store.ts"
 
 const progress = import.meta.resolve("@larder/serve/ledger/embedded/progress.ts")
 const checkpoints = import.meta.resolve("@larder/serve/persistence/checkpoints.ts")
 
-/** Where the store of a ledger is, from one death to the next: it is opened where the last one has left it behind. */
+/** Where the store of a ledger is; after a death, where the dead process has left it. */
 interface Place extends Fate {
   readonly open: Effect.Effect<LedgerStore, unknown, Scope.Scope>
   readonly remove: () => void
@@ -41,7 +41,7 @@ const inMemory = (): Place => {
 }
 
 interface FolderOptions {
-  /** After so many groups the tables follow the entries and the log is copied into the file, which resets the log. */
+  /** After this many groups, the derived tables are updated, and the log is copied into the file and reset. */
   readonly followAfter: number
 }
 
@@ -52,7 +52,7 @@ const inFolder = ({ followAfter }: FolderOptions): Place => {
   let running: LedgerFile["Service"] | undefined
   let following: Promise<unknown> = Promise.resolve()
   const folder = () => path.join(home, `life-${lives}`)
-  /** Both are asked for at once: a thread that is closed ends what it was asked for before. */
+  /** Both are requested together: a thread that is closed completes what was requested before. */
   const follow = ({ thread }: LedgerFile["Service"]) =>
     Promise.all([thread.run(progress, updateSums), thread.run(checkpoints, checkpoint)])
   /** Nothing writes to the log during the copy. */
@@ -69,7 +69,7 @@ const inFolder = ({ followAfter }: FolderOptions): Place => {
     leaveBehind: async (death, write) => {
       await following
       if (death.moment === "idle" || death.moment === "before") return copyToNext()
-      const before = logIn(folder())
+      const before = readLog(folder())
       await write()
       copyToNext()
       if (death.moment === "torn") tear(folder(), before, death)
@@ -81,8 +81,8 @@ const inFolder = ({ followAfter }: FolderOptions): Place => {
   }
 }
 
-/** Entries are seen on their way to the store: reading them from a folder after each step would take most of the time. */
-const over = async (place: Place): Promise<Subject> => {
+/** Entries are recorded on their way to the store: reading them from a folder after each step would take most of the time. */
+const openSubject = async (place: Place): Promise<Subject> => {
   const written: Array<Entry> = []
   const warnings: Array<string> = []
   const logger = Logger.layer([Logger.make(({ message }) => warnings.push(String(message)))])
@@ -100,12 +100,12 @@ const over = async (place: Place): Promise<Subject> => {
   const stop = () => Effect.runPromise(Scope.close(running.scope, Exit.void))
 
   const entriesOf = (accountId: string) => written.filter((entry) => entry.account_id === accountId)
-  /** What was durable is there again, and nothing else. */
-  const comeBack = async () => {
+  /** Starts the ledger, which must contain what was durable, and nothing else. */
+  const startAgain = async () => {
     running = await start()
     for (const account of new Set(written.map(({ account_id }) => account_id))) {
       const entries = await Effect.runPromise(Stream.runCollect(running.store.entriesOf(account)))
-      assert.deepEqual(entries, entriesOf(account), "what was written is not what is there after a start")
+      assert.deepEqual(entries, entriesOf(account), "after a start, the entries are not those that were written")
     }
   }
 
@@ -116,7 +116,7 @@ const over = async (place: Place): Promise<Subject> => {
     restart: async (_, begin) => {
       begin()
       await stop()
-      await comeBack()
+      await startAgain()
     },
     crash: async (_, death, begin) => {
       const { watched } = running
@@ -125,7 +125,7 @@ const over = async (place: Place): Promise<Subject> => {
       const ended = begin()
       const isInterrupted = await Promise.race([died.then(() => true), ended.then(() => false)])
       if (!isInterrupted) await watched.dieNow()
-      await Promise.all([stop(), comeBack()])
+      await Promise.all([stop(), startAgain()])
     },
     beginOutage: async () => {
       running.watched.isOut = true
@@ -149,10 +149,10 @@ const traits: Traits = {
   remembersRequestIds: "while it runs"
 }
 
-export const overMemory: LedgerKind = { name: "memory", traits, open: () => over(inMemory()) }
+export const overMemory: LedgerKind = { name: "memory", traits, open: () => openSubject(inMemory()) }
 
 export const overFolder = (name: string, options: FolderOptions): LedgerKind => ({
   name,
   traits: { ...traits, sumsUp: true },
-  open: () => over(inFolder(options))
+  open: () => openSubject(inFolder(options))
 })

@@ -1,7 +1,7 @@
-/** What happens to all at once: time, outages of the store, servers that are stopped or die. */
+/** Events that affect all accounts: time, outages of the store, and servers that are stopped or killed. */
 import assert from "node:assert/strict"
 import fc from "fast-check"
-import { newBooking, tellReference } from "./booking-steps.ts"
+import { newBooking, recordInModel } from "./booking-steps.ts"
 import type { HoldModel } from "./model.ts"
 import { budget, choice } from "./operator-steps.ts"
 import { pick, step } from "./steps.ts"
@@ -24,7 +24,7 @@ const time = step(
     { weight: 6, arbitrary: fc.record({ to: fc.constantFrom("last of month", "first of next", "last of previous") }) }
   ),
   {
-    happens: async (world, move) => {
+    run: async (world, move) => {
       const { model } = world
       const before = model.now
       if ("by" in move) model.now += move.by
@@ -36,8 +36,8 @@ const time = step(
 )
 
 const beginOutage = step("outage begins", fc.constant({}), {
-  can: ({ isOut }) => !isOut,
-  happens: async (world) => {
+  isPossible: ({ isOut }) => !isOut,
+  run: async (world) => {
     await world.subject.beginOutage()
     world.model.isOut = true
     world.note("outage")
@@ -45,8 +45,8 @@ const beginOutage = step("outage begins", fc.constant({}), {
 })
 
 const endOutage = step("outage ends", fc.constant({}), {
-  can: ({ isOut }) => isOut,
-  happens: async (world) => {
+  isPossible: ({ isOut }) => isOut,
+  run: async (world) => {
     await world.endOutage()
   }
 })
@@ -55,8 +55,8 @@ const holdsOf = (world: World, server: number, count: number) =>
   world.model.holds.filter((hold) => hold.server === server).slice(0, count)
 
 const restart = step("restart", fc.record({ server: choice, commits: fc.nat(5) }), {
-  can: ({ isOut }) => !isOut,
-  happens: async (world, { commits, server: anyServer }) => {
+  isPossible: ({ isOut }) => !isOut,
+  run: async (world, { commits, server: anyServer }) => {
     const server = world.serverAt(anyServer)
     const running: Array<Promise<readonly [HoldModel, string, boolean]>> = []
     await world.subject.restart(server, () => {
@@ -70,54 +70,54 @@ const restart = step("restart", fc.record({ server: choice, commits: fc.nat(5) }
       world.settle(hold, id)
       world.note("charged while stopping")
     }
-    world.replaced(server)
+    world.replaceServer(server)
     world.note("restart")
   }
 })
 
-/** A change that a death may interrupt. Nobody may hear how it ended. */
-interface UnderWay {
+/** A change that a death may interrupt; its outcome may stay unknown. */
+interface PendingChange {
   readonly begin: () => Promise<unknown>
-  /** Whether it is in the ledger, looked at after the death. */
-  readonly isThere: () => Promise<boolean>
-  readonly tellReference: () => void
+  /** Whether it is in the ledger after the death. */
+  readonly isWritten: () => Promise<boolean>
+  readonly recordInModel: () => void
 }
 
-const commitUnderWay = (world: World, hold: HoldModel): UnderWay => {
+const commitPending = (world: World, hold: HoldModel): PendingChange => {
   const id = world.newRequestId()
   return {
     begin: () => world.handleOf(hold).commit(id),
-    isThere: async () => {
+    isWritten: async () => {
       const entries = await world.subject.entriesOf(hold.key.account.id)
-      const isThere = entries.some(({ request_id }) => request_id === id)
-      world.note(isThere ? "charged in a crash" : "not charged in a crash")
-      return isThere
+      const isWritten = entries.some(({ request_id }) => request_id === id)
+      world.note(isWritten ? "charged in a crash" : "not charged in a crash")
+      return isWritten
     },
-    tellReference: () => world.model.charge(hold, id)
+    recordInModel: () => world.model.charge(hold, id)
   }
 }
 
-const creditUnderWay = (
+const creditPending = (
   world: World,
   server: number,
   { account, credits }: { readonly account: number; readonly credits: number }
-): UnderWay => {
+): PendingChange => {
   const credited = pick(world.model.accounts, account)
   const note = `${world.newRequestId()}, interrupted`
   const input = { account_id: credited.id, credits, note }
   const { administration } = world.server(server)
   return {
     begin: () => world.run(administration.creditAccount(input)),
-    isThere: async () => (await world.subject.entriesOf(credited.id)).some((entry) => entry.note === note),
-    tellReference: () => world.model.book(credited, "adjustment", credits, note)
+    isWritten: async () => (await world.subject.entriesOf(credited.id)).some((entry) => entry.note === note),
+    recordInModel: () => world.model.book(credited, "adjustment", credits, note)
   }
 }
 
-const editUnderWay = (
+const editPending = (
   world: World,
   server: number,
   { budget, key }: { readonly key: number; readonly budget: number }
-): ReadonlyArray<UnderWay> => {
+): ReadonlyArray<PendingChange> => {
   const { model } = world
   if (model.validKeys().length === 0) return []
   const edited = pick(model.validKeys(), key)
@@ -125,8 +125,8 @@ const editUnderWay = (
   return [
     {
       begin: () => world.run(administration.editKey({ key_id: edited.id, budget_credits: budget })),
-      isThere: async () => (await world.lookUp(server, edited))?.revision !== edited.revision,
-      tellReference: () => {
+      isWritten: async () => (await world.lookUp(server, edited))?.revision !== edited.revision,
+      recordInModel: () => {
         edited.budget = budget
         edited.revision++
       }
@@ -134,31 +134,31 @@ const editUnderWay = (
   ]
 }
 
-const bookingUnderWay = (
+const bookingPending = (
   world: World,
   server: number,
   { account, credits }: { readonly account: number; readonly credits: number }
 ) => {
   const owner = pick(world.model.accounts, account)
   const booking = newBooking(world, owner, { type: credits > 0 ? "top_up" : "refund", credits })
-  const tell = () => tellReference(world, owner, booking)
-  let wasThere = false
-  const underWay: UnderWay = {
+  const record = () => recordInModel(world, owner, booking)
+  let wasWritten = false
+  const pending: PendingChange = {
     begin: () => world.run(world.server(server).administration.book(booking)),
-    isThere: async () =>
+    isWritten: async () =>
       (await world.subject.entriesOf(owner.id)).some(({ request_id }) => request_id === booking.reference),
-    tellReference: () => {
-      wasThere = true
-      tell()
+    recordInModel: () => {
+      wasWritten = true
+      record()
     }
   }
   return {
-    underWay,
-    /** Whoever heard no answer tells of it again, and nothing comes of that where it was booked before. */
+    pending,
+    /** A caller without a response repeats the booking; it has no effect if it was booked before. */
     again: async () => {
       const { booked } = await world.run(world.server(server).administration.book(booking))
-      assert.equal(booked, !wasThere, "booked twice, or not at all")
-      if (booked) tell()
+      assert.equal(booked, !wasWritten, "booked twice, or not at all")
+      if (booked) record()
       world.note(booked ? "booked after a crash" : "booked in a crash")
     }
   }
@@ -179,24 +179,24 @@ const crash = step(
     edit: fc.option(fc.record({ key: choice, budget }))
   }),
   {
-    can: ({ isOut }) => !isOut,
-    happens: async (world, { booking, commits, credit, death, edit, server: anyServer }) => {
+    isPossible: ({ isOut }) => !isOut,
+    run: async (world, { booking, commits, credit, death, edit, server: anyServer }) => {
       const server = world.serverAt(anyServer)
-      const booked = booking === null ? undefined : bookingUnderWay(world, server, booking)
-      const underWay = [
-        ...holdsOf(world, server, commits).map((hold) => commitUnderWay(world, hold)),
-        ...(booked === undefined ? [] : [booked.underWay]),
-        ...(credit === null ? [] : [creditUnderWay(world, server, credit)]),
-        ...(edit === null ? [] : editUnderWay(world, server, edit))
+      const booked = booking === null ? undefined : bookingPending(world, server, booking)
+      const pending = [
+        ...holdsOf(world, server, commits).map((hold) => commitPending(world, hold)),
+        ...(booked === undefined ? [] : [booked.pending]),
+        ...(credit === null ? [] : [creditPending(world, server, credit)]),
+        ...(edit === null ? [] : editPending(world, server, edit))
       ]
-      const confirmed = new Set<UnderWay>()
+      const confirmed = new Set<PendingChange>()
       await world.subject.crash(server, death, async () => {
-        await Promise.allSettled(underWay.map((change) => change.begin().then(() => confirmed.add(change))))
+        await Promise.allSettled(pending.map((change) => change.begin().then(() => confirmed.add(change))))
       })
-      for (const change of underWay) if (confirmed.has(change) || (await change.isThere())) change.tellReference()
-      world.replaced(server)
+      for (const change of pending) if (confirmed.has(change) || (await change.isWritten())) change.recordInModel()
+      world.replaceServer(server)
       await booked?.again()
-      world.note(`crash: ${underWay.length === 0 ? "idle" : death.moment}`)
+      world.note(`crash: ${pending.length === 0 ? "idle" : death.moment}`)
     }
   }
 )

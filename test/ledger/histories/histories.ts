@@ -1,9 +1,9 @@
 /**
  * Random histories of a ledger: holds and all their ends, bursts, edits, revocations, money in and out, months, outages,
- * restarts and crashes. After every step the ledger must say what a small reference says (`model.ts`, `invariants.ts`).
+ * restarts and crashes. After every step the ledger must agree with a small reference model (`model.ts`, `invariants.ts`).
  *
- * A failure prints the seed and the shortest history that fast-check has found. `LARDER_TEST_SEED` runs the same histories
- * again.
+ * A failure prints the seed and the shortest history that fast-check has found. `LARDER_TEST_SEED` repeats the same
+ * histories.
  */
 import assert from "node:assert/strict"
 import { inspect } from "node:util"
@@ -21,7 +21,7 @@ import type { History, Step } from "./steps.ts"
 import type { LedgerKind } from "./subject.ts"
 import { World } from "./world.ts"
 
-const numberIn = (variable: string): number | undefined => {
+const readNumber = (variable: string): number | undefined => {
   const text = process.env[variable]
   if (text === undefined || text === "") return undefined
   assert.match(text, /^-?\d{1,10}$/, `${variable} must be an integer`)
@@ -30,16 +30,16 @@ const numberIn = (variable: string): number | undefined => {
 
 const anyStep = fc.oneof(...operatorSteps, ...bookingSteps, ...callSteps, ...limitSteps, ...burstSteps, ...fateSteps)
 
-/** An account with a key, so that calls can begin. */
+/** Creates an account with a key, so that calls can begin. */
 const begin = async (kind: LedgerKind, tally: Map<string, number>) => {
   const subject = await kind.open()
   const model = new Model(kind.traits)
   const world = new World(model, subject, tally)
-  const real: History = { world, seen: new Map() }
+  const real: History = { world, previous: new Map() }
   try {
     await openAccount(world, 0)
     await createKey(world, 0, { account: 0, scopes: ["get-store"], budget: 2_000 })
-    await checkEverything(world, real.seen)
+    await checkEverything(world, real.previous)
   } catch (error) {
     await subject.close()
     throw error
@@ -47,7 +47,7 @@ const begin = async (kind: LedgerKind, tally: Map<string, number>) => {
   return { model, real }
 }
 
-const live = async (kind: LedgerKind, steps: Iterable<Step>, tally: Map<string, number>) => {
+const runHistory = async (kind: LedgerKind, steps: Iterable<Step>, tally: Map<string, number>) => {
   const { model, real } = await begin(kind, tally)
   try {
     await fc.asyncModelRun(() => ({ model, real }), steps)
@@ -57,47 +57,47 @@ const live = async (kind: LedgerKind, steps: Iterable<Step>, tally: Map<string, 
   }
 }
 
-/** The report would leave causes out. */
+/** The report of fast-check omits causes. */
 const withCauses = (error: unknown) => {
   throw error instanceof assert.AssertionError ? error : new Error(inspect(error))
 }
 
-const end = async ({ seen, world }: History) => {
+const end = async ({ previous, world }: History) => {
   if (world.model.isOut) {
     await world.endOutage()
-    await checkEverything(world, seen)
+    await checkEverything(world, previous)
   }
   for (const hold of world.model.holds) world.release(hold)
-  await checkEverything(world, seen)
+  await checkEverything(world, previous)
 }
 
-/** In milliseconds: whoever waits for longer waits for ever. */
-const longestHistory = 120_000
-/** For finding a short history that fails as well. */
-const longestShortening = 60_000
+/** Milliseconds. A history that takes longer waits forever. */
+const maxHistoryTime = 120_000
+/** For finding a shorter history that fails as well. */
+const maxShorteningTime = 60_000
 
-/** `steps` is the length of the longest history; those that cannot happen are left out. */
+/** `steps` is the maximum length of a history; steps that are not possible are skipped. */
 export const histories = (
   kind: LedgerKind,
   { runs, steps }: { readonly runs: number; readonly steps: number }
 ): void => {
-  const patience = 600_000 + runs * longestHistory
+  const timeout = 600_000 + runs * maxHistoryTime
 
   it(
     `loses nothing, charges nothing twice and overspends nothing: ${kind.name}`,
     async () => {
-      const seed = numberIn("LARDER_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31)
-      console.info(`${runs} histories over ${kind.name}; again with LARDER_TEST_SEED=${seed}`)
+      const seed = readNumber("LARDER_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31)
+      console.info(`${runs} histories over ${kind.name}; repeat them with LARDER_TEST_SEED=${seed}`)
       const tally = new Map<string, number>()
       const note = (what: string) => tally.set(what, (tally.get(what) ?? 0) + 1)
       const unwatch = kind.watch?.(note)
       const history = fc.commands([anyStep], { maxCommands: steps, size: "max" })
-      const property = fc.asyncProperty(history, (steps) => live(kind, steps, tally).catch(withCauses))
-      const plugins = [fc.timeout(longestHistory)]
+      const property = fc.asyncProperty(history, (steps) => runHistory(kind, steps, tally).catch(withCauses))
+      const plugins = [fc.timeout(maxHistoryTime)]
       const ran = await fc.check(property, { seed, numRuns: runs, endOnFailure: true, plugins })
       if (ran.failed) {
         const path = ran.counterexamplePath ?? ""
-        plugins.push(fc.interruptAfterTimeLimit(longestShortening))
+        plugins.push(fc.interruptAfterTimeLimit(maxShorteningTime))
         const shorter = await fc.check(property, { seed, path, numRuns: 1, plugins })
         const found = shorter.counterexample === null ? ran : shorter
         throw new Error(await fc.asyncDefaultReportMessage(found), { cause: found.errorInstance })
@@ -109,16 +109,16 @@ export const histories = (
           .map(([what, times]) => `${what} ${times}`)
           .join(", ")
       )
-      const expected = [...whatHappens, ...(kind.paths ?? [])]
+      const expected = [...expectedEvents, ...(kind.paths ?? [])]
       if (runs >= enoughRuns) expect(expected.filter((what) => !tally.has(what))).toEqual([])
     },
-    patience
+    timeout
   )
 }
 
-/** So many histories meet each of these ten times and more; else they would prove less than they seem to. */
+/** This many histories contain each of these events at least ten times; with fewer, they would prove less than they seem to. */
 export const enoughRuns = 70
-const whatHappens = [
+const expectedEvents = [
   "held",
   "insufficient_balance",
   "monthly_spend_cap_reached",

@@ -6,7 +6,7 @@ export const historiesInAFolder = ({ runs }: { readonly runs: number }) =>
   describe("random histories of the ledger in a folder", () => {
     histories(overFolder("a folder", { followAfter: Number.POSITIVE_INFINITY }), { runs, steps: 300 })
     const often = { followAfter: 5 }
-    histories(overFolder("a folder whose tables follow and whose log is reset very often", often), {
+    histories(overFolder("a folder whose derived tables are updated and whose log is reset very often", often), {
       runs,
       steps: 300
     })

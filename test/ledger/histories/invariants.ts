@@ -1,4 +1,4 @@
-/** What holds after every step of every history, whatever has happened. */
+/** Conditions that are true after every step of every history. */
 import assert from "node:assert/strict"
 import {
   type Administration,
@@ -14,8 +14,8 @@ import type { World } from "./world.ts"
 
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
 
-/** The entries of each account as they were after the last step: what is written stays. */
-export type Seen = Map<string, ReadonlyArray<Entry>>
+/** The entries of each account after the last step: written entries never change. */
+export type PreviousEntries = Map<string, ReadonlyArray<Entry>>
 
 const checkChain = (account: AccountModel, entries: ReadonlyArray<Entry>) => {
   let head: ChainHead = emptyHead
@@ -42,7 +42,7 @@ const isSame = (entry: Entry, expected: Expected) =>
   entry.note === expected.note &&
   entry.budget_credits === expected.budget_credits
 
-/** What was written since the last step is what the reference expects, each exactly once, and nothing else. */
+/** The entries since the last step must be those that the model expects, each exactly once, and no others. */
 const checkNew = (account: AccountModel, entries: ReadonlyArray<Entry>, before: ReadonlyArray<Entry>) => {
   for (const [index, entry] of before.entries()) {
     if (entries[index] !== entry) assert.deepEqual(entries[index], entry, "an entry that was written has changed")
@@ -50,13 +50,13 @@ const checkNew = (account: AccountModel, entries: ReadonlyArray<Entry>, before: 
   const missing = account.expected.slice(before.length)
   for (const entry of entries.slice(before.length)) {
     const index = missing.findIndex((expected) => isSame(entry, expected))
-    assert.ok(index >= 0, `nobody asked for the entry ${JSON.stringify(entry)}; wanted: ${JSON.stringify(missing)}`)
+    assert.ok(index >= 0, `unexpected entry ${JSON.stringify(entry)}; expected: ${JSON.stringify(missing)}`)
     missing.splice(index, 1)
   }
-  assert.deepEqual(missing, [], "what a server has confirmed is not in the entries")
+  assert.deepEqual(missing, [], "a confirmed change is not in the entries")
 }
 
-/** The last call that was admitted in a month had room for all of them, under the budget of its moment. */
+/** All calls of a month fit into the highest budget that they were admitted under. */
 const checkBudgets = (entries: ReadonlyArray<Entry>) => {
   const months = Map.groupBy(
     entries.filter(({ type }) => type === "charge"),
@@ -83,12 +83,12 @@ const checkNumbers = (all: ReadonlyArray<ReadonlyArray<Entry>>, haveNoGaps: bool
   assert.equal(new Set(named).size, named.length, "a request id was charged twice, or a reference booked twice")
 }
 
-/** What an operator is told; while writes fail reading goes on. */
-const told = async <A>(
+/** Runs a read of an operator; reads work while writes fail. */
+const read = async <A>(
   world: World,
   server: number,
-  question: (administration: Administration["Service"]) => Effect.Effect<A, AdministrationError>
-): Promise<A> => Result.getOrThrow(await world.ask(server, question))
+  operation: (administration: Administration["Service"]) => Effect.Effect<A, AdministrationError>
+): Promise<A> => Result.getOrThrow(await world.operate(server, operation))
 
 const checkKey = async (world: World, server: number, key: KeyModel) => {
   const { model } = world
@@ -104,13 +104,13 @@ const checkKey = async (world: World, server: number, key: KeyModel) => {
   assert.deepEqual([...view.scopes].sort(), [...key.scopes].sort())
   const remaining = world.server(server).remaining(view, model.now)
   assert.ok(remaining >= 0)
-  if (model.traits.knowsRemaining) assert.equal(remaining, model.remaining(key), "remaining() is another one")
+  if (model.traits.knowsRemaining) assert.equal(remaining, model.remaining(key), "remaining() is wrong")
 }
 
-/** What operators are told by this server. */
+/** Compares the accounts that this server lists with the model. */
 const checkAccounts = async (world: World, server: number) => {
   const { model } = world
-  const accounts = await told(world, server, ({ listAccounts }) => listAccounts({}))
+  const accounts = await read(world, server, ({ listAccounts }) => listAccounts({}))
   assert.deepEqual(
     accounts.toSorted(byId),
     model.accounts
@@ -127,7 +127,7 @@ const checkAccounts = async (world: World, server: number) => {
 
 const checkKeysOf = async (world: World, server: number, account: AccountModel) => {
   const { model } = world
-  const keys = await told(world, server, ({ listKeys }) => listKeys({ account_id: account.id }))
+  const keys = await read(world, server, ({ listKeys }) => listKeys({ account_id: account.id }))
   const summaries = keys.map((key) => ({
     id: key.id,
     created_at: key.created_at,
@@ -167,27 +167,27 @@ const checkCounters = (world: World) => {
   }
 }
 
-export const checkEverything = async (world: World, seen: Seen): Promise<void> => {
+export const checkEverything = async (world: World, previous: PreviousEntries): Promise<void> => {
   const { model, subject } = world
-  if (model.isOut && model.traits.outage === "of everything") return // the end of the outage shows what has happened
+  if (model.isOut && model.traits.outage === "of everything") return // checked when the outage has ended
   await subject.settled()
   const all = await Promise.all(
     model.accounts.map(async (account) => {
       const entries = await subject.entriesOf(account.id)
       checkChain(account, entries)
-      checkNew(account, entries, seen.get(account.id) ?? [])
+      checkNew(account, entries, previous.get(account.id) ?? [])
       checkBudgets(entries)
       assert.equal(entries.at(-1)?.balance, model.balance(account))
-      seen.set(account.id, entries)
+      previous.set(account.id, entries)
       return entries
     })
   )
   checkNumbers(all, model.traits.numbersHaveNoGaps)
   const servers = [...subject.servers().keys()]
-  const asked = world.serverAt(world.steps) // one after the other tells what operators see
+  const listing = world.serverAt(world.steps) // each server in turn
   await Promise.all([
-    checkAccounts(world, asked),
-    ...model.accounts.map((account) => checkKeysOf(world, asked, account)),
+    checkAccounts(world, listing),
+    ...model.accounts.map((account) => checkKeysOf(world, listing, account)),
     ...servers.flatMap((server) => model.keys.map((key) => checkKey(world, server, key)))
   ])
   checkCounters(world)

@@ -1,6 +1,6 @@
 /**
- * The reference that histories are compared with: plain lists, sums made when they are asked for, and nothing taken from
- * the ledger's own code. It is slow and knows nothing of groups, stores or servers.
+ * The reference model of the histories: plain lists, whose sums are computed on demand, and no code of the ledger. It is
+ * slow, and has no groups, stores or servers.
  */
 import type { Scope } from "@larder/schemas"
 import type { Booking, HoldRefusal, UsageOfDay } from "@larder/serve/ledger"
@@ -9,7 +9,7 @@ import type { Traits } from "./subject.ts"
 export const timeOf = (ms: number): string => new Date(ms).toISOString()
 const monthOf = (ms: number): string => timeOf(ms).slice(0, 7)
 
-/** An entry that must turn up. Calls that overlap come in any order. */
+/** An entry that must be written. Overlapping calls are written in any order. */
 export interface Expected {
   readonly type: "grant" | "charge" | Booking["type"]
   readonly occurred_at: string
@@ -46,7 +46,7 @@ export interface HoldModel {
   readonly endpoint: string
   readonly credits: number
   readonly admittedAt: number
-  /** Of the key when the call was admitted. */
+  /** The budget of the key when the call was admitted. */
   readonly budget: number
 }
 
@@ -62,9 +62,9 @@ export class Model {
   holds: Array<HoldModel> = []
   /** Holds that have ended while their server ran. */
   ended: Array<HoldModel> = []
-  /** What was booked because of money. */
+  /** Bookings of money. */
   readonly bookings: Array<Booking> = []
-  /** Request ids that a server would recognise. */
+  /** Request ids that a server recognizes as charged. */
   charged: Array<string> = []
   isOut = false
   readonly traits: Traits
@@ -81,13 +81,13 @@ export class Model {
     return sum(account.expected.map(({ credits }) => credits))
   }
 
-  /** The balance without what is held. */
+  /** The balance minus holds. */
   available(account: AccountModel): number {
     const held = this.holds.filter(({ key }) => key.account === account)
     return this.balance(account) - sum(held.map(({ credits }) => credits))
   }
 
-  /** Charged to the key in the month of a moment. */
+  /** Credits charged to the key in the month of a moment. */
   spent(key: KeyModel, at = this.now): number {
     const charges = key.account.expected.filter(
       ({ key_id, occurred_at }) => key_id === key.id && occurred_at.slice(0, 7) === monthOf(at)
@@ -95,19 +95,19 @@ export class Model {
     return sum(charges.map(({ credits }) => Math.abs(credits)))
   }
 
-  /** What is left of a budget in this month, without what is held. Below 0 where the budget was lowered. */
+  /** The rest of a budget in this month, minus holds. Negative if the budget was lowered. */
   room(key: KeyModel, budget = key.budget): number {
     const held = this.holds.filter((hold) => hold.key === key && monthOf(hold.admittedAt) === monthOf(this.now))
     return budget - this.spent(key) - sum(held.map(({ credits }) => credits))
   }
 
-  /** Charged calls per day, key and endpoint; both days included. */
+  /** Charged calls per day, key and endpoint; both days are inclusive. */
   usage(account: AccountModel, from: string, to: string): ReadonlyArray<UsageOfDay> {
     const charges = account.expected.flatMap(({ credits, endpoint, key_id, occurred_at }) =>
       key_id === null || endpoint === null ? [] : [{ day: occurred_at.slice(0, 10), key_id, endpoint, credits }]
     )
-    const asked = charges.filter(({ day }) => from <= day && day <= to)
-    const rows = Map.groupBy(asked, ({ day, endpoint, key_id }) => `${day} ${key_id} ${endpoint}`)
+    const inPeriod = charges.filter(({ day }) => from <= day && day <= to)
+    const rows = Map.groupBy(inPeriod, ({ day, endpoint, key_id }) => `${day} ${key_id} ${endpoint}`)
     return [...rows.values()].flatMap((calls) =>
       calls.slice(0, 1).map(({ day, endpoint, key_id }) => {
         return { day, key_id, endpoint, calls: calls.length, credits: -sum(calls.map(({ credits }) => credits)) }
@@ -119,7 +119,7 @@ export class Model {
     return Math.max(0, Math.min(this.available(key.account), this.room(key)))
   }
 
-  judge(key: KeyModel, credits: number): Outcome {
+  decide(key: KeyModel, credits: number): Outcome {
     if (this.available(key.account) < credits) return "insufficient_balance"
     return this.room(key) < credits ? "monthly_spend_cap_reached" : "held"
   }
@@ -159,7 +159,7 @@ export class Model {
     account.expected.push({ ...nothing, type, occurred_at: timeOf(this.now), credits, request_id, note })
   }
 
-  /** A server has ended: its holds are gone, and so is what it remembered. */
+  /** A server has ended: its holds are void, and it remembers nothing. */
   forget(server: number): void {
     this.holds = this.holds.filter((hold) => hold.server !== server)
     this.ended = this.ended.filter((hold) => hold.server !== server)

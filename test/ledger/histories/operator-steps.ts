@@ -8,16 +8,16 @@ import { timeOf } from "./model.ts"
 import { pick, step } from "./steps.ts"
 import type { World } from "./world.ts"
 
-/** Names one of a list, whatever its length; see `pick`. */
+/** Selects an element of a list of any length; see `pick`. */
 export const choice = fc.nat(1_000)
-/** Small ones are used up in a few calls; the balance of 5,000 is met before the large ones. */
+/** Small budgets are used up in a few calls; the balance of 5,000 is used up before the large ones. */
 export const budget = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(0, 10, 100, 150, 1_000, 5_000, 100_000) },
   { weight: 2, arbitrary: fc.nat(3_000) }
 )
 export const scopes: fc.Arbitrary<ReadonlyArray<Scope>> = fc.subarray([...allScopes], { minLength: 1 })
 
-/** A list that is not empty, as its type says. */
+/** A list with the type of a list that is not empty. */
 export const oneOrMore = <A>([first, ...rest]: ReadonlyArray<A>): [A, ...Array<A>] => {
   if (first === undefined) throw new Error("an empty list")
   return [first, ...rest]
@@ -63,20 +63,20 @@ export const createKey = async (
 }
 
 const openAnAccount = step("open account", fc.record({ server: choice }), {
-  can: (model) => model.accounts.length < 3,
-  happens: (world, { server }) => openAccount(world, world.serverAt(server))
+  isPossible: (model) => model.accounts.length < 3,
+  run: (world, { server }) => openAccount(world, world.serverAt(server))
 })
 
 const createAKey = step("create key", fc.record({ server: choice, account: choice, scopes, budget }), {
-  can: (model) => model.validKeys().length < 4 && model.keys.length < 10,
-  happens: (world, { server, ...settings }) => createKey(world, world.serverAt(server), settings)
+  isPossible: (model) => model.validKeys().length < 4 && model.keys.length < 10,
+  run: (world, { server, ...settings }) => createKey(world, world.serverAt(server), settings)
 })
 
 const credit = step(
   "credit",
   fc.record({ server: choice, account: choice, credits: fc.integer({ min: 1, max: 2_000 }) }),
   {
-    happens: async (world, { account, credits, server }) => {
+    run: async (world, { account, credits, server }) => {
       const { model } = world
       const credited = pick(model.accounts, account)
       const done = await world.change(world.serverAt(server), ({ creditAccount }) =>
@@ -91,8 +91,8 @@ const edit = step(
   "edit key",
   fc.record({ server: choice, key: choice, changes: fc.oneof(fc.record({ budget }), fc.record({ scopes })) }),
   {
-    can: (model) => model.validKeys().length > 0,
-    happens: async (world, { changes, key, server }) => {
+    isPossible: (model) => model.validKeys().length > 0,
+    run: async (world, { changes, key, server }) => {
       const edited = pick(world.model.validKeys(), key)
       const input = "budget" in changes ? { budget_credits: changes.budget } : { scopes: oneOrMore(changes.scopes) }
       const done = await world.change(world.serverAt(server), ({ editKey }) => editKey({ key_id: edited.id, ...input }))
@@ -105,8 +105,8 @@ const edit = step(
 )
 
 const revoke = step("revoke key", fc.record({ server: choice, key: choice }), {
-  can: (model) => model.validKeys().length > 1,
-  happens: async (world, { key, server }) => {
+  isPossible: (model) => model.validKeys().length > 1,
+  run: async (world, { key, server }) => {
     const { model } = world
     const revoked = pick(model.validKeys(), key)
     const done = await world.change(world.serverAt(server), ({ revokeKey }) => revokeKey({ key_id: revoked.id }))
@@ -118,8 +118,8 @@ const revoke = step("revoke key", fc.record({ server: choice, key: choice }), {
 })
 
 const changeRevoked = step("change a revoked key", fc.record({ server: choice, key: choice }), {
-  can: (model) => !model.isOut && model.validKeys().length < model.keys.length,
-  happens: async (world, { key, server }) => {
+  isPossible: (model) => !model.isOut && model.validKeys().length < model.keys.length,
+  run: async (world, { key, server }) => {
     const revoked = pick(
       world.model.keys.filter(({ revokedAt }) => revokedAt !== null),
       key
@@ -127,15 +127,15 @@ const changeRevoked = step("change a revoked key", fc.record({ server: choice, k
     const at = world.serverAt(server)
     const again = await world.change(at, ({ revokeKey }) => revokeKey({ key_id: revoked.id }))
     assert.equal(again?.revoked_at, revoked.revokedAt)
-    const edited = await world.ask(at, ({ editKey }) => editKey({ key_id: revoked.id, budget_credits: 1_000 }))
+    const edited = await world.operate(at, ({ editKey }) => editKey({ key_id: revoked.id, budget_credits: 1_000 }))
     assert.ok(edited._tag === "Failure" && edited.failure._tag === "KeyRevoked")
   }
 })
 
-/** A store may keep what is newest elsewhere than what is older; a statement has all of it. */
+/** A store may keep the newest entries in another place than older ones; a statement contains all of them. */
 const statement = step("read statement", fc.record({ server: choice, account: choice }), {
-  can: ({ isOut }) => !isOut,
-  happens: async (world, { account, server }) => {
+  isPossible: ({ isOut }) => !isOut,
+  run: async (world, { account, server }) => {
     const { id } = pick(world.model.accounts, account)
     const { administration } = world.server(world.serverAt(server))
     const entries = await world.run(Stream.runCollect(administration.entriesOf(id)))
@@ -144,33 +144,33 @@ const statement = step("read statement", fc.record({ server: choice, account: ch
   }
 })
 
-/** The days around now, and what was called in them. */
+/** The usage of days around now. */
 const usage = step(
   "read usage",
   fc.record({ server: choice, account: choice, before: fc.nat(60), after: fc.nat(60) }),
   {
-    can: ({ isOut, traits }) => traits.sumsUp && !isOut,
-    happens: async (world, { account, after, before, server }) => {
+    isPossible: ({ isOut, traits }) => traits.sumsUp && !isOut,
+    run: async (world, { account, after, before, server }) => {
       const { model } = world
-      const asked = pick(model.accounts, account)
+      const owner = pick(model.accounts, account)
       const dayOf = (days: number) => timeOf(model.now + days * 86_400_000).slice(0, 10)
       const days = { from: dayOf(-before), to: dayOf(after) }
       const { administration } = world.server(world.serverAt(server))
-      const summed = await world.run(administration.summedUsage({ account_id: asked.id, ...days }))
-      assert.deepEqual(summed, sumUsage(model.usage(asked, days.from, days.to)))
-      const told = await world.run(administration.usage({ account_id: asked.id, ...days }))
-      assert.deepEqual(sorted(told), sorted(model.usage(asked, days.from, days.to)))
+      const summed = await world.run(administration.summedUsage({ account_id: owner.id, ...days }))
+      assert.deepEqual(summed, sumUsage(model.usage(owner, days.from, days.to)))
+      const rows = await world.run(administration.usage({ account_id: owner.id, ...days }))
+      assert.deepEqual(formatRows(rows), formatRows(model.usage(owner, days.from, days.to)))
       world.note("usage")
     }
   }
 )
 
-const sorted = (rows: ReadonlyArray<UsageOfDay>) =>
+const formatRows = (rows: ReadonlyArray<UsageOfDay>) =>
   rows.map(({ calls, credits, day, endpoint, key_id }) => [day, key_id, endpoint, calls, credits].join(" ")).sort()
 
 const verify = step("verify", fc.record({ server: choice }), {
-  can: ({ isOut, traits }) => traits.sumsUp && !isOut,
-  happens: async (world, { server }) => {
+  isPossible: ({ isOut, traits }) => traits.sumsUp && !isOut,
+  run: async (world, { server }) => {
     const { model } = world
     const found = await world.run(world.server(world.serverAt(server)).administration.verify({}))
     assert.deepEqual(found, {

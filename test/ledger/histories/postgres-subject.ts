@@ -1,4 +1,4 @@
-/** Two servers that share a ledger in PostgreSQL, each at the end of a wire that can be cut. */
+/** Two servers that share a ledger in PostgreSQL, each behind a connection that can be cut. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -20,18 +20,18 @@ interface Member {
   readonly wire: BreakableWire
   readonly scope: Scope.Closeable
   readonly ledger: LedgerAccess
-  /** The name under which the database knows it now. */
+  /** Its present name in the database. */
   id: string
 }
 
-const until = async (isSo: () => boolean | Promise<boolean>) => {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5))
+const waitUntil = async (isDone: () => boolean | Promise<boolean>) => {
+  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 const turns = async (count: number) => {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Losing the database is what these histories are about. */
+/** Outages are part of these histories, so their log messages are discarded. */
 const quiet = Logger.layer([])
 
 const open = async (url: string, habits: LeaseHabits | undefined): Promise<Subject> => {
@@ -49,13 +49,13 @@ const open = async (url: string, habits: LeaseHabits | undefined): Promise<Subje
   const newId = async () => {
     const known = members.map(({ id }) => id)
     const unknown = (await idsInDatabase()).filter((id) => !known.includes(id))
-    if (unknown.length !== 1) throw new Error(`which of ${unknown} is new?`)
+    if (unknown.length !== 1) throw new Error(`expected one new server, and found ${unknown}`)
     return unknown[0] ?? ""
   }
   const join = async (): Promise<Member> => {
     const wire = await breakableWire(url)
     const scope = Scope.makeUnsafe()
-    // of its own: what a dead one still writes here, where it only seems dead, a killed process could not
+    // a separate folder: a server that only seems dead may still write here, unlike a killed process
     const directory = mkdtempSync(path.join(doubts, "server-"))
     const ledger = await openPostgresLedger(Redacted.make(wire.url), directory, habits).pipe(
       Scope.provide(scope),
@@ -71,14 +71,14 @@ const open = async (url: string, habits: LeaseHabits | undefined): Promise<Subje
   members.push(await join())
   members.push(await join())
 
-  const memberAt = (index: number) => {
+  const getMember = (index: number) => {
     const member = members[index]
     if (member === undefined) throw new Error(`there is no server ${index}`)
     return member
   }
-  /** What a dead server has asked goes on in the database until it ends, and finds nobody to tell. */
-  const sessionsEnded = (ports: ReadonlyArray<number>) =>
-    until(async () => {
+  /** Statements of a dead server continue in the database until they end. */
+  const waitForSessions = (ports: ReadonlyArray<number>) =>
+    waitUntil(async () => {
       const alive = await rows<{ client_port: number }>(
         "select client_port from pg_stat_activity where client_port > 0"
       )
@@ -88,27 +88,27 @@ const open = async (url: string, habits: LeaseHabits | undefined): Promise<Subje
   return {
     servers: () => members.map(({ ledger }) => ledger),
     entriesOf: (accountId) => Effect.runPromise(Stream.runCollect(administration.entriesOf(accountId))),
-    /** A look-up goes into the same group as what was released before it, or into a later one. */
+    /** A lookup is in the same group as the releases before it, or in a later one. */
     settled: async () => {
       await Promise.all(members.map(({ ledger }) => ledger.authenticate("svc_data_nobody", Date.now())))
     },
     restart: async (index, begin) => {
       begin()
-      await end(memberAt(index))
-      members[index] = { ...memberAt(index), id: "" }
+      await end(getMember(index))
+      members[index] = { ...getMember(index), id: "" }
       members[index] = await join()
     },
     crash: async (index, { moment, tear }, begin) => {
-      const dead = memberAt(index)
+      const dead = getMember(index)
       const ports = dead.wire.ports()
-      if (moment === "after") dead.wire.loseAnswers()
+      if (moment === "after") dead.wire.loseResponses()
       if (moment === "idle" || moment === "before") dead.wire.cut()
       const ended = begin()
       if (moment === "torn") await turns(Math.round(tear * 40))
-      if (moment === "after") await Promise.race([until(dead.wire.isCut), ended])
+      if (moment === "after") await Promise.race([waitUntil(dead.wire.isCut), ended])
       dead.wire.cut()
-      await sessionsEnded([...ports, ...dead.wire.ports()])
-      await rows(`delete from ledger.server where id = '${dead.id}'`) // as its silence would do in five seconds
+      await waitForSessions([...ports, ...dead.wire.ports()])
+      await rows(`delete from ledger.server where id = '${dead.id}'`) // as if it had been silent for five seconds
       members[index] = { ...dead, id: "" }
       members[index] = await join()
       await end(dead)
@@ -117,13 +117,13 @@ const open = async (url: string, habits: LeaseHabits | undefined): Promise<Subje
       for (const { ledger, wire } of members) {
         wire.cut()
         await ledger.authenticate("svc_data_nobody", Date.now()).catch(() => {})
-        await until(() => !ledger.writable())
+        await waitUntil(() => !ledger.writable())
       }
     },
     endOutage: async () => {
       for (const member of members) {
-        member.wire.mend()
-        await until(member.ledger.writable)
+        member.wire.repair()
+        await waitUntil(member.ledger.writable)
         member.id = await newId()
       }
     },
@@ -135,17 +135,17 @@ const open = async (url: string, habits: LeaseHabits | undefined): Promise<Subje
   }
 }
 
-/** A lease from the first call on, which the other server, operators and tests then have to ask for again and again. */
+/** Takes a lease at the first call, which the other server, operators and tests then have to request again and again. */
 export const eager: LeaseHabits = { groupsBeforeLease: 1, sharedFor: 50 }
 
-/** What calls are decided by, outside of the database. Only a lease that is always wanted follows a slice often enough. */
+/** What decides calls outside the database. Only eager leases follow slices often enough. */
 const paths = ["decided by a lease", "decided by a slice"]
 const pathsOfEager = [...paths, "decided by a lease that followed a slice"]
 const watch = (note: (what: string) => void) => {
   /** Leases by server and account: whether the server had a slice before. */
   const hadSlice = new Map<string, boolean>()
   const onDecision = (message: unknown) => {
-    const { account_id, had_slice, server_id, what } = message as DecisionEvent // as its channel says
+    const { account_id, had_slice, server_id, what } = message as DecisionEvent // the type of this channel
     const name = `${server_id} ${account_id}`
     if (what === "leased") hadSlice.set(name, had_slice)
     else if (what === "slice") note("decided by a slice")
@@ -157,9 +157,9 @@ const watch = (note: (what: string) => void) => {
   }
 }
 
-/** `newDatabase` answers the URL of an empty one. */
+/** `newDatabase` returns the URL of an empty database. */
 export const overPostgres = (newDatabase: () => Promise<string>, habits?: LeaseHabits): LedgerKind => ({
-  name: habits === undefined ? "two servers on PostgreSQL" : "two servers on PostgreSQL that always want leases",
+  name: habits === undefined ? "two servers on PostgreSQL" : "two servers on PostgreSQL with eager leases",
   traits: {
     sumsUp: true,
     outage: "of everything",

@@ -1,41 +1,41 @@
-/** One step of a history: something happens, and then everything is checked. */
+/** One step of a history: an action, and then a check of everything. */
 import type fc from "fast-check"
-import { checkEverything, type Seen } from "./invariants.ts"
+import { checkEverything, type PreviousEntries } from "./invariants.ts"
 import type { Model } from "./model.ts"
 import type { World } from "./world.ts"
 
 export interface History {
   readonly world: World
-  readonly seen: Seen
+  readonly previous: PreviousEntries
 }
 export type Step = fc.AsyncCommand<Model, History>
 
-interface Meaning<Details> {
-  /** Whether it can happen now; by default always. */
-  readonly can?: (model: Readonly<Model>, details: Details) => boolean
-  readonly happens: (world: World, details: Details) => Promise<void>
+interface Action<Details> {
+  /** Whether it is possible now; by default always. */
+  readonly isPossible?: (model: Readonly<Model>, details: Details) => boolean
+  readonly run: (world: World, details: Details) => Promise<void>
 }
 
-/** Each run of a history takes new ones, so they keep nothing. */
+/** A step keeps no state, because each run of a history creates new steps. */
 export const step = <Details>(
   name: string,
   details: fc.Arbitrary<Details>,
-  { can = () => true, happens }: Meaning<Details>
+  { isPossible = () => true, run }: Action<Details>
 ): fc.Arbitrary<Step> =>
   details.map((drawn) => ({
-    check: (model) => can(model, drawn),
-    run: async (_, { seen, world }) => {
+    check: (model) => isPossible(model, drawn),
+    run: async (_, { previous, world }) => {
       world.note("steps")
       world.steps++
-      await happens(world, drawn)
-      await checkEverything(world, seen)
+      await run(world, drawn)
+      await checkEverything(world, previous)
     },
     toString: () => `${name}(${JSON.stringify(drawn)})`
   }))
 
-/** Any number names one of them. There is at least one. */
+/** Maps any number to an element of a list that is not empty. */
 export const pick = <A>(from: ReadonlyArray<A>, choice: number): A => {
   const picked = from[choice % from.length]
-  if (picked === undefined) throw new Error("there is nothing to pick from")
+  if (picked === undefined) throw new Error("the list is empty")
   return picked
 }

@@ -1,4 +1,4 @@
-/** A history under way: the reference, the servers, and what calls and operators do to both. */
+/** A running history: the reference model, the servers, and what calls and operators do to both. */
 import assert from "node:assert/strict"
 import {
   type Administration,
@@ -14,7 +14,7 @@ import type { Subject } from "./subject.ts"
 
 const systemClock = Effect.runSync(Clock.clockWith(Effect.succeed))
 
-/** The time of day is what `now` says; the monotonic clock is the system's. */
+/** The time of day comes from `now`; the monotonic clock is the system's. */
 export const clockAt = (now: () => number): Clock.Clock => ({
   currentTimeMillisUnsafe: now,
   currentTimeMillis: Effect.sync(now),
@@ -25,7 +25,7 @@ export const clockAt = (now: () => number): Clock.Clock => ({
   sleep: (duration) => systemClock.sleep(duration)
 })
 
-/** A key as a server has handed it out before it was edited or revoked. */
+/** A key as a server returned it before it was edited or revoked. */
 interface StaleView {
   readonly server: number
   readonly key: KeyModel
@@ -50,11 +50,11 @@ const noCounts = (): Counts => ({
 export class World {
   readonly model: Model
   readonly subject: Subject
-  /** How often each thing has happened, over all histories of a run. */
+  /** How often each kind of event has happened, over all histories of a run. */
   readonly tally: Map<string, number>
   readonly handles = new Map<HoldModel, AdmittedCall>()
   stale: Array<StaleView> = []
-  /** What the counters of each server must say. */
+  /** The expected counters of each server. */
   readonly counts: Array<Counts>
   private readonly views = new Map<string, ApiKeyView>()
   steps = 0
@@ -73,7 +73,7 @@ export class World {
     this.tally.set(what, (this.tally.get(what) ?? 0) + 1)
   }
 
-  /** Any number names a server. */
+  /** Maps any number to a server. */
   serverAt(choice: number): number {
     return choice % this.subject.servers().length
   }
@@ -94,33 +94,33 @@ export class World {
     return `req_${++this.requests}`
   }
 
-  /** What an operator asks, at the time of the history. */
-  ask<A>(
+  /** Runs an operation of an operator, at the time of the history. */
+  operate<A>(
     server: number,
-    question: (administration: Administration["Service"]) => Effect.Effect<A, AdministrationError>
+    operation: (administration: Administration["Service"]) => Effect.Effect<A, AdministrationError>
   ): Promise<Result.Result<A, AdministrationError>> {
-    return this.run(Effect.result(question(this.server(server).administration)))
+    return this.run(Effect.result(operation(this.server(server).administration)))
   }
 
-  /** At the time of the history. */
+  /** Runs an effect at the time of the history. */
   run<A, E>(effect: Effect.Effect<A, E>): Promise<A> {
     return Effect.runPromise(Effect.provideService(effect, Clock.Clock, this.clock))
   }
 
-  /** A change by an operator: undefined where the store is out, and then nothing may have changed. */
+  /** A change by an operator. Returns undefined during an outage; then nothing may have changed. */
   async change<A>(
     server: number,
-    question: (administration: Administration["Service"]) => Effect.Effect<A, AdministrationError>
+    operation: (administration: Administration["Service"]) => Effect.Effect<A, AdministrationError>
   ): Promise<A | undefined> {
-    const answer = await this.ask(server, question)
-    if (!this.model.isOut) return Result.getOrThrow(answer)
-    assert.ok(Result.isFailure(answer), "a change was made while the store was out")
-    assert.equal(answer.failure._tag, "LedgerUnavailable")
+    const result = await this.operate(server, operation)
+    if (!this.model.isOut) return Result.getOrThrow(result)
+    assert.ok(Result.isFailure(result), "a change was made during an outage")
+    assert.equal(result.failure._tag, "LedgerUnavailable")
     this.note("change refused in an outage")
     return undefined
   }
 
-  /** The key as the request pipeline finds it: a server may remember an older state, and asks again then. */
+  /** Looks a key up like the request pipeline: again, if the server remembered an older state. */
   async lookUp(server: number, key: KeyModel): Promise<ApiKeyView | undefined> {
     const ledger = this.server(server)
     const place = `${server} ${key.id}`
@@ -138,7 +138,7 @@ export class World {
     throw new Error(`key ${key.id} was looked up twice on server ${server} and is not current`)
   }
 
-  /** Asks for a hold. The reference is told of it by whoever judges the outcome. */
+  /** Requests a hold. The caller checks the outcome and updates the model. */
   async hold(
     server: number,
     view: ApiKeyView,
@@ -171,7 +171,7 @@ export class World {
     return held
   }
 
-  /** Whether the commit resolved. A store that is out must reject it, and only that one may. */
+  /** Returns whether the commit resolved. During an outage it must be rejected, and only then. */
   async commits(hold: HoldModel, requestId: string): Promise<boolean> {
     try {
       await this.handleOf(hold).commit(requestId)
@@ -183,14 +183,14 @@ export class World {
     return true
   }
 
-  /** A commit that must go through, or fail with the store. */
+  /** A commit that must succeed, or fail in an outage. */
   async commit(hold: HoldModel, requestId = this.newRequestId()): Promise<void> {
     const resolved = await this.commits(hold, requestId)
     assert.equal(resolved, !this.model.isOut, `the commit of ${requestId} ${resolved ? "resolved" : "was rejected"}`)
     this.settle(hold, resolved ? requestId : undefined)
   }
 
-  /** Tells the reference how a hold that was to be charged has ended. */
+  /** Updates the model with the outcome of a commit. */
   settle(hold: HoldModel, chargedAs: string | undefined): void {
     if (chargedAs === undefined) {
       this.note("charge refused")
@@ -209,15 +209,15 @@ export class World {
     this.note("released")
   }
 
-  /** A server that could reach nothing has lost what it held; nobody can use those holds any more. */
+  /** A server that could not reach the database has lost its holds; they can no longer be used. */
   async endOutage(): Promise<void> {
     await this.subject.endOutage()
     this.model.isOut = false
     if (this.model.traits.outage === "of everything") this.model.holds = []
   }
 
-  /** A server was stopped or has died, and another runs in its place. */
-  replaced(server: number): void {
+  /** A server was stopped or killed, and another one runs in its place. */
+  replaceServer(server: number): void {
     this.model.forget(server)
     this.counts[server] = noCounts()
     this.stale = this.stale.filter((view) => view.server !== server)

@@ -1,17 +1,17 @@
 /**
- * A ledger and its model go the same way for many random steps: calls with all their ends, credits (some expire) and money in both
- * directions, edits, ends and revocations of keys, new keys and accounts, days and months that pass, and servers that are
- * closed and opened again. Some hundred are in flight at once; their answers are judged by what any order of them allows
- * (`overlaps.ts`), and in between the ledger must say exactly what the model says (`compare.ts`). Rules are in `rules.ts`.
+ * A ledger and its model make the same random steps: calls with all their ends, credits (some expire) and money in both
+ * directions, edits, expiries and revocations of keys, new keys and accounts, days and months that pass, and servers that are
+ * closed and opened again. Some hundred steps are in flight at once; their outcomes must be possible in some order
+ * (`overlaps.ts`), and in between the ledger must agree exactly with the model (`compare.ts`). Rules are in `rules.ts`.
  *
- * The seed decides what is done. What it meets, such as which of two calls comes first, the machine decides.
+ * The seed decides the steps; the machine decides their order, such as which of two calls comes first.
  */
 import assert from "node:assert/strict"
 import { afterEach, expect, it, vi } from "vitest"
 import { chanceFrom } from "../../crash/chance.ts"
 import { seed } from "../../support/seed.ts"
-import { end, type Fate, make, type PlannedCall, readRemaining, release, wait } from "./calls.ts"
-import { compare, compareAll, compareMore, settled } from "./compare.ts"
+import { end, type Fate, makeCall, type PlannedCall, readRemaining, release, wait } from "./calls.ts"
+import { compare, compareAll, compareMore, settle } from "./compare.ts"
 import { type LedgerUnderTest, openAll } from "./ledgers.ts"
 import { Model } from "./model.ts"
 import { createKey, drawOperation, oneOf, openAccount } from "./operators.ts"
@@ -19,10 +19,10 @@ import { prices, stores } from "./rules.ts"
 import { type UsedHold, type UsedKey, World } from "./world.ts"
 
 const hour = 3_600_000
-/** What is in flight together: so many calls, and what operators do meanwhile. */
-const callsOfBatch = { least: 50, most: 950 }
-/** Changes come in the first turns of a batch as calls do. */
-const longestWait = 30
+/** How many calls are in flight together, with the changes by operators. */
+const callsOfBatch = { min: 50, max: 950 }
+/** Turns of the event loop: calls and changes begin in the first turns of a batch. */
+const maxWait = 30
 
 const fates: ReadonlyArray<readonly [number, Fate]> = [
   [660, "commit"],
@@ -32,21 +32,21 @@ const fates: ReadonlyArray<readonly [number, Fate]> = [
   [1_000, "commit with a used id"]
 ]
 
-/** Then what is left only shrinks, and whoever is refused has found less than any earlier one. */
-const givingNothingBack: ReadonlyArray<readonly [number, Fate]> = [
+/** With these, the rest of a limit only shrinks, so a refused call found less than any earlier one. */
+const fatesWithoutRelease: ReadonlyArray<readonly [number, Fate]> = [
   [900, "commit"],
   [1_000, "stay open"]
 ]
 
-/** The keys that are called in a batch, and those of them that are known. */
+/** The keys that are called in a batch, and the valid ones among them. */
 interface Called {
   readonly keys: ReadonlyArray<UsedKey>
   readonly known: ReadonlyArray<UsedKey>
 }
 
 const drawFate = ({ chance }: World, drawnFrom: typeof fates): Fate => {
-  const drawn = chance.between(1, 1_000)
-  return drawnFrom.find(([most]) => drawn <= most)?.[1] ?? "commit"
+  const number = chance.between(1, 1_000)
+  return drawnFrom.find(([max]) => number <= max)?.[1] ?? "commit"
 }
 
 const drawCall = (world: World, { keys, known }: Called, drawnFrom = fates): PlannedCall => {
@@ -58,7 +58,7 @@ const drawCall = (world: World, { keys, known }: Called, drawnFrom = fates): Pla
     secret: oneOf(world, key.terms.secrets).secret,
     call: chance.between(0, 9) < 7 ? prices : stores,
     fate: drawFate(world, drawnFrom),
-    before: chance.between(0, longestWait),
+    before: chance.between(0, maxWait),
     looking: chance.between(0, 1),
     between: chance.between(0, 4)
   }
@@ -71,25 +71,25 @@ const batch = async (world: World) => {
   const shrinks = chance.between(0, 2) === 0
   world.shrinks = shrinks
   world.batch++
-  const drawn = shrinks ? givingNothingBack : fates
+  const drawn = shrinks ? fatesWithoutRelease : fates
   const keys = world.keysOfCalled()
   const called = { keys, known: keys.filter((key) => world.isKnown(key)) }
   const changed = new Set<UsedKey>()
-  const planned = Array.from({ length: chance.between(callsOfBatch.least, callsOfBatch.most) }, () =>
+  const planned = Array.from({ length: chance.between(callsOfBatch.min, callsOfBatch.max) }, () =>
     drawCall(world, called, drawn)
   )
   const operations = Array.from({ length: shrinks ? 0 : chance.between(1, 8) }, () => ({
     operate: drawOperation(world, changed),
-    turns: chance.between(0, longestWait)
+    turns: chance.between(0, maxWait)
   }))
   const ends = before.map((hold) => ({
     hold,
-    turns: chance.between(0, longestWait),
+    turns: chance.between(0, maxWait),
     fate: drawFate(world, drawn)
   }))
   const reads = Array.from({ length: chance.between(0, 10) }, () => drawCall(world, called))
   await Promise.all([
-    ...planned.map((call) => make(world, call)),
+    ...planned.map((call) => makeCall(world, call)),
     ...reads.map((call) => readRemaining(world, call)),
     ...ends.map(async ({ fate, hold, turns }) => {
       await wait(turns)
@@ -106,7 +106,7 @@ const batch = async (world: World) => {
 const reopen = async (world: World) => {
   const { chance, ledgers, model } = world
   const server = chance.between(0, ledgers.servers().length - 1)
-  for (const hold of world.open.filter((one) => one.server % ledgers.servers().length === server)) {
+  for (const hold of world.open.filter((hold) => hold.server % ledgers.servers().length === server)) {
     model.release(hold)
     world.open.splice(world.open.indexOf(hold), 1)
   }
@@ -115,15 +115,15 @@ const reopen = async (world: World) => {
   world.note("reopened")
 }
 
-/** Calls that may hold credits that expire in this time are released first: only the ledger knows how much they hold of them. */
+/** First releases calls that may hold credits that expire in this time: only the ledger knows how much they hold of them. */
 const passTime = async (world: World, ms: number) => {
   const { model, open, overlaps } = world
   const ends = ({ key }: UsedHold) =>
     model.grants.get(key.account)?.some(({ endsAt }) => endsAt <= model.now + ms) === true
   for (const hold of open.filter(ends)) release(world, hold)
   world.open = open.filter((hold) => !ends(hold))
-  await settled(world)
-  assert.deepEqual(overlaps.judge(), [])
+  await settle(world)
+  assert.deepEqual(overlaps.findProblems(), [])
   const before = model.entries
   model.passTime(ms)
   vi.setSystemTime(model.now)
@@ -131,8 +131,8 @@ const passTime = async (world: World, ms: number) => {
   if (model.entries > before) world.count("credits expired")
 }
 
-/** With nothing in flight: time passes, and servers come and go. */
-const between = async (world: World) => {
+/** When nothing is in flight: time passes, and servers are closed and opened again. */
+const changeBetweenBatches = async (world: World) => {
   const { chance } = world
   if (chance.between(0, 3) === 0) await passTime(world, chance.between(1, 96) * hour + chance.between(0, hour - 1))
   if (chance.between(0, 149) === 0) await openAccount(world, chance.between(0, 1))
@@ -143,10 +143,10 @@ const between = async (world: World) => {
   if (chance.between(0, 24) === 0) await reopen(world)
 }
 
-const go = async (world: World, steps: number) => {
+const runSteps = async (world: World, steps: number) => {
   for (let account = 0; account < 4; account++) await openAccount(world, account)
   while (world.steps < steps) {
-    await between(world)
+    await changeBetweenBatches(world)
     await batch(world)
     await compare(world)
     if (world.chance.between(0, 9) === 0) await compareMore(world)
@@ -156,8 +156,8 @@ const go = async (world: World, steps: number) => {
   await compareAll(world)
 }
 
-/** Together a run of some thousand steps meets all of these; else it would prove less than it seems to. */
-const whatHappens = [
+/** A run of enough steps contains all of these events; otherwise it would prove less than it seems to. */
+const expectedEvents = [
   ["held", "charged", "released", "insufficient_balance", "unknown", "forbidden"],
   ["daily_spend_cap_reached", "weekly_spend_cap_reached", "monthly_spend_cap_reached"],
   ["request id refused", "charged later than admitted", "key changed meanwhile", "remaining read"],
@@ -165,33 +165,33 @@ const whatHappens = [
   ["credited until a moment", "taken of credits that expire", "credits expired"],
   ["credited", "money in", "money out", "booked again", "time passed", "reopened"]
 ].flat()
-/** So many steps meet each of them. */
+
 const enoughSteps = 100_000
 
 export const agreesWithModel = (name: string, under: () => Promise<LedgerUnderTest>, steps: number): void => {
   afterEach(() => void vi.useRealTimers())
 
-  it(`answers as some order of overlapping calls allows, and else as a plain model, for ${steps} random steps: ${name}`, async () => {
+  it(`agrees with a plain model, in some order of overlapping calls, for ${steps} random steps: ${name}`, async () => {
     console.info(`${name}, LARDER_TEST_SEED=${seed}`)
     const store = await under()
     const model = new Model()
-    vi.useFakeTimers({ toFake: ["Date"], now: model.now }) // servers look at it, too
+    vi.useFakeTimers({ toFake: ["Date"], now: model.now }) // servers use it, too
     const ledgers = await openAll(store)
     const world = new World(ledgers, model, chanceFrom(seed))
-    const began = performance.now()
+    const startedAt = performance.now()
     try {
-      await go(world, steps)
+      await runSteps(world, steps)
     } catch (error) {
       throw new Error(`after ${world.steps} steps with LARDER_TEST_SEED=${seed}`, { cause: error })
     } finally {
       await ledgers.close()
-      const seconds = (performance.now() - began) / 1_000
+      const seconds = (performance.now() - startedAt) / 1_000
       const numbers = [...world.tally].toSorted().map(([what, times]) => `${what} ${times}`)
       console.info(
         `${name}: ${world.steps} steps in ${Math.round(seconds)} s, ${Math.round(world.steps / seconds)}/s; ${numbers.join(", ")}`
       )
     }
-    if (steps >= enoughSteps) expect(whatHappens.filter((what) => !world.tally.has(what))).toEqual([])
+    if (steps >= enoughSteps) expect(expectedEvents.filter((what) => !world.tally.has(what))).toEqual([])
     assert.ok(world.steps >= steps)
   }, 3_600_000)
 }

@@ -1,54 +1,54 @@
-/** Calls as the request pipeline makes them, and all the ways in which their holds end. */
+/** Calls like those of the request pipeline, and all the ways in which their holds end. */
 import assert from "node:assert/strict"
 import { type Call, isKnown, type Refusal } from "./rules.ts"
 import type { UsedHold, UsedKey, World } from "./world.ts"
 
-/** Turns of the event loop: calls of a batch begin and end in many orders. */
+/** Waits for turns of the event loop, so that the calls of a batch begin and end in many orders. */
 export const wait = async (turns: number) => {
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
 export type Fate = "commit" | "release" | "commit and release" | "commit with a used id" | "stay open"
 
-/** Everything that chance decides about a call, drawn before the batch begins. */
+/** All random decisions about a call, drawn before the batch begins. */
 export interface PlannedCall {
   readonly server: number
   readonly key: UsedKey
   readonly secret: string
   readonly call: Call
   readonly fate: Fate
-  /** Turns: until it begins, from its look-up to its hold, and from there to its end. */
+  /** Turns of the event loop: until the call begins, from its lookup to its hold, and from the hold to its end. */
   readonly before: number
   readonly looking: number
   readonly between: number
 }
 
-/** A key that is changed all the time is looked up again and again; no call meets more than the changes of one batch. */
-const mostAttempts = 20
+/** A changed key is looked up again; no call meets more changes than those of one batch. */
+const maxAttempts = 20
 
 const admit = async (world: World, { call, key, looking, secret, server }: PlannedCall) => {
   const { now } = world.model
   const ledger = world.server(server)
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const from = world.overlaps.moment()
-    const spanned = () => ({ from, to: world.overlaps.moment() })
+    const makeSpan = () => ({ from, to: world.overlaps.moment() })
     const view = await ledger.authenticate(secret, now)
-    if (view === undefined) return { outcome: "unknown", span: spanned() } as const
+    if (view === undefined) return { outcome: "unknown", span: makeSpan() } as const
     assert.equal(view.id, key.id)
     await wait(looking)
     if (!view.scopes.has(call.scope)) {
-      if (await ledger.isCurrent(view, now)) return { outcome: "forbidden", span: spanned() } as const
+      if (await ledger.isCurrent(view, now)) return { outcome: "forbidden", span: makeSpan() } as const
     } else {
       const admission = await ledger.hold(view, call.endpoint, call.credits, now)
-      if ("held" in admission) return { outcome: "held", held: admission.held, span: spanned() } as const
-      if (admission.refused !== "key_changed") return { outcome: admission.refused, span: spanned() } as const
+      if ("held" in admission) return { outcome: "held", held: admission.held, span: makeSpan() } as const
+      if (admission.refused !== "key_changed") return { outcome: admission.refused, span: makeSpan() } as const
     }
     world.count("key changed meanwhile")
   }
-  throw new Error(`key ${key.id} was looked up ${mostAttempts} times and is not current`)
+  throw new Error(`key ${key.id} was looked up ${maxAttempts} times and is not current`)
 }
 
-export const make = async (world: World, planned: PlannedCall): Promise<void> => {
+export const makeCall = async (world: World, planned: PlannedCall): Promise<void> => {
   const { before, between, call, fate, key, secret, server } = planned
   const { model, overlaps } = world
   await wait(before)
@@ -56,7 +56,7 @@ export const make = async (world: World, planned: PlannedCall): Promise<void> =>
   world.note(outcome)
 
   const terms = world.termsWithin(key, span)
-  const known = terms.filter((one) => isKnown(one, secret, model.now))
+  const known = terms.filter((version) => isKnown(version, secret, model.now))
   if (outcome === "unknown") {
     assert.ok(known.length < terms.length, `key ${key.id} is unknown`)
     return
@@ -78,12 +78,12 @@ export const make = async (world: World, planned: PlannedCall): Promise<void> =>
 export const release = (world: World, hold: UsedHold): void => {
   const from = world.overlaps.moment()
   hold.held.release()
-  returned(world, hold, from)
+  recordRelease(world, hold, from)
   world.note("released")
 }
 
-/** Other servers see it with the next group at the earliest, and whoever looks when nothing is in flight. */
-const returned = ({ isShared, model, overlaps }: World, hold: UsedHold, from: number) => {
+/** Other servers see a released hold with the next group at the earliest, and always when nothing is in flight. */
+const recordRelease = ({ isShared, model, overlaps }: World, hold: UsedHold, from: number) => {
   const to = isShared ? Number.POSITIVE_INFINITY : overlaps.moment()
   overlaps.change(model.limits(hold.key, hold.at), hold.call.credits, { from, to })
   model.release(hold)
@@ -95,7 +95,7 @@ const commit = async (world: World, hold: UsedHold, releases: boolean) => {
   const requestId = world.newName("req")
   const from = overlaps.moment()
   const charged = hold.held.commit(requestId)
-  if (releases) hold.held.release() // of a call that is being charged: without effect
+  if (releases) hold.held.release() // has no effect on a call that is being charged
   await charged
   const span = { from, to: overlaps.moment() }
   overlaps.change([world.balanceOf(hold.key.account)], -credits, span, Number.POSITIVE_INFINITY)
@@ -108,7 +108,7 @@ const commit = async (world: World, hold: UsedHold, releases: boolean) => {
 const commitWithUsedId = async (world: World, hold: UsedHold, usedId: string) => {
   const from = world.overlaps.moment()
   await assert.rejects(hold.held.commit(usedId), `request ${usedId} was charged twice`)
-  returned(world, hold, from)
+  recordRelease(world, hold, from)
   world.note("request id refused")
 }
 
@@ -121,10 +121,10 @@ export const end = async (world: World, hold: UsedHold, fate: Fate): Promise<voi
   if (fate === "release") release(world, hold)
   else if (fate === "commit with a used id" && usedId !== undefined) await commitWithUsedId(world, hold, usedId)
   else await commit(world, hold, fate === "commit and release")
-  if (fate !== "release") hold.held.release() // it has ended: without effect
+  if (fate !== "release") hold.held.release() // has no effect on an ended hold
 }
 
-/** What a caller is told in the middle of it all, where one server knows everything. */
+/** Reads the remaining credits while calls are in flight; exact if one server knows all holds. */
 export const readRemaining = async (world: World, { before, key, secret, server }: PlannedCall): Promise<void> => {
   const { model, overlaps } = world
   await wait(before)
@@ -134,6 +134,6 @@ export const readRemaining = async (world: World, { before, key, secret, server 
   const from = overlaps.moment()
   const value = ledger.remaining(view, model.now)
   assert.ok(Number.isSafeInteger(value) && value >= 0)
-  if (world.knowsRemaining) overlaps.tell(model.limits(key), value, { from, to: overlaps.moment() })
+  if (world.knowsRemaining) overlaps.addRead(model.limits(key), value, { from, to: overlaps.moment() })
   world.note("remaining read")
 }

@@ -1,4 +1,4 @@
-/** While nothing is in flight the ledger must say what the model says, to the credit. */
+/** While nothing is in flight, the ledger must agree exactly with the model. */
 import assert from "node:assert/strict"
 import { type Entry, sumUsage } from "@larder/serve/ledger"
 import type { Expected, Grant } from "./model.ts"
@@ -6,17 +6,17 @@ import { credit } from "./operators.ts"
 import { dayOf, isKnown, noBudget, timeOf, windows } from "./rules.ts"
 import type { UsedKey, World } from "./world.ts"
 
-/** A look-up goes into the same group as what was released before it, or into a later one. */
-export const settled = (world: World) =>
+/** Waits for released holds: a lookup is in the same group as the releases before it, or in a later one. */
+export const settle = (world: World) =>
   Promise.all(world.ledgers.servers().map((ledger) => ledger.authenticate("svc_data_nobody", world.model.now)))
 
 const usd = (credits: number) => credits / 1_000
 
 const compareBalances = async (world: World, server: number) => {
-  const told = await world.ask(server, ({ listAccounts }) => listAccounts({}))
-  const balances = new Map(told.map(({ balance_credits, id }) => [id, balance_credits]))
+  const rows = await world.operate(server, ({ listAccounts }) => listAccounts({}))
+  const balances = new Map(rows.map(({ balance_credits, id }) => [id, balance_credits]))
   assert.deepEqual(balances, world.model.balances)
-  for (const { expiring, id } of told) {
+  for (const { expiring, id } of rows) {
     const left = (world.model.grants.get(id) ?? []).filter((grant) => grant.left > 0)
     const expected = left.map(({ endsAt, left: credits }) => ({ credits, expires_at: timeOf(endsAt) }))
     assert.deepEqual(expiring, expected)
@@ -25,9 +25,9 @@ const compareBalances = async (world: World, server: number) => {
 
 const compareKeys = async (world: World, server: number, account: string) => {
   const { model } = world
-  const told = await world.ask(server, ({ listKeys }) => listKeys({ account_id: account }))
+  const rows = await world.operate(server, ({ listKeys }) => listKeys({ account_id: account }))
   const known = world.keysOf(account)
-  /** Of each kind of budget that the key has: its credits, and what is spent of them. */
+  /** For each budget of the key: its credits, and the spent part of them. */
   const budgetsOf = (key: UsedKey) =>
     windows.map(({ budget, of }) => {
       const credits = key.terms.budgets[budget]
@@ -37,7 +37,7 @@ const compareKeys = async (world: World, server: number, account: string) => {
     })
   assert.deepEqual(
     new Map(
-      told.map((key) => {
+      rows.map((key) => {
         const { daily_budget_usd, spent_this_week_usd, spent_today_usd, weekly_budget_usd } = key
         const budgets = [
           [daily_budget_usd, spent_today_usd],
@@ -57,7 +57,7 @@ const compareKeys = async (world: World, server: number, account: string) => {
   )
 }
 
-/** Each server, asked as at the next request. */
+/** Each server must return what the next request would get. */
 const compareRemaining = async (world: World, key: UsedKey) => {
   const { model } = world
   for (const { secret } of key.terms.secrets) {
@@ -66,7 +66,7 @@ const compareRemaining = async (world: World, key: UsedKey) => {
         const view = await ledger.authenticate(secret, model.now)
         return view !== undefined && (await ledger.isCurrent(view, model.now)) ? view : undefined
       }
-      const view = (await find()) ?? (await find()) // the first may be what it remembered
+      const view = (await find()) ?? (await find()) // the first lookup may return what the server remembered
       assert.equal(view !== undefined, isKnown(key.terms, secret, model.now), `whether key ${key.id} is known`)
       if (view !== undefined) assert.equal(ledger.remaining(view, model.now), model.remaining(key), "remaining")
     }
@@ -76,7 +76,7 @@ const compareRemaining = async (world: World, key: UsedKey) => {
 const compareAllRemaining = (world: World) =>
   Promise.all(world.keysOfCalled().map((key) => compareRemaining(world, key)))
 
-/** Whether the entry is the expected one, with a budget that may have been in force. */
+/** Whether the entry is the expected one, with any budget that may have been in force. */
 const isSame = (entry: Entry, expected: Expected) =>
   entry.type === expected.type &&
   entry.occurred_at === expected.occurred_at &&
@@ -90,58 +90,63 @@ const isSame = (entry: Entry, expected: Expected) =>
   (entry.type === "charge" || entry.grants === expected.grants)
 
 /** Position and credits of each part, as in `3:-20 12:-5`. */
-const partsOf = (text: string | null) =>
+const parseParts = (text: string | null) =>
   (text ?? "").split(" ").flatMap((part) => {
     const [position, credits] = part.split(":").map(Number)
     return position === undefined || credits === undefined ? [] : [{ position, credits }]
   })
 
 /**
- * Takes up what a charge took of credits that expire: of some that had not ended, no more than was left, and all in all no
- * more than its price. Answers the earlier ones that had nothing for it.
+ * Applies what a charge took from expiring credits: only from credits that had not expired, no more than they had left, and
+ * in total no more than its price. Returns the earlier grants, from which it took nothing more.
  */
 const takeGrants = ({ credits, grants, occurred_at }: Entry, all: ReadonlyArray<Grant>): ReadonlyArray<Grant> => {
-  const alive = all.filter(({ endsAt }) => endsAt > Date.parse(occurred_at))
+  const unexpired = all.filter(({ endsAt }) => endsAt > Date.parse(occurred_at))
   let rest = -credits
   let last = -1
-  for (const part of partsOf(grants)) {
-    const at = alive.findIndex(({ position }) => position === part.position)
-    const grant = alive[at]
+  for (const part of parseParts(grants)) {
+    const at = unexpired.findIndex(({ position }) => position === part.position)
+    const grant = unexpired[at]
     assert.ok(grant !== undefined && at > last && part.credits < 0, `a charge takes ${grants}`)
     grant.left += part.credits
     rest += part.credits
     assert.ok(grant.left >= 0 && rest >= 0, `a charge of ${-credits} credits takes ${grants}`)
     last = at
   }
-  return alive.slice(0, rest > 0 ? undefined : last)
+  return unexpired.slice(0, rest > 0 ? undefined : last)
 }
 
 const nameOf = ({ note, request_id, type }: Pick<Entry, "type" | "request_id" | "note">) =>
   `${type} ${request_id ?? note}`
 
-const mostOfPage = 1_000
+const maxPageSize = 1_000
 
-/** Entries since the last comparison are those that the model has made, each once, and their balances are sums. */
+/** The entries since the last comparison must be those of the model, each once, with correct balances. */
 const compareEntries = async (world: World, server: number, account: string) => {
   const { model } = world
   const expected = model.expected.get(account) ?? []
-  const missing = new Map(expected.map((one) => [nameOf(one), one]))
+  const missing = new Map(expected.map((entry) => [nameOf(entry), entry]))
   assert.equal(missing.size, expected.length)
   const [newer, balance] = [[] as Array<Entry>, model.balances.get(account)]
   while (newer.length <= expected.length) {
     const before = newer.at(-1)?.position ?? null
-    const limit = Math.min(mostOfPage, expected.length + 1 - newer.length)
-    const page = await world.ask(server, ({ entriesBefore }) => entriesBefore({ account_id: account, before, limit }))
+    const limit = Math.min(maxPageSize, expected.length + 1 - newer.length)
+    const page = await world.operate(server, ({ entriesBefore }) =>
+      entriesBefore({ account_id: account, before, limit })
+    )
     if (page.length === 0) break
     newer.push(...page)
   }
   const [added, last] = [newer.slice(0, expected.length), newer[expected.length]]
-  const passedOver = new Set<Grant>()
+  const skipped = new Set<Grant>()
   let sum = last?.balance ?? 0
   for (const entry of added.toReversed()) {
     const name = nameOf(entry)
-    const one = missing.get(name)
-    assert.ok(one !== undefined && isSame(entry, one), `${JSON.stringify(entry)} instead of ${JSON.stringify(one)}`)
+    const match = missing.get(name)
+    assert.ok(
+      match !== undefined && isSame(entry, match),
+      `${JSON.stringify(entry)} instead of ${JSON.stringify(match)}`
+    )
     missing.delete(name)
     sum += entry.credits
     assert.equal(entry.balance, sum, `the balance of ${name}`)
@@ -150,37 +155,37 @@ const compareEntries = async (world: World, server: number, account: string) => 
     if (type !== "charge") continue
     const earlier = takeGrants(entry, model.grants.get(account) ?? [])
     if (entry.grants !== null) world.count("taken of credits that expire")
-    if (world.shrinks && one.admittedIn === world.batch) for (const grant of earlier) passedOver.add(grant)
+    if (world.shrinks && match.admittedIn === world.batch) for (const grant of earlier) skipped.add(grant)
   }
-  // nothing was given back, so what was passed over was held or spent by others
+  // nothing was released, so skipped credits were held or spent by others
   const open = world.open
     .filter(({ key }) => key.account === account)
     .reduce((held, { call }) => held + call.credits, 0)
-  for (const { left, position } of passedOver) {
-    assert.ok(left <= open, `calls passed over entry ${position}, of which ${left} credits are left`)
+  for (const { left, position } of skipped) {
+    assert.ok(left <= open, `calls skipped entry ${position}, which has ${left} credits left`)
   }
-  assert.deepEqual([...missing.keys()], [], "what was confirmed is not in the ledger")
+  assert.deepEqual([...missing.keys()], [], "a confirmed change is not in the ledger")
   assert.equal(newer[0]?.balance, balance)
   model.expected.delete(account)
 }
 
 const compareUsage = async (world: World, server: number, account: string, from: string, to: string) => {
   const days = [...(world.model.usage.get(account)?.values() ?? [])].filter(({ day }) => from <= day && day <= to)
-  const asked = { account_id: account, from, to }
+  const query = { account_id: account, from, to }
   const nameOf = (row: (typeof days)[number]) => `${row.day} ${row.key_id} ${row.endpoint}`
-  const byName = (rows: ReadonlyArray<(typeof days)[number]>) => new Map(rows.map((row) => [nameOf(row), row]))
-  const told = await world.ask(server, ({ usage }) => usage(asked))
-  assert.deepEqual(byName(told), byName(days))
-  assert.deepEqual(await world.ask(server, ({ summedUsage }) => summedUsage(asked)), sumUsage(days))
+  const byName = (list: ReadonlyArray<(typeof days)[number]>) => new Map(list.map((row) => [nameOf(row), row]))
+  const rows = await world.operate(server, ({ usage }) => usage(query))
+  assert.deepEqual(byName(rows), byName(days))
+  assert.deepEqual(await world.operate(server, ({ summedUsage }) => summedUsage(query)), sumUsage(days))
 }
 
 export const compare = async (world: World): Promise<void> => {
   const { chance, isShared, model, overlaps } = world
-  await settled(world)
-  assert.deepEqual(overlaps.judge().slice(0, 3), [])
+  await settle(world)
+  assert.deepEqual(overlaps.findProblems().slice(0, 3), [])
   for (const key of world.keysOfCalled()) key.versions = key.versions.slice(-1)
   const server = chance.between(0, 1)
-  await world.ask(server, ({ listAccounts }) => listAccounts({})) // what has expired is taken out then
+  await world.operate(server, ({ listAccounts }) => listAccounts({})) // removes expired credits
   await Promise.all([...model.expected.keys()].map((account) => compareEntries(world, server, account)))
   await Promise.all([
     compareBalances(world, server),
@@ -193,14 +198,14 @@ export const compare = async (world: World): Promise<void> => {
 const day = 86_400_000
 
 /**
- * What takes longer. Two servers set credits of an account aside for their next calls, which the other one counts as held; a
- * change by an operator takes those back first.
+ * Comparisons that take longer. Two servers have slices of an account, which the other server counts as held; a change by an
+ * operator ends those first.
  */
 export const compareMore = async (world: World): Promise<void> => {
   const { chance, isShared, model, overlaps } = world
   if (isShared) for (const account of world.called()) await credit(world, 0, account, 10)()
-  await settled(world)
-  assert.deepEqual(overlaps.judge(), [])
+  await settle(world)
+  assert.deepEqual(overlaps.findProblems(), [])
   if (isShared) await compareAllRemaining(world)
   for (const account of world.called()) {
     const from = dayOf(model.now - chance.between(0, 70) * day)
@@ -210,14 +215,14 @@ export const compareMore = async (world: World): Promise<void> => {
   world.count("compared with remaining and usage")
 }
 
-/** The whole ledger, at the end. */
+/** Compares the whole ledger, at the end. */
 export const compareAll = async (world: World): Promise<void> => {
   const { accounts, model } = world
   await compare(world)
   await compareMore(world)
   await compare(world)
   for (const account of accounts) await compareUsage(world, 0, account, "2020-01-01", "2099-12-31")
-  const found = await world.ask(0, ({ verify }) => verify({}))
+  const found = await world.operate(0, ({ verify }) => verify({}))
   assert.deepEqual(found, {
     accounts: accounts.length,
     keys: model.keys.length,

@@ -1,4 +1,4 @@
-/** The same steps over every store. */
+/** Runs the same steps over every store. */
 import { describe, inject } from "vitest"
 import { newDatabase } from "../../support/postgres/new-database.ts"
 import { agreesWithModel } from "./agrees-with-model.ts"

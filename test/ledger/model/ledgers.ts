@@ -1,4 +1,4 @@
-/** Ledgers as servers open them: in a real folder, and in PostgreSQL by one server or by two. Each can be closed and opened again. */
+/** Ledgers in a real folder, and in PostgreSQL with one server or two. Each can be closed and opened again. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -7,9 +7,9 @@ import { Effect, Exit, Redacted, Scope } from "effect"
 
 export interface LedgerUnderTest {
   readonly servers: number
-  /** Whether a server knows at any time what every call holds; else it knows when nothing is in flight. */
+  /** Whether a server always knows all holds; otherwise it knows them when nothing is in flight. */
   readonly knowsRemaining: boolean
-  /** For ever, or only while it is open: ids are unique by their making, and some stores guard only against bugs. */
+  /** Forever, or only while it is open: ids are unique by design, and some stores guard only against bugs. */
   readonly remembersRequestIds: boolean
   /** Opens one server's ledger in its folder. */
   readonly open: (folder: string) => Effect.Effect<LedgerAccess, unknown, Scope.Scope>
@@ -43,7 +43,7 @@ export const openAll = async ({ knowsRemaining, open, remembersRequestIds, serve
     knowsRemaining,
     remembersRequestIds,
     servers: () => running.map(({ ledger }) => ledger),
-    /** What it holds is void. */
+    /** Its holds become void. */
     reopen: async (server: number) => {
       const before = running[server]
       if (before === undefined) throw new Error(`there is no server ${server}`)
@@ -51,7 +51,7 @@ export const openAll = async ({ knowsRemaining, open, remembersRequestIds, serve
       running[server] = await start(before.folder)
     },
     close: async () => {
-      for (const one of running) await stop(one)
+      for (const server of running) await stop(server)
       rmSync(home, { recursive: true })
     }
   }

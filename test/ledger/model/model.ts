@@ -1,6 +1,6 @@
 /**
- * A plain ledger: numbers in maps, changed one after the other. It knows nothing of groups, stores, servers or of what
- * overlaps. The model of the histories sums lists whenever it is asked, which a million steps have no time for.
+ * A plain ledger: numbers in maps, changed one after the other, without groups, stores, servers or overlapping calls. The
+ * model of the histories sums lists on demand, which would be too slow for a million steps.
  */
 import type { Entry, UsageOfDay } from "@larder/serve/ledger"
 import { type Call, dayOf, type Refusal, type Terms, timeOf, windows } from "./rules.ts"
@@ -17,19 +17,19 @@ export interface OpenHold {
   readonly at: number
   /** Budgets that may have been in force when the call was admitted. */
   readonly budgets: ReadonlyArray<number>
-  /** Counts the batches. */
+  /** The number of the batch. */
   readonly admittedIn: number
 }
 
-/** Credits that an account was given until a moment. */
+/** Expiring credits of an account. */
 export interface Grant {
-  /** Of the entry that granted them. */
+  /** The position of the entry that granted them. */
   readonly position: number
   readonly endsAt: number
   left: number
 }
 
-/** An entry that must turn up, with everything but its place, balance and hash. */
+/** An entry that must be written, without its position, balance and hash. */
 export interface Expected {
   readonly type: Entry["type"]
   readonly occurred_at: string
@@ -40,13 +40,13 @@ export interface Expected {
   readonly note: string | null
   readonly budgets: ReadonlyArray<number | null>
   readonly expires_at: string | null
-  /** Of a charge only the ledger knows what it took of credits that expire. */
+  /** Not compared for charges: only the ledger knows what they took from expiring credits. */
   readonly grants: string | null
   /** The batch in which a charged call was admitted. */
   readonly admittedIn?: number
 }
 
-/** What is left of a number that a call needs room in. */
+/** The rest of a limit that a call must fit into. */
 export interface Limit {
   readonly name: string
   readonly left: number
@@ -66,13 +66,13 @@ export class Model {
   readonly spent = new Map<string, number>()
   /** By account, then by day, key and endpoint. */
   readonly usage = new Map<string, Map<string, UsageOfDay>>()
-  /** By account: entries since they were last compared. */
+  /** By account: entries since the last comparison. */
   readonly expected = new Map<string, Array<Expected>>()
   entries = 0
-  /** By account, the earliest end first: credits that expire, as entries that were compared have left them. */
+  /** By account, earliest expiry first: expiring credits after the entries that were compared. */
   readonly grants = new Map<string, ReadonlyArray<Grant>>()
 
-  /** Nothing is in flight, and no call holds credits that expire in this time. */
+  /** Called when nothing is in flight and no call holds credits that expire in this time. */
   passTime(ms: number): void {
     this.now += ms
     for (const [account, grants] of this.grants) {

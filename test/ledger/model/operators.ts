@@ -1,9 +1,9 @@
-/** What operators and payments do while calls are made. Of each key one thing is changed in a batch, else its order would be unknown. */
+/** Changes by operators and payments while calls are made. Each key is changed once per batch, because the order of changes is unknown. */
 import assert from "node:assert/strict"
 import { scopes as allScopes, type Scope } from "@larder/schemas"
 import type { Booking } from "@larder/serve/ledger"
 import type { Budgets, Terms } from "./rules.ts"
-import { birthCredits, noBudget, prices, stores, timeOf, windows } from "./rules.ts"
+import { noBudget, prices, startingCredits, stores, timeOf, windows } from "./rules.ts"
 import type { UsedKey, World } from "./world.ts"
 
 const day = 86_400_000
@@ -11,34 +11,34 @@ const never = Number.POSITIVE_INFINITY
 
 export const oneOf = <A>(world: World, list: ReadonlyArray<A>): A => {
   const found = list[world.chance.between(0, list.length - 1)]
-  if (found === undefined) throw new Error("nothing to choose from")
+  if (found === undefined) throw new Error("the list is empty")
   return found
 }
 
 export const openAccount = async (world: World, server: number): Promise<void> => {
   const name = world.newName("account")
-  const { balance_credits, id } = await world.ask(server, ({ createAccount }) => createAccount({ name }))
-  assert.equal(balance_credits, birthCredits)
-  world.model.book(id, "grant", birthCredits, "starting balance")
+  const { balance_credits, id } = await world.operate(server, ({ createAccount }) => createAccount({ name }))
+  assert.equal(balance_credits, startingCredits)
+  world.model.book(id, "grant", startingCredits, "starting balance")
   world.accounts.push(id)
   world.note("account opened")
 }
 
-/** Mostly what calls can use to the last credit: prices are multiples of 10. */
-const drawAmount = ({ chance }: World, least: number, most: number) =>
-  chance.between(0, 3) === 0 ? chance.between(least, most) : 10 * Math.ceil(chance.between(least, most) / 10)
+/** Mostly a multiple of 10, like prices, so that calls can use the last credit. */
+const drawAmount = ({ chance }: World, min: number, max: number) =>
+  chance.between(0, 3) === 0 ? chance.between(min, max) : 10 * Math.ceil(chance.between(min, max) / 10)
 
-/** Room for some calls beyond what was spent; 0 pauses the key, and a lower one than what was spent pauses it, too. */
+/** Mostly enough for some more calls. A budget of 0, or below what was spent, pauses the key. */
 const drawBudgets = (world: World, key?: UsedKey): Budgets => {
   const { chance, model } = world
   const spent = windows.map(({ of }) => (key === undefined ? 0 : (model.spent.get(`${key.id} ${of(model.now)}`) ?? 0)))
-  const drawn = (at: number) =>
+  const draw = (at: number) =>
     chance.between(0, 9) === 0 ? 0 : Math.max(0, (spent[at] ?? 0) + drawAmount(world, -300, 20_000))
-  const drawnOrNone = (at: number) => (chance.between(0, 3) > 0 ? noBudget : drawn(at))
-  return { day: drawnOrNone(0), week: drawnOrNone(1), month: drawn(2) }
+  const drawOrNone = (at: number) => (chance.between(0, 3) > 0 ? noBudget : draw(at))
+  return { day: drawOrNone(0), week: drawOrNone(1), month: draw(2) }
 }
 
-const askedOf = ({ day, month, week }: Budgets) => ({
+const toSettings = ({ day, month, week }: Budgets) => ({
   budget_credits: month,
   daily_budget_credits: day === noBudget ? null : day,
   weekly_budget_credits: week === noBudget ? null : week
@@ -50,32 +50,32 @@ const drawScopes = ({ chance }: World): readonly [Scope, ...Array<Scope>] => {
   return [first, ...rest]
 }
 
-const drawEnd = ({ chance, model }: World) =>
+const drawExpiry = ({ chance, model }: World) =>
   chance.between(0, 3) === 0 ? model.now + chance.between(1, 40) * (day / 2) : never
-const momentOf = (until: number) => (until === never ? null : timeOf(until))
+const expiryText = (until: number) => (until === never ? null : timeOf(until))
 
 export const createKey = async (world: World, server: number, account: string): Promise<void> => {
-  const [budgets, scopes, until] = [drawBudgets(world), drawScopes(world), drawEnd(world)]
-  const { id, key } = await world.ask(server, (administration) =>
+  const [budgets, scopes, until] = [drawBudgets(world), drawScopes(world), drawExpiry(world)]
+  const { id, key } = await world.operate(server, (administration) =>
     administration.createKey({
       account_id: account,
       name: "k",
       scopes: [...scopes],
-      ...askedOf(budgets),
-      expires_at: momentOf(until)
+      ...toSettings(budgets),
+      expires_at: expiryText(until)
     })
   )
   world.addKey(id, account, { scopes, budgets, secrets: [{ secret: key, until: never }], until, isRevoked: false })
   world.note("key created")
 }
 
-/** The old terms may be in force until the change is answered, the new ones from when it was asked for. */
-const change = async (world: World, key: UsedKey, terms: Terms, asked: () => Promise<unknown>) => {
+/** The old terms may be in force until the change has returned, the new ones from its begin. */
+const change = async (world: World, key: UsedKey, terms: Terms, makeChange: () => Promise<unknown>) => {
   const { model, overlaps } = world
   const from = overlaps.moment()
   const before = key.versions.at(-1)
   key.versions.push({ terms, from, to: never })
-  await asked()
+  await makeChange()
   const to = overlaps.moment()
   if (before !== undefined) key.versions.splice(-2, 1, { ...before, to })
   const [, ...limits] = model.limits(key)
@@ -89,17 +89,17 @@ const change = async (world: World, key: UsedKey, terms: Terms, asked: () => Pro
 
 const hour = 3_600_000
 
-/** The new secret is known to nobody before it is answered. */
+/** Nobody knows the new secret before the change has returned. */
 const rotate = (world: World, server: number, key: UsedKey) => async () => {
   const { model } = world
   const overlap_hours = oneOf(world, [0, 1, 36] as const)
   const last = key.terms.secrets.slice(-1).map(({ secret }) => ({ secret, until: model.now + overlap_hours * hour }))
   const former = overlap_hours === 0 ? [] : last
-  const made: Array<string> = []
+  const newSecrets: Array<string> = []
   await change(world, key, { ...key.terms, secrets: former }, async () => {
-    made.push((await world.ask(server, ({ rotateKey }) => rotateKey({ key_id: key.id, overlap_hours }))).key)
+    newSecrets.push((await world.operate(server, ({ rotateKey }) => rotateKey({ key_id: key.id, overlap_hours }))).key)
   })
-  key.terms = { ...key.terms, secrets: [...former, ...made.map((secret) => ({ secret, until: never }))] }
+  key.terms = { ...key.terms, secrets: [...former, ...newSecrets.map((secret) => ({ secret, until: never }))] }
   key.versions = key.versions.map((version, at) =>
     at === key.versions.length - 1 ? { ...version, terms: key.terms } : version
   )
@@ -110,39 +110,39 @@ const edit = (world: World, server: number, key: UsedKey): (() => Promise<void>)
   const { terms } = key
   const key_id = key.id
   const what = oneOf(world, ["budget", "budget", "budget", "scopes", "end", "secret"] as const)
-  if (what === "secret" && world.model.now < terms.until) return rotate(world, server, key) // else it is refused
+  if (what === "secret" && world.model.now < terms.until) return rotate(world, server, key) // otherwise it would be refused
   if (what === "budget") {
     const budgets = drawBudgets(world, key)
-    const asked = () => world.ask(server, ({ editKey }) => editKey({ key_id, ...askedOf(budgets) }))
+    const makeChange = () => world.operate(server, ({ editKey }) => editKey({ key_id, ...toSettings(budgets) }))
     return async () => {
-      await change(world, key, { ...terms, budgets }, asked)
+      await change(world, key, { ...terms, budgets }, makeChange)
       world.note("budget edited")
     }
   }
   if (what === "scopes") {
     const scopes = drawScopes(world)
-    const asked = () => world.ask(server, ({ editKey }) => editKey({ key_id, scopes: [...scopes] }))
+    const makeChange = () => world.operate(server, ({ editKey }) => editKey({ key_id, scopes: [...scopes] }))
     return async () => {
-      await change(world, key, { ...terms, scopes }, asked)
+      await change(world, key, { ...terms, scopes }, makeChange)
       world.note("scopes edited")
     }
   }
-  const until = drawEnd(world)
-  const asked = () => world.ask(server, ({ editKey }) => editKey({ key_id, expires_at: momentOf(until) }))
+  const until = drawExpiry(world)
+  const makeChange = () => world.operate(server, ({ editKey }) => editKey({ key_id, expires_at: expiryText(until) }))
   return async () => {
-    await change(world, key, { ...terms, until }, asked)
+    await change(world, key, { ...terms, until }, makeChange)
     world.note("end edited")
   }
 }
 
 const revoke = (world: World, server: number, key: UsedKey) => async () => {
-  const asked = () => world.ask(server, ({ revokeKey }) => revokeKey({ key_id: key.id }))
-  await change(world, key, { ...key.terms, isRevoked: true }, asked)
+  const makeChange = () => world.operate(server, ({ revokeKey }) => revokeKey({ key_id: key.id }))
+  await change(world, key, { ...key.terms, isRevoked: true }, makeChange)
   world.note("revoked")
 }
 
-/** Money in and out changes what calls find at some moment while it is booked. */
-const moved = (world: World, account: string, credits: number, from: number, write: () => void) => {
+/** Records that a movement of money changes the balance at some moment of the span. */
+const recordMovement = (world: World, account: string, credits: number, from: number, write: () => void) => {
   const { model, overlaps } = world
   const span = { from, to: overlaps.moment() }
   const left = (model.balances.get(account) ?? 0) - (model.held.get(account) ?? 0)
@@ -156,39 +156,39 @@ export const credit =
   async () => {
     const note = world.newName("gift")
     const from = world.overlaps.moment()
-    const { balance_credits } = await world.ask(server, ({ creditAccount }) =>
+    const { balance_credits } = await world.operate(server, ({ creditAccount }) =>
       creditAccount({ account_id: account, credits, note, expires_at })
     )
-    const { span, write } = moved(world, account, credits, from, () =>
+    const { span, write } = recordMovement(world, account, credits, from, () =>
       world.model.book(account, "adjustment", credits, note, { expires_at })
     )
-    world.overlaps.tell([world.balanceOf(account)], balance_credits, span, -never)
+    world.overlaps.addRead([world.balanceOf(account)], balance_credits, span, -never)
     write()
     world.note(expires_at === null ? "credited" : "credited until a moment")
   }
 
-/** Every other account has none: servers share its calls in another way. */
+/** Only every other account has expiring credits, because servers share its calls in another way. */
 const creditUntil = (world: World, server: number, account: string, credits: number) => {
   const hasEnd = world.accounts.indexOf(account) % 2 === 0
   const until = world.model.now + (world.chance.between(1, 20) * day) / 2
   return credit(world, server, account, credits, hasEnd ? timeOf(until) : null)
 }
 
-/** Told several times, also by several servers at once: booked once. */
+/** Books once, although several servers request it concurrently. */
 const book = (world: World, server: number, booking: Booking, times: number) => async () => {
   const { account_id, credits, note, reference, type } = booking
   const from = world.overlaps.moment()
-  const answers = await Promise.all(
+  const results = await Promise.all(
     Array.from({ length: times }, (_, time) =>
-      world.ask(server + time, (administration) => administration.book(booking))
+      world.operate(server + time, (administration) => administration.book(booking))
     )
   )
-  assert.equal(answers.filter(({ booked }) => booked).length, 1, `${reference} was not booked once`)
-  const { span, write } = moved(world, account_id, credits, from, () =>
+  assert.equal(results.filter(({ booked }) => booked).length, 1, `${reference} was not booked once`)
+  const { span, write } = recordMovement(world, account_id, credits, from, () =>
     world.model.book(account_id, type, credits, note, { reference })
   )
-  for (const { balance_credits } of answers) {
-    world.overlaps.tell([world.balanceOf(account_id)], balance_credits, span, -never)
+  for (const { balance_credits } of results) {
+    world.overlaps.addRead([world.balanceOf(account_id)], balance_credits, span, -never)
   }
   write()
   world.bookings.push(booking)
@@ -197,10 +197,10 @@ const book = (world: World, server: number, booking: Booking, times: number) => 
 
 const bookAgain = (world: World, server: number, booking: Booking) => async () => {
   const from = world.overlaps.moment()
-  const { balance_credits, booked } = await world.ask(server, (administration) => administration.book(booking))
+  const { balance_credits, booked } = await world.operate(server, (administration) => administration.book(booking))
   assert.equal(booked, false, `${booking.reference} was booked twice`)
   const span = { from, to: world.overlaps.moment() }
-  world.overlaps.tell([world.balanceOf(booking.account_id)], balance_credits, span, -never)
+  world.overlaps.addRead([world.balanceOf(booking.account_id)], balance_credits, span, -never)
   world.note("booked again")
 }
 
@@ -215,7 +215,7 @@ const drawBooking = (world: World, account_id: string): Booking => {
   return { account_id, type, credits, reference, note }
 }
 
-/** Draws what an operator does in a batch; each is begun in its turn. `changed` are the keys that are changed already. */
+/** Draws an operation of a batch. `changed` contains the keys that are already changed in it. */
 export const drawOperation = (world: World, changed: Set<UsedKey>): (() => Promise<void>) => {
   const { chance } = world
   const server = chance.between(0, 1)

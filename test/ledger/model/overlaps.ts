@@ -1,8 +1,8 @@
 /**
- * What calls that overlap may be answered. Each change of a number happens at some moment between its two, so at any time
- * the number lies between what it is with all losses and no gains under way, and with all gains and no losses. An answer
- * must be true at one moment at least while it was waited for. Judged when nothing is in flight any more: then it is known
- * which calls were admitted, and a refused one takes nothing from the others.
+ * Which outcomes of overlapping calls are possible. Each change of a number takes effect at some moment within a span, so
+ * the number always lies between its value with all pending losses and no pending gains, and its value with all gains and no
+ * losses. An outcome must be right at one moment at least of its span. This is checked when nothing is in flight: then it is
+ * known which calls were admitted, and refused calls have changed nothing.
  */
 import type { Limit } from "./model.ts"
 import type { Refusal } from "./rules.ts"
@@ -14,11 +14,11 @@ export interface Span {
 
 interface Change extends Span {
   readonly by: number
-  /** So much less than 0 may be left after it: of what it takes away something may be spent already. */
+  /** How far below 0 the number may fall: part of what is removed may be spent already. */
   readonly overdraft: number
 }
 
-interface Decided extends Span {
+interface Decision extends Span {
   /** In the order in which they refuse. */
   readonly limits: ReadonlyArray<string>
   readonly credits: number
@@ -26,8 +26,8 @@ interface Decided extends Span {
   readonly refusals: ReadonlyArray<Refusal>
 }
 
-interface Told extends Span {
-  /** The smallest of them was told, or 0. */
+interface Read extends Span {
+  /** The value is the smallest of these, or `atLeast`. */
   readonly limits: ReadonlyArray<string>
   readonly value: number
   readonly atLeast: number
@@ -39,9 +39,9 @@ interface Bounds {
   readonly high: number
 }
 
-const never: Bounds = { since: Number.POSITIVE_INFINITY, low: 0, high: 0 }
+const noBounds: Bounds = { since: Number.POSITIVE_INFINITY, low: 0, high: 0 }
 
-/** What a number may be from each moment on, until the next one. */
+/** The bounds of a number from each moment until the next one. */
 const boundsOf = (name: string, start: number, changes: ReadonlyArray<Change>, problems: Array<string>) => {
   const moments = changes.flatMap(({ by, from, overdraft, to }) => [
     { since: from, low: Math.min(0, by), high: Math.max(0, by), overdraft },
@@ -55,18 +55,18 @@ const boundsOf = (name: string, start: number, changes: ReadonlyArray<Change>, p
     high += moment.high
     overdraft += moment.overdraft
     bounds.push({ since: moment.since, low, high })
-    if (high < -overdraft) problems.push(`${name} is overspent: ${high} is left, and ${overdraft} were taken out`)
+    if (high < -overdraft) problems.push(`${name} is overspent: ${high} is left, and ${overdraft} were removed`)
   }
   return bounds
 }
 
-/** The least and the most that it was within a span. */
+/** The minimum and maximum within a span. */
 const within = (bounds: ReadonlyArray<Bounds>, { from, to }: Span) => {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
-  for (const [index, one] of bounds.entries()) {
-    if (one.since >= to || (bounds[index + 1] ?? never).since <= from) continue
-    low = Math.min(low, one.low)
-    high = Math.max(high, one.high)
+  for (const [index, bound] of bounds.entries()) {
+    if (bound.since >= to || (bounds[index + 1] ?? noBounds).since <= from) continue
+    low = Math.min(low, bound.low)
+    high = Math.max(high, bound.high)
   }
   return { low, high }
 }
@@ -75,18 +75,18 @@ export class Overlaps {
   private time = 0
   private readonly starts = new Map<string, number>()
   private readonly changes = new Map<string, Array<Change>>()
-  private decided: Array<Decided> = []
-  private told: Array<Told> = []
+  private decisions: Array<Decision> = []
+  private reads: Array<Read> = []
 
-  /** Every moment is another one. */
+  /** Each call returns a new moment. */
   readonly moment = (): number => ++this.time
 
-  /** Before the model takes up the first change of a number. */
+  /** Called before the model applies the first change of a number. */
   private watch(limits: Iterable<{ readonly name: string; readonly left: number }>): void {
     for (const { left, name } of limits) if (!this.starts.has(name)) this.starts.set(name, left)
   }
 
-  /** Before the model takes it up. */
+  /** Called before the model applies the change. */
   change(
     limits: ReadonlyArray<{ readonly name: string; readonly left: number }>,
     by: number,
@@ -102,47 +102,47 @@ export class Overlaps {
     }
   }
 
-  decide(limits: ReadonlyArray<Limit>, credits: number, outcome: Decided["outcome"], { from, to }: Span): void {
+  decide(limits: ReadonlyArray<Limit>, credits: number, outcome: Decision["outcome"], { from, to }: Span): void {
     this.watch(limits)
     const refusals = limits.map(({ refusal }) => refusal)
-    this.decided.push({ limits: limits.map(({ name }) => name), refusals, credits, outcome, from, to })
+    this.decisions.push({ limits: limits.map(({ name }) => name), refusals, credits, outcome, from, to })
   }
 
-  /** `atLeast` is told where less is left. */
-  tell(
+  /** Adds a value that was read. It is `atLeast` if less is left. */
+  addRead(
     limits: ReadonlyArray<{ readonly name: string; readonly left: number }>,
     value: number,
     { from, to }: Span,
     atLeast = 0
   ): void {
     this.watch(limits)
-    this.told.push({ limits: limits.map(({ name }) => name), value, atLeast, from, to })
+    this.reads.push({ limits: limits.map(({ name }) => name), value, atLeast, from, to })
   }
 
-  /** What cannot have been, in whatever order. Nothing may be in flight. */
-  judge(): ReadonlyArray<string> {
+  /** Outcomes that are impossible in every order. Nothing may be in flight. */
+  findProblems(): ReadonlyArray<string> {
     const problems: Array<string> = []
     const bounds = new Map(
       [...this.starts].map(([name, start]) => [name, boundsOf(name, start, this.changes.get(name) ?? [], problems)])
     )
     const roomIn = (name: string, span: Span) => within(bounds.get(name) ?? [], span)
-    for (const one of this.decided) {
+    for (const one of this.decisions) {
       const rooms = one.limits.map((name) => roomIn(name, one))
       const refusedBy = one.outcome === "held" ? rooms.length : one.refusals.indexOf(one.outcome)
       const hadRoom = rooms.slice(0, refusedBy).every(({ high }) => high >= one.credits)
       const hadNone = one.outcome === "held" || (rooms[refusedBy]?.low ?? Number.POSITIVE_INFINITY) < one.credits
       if (!hadRoom || !hadNone) problems.push(`${JSON.stringify(one)} with ${JSON.stringify(rooms)}`)
     }
-    for (const one of this.told) {
+    for (const one of this.reads) {
       const rooms = one.limits.map((name) => roomIn(name, one))
       const low = Math.max(one.atLeast, Math.min(...rooms.map((room) => room.low)))
       const high = Math.max(one.atLeast, Math.min(...rooms.map((room) => room.high)))
-      if (one.value < low || one.value > high) problems.push(`told ${JSON.stringify(one)}: ${JSON.stringify(rooms)}`)
+      if (one.value < low || one.value > high) problems.push(`read ${JSON.stringify(one)}: ${JSON.stringify(rooms)}`)
     }
     this.starts.clear()
     this.changes.clear()
-    this.decided = []
-    this.told = []
+    this.decisions = []
+    this.reads = []
     return problems
   }
 }

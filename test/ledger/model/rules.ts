@@ -1,7 +1,7 @@
 /**
- * The rules of the contract, section 6, as one table each: which numbers admit a call, in which order they refuse it, and
- * when a secret is known. Written from the contract and not from the ledger's code. A key that has no budget per day or week
- * counts as having one of 9,000,000,000,000,000 credits, which is the most that a budget can be.
+ * The rules of the contract, section 6, as tables: which limits admit a call, in which order they refuse it, and when a
+ * secret is valid. Written from the contract, not from the code of the ledger. A missing daily or weekly budget counts as one
+ * of 9,000,000,000,000,000 credits, the maximum of a budget.
  */
 import type { Scope } from "@larder/schemas"
 
@@ -28,7 +28,7 @@ export const windows = [
 
 export type Budgets = Readonly<Record<(typeof windows)[number]["budget"], number>>
 
-/** What a key is between two changes. It has two secrets while it is rotated; none is known beyond the key's end. */
+/** The state of a key between two changes. A rotated key has two secrets for a while; none is valid after the key expires. */
 export interface Terms {
   readonly until: number
   readonly scopes: ReadonlyArray<Scope>
@@ -38,7 +38,7 @@ export interface Terms {
 }
 
 export const isKnown = ({ isRevoked, secrets, until }: Terms, secret: string, now: number): boolean =>
-  !isRevoked && now < until && secrets.some((one) => one.secret === secret && now < one.until)
+  !isRevoked && now < until && secrets.some((known) => known.secret === secret && now < known.until)
 
 export interface Call {
   readonly endpoint: string
@@ -48,4 +48,4 @@ export interface Call {
 export const prices: Call = { endpoint: "/v1/commodities/prices", scope: "get-commodity-prices", credits: 10 }
 export const stores: Call = { endpoint: "/v1/stores", scope: "search-stores", credits: 100 }
 
-export const birthCredits = 5_000
+export const startingCredits = 5_000

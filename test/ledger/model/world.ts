@@ -1,4 +1,4 @@
-/** A ledger under test beside its model, and the keys and holds that the steps use. */
+/** A ledger under test, its model, and the keys and holds that the steps use. */
 import assert from "node:assert/strict"
 import type { Administration, AdministrationError, AdmittedCall, Booking, LedgerAccess } from "@larder/serve/ledger"
 import { Effect } from "effect"
@@ -8,7 +8,7 @@ import type { Key, Model, OpenHold } from "./model.ts"
 import { Overlaps, type Span } from "./overlaps.ts"
 import { isKnown, type Terms } from "./rules.ts"
 
-/** Terms of a key, from the moment at which a change to them began until the end of the next change. */
+/** Terms of a key, from the begin of the change to them until the end of the next change. */
 interface Version extends Span {
   readonly terms: Terms
 }
@@ -27,23 +27,23 @@ export class World {
   readonly overlaps = new Overlaps()
   readonly chance: Chance
   readonly ledgers: OpenLedgers
-  /** What one server gives back the others hear of with its next group. */
+  /** With several servers, a released hold becomes visible to the others with the next group of its server. */
   readonly isShared: boolean
   /** Whether a server knows at any time what every call holds. */
   readonly knowsRemaining: boolean
-  /** Every account that was opened, and the few that are called. */
+  /** Every account that was opened. */
   readonly accounts: Array<string> = []
   private readonly keys = new Map<string, Array<UsedKey>>()
-  /** Holds that outlast the calls that overlap with them. */
+  /** Holds that stay open after their batch. */
   open: Array<UsedHold> = []
-  /** Request ids that were charged last. */
+  /** The latest charged request ids. */
   charged: Array<string> = []
   bookings: Array<Booking> = []
   readonly tally = new Map<string, number>()
   steps = 0
-  /** Number of the batch that is under way, or was last. */
+  /** Number of the present or latest batch. */
   batch = 0
-  /** Whether nothing is given back in it. */
+  /** Whether nothing is released or added in this batch. */
   shrinks = false
   private names = 0
 
@@ -55,7 +55,7 @@ export class World {
     this.knowsRemaining = ledgers.knowsRemaining
   }
 
-  /** One more step, and what came of it. */
+  /** Counts a step and its outcome. */
   note(what: string): void {
     this.steps++
     this.count(what)
@@ -76,16 +76,16 @@ export class World {
     return server
   }
 
-  ask<A>(
+  operate<A>(
     server: number,
-    question: (administration: Administration["Service"]) => Effect.Effect<A, AdministrationError>
+    operation: (administration: Administration["Service"]) => Effect.Effect<A, AdministrationError>
   ): Promise<A> {
-    return Effect.runPromise(question(this.server(server).administration))
+    return Effect.runPromise(operation(this.server(server).administration))
   }
 
-  /** The accounts that are called: the newest. */
+  /** The accounts that are called: the newest ones. */
   called(): ReadonlyArray<string> {
-    return this.accounts.slice(-mostCalled)
+    return this.accounts.slice(-maxCalled)
   }
 
   keysOf(account: string): ReadonlyArray<UsedKey> {
@@ -117,4 +117,4 @@ export class World {
   }
 }
 
-const mostCalled = 4
+const maxCalled = 4

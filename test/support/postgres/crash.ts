@@ -1,12 +1,12 @@
-/** Ends a PostgreSQL server as a power cut would: every process at once, and none of them writes anything more. */
+/** Ends a PostgreSQL server like a power failure: all processes at once, and none of them writes anything more. */
 import { execFileSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 
 /**
- * A backend outlives its postmaster until it next waits for something, and could still commit. So the postmaster is held
- * first, which keeps it from starting more of them or noticing anything, then its children end, and it ends last. Each
- * backend has a session of its own: a signal to a process group would reach none of them.
+ * A backend survives its postmaster until it next waits for something, and could still commit. So the postmaster is stopped
+ * first, so that it starts no more backends and notices nothing; then its children are killed, and finally the postmaster.
+ * Each backend has its own session, so a signal to a process group would reach none of them.
  */
 export const crash = async (postmaster: number): Promise<void> => {
   if (process.platform === "win32") {
@@ -14,14 +14,14 @@ export const crash = async (postmaster: number): Promise<void> => {
     return
   }
   signal(postmaster, "SIGSTOP")
-  for (let left = childrenOf(postmaster); left.length > 0; left = childrenOf(postmaster)) {
+  for (let left = listChildren(postmaster); left.length > 0; left = listChildren(postmaster)) {
     for (const child of left) signal(child, "SIGKILL")
     await sleep(2)
   }
   signal(postmaster, "SIGKILL")
 }
 
-/** A process that is already gone is what the sender wants. */
+/** Ignores a process that has already ended. */
 export const signal = (pid: number, name: NodeJS.Signals): void => {
   try {
     process.kill(pid, name)
@@ -30,37 +30,37 @@ export const signal = (pid: number, name: NodeJS.Signals): void => {
   }
 }
 
-const childrenOf = (pid: number) =>
-  running()
+const listChildren = (pid: number) =>
+  listProcesses()
     .filter(({ parent }) => parent === pid)
     .map((child) => child.pid)
 
-export const isRunning = (pid: number): boolean => running().some((one) => one.pid === pid)
+export const isRunning = (pid: number): boolean => listProcesses().some((other) => other.pid === pid)
 
-interface Running {
+interface Process {
   readonly pid: number
   readonly parent: number
 }
 
-/** Every process but those that ended and wait for their parent to notice: in a container perhaps nobody ever does. */
-const running = (): ReadonlyArray<Running> => {
-  const lines = process.platform === "linux" ? fromProc() : fromPs()
+/** All processes except ended ones whose parent has not noticed: in a container, it may never notice. */
+const listProcesses = (): ReadonlyArray<Process> => {
+  const lines = process.platform === "linux" ? readProc() : runPs()
   return lines.flatMap(([pid, parent, state = "Z"]) =>
     /^[ZX]/.test(state) ? [] : [{ pid: Number(pid), parent: Number(parent) }]
   )
 }
 
-/** Small Linux images come without `ps`. */
-const fromProc = () =>
+/** Small Linux images have no `ps`. */
+const readProc = () =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map((pid) => {
-      // `pid (name) state parent …`; the name may hold spaces and brackets
-      const [state, parent] = statOf(pid).split(") ").at(-1)?.split(" ") ?? []
+      // `pid (name) state parent …`; the name may contain spaces and brackets
+      const [state, parent] = readStat(pid).split(") ").at(-1)?.split(" ") ?? []
       return [pid, parent, state]
     })
 
-const statOf = (pid: string) => {
+const readStat = (pid: string) => {
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8")
   } catch {
@@ -68,7 +68,7 @@ const statOf = (pid: string) => {
   }
 }
 
-const fromPs = () =>
+const runPs = () =>
   execFileSync("ps", ["-A", "-o", "pid=,ppid=,stat="], { encoding: "utf8" })
     .trim()
     .split("\n")

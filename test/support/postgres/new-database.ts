@@ -1,26 +1,26 @@
-/** Databases of one's own on a PostgreSQL server. */
+/** Creates databases on a PostgreSQL server. */
 import { randomBytes } from "node:crypto"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 
 const secret = () => randomBytes(12).toString("hex")
 
-/** Runs statements that take no parameters, each in a transaction of its own. */
-const tell = (url: string, ...statements: ReadonlyArray<string>) =>
+/** Runs statements without parameters, each in its own transaction. */
+const runStatements = (url: string, ...statements: ReadonlyArray<string>) =>
   PgClient.PgClient.use((sql) => Effect.forEach(statements, (statement) => sql.unsafe(statement))).pipe(
     Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })),
     Effect.runPromise
   )
 
 /**
- * The URL of a new empty database on the server with this superuser's URL. It belongs to a role of its own without any
- * privilege: that is what hosted servers give.
+ * Creates an empty database on the server with this superuser's URL, and returns its URL. It belongs to a new role without
+ * privileges, as on hosted servers.
  */
 export const newDatabase = async (url: string): Promise<string> => {
   const name = `larder_${secret()}`
   const password = secret()
   // names and password are hexadecimal digits
-  await tell(url, `create role ${name} login password '${password}'`, `create database ${name} owner ${name}`)
+  await runStatements(url, `create role ${name} login password '${password}'`, `create database ${name} owner ${name}`)
   const database = new URL(url)
   database.username = name
   database.password = password
@@ -28,19 +28,19 @@ export const newDatabase = async (url: string): Promise<string> => {
   return database.href
 }
 
-/** Databases that tests have given back, by their server. */
+/** Databases that tests have returned, by server. */
 const free = new Map<string, Array<string>>()
 
 /**
- * The same until the scope ends. Then it is emptied for the next test, in a fifth of the time that a new one takes. Tests that
- * alter the role or the database, or work as superuser, take a new one.
+ * The same, until the scope ends: then the database is emptied for the next test, which takes a fifth of the time of a new
+ * one. Tests that alter the role or the database, or work as superuser, need a new one.
  */
 export const pooledDatabase = (url: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => free.get(url)?.pop() ?? newDatabase(url)),
     (database) =>
       Effect.promise(async () => {
-        await tell(
+        await runStatements(
           database,
           "select pg_terminate_backend(pid) from pg_stat_activity where usename = user and pid <> pg_backend_pid()",
           "drop owned by current_user cascade"

@@ -3,29 +3,29 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { chownSync, closeSync, openSync, readFileSync } from "node:fs"
 import path from "node:path"
-import { binaries, type Owner } from "./binaries.ts"
+import { findBinaries, type Owner } from "./binaries.ts"
 
-export interface Begun {
+export interface RunningProgram {
   readonly child: ChildProcess
   readonly ended: Promise<unknown>
 }
 
-/** `watch` is told the id of each process that begins, and 0 when it ended. */
+/** `watch` receives the id of each process that starts, and 0 when it has ended. */
 export const programsIn = (home: string, watch: (pid: number) => unknown) => {
-  const owner = serverOwner()
-  const own = (file: string) => owner && chownSync(file, owner.uid, owner.gid)
-  own(home)
-  const bin = binaries(home, owner)
+  const owner = findServerOwner()
+  const changeOwner = (file: string) => owner && chownSync(file, owner.uid, owner.gid)
+  changeOwner(home)
+  const bin = findBinaries(home, owner)
   const log = path.join(home, "log")
 
-  const begin = async (program: "initdb" | "postgres", args: ReadonlyArray<string>): Promise<Begun> => {
+  const run = async (program: "initdb" | "postgres", args: ReadonlyArray<string>): Promise<RunningProgram> => {
     const file = path.join(bin, program)
     const output = openSync(log, "a")
     const child = spawn(file, args, {
       ...owner,
       cwd: home,
-      env: environment(),
-      // A session of its own: Ctrl-C is for the tests, which then end the server in their order.
+      env: makeEnvironment(),
+      // In its own session, Ctrl-C reaches only the tests, which then stop the server themselves.
       detached: true,
       stdio: ["ignore", output, output]
     })
@@ -39,24 +39,24 @@ export const programsIn = (home: string, watch: (pid: number) => unknown) => {
     return { child, ended: ended.then(() => watch(0)) }
   }
 
-  const failed = (what: string) => {
+  const toError = (problem: string) => {
     const end = readFileSync(log, "utf8").trim().split("\n").slice(-20)
-    return new Error(`PostgreSQL from ${bin}: ${what}; the end of its log:\n${end.join("\n")}`)
+    return new Error(`PostgreSQL from ${bin}: ${problem}; the end of its log:\n${end.join("\n")}`)
   }
-  return { begin, failed, own }
+  return { run, toError, changeOwner }
 }
 
-/** PostgreSQL refuses to run as root, which is what tests in a container often are. */
-const serverOwner = (): Owner => {
+/** PostgreSQL refuses to run as root, and tests in a container often run as root. */
+const findServerOwner = (): Owner => {
   if (process.getuid?.() !== 0) return undefined
   const id = (flag: string) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }))
   return { uid: id("-u"), gid: id("-g") }
 }
 
-/** Whoever runs the tests may have a PGHOST or a LANG of their own. */
-const environment = () => {
-  const own = Object.entries(process.env).filter(([name]) => !/^(PG|LC_|LANG)/.test(name))
-  return { ...Object.fromEntries(own), LC_ALL: "C", TZ: "UTC" }
+/** Ignores PGHOST, LANG and similar variables of the user. */
+const makeEnvironment = () => {
+  const variables = Object.entries(process.env).filter(([name]) => !/^(PG|LC_|LANG)/.test(name))
+  return { ...Object.fromEntries(variables), LC_ALL: "C", TZ: "UTC" }
 }
 
 export const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null

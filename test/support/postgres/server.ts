@@ -1,7 +1,7 @@
 /**
- * A real PostgreSQL server of one's own, in a temporary folder, on 127.0.0.1, with a password. It can be killed and started
- * again, and flushes its log before each commit like one in production. Where it comes from: `postgres/binaries.ts`. It
- * never outlives the process that started it: `postgres/watchdog.ts` sees to that.
+ * Starts a real PostgreSQL server in a temporary folder, on 127.0.0.1, with a password. It can be killed and started again,
+ * and flushes its log before each commit like a server in production. `postgres/binaries.ts` finds its programs, and
+ * `postgres/watchdog.ts` ends it with the process that started it.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -18,20 +18,20 @@ import { freePort } from "./port.ts"
 import { hasEnded, programsIn } from "./programs.ts"
 
 export interface Postgres {
-  /** Of the superuser, for `newDatabase`. */
+  /** The URL of the superuser, for `newDatabase`. */
   readonly url: string
   readonly newDatabase: () => Promise<string>
-  /** SIGKILL of the postmaster and all its backends: what a power cut leaves. */
+  /** Kills the postmaster and all its backends with SIGKILL, like a power failure. */
   readonly kill: () => Promise<void>
-  /** An orderly end that keeps the data. */
+  /** Stops the server cleanly, and keeps the data. */
   readonly stop: () => Promise<void>
   /** Starts again with the same data and port, and returns when it accepts connections, recovery included. */
   readonly restart: () => Promise<void>
-  /** Ends the server, also a stopped or killed one, and removes its folder. */
+  /** Ends the server, if it runs, and removes its folder. */
   readonly remove: () => Promise<void>
 }
 
-/** `more` settings, such as `jit=off`. */
+/** `more` are further settings, such as `jit=off`. */
 export const startPostgres = async (more: ReadonlyArray<string> = []): Promise<Postgres> => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-postgres-"))
   const watchdog = spawn(process.execPath, [fileURLToPath(new URL("./watchdog.ts", import.meta.url)), home], {
@@ -45,18 +45,18 @@ export const startPostgres = async (more: ReadonlyArray<string> = []): Promise<P
     watchdog.ref()
     watchdog.stdin.end()
     const [code] = await ended
-    if (code !== 0) throw new Error(`the watchdog of PostgreSQL ended with ${code} and may have left ${home} behind`)
+    if (code !== 0) throw new Error(`the watchdog of PostgreSQL exited with ${code} and may have left ${home} behind`)
   }
   try {
     const watch = (pid: number) => watchdog.stdin.writableEnded || watchdog.stdin.write(`${pid}\n`)
-    return { ...(await serverIn(home, watch, more)), remove }
+    return { ...(await startServerIn(home, watch, more)), remove }
   } catch (cause) {
     await remove()
     throw cause
   }
 }
 
-const serverIn = async (
+const startServerIn = async (
   home: string,
   watch: (pid: number) => unknown,
   more: ReadonlyArray<string>
@@ -74,10 +74,10 @@ const serverIn = async (
   ]
 
   const launch = async () => {
-    const server = await programs.begin("postgres", ["-D", data, ...settings.flatMap((setting) => ["-c", setting])])
+    const server = await programs.run("postgres", ["-D", data, ...settings.flatMap((setting) => ["-c", setting])])
     for (let waited = 0; !(await isReady(data, server.child)); waited += 10) {
-      if (hasEnded(server.child)) throw programs.failed("it ended before it accepted connections")
-      if (waited > 60_000) throw programs.failed("it accepts no connections after a minute")
+      if (hasEnded(server.child)) throw programs.toError("it ended before it accepted connections")
+      if (waited > 60_000) throw programs.toError("it accepts no connections after a minute")
       await sleep(10)
     }
     server.child.unref()
@@ -103,21 +103,21 @@ const serverIn = async (
   }
 }
 
-/** Only making the folder goes without flushes. The server itself keeps `fsync` on, which tests of crashes rely on. */
-const initialise = async ({ begin, failed, own }: ReturnType<typeof programsIn>, home: string, data: string) => {
+/** Only the creation of the folder works without flushes. The server keeps `fsync` on, which crash tests rely on. */
+const initialise = async ({ changeOwner, run, toError }: ReturnType<typeof programsIn>, home: string, data: string) => {
   const password = randomBytes(12).toString("hex")
   const file = path.join(home, "password")
   writeFileSync(file, password, { mode: 0o600 })
-  own(file)
+  changeOwner(file)
   const accounts = ["--username", "larder", "--auth", "scram-sha-256", "--pwfile", file]
-  const initdb = await begin("initdb", ["-D", data, ...accounts, "--locale", "C", "--encoding", "UTF8", "--no-sync"])
+  const initdb = await run("initdb", ["-D", data, ...accounts, "--locale", "C", "--encoding", "UTF8", "--no-sync"])
   await initdb.ended
   rmSync(file)
-  if (initdb.child.exitCode !== 0) throw failed("initdb could not make a data folder")
+  if (initdb.child.exitCode !== 0) throw toError("initdb could not create a data folder")
   return password
 }
 
-/** The eighth line of `postmaster.pid` is for exactly this; the file of a killed server stays, with its old id. */
+/** The eighth line of `postmaster.pid` contains the state. The file of a killed server remains, with its old id. */
 const isReady = async (data: string, postmaster: ChildProcess) => {
   const notYet = () => ""
   const lines = (await readFile(path.join(data, "postmaster.pid"), "utf8").catch(notYet)).split("\n")

@@ -1,17 +1,17 @@
-/** One PostgreSQL server for all tests of a run. Each takes databases of its own from it, and nobody stops or kills it. */
+/** One PostgreSQL server for all tests of a run. Each test uses its own databases; none stops or kills the server. */
 import type { TestProject } from "vitest/node"
 import { startPostgres } from "./server.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** For `newDatabase`; a test that kills a server starts its own. */
+    /** The superuser's URL, for `newDatabase`. A test that kills a server starts its own. */
     readonly postgresUrl: string
   }
 }
 
-/** Starts it; answers how to end it. */
+/** Starts the server. Returns how to end it. */
 export const providePostgres = async (project: TestProject) => {
-  // it would look through each of hundreds of databases every minute, long after their tests
+  // otherwise it would scan each of hundreds of databases every minute, long after their tests
   const server = await startPostgres(["autovacuum=off"])
   project.provide("postgresUrl", server.url)
   return () => server.remove()

@@ -1,7 +1,7 @@
 /**
- * Ends a PostgreSQL server and removes its folder when the process that started it closes the pipe: on purpose, or because
- * it ended, however it ended. A session of its own keeps Ctrl-C away from it. Over the pipe comes, line by line, which
- * process to end: initdb or a postmaster, and 0 when it ended.
+ * Ends a PostgreSQL server and removes its folder when the process that started it closes the pipe, deliberately or because
+ * it has ended in any way. It has its own session, which Ctrl-C does not reach. Each line from the pipe is the id of the
+ * process to end, initdb or a postmaster, or 0 when that has ended.
  */
 import { rmSync } from "node:fs"
 import { createInterface } from "node:readline"
@@ -14,7 +14,7 @@ if (home === undefined) throw new Error("the folder of the server is missing")
 let pid = 0
 for await (const line of createInterface({ input: process.stdin })) pid = Number(line)
 
-/** SIGQUIT ends a server within milliseconds, and lets it return its shared memory, of which a system has few pieces. */
+/** SIGQUIT ends a server within milliseconds, and the server then releases its shared memory, of which systems have few segments. */
 const end = async () => {
   if (process.platform === "win32") return crash(pid)
   signal(pid, "SIGQUIT")

@@ -70,8 +70,6 @@ export const memoryStore = (): MemoryStore => {
           .slice(-limit)
           .toReversed()
       ),
-    allGrants: Stream.empty,
-    allEntries: Stream.suspend(() => Stream.fromIterable(entries)),
     usage: () => Effect.die("a ledger in memory sums up no usage"),
     summedUsage: () => Effect.die("a ledger in memory sums up no usage"),
     storedKeys: Effect.die("a ledger in memory is not verified"),

@@ -1,11 +1,13 @@
 /**
- * Checks entries in the order of their numbers: each is unchanged and follows its predecessor, was charged to a key of
- * its account, and has spent only credits that were there.
+ * Checks entries in the order of their numbers: each is unchanged and follows its predecessor, belongs to a key of its
+ * account if it is a charge, and spends only credits that the account had.
  */
 import type { Sqlite } from "../../../persistence/index.ts"
 import { type ChainHead, emptyHead, findBreak } from "../../chain/chain.ts"
 import { type Entry, isMoneyOut } from "../../chain/records.ts"
-import { entryColumns, readNumberCell, readTextCell } from "../tables.ts"
+import { parseGrants } from "../../rules/expiring-grants.ts"
+import { entryColumns, readNumber, readNumberCell, readTextCell } from "../tables.ts"
+import { readGrants } from "../thread-reads.ts"
 
 /** About 20 MB of rows per query. */
 const batchSize = 20_000
@@ -45,6 +47,8 @@ export const readOwners = (sqlite: Sqlite): Owners => ({
   )
 })
 
+const describeEntry = (accountId: string, position: number) => `entry ${position} of account ${accountId}`
+
 /** If `after` is not 0, the first entry of an account is compared with its predecessor only at position 1. */
 export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) => {
   const heads = new Map<string, ChainHead>()
@@ -75,11 +79,11 @@ export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) =
       : `${place} was charged to key ${key_id}, which is not a key of this account`
   }
 
-  /** Calls spend only credits that are there: a balance is below 0 by no more than the money that left its account. */
+  /** Calls cannot spend credits that an account does not have: only money that went out makes a balance negative. */
   const balanceProblem = ({ account_id, balance, position }: Entry, place: string) => {
     if (balance >= 0) return undefined
-    const gone = readNumberCell(sqlite.all(moneyOut, [account_id, position])[0], "credits")
-    return balance + gone < 0 ? `${place} leaves a balance of ${balance} credits` : undefined
+    const wentOut = readNumber(sqlite, moneyOut, [account_id, position])
+    return balance + wentOut < 0 ? `${place} leaves a balance of ${balance} credits` : undefined
   }
 
   return {
@@ -88,7 +92,7 @@ export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) =
     reached: () => reached,
     check: (entry: Entry): ReadonlyArray<string> => {
       const { account_id, balance, hash, position, sequence } = entry
-      const place = `entry ${position} of account ${account_id}`
+      const place = describeEntry(account_id, position)
       const head = headBefore(entry)
       const problems = [
         numberProblem(entry),
@@ -104,56 +108,49 @@ export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) =
   }
 }
 
-const requestKey = ({ request_id, type }: Entry) => `${type} ${request_id}`
-
-/** FNV-1a twice, with different start values. */
-const hashText = (text: string): number => {
-  let [high, low] = [0x811c9dc5, 0x1b873593]
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    high = Math.imul(high ^ code, 0x01000193)
-    low = Math.imul(low ^ code, 0x01000193) + at
-  }
-  return ((high >>> 0) & 0x1fffff) * 2 ** 32 + (low >>> 0)
+interface Grant {
+  readonly expires_at: string
+  left: number
 }
 
-const pastTense = { charge: "charged", refund: "given back" } as const
-const describeRepetition = (name: string, times: number) => {
-  const [type = "", id] = name.split(" ")
-  if (type === "charge" || type === "refund") return `request ${id} was ${pastTense[type]} ${times} times`
-  return `${type} ${id} was booked ${times} times`
-}
-
-/** Finds repeated request ids by 53-bit hashes: ten million texts would not fit into memory. */
-export const makeRequestCheck = () => {
-  let numbers = new Float64Array(1 << 16)
-  let count = 0
-  const isNamed = ({ request_id, type }: Entry) => type === "charge" || request_id !== null
+/** Checks expiring credits: what charges and expiry left of them, and that no charge used them after expiry. */
+export const makeGrantChecks = () => {
+  const granted = new Map<string, Grant>()
   return {
-    add: (entry: Entry): void => {
-      if (!isNamed(entry)) return
-      if (count === numbers.length) {
-        const larger = new Float64Array(2 * count)
-        larger.set(numbers)
-        numbers = larger
-      }
-      numbers[count++] = hashText(requestKey(entry))
+    check: ({ account_id, credits, expires_at, grants, occurred_at, position, type }: Entry): ReadonlyArray<string> => {
+      const place = describeEntry(account_id, position)
+      if (expires_at !== null) granted.set(place, { expires_at, left: credits })
+      if (grants === null) return []
+      const changes = parseGrants(grants)
+      const taken = changes.reduce((sum, change) => sum + change.credits, 0)
+      if (changes.length !== grants.split(" ").length) return [`${place} has an invalid list of credits: ${grants}`]
+      if (credits < 0 && taken < credits) return [`${place} takes more from other entries than its credits`]
+      return changes.flatMap((change) => {
+        const source = describeEntry(account_id, change.position)
+        const grant = granted.get(source)
+        if (grant === undefined) return [`${place} takes credits from ${source}, which do not expire`]
+        grant.left += change.credits
+        return [
+          ...(grant.left < 0 ? [`${place} takes more credits from ${source} than it had`] : []),
+          ...(type === "charge" && occurred_at >= grant.expires_at
+            ? [`${place} was charged to credits of ${source}, which had expired`]
+            : [])
+        ]
+      })
     },
-    /** `entries` returns all entries that were added, once more. */
-    problems: (entries: () => Iterable<Entry>): ReadonlyArray<string> => {
-      const sorted = numbers.subarray(0, count).sort()
-      const suspects = new Set<number>()
-      for (let at = 1; at < count; at++) {
-        const number = sorted[at]
-        if (number !== undefined && number === sorted[at - 1]) suspects.add(number)
-      }
-      if (suspects.size === 0) return []
-      const times = new Map<string, number>()
-      for (const entry of entries()) {
-        if (!isNamed(entry) || !suspects.has(hashText(requestKey(entry)))) continue
-        times.set(requestKey(entry), (times.get(requestKey(entry)) ?? 0) + 1)
-      }
-      return [...times].flatMap(([name, count]) => (count > 1 ? [describeRepetition(name, count)] : []))
+    problems: (sqlite: Sqlite): ReadonlyArray<string> => {
+      const stored = new Map(
+        readGrants(sqlite).map(({ account_id, credits_left, expires_at, position }): [string, Grant] => [
+          describeEntry(account_id, position),
+          { expires_at, left: credits_left }
+        ])
+      )
+      return [...new Set([...granted.keys(), ...stored.keys()])].flatMap((place) => {
+        const [here, there] = [granted.get(place), stored.get(place)]
+        return here?.left === there?.left && here?.expires_at === there?.expires_at
+          ? []
+          : [`${place} has ${there?.left ?? 0} expiring credits left, but its charges leave ${here?.left ?? 0}`]
+      })
     }
   }
 }

@@ -18,19 +18,20 @@ import { Effect, Exit, Scope } from "effect"
 import type { Sqlite } from "../../../persistence/index.ts"
 import { type ChainHead, emptyHead } from "../../chain/chain.ts"
 import { openEmbeddedLedger } from "../embedded-ledger.ts"
+import type { LedgerStore } from "../embedded-store.ts"
 import { ledgerPath, openLedgerFile } from "../ledger-file.ts"
 import { readSnapshot } from "../opening.ts"
-import type { LedgerStore } from "../store.ts"
-import { readNumberCell } from "../tables.ts"
+import { readNumber } from "../tables.ts"
 import { verifyFile } from "./verification.ts"
 
-const heldOf = ({ accounts, sequence }: ReturnType<typeof readSnapshot>) => ({
+const readServerHeads = ({ accounts, sequence }: ReturnType<typeof readSnapshot>) => ({
   sequence,
   heads: new Map(accounts.map(({ account, head }): [string, ChainHead] => [account.id, head]))
 })
 /** Verifies against the state that was loaded from the store. */
-const verifyLoaded = (store: LedgerStore) => Effect.flatMap(store.load, (loaded) => store.verify(heldOf(loaded)))
-const verified = (folder: string) => opened(folder, verifyLoaded)
+const verifyLoaded = (store: LedgerStore) =>
+  Effect.flatMap(store.load, (loaded) => store.verify(readServerHeads(loaded)))
+const verifyFolder = (folder: string) => opened(folder, verifyLoaded)
 
 const plainCopy = sampleCopy({ followed: false })
 const followedCopy = sampleCopy({ followed: true })
@@ -38,21 +39,21 @@ const followedCopy = sampleCopy({ followed: true })
 /** One ledger that many tests damage; a rollback restores it after each. */
 const scope = Scope.makeUnsafe()
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-const sound = Effect.gen(function* () {
+const soundLedger = Effect.gen(function* () {
   const { reading: sqlite } = yield* openLedgerFile(yield* followedCopy)
   sqlite.exec("pragma foreign_keys = off")
-  return { sqlite, held: heldOf(readSnapshot(sqlite, 0)) }
+  return { sqlite, held: readServerHeads(readSnapshot(sqlite, 0)) }
 }).pipe(Scope.provide(scope), Effect.cached, Effect.runSync)
 
-/** Runs in the open transaction, instead of beginning its own. */
-const within = (sqlite: Sqlite): Sqlite => ({ ...sqlite, inSnapshot: (work) => work() })
+/** Runs in the open transaction, without beginning its own. */
+const inTransaction = (sqlite: Sqlite): Sqlite => ({ ...sqlite, inSnapshot: (work) => work() })
 
 /** What a verification finds after a change since the ledger was opened. */
 const problemsAfter = Effect.fnUntraced(function* (sql: string) {
-  const { held, sqlite } = yield* sound
+  const { held, sqlite } = yield* soundLedger
   return sqlite.inSnapshot(() => {
     sqlite.exec(sql)
-    return verifyFile(within(sqlite), held).problems
+    return verifyFile(inTransaction(sqlite), held).problems
   })
 })
 
@@ -60,15 +61,15 @@ describe("a verification", () => {
   it.live("finds no problem in an unchanged ledger, whether its tables are up to date or not", () =>
     Effect.gen(function* () {
       const sound = { accounts: 2, keys: 3, entries: 62, balance_credits: 9_400, problems: [] }
-      assert.deepStrictEqual(yield* verified(yield* plainCopy), sound)
-      assert.deepStrictEqual(yield* verified(yield* followedCopy), sound)
+      assert.deepStrictEqual(yield* verifyFolder(yield* plainCopy), sound)
+      assert.deepStrictEqual(yield* verifyFolder(yield* followedCopy), sound)
     }).pipe(Effect.scoped)
   )
 
   it.live("finds no problem in an empty ledger", () =>
     Effect.gen(function* () {
       const nothing = { accounts: 0, keys: 0, entries: 0, balance_credits: 0, problems: [] }
-      assert.deepStrictEqual(yield* verified(yield* temporaryFolder), nothing)
+      assert.deepStrictEqual(yield* verifyFolder(yield* temporaryFolder), nothing)
     }).pipe(Effect.scoped)
   )
 
@@ -106,36 +107,36 @@ describe("a verification", () => {
     }).pipe(Effect.scoped)
   )
 
-  const chainChanged = "the chain was followed to entry 62 and record 5, and has another hash there"
+  const chainChanged = "the chain was followed to entry 62 and record 5, and has a different hash there"
   it.live.each([
     [
       "update entry set note = 'x' where sequence = 6",
-      ["entry 4 of account acct_a is not what was written: its hash is another one"]
+      ["entry 4 of account acct_a is not what was written: its hash does not match"]
     ],
     [
       "update entry set credits = credits - 1 where sequence = 6",
       [
-        "entry 4 of account acct_a says that the balance is 4970 credits, and the entries before it say 4969",
-        "usage_of_day has for acct_a 2026-10-30 key_a /v1/branded-foods 4 calls and 40 credits, and its charges are 4 and 41",
-        "usage_of_endpoint has for acct_a 2026-10-30 /v1/branded-foods 8 calls and 80 credits, and its charges are 8 and 81",
-        "usage_of_month has for 24321 acct_a key_a /v1/branded-foods 8 calls and 80 credits, and its charges are 8 and 81"
+        "entry 4 of account acct_a has a balance of 4970 credits, but the entries up to it add up to 4969",
+        "usage_of_day has for acct_a 2026-10-30 key_a /v1/branded-foods 4 calls and 40 credits, but its charges are 4 and 41",
+        "usage_of_endpoint has for acct_a 2026-10-30 /v1/branded-foods 8 calls and 80 credits, but its charges are 8 and 81",
+        "usage_of_month has for 24321 acct_a key_a /v1/branded-foods 8 calls and 80 credits, but its charges are 8 and 81"
       ]
     ],
     [
       "update entry set request_id = 'req_5' where sequence = 6",
       [
-        "entry 4 of account acct_a is not what was written: its hash is another one",
+        "entry 4 of account acct_a is not what was written: its hash does not match",
         "request req_5 was charged 2 times"
       ]
     ],
     [
       "update entry set budget_credits = 1 where key_id = 'key_b' and sequence > 60",
-      ["entry 21 of account acct_b is not what was written: its hash is another one"]
+      ["entry 21 of account acct_b is not what was written: its hash does not match"]
     ],
     [
       "update entry set hash = upper(hash) where sequence = 62",
       [
-        "entry 41 of account acct_a is not what was written: its hash is another one",
+        "entry 41 of account acct_a is not what was written: its hash does not match",
         "account acct_a is at its entry 41 with 4600 credits in the running server, and at its entry 41 with 4600 credits in the database",
         "entries were summed up to number 62, which is missing or different; the last entry is 62. If this ledger replaced a newer one, as after a restore, remove sums.sqlite",
         chainChanged
@@ -151,22 +152,22 @@ describe("a verification", () => {
     ],
     [
       "update usage_of_day set calls = calls + 1 where day = '2026-10-31' and key_id = 'key_b' and endpoint = '/v1/stores'",
-      ["usage_of_day has for acct_b 2026-10-31 key_b /v1/stores 5 calls and 40 credits, and its charges are 4 and 40"]
+      ["usage_of_day has for acct_b 2026-10-31 key_b /v1/stores 5 calls and 40 credits, but its charges are 4 and 40"]
     ],
     [
       "delete from usage_of_day where day = '2026-10-31' and key_id = 'key_b' and endpoint = '/v1/stores'",
-      ["usage_of_day has for acct_b 2026-10-31 key_b /v1/stores 0 calls and 0 credits, and its charges are 4 and 40"]
+      ["usage_of_day has for acct_b 2026-10-31 key_b /v1/stores 0 calls and 0 credits, but its charges are 4 and 40"]
     ],
     [
       "update usage_of_endpoint set calls = calls + iif(endpoint = '/v1/stores', 1, -1) where day = '2026-10-31' and account_id = 'acct_b'",
       [
-        "usage_of_endpoint has for acct_b 2026-10-31 /v1/branded-foods 3 calls and 40 credits, and its charges are 4 and 40",
-        "usage_of_endpoint has for acct_b 2026-10-31 /v1/stores 5 calls and 40 credits, and its charges are 4 and 40"
+        "usage_of_endpoint has for acct_b 2026-10-31 /v1/branded-foods 3 calls and 40 credits, but its charges are 4 and 40",
+        "usage_of_endpoint has for acct_b 2026-10-31 /v1/stores 5 calls and 40 credits, but its charges are 4 and 40"
       ]
     ],
     [
       "update usage_of_month set credits = 0 where key_id = 'key_b' and endpoint = '/v1/stores' and month = 24321",
-      ["usage_of_month has for 24321 acct_b key_b /v1/stores 8 calls and 0 credits, and its charges are 8 and 80"]
+      ["usage_of_month has for 24321 acct_b key_b /v1/stores 8 calls and 0 credits, but its charges are 8 and 80"]
     ],
     [
       "update entry_place set sequence = 9 where account_id = 'acct_a' and position = 4",
@@ -212,7 +213,7 @@ describe("a verification", () => {
     })
   )
 
-  it.live("finds a call refunded twice, a payment booked twice, and a balance below 0 that no refund explains", () =>
+  it.live("finds a call refunded twice, a payment booked twice, and a negative balance without a refund", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const write = author()
@@ -223,10 +224,10 @@ describe("a verification", () => {
       yield* written(folder, [...sampleGroups(write), write({ entries: [givenBack, topUp, refund] })])
       yield* followUp(folder)
       const sound = { accounts: 2, keys: 3, entries: 65, balance_credits: 4_410, problems: [] }
-      assert.deepStrictEqual(yield* verified(folder), sound)
+      assert.deepStrictEqual(yield* verifyFolder(folder), sound)
       yield* written(folder, [write({ entries: [topUp, givenBack] })])
       const twice = ["request req_3 was given back 2 times", "top_up pay_1 was booked 2 times"]
-      assert.deepStrictEqual((yield* verified(folder)).problems.toSorted(), twice)
+      assert.deepStrictEqual((yield* verifyFolder(folder)).problems.toSorted(), twice)
     }).pipe(Effect.scoped)
   )
 
@@ -268,11 +269,11 @@ describe("a verification", () => {
       assert.deepStrictEqual((yield* administration.verify({})).problems, [
         `key ${made.id} is not what the running server knows`
       ])
-      const gone = new DatabaseSync(ledgerPath(folder))
-      gone.exec("delete from api_key; delete from record where kind = 'api_key'")
-      gone.close()
+      const deleting = new DatabaseSync(ledgerPath(folder))
+      deleting.exec("delete from api_key; delete from record where kind = 'api_key'")
+      deleting.close()
       assert.deepStrictEqual((yield* administration.verify({})).problems, [
-        `key ${made.id} is known to the running server, and is not there`
+        `key ${made.id} is known to the running server, but missing in the file`
       ])
     }).pipe(Effect.scoped)
   )
@@ -288,13 +289,15 @@ describe("a verification", () => {
     Effect.gen(function* () {
       const folder = yield* followedCopy
       const page = yield* withDatabase(folder, (sqlite) =>
-        readNumberCell(sqlite.all("select rootpage from sqlite_schema where name = 'entry_but_charge'")[0], "rootpage")
+        readNumber(sqlite, "select rootpage from sqlite_schema where name = 'entry_but_charge'")
       )
       const fd = openSync(ledgerPath(folder), "r+")
       writeSync(fd, Buffer.alloc(4096, 7), 0, 4096, (page - 1) * 4096)
       closeSync(fd)
-      const found = yield* withDatabase(folder, (sqlite) => verifyFile(sqlite, { sequence: 0, heads: new Map() }))
-      assert.match(found.problems.join("; "), /the file is damaged/)
+      const verification = yield* withDatabase(folder, (sqlite) =>
+        verifyFile(sqlite, { sequence: 0, heads: new Map() })
+      )
+      assert.match(verification.problems.join("; "), /the file is damaged/)
     }).pipe(Effect.scoped)
   )
 

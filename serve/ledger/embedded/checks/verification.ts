@@ -5,8 +5,8 @@
  */
 import type { Sqlite } from "../../../persistence/index.ts"
 import type { Verification } from "../../administration.ts"
-import { type ChainHead, checkChain, emptyHead, type Head, hashRecord, noHead } from "../../chain/chain.ts"
-import { recordedTables, recordNames } from "../../chain/recorded.ts"
+import { type ChainHead, checkChain, emptyHead, type Head, noHead } from "../../chain/chain.ts"
+import { compareWithRecords, isOfUnknownKind } from "../../chain/record-checks.ts"
 import { followFileChain, readHead } from "../head.ts"
 import {
   dayOfEntry,
@@ -17,9 +17,8 @@ import {
   usageAhead,
   usageSums
 } from "../progress.ts"
-import { readNumberCell, readTextCell, recordInSqlite } from "../tables.ts"
-import { makeEntryChecks, makeRequestCheck, readEntriesAfter, readOwners } from "./entry-checks.ts"
-import { makeGrantChecks } from "./grant-checks.ts"
+import { readNumber, readTextCell, recordInSqlite } from "../tables.ts"
+import { makeEntryChecks, makeGrantChecks, readEntriesAfter, readOwners } from "./entry-checks.ts"
 
 const maxProblems = 100
 
@@ -29,6 +28,11 @@ export interface ServerHeads {
 }
 
 type Report = (problem: string) => void
+
+/** Runs a query that returns one sentence per problem. */
+const runCheck = (sqlite: Sqlite, check: string, report: Report) => {
+  for (const row of sqlite.all(`${check} limit ${maxProblems}`)) report(readTextCell(row, "problem"))
+}
 
 const describeHead = ({ balance, position }: ChainHead) => `at its entry ${position} with ${balance} credits`
 
@@ -43,14 +47,12 @@ const compareHeads = (serverHeads: ServerHeads["heads"], stored: ReadonlyMap<str
 
 const makeFollower = (sqlite: Sqlite, server: ServerHeads, report: Report) => {
   const { check, heads, reached } = makeEntryChecks(sqlite, readOwners(sqlite), 0)
-  const requests = makeRequestCheck()
   const grants = makeGrantChecks()
   let isCompared = server.sequence === 0
   return {
     followTo: (upTo: number) => {
       for (const entry of readEntriesAfter(sqlite, reached(), upTo)) {
         for (const problem of check(entry)) report(problem)
-        requests.add(entry)
         for (const problem of grants.check(entry)) report(problem)
         if (entry.sequence !== server.sequence) continue
         compareHeads(server.heads, heads, report)
@@ -61,12 +63,24 @@ const makeFollower = (sqlite: Sqlite, server: ServerHeads, report: Report) => {
       if (!isCompared) {
         report(`the database ends at entry ${reached()}, and the running server has written ${server.sequence}`)
       }
-      for (const problem of requests.problems(() => readEntriesAfter(sqlite, 0, reached()))) report(problem)
       for (const problem of grants.problems(sqlite)) report(problem)
       return { entries: reached(), heads }
     }
   }
 }
+
+/** SQLite sorts the ids in a temporary file: ten million texts would not fit into memory. */
+const repeatedRequests = `
+  select case type
+      when 'charge' then format('request %s was charged %s times', coalesce(request_id, 'null'), count(*))
+      when 'refund' then format('request %s was given back %s times', request_id, count(*))
+      else format('%s %s was booked %s times', type, request_id, count(*))
+    end as problem
+  from ledger.entry
+  where type = 'charge' or request_id is not null
+  group by type, request_id
+  having count(*) > 1
+  order by type, request_id`
 
 /** Charges summed over all entries, to compare the stored tables with. In a temporary file. */
 const createCharged = `
@@ -86,155 +100,106 @@ const usageTables = {
 }
 
 const selectDifferences = (table: string, columns: Readonly<Record<string, string>>) => {
-  const names = Object.keys(columns).join(", ")
-  const values = Object.entries(columns)
-    .map(([name, value]) => `${value} as ${name}`)
-    .join(", ")
+  const names = Object.keys(columns)
+  const values = Object.entries(columns).map(([name, value]) => `${value} as ${name}`)
   return `
-  select ${names}, sum(kept_calls) as kept_calls, sum(kept_credits) as kept_credits, sum(calls) as calls,
-    sum(credits) as credits
+  select format('${table} has for ${names.map(() => "%s").join(" ")} %s calls and %s credits, but its charges are %s and %s',
+    ${names.join(", ")}, sum(stored_calls), sum(stored_credits), sum(calls), sum(credits)) as problem
   from (
-    select ${names}, calls as kept_calls, credits as kept_credits, 0 as calls, 0 as credits from sums.${table}
+    select ${names.join(", ")}, calls as stored_calls, credits as stored_credits, 0 as calls, 0 as credits
+    from sums.${table}
     union all
-    select ${values}, calls, credits, 0, 0 from (${usageAhead})
+    select ${values.join(", ")}, calls, credits, 0, 0 from (${usageAhead})
     union all
-    select ${values}, 0, 0, calls, credits from charged
+    select ${values.join(", ")}, 0, 0, calls, credits from charged
   )
-  group by ${names}
-  having sum(kept_calls) <> sum(calls) or sum(kept_credits) <> sum(credits)
-  order by ${names}
-  limit ${maxProblems}`
+  group by ${names.join(", ")}
+  having sum(stored_calls) <> sum(calls) or sum(stored_credits) <> sum(credits)
+  order by ${names.join(", ")}`
 }
 
-const checkUsage = (sqlite: Sqlite, report: Report) => {
-  sqlite.exec(createCharged)
-  for (const [table, columns] of Object.entries(usageTables)) {
-    for (const row of sqlite.all(selectDifferences(table, columns))) {
-      const values = Object.keys(columns).map((name) => row[name])
-      report(
-        `${table} has for ${values.join(" ")} ${row.kept_calls} calls and ${row.kept_credits} credits, and its charges are ${row.calls} and ${row.credits}`
-      )
-    }
-  }
-  // exact: the last call admitted in a month saw every other call as spent or held; a refund only frees credits
-  const overspent = `
-    select key_id, substr(day, 1, 7) as month, sum(credits) as spent, coalesce(max(budget), 0) as budget
-    from charged
-    group by key_id, 2
-    having sum(credits) > coalesce(max(budget), 0)
-    order by key_id, 2
-    limit ${maxProblems}`
-  for (const { budget, key_id, month, spent } of sqlite.all(overspent)) {
-    report(
-      `key ${key_id} was charged ${spent} credits in ${month}, and the highest budget of these charges is ${budget}`
-    )
-  }
-  for (const [budget, first] of Object.entries({ daily: "day", weekly: "date(day, '-6 days', 'weekday 1')" })) {
-    for (const row of sqlite.all(selectOverspent(budget, first))) {
-      report(
-        `key ${row.key_id} was charged ${row.spent} credits from ${row.first} on, and its highest ${budget} budget was ${row.budget}`
-      )
-    }
-  }
-}
+/** Exact: the last call admitted in a month saw every other call as spent or held. A refund only frees credits. */
+const overspentMonths = `
+  select format('key %s was charged %s credits in %s, but the highest budget of these charges is %s', key_id,
+    sum(credits), substr(day, 1, 7), coalesce(max(budget), 0)) as problem
+  from charged
+  group by key_id, substr(day, 1, 7)
+  having sum(credits) > coalesce(max(budget), 0)
+  order by key_id, substr(day, 1, 7)`
 
 /** Only days or weeks in which every charge had such a budget: a key could spend more before it got one. */
-const selectOverspent = (budget: string, first: string) => `
-  select key_id, ${first} as first, sum(credits) as spent, max(${budget}) as budget
+const selectOverspent = (budget: "daily" | "weekly", first: string) => `
+  select format('key %s was charged %s credits from %s on, and its highest ${budget} budget was %s', key_id,
+    sum(credits), ${first}, max(${budget})) as problem
   from charged
-  group by key_id, 2
+  group by key_id, ${first}
   having sum(without_${budget}) = 0 and sum(credits) > max(${budget})
-  order by key_id, 2
-  limit ${maxProblems}`
+  order by key_id, ${first}`
 
-const misplaced = `
-  select entry.account_id, entry.position, entry.sequence, entry_place.sequence as place
+/** After `createCharged`. */
+const usageChecks = [
+  ...Object.entries(usageTables).map(([table, columns]) => selectDifferences(table, columns)),
+  overspentMonths,
+  selectOverspent("daily", "day"),
+  selectOverspent("weekly", "date(day, '-6 days', 'weekday 1')")
+]
+
+const misplacedEntries = `
+  select format('entry %s of account %s has number %s, and the index has number %s', entry.position, entry.account_id,
+    entry.sequence, coalesce(entry_place.sequence, 'none')) as problem
   from ledger.entry
   left join sums.entry_place
     on entry_place.account_id = entry.account_id and entry_place.position = entry.position
   where entry.sequence <= ${indexedUpTo} and entry_place.sequence is not entry.sequence
-  order by entry.sequence
-  limit ${maxProblems}`
+  order by entry.sequence`
 
 const checkPlaces = (sqlite: Sqlite, last: number, report: Report) => {
   const progress = readProgress(sqlite)
   const mismatch = findProgressProblem(sqlite)
   if (mismatch !== undefined) report(mismatch)
-  for (const { account_id, place, position, sequence } of sqlite.all(misplaced)) {
-    report(
-      `entry ${position} of account ${account_id} has number ${sequence}, and the index has number ${place ?? "none"}`
-    )
-  }
-  const places = readNumberCell(sqlite.all("select count(*) as n from sums.entry_place")[0], "n")
+  runCheck(sqlite, misplacedEntries, report)
+  const places = readNumber(sqlite, "select count(*) from sums.entry_place")
   if (places > Math.min(progress, last))
     report(`the index has ${places} entries, and the ledger ${Math.min(progress, last)}`)
 }
 
-const listChangedColumns = (one: string, other: string): string => {
-  const [a, b]: ReadonlyArray<Readonly<Record<string, unknown>>> = [JSON.parse(one), JSON.parse(other)]
-  return Object.keys({ ...a, ...b })
-    .filter((column) => a?.[column] !== b?.[column])
-    .join(", ")
-}
+const misplacedRecords = `
+  select case
+      when number < 1 then format('record %s was added: they are numbered from 1', number)
+      when ${isOfUnknownKind} then format('record %s is of no account, key or payment', number)
+      when number <> before + 1 then format('record %s follows record %s, so records are missing', number, before)
+      else format('record %s cannot have followed entry %s', number, after_entry)
+    end as problem
+  from (
+    select *, max(lag(number, 1, 0) over numbers, 0) as before, lag(after_entry, 1, 0) over numbers as entry_before,
+      (select coalesce(max(sequence), 0) from ledger.entry) as last_entry
+    from ledger.record
+    window numbers as (order by number)
+  )
+  where number <> before + 1 or after_entry < entry_before or after_entry > last_entry or ${isOfUnknownKind}
+  order by number`
 
-/** The last recorded state of a row. Rarely needed, so it scans all records. */
-const lastRecord = "select body from ledger.record where kind = $1 and body ->> 'id' = $2 order by number desc limit 1"
-
-const checkRecords = (sqlite: Sqlite, last: number, report: Report) => {
-  /** Hashes, because the bodies of a million records would not fit into memory; null if a payment was removed. */
-  const latest = new Map<string, string | null>()
-  for (const { number } of sqlite.all("select number from ledger.record where number < 1 order by number")) {
-    report(`record ${number} was added: they are numbered from 1`)
-  }
-  let before = { number: 0, after_entry: 0 }
-  const recordsAfter =
-    "select number, after_entry, kind, body from ledger.record where number > $1 order by number limit 20000"
-  for (let rows = sqlite.all(recordsAfter, [0]); rows.length > 0; rows = sqlite.all(recordsAfter, [before.number])) {
-    for (const row of rows) {
-      const [number, after] = [readNumberCell(row, "number"), readNumberCell(row, "after_entry")]
-      if (number !== before.number + 1)
-        report(`record ${number} follows record ${before.number}, so records are missing`)
-      if (after < before.after_entry || after > last) report(`record ${number} cannot have followed entry ${after}`)
-      const body = readTextCell(row, "body")
-      const { id, removed }: { readonly id: string; readonly removed?: boolean } = JSON.parse(body)
-      const isRemoved = row.kind === "payment" && removed === true
-      latest.set(`${row.kind} ${id}`, isRemoved ? null : hashRecord(readTextCell(row, "kind"), body))
-      before = { number, after_entry: after }
-    }
-  }
-  for (const table of recordedTables) {
-    for (const row of sqlite.all(`select id, ${recordInSqlite(table, table)} as body from ${table} order by id`)) {
-      const name = `${table} ${row.id}`
-      const [recorded, body] = [latest.get(name), readTextCell(row, "body")]
-      latest.delete(name)
-      if (recorded === undefined) report(`${recordNames[table]} ${row.id} was never recorded`)
-      else if (recorded === null) report(`${recordNames[table]} ${row.id} was removed, and is there`)
-      else if (recorded !== hashRecord(table, body)) {
-        const [last] = sqlite.all(lastRecord, [table, readTextCell(row, "id")])
-        const changed = listChangedColumns(readTextCell(last, "body"), body)
-        report(`${recordNames[table]} ${row.id} is not what was recorded: ${changed}`)
-      }
-    }
-  }
-  for (const [name, recorded] of latest) {
-    if (recorded !== null) report(`${name.replace("api_key", "key")} was recorded, and is not there`)
-  }
-}
+const recordChecks = [
+  misplacedRecords,
+  ...compareWithRecords({
+    asJson: (body) => body,
+    each: "json_each",
+    selectRows: (table) => `select id, ${recordInSqlite(table, table)} as body from ${table}`
+  })
+]
 
 /** Checks that every page can be read, and that indexes match their tables. */
 const findFileProblems = (sqlite: Sqlite): ReadonlyArray<string> => {
-  const damaged = (said: unknown) => `the file is damaged: ${said}`
+  const describe = (problem: unknown) => `the file is damaged: ${problem}`
   try {
-    const said = sqlite.all("pragma integrity_check(10)").flatMap((row) => Object.values(row))
-    return said.filter((problem) => problem !== "ok").map(damaged)
+    const results = sqlite.all("pragma integrity_check(10)").flatMap((row) => Object.values(row))
+    return results.filter((result) => result !== "ok").map(describe)
   } catch (error) {
-    return [damaged(error instanceof Error ? error.message : error)] // a page that even this check cannot read
+    return [describe(error instanceof Error ? error.message : error)] // a page that even this check cannot read
   }
 }
 
 const clampToSafe = (number: number) => Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number))
-const counts = `
-  select (select count(*) from ledger.account) as accounts, (select count(*) from ledger.api_key) as keys`
 
 export const verifyFile = (sqlite: Sqlite, server: ServerHeads, anchor?: Head): Verification => {
   const problems = [...findFileProblems(sqlite)]
@@ -242,23 +207,24 @@ export const verifyFile = (sqlite: Sqlite, server: ServerHeads, anchor?: Head): 
   const report: Report = (problem) => {
     if (problems.length < maxProblems) problems.push(problem)
   }
+  const countRows = (table: string) => readNumber(sqlite, `select count(*) from ledger.${table}`)
   const { end, followTo } = makeFollower(sqlite, server, report)
   followTo(readLastEntry(sqlite)) // before the snapshot, because a long snapshot prevents the log from being reset
   return sqlite.inSnapshot(() => {
     readProgress(sqlite) // first, so that the snapshot of the entries is no earlier than that of the derived tables
     followTo(Number.POSITIVE_INFINITY)
     const { entries, heads } = end()
-    checkRecords(sqlite, entries, report)
-    checkUsage(sqlite, report)
+    for (const check of [repeatedRequests, ...recordChecks]) runCheck(sqlite, check, report)
+    sqlite.exec(createCharged)
+    for (const check of usageChecks) runCheck(sqlite, check, report)
     checkPlaces(sqlite, entries, report)
     const chain = checkChain(readHead(sqlite), anchor, report)
-    const younger = chain.end(followFileChain(sqlite, noHead, chain.seen))
-    const [counted] = sqlite.all(counts)
+    const younger = chain.finish(followFileChain(sqlite, noHead, chain.visit))
     const balance = [...heads.values()].reduce((sum, head) => sum + head.balance, 0)
     return {
-      accounts: readNumberCell(counted, "accounts"),
-      keys: readNumberCell(counted, "keys"),
-      entries: readNumberCell(sqlite.all("select count(*) as n from ledger.entry")[0], "n"),
+      accounts: countRows("account"),
+      keys: countRows("api_key"),
+      entries: countRows("entry"),
       balance_credits: clampToSafe(balance),
       problems,
       ...younger

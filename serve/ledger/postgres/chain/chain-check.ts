@@ -1,10 +1,10 @@
 /**
  * Queries for broken chains and wrong records; each returns one sentence per problem. Entries must follow their
  * predecessor in the account, which takes a little over a second for 100,000. A value that no entry can have, such as
- * an infinite timestamp, makes the computed hash null, which is a mismatch. Accounts, keys and payments must equal their
- * last record.
+ * an infinite timestamp, makes the computed hash null, which is a mismatch.
  */
-import { type RecordedTable, recordedTables, recordNames } from "../../chain/recorded.ts"
+import { compareWithRecords, isOfUnknownKind } from "../../chain/record-checks.ts"
+import type { RecordedTable } from "../../chain/recorded-tables.ts"
 import { recordInPostgres } from "../sql/recording.ts"
 import { hashAfter } from "../sql/sql-text.ts"
 
@@ -17,11 +17,11 @@ const brokenLinks = (entries: string, checked: string) => `
       when position is distinct from position_before + 1 then
         format('entry %s of account %s follows its entry %s, so entries are missing', position, account_id, position_before)
       when balance is distinct from balance_before + credits then
-        format('entry %s of account %s says that the balance is %s credits, and the entries before it say %s', position,
+        format('entry %s of account %s has a balance of %s credits, but the entries up to it add up to %s', position,
           account_id, balance, balance_before + credits)
       when ${hasUnfitText} then
         format('entry %s of account %s is not what was written: a text is empty, or has a line break', position, account_id)
-      else format('entry %s of account %s is not what was written: its hash is another one', position, account_id)
+      else format('entry %s of account %s is not what was written: its hash does not match', position, account_id)
     end as problem
   from (
     select *, lag(position, 1, 0::bigint) over account as position_before,
@@ -54,47 +54,23 @@ export const brokenNewestLinks = (ofEach: number) =>
 
 const schemas = { account: "ledger", api_key: "ledger", payment: "console" } satisfies Record<RecordedTable, string>
 
-const selectLastRecorded = (table: RecordedTable) => `
-  select distinct on (body ->> 'id') body ->> 'id' as id, body::jsonb as body,
-    coalesce(body::jsonb -> 'removed' = 'true', false) as is_removed
-  from ledger.record
-  where kind = '${table}'
-  order by body ->> 'id', number desc`
-
-const changedColumns = `
-  select string_agg(coalesce(one.key, other.key), ', ')
-  from jsonb_each(last.body) as one
-  full join jsonb_each(kept.body) as other on other.key = one.key
-  where one.value is distinct from other.value`
-
-/** Compares JSON values, so the result does not depend on how a text spells them. */
-const selectDifferences = (table: RecordedTable, rows: string) => `
-  select case
-      when last.id is null then format('${recordNames[table]} %s was never recorded', kept.id)
-      when kept.id is null then format('${recordNames[table]} %s was recorded, and is not there', last.id)
-      when last.is_removed then format('${recordNames[table]} %s was removed, and is there', kept.id)
-      else format('${recordNames[table]} %s is not what was recorded: %s', kept.id, (${changedColumns}))
-    end as problem
-  from (${selectLastRecorded(table)}) as last
-  full join (${rows}) as kept
-    on kept.id = last.id
-  where case when last.is_removed then kept.id is not null else kept.body is distinct from last.body end
-  order by coalesce(kept.id, last.id)`
-
-const strangeRecords = `
+const unknownRecords = `
   select format('record %s is of no account, key or payment', number) as problem
   from ledger.record
-  where kind not in (${recordedTables.map((table) => `'${table}'`).join(", ")}) or body ->> 'id' is null
+  where ${isOfUnknownKind}
   order by number`
 
-const selectRows = (table: RecordedTable) =>
-  `select id, ${recordInPostgres(table, "kept")}::jsonb as body from ${schemas[table]}.${table} as kept`
 const noRows = "select null as id, null::jsonb as body where false"
 
 /** The console's tables are created after those of the ledger. Until then there are no payments. */
 export const recordChecks = (hasPayments: boolean): ReadonlyArray<string> => [
-  ...recordedTables.map((table) =>
-    selectDifferences(table, table === "payment" && !hasPayments ? noRows : selectRows(table))
-  ),
-  strangeRecords
+  ...compareWithRecords({
+    asJson: (body) => `${body}::jsonb`, // so the result does not depend on how a text spells the values
+    each: "jsonb_each_text",
+    selectRows: (table) =>
+      table === "payment" && !hasPayments
+        ? noRows
+        : `select id, ${recordInPostgres(table, "kept")}::jsonb as body from ${schemas[table]}.${table} as kept`
+  }),
+  unknownRecords
 ]

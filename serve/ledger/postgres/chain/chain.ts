@@ -13,7 +13,7 @@ import { makeRowQuery } from "../sql/database.ts"
 export interface ChainPosition extends Head {
   /** Number of the last link. A text, because a number that was inserted by hand may not fit into a double. */
   readonly sequence: string
-  /** The last link itself, if it was seen: while it is there, it was not replaced. */
+  /** The last link itself, if it was read. While the chain still contains it, it was not replaced. */
   readonly link?: string | undefined
 }
 
@@ -71,12 +71,12 @@ const addLink = (head: Head, link: string): Head => ({
 const isContinued = ({ link, sequence }: ChainPosition, first: readonly [string, string] | undefined) =>
   sequence === beforeFirstLink.sequence || (first?.[0] === sequence && (link === undefined || first[1] === link))
 
-/** Follows the next links up to a number, at most `batchSize`. `seen` receives each head on the way. */
+/** Follows the next links up to a number, at most `batchSize`. `onHead` receives each head on the way. */
 export const followBatch = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   from: ChainPosition,
   upTo: string,
-  seen: (head: Head) => void = () => {}
+  onHead: (head: Head) => void = () => {}
 ) {
   const { links } = yield* linksBetween(sql, [from.sequence, upTo])
   if (!isContinued(from, links[0])) {
@@ -86,7 +86,7 @@ export const followBatch = Effect.fnUntraced(function* (
   let head: Head = from
   for (const [, link] of from.sequence === beforeFirstLink.sequence ? links : links.slice(1)) {
     head = addLink(head, link)
-    seen(head)
+    onHead(head)
   }
   const [sequence, link] = links.at(-1) ?? [from.sequence]
   const followed: ChainPosition = { ...head, sequence, link }
@@ -97,10 +97,10 @@ export const followDatabaseChain = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   from: ChainPosition,
   upTo: string,
-  seen: (head: Head) => void = () => {}
+  onHead: (head: Head) => void = () => {}
 ) {
-  let portion = yield* followBatch(sql, from, upTo, seen)
-  while (!portion.isEnd) portion = yield* followBatch(sql, portion.followed, upTo, seen)
+  let portion = yield* followBatch(sql, from, upTo, onHead)
+  while (!portion.isEnd) portion = yield* followBatch(sql, portion.followed, upTo, onHead)
   return portion.followed
 })
 

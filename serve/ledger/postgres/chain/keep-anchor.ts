@@ -7,7 +7,7 @@ import { Effect, type Option, Schema } from "effect"
 import type { AnchorPlace } from "../../chain/anchor.ts"
 import { type Head, isAtSamePlace, isSameHead } from "../../chain/chain.ts"
 import { type Chain, keepAnchor } from "../../chain/keep-anchor.ts"
-import { LedgerUnavailable } from "../../errors.ts"
+import { failAfter, LedgerUnavailable } from "../../errors.ts"
 import { databaseUnavailable, makeQuery, makeRowQuery } from "../sql/database.ts"
 import { durably } from "../sql/statement-sql.ts"
 import {
@@ -19,7 +19,7 @@ import {
   readStoredHead
 } from "./chain.ts"
 
-/** A peer that has vanished sends nothing for minutes. If millions of links take longer, the next round continues. */
+/** If millions of links take longer, the next round continues. */
 const advanceTimeout = "10 seconds"
 const stopTimeout = "5 seconds"
 
@@ -58,7 +58,7 @@ const countYounger = makeRowQuery(
 
 const countLinks = ({ entries, records }: Head) => entries + records
 
-const anotherChain = new BrokenChain({ problem: "its chain is another one" })
+const anotherChain = new BrokenChain({ problem: "its chain is a different one" })
 
 const findAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, stored: ChainPosition, anchor: Head) {
   const [link] = yield* linkBefore(sql, [stored.sequence, countLinks(stored) - countLinks(anchor)])
@@ -83,16 +83,9 @@ const checkAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, stored:
 })
 
 /** Turns a connection that breaks midway, and data that no server has written, into the ledger's own error. */
-const withTimeout = <A, E>(
-  action: string,
-  work: Effect.Effect<A, E>,
-  duration: typeof advanceTimeout | typeof stopTimeout
-) =>
-  Effect.mapError(work, databaseUnavailable(action)).pipe(
-    Effect.timeoutOrElse({
-      duration,
-      orElse: () => Effect.fail(new LedgerUnavailable({ action, cause: `no answer within ${duration}` }))
-    })
+const withTimeout = <A, E>(work: Effect.Effect<A, E>, duration: typeof advanceTimeout | typeof stopTimeout) =>
+  Effect.mapError(work, databaseUnavailable("follow its chain")).pipe(
+    failAfter(duration, (cause) => new LedgerUnavailable({ action: "follow its chain", cause }))
   )
 
 const databaseChain = (sql: PgClient.PgClient): Chain => {
@@ -125,8 +118,8 @@ const databaseChain = (sql: PgClient.PgClient): Chain => {
         Effect.catchTag("BrokenChain", ({ problem }) => Effect.succeed({ problem, entries: 0, records: 0 })),
         Effect.mapError(databaseUnavailable("be compared with its anchor"))
       ),
-    advance: withTimeout("follow its chain", advance, advanceTimeout),
-    end: withTimeout("follow its chain", advance, stopTimeout)
+    advance: withTimeout(advance, advanceTimeout),
+    end: withTimeout(advance, stopTimeout)
   }
 }
 

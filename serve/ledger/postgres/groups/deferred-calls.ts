@@ -1,6 +1,8 @@
-/** Calls of accounts that another server decides. They wait until that server has returned the lease. */
+/** Calls of accounts whose lease another server has. They wait until that server has returned it. */
+
 import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
-import { type AdmissionOutcome, type AdmissionRequest, accountOfHold, type Waiting } from "./group.ts"
+import type { AdmissionOutcome, AdmissionRequest } from "../../rules/admission.ts"
+import { accountOfHold, type Waiting } from "./group.ts"
 
 type WaitingCall = Waiting<AdmissionRequest, AdmissionOutcome>
 
@@ -33,8 +35,8 @@ export const makeDeferredCalls = (decideAgain: (calls: ReadonlyArray<WaitingCall
       waiting.set(id, [call])
       setTimeout(() => retry(id), pollInterval).unref()
     },
-    /** To be called when the account may be free. */
-    look: retry,
+    /** Called when the account may be free. */
+    retry,
     refuseAll: (error: LedgerUnavailable): void => {
       for (const calls of waiting.values()) for (const { reject } of calls) reject(error)
       waiting.clear()

@@ -1,20 +1,20 @@
 /**
- * Decides a group by what was read of its locked accounts, with the rules in `admission.ts`: which calls are held, what
- * is charged, which leases are taken, kept, returned or requested. Nothing is in force before it is written.
+ * Decides a group while the database locks its accounts, with the rules in `admission.ts`: which calls are held, what is
+ * charged, which leases are taken, kept, returned or requested. Nothing is in force before it is written.
  */
 import { chainEntries } from "../../chain/chain.ts"
 import { dayNumber } from "../../moments.ts"
-import { type Hold, releaseHold } from "../../rules/admission.ts"
+import { type AdmissionOutcome, type Hold, releaseHold } from "../../rules/admission.ts"
 import { areInOnePeriod, type DayOfKey } from "../../rules/spending.ts"
 import { holdingName, type KnownAccounts } from "../leases/known-accounts.ts"
-import type { LeaseHabits, UseCounts } from "../leases/lease-habits.ts"
+import type { LeaseHabits, UseCounts } from "../leases/lease-rules.ts"
 import type { AccountRead, GroupChanges, GroupRead, LeaseChange, ReadRequest } from "../sql/statements.ts"
-import type { Holding } from "../sql/written.ts"
-import { type AdmissionOutcome, accountOfCharge, accountOfHold, accountsOf, type CallGroup } from "./group.ts"
+import type { Holding } from "../sql/write-group.ts"
+import { accountOfCharge, accountOfHold, accountsOf, type CallGroup } from "./group.ts"
 import { addToSlice, changeSlice, type PendingSlice, planSlice } from "./slices.ts"
 
 export interface GroupDecision {
-  readonly judged: GroupChanges | undefined
+  readonly changes: GroupChanges | undefined
   readonly entries: GroupChanges["entries"]
   /** The outcomes of the group's holds, in order; `deferred` if another server decides. */
   readonly outcomes: ReadonlyArray<AdmissionOutcome | "deferred">
@@ -31,8 +31,8 @@ export const listReads = (group: CallGroup, now: number): ReadRequest => ({
   accounts: accountsOf(group).toSorted(),
   keys: [
     ...new Set([
-      ...group.holds.map(({ question }) => question.key.id),
-      ...group.charges.map(({ question }) => question.hold.key.record.id),
+      ...group.holds.map(({ request }) => request.key.id),
+      ...group.charges.map(({ request }) => request.hold.key.record.id),
       ...group.byId.keys()
     ])
   ],
@@ -40,8 +40,8 @@ export const listReads = (group: CallGroup, now: number): ReadRequest => ({
   days: [
     ...new Set([
       dayNumber(now),
-      ...group.holds.map(({ question }) => dayNumber(question.nowMs)),
-      ...group.charges.map(({ question }) => question.hold.day.day)
+      ...group.holds.map(({ request }) => dayNumber(request.nowMs)),
+      ...group.charges.map(({ request }) => request.hold.day.day)
     ])
   ]
 })
@@ -85,10 +85,11 @@ export const decideGroup = (
     ({ account_id }) => account_id
   )
   const recalled = new Set<string>()
-  const outcomes = group.holds.map(({ question: { credits, endpoint, key, nowMs } }) => {
+  const outcomes = group.holds.map(({ request }) => {
+    const { key, nowMs } = request
     const id = key.account_id
     if (isLeasedByOther(id) || recalled.has(id)) return "deferred"
-    const decided = known.decide(key, endpoint, credits, nowMs)
+    const decided = known.decide(request)
     // credits that others have reserved, but hold for no call, are still available
     if (!("refused" in decided) || decided.refused === "key_changed" || !slicesOfOthers.has(id)) return decided
     const { refused } = decided
@@ -101,10 +102,10 @@ export const decideGroup = (
     return "deferred"
   })
   const admitted = outcomes.flatMap((outcome) => (outcome !== "deferred" && "hold" in outcome ? [outcome.hold] : []))
-  const charging = new Set<Hold>(group.charges.map(({ question }) => question.hold))
+  const charging = new Set<Hold>(group.charges.map(({ request }) => request.hold))
   const entries = chainEntries(
     known.state(),
-    group.charges.map(({ question }) => question.draft)
+    group.charges.map(({ request }) => request.draft)
   )
 
   const charged = new Set(group.charges.map(accountOfCharge))
@@ -148,20 +149,22 @@ export const decideGroup = (
       continue
     }
     if (called.has(id)) uses.add(id)
-    const takes = mayLease(id, account)
-    if (takes) leased.push(id)
+    const takesLease = mayLease(id, account)
+    if (takesLease) leased.push(id)
     const slice =
-      !takes && maySlice(id, account) ? planSlice([...charging, ...admitted], id, days) : new Map<DayOfKey, number>()
+      !takesLease && maySlice(id, account)
+        ? planSlice([...charging, ...admitted], id, days)
+        : new Map<DayOfKey, number>()
     const hadSlice = read.slices.some(({ account_id, server_id }) => account_id === id && server_id === member)
     if (slice.size > 0) {
       sliced.push(changeSlice(id, known.slice(id) ?? new Map(), slice))
       if (!hadSlice) begun.push(id)
     } else if (hadSlice) ended.push(id)
     // a slice that the lease replaces ends now, before the lease is written: the lease has room for all of it
-    if (slice.size === 0 && (!takes || known.isSliced(id))) known.endLease(id)
-    holdings.set(id, takes ? noHoldings : known.heldOf(id, charging, slice))
+    if (slice.size === 0 && (!takesLease || known.isSliced(id))) known.endLease(id)
+    holdings.set(id, takesLease ? noHoldings : known.heldOf(id, charging, slice))
     const next = {
-      leased_by: takes ? member : null,
+      leased_by: takesLease ? member : null,
       lease_asked: false,
       used_by: called.has(id) ? member : used_by
     }
@@ -172,20 +175,20 @@ export const decideGroup = (
       leases.set(id, { head, ...next, is_shared: isShared, is_recalled: isRecalled })
     }
     if (isRecalled) for (const other of slicesOfOthers.get(id) ?? []) notices.push(`asked ${other.server_id} ${id}`)
-    if ((leased_by !== null && !takes) || (hadSlice && slice.size === 0)) notices.push(`free ${id}`)
+    if ((leased_by !== null && !takesLease) || (hadSlice && slice.size === 0)) notices.push(`free ${id}`)
   }
   for (const id of group.released)
     if (!known.isLeased(id) && !known.isSliced(id) && !holdings.has(id)) holdings.set(id, known.heldOf(id))
 
   const changed = [...holdings].flatMap(([id, after]) => findDifferences(known.recorded(id), after))
-  const isNothing = entries.length + changed.length + leases.size + begun.length + ended.length === 0
-  const changes = isNothing
+  const isEmpty = entries.length + changed.length + leases.size + begun.length + ended.length === 0
+  const changes = isEmpty
     ? undefined
     : { entries, holdings: changed, leases, notices, begun, ended, recalled: [...recalled] }
-  return { judged: changes, entries, outcomes, holdings, leased, sliced, read, days }
+  return { changes, entries, outcomes, holdings, leased, sliced, read, days }
 }
 
-/** Undoes a decision of which nothing was written. */
+/** Undoes a decision that was not written. */
 export const undoDecision = ({ outcomes, sliced }: GroupDecision, known: KnownAccounts): void => {
   for (const { slice, whenNot } of sliced) addToSlice(slice, whenNot)
   for (const outcome of outcomes) {

@@ -6,24 +6,16 @@ import { channel } from "node:diagnostics_channel"
 import { type ChainHead, chainEntries } from "../../chain/chain.ts"
 import type { LedgerCounters } from "../../ledger.ts"
 import { dayNumber } from "../../moments.ts"
-import { captureHold } from "../../rules/admission.ts"
+import { type AdmissionOutcome, type AdmissionRequest, captureHold } from "../../rules/admission.ts"
 import { applyGroup } from "../../rules/ledger-state.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
-import { countUses, type LeaseHabits } from "../leases/lease-habits.ts"
-import type { LeaseTrust, Moment } from "../leases/lease-trust.ts"
+import type { LeaseTrust, Moment } from "../leases/lease-rules.ts"
+import { countUses, type LeaseHabits } from "../leases/lease-rules.ts"
 import type { ReadRequest, ServerStatements } from "../sql/statements.ts"
-import type { Holding } from "../sql/written.ts"
+import type { Holding } from "../sql/write-group.ts"
 import type { DeferredCalls } from "./deferred-calls.ts"
-import {
-  type AdmissionOutcome,
-  type AdmissionRequest,
-  accountOfCharge,
-  accountOfHold,
-  type CallGroup,
-  newGroup
-} from "./group.ts"
+import { accountOfCharge, accountOfHold, type CallGroup, type GroupQueue, newGroup } from "./group.ts"
 import { decideGroup, findDifferences, type GroupDecision, listReads, undoDecision } from "./group-decision.ts"
-import type { GroupQueue } from "./group-queue.ts"
 import type { LockedAccounts } from "./locked-accounts.ts"
 import type { Returns } from "./returns.ts"
 import { addToSlice } from "./slices.ts"
@@ -51,21 +43,21 @@ export const makeGroupWriter = (options: {
   readonly queue: GroupQueue
   readonly locked: LockedAccounts
   readonly deferred: DeferredCalls
-  readonly back: Returns
+  readonly returns: Returns
   readonly memberId: () => string
 }) => {
-  const { back, counters, deferred, habits, known, locked, memberId, queue, statements, trust } = options
+  const { returns, counters, deferred, habits, known, locked, memberId, queue, statements, trust } = options
   const useCounts = countUses(habits)
-  /** Number of groups that were decided in the database under the server's current name. */
+  /** Number of groups that the database has decided under the server's current name. */
   let groups = 0
   const member = () => ({ id: memberId(), groups })
 
-  const decideNow = ({ credits, endpoint, key, nowMs }: AdmissionRequest): AdmissionOutcome | undefined => {
-    const decided = trust.isTrusted() ? known.decideLeased(key, endpoint, credits, nowMs) : undefined
+  const decideNow = (call: AdmissionRequest): AdmissionOutcome | undefined => {
+    const decided = trust.isTrusted() ? known.decideLeased(call) : undefined
     if (decided === undefined) return undefined
-    const { account_id } = key
+    const { account_id } = call.key
     const isSliced = known.isSliced(account_id)
-    if (isSliced) back.useSlice(account_id)
+    if (isSliced) returns.useSlice(account_id)
     if (decisionChannel.hasSubscribers) publish({ what: isSliced ? "slice" : "lease", account_id, had_slice: isSliced })
     return decided
   }
@@ -77,17 +69,17 @@ export const makeGroupWriter = (options: {
     const requested = await statements.beat(member())
     if (requested === undefined) throw silenceError()
     trust.renew(since)
-    back.returnLeases(requested)
-    known.forgetSome()
+    returns.returnLeases(requested)
+    known.evictIdle()
     useCounts.forget()
-    back.returnSurplus()
-    back.returnIdleSlices()
+    returns.returnSurplus()
+    returns.returnIdleSlices()
   }
 
   /** Decides holds that arrived while the lease was being taken. */
   const decideLeased = ({ holds }: CallGroup) => {
     for (const waiting of holds.splice(0)) {
-      const decided = decideNow(waiting.question)
+      const decided = decideNow(waiting.request)
       if (decided === undefined) holds.push(waiting)
       else waiting.resolve(decided)
     }
@@ -98,7 +90,7 @@ export const makeGroupWriter = (options: {
     const { charges, released } = group
     // other servers also write entries of such an account, so its head has to be read
     if (charges.some((charge) => known.isSliced(accountOfCharge(charge)))) return decide(group)
-    const holds = new Set(charges.map(({ question }) => question.hold))
+    const holds = new Set(charges.map(({ request }) => request.hold))
     const before = new Map<string, ChainHead>()
     for (const id of charges.map(accountOfCharge).toSorted()) {
       const account = known.state().accounts.get(id)
@@ -112,13 +104,13 @@ export const makeGroupWriter = (options: {
     if (charges.length + changed.length === 0) return
     const entries = chainEntries(
       known.state(),
-      charges.map(({ question }) => question.draft)
+      charges.map(({ request }) => request.draft)
     )
     const requested = await statements.charge({ entries, before, holdings: changed }, member())
     if (requested === "not a member") throw silenceError()
     if (requested === "moved") return decide(group)
     succeed(group, entries, holdings)
-    back.returnLeases(requested)
+    returns.returnLeases(requested)
   }
 
   const decide = async (group: CallGroup): Promise<void> => {
@@ -130,14 +122,14 @@ export const makeGroupWriter = (options: {
         if (decision !== undefined) undoDecision(decision, known)
         addArrivedCalls(group, reads)
         decision = decideGroup(group, read, reads.days, { member: memberId(), known, uses: useCounts, habits })
-        return decision.judged
+        return decision.changes
       })
       if (outcome === "not a member" || decision === undefined) throw silenceError()
     } catch (cause) {
       if (decision !== undefined) undoDecision(decision, known)
       throw cause
     }
-    if (decision.judged !== undefined) {
+    if (decision.changes !== undefined) {
       groups++
       trust.renew(since)
     }
@@ -158,14 +150,14 @@ export const makeGroupWriter = (options: {
       addToSlice(slice, whenWritten)
       known.lease(id, read, days)
       known.beginSlice(id, slice)
-      back.useSlice(id)
+      returns.useSlice(id)
     }
     for (const [index, waiting] of group.holds.entries()) {
       const outcome = outcomes[index] ?? "deferred"
       if (outcome === "deferred") deferred.add(waiting)
       else waiting.resolve(outcome)
     }
-    answerLookUps(group)
+    resolveLookUps(group)
   }
 
   /** Adds calls of the same accounts that arrived while others had the accounts locked: fewer groups are better. */
@@ -173,11 +165,11 @@ export const makeGroupWriter = (options: {
     const next = queue.collected()
     if (next === undefined) return
     for (const charge of next.charges.splice(0)) {
-      const isRead = accounts.includes(accountOfCharge(charge)) && keys.includes(charge.question.hold.key.record.id)
+      const isRead = accounts.includes(accountOfCharge(charge)) && keys.includes(charge.request.hold.key.record.id)
       ;(isRead ? group : next).charges.push(charge)
     }
     for (const hold of next.holds.splice(0)) {
-      const { key, nowMs } = hold.question
+      const { key, nowMs } = hold.request
       const isRead = accounts.includes(key.account_id) && keys.includes(key.id) && days.includes(dayNumber(nowMs))
       ;(isRead ? group : next).holds.push(hold)
     }
@@ -187,9 +179,9 @@ export const makeGroupWriter = (options: {
     const { byId, bySha256, since } = group
     const reads = listReads({ ...newGroup(since), bySha256, byId }, trust.now().timeOfDay)
     known.refresh(await statements.read(member(), reads), reads.days)
-    answerLookUps(group)
+    resolveLookUps(group)
   }
-  const answerLookUps = ({ byId, bySha256 }: CallGroup) => {
+  const resolveLookUps = ({ byId, bySha256 }: CallGroup) => {
     for (const { resolve } of [...bySha256.values(), ...byId.values()]) resolve()
   }
 
@@ -200,10 +192,10 @@ export const makeGroupWriter = (options: {
   ) => {
     applyGroup(known.state(), { accounts: [], keys: [], entries })
     for (const [id, after] of holdings) known.record(id, after)
-    for (const { question } of charges) {
-      captureHold(question.hold)
-      known.unregister(question.hold)
-      locked.forget(question.draft.account_id)
+    for (const { request } of charges) {
+      captureHold(request.hold)
+      known.unregister(request.hold)
+      locked.forget(request.draft.account_id)
     }
     for (const hold of holds) locked.forget(accountOfHold(hold))
     counters.commits += charges.length

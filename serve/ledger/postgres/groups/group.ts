@@ -1,42 +1,36 @@
-/** A group: what a server has collected for the database, and the promises that wait for it. */
+/**
+ * Groups: what a server has collected for the database, and the promises that wait for it. Groups are sent one at a
+ * time; requests that arrive meanwhile go into the next group. The parts of a group that was split are sent first.
+ */
 import type { Draft } from "../../chain/chain.ts"
-import type { Hold, HoldOutcome } from "../../rules/admission.ts"
-import type { ApiKeyView } from "../../rules/ledger-state.ts"
-
-export interface AdmissionRequest {
-  readonly key: ApiKeyView
-  readonly endpoint: string
-  readonly credits: number
-  readonly nowMs: number
-}
+import type { AdmissionOutcome, AdmissionRequest, Hold } from "../../rules/admission.ts"
 
 export interface Charge {
   readonly hold: Hold
   readonly draft: Draft
 }
 
-export interface Waiting<Question, Answer> extends PromiseWithResolvers<Answer> {
-  readonly question: Question
+export interface Waiting<Request, Outcome> extends PromiseWithResolvers<Outcome> {
+  readonly request: Request
   readonly since: number
 }
-export const makeWaiting = <Question, Answer>(question: Question): Waiting<Question, Answer> => ({
-  question,
+export const makeWaiting = <Request, Outcome>(request: Request): Waiting<Request, Outcome> => ({
+  request,
   since: performance.now(),
-  ...Promise.withResolvers<Answer>()
+  ...Promise.withResolvers<Outcome>()
 })
-
-export type AdmissionOutcome = HoldOutcome | { readonly refused: "key_changed" }
 
 export interface CallGroup {
   readonly charges: Array<Waiting<Charge, void>>
   readonly holds: Array<Waiting<AdmissionRequest, AdmissionOutcome>>
   readonly bySha256: Map<string, Waiting<string, void>>
   readonly byId: Map<string, Waiting<string, void>>
-  /** Accounts of which the server holds less than the database knows. */
+  /** Accounts whose holds on this server are fewer than those in the database. */
   readonly released: Set<string>
+  /** Accounts whose lease or slice ends. */
   readonly returned: Set<string>
   readonly since: number
-  /** Tells the database that the server is alive. */
+  /** Reports to the database that the server is alive. */
   beats: boolean
 }
 
@@ -51,11 +45,11 @@ export const newGroup = (since: number): CallGroup => ({
   beats: false
 })
 
-export const accountOfCharge = ({ question }: Waiting<Charge, void>): string => question.draft.account_id
-export const accountOfHold = ({ question }: Waiting<AdmissionRequest, AdmissionOutcome>): string =>
-  question.key.account_id
+export const accountOfCharge = ({ request }: Waiting<Charge, void>): string => request.draft.account_id
+export const accountOfHold = ({ request }: Waiting<AdmissionRequest, AdmissionOutcome>): string =>
+  request.key.account_id
 
-export const accountsOf = ({ charges, returned, holds }: CallGroup): ReadonlyArray<string> => [
+export const accountsOf = ({ charges, holds, returned }: CallGroup): ReadonlyArray<string> => [
   ...new Set([...charges.map(accountOfCharge), ...holds.map(accountOfHold), ...returned])
 ]
 
@@ -66,7 +60,7 @@ export const listOtherWaiting = ({ byId, bySha256, holds }: CallGroup) => [
   ...holds
 ]
 
-const isEmpty = ({ beats, byId, bySha256, charges, returned, holds, released }: CallGroup) =>
+const isEmpty = ({ beats, byId, bySha256, charges, holds, released, returned }: CallGroup) =>
   !beats && charges.length + holds.length + bySha256.size + byId.size + released.size + returned.size === 0
 const appendRest = (parts: Array<CallGroup>, rest: CallGroup) => (isEmpty(rest) ? parts : [...parts, rest])
 
@@ -77,7 +71,7 @@ export const splitByCharge = (group: CallGroup): ReadonlyArray<CallGroup> =>
   )
 
 /** The calls of each account in a group of their own, and everything that concerns no account in one more group. */
-export const splitByAccount = ({ charges, returned, holds, since, ...rest }: CallGroup): ReadonlyArray<CallGroup> => {
+export const splitByAccount = ({ charges, holds, returned, since, ...rest }: CallGroup): ReadonlyArray<CallGroup> => {
   const parts = new Map<string, CallGroup>()
   const partOf = (accountId: string) => {
     const part = parts.get(accountId) ?? newGroup(since)
@@ -89,3 +83,66 @@ export const splitByAccount = ({ charges, returned, holds, since, ...rest }: Cal
   for (const id of returned) partOf(id).returned.add(id)
   return appendRest([...parts.values()], { ...rest, since, charges: [], holds: [], returned: new Set() })
 }
+
+/**
+ * Milliseconds that a group waits for the charges of held calls, of accounts that several servers call: those servers
+ * write one after the other, so larger groups are better.
+ */
+const gatherDelay = 2
+
+export const makeGroupQueue = (options: {
+  /** Never rejects. */
+  readonly send: (group: CallGroup) => Promise<void>
+  readonly expectsCharges: () => boolean
+}) => {
+  let next: CallGroup | undefined
+  let sending: Promise<void> | undefined
+  let parts: Array<CallGroup> = []
+
+  const sendSoon = () => {
+    if (options.expectsCharges()) setTimeout(sendNext, gatherDelay)
+    else setImmediate(sendNext)
+  }
+  const sendNext = () => {
+    const group = next
+    if (group === undefined) return
+    next = undefined
+    sending = sendWithParts(group).then(() => {
+      sending = undefined
+      if (next !== undefined) sendSoon()
+    })
+  }
+  const sendWithParts = async (group: CallGroup) => {
+    for (let part: CallGroup | undefined = group; part !== undefined; part = parts.shift()) await options.send(part)
+  }
+
+  return {
+    /** The next group. */
+    open: (): CallGroup => {
+      if (next !== undefined) return next
+      if (sending === undefined) sendSoon()
+      next = newGroup(performance.now())
+      return next
+    },
+    /** The next group, if it already exists. */
+    collected: (): CallGroup | undefined => next,
+    /** Sends these groups before the next one. */
+    sendFirst: (groups: ReadonlyArray<CallGroup>): void => {
+      parts.unshift(...groups)
+    },
+    /** Removes and returns the groups that were not sent. */
+    takeUnsent: (): ReadonlyArray<CallGroup> => {
+      const unsent = next === undefined ? parts : [...parts, next]
+      next = undefined
+      parts = []
+      return unsent
+    },
+    waitUntilEmpty: async (): Promise<void> => {
+      while (next !== undefined || sending !== undefined) {
+        await (sending ?? new Promise((resolve) => setImmediate(resolve)))
+      }
+    }
+  }
+}
+
+export type GroupQueue = ReturnType<typeof makeGroupQueue>

@@ -1,7 +1,7 @@
 /** Tracks accounts whose row another database session has locked, and rejects their calls for a few seconds. */
 import { toLedgerUnavailable } from "../../errors.ts"
 
-/** Milliseconds for which the calls of a locked account are rejected at once, so that they do not delay other calls. */
+/** Milliseconds for which the calls of a locked account are rejected immediately, so that they do not delay other calls. */
 export const lockoutDuration = 5_000
 /**
  * Consecutive groups that may time out on a locked account, after a second each, before its calls are rejected. One

@@ -1,7 +1,7 @@
 /** What a server returns to the database: leases and slices that it does not use or others request, and ended holds. */
 import type { Hold } from "../../rules/admission.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
-import type { GroupQueue } from "./group-queue.ts"
+import type { GroupQueue } from "./group.ts"
 import { lockoutDuration } from "./locked-accounts.ts"
 
 /** Leases beyond this number are returned, the oldest first. */
@@ -23,7 +23,7 @@ export const makeReturns = (options: {
     for (const id of ids) returnLease(id)
   }
 
-  /** Accounts whose slice the server has used, or begun, since the last beat. */
+  /** Accounts whose slice the server has used, or begun, since the last heartbeat. */
   const slicesInUse = new Set<string>()
 
   return {
@@ -31,7 +31,7 @@ export const makeReturns = (options: {
     useSlice: (id: string): void => {
       slicesInUse.add(id)
     },
-    /** Runs at each beat. Otherwise another server would have to request them before it can spend the last credits. */
+    /** Runs at each heartbeat. Otherwise another server would have to request them before it can spend the last credits. */
     returnIdleSlices: (): void => {
       for (const id of known.leased()) if (known.isSliced(id) && !slicesInUse.has(id)) returnLease(id)
       slicesInUse.clear()

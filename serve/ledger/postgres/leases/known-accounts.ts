@@ -1,10 +1,17 @@
 /**
  * What a server knows of accounts and keys, over the state of `ledger-state.ts`. For an account whose lease the server
- * has, it is authoritative and decides calls. The rest is what was read last: good enough to check scopes, and read
- * again, with the account locked, before a call is decided.
+ * has, this knowledge is authoritative and decides calls. Other accounts are known as they were last read, which suffices
+ * to check scopes; they are read again, locked, before a call is decided.
  */
 import { dayNumber } from "../../moments.ts"
-import { type Hold, type HoldOutcome, hold, placeHold, remainingOf } from "../../rules/admission.ts"
+import {
+  type AdmissionOutcome,
+  type AdmissionRequest,
+  admit,
+  type Hold,
+  placeHold,
+  remaining
+} from "../../rules/admission.ts"
 import type { ExpiringGrant } from "../../rules/expiring-grants.ts"
 import {
   type ApiKeyView,
@@ -19,7 +26,7 @@ import {
 } from "../../rules/ledger-state.ts"
 import { areKnown, type DayOfKey, listSpendings, openDay, type ReadSpending, setSpent } from "../../rules/spending.ts"
 import type { AccountRead, GroupRead } from "../sql/statements.ts"
-import type { Holding } from "../sql/written.ts"
+import type { Holding } from "../sql/write-group.ts"
 
 /** About 50 MB. Beyond that, accounts without calls are evicted. */
 const maxKeys = 100_000
@@ -161,9 +168,8 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     }
   }
 
-  const decide = (key: ApiKeyView, endpoint: string, credits: number, nowMs: number) => {
-    if (!isCurrent(state.keys.get(key.id), key, nowMs)) return { refused: "key_changed" } as const
-    const admission = hold(state, key.id, endpoint, credits, nowMs)
+  const decide = (call: AdmissionRequest): AdmissionOutcome => {
+    const admission = admit(state, call)
     if ("hold" in admission) register(admission.hold)
     return admission
   }
@@ -178,9 +184,8 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
   const decideInSlice = (
     slice: Map<DayOfKey, number>,
     known: KeyState,
-    call: { readonly key: ApiKeyView; readonly endpoint: string; readonly credits: number; readonly nowMs: number }
-  ) => {
-    const { credits, endpoint, key, nowMs } = call
+    { credits, endpoint, key, nowMs }: AdmissionRequest
+  ): AdmissionOutcome | undefined => {
     if (!isCurrent(known, key, nowMs)) return { refused: "key_changed" } as const
     const day = openDay(known, dayNumber(nowMs))
     const left = slice.get(day) ?? 0
@@ -198,17 +203,11 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     heldOf: listHoldings,
     unregister,
     /** Decides a call if the lease allows it; undefined if the database has to decide. */
-    decideLeased: (
-      key: ApiKeyView,
-      endpoint: string,
-      credits: number,
-      nowMs: number
-    ): HoldOutcome | { readonly refused: "key_changed" } | undefined => {
-      const known = findLeasedKey(key, nowMs)
+    decideLeased: (call: AdmissionRequest): AdmissionOutcome | undefined => {
+      const known = findLeasedKey(call.key, call.nowMs)
       if (known === undefined) return undefined
-      const slice = slices.get(key.account_id)
-      if (slice !== undefined) return decideInSlice(slice, known, { key, endpoint, credits, nowMs })
-      return decide(key, endpoint, credits, nowMs)
+      const slice = slices.get(call.key.account_id)
+      return slice === undefined ? decide(call) : decideInSlice(slice, known, call)
     },
     isLeased: (id: string) => leases.has(id) && !slices.has(id),
     isSliced: (id: string) => slices.has(id),
@@ -262,14 +261,14 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     /** A view that was handed out stays valid for its holder, even after the key is evicted. */
     remaining: (key: ApiKeyView, nowMs: number): number => {
       const known = state.keys.get(key.id) ?? handedOut.get(key)
-      return known === undefined ? 0 : remainingOf(known, nowMs)
+      return known === undefined ? 0 : remaining(known, nowMs)
     },
     /** Holds end with the name under which the database knew the server. */
     forgetAll: () => {
       state = makeState(charged)
       for (const known of [leases, slices, calls, recorded]) known.clear()
     },
-    forgetSome: () => {
+    evictIdle: () => {
       if (state.keys.size <= maxKeys) return
       const idle = new Set<string>()
       for (const id of state.accounts.keys()) if (!leases.has(id) && !calls.has(id) && !recorded.has(id)) idle.add(id)

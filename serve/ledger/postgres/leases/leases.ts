@@ -1,16 +1,15 @@
 /**
- * Changes to accounts by operators, and by servers that refund a call, while no server has a lease or a slice of them:
- * these are requested; their server returns them with what it holds, or is dropped after five seconds of silence. So a
- * change applies to the next call of every server.
+ * Changes to accounts by operators, and by servers that refund a call, while no server has a lease or a slice of them.
+ * Leases and slices are requested first: their server returns them with its holds, or is dropped after five seconds of
+ * silence. So a change applies to the next call of every server.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { chainEntries, type Draft } from "../../chain/chain.ts"
 import { LedgerUnavailable } from "../../errors.ts"
-import { transact, wasRolledBack } from "../sql/database.ts"
-import { texts } from "../sql/parameters.ts"
+import { texts, transact, wasRolledBack } from "../sql/database.ts"
 import { channel, durably, forgetSilentServers } from "../sql/statement-sql.ts"
-import { bindRows, listAccountsAfter, writeRows } from "../sql/written.ts"
+import { bindRows, listAccountsAfter, writeRows } from "../sql/write-group.ts"
 
 /** A dead server keeps its leases for five seconds, and other changes may come first. */
 const maxWait = 15_000
@@ -21,7 +20,7 @@ const maxDeadlocks = 5
 
 /**
  * A command that loses its connection must not keep an account locked, nor wait long for a locked one. A change is
- * flushed before it is answered, whatever the default of the role is.
+ * flushed before its caller gets the result, whatever the default of the role is.
  */
 const limits = `select set_config('idle_in_transaction_session_timeout', '2s', true),
   set_config('lock_timeout', '5s', true), ${durably}`
@@ -78,8 +77,8 @@ export const whileFree = Effect.fnUntraced(function* <A, E, R>(
       Effect.gen(function* () {
         yield* sql.unsafe(limits)
         yield* sql.unsafe(lock, [texts(accounts)])
-        const asked = yield* sql.unsafe(requestLeases, [texts(accounts)])
-        return asked.length > 0 ? undefined : { result: yield* work }
+        const leased = yield* sql.unsafe(requestLeases, [texts(accounts)])
+        return leased.length > 0 ? undefined : { result: yield* work }
       })
     ).pipe(Effect.retry({ times: maxDeadlocks, while: wasRolledBack }))
     if (done !== undefined) return done.result

@@ -1,24 +1,24 @@
-/** The connections of a server to the PostgreSQL database of the ledger, and the meaning of its errors. */
+/** The connections of a server to the PostgreSQL database of the ledger, array parameters, and the meaning of errors. */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import * as PgTypes from "@effect/sql-pg/PgTypes"
+import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
-import { failOnOutage } from "./outages.ts"
-import { prepareSchema } from "./schema.ts"
+import { createLedgerTables, failOnOutage } from "./schema.ts"
 
 /** One connection listens; joining, operators, exports and checks use the others. Groups have their own. */
 const maxConnections = 5
 
 export const databaseUnavailable = (action: string) => (cause: unknown) =>
-  toLedgerUnavailable(action)(findInnermost(cause))
+  toLedgerUnavailable(action)(databaseCause(cause))
 
 /** The driver's message is "Query failed"; the error of the database is its cause. */
-const findInnermost = (error: unknown): unknown => {
+export const databaseCause = (error: unknown): unknown => {
   if (!(error instanceof Error) || error instanceof LedgerUnavailable) return error
   const cause = "reason" in error && error.reason instanceof Error ? error.reason : error.cause
-  return cause instanceof Error ? findInnermost(cause) : error
+  return cause instanceof Error ? databaseCause(cause) : error
 }
 
 const readSqlState = (error: unknown): string =>
@@ -44,6 +44,17 @@ export const wasLockedOut = (error: unknown): boolean => readSqlState(error) ===
 export const transact = <A, E, R>(sql: PgClient.PgClient, work: Effect.Effect<A, E, R>) =>
   failOnOutage(sql.withTransaction(work))
 
+/** The driver checks the values. It requires the element type, because an array may be empty or contain only nulls. */
+const bindArray = (values: ReadonlyArray<unknown>, type: number) => Result.getOrThrow(PgTypes.array(values, type))
+
+export const texts = (values: ReadonlyArray<unknown>) => bindArray(values, PgTypes.OID.text)
+export const integers = (values: ReadonlyArray<unknown>) =>
+  bindArray(
+    values.map((value) => (typeof value === "number" ? BigInt(value) : value)),
+    PgTypes.OID.int8
+  )
+export const booleans = (values: ReadonlyArray<boolean>) => bindArray(values, PgTypes.OID.bool)
+
 /** A statement whose rows are decoded. */
 export const makeQuery = <S extends Schema.Constraint>(row: S, statement: string) => {
   const decode = Schema.decodeUnknownEffect(Schema.Array(row))
@@ -63,14 +74,14 @@ export const connect = Effect.fn("PostgresLedger.connect")(function* (url: Redac
   const client = PgClient.layer({
     url,
     applicationName: "larder-serve",
-    maxConnections: maxConnections,
+    maxConnections,
     keepAlive: "5 seconds"
   })
   return yield* Effect.gen(function* () {
     const context = yield* Layer.build(client)
     const sql = Context.get(context, PgClient.PgClient)
     yield* refuseUnfit(sql)
-    yield* Effect.provide(prepareSchema, context)
+    yield* createLedgerTables(sql)
     return sql
   }).pipe(Effect.mapError(databaseUnavailable(`be reached at ${redactedUrl(url)}`)))
 })
@@ -87,7 +98,7 @@ const refuseUnfit = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
     "select current_setting('server_version_num')::integer as version, current_setting('default_transaction_isolation') as isolation"
   )
   if (settings === undefined || settings.version < 140_000) {
-    return yield* new UnfitDatabase({ problem: `PostgreSQL 14 or newer is needed, and this is ${settings?.version}` })
+    return yield* new UnfitDatabase({ problem: `PostgreSQL 14 or newer is required, and this is ${settings?.version}` })
   }
   if (settings.isolation !== "read committed") {
     const problem = `default_transaction_isolation is ${settings.isolation}, and must be read committed for this role or database`
@@ -111,21 +122,19 @@ export type SendStatements = (
 ) => Effect.Effect<ReadonlyArray<ReadonlyArray<PgConnection.Row>>, SqlError>
 
 /**
- * The connection on which a server sends its groups, one at a time. Statements that do not need each other's answers
- * are pipelined. A failure closes the connection and an open transaction; the next group gets a new one.
+ * The connection on which a server sends its groups, one at a time. Statements that do not depend on each other's
+ * results are pipelined. A failure closes the connection and an open transaction; the next group gets a new one.
  */
 export const openGroupConnection = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const pool = yield* PgPool.make({ ...sql.config, maxConnections: 1, multiplex: true })
-  return <A, E>(work: (ask: SendStatements) => Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
+  return <A, E>(work: (send: SendStatements) => Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
     pool.use((connection) => {
-      const ask: SendStatements = (statements) =>
+      const send: SendStatements = (statements) =>
         Effect.forEach(
           statements,
           ({ params, text }) => Effect.map(connection.query(text, params), ({ rows }) => rows),
-          {
-            concurrency: "unbounded"
-          }
+          { concurrency: "unbounded" }
         )
-      return Effect.onError(work(ask), () => pool.invalidate(connection))
+      return Effect.onError(work(send), () => pool.invalidate(connection))
     })
 })

@@ -1,9 +1,7 @@
 /** The console's tables in the PostgreSQL database of the ledger, shared by several servers. */
 import type { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, type Redacted, Schedule } from "effect"
-import * as Migrator from "effect/sql/Migrator"
-import * as SqlClient from "effect/sql/SqlClient"
-import { SqlError } from "effect/sql/SqlError"
+import { Effect, Layer, type Redacted } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 import {
   ConsoleDatabase,
   cellSeparator,
@@ -14,40 +12,21 @@ import {
   rowSeparator,
   type SqlCell
 } from "../../../persistence/index.ts"
-import { connect, transact } from "./database.ts"
-import { failOnOutage } from "./outages.ts"
+import { failAfter } from "../../errors.ts"
+import { connect, databaseCause, transact } from "./database.ts"
 import { recordingInConsole } from "./recording.ts"
+import { createSchema } from "./schema.ts"
 
 /** Pages and webhooks wait for a statement. */
 const statementTimeout = "10 seconds"
 
-const toConsoleUnavailable = Effect.mapError((error: SqlError) => consoleUnavailable(databaseCause(error)))
+const toConsoleUnavailable = Effect.mapError((error: unknown) => consoleUnavailable(databaseCause(error)))
 
 const withTimeout = <A>(query: Effect.Effect<A, SqlError>) =>
-  toConsoleUnavailable(query).pipe(
-    Effect.timeoutOrElse({
-      duration: statementTimeout,
-      orElse: () => Effect.fail(consoleUnavailable(`no answer within ${statementTimeout}`))
-    })
-  )
+  toConsoleUnavailable(query).pipe(failAfter(statementTimeout, consoleUnavailable))
 
-/** Two servers that create the tables concurrently conflict; on retry, the second finds them created. */
-const retryPolicy = { times: 20, schedule: Schedule.spaced("100 millis") }
-
-/** Has no time-out: no client waits for it, and with a time-out a server could never start on large tables. */
-export const createConsoleTables = (sql: PgClient.PgClient) => {
-  const create = Effect.forEach([...consoleTables, ...recordingInConsole], (statement) => sql.unsafe(statement), {
-    discard: true
-  })
-  const loader = Migrator.fromRecord({ "0001_console": create })
-  return sql.unsafe("create schema if not exists console").pipe(
-    Effect.andThen(Migrator.make({})({ loader, table: "console.migration" })),
-    Effect.provideService(SqlClient.SqlClient, sql),
-    failOnOutage,
-    Effect.retry(retryPolicy),
-    Effect.mapError((error) => consoleUnavailable(databaseCause(error)))
-  )
-}
+export const createConsoleTables = (sql: PgClient.PgClient) =>
+  toConsoleUnavailable(createSchema(sql, "console", [...consoleTables, ...recordingInConsole]))
 
 /** Inserts all rows with one statement, which splits the text. */
 const insertRows = ({ columns, onConflict = "", table }: EncodedRows) => {
@@ -77,9 +56,11 @@ const open = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     ? sql.unsafe("set local synchronous_commit = on")
     : Effect.void
   const durably = <A, E, R>(work: Effect.Effect<A, E, R>) => transact(sql, Effect.andThen(flushCommit, work))
-  const ask = (statement: string, params: ReadonlyArray<SqlCell>) => sql.unsafe(statement, params)
-  const inside = makeStatements((statement, params) => withTimeout(ask(statement, params)))
-  const outside = isLate ? makeStatements((statement, params) => withTimeout(durably(ask(statement, params)))) : inside
+  const query = (statement: string, params: ReadonlyArray<SqlCell>) => sql.unsafe(statement, params)
+  const inside = makeStatements((statement, params) => withTimeout(query(statement, params)))
+  const outside = isLate
+    ? makeStatements((statement, params) => withTimeout(durably(query(statement, params))))
+    : inside
   const transaction: ConsoleDatabase["Service"]["transaction"] = (work) =>
     durably(work(inside)).pipe(
       Effect.catchTag("SqlError", (error) => Effect.fail(consoleUnavailable(databaseCause(error))))
@@ -96,9 +77,5 @@ const open = Effect.fnUntraced(function* (url: Redacted.Redacted) {
       )
   })
 })
-
-/** The driver's message is "Query failed"; the database's message is its cause. */
-export const databaseCause = (error: unknown): unknown =>
-  error instanceof SqlError ? (error.reason.cause ?? error) : error
 
 export const postgresConsole = (url: Redacted.Redacted) => Layer.effect(ConsoleDatabase, open(url))

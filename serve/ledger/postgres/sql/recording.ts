@@ -2,7 +2,7 @@
  * Triggers that record every state of accounts, keys and payments, in the transaction that changes it. They write the
  * same text as in SQLite, so a ledger that moves keeps its chain. Charges fire no trigger.
  */
-import { type RecordedTable, recordedColumns } from "../../chain/recorded.ts"
+import { type RecordedTable, recordedColumns } from "../../chain/recorded-tables.ts"
 import { timestampText } from "./sql-text.ts"
 
 /** Columns that are not text in PostgreSQL, converted to the text that SQLite has. */

@@ -1,18 +1,52 @@
-/** The tables of the schema `ledger` in PostgreSQL, one file each. The first server or command creates them. */
+/** The tables in PostgreSQL. The first server or command creates them. */
 import { readFileSync } from "node:fs"
-import { Effect, Schedule } from "effect"
+import type { PgClient } from "@effect/sql-pg"
+import { Cause, Effect, Schedule } from "effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
-import { failOnOutage } from "./outages.ts"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { recordingInLedger } from "./recording.ts"
 
-const read = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8")
+/** A migration wraps the error of the database. */
+const findSqlErrors = (defect: unknown): ReadonlyArray<SqlError> => {
+  if (isSqlError(defect)) return [defect]
+  return defect instanceof Error && isSqlError(defect.cause) ? [defect.cause] : []
+}
 
-const run = (statements: ReadonlyArray<string>) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
-  )
+/**
+ * If a connection is lost in the middle of a transaction, its rollback fails as well, and Effect reports the outage as a
+ * defect; a migration does the same. This turns it back into an error. The database has already rolled back by itself.
+ */
+export const failOnOutage = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+  Effect.catchCause(work, (cause): Effect.Effect<never, E | SqlError> => {
+    const [sqlError] = cause.reasons.flatMap((reason) =>
+      Cause.isDieReason(reason) ? findSqlErrors(reason.defect) : []
+    )
+    return sqlError === undefined ? Effect.failCause(cause) : Effect.fail(sqlError)
+  })
 
+/**
+ * Creates a schema and its tables if there are none. Two servers that do so concurrently conflict; the second one retries,
+ * and finds them created. Has no time-out: on large tables, a server with a time-out could never start.
+ */
+export const createSchema = (
+  sql: PgClient.PgClient,
+  schema: "console" | "ledger",
+  statements: ReadonlyArray<string>
+) => {
+  const create = Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
+  const loader = Migrator.fromRecord({ [`0001_${schema}`]: create })
+  return sql
+    .unsafe(`create schema if not exists ${schema}`)
+    .pipe(
+      Effect.andThen(Migrator.make({})({ loader, table: `${schema}.migration` })),
+      Effect.provideService(SqlClient.SqlClient, sql),
+      failOnOutage,
+      Effect.retry({ times: 20, schedule: Schedule.spaced("100 millis") })
+    )
+}
+
+/** Each has a file in `tables/`. */
 const tables = [
   "account",
   "api_key",
@@ -39,11 +73,10 @@ const indexes = [
 
 const insertHead = "insert into ledger.head values ('ledger', 0, 0, 0, '')"
 
-/** Two servers that start together on a new database conflict; the second one retries, and finds the work done. */
-export const prepareSchema = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql.unsafe("create schema if not exists ledger")
-  const create = [...tables.map((name) => read(`./tables/${name}.sql`)), ...indexes, ...recordingInLedger, insertHead]
-  const loader = Migrator.fromRecord({ "0001_ledger": run(create) })
-  yield* Migrator.make({})({ loader, table: "ledger.migration" })
-}).pipe(failOnOutage, Effect.retry({ times: 20, schedule: Schedule.spaced("100 millis") }))
+export const createLedgerTables = (sql: PgClient.PgClient) =>
+  createSchema(sql, "ledger", [
+    ...tables.map((name) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8")),
+    ...indexes,
+    ...recordingInLedger,
+    insertHead
+  ])

@@ -1,22 +1,22 @@
 /** The SQL that `statements.ts` sends: the statement for charges, those for a decision, and the heartbeat. */
 import { accountRow, keyRow, timestampText } from "./sql-text.ts"
-import { rowParameterCount, writeRows } from "./written.ts"
+import { rowParameterCount, writeRows } from "./write-group.ts"
 
 /** A server that stalls must not keep accounts locked: callers of other servers wait for two seconds. */
 const pauseTimeout = "1500ms"
 /** On this channel, servers announce that a lease is requested, or free. */
 export const channel = "larder_ledger"
 
-/** Overrides the default of the database or the role: a charge is flushed before its answer is sent. */
+/** Overrides the default of the database or the role: a charge is flushed before its response is sent. */
 export const durably =
   "set_config('synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end, true)"
 /** A hold need not survive a crash of the database, because its server then joins again. */
 const lightly = "set_config('synchronous_commit', 'off', true)"
 
-/** For the statement that writes: only then is it known whether there are charges. */
-const asCharged = (charges: string) => `case when ${charges} then ${durably} else ${lightly} end`
+/** Only statements with charges have to be flushed. */
+const durablyIf = (charges: string) => `case when ${charges} then ${durably} else ${lightly} end`
 
-const isMember = (timeout: string, more: string) => `
+const withMember = (timeout: string, more: string) => `
   me as materialized (
     select set_config('lock_timeout', ${timeout}, true), ${more},
       set_config('idle_in_transaction_session_timeout', '${pauseTimeout}', true)
@@ -27,7 +27,7 @@ const isMember = (timeout: string, more: string) => `
 
 /** Divides by zero to abort if an account that was locked in the known state was not updated, which never happens. */
 export const write = `
-  with ${isMember("$5", asCharged("cardinality($3::text[]) > 0"))}, locked as materialized (
+  with ${withMember("$5", durablyIf("cardinality($3::text[]) > 0"))}, locked as materialized (
     select id, hash, leased_by, lease_asked
     from ledger.account
     where id = any ($3::text[]) and exists (select from me)
@@ -35,12 +35,12 @@ export const write = `
     for no key update
   ), fence as materialized (
     select count(*) = cardinality($3::text[]) and exists (select from me) as holds,
-      coalesce(array_agg(id) filter (where lease_asked), '{}') as asked
+      coalesce(array_agg(id) filter (where lease_asked), '{}') as requested
     from locked
     join unnest($3::text[], $4::text[]) as known (id, hash) using (id, hash)
     where coalesce(leased_by, $1) = $1
   ), ${writeRows("(select holds from fence)", 5)}
-  select exists (select from me) as member, holds, asked,
+  select exists (select from me) as member, holds, requested,
     1 / case when holds and (select count(*) from moved) <> cardinality($3::text[]) then 0 else 1 end as complete
   from fence`
 
@@ -51,7 +51,7 @@ export const write = `
 const planOnce = "set_config('plan_cache_mode', 'force_generic_plan', true)"
 
 export const lock = `
-  with ${isMember("$4", planOnce)}, locked as materialized (
+  with ${withMember("$4", planOnce)}, locked as materialized (
     select id
     from ledger.account
     where id = any ($3::text[]) and exists (select from me)
@@ -90,9 +90,9 @@ export const read = `
       from (
         select usage.key_id, usage.day, sum(usage.credits) as credits
         from key
-        cross join unnest($6::text[]::date[]) as asked (day)
+        cross join unnest($6::text[]::date[]) as requested (day)
         join ledger.usage_of_day as usage
-          on usage.account_id = key.account_id and usage.day = asked.day and usage.key_id = key.id
+          on usage.account_id = key.account_id and usage.day = requested.day and usage.key_id = key.id
         where key.daily_budget_credits is not null or key.weekly_budget_credits is not null
         group by 1, 2
       ) as spent
@@ -115,7 +115,7 @@ export const read = `
       from ledger.slice
       where account_id = any ($2::text[])
     )
-  ) as answer`
+  ) as content`
 
 export const decided = `
   with ${writeRows("true", 1, {
@@ -130,12 +130,12 @@ export const decided = `
     on conflict do nothing
   ), ended as (
     delete from ledger.slice where server_id = $1 and account_id = any ($${rowParameterCount + 9}::text[])
-  ), asked as (
+  ), recalled as (
     update ledger.slice set is_asked = true where account_id = any ($${rowParameterCount + 10}::text[]) and server_id <> $1
   ), counted_group as (
     update ledger.server set groups = groups + 1, seen_at = clock_timestamp() where id = $1
   )
-  select (select count(*) from moved) as moved, ${asCharged("cardinality($2::text[]) > 0")}, count(pg_notify('${channel}', notice)) as notices
+  select (select count(*) from moved) as moved, ${durablyIf("cardinality($2::text[]) > 0")}, count(pg_notify('${channel}', notice)) as notices
   from unnest($${rowParameterCount + 7}::text[]) as sent (notice)`
 
 /** Servers that have sent nothing for five seconds. If a clock was set back, `seen_at` may be in the future. */
@@ -161,4 +161,4 @@ export const beat = `
       select id from ledger.account where leased_by = $1 and lease_asked
       union all
       select account_id from ledger.slice where server_id = $1 and is_asked
-    ) as asked`
+    ) as requested`

@@ -1,6 +1,6 @@
 /**
- * The requests of a server to the database. Charges are one statement, which writes only if the database is in the state
- * that the server knows. A decision is one transaction: it locks accounts in the order of their ids, reads, calls
+ * What a server sends to the database. Charges are one statement, which writes only if the database is in the state that
+ * the server knows. A decision is one transaction: it locks accounts in the order of their ids, reads, calls
  * `decideGroup`, and writes.
  */
 import type { PgClient } from "@effect/sql-pg"
@@ -10,20 +10,23 @@ import { Account, ApiKey, type Entry } from "../../chain/records.ts"
 import { LedgerUnavailable } from "../../errors.ts"
 import { dateOfDay, daysOfWeeks, monthOfDay } from "../../moments.ts"
 import {
+  booleans,
   databaseUnavailable,
+  integers,
   openGroupConnection,
   type SendStatements,
   type SqlStatement,
+  texts,
+  transact,
   wasRolledBack
 } from "./database.ts"
-import { booleans, integers, texts } from "./parameters.ts"
-import * as sqlOf from "./statement-sql.ts"
-import { type AccountAfter, bindRows, Holding, listAccountsAfter } from "./written.ts"
+import * as statementSql from "./statement-sql.ts"
+import { type AccountAfter, bindRows, Holding, listAccountsAfter } from "./write-group.ts"
 
 /** Milliseconds. A statement that takes longer is abandoned, because callers wait for it. */
 const statementTimeout = 5_000
 
-/** The name under which the database knows a server, and how many groups it has decided there. */
+/** The name under which a server is registered in the database, and how many of its groups the database has decided. */
 interface MemberState {
   readonly id: string
   readonly groups: number
@@ -46,7 +49,7 @@ const AccountRead = Schema.Struct({
   used_by: Schema.NullOr(Schema.String),
   /** Whether the server that has leased it is still registered. */
   is_leased: Schema.Boolean,
-  /** Milliseconds since another server was seen last. */
+  /** Milliseconds since another server last used the account. */
   shared_for: Schema.NullOr(Schema.Finite),
   /** Milliseconds since the end of all slices was last requested. */
   recalled_for: Schema.NullOr(Schema.Finite)
@@ -96,7 +99,7 @@ export interface GroupChanges {
   /** Accounts with entries, and others whose lease changes, by id. */
   readonly leases: ReadonlyMap<string, LeaseChange>
   readonly notices: ReadonlyArray<string>
-  /** Accounts of which the server begins a slice, ends its slice, or requests the end of all other slices. */
+  /** Accounts whose slice the server begins or ends, and accounts whose other slices it requests the end of. */
   readonly begun: ReadonlyArray<string>
   readonly ended: ReadonlyArray<string>
   readonly recalled: ReadonlyArray<string>
@@ -138,7 +141,7 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
 
   const use = yield* openGroupConnection(sql)
   const readStatement = (member: string, { accounts, days, keys, sha256 }: ReadRequest): SqlStatement => ({
-    text: sqlOf.read,
+    text: statementSql.read,
     params: [
       member,
       texts(accounts),
@@ -149,7 +152,7 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
     ]
   })
   const queryOne = <A>(statement: SqlStatement) =>
-    use((ask) => Effect.map(ask([statement]), ([rows]) => rows?.[0] as A | undefined)) // the columns of the statement
+    use((send) => Effect.map(send([statement]), ([rows]) => rows?.[0] as A | undefined)) // the columns of the statement
 
   return {
     /**
@@ -164,8 +167,8 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
       const heads: ReadonlyArray<AccountAfter> = [...listAccountsAfter(entries).values()]
       const known = texts([...before.values()].map(({ hash }) => hash))
       const params = [id, groups, texts(accounts), known, lockTimeout(accounts.length)]
-      const written = queryOne<{ member: boolean; holds: boolean; asked: ReadonlyArray<string> }>({
-        text: sqlOf.write,
+      const written = queryOne<{ member: boolean; holds: boolean; requested: ReadonlyArray<string> }>({
+        text: statementSql.write,
         params: [...params, ...bindRows(entries, heads, holdings)]
       })
       return inTime(
@@ -173,7 +176,7 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
           Effect.retry(retryPolicy),
           Effect.map((row) => {
             if (!row?.member) return "not a member" as const
-            return row.holds ? row.asked : ("moved" as const)
+            return row.holds ? row.requested : ("moved" as const)
           })
         )
       )
@@ -185,22 +188,22 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
       decideGroup: (read: GroupRead) => GroupChanges | undefined
     ): Promise<"not a member" | "decided"> => {
       const locking = {
-        text: sqlOf.lock,
+        text: statementSql.lock,
         params: [id, groups, texts(request.accounts), lockTimeout(request.accounts.length)]
       }
-      const transaction = Effect.fnUntraced(function* (ask: SendStatements) {
-        const [, locked, rows] = yield* ask([begin, locking, readStatement(id, request)])
+      const transaction = Effect.fnUntraced(function* (send: SendStatements) {
+        const [, locked, rows] = yield* send([begin, locking, readStatement(id, request)])
         if (!locked?.[0]?.member) {
-          yield* ask([rollback])
+          yield* send([rollback])
           return "not a member" as const
         }
-        const changes = decideGroup(yield* decodeRead(rows?.[0]?.answer))
+        const changes = decideGroup(yield* decodeRead(rows?.[0]?.content))
         if (changes === undefined) {
-          yield* ask([rollback])
+          yield* send([rollback])
           return "decided" as const
         }
         const ids = [changes.notices, changes.begun, changes.ended, changes.recalled].map(texts)
-        yield* ask([{ text: sqlOf.decided, params: [id, ...bindChanges(changes), ...ids] }, commit])
+        yield* send([{ text: statementSql.decided, params: [id, ...bindChanges(changes), ...ids] }, commit])
         return "decided" as const
       })
       return inTime(use(transaction).pipe(Effect.retry(retryPolicy)))
@@ -208,17 +211,43 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
     /** Reads keys and their accounts without a lock, so they may have changed since. */
     read: ({ id }: MemberState, request: ReadRequest): Promise<GroupRead> =>
       inTime(
-        Effect.flatMap(queryOne<{ answer: unknown }>(readStatement(id, request)), (row) => decodeRead(row?.answer))
+        Effect.flatMap(queryOne<{ content: unknown }>(readStatement(id, request)), (row) => decodeRead(row?.content))
       ),
     /** Returns the accounts whose lease or slice is requested, or undefined if the server is no longer registered. */
     beat: ({ groups, id }: MemberState): Promise<ReadonlyArray<string> | undefined> =>
       inTime(
-        queryOne<{ member: boolean; asked: ReadonlyArray<string> }>({ text: sqlOf.beat, params: [id, groups] }).pipe(
+        queryOne<{ member: boolean; requested: ReadonlyArray<string> }>({
+          text: statementSql.beat,
+          params: [id, groups]
+        }).pipe(
           Effect.retry(retryPolicy),
-          Effect.map((row) => (row?.member ? row.asked : undefined))
+          Effect.map((row) => (row?.member ? row.requested : undefined))
         )
       ),
-    inTime
+    /**
+     * Registers a server under a new name, in place of its previous one. Statements in flight for the previous name end
+     * first, and can write nothing afterwards, so the result is final: which of the waiting request ids are charged.
+     */
+    join: (id: string, previous: string, waiting: ReadonlyArray<string>): Promise<ReadonlySet<string>> =>
+      inTime(
+        transact(
+          sql,
+          Effect.gen(function* () {
+            // waits while another session locks this table: groups would wait for it, too, so the ledger is not back
+            yield* sql.unsafe("select from ledger.account where false for update")
+            yield* sql.unsafe(statementSql.forgetSilentServers)
+            yield* sql.unsafe("delete from ledger.server where id = $1", [previous])
+            yield* sql.unsafe("insert into ledger.server (id, seen_at) values ($1, clock_timestamp())", [id])
+            const rows = yield* sql.unsafe<{ request_id: string }>(
+              "select request_id from ledger.entry where type = 'charge' and request_id = any ($1::text[])",
+              [texts(waiting)]
+            )
+            return new Set(rows.map(({ request_id }) => request_id))
+          })
+        )
+      ),
+    leave: (server: string): Promise<void> =>
+      inTime(Effect.asVoid(sql.unsafe("delete from ledger.server where id = $1", [server])))
   }
 })
 
@@ -228,15 +257,15 @@ export type ServerStatements = Effect.Success<ReturnType<typeof serverStatements
  * Abandons work that takes too long: a peer that has vanished sends nothing for minutes. The statement may still
  * complete; a server that joins again waits for it, through the row of its former name.
  */
-const withDeadline = <A>(ask: (signal: AbortSignal) => Promise<A>): Promise<A> => {
+const withDeadline = <A>(work: (signal: AbortSignal) => Promise<A>): Promise<A> => {
   const { promise, reject, resolve } = Promise.withResolvers<A>()
   const controller = new AbortController()
   const timer = setTimeout(() => {
-    const cause = `no answer within ${statementTimeout / 1_000} seconds`
+    const cause = `no response within ${statementTimeout / 1_000} seconds`
     reject(new LedgerUnavailable({ action: "be written", cause }))
     controller.abort()
   }, statementTimeout)
-  ask(controller.signal)
+  work(controller.signal)
     .then(resolve, reject)
     .finally(() => clearTimeout(timer))
   return promise

@@ -9,7 +9,7 @@ import { monthOfDate, monthOfMoment } from "./sql-text.ts"
 export const moneyOutEntries = `select account_id, position, -credits as credits from ledger.entry where type <> 'charge' and ${isMoneyOut}`
 
 export const moneyOut = `
-  select account_id, sum(credits) as money_out from (${moneyOutEntries}) as gone group by account_id`
+  select account_id, sum(credits) as money_out from (${moneyOutEntries}) as entry group by account_id`
 
 export const spentByMonth = `
   select key_id, ${monthOfMoment("occurred_at")} as month, -sum(credits) as credits

@@ -2,17 +2,19 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit } from "effect"
 import { MigrationError } from "effect/sql/Migrator"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
-import { failOnOutage } from "../ledger/index.ts"
+import { failOnOutage } from "./schema.ts"
 
-const gone = new SqlError({ reason: new ConnectionError({ cause: new Error("read ECONNRESET"), operation: "query" }) })
+const outage = new SqlError({
+  reason: new ConnectionError({ cause: new Error("read ECONNRESET"), operation: "query" })
+})
 
 describe("work in the database", () => {
   it.effect("fails with the SQL error when its connection is lost, even in a rollback or a migration", () =>
     Effect.gen(function* () {
-      const migration = new MigrationError({ cause: gone, kind: "Failed", message: "Migration failed" })
-      for (const defect of [gone, migration]) {
+      const migration = new MigrationError({ cause: outage, kind: "Failed", message: "Migration failed" })
+      for (const defect of [outage, migration]) {
         const error = yield* Effect.flip(failOnOutage(Effect.die(defect)))
-        assert.strictEqual(error, gone)
+        assert.strictEqual(error, outage)
       }
     })
   )

@@ -1,36 +1,33 @@
 /**
- * What one server sends to the database, group after group. Calls of accounts whose lease the server has are admitted in
- * its memory, and are in one group, that of their charge. Other calls are decided in the database, and are in two.
- * While the database is unavailable, holds and lookups are refused immediately, and nothing is charged.
+ * A server's session with the database, to which it sends one group after the other. Calls of accounts whose lease the
+ * server has are admitted in its memory, and only their charges are in a group. For other calls, an earlier group decides
+ * the admission. While the database is unavailable, holds and lookups are refused immediately, and nothing is charged.
  */
 import type { Draft } from "../../chain/chain.ts"
 import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"
-import { type Hold, releaseHold } from "../../rules/admission.ts"
+import { type AdmissionOutcome, type AdmissionRequest, type Hold, releaseHold } from "../../rules/admission.ts"
 import type { ApiKeyView } from "../../rules/ledger-state.ts"
-import type { InDoubtFiles } from "../leases/in-doubt-files.ts"
+import type { InDoubtFiles } from "../leases/in-doubt-calls.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
-import type { LeaseHabits } from "../leases/lease-habits.ts"
-import { type Clocks, trackLeaseTrust } from "../leases/lease-trust.ts"
-import { type JoinStatements, joinServers, type ServerName } from "../leases/membership.ts"
+import { type Clocks, type LeaseHabits, trackLeaseTrust } from "../leases/lease-rules.ts"
+import { registerServer, type ServerName } from "../leases/membership.ts"
 import type { ServerStatements } from "../sql/statements.ts"
 import { makeDeferredCalls } from "./deferred-calls.ts"
-import { type AdmissionOutcome, type AdmissionRequest, type CallGroup, type Charge, makeWaiting } from "./group.ts"
-import { makeGroupQueue } from "./group-queue.ts"
+import { makeFailedGroups } from "./failed-groups.ts"
+import { type CallGroup, type Charge, makeGroupQueue, makeWaiting } from "./group.ts"
 import { makeGroupWriter } from "./group-writer.ts"
 import { trackLockedAccounts } from "./locked-accounts.ts"
-import { makeLostConnection } from "./lost-connection.ts"
-import { makeRefusedGroups } from "./refused-groups.ts"
 import { makeReturns } from "./returns.ts"
 
 /** A server that sends nothing for five seconds is considered dead. */
 const heartbeatInterval = 1_000
 const notWritten = toLedgerUnavailable("be written")
 
-export const converse = async (options: {
-  readonly statements: ServerStatements & JoinStatements
+export const openServerSession = async (options: {
+  readonly statements: ServerStatements
   readonly known: KnownAccounts
-  readonly doubts: InDoubtFiles
+  readonly inDoubtFiles: InDoubtFiles
   readonly counters: LedgerCounters
   readonly listener: {
     /** The database has become unavailable, or is available again. */
@@ -42,9 +39,9 @@ export const converse = async (options: {
   readonly habits: LeaseHabits
   readonly clocks: Clocks
 }) => {
-  const { clocks, counters, doubts, habits, known, listener, statements } = options
+  const { clocks, counters, inDoubtFiles, habits, known, listener, statements } = options
   const trust = trackLeaseTrust(clocks)
-  const membership = await joinServers(statements, doubts)
+  const membership = await registerServer(statements, inDoubtFiles)
   const { current } = membership
   const locked = trackLockedAccounts()
 
@@ -52,17 +49,17 @@ export const converse = async (options: {
     try {
       await writer.write(group)
     } catch (cause) {
-      if (!refused.handle(group, cause)) await connection.lose(group, cause)
+      await failed.handle(group, cause)
     }
   }
   const queue = makeGroupQueue({ send, expectsCharges: known.expectsCharges })
   const deferred = makeDeferredCalls((calls) => queue.open().holds.push(...calls))
-  const isHeldUnder = (name: ServerName) => !connection.isLost() && name === current()
+  const isHeldUnder = (name: ServerName) => !failed.isLost() && name === current()
   const whileMember = () => {
     const name = current()
     return () => isHeldUnder(name)
   }
-  const back = makeReturns({ known, queue, whileMember })
+  const returns = makeReturns({ known, queue, whileMember })
   const memberId = () => current().id
   const writer = makeGroupWriter({
     statements,
@@ -73,18 +70,19 @@ export const converse = async (options: {
     queue,
     locked,
     deferred,
-    back,
+    returns,
     memberId
   })
-  const refused = makeRefusedGroups({ counters, queue, locked, back, onLocked: listener.locked })
-  const connection = makeLostConnection({
+  const failed = makeFailedGroups({
     membership,
     known,
     counters,
     queue,
     locked,
     deferred,
+    returns,
     trust,
+    onLocked: listener.locked,
     onLost: listener.lost,
     onJoined: (since) => {
       writer.joined(since)
@@ -93,11 +91,11 @@ export const converse = async (options: {
   })
 
   const heartbeat = setInterval(() => {
-    if (!connection.isLost()) queue.open().beats = true
+    if (!failed.isLost()) queue.open().beats = true
   }, heartbeatInterval)
 
   const lookUp = (map: "bySha256" | "byId", name: string): Promise<void> => {
-    connection.refuseIfLost()
+    failed.refuseIfLost()
     const lookups = queue.open()[map]
     const waiting = lookups.get(name) ?? makeWaiting<string, void>(name)
     lookups.set(name, waiting)
@@ -118,7 +116,7 @@ export const converse = async (options: {
       return known.isCurrent(key, nowMs)
     },
     hold: async (call: AdmissionRequest): Promise<AdmissionOutcome> => {
-      connection.refuseIfLost()
+      failed.refuseIfLost()
       locked.rejectIfLockedOut(call.key.account_id)
       const decided = writer.decideNow(call)
       if (decided !== undefined) return decided
@@ -128,7 +126,7 @@ export const converse = async (options: {
     },
     /** Resolves when the charge is durable. The hold ends in either case. */
     charge: async (hold: Hold, draft: Draft, heldUnder: ServerName): Promise<void> => {
-      connection.refuseIfLost()
+      failed.refuseIfLost()
       if (!isHeldUnder(heldUnder)) throw notWritten("the hold was lost with the connection")
       const waiting = makeWaiting<Charge, void>({ hold, draft })
       queue.open().charges.push(waiting)
@@ -137,25 +135,25 @@ export const converse = async (options: {
     release: (hold: Hold, heldUnder: ServerName): void => {
       if (hold.stage !== "held") return
       releaseHold(hold)
-      if (isHeldUnder(heldUnder)) back.returnHold(hold)
+      if (isHeldUnder(heldUnder)) returns.returnHold(hold)
     },
     /** A notice about leases from another server or an operator. */
     onNotice: (notice: string): void => {
-      if (connection.isLost()) return
+      if (failed.isLost()) return
       const [what = "", first = "", second = ""] = notice.split(" ")
-      if (what === "free") deferred.look(first)
-      if (what === "asked" && first === current().id) back.returnLeases([second])
+      if (what === "free") deferred.retry(first)
+      if (what === "asked" && first === current().id) returns.returnLeases([second])
     },
-    isWritable: connection.isWritable,
-    /** Completes pending work, and leaves. If the database is unavailable, one last attempt is made. */
+    isWritable: failed.isWritable,
+    /** Completes pending work, and unregisters the server. If the database is unavailable, tries once more. */
     close: async () => {
       clearInterval(heartbeat)
       membership.stopTrying()
       await queue.waitUntilEmpty()
       deferred.refuseAll(notWritten("this server stops"))
-      await membership.leave().catch(() => {}) // an unavailable database drops this server later
+      await membership.leave().catch(() => {}) // otherwise the database drops this silent server later
     }
   }
 }
 
-export type Conversation = Awaited<ReturnType<typeof converse>>
+export type ServerSession = Awaited<ReturnType<typeof openServerSession>>

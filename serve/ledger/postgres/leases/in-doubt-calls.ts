@@ -1,17 +1,52 @@
 /**
- * Refunds of in-doubt calls, which were answered with an error while it was unknown whether they were charged. They are
- * booked while the server works, account by account, and retried until each is durable. A locked account delays neither
- * the server nor the refunds of other accounts.
+ * In-doubt calls: they were answered with an error while it was unknown whether they were charged. They are stored, one
+ * file per name of a server in `$LARDER_HOME/ledger/in-doubt`, until the database has been queried, so they get a refund
+ * even if the server ends before. Refunds are booked while the server works, account by account, and retried until each
+ * is durable: a locked account delays neither the server nor the refunds of other accounts.
  */
+import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import path from "node:path"
 import type { PgClient } from "@effect/sql-pg"
 import { Cause, Effect, Schedule, Schema } from "effect"
 import { Entry } from "../../chain/records.ts"
+import { flushFolder } from "../../files.ts"
 import { refundCall } from "../../rules/decisions.ts"
-import type { InDoubtCalls, InDoubtFiles } from "../leases/in-doubt-files.ts"
-import { bookEntries, whileFree } from "../leases/leases.ts"
-import { databaseUnavailable, makeQuery } from "../sql/database.ts"
-import { texts } from "../sql/parameters.ts"
+import { databaseUnavailable, makeQuery, texts } from "../sql/database.ts"
 import { entryRow } from "../sql/sql-text.ts"
+import { bookEntries, whileFree } from "./leases.ts"
+
+interface InDoubtCalls {
+  /** Name under which the database knew the server when it sent the charges. */
+  readonly member: string
+  readonly requestIds: ReadonlyArray<string>
+}
+
+/** A file has one request id per line. */
+export const openInDoubtFiles = (ledgerDirectory: string) => {
+  const folder = path.join(ledgerDirectory, "in-doubt")
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  for (const directory of [ledgerDirectory, folder]) chmodSync(directory, 0o700) // also if they existed
+  for (const name of readdirSync(folder)) chmodSync(path.join(folder, name), 0o600)
+  const read = (member: string): InDoubtCalls => ({
+    member,
+    requestIds: readFileSync(path.join(folder, member), "utf8").split("\n").slice(0, -1)
+  })
+  return {
+    /** Returns when the ids are flushed. */
+    add: (member: string, requestIds: ReadonlyArray<string>): void => {
+      const lines = requestIds.map((id) => `${id}\n`).join("")
+      appendFileSync(path.join(folder, member), lines, { mode: 0o600, flush: true })
+      flushFolder(folder)
+    },
+    all: (): ReadonlyArray<InDoubtCalls> => readdirSync(folder).map(read),
+    /** All of its calls are reconciled. The file stays if calls were added since it was read. */
+    remove: ({ member, requestIds }: InDoubtCalls): void => {
+      if (read(member).requestIds.length === requestIds.length) rmSync(path.join(folder, member))
+    }
+  }
+}
+
+export type InDoubtFiles = ReturnType<typeof openInDoubtFiles>
 
 const roundInterval = "1 second"
 /** A locked account makes one of them wait for five seconds. Operators need connections, too. */

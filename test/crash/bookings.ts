@@ -1,20 +1,20 @@
 /**
- * Money of the poor account, in and out, while calls are made and servers die. The ledger is told of each movement until it
- * says that it has it, and some are told again: each must be there once. More may go out than there is.
+ * Books money of the poor account, in and out, while calls are made and servers die. Each booking is repeated until the
+ * ledger confirms it, and some are repeated afterwards: each must be in the ledger once. More may go out than the balance.
  */
 import path from "node:path"
 import { runningServer } from "@larder/serve/cli"
 import { type Administration, administerPostgres, type Booking, connect, type Entry } from "@larder/serve/ledger"
 import { Effect, Option, Redacted, type Scope } from "effect"
-import type { Cast, Place } from "./cast.ts"
+import type { Actors, Place } from "./actors.ts"
 import type { Chance } from "./chance.ts"
 
-/** Through the server that holds the ledger, or beside the servers that share it. */
+/** Through the server that holds the ledger, or directly in the database that servers share. */
 const reach = ({ environment, home }: Place): Effect.Effect<Administration["Service"], unknown, Scope.Scope> => {
   const { LARDER_LEDGER_URL: url } = environment
   if (url !== undefined) return Effect.map(connect(Redacted.make(url)), administerPostgres)
   return Effect.flatMap(runningServer(path.join(home, "ledger")), (server) =>
-    Option.isSome(server) ? Effect.succeed(server.value.administration) : Effect.fail("no server answers")
+    Option.isSome(server) ? Effect.succeed(server.value.administration) : Effect.fail("no server responds")
   )
 }
 
@@ -27,30 +27,30 @@ const movements: readonly [Movement, ...ReadonlyArray<Movement>] = [
   { type: "adjustment", credits: 1_000 }
 ]
 
-export const hireCashier = (place: Place, { poor }: Cast, { oneOf }: Chance) => {
-  /** By reference: the ledger has said that it has it. */
+export const makeBookingActor = (place: Place, { poor }: Actors, { oneOf }: Chance) => {
+  /** Confirmed bookings, by reference. */
   const booked = new Map<string, Booking>()
-  /** Nobody knows whether the ledger has it. */
+  /** It is unknown whether the ledger contains this booking. */
   let open: Booking | undefined
-  let told = 0
+  let count = 0
   let isWorking = false
   let working: Promise<void> = Promise.resolve()
 
   const next = (): Booking => {
-    const reference = `pay_${++told}`
-    return { ...oneOf(movements), account_id: poor, reference, note: `money ${told}` }
+    const reference = `pay_${++count}`
+    return { ...oneOf(movements), account_id: poor, reference, note: `money ${count}` }
   }
-  const tell = (administration: Administration["Service"]) =>
+  const book = (administration: Administration["Service"]) =>
     Effect.gen(function* () {
       open ??= next()
       yield* administration.book(open)
       booked.set(open.reference, open)
       open = undefined
     })
-  const untilItIsGone = Effect.flatMap(reach(place), (administration) =>
+  const bookUntilUnreachable = Effect.flatMap(reach(place), (administration) =>
     Effect.whileLoop({
       while: () => isWorking,
-      body: () => Effect.andThen(tell(administration), Effect.sleep("5 millis")),
+      body: () => Effect.andThen(book(administration), Effect.sleep("5 millis")),
       step: () => {}
     })
   ).pipe(Effect.scoped, Effect.ignore)
@@ -58,40 +58,40 @@ export const hireCashier = (place: Place, { poor }: Cast, { oneOf }: Chance) => 
   return {
     begin: () => {
       isWorking = true
-      working = Effect.runPromise(untilItIsGone)
+      working = Effect.runPromise(bookUntilUnreachable)
     },
-    /** The server has gone, or goes on without. */
+    /** Called when the server is gone, or to stop booking. */
     end: () => {
       isWorking = false
       return working
     },
-    wasTold: (reference: string) => booked.has(reference),
-    /** Tells of what is open, and again of some that are not. Answers what the ledger should not have said. */
-    again: (): Promise<ReadonlyArray<string>> =>
+    isConfirmed: (reference: string) => booked.has(reference),
+    /** Repeats the open booking and some confirmed ones. Returns wrong outcomes. */
+    repeat: (): Promise<ReadonlyArray<string>> =>
       Effect.gen(function* () {
         const administration = yield* reach(place)
-        if (open !== undefined) yield* tell(administration)
+        if (open !== undefined) yield* book(administration)
         const before = [...booked.values()].slice(-10)
-        const answers = yield* Effect.forEach(before, (booking) => administration.book(booking))
+        const results = yield* Effect.forEach(before, (booking) => administration.book(booking))
         return before.flatMap(({ reference }, index) =>
-          answers[index]?.booked ? [`${reference} had been booked, and was booked again`] : []
+          results[index]?.booked ? [`${reference} had been booked, and was booked again`] : []
         )
       }).pipe(Effect.scoped, Effect.runPromise),
-    /** What is wrong with the bookings in the entries of all accounts. */
+    /** Wrong, missing and duplicate bookings in the entries of all accounts. */
     problems: (entries: ReadonlyArray<Entry>): ReadonlyArray<string> => {
       const found = entries.filter(({ key_id, request_id }) => key_id === null && request_id !== null)
       const missing = new Map(booked)
       const problems = found.flatMap((entry) => {
         const booking = missing.get(entry.request_id ?? "")
         missing.delete(entry.request_id ?? "")
-        const isIt =
+        const isExpected =
           booking?.type === entry.type && booking.credits === entry.credits && booking.account_id === entry.account_id
-        return isIt ? [] : [`nobody has paid for ${JSON.stringify(entry)}, or it is there twice`]
+        return isExpected ? [] : [`the booking ${JSON.stringify(entry)} is unknown or duplicate`]
       })
-      return [...problems, ...[...missing.keys()].map((reference) => `${reference} was booked and is not there`)]
+      return [...problems, ...[...missing.keys()].map((reference) => `${reference} was booked, and is missing`)]
     },
     count: () => booked.size
   }
 }
 
-export type Cashier = ReturnType<typeof hireCashier>
+export type BookingActor = ReturnType<typeof makeBookingActor>

@@ -2,12 +2,13 @@
  * The statement that writes a group, wherever the group was decided: chained entries, the heads of their accounts
  * afterwards, what they add to spending and usage, and what the server holds.
  */
+
 import { Schema } from "effect"
 import type { ChainHead, Draft } from "../../chain/chain.ts"
 import { type Entry, moneyOutOfEntry } from "../../chain/records.ts"
 import { monthOf } from "../../moments.ts"
 import { parseGrants } from "../../rules/expiring-grants.ts"
-import { integers, texts } from "./parameters.ts"
+import { integers, texts } from "./database.ts"
 
 /** What one server holds of one key, for calls admitted on one day, of one grant or of credits that do not expire. */
 export const Holding = Schema.Struct({

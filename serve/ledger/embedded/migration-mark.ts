@@ -1,6 +1,6 @@
 /**
  * The mark in the folder of a ledger that was moved to PostgreSQL. Without it, the same credits could be spent in both.
- * It is written before the database commits the move, and says whether the move is complete.
+ * It is written before the database commits the move, and states whether the move is complete.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import path from "node:path"
@@ -26,7 +26,7 @@ export class LedgerMoved extends Schema.TaggedError<LedgerMoved>()("LedgerMoved"
   }
 }
 
-const markFailed = (cause: unknown) => new LedgerUnavailable({ action: "be marked as moved", cause })
+const toUnavailable = (cause: unknown) => new LedgerUnavailable({ action: "be marked as moved", cause })
 
 /** The mark is written as a whole or not at all, even after a power failure. */
 export const writeMigrationMarker = (stage: Mark["stage"], directory: string, place: string) =>
@@ -37,7 +37,7 @@ export const writeMigrationMarker = (stage: Mark["stage"], directory: string, pl
       renameSync(part, markPath(directory))
       flushFolder(directory)
     },
-    catch: markFailed
+    catch: toUnavailable
   })
 
 export const refuseMoved = Effect.fnUntraced(function* (directory: string, movingTo: string | undefined) {
