@@ -12,12 +12,12 @@ import { People } from "../people/index.ts"
 import { invitationPage } from "./account/invitation.ts"
 import { signInPage } from "./account/sign-in.ts"
 import { addHealth, type Readiness } from "./health.ts"
-import type { CheckoutPage } from "./simulator/checkout-page.ts"
 import { assets } from "./web/assets.ts"
 import { makeCookies } from "./web/cookies.ts"
 import {
   faultPage,
   foreignFormPage,
+  isTemporary,
   methodNotAllowedPage,
   notFoundPage,
   unavailablePage,
@@ -26,10 +26,16 @@ import {
 import type { SentForm } from "./web/form.ts"
 import { callerAddress, consoleOrigin, isFromConsole, readBody, readForm, securityHeaders } from "./web/guard.ts"
 import type { Frame } from "./web/layout.ts"
-import { type Page, type PageContext, PageNotFound, type PageResult } from "./web/page.ts"
-import type { PublicContext, PublicPage } from "./web/public-page.ts"
+import {
+  type Page,
+  type PageContext,
+  PageNotFound,
+  type PageResult,
+  type PublicContext,
+  type PublicPage,
+  type ShownPage
+} from "./web/page.ts"
 import { makeResponses } from "./web/responses.ts"
-import { isTemporary } from "./web/temporary-failures.ts"
 
 /** `R` are the services that its pages use. */
 interface ConsoleNeeds<R> {
@@ -53,7 +59,7 @@ interface ConsoleNeeds<R> {
   /** The card processor in use, as named in the address of its webhook. */
   readonly processor: string
   /** The simulator's payment page, if payments are simulated. */
-  readonly checkout?: CheckoutPage | undefined
+  readonly checkout?: PublicPage | undefined
 }
 
 /** Stripe's events have a few kilobytes. */
@@ -117,15 +123,12 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   })
   const signedInFrame = (event: H3Event, { account, person }: SignedIn, page?: Page<R>): Frame => ({
     path: event.url.pathname,
-    signed: {
-      email: person.email,
-      account_name: account.name,
-      balance_credits: account.balance_credits,
-      api: apiFor(event)
-    },
+    signed: { account, person, api: apiFor(event) },
     navigation: navigationFor(person.is_operator),
     samples: page?.showsSampleNotice ? needs.samples() : undefined
   })
+
+  const showPublic = (event: H3Event, page: ShownPage) => responses.page(event, publicFrame(event), page)
 
   /** Turns a failure into a page. Reports it to the operator, unless the page does not exist. */
   const fail = (event: H3Event, frame: Frame, path: string, cause: Cause.Cause<unknown>) => {
@@ -148,7 +151,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   }
 
   const notAllowed = async (event: H3Event, { get, post }: Allowed) => {
-    const response = await responses.page(event, publicFrame(event), methodNotAllowedPage)
+    const response = await showPublic(event, methodNotAllowedPage)
     response.headers.set("allow", [...(get ? ["GET", "HEAD"] : []), ...(post ? ["POST"] : [])].join(", "))
     return response
   }
@@ -160,12 +163,10 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       if (isReading(event) && allowed.get) return handler(event, undefined)
       if (event.req.method !== "POST" || !allowed.post) return notAllowed(event, allowed)
       const origin = consoleOrigin(event, publicUrl)
-      if (!isFromConsole(event, origin)) return responses.page(event, publicFrame(event), foreignFormPage(origin))
+      if (!isFromConsole(event, origin)) return showPublic(event, foreignFormPage(origin))
       const form = await readForm(event)
       if (form === "aborted") return responses.empty(499)
-      return form === "unreadable"
-        ? responses.page(event, publicFrame(event), unreadableFormPage)
-        : handler(event, form)
+      return form === "unreadable" ? showPublic(event, unreadableFormPage) : handler(event, form)
     }
 
   const runPage = (page: Page<R>, context: PageContext, form: SentForm | undefined) => {
@@ -246,16 +247,6 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     ])
   })
 
-  const serveCheckout = (page: CheckoutPage) =>
-    handle({ get: true, post: true }, async (event, form) => {
-      const { reference = "" } = paramsOf(event)
-      const exit = await run(form === undefined ? page.get(reference) : page.post(reference, form))
-      if (Exit.isFailure(exit)) return fail(event, publicFrame(event), "/simulator/checkout", exit.cause)
-      return exit.value.kind === "leave"
-        ? responses.redirect(exit.value.url)
-        : responses.document(exit.value.status, exit.value.body)
-    })
-
   /**
    * An event of the card processor, authenticated by its signature. The processor evaluates only the status, and shows
    * the text to its operator.
@@ -293,10 +284,10 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       return new HTTPResponse(bytes, { headers })
     })
   }
-  for (const page of [signInPage, invitationPage]) app.all(page.path, servePublic(page))
+  const publicPages = [signInPage, invitationPage, ...(needs.checkout === undefined ? [] : [needs.checkout])]
+  for (const page of publicPages) app.all(page.path, servePublic(page))
   app.all("/sign-out", signOut)
   app.post(`/webhooks/${needs.processor}`, webhook) // POST /webhooks/stripe, or /webhooks/simulator
-  if (needs.checkout !== undefined) app.all("/simulator/checkout/:reference", serveCheckout(needs.checkout))
   for (const page of pages) app.all(page.path, serve(page))
   app.all("/**", serveNotFound)
   return app

@@ -85,8 +85,7 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
     it.effect("lists runs newest first, also those that failed, each once over all pages", () =>
       Effect.gen(function* () {
         const { runs } = yield* DataRead
-        const any = { pipeline: undefined, outcome: undefined }
-        const whole = yield* runs({ ...any, before: undefined, limit: 100 })
+        const whole = yield* runs({ limit: 100 })
         assert.deepStrictEqual(
           whole.rows.slice(0, 2).map(({ run_id }) => run_id),
           [partial.run_id, failed.run_id]
@@ -95,7 +94,7 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
         const pages: Array<string> = []
         let before: string | undefined
         for (let more = true; more; ) {
-          const page = yield* runs({ ...any, before, limit: 1 })
+          const page = yield* runs({ before, limit: 1 })
           pages.push(...page.rows.map(({ run_id }) => run_id))
           before = page.rows.at(-1)?.run_id
           more = page.last !== undefined
@@ -109,9 +108,9 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
     it.effect("finds runs by pipeline and outcome", () =>
       Effect.gen(function* () {
         const { runs } = yield* DataRead
-        const wanted = { pipeline: "commodities", outcome: "checks_failed", before: undefined, limit: 10 }
+        const filters = { pipeline: "commodities", outcome: "checks_failed", limit: 10 }
         assert.deepStrictEqual(
-          (yield* runs(wanted)).rows.map(({ run_id }) => run_id),
+          (yield* runs(filters)).rows.map(({ run_id }) => run_id),
           [failed.run_id]
         )
         const none = yield* shown("/data/runs?pipeline=branded-foods&outcome=interrupted")
@@ -140,7 +139,7 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
         const all = yield* shown("/data/runs")
         assert.include(all, `/data/rejects?run=${failed.run_id}`)
         const { runs } = yield* DataRead
-        const { rows } = yield* runs({ pipeline: undefined, outcome: "published", before: undefined, limit: 10 })
+        const { rows } = yield* runs({ outcome: "published", limit: 10 })
         const kept = rows.find(({ rows_rejected }) => (rows_rejected ?? 0) > 0)
         assert.include(all, `/data/rejects?run=${kept?.run_id}`)
       })
@@ -151,15 +150,15 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
     it.effect("lists each feed once over all pages", () =>
       Effect.gen(function* () {
         const { feeds } = yield* DataRead
-        const whole = yield* feeds({ pipeline: undefined, after: undefined, limit: 1000 })
+        const whole = yield* feeds({ limit: 1000 })
         const names = whole.rows.map(({ feed }) => feed)
         assert.include(names, "gov-mars/1603")
         const pages: Array<string> = []
-        let after: { readonly pipeline: string; readonly feed: string } | undefined
+        let previous: { readonly pipeline: string; readonly feed: string } | undefined
         for (let more = true; more; ) {
-          const page = yield* feeds({ pipeline: undefined, after, limit: 7 })
+          const page = yield* feeds({ after: previous?.feed, after_pipeline: previous?.pipeline, limit: 7 })
           pages.push(...page.rows.map(({ feed }) => feed))
-          after = page.rows.at(-1)
+          previous = page.last
           more = page.last !== undefined
         }
         assert.deepStrictEqual(pages, names)
@@ -168,7 +167,7 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
     )
     it.effect("shows the month that a monthly feed was read to, and the day for other feeds", () =>
       Effect.gen(function* () {
-        const { rows } = yield* (yield* DataRead).feeds({ pipeline: undefined, after: undefined, limit: 1000 })
+        const { rows } = yield* (yield* DataRead).feeds({ limit: 1000 })
         assert.strictEqual(rows.find(({ feed }) => feed === "gov-mpr/2989/Detail")?.read_to, "2026-10-01")
         const page = yield* shown("/data/feeds")
         const readTo = (feed: string) =>
@@ -181,7 +180,7 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
     it.effect("names the report of a feed, and the feeds that stopped while others of their frequency went on", () =>
       Effect.gen(function* () {
         const { feeds } = yield* DataRead
-        const { rows } = yield* feeds({ pipeline: undefined, after: undefined, limit: 1000 })
+        const { rows } = yield* feeds({ limit: 1000 })
         const titleOf = (name: string) => rows.find(({ feed }) => feed === name)?.title
         assert.strictEqual(titleOf("gov-mars/1603"), "CME Group - Daily Cash Trading - Week to Date")
         assert.strictEqual(

@@ -7,8 +7,7 @@ import { Administration } from "../../ledger/index.ts"
 import { type OpenInvitation, People } from "../../people/index.ts"
 import { button, field, type Problems, problemSummary } from "../web/form.ts"
 import { html, linkButton, momentText, notice } from "../web/html.ts"
-import { askToWait, show, startSession } from "../web/page.ts"
-import type { PublicPage } from "../web/public-page.ts"
+import { askToWait, type PublicPage, show, startSession } from "../web/page.ts"
 
 /** Texts for a new person, or for one who chooses a new password. */
 const textsFor = ({ person_id }: OpenInvitation) =>

@@ -3,8 +3,7 @@ import { Effect, Option, Redacted } from "effect"
 import { People } from "../../people/index.ts"
 import { button, field } from "../web/form.ts"
 import { type HtmlPart, html, notice } from "../web/html.ts"
-import { askToWait, redirect, show, startSession } from "../web/page.ts"
-import { type PublicPage, safeNextPath } from "../web/public-page.ts"
+import { askToWait, type PublicPage, redirect, show, startSession } from "../web/page.ts"
 
 const form = (email: string, problem?: HtmlPart) => html`${problem && notice("bad", html`<p>${problem}</p>`)}
 <section aria-label="Sign in"><form method="post">
@@ -17,6 +16,16 @@ ${field({ name: "password", label: "Password", type: "password", autocomplete: "
 const noPeopleYet = html`<p>Nobody can sign in yet. The operator of this server creates a link for the first person:</p>
 <pre><code>npx larder-serve accounts list
 npx larder-serve people invite --account ID --operator</code></pre>`
+
+/** The target after a sign-in: a path of the console, or the overview if the text is anything else. */
+export const safeNextPath = (text: string | null): `/${string}` => {
+  if (text === null || !text.startsWith("/")) return "/"
+  const url = URL.parse(text, "http://console.invalid")
+  // `//host`, `/\host` and their like leave the origin
+  return url?.origin === "http://console.invalid" && !url.pathname.startsWith("//")
+    ? `/${url.pathname.slice(1)}${url.search}`
+    : "/"
+}
 
 export const signInPage: PublicPage<People> = {
   path: "/sign-in",

@@ -21,7 +21,7 @@ import {
   usdText
 } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
-import { paging, pathWithQuery, takePage } from "../web/paging.ts"
+import { filteredPaging, queryChoice, queryValue, readPage } from "../web/query.ts"
 import { paymentsPath } from "./payment-pieces.ts"
 
 const path = "/billing/ledger"
@@ -102,19 +102,17 @@ const expiringCredits = (expiring: AccountSummary["expiring"]) =>
 const ledgerPage: Page<Administration> = {
   path,
   get: Effect.fnUntraced(function* ({ account, url }) {
-    const what = url.searchParams.get("what") ?? ""
-    const before = url.searchParams.get("before") ?? ""
-    const kind = Object.hasOwn(kinds, what) ? kinds[what] : undefined
-    const isKnown = what === "" || kind !== undefined
-    if (!isKnown || !/^([1-9]\d{0,14})?$/.test(before)) return yield* new PageNotFound()
+    const what = yield* queryChoice(url, "what", Object.keys(kinds))
+    const before = queryValue(url, "before") ?? null
+    if (before !== null && !/^[1-9]\d{0,14}$/.test(before)) return yield* new PageNotFound()
+    const kind = what === undefined ? undefined : kinds[what]
     const query = {
       account_id: account.id,
-      before: before === "" ? null : Number(before),
-      limit: perPage + 1,
+      before: before === null ? null : Number(before),
       ...(kind !== undefined && { types: kind.types })
     }
-    const found = yield* Administration.use((ledger) => ledger.entriesBefore(query))
-    const { last, rows } = takePage(found, perPage)
+    const ledger = yield* Administration
+    const { last, rows } = yield* readPage(perPage, (limit) => ledger.entriesBefore({ ...query, limit }))
     const keys = yield* readKeys(account.id)
     const kindOptions = Object.entries(kinds).map(([value, { label }]) => ({ value, label }))
     const options = [{ value: "", label: "Everything" }, ...kindOptions]
@@ -125,49 +123,37 @@ const ledgerPage: Page<Administration> = {
       html`${keyFigures([{ label: "Balance", value: usdText(account.balance_credits), more: creditsText(account.balance_credits) }])}
 ${account.expiring.length > 0 && expiringCredits(account.expiring)}
 <p class="lead">Every movement of your credits since the account was opened. Entries are never changed or removed. The CSV file contains all of them.</p>
-${searchForm(select({ name: "what", label: "What", value: what, options }), linkButton(`${path}.csv`, "Download all as CSV"))}
+${searchForm(select({ name: "what", label: "What", value: what ?? "", options }), linkButton(`${path}.csv`, "Download all as CSV"))}
 <div class="card entries">${entries}</div>
-${paging({
-  newest: before === "" ? undefined : pathWithQuery(path, { what }),
-  older: last && pathWithQuery(path, { what, before: String(last.position) })
-})}
+${filteredPaging(path, { what }, before === null, last && { before: String(last.position) })}
 <div class="row">${linkButton("/billing", "Back to billing")}</div>`
     )
   })
 }
 
-const columns = [
-  ...["position", "occurred_at", "type", "credits", "usd", "balance_credits", "balance_usd"],
-  ...["key_id", "key", "endpoint", "reference", "note", "expires_at"]
-]
+const columns: Readonly<Record<string, (entry: Entry, keys: Keys) => string | number | null>> = {
+  position: ({ position }) => position,
+  occurred_at: ({ occurred_at }) => occurred_at,
+  type: ({ type }) => type,
+  credits: ({ credits }) => credits,
+  usd: ({ credits }) => usdOf(credits),
+  balance_credits: ({ balance }) => balance,
+  balance_usd: ({ balance }) => usdOf(balance),
+  key_id: ({ key_id }) => key_id,
+  key: ({ key_id }, keys) => (key_id === null ? null : keyName(keys, key_id)),
+  endpoint: ({ endpoint }) => endpoint,
+  reference: ({ request_id }) => request_id,
+  note: ({ note }) => note,
+  expires_at: ({ expires_at }) => expires_at
+}
 const ledgerFile: Page<Administration> = {
   path: `${path}.csv`,
   get: Effect.fnUntraced(function* ({ account }) {
     const ledger = yield* Administration
     const keys = yield* readKeys(account.id)
-    return yield* downloadCsv(
-      `larder-ledger-${account.id}.csv`,
-      columns,
-      ledger
-        .entriesOf(account.id)
-        .pipe(
-          Stream.map((entry) => [
-            entry.position,
-            entry.occurred_at,
-            entry.type,
-            entry.credits,
-            usdOf(entry.credits),
-            entry.balance,
-            usdOf(entry.balance),
-            entry.key_id,
-            entry.key_id === null ? null : keyName(keys, entry.key_id),
-            entry.endpoint,
-            entry.request_id,
-            entry.note,
-            entry.expires_at
-          ])
-        )
-    )
+    const cells = Object.values(columns)
+    const rows = ledger.entriesOf(account.id).pipe(Stream.map((entry) => cells.map((cell) => cell(entry, keys))))
+    return yield* downloadCsv(`larder-ledger-${account.id}.csv`, Object.keys(columns), rows)
   })
 }
 

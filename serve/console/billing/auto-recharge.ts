@@ -135,7 +135,7 @@ least the one that you set below. Key budgets still apply. A declined card switc
       html`${facts([
         ["Auto-recharge", is_on ? badge("On", "good") : badge("Off")],
         ["Card", savedCardText(card)],
-        ...(is_recharging ? [["Now", "A recharge is in progress."] as const] : [])
+        is_recharging && ["Now", "A recharge is in progress."]
       ])}${is_on && switchOffButton}${reason && dismissButton}`
     )}${section(
       "Amount and balance",
@@ -201,7 +201,7 @@ const save = (context: FormContext, settings: BillingSettings, choice: RechargeC
   )
 }
 
-const rechargePage: Page<Billing> = {
+export const rechargePage: Page<Billing> = {
   path: rechargePath,
   get: (context) => Effect.map(readSettings(context), (settings) => page({ context, settings })),
   post: Effect.fnUntraced(function* (context) {
@@ -234,5 +234,3 @@ const rechargePage: Page<Billing> = {
     return yield* save(context, settings, choice, typed)
   })
 }
-
-export const rechargePages: ReadonlyArray<Page<Billing>> = [rechargePage]

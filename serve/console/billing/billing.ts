@@ -60,15 +60,11 @@ const rechargeSection = (settings: BillingSettings) => {
       ? empty("Off", "Auto-recharge needs a saved card. It charges the card before your credits run out.")
       : facts([
           ["State", is_on ? badge("On", "good") : badge("Off")],
-          ...(is_configured
-            ? [
-                [
-                  is_on ? "Charges" : "Last used",
-                  `${centsText(cents)} whenever the balance falls below ${usdText(trigger_credits)}`
-                ] as const
-              ]
-            : []),
-          ...(is_recharging ? [["Now", "A recharge is in progress."] as const] : [])
+          is_configured && [
+            is_on ? "Charges" : "Last used",
+            `${centsText(cents)} whenever the balance falls below ${usdText(trigger_credits)}`
+          ],
+          is_recharging && ["Now", "A recharge is in progress."]
         ])
   const link = is_on ? "Change" : setUp
   return section(

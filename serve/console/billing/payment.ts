@@ -20,7 +20,7 @@ import {
   table
 } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
-import { paging, pathWithQuery, takePage } from "../web/paging.ts"
+import { filteredPaging, queryValue, readPage } from "../web/query.ts"
 import {
   heldCents,
   kindText,
@@ -101,13 +101,13 @@ const settledText = { open: "Known", succeeded: "Paid", failed: "Failed", expire
 const simulatedNotice = ({ is_simulated }: Payment) =>
   is_simulated && notice("quiet", "Simulated: no money moved, and this is not proof of a payment.")
 
-const paymentFacts = (payment: Payment): ReadonlyArray<Fact> => [
+const paymentFacts = (payment: Payment): ReadonlyArray<Fact | false> => [
   ["What", kindText(payment)],
   ["Amount", centsText(payment.cents)],
   ["State", paymentStateBadge(payment)],
-  ...(payment.card === null ? [] : [["Card", formatCard(payment.card)] as const]),
+  payment.card !== null && ["Card", formatCard(payment.card)],
   ["Started", momentTag(payment.created_at)],
-  ...(payment.settled_at === null ? [] : [[settledText[payment.state], momentTag(payment.settled_at)] as const]),
+  payment.settled_at !== null && [settledText[payment.state], momentTag(payment.settled_at)],
   ["Payment id", html`<code class="payment-id">${payment.id}</code>`]
 ]
 
@@ -161,8 +161,8 @@ ${facts([
   ["Receipt for", account.name],
   ["Account id", html`<code>${account.id}</code>`],
   ["Paid", momentTag(paymentTime(payment))],
-  ...(payment.card === null ? [] : [["Paid with", formatCard(payment.card)] as const]),
-  ...(email === null ? [] : [["Paid by", email] as const]),
+  payment.card !== null && ["Paid with", formatCard(payment.card)],
+  email !== null && ["Paid by", email],
   ["Payment id", html`<code class="payment-id">${payment.id}</code>`]
 ])}
 ${receiptTable(payment)}
@@ -183,19 +183,15 @@ const receiptPage: Page<Billing> = {
 const paymentsPage: Page<Billing> = {
   path: paymentsPath,
   get: Effect.fnUntraced(function* ({ account, url }) {
-    const before = url.searchParams.get("before") || null
+    const before = queryValue(url, "before") ?? null
     const billing = yield* Billing
     const settings = yield* billing.settings(account.id)
-    const { last, rows } = takePage(yield* billing.payments(account.id, { before, limit: perPage + 1 }), perPage)
+    const { last, rows } = yield* readPage(perPage, (limit) => billing.payments(account.id, { before, limit }))
     const noPayments = empty("No payments", "Payments by card are listed here, with their receipts.")
     return show(
       "Payments",
-      html`${simulationNotice(settings)}<div class="card">${rows.length === 0 ? noPayments : paymentsTable(rows)}</div>${paging(
-        {
-          newest: before === null ? undefined : paymentsPath,
-          older: last && pathWithQuery(paymentsPath, { before: last.id })
-        }
-      )}
+      html`${simulationNotice(settings)}<div class="card">${rows.length === 0 ? noPayments : paymentsTable(rows)}</div>
+${filteredPaging(paymentsPath, {}, before === null, last && { before: last.id })}
 <div class="row">${linkButton("/billing", "Back to billing")}</div>`
     )
   })

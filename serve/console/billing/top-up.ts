@@ -129,7 +129,7 @@ ${hiddenInput("submission", submission)}${shownCardInput(card)}
         ["You pay", centsText(cents)],
         ["You get", `${countText(added)} credits`],
         ["Balance afterwards", `${usdText(balance_credits + added)} (now ${usdText(balance_credits)})`],
-        ...(card === null ? [] : [["Saved card", savedCardText(card)] as const])
+        card !== null && ["Saved card", savedCardText(card)]
       ]
     )}
 ${form}
@@ -197,4 +197,4 @@ const post = Effect.fnUntraced(function* (context: FormContext) {
   )
 })
 
-export const topUpPages: ReadonlyArray<Page<Billing>> = [{ path: topUpPath, get, post }]
+export const topUpPage: Page<Billing> = { path: topUpPath, get, post }

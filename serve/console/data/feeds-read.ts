@@ -2,7 +2,7 @@
 import { Frequency, UnknownField } from "@larder/schemas"
 import { type DuckDb, timestampColumn } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import { takePage } from "../web/paging.ts"
+import { type Filters, orNull, type PageLimit, readPage } from "../web/query.ts"
 import { isOfFeed } from "./rejects-read.ts"
 import { findStopped } from "./stopped.ts"
 
@@ -31,7 +31,8 @@ const feedsAfter = `
     from payload
     full join (select pipeline, feed, read_to from ingest.live_cursor) using (pipeline, feed)
     where ($pipeline::varchar is null or pipeline = $pipeline)
-      and ($after::varchar is null or (pipeline, feed) > ($after_pipeline::varchar, $after::varchar))
+      and ($after::varchar is null or $after_pipeline::varchar is null
+        or (pipeline, feed) > ($after_pipeline::varchar, $after::varchar))
     order by pipeline, feed
     limit $limit
   ), rejected as (
@@ -69,11 +70,8 @@ const latestUnknownFields = `
   order by run_id desc, pipeline, feed, field
   limit 100`
 
-export interface FeedsQuery {
-  readonly pipeline?: string | undefined
-  readonly after?: { readonly pipeline: string; readonly feed: string } | undefined
-  readonly limit: number
-}
+/** `after` and `after_pipeline` identify the last feed on the previous page. */
+export type FeedsQuery = Filters<"after" | "after_pipeline" | "pipeline"> & PageLimit
 
 const readReportFeeds = Effect.fnUntraced(function* (db: DuckDb["Service"], commodities: DuckDb["Service"]) {
   const byNumber = new Map((yield* commodities.all(Report, reports)).map((report) => [report.number, report]))
@@ -89,11 +87,11 @@ const readReportFeeds = Effect.fnUntraced(function* (db: DuckDb["Service"], comm
  */
 export const readFeeds = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
-  { after, limit, pipeline }: FeedsQuery,
+  { after, after_pipeline, limit, pipeline }: FeedsQuery,
   commodities: DuckDb["Service"] | undefined
 ) {
-  const place = { pipeline: pipeline ?? null, after: after?.feed ?? null, after_pipeline: after?.pipeline ?? null }
-  const { last, rows } = takePage(yield* db.all(Feed, feedsAfter, { ...place, limit: limit + 1 }), limit)
+  const filters = orNull({ after, after_pipeline, pipeline })
+  const { last, rows } = yield* readPage(limit, (limit) => db.all(Feed, feedsAfter, { ...filters, limit }))
   const reportFeeds = commodities === undefined ? [] : yield* readReportFeeds(db, commodities)
   const byFeed = new Map(reportFeeds.map((report) => [report.feed, report]))
   const stopped = new Set(findStopped(reportFeeds).map(({ feed }) => feed))

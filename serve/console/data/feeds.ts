@@ -16,16 +16,8 @@ import {
   table
 } from "../web/html.ts"
 import { type Page, show } from "../web/page.ts"
-import { paging, pathWithQuery } from "../web/paging.ts"
-import {
-  bytesText,
-  dataNavigation,
-  dateWithAge,
-  pipelineName,
-  pipelineSelect,
-  queryPipeline,
-  queryValue
-} from "./pieces.ts"
+import { filteredPaging, pathWithQuery, queryValue } from "../web/query.ts"
+import { bytesText, dataNavigation, dateWithAge, pipelineName, pipelineSelect, queryPipeline } from "./pieces.ts"
 import { DataRead } from "./read.ts"
 
 const feedsPerPage = 100
@@ -86,9 +78,8 @@ export const dataFeedsPage: Page<DataRead> = {
   get: Effect.fnUntraced(function* ({ now, url }) {
     const data = yield* DataRead
     const pipeline = yield* queryPipeline(url)
-    const [afterPipeline, afterFeed] = [queryValue(url, "after_pipeline"), queryValue(url, "after")]
-    const after = afterPipeline && afterFeed ? { pipeline: afterPipeline, feed: afterFeed } : undefined
-    const { last, rows } = yield* data.feeds({ pipeline, after, limit: feedsPerPage })
+    const [after, after_pipeline] = [queryValue(url, "after"), queryValue(url, "after_pipeline")]
+    const { last, rows } = yield* data.feeds({ pipeline, after, after_pipeline, limit: feedsPerPage })
     const fields = yield* data.unknownFields
     return show(
       "Feeds",
@@ -100,10 +91,7 @@ ${
 }
 ${searchForm(pipelineSelect(pipeline))}
 ${rows.length === 0 ? empty("No feeds", "No feed has been read yet.") : html`<div class="card feeds">${feedTable(rows, now)}</div>`}
-${paging({
-  newest: after && pathWithQuery(path, { pipeline }),
-  older: last && pathWithQuery(path, { pipeline, after_pipeline: last.pipeline, after: last.feed })
-})}`
+${filteredPaging(path, { pipeline }, after === undefined, last && { after_pipeline: last.pipeline, after: last.feed })}`
     )
   })
 }

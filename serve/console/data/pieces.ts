@@ -1,6 +1,5 @@
 /** Shared parts of the pages about the warehouse: their navigation, ages, sizes, outcomes and lists of runs. */
 import type { RunRecord } from "@larder/schemas"
-import { Effect } from "effect"
 import { type SelectOption, select } from "../web/form.ts"
 import {
   badge,
@@ -15,8 +14,7 @@ import {
   type Tone,
   table
 } from "../web/html.ts"
-import { PageNotFound } from "../web/page.ts"
-import { pathWithQuery } from "../web/paging.ts"
+import { pathWithQuery, queryChoice } from "../web/query.ts"
 import { pipelineNames, pipelineTitle } from "./data-sets.ts"
 
 const pages = [
@@ -33,20 +31,6 @@ export const dataNavigation = (current: (typeof pages)[number][0]): Html =>
   html`<nav class="tabs" aria-label="Data"><ul>${pages.map(
     ([path, name]) => html`<li><a href="${path}"${path === current && html` aria-current="page"`}>${name}</a></li>`
   )}</ul></nav>`
-
-/** A parameter of the query; undefined if it is missing or empty. */
-export const queryValue = (url: URL, name: string): string | undefined =>
-  url.searchParams.get(name)?.trim() || undefined
-
-/** A parameter with a value from a list; other values give 404. */
-export const queryChoice = (
-  url: URL,
-  name: string,
-  known: ReadonlyArray<string>
-): Effect.Effect<string | undefined, PageNotFound> => {
-  const value = queryValue(url, name)
-  return value === undefined || known.includes(value) ? Effect.succeed(value) : Effect.fail(new PageNotFound())
-}
 
 export const queryPipeline = (url: URL) => queryChoice(url, "pipeline", pipelineNames)
 

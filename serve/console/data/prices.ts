@@ -20,9 +20,9 @@ import {
   table
 } from "../web/html.ts"
 import { type Page, show } from "../web/page.ts"
-import { pathWithQuery } from "../web/paging.ts"
 import { checkDays } from "../web/period.ts"
-import { dataNavigation, queryChoice, queryValue } from "./pieces.ts"
+import { pathWithQuery, queryChoice, queryValue } from "../web/query.ts"
+import { dataNavigation } from "./pieces.ts"
 import { priceChart } from "./price-chart.ts"
 import { DataRead } from "./read.ts"
 import {

@@ -2,7 +2,7 @@
 import { Reject } from "@larder/schemas"
 import type { DuckDb } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import { takePage } from "../web/paging.ts"
+import { type Filters, orNull, type PageLimit, readPage } from "../web/query.ts"
 
 /** In characters. */
 export const shownPayloadLength = 1000
@@ -69,30 +69,20 @@ const rejectGroups = `
   order by rejects desc, example
   limit ${maxReasons}`
 
-export interface ReasonsQuery {
-  readonly pipeline?: string | undefined
-  readonly feed?: string | undefined
-  readonly run_id?: string | undefined
-}
-export interface RejectsQuery extends ReasonsQuery {
-  readonly reason?: string | undefined
-  /** The `place` of the last row on the previous page. */
-  readonly before?: string | undefined
-  readonly limit: number
-}
+export type ReasonsFilters = Filters<"feed" | "pipeline" | "run_id">
+/** `before` is the `place` of the last row on the previous page. */
+export type RejectsFilters = ReasonsFilters & Filters<"before" | "reason">
 export type ShownReject = typeof RejectRow.Type
 export type RejectGroup = typeof RejectGroup.Type
 
-export const readRejects = (db: DuckDb["Service"], query: RejectsQuery) => {
-  const { before = null, feed = null, limit, pipeline = null, reason = null, run_id = null } = query
-  const parameters = { before, feed, pipeline, reason, run_id, limit: limit + 1 }
-  return Effect.map(db.all(RejectRow, rejectsBefore, parameters), (rows) => takePage(rows, limit))
+export const readRejects = (db: DuckDb["Service"], query: RejectsFilters & PageLimit) => {
+  const { before, feed, limit, pipeline, reason, run_id } = query
+  const filters = orNull({ before, feed, pipeline, reason, run_id })
+  return readPage(limit, (limit) => db.all(RejectRow, rejectsBefore, { ...filters, limit }))
 }
 
-export const readReasons = (db: DuckDb["Service"], query: ReasonsQuery) => {
-  const { feed = null, pipeline = null, run_id = null } = query
-  return db.all(RejectGroup, rejectGroups, { feed, pipeline, run_id })
-}
+export const readReasons = (db: DuckDb["Service"], { feed, pipeline, run_id }: ReasonsFilters) =>
+  db.all(RejectGroup, rejectGroups, orNull({ feed, pipeline, run_id }))
 
 /** More feeds than anyone would scroll through in a drop-down list. */
 const maxFeeds = 500
@@ -102,6 +92,6 @@ const feedsWithRejects = `
   order by feed
   limit ${maxFeeds}`
 export const readFeedsWithRejects = (db: DuckDb["Service"], pipeline: string | undefined) =>
-  Effect.map(db.all(Schema.Struct({ feed: Schema.String }), feedsWithRejects, { pipeline: pipeline ?? null }), (rows) =>
+  Effect.map(db.all(Schema.Struct({ feed: Schema.String }), feedsWithRejects, orNull({ pipeline })), (rows) =>
     rows.map(({ feed }) => feed)
   )

@@ -14,16 +14,8 @@ import {
   table
 } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
-import { paging, pathWithQuery } from "../web/paging.ts"
-import {
-  allOption,
-  dataNavigation,
-  pipelineName,
-  pipelineSelect,
-  queryPipeline,
-  queryValue,
-  runPath
-} from "./pieces.ts"
+import { filteredPaging, pathWithQuery, queryValue } from "../web/query.ts"
+import { allOption, dataNavigation, pipelineName, pipelineSelect, queryPipeline, runPath } from "./pieces.ts"
 import { DataRead } from "./read.ts"
 import { cursorFormat, maxReasons, type RejectGroup, type ShownReject, shownPayloadLength } from "./rejects-read.ts"
 
@@ -129,10 +121,7 @@ ${section(
   "Rows",
   html`${filterForm(filters, feeds)}
 ${rows.length === 0 ? noRows(filters) : rowTable(rows)}
-${paging({
-  newest: before && pathWithQuery(path, { ...filters }),
-  older: last && pathWithQuery(path, { ...filters, before: last.place })
-})}`
+${filteredPaging(path, { ...filters }, before === undefined, last && { before: last.place })}`
 )}`
     )
   })

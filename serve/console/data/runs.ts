@@ -15,7 +15,7 @@ import {
   section
 } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
-import { paging, pathWithQuery } from "../web/paging.ts"
+import { filteredPaging, queryChoice, queryValue } from "../web/query.ts"
 import { checkTable } from "./checks.ts"
 import { pipelineTitle } from "./data-sets.ts"
 import {
@@ -24,9 +24,7 @@ import {
   outcomeBadge,
   outcomeOptions,
   pipelineSelect,
-  queryChoice,
   queryPipeline,
-  queryValue,
   rejectedCount,
   rowCount,
   runsTable
@@ -58,21 +56,16 @@ export const dataRunsPage: Page<DataRead> = {
       html`${dataNavigation(path)}
 ${searchForm(html`${pipelineSelect(pipeline)}${select({ name: "outcome", label: "Outcome", options, value: outcome })}`)}
 ${rows.length === 0 ? noRuns(isFiltered) : html`<div class="card">${runsTable("Runs, newest first", rows)}</div>`}
-${paging({
-  newest: before && pathWithQuery(path, { pipeline, outcome }),
-  older: last && pathWithQuery(path, { pipeline, outcome, before: last.run_id })
-})}`
+${filteredPaging(path, { pipeline, outcome }, before === undefined, last && { before: last.run_id })}`
     )
   })
 }
 
 const origins = { live: "the network", replay: "a recording", sample: "the bundled samples" } as const
 
-const requestedDays = ({ window_from, window_to }: RunRecord): ReadonlyArray<Fact> => {
+const requestedDays = ({ window_from, window_to }: RunRecord): Fact | false => {
   const day = (iso: string | null) => (iso === null ? "…" : dayTag(iso))
-  return window_from === null && window_to === null
-    ? []
-    : [["Days requested", html`${day(window_from)} to ${day(window_to)}`]]
+  return (window_from ?? window_to) !== null && ["Days requested", html`${day(window_from)} to ${day(window_to)}`]
 }
 
 export const dataRunPage: Page<DataRead> = {
@@ -93,7 +86,7 @@ ${run.message !== null && notice(isBad ? "bad" : "warning", html`<pre class="mes
         ["Started", momentTag(run.started_at)],
         [run.generation === null ? "Ended" : "Reading ended", momentTag(run.finished_at)],
         ["Read from", origins[run.origin]],
-        ...requestedDays(run),
+        requestedDays(run),
         ["Generation", run.generation ?? "none was published"],
         ["Rows read", rowCount(run.rows_read)],
         ["New", rowCount(run.rows_loaded)],

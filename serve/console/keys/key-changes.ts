@@ -3,7 +3,7 @@
  * own changes are saved: a page opened before a colleague narrowed the key does not widen it again.
  */
 import { scopes as allScopes, type Scope } from "@larder/schemas"
-import { Struct } from "effect"
+import { Record, Struct } from "effect"
 import type { KeySummary } from "../../ledger/index.ts"
 import { hiddenInput, type Problems, type SentForm } from "../web/form.ts"
 import { type Html, momentText } from "../web/html.ts"
@@ -23,13 +23,14 @@ type Setting = keyof typeof fieldOf
 const settings = Struct.keys(fieldOf)
 
 /** The settings of a key as text, for comparison and for a form. */
-export type ShownSettings = ReadonlyMap<Setting, string>
+export type ShownSettings = Readonly<Record<Setting, string>>
 
-const settingTexts = (choice: Omit<KeyChoice, "scopes"> & { readonly scopes: ReadonlyArray<Scope> }): ShownSettings =>
-  new Map<Setting, string>([
-    ...settings.map((setting) => [setting, String(choice[setting] ?? "")] as const),
-    ["scopes", allScopes.filter((scope) => choice.scopes.includes(scope)).join(" ")]
-  ])
+const settingTexts = (
+  choice: Omit<KeyChoice, "scopes"> & { readonly scopes: ReadonlyArray<Scope> }
+): ShownSettings => ({
+  ...Record.map(fieldOf, (_, setting) => String(choice[setting] ?? "")),
+  scopes: allScopes.filter((scope) => choice.scopes.includes(scope)).join(" ")
+})
 
 const toCredits = (usd: number) => Math.round(usd * 1000)
 
@@ -42,11 +43,11 @@ export const currentSettings = (key: KeySummary): ShownSettings =>
   })
 
 export const hiddenInputs = (shown: ShownSettings): ReadonlyArray<Html> =>
-  settings.map((setting) => hiddenInput(`shown_${setting}`, shown.get(setting) ?? ""))
+  settings.map((setting) => hiddenInput(`shown_${setting}`, shown[setting]))
 
 /** If a form does not carry the shown values, all its fields count as changed. */
 export const readShownSettings = (form: SentForm): ShownSettings =>
-  new Map(settings.map((setting) => [setting, form.exact(`shown_${setting}`)]))
+  Record.map(fieldOf, (_, setting) => form.exact(`shown_${setting}`))
 
 interface Changes {
   readonly changed: Partial<KeyChoice>
@@ -70,11 +71,10 @@ const currentTexts = (key: KeySummary): Readonly<Record<Setting, string>> => ({
 
 export const compareChanges = (key: KeySummary, shown: ShownSettings, chosen: KeyChoice, typed: KeyFields): Changes => {
   const [current, wanted, texts] = [currentSettings(key), settingTexts(chosen), currentTexts(key)]
-  const changed = settings.filter((setting) => wanted.get(setting) !== shown.get(setting))
-  const contested = changed.filter((setting) => {
-    const value = current.get(setting)
-    return value !== shown.get(setting) && value !== wanted.get(setting)
-  })
+  const changed = settings.filter((setting) => wanted[setting] !== shown[setting])
+  const contested = changed.filter(
+    (setting) => current[setting] !== shown[setting] && current[setting] !== wanted[setting]
+  )
   const changedFields = [
     ...changed.map((setting) => fieldOf[setting]),
     ...(changed.includes("scopes") ? ["scopes" as const] : [])

@@ -1,6 +1,6 @@
 /** The form of a new or existing key: name, scopes by preset or one by one, budgets and expiry. */
 import { scopes as allScopes, type Scope } from "@larder/schemas"
-import { Schema } from "effect"
+import { Record, Schema } from "effect"
 import { type Administration, type KeySummary, PrintableText, parseTypedTimestamp } from "../../ledger/index.ts"
 import { choices, dollarField, field, isVisible, type Problems, parseCredits, type SentForm } from "../web/form.ts"
 import { type Html, html, pathCode, usdText } from "../web/html.ts"
@@ -15,28 +15,24 @@ import {
   unbrokenList
 } from "./scope-groups.ts"
 
-/** The values of the form's fields. Every field but the name, the scopes and the monthly budget may be empty. */
-export interface KeyFields {
-  readonly name: string
-  readonly access: string
-  readonly scopes: ReadonlyArray<string>
-  readonly budget: string
-  readonly daily_budget: string
-  readonly weekly_budget: string
-  readonly expires_at: string
-}
-
-export type KeyChoice = Required<Omit<Parameters<Administration["Service"]["createKey"]>[0], "account_id">>
-
-export const newKeyFields: KeyFields = {
+/** The fields with one value, as in the form of a new key. The daily and weekly budgets and the expiry may be empty. */
+const newTexts = {
   name: "",
   access: everythingPreset,
-  scopes: [],
   budget: "25.00",
   daily_budget: "",
   weekly_budget: "",
   expires_at: ""
 }
+
+/** The values of the form's fields. */
+export interface KeyFields extends Readonly<typeof newTexts> {
+  readonly scopes: ReadonlyArray<string>
+}
+
+export type KeyChoice = Required<Omit<Parameters<Administration["Service"]["createKey"]>[0], "account_id">>
+
+export const newKeyFields: KeyFields = { ...newTexts, scopes: [] }
 
 const dollars = (budgetUsd: number | null) => (budgetUsd === null ? "" : budgetText(budgetUsd).replace("$", ""))
 
@@ -51,13 +47,8 @@ export const fillKeyFields = (key: KeySummary): KeyFields => ({
 })
 
 export const readKeyFields = (form: SentForm): KeyFields => ({
-  name: form.text("name"),
-  access: form.text("access"),
-  scopes: form.all("scopes"),
-  budget: form.text("budget"),
-  daily_budget: form.text("daily_budget"),
-  weekly_budget: form.text("weekly_budget"),
-  expires_at: form.text("expires_at")
+  ...Record.map(newTexts, (_, name) => form.text(name)),
+  scopes: form.all("scopes")
 })
 
 const isLine = Schema.is(PrintableText)
@@ -172,29 +163,21 @@ export const budgetText = (budgetUsd: number): string => usdText(Math.round(budg
 export const spentText = (spentUsd: number, budgetUsd: number): string =>
   `${budgetText(spentUsd)} of ${budgetText(budgetUsd)}`
 
-export interface BudgetSpent {
-  readonly period: "day" | "week" | "month"
-  readonly budget_usd: number
-  readonly spent_usd: number
-}
-
-type Budgets = Pick<
-  KeySummary,
-  "budget_usd" | "spent_usd" | "daily_budget_usd" | "spent_today_usd" | "weekly_budget_usd" | "spent_this_week_usd"
->
-
 /** The shortest period first. */
-export const budgetRows = (key: Budgets): ReadonlyArray<BudgetSpent> => {
-  const { daily_budget_usd, spent_this_week_usd, spent_today_usd, weekly_budget_usd } = key
-  const budgets: Array<BudgetSpent> = []
-  if (daily_budget_usd !== null) {
-    budgets.push({ period: "day", budget_usd: daily_budget_usd, spent_usd: spent_today_usd ?? 0 })
-  }
-  if (weekly_budget_usd !== null) {
-    budgets.push({ period: "week", budget_usd: weekly_budget_usd, spent_usd: spent_this_week_usd ?? 0 })
-  }
-  return [...budgets, { period: "month", budget_usd: key.budget_usd, spent_usd: key.spent_usd }]
-}
+const periods = [
+  { period: "day", budget: "daily_budget_usd", spent: "spent_today_usd" },
+  { period: "week", budget: "weekly_budget_usd", spent: "spent_this_week_usd" },
+  { period: "month", budget: "budget_usd", spent: "spent_usd" }
+] as const
+
+type Budgets = Pick<KeySummary, (typeof periods)[number]["budget" | "spent"]>
+
+/** The budgets of a key with what was spent of each, the shortest period first. */
+export const budgetRows = (key: Budgets) =>
+  periods.flatMap(({ budget, period, spent }) => {
+    const budget_usd = key[budget]
+    return budget_usd === null ? [] : [{ period, budget_usd, spent_usd: key[spent] ?? 0 }]
+  })
 
 const list = new Intl.ListFormat("en-GB")
 

@@ -32,10 +32,10 @@ const keyFacts = Effect.fnUntraced(function* ({ account, now }: PageContext, key
   const uses = yield* RequestLog.use((log) => log.lastUses({ account_id: account.id, keys: [key.id], today }))
   return facts([
     ["Key", keyCode(key)],
-    ...(isFormerAccepted(key, now) ? [["Former key", formerKey(key)] as const] : []),
+    isFormerAccepted(key, now) && ["Former key", formerKey(key)],
     ["State", html`${keyStateBadge(key, now)} ${key.revoked_at && momentTag(key.revoked_at)}`],
     ["Created", momentTag(key.created_at)],
-    ...(key.expires_at === null ? [] : [["Expires", momentTag(key.expires_at)] as const]),
+    key.expires_at !== null && ["Expires", momentTag(key.expires_at)],
     ["Last used", lastUsedText(key, uses.get(key.id), today)],
     ["May read", unbrokenList(scopesText(key.scopes))],
     ...budgetRows(key)

@@ -19,9 +19,9 @@ import {
   usdText
 } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
-import { paging } from "../web/paging.ts"
 import { todayOf } from "../web/period.ts"
-import { type BudgetSpent, budgetRows, spentText } from "./key-form.ts"
+import { paging } from "../web/query.ts"
+import { budgetRows, spentText } from "./key-form.ts"
 import { isKeyExpired } from "./own-key.ts"
 import { cheapestCall, scopesText, unbrokenList } from "./scope-groups.ts"
 
@@ -29,7 +29,7 @@ const perPage = 100
 
 export const keyCode = ({ last4 }: { readonly last4: string }) => html`<code class="nowrap">svc_data_…${last4}</code>`
 
-const unspentCredits = ({ budget_usd, spent_usd }: Omit<BudgetSpent, "period">) =>
+const unspentCredits = ({ budget_usd, spent_usd }: Pick<KeySummary, "budget_usd" | "spent_usd">) =>
   Math.round((budget_usd - spent_usd) * 1000)
 
 /**

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Billing, type BillingSettings } from "../../billing/index.ts"
 import { Administration, type UsageSum } from "../../ledger/index.ts"
 import { rechargeOffNotice, rechargePath } from "../billing/auto-recharge.ts"
-import { addUsage } from "../usage/usage-sums.ts"
+import { addUsage, makeBars } from "../usage/usage-sums.ts"
 import { barChart } from "../web/bar-chart.ts"
 import {
   centsText,
@@ -22,12 +22,11 @@ import {
   pathCode,
   pluralize,
   section,
-  shortDayText,
   table,
   usdText
 } from "../web/html.ts"
 import { type Page, show } from "../web/page.ts"
-import { defaultDays, listDays, type Period, todayOf } from "../web/period.ts"
+import { defaultDays, type Period, todayOf } from "../web/period.ts"
 import { calculatePace, type Pace } from "./pace.ts"
 
 /** A later date would not help with planning. */
@@ -70,8 +69,7 @@ const balanceWarning = (balance: number, { recharge }: BillingSettings, { days_l
 }
 
 const callsChart = (byDay: ReadonlyArray<UsageSum>, period: Period) => {
-  const callsOn = new Map(byDay.map(({ calls, name }) => [name, calls]))
-  const bars = listDays(period).map((day) => ({ label: shortDayText(day), value: callsOn.get(day) ?? 0 }))
+  const { bars } = makeBars(byDay, period)
   const busiest = bars.toSorted((a, b) => b.value - a.value)[0]
   const { calls } = addUsage(byDay)
   return barChart({

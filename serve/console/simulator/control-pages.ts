@@ -11,6 +11,15 @@ const shownEvents = 20
 /** Longer than the console waits for a response. */
 const maxSeconds = 20
 
+/** How webhook events are sent: the label of the choice, and the fault in a sentence. */
+const eventTexts = {
+  once: ["Sent once", "webhook events are sent once"],
+  twice: ["Sent twice", "webhook events are sent twice"],
+  reversed: ["Sent in reverse order", "webhook events are sent in reverse order"],
+  forged: ["A forged event comes first", "a forged webhook event comes first"],
+  none: ["Never sent", "no webhook events are sent"]
+} as const
+
 const faultForm = (faults: Faults) =>
   postForm(html`${choices({
     type: "checkbox",
@@ -38,30 +47,16 @@ ${select({
   label: "Webhook events",
   hint: "How the processor reports payments, refunds and disputes to the console.",
   value: faults.events,
-  options: [
-    { value: "once", label: "Sent once" },
-    { value: "twice", label: "Sent twice" },
-    { value: "reversed", label: "Sent in reverse order" },
-    { value: "forged", label: "A forged event comes first" },
-    { value: "none", label: "Never sent" }
-  ]
+  options: Object.entries(eventTexts).map(([value, [label]]) => ({ value, label }))
 })}
 <p>${button("Apply")}</p>`)
-
-const eventTexts = {
-  once: "webhook events are sent once",
-  twice: "webhook events are sent twice",
-  reversed: "webhook events are sent in reverse order",
-  forged: "a forged webhook event comes first",
-  none: "no webhook events are sent"
-} as const
 
 /** The simulated faults in words; empty if there are none. */
 const faultTexts = ({ events, lose_next_answer, outage, slow_ms }: Faults): ReadonlyArray<string> => [
   ...(outage ? ["nothing is answered"] : []),
   ...(lose_next_answer ? ["the answer to the next payment is lost"] : []),
   ...(slow_ms > 0 ? [`each answer takes ${pluralize(slow_ms / 1000, "second")}`] : []),
-  ...(events === noFaults.events ? [] : [eventTexts[events]])
+  ...(events === noFaults.events ? [] : [eventTexts[events][1]])
 ]
 
 const currentFaults = (faults: Faults) => {

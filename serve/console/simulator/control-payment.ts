@@ -100,12 +100,12 @@ ${section("Dispute", postForm(button("Dispute the payment", "plain", { name: "do
   const about = facts([
     ["Payment", html`<code class="payment-id">${payment_id}</code>`],
     ["Account", html`<code>${payment.account_id}</code>`],
-    ...(payment.email === null ? [] : [["E-mail", payment.email] as const]),
+    payment.email !== null && ["E-mail", payment.email],
     ["Amount", centsText(payment.cents)],
     ["State", stateBadges(seen)],
     ["Created", momentTag(payment.made_at)],
     ["Card", simulatedCardText(payment)],
-    ...(paymentProblem === null ? [] : [["Problem", paymentProblem] as const])
+    paymentProblem !== null && ["Problem", paymentProblem]
   ])
   const body = html`${problem !== undefined && notice("bad", problem)}
 <p>${linkButton("/simulator", "Back to the simulator")} ${url !== null && linkButton(url, "Payment page")}</p>

@@ -6,7 +6,7 @@ import { type NotedRequest, type PlaceInRequests, RequestLog } from "../../persi
 import { field, searchForm, select } from "../web/form.ts"
 import { countText, empty, html, linkButton, momentInColumn, numeric, pathCode, table } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
-import { paging, pathWithQuery, takePage } from "../web/paging.ts"
+import { filteredPaging, queryChoice, queryValue, readPage } from "../web/query.ts"
 import { type CallsFilter, callsFilterFields, type Keys, keyNameTag, readCallsFilter } from "./calls-filter.ts"
 import { statusBadge, statuses, statusMeaning } from "./statuses.ts"
 
@@ -17,16 +17,10 @@ const perPage = 50
 const placeText = ({ id, occurred_at }: PlaceInRequests) => `${occurred_at}~${id}`
 const isMoment = Schema.is(Timestamp)
 
-const parsePlace = (text: string): Effect.Effect<PlaceInRequests | undefined, PageNotFound> => {
-  if (text === "") return Effect.succeed(undefined)
+const parsePlace = (text: string | undefined): Effect.Effect<PlaceInRequests | undefined, PageNotFound> => {
+  if (text === undefined) return Effect.succeed(undefined)
   const [occurred_at = "", id = ""] = text.split(/~(.*)/s)
   return isMoment(occurred_at) && id !== "" ? Effect.succeed({ occurred_at, id }) : Effect.fail(new PageNotFound())
-}
-
-const parseStatus = (text: string): Effect.Effect<number | undefined, PageNotFound> => {
-  if (text === "") return Effect.succeed(undefined)
-  const status = statuses.find((status) => String(status) === text)
-  return status === undefined ? Effect.fail(new PageNotFound()) : Effect.succeed(status)
 }
 
 const durationText = (milliseconds: number) =>
@@ -79,38 +73,33 @@ const noCalls = (isFiltered: boolean, isFirstPage: boolean) => {
     : empty("No calls yet", "Calls with your keys are listed here within seconds, refused ones too.")
 }
 
-const requestsPage: Page<Administration | RequestLog> = {
+export const requestsPage: Page<Administration | RequestLog> = {
   path,
   nav: "Requests",
   get: Effect.fnUntraced(function* (context) {
-    const { searchParams } = context.url
+    const { url } = context
     const { filter, keys, query } = yield* readCallsFilter(context)
-    const status = yield* parseStatus(searchParams.get("status") ?? "")
-    const request = searchParams.get("request")?.trim() || undefined
-    const before = yield* parsePlace(searchParams.get("before") ?? "")
-    const filters = { ...filter, status: status === undefined ? undefined : String(status), request }
-    const found = yield* RequestLog.use((log) =>
+    const status = yield* queryChoice(url, "status", statuses.map(String))
+    const request = queryValue(url, "request")
+    const before = yield* parsePlace(queryValue(url, "before"))
+    const filters = { ...filter, status, request }
+    const log = yield* RequestLog
+    const { last, rows } = yield* readPage(perPage, (limit) =>
       log.latest({
         ...query,
-        limit: perPage + 1,
-        ...(status !== undefined && { status }),
+        limit,
+        ...(status !== undefined && { status: Number(status) }),
         ...(request !== undefined && { id: request }),
         ...(before !== undefined && { before })
       })
     )
-    const { last, rows } = takePage(found, perPage)
     const isFiltered = Object.values(filters).some((value) => value !== undefined)
     return show(
       "Requests",
       html`<p class="lead">Your latest calls, including refused ones; up to 10,000 are kept. Calls with a revoked or unknown key are not listed, nor are calls that a busy server rejected immediately. Quote the request id when you ask for help.</p>
 ${filterForm(filters, keys)}
 <div class="card">${rows.length === 0 ? noCalls(isFiltered, before === undefined) : callsTable(rows, keys)}</div>
-${paging({
-  newest: before && pathWithQuery(path, filters),
-  older: last && pathWithQuery(path, { ...filters, before: placeText(last) })
-})}`
+${filteredPaging(path, filters, before === undefined, last && { before: placeText(last) })}`
     )
   })
 }
-
-export const requestPages: ReadonlyArray<Page<Administration | RequestLog>> = [requestsPage]

@@ -23,8 +23,8 @@ import {
   usdText
 } from "../web/html.ts"
 import { type Page, show } from "../web/page.ts"
-import { pathWithQuery } from "../web/paging.ts"
 import { countActiveDays, countDays, offeredPeriods, type Period, readPeriod, todayOf } from "../web/period.ts"
+import { pathWithQuery } from "../web/query.ts"
 import { type CallsFilter, callsFilterFields, type Keys, keyNameTag, readCallsFilter } from "./calls-filter.ts"
 import { statusBadge, statusMeaning } from "./statuses.ts"
 import { usagePath as path, usageFiles } from "./usage-files.ts"

@@ -101,10 +101,10 @@ export const keyFigures = (figures: ReadonlyArray<KeyFigure>): Html =>
       html`<div><dt>${label}</dt><dd class="value">${value}</dd>${more && html`<dd class="more">${more}</dd>`}</div>`
   )}</dl>`
 
-/** Names and values, one pair per line. */
+/** Names and values, one pair per line; false is left out. */
 export type Fact = readonly [name: string, value: HtmlPart]
-export const facts = (all: ReadonlyArray<Fact>): Html =>
-  html`<dl class="facts">${all.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+export const facts = (all: ReadonlyArray<Fact | false>): Html =>
+  html`<dl class="facts">${all.map((fact) => fact && html`<div><dt>${fact[0]}</dt><dd>${fact[1]}</dd></div>`)}</dl>`
 
 type TableColumn = string | { readonly label: string; readonly style: "numeric" | "action" }
 /** A column of right-aligned figures. */

@@ -8,20 +8,7 @@ import path from "node:path"
 import { scopes } from "@larder/schemas"
 import { listen, makeMeters } from "@larder/serve/api"
 import { Billing, openBilling, Simulator } from "@larder/serve/billing"
-import {
-  billingPages,
-  keysPage,
-  ledgerPages,
-  makeConsole,
-  newKeyPage,
-  overviewPage,
-  type Page,
-  paymentPages,
-  rechargePages,
-  requestPages,
-  topUpPages,
-  usagePages
-} from "@larder/serve/console"
+import { makeConsole, spendingPages } from "@larder/serve/console"
 import { Administration, embeddedConsole, Ledger, LedgerFile, openLedgerInFile } from "@larder/serve/ledger"
 import { People } from "@larder/serve/people"
 import { type ConsoleDatabase, layerRequestLog, type NotedRequest, type RequestLog } from "@larder/serve/persistence"
@@ -29,19 +16,6 @@ import { loopback } from "@larder/serve/trusted-proxies"
 import { Cause, Context, Effect, Layer, ManagedRuntime, References } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { layerPeople } from "../../people/joined.ts"
-
-const pages: ReadonlyArray<Page<Administration | Billing | RequestLog>> = [
-  overviewPage,
-  ...usagePages,
-  ...requestPages,
-  keysPage,
-  newKeyPage,
-  ...billingPages,
-  ...topUpPages,
-  ...rechargePages,
-  ...ledgerPages,
-  ...paymentPages
-]
 
 type Services = Administration | Billing | ConsoleDatabase | People | RequestLog | Simulator | Ledger
 class Address extends Context.Service<Address, { readonly url: string }>()("larder/test/Address") {}
@@ -69,7 +43,7 @@ const served = (folder: string, now: () => number) => {
         readiness: () => ({ ready: true, generation: "none", data_sets: {}, ledger: "writable" as const }),
         meters: makeMeters(),
         gauges: [],
-        pages,
+        pages: spendingPages,
         run: Effect.runPromiseExitWith(context),
         report: (message, about, cause) => console.error(message, about, Cause.pretty(cause)),
         now,

@@ -1,0 +1,67 @@
+/** The query of an address: filters, and the place in a list that is shown one page at a time. */
+import { Effect, Record } from "effect"
+import { type Html, html } from "./html.ts"
+import { PageNotFound } from "./page.ts"
+
+type Parameters = Readonly<Record<string, string | undefined>>
+
+/** A path with the parameters that have a value. */
+export const pathWithQuery = (path: string, parameters: Parameters): string => {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters)) if (value) query.set(name, value)
+  return query.size === 0 ? path : `${path}?${query}`
+}
+
+/** A parameter of the query; undefined if it is missing or empty. */
+export const queryValue = (url: URL, name: string): string | undefined =>
+  url.searchParams.get(name)?.trim() || undefined
+
+/** A parameter with a value from a list; other values give 404. */
+export const queryChoice = (
+  url: URL,
+  name: string,
+  known: ReadonlyArray<string>
+): Effect.Effect<string | undefined, PageNotFound> => {
+  const value = queryValue(url, name)
+  return value === undefined || known.includes(value) ? Effect.succeed(value) : Effect.fail(new PageNotFound())
+}
+
+export type Filters<Name extends string> = { readonly [_ in Name]?: string | undefined }
+export interface PageLimit {
+  readonly limit: number
+}
+
+/** Parameters of an SQL statement that ignores a filter if it is null. */
+export const orNull = <Name extends string>(filters: Readonly<Record<Name, string | undefined>>) =>
+  Record.map(filters, (value) => value ?? null)
+
+/** Reads one row more than the page has. `last` is the last row of the page if more rows follow. */
+export const readPage = <A, E, R>(limit: number, read: (limit: number) => Effect.Effect<ReadonlyArray<A>, E, R>) =>
+  Effect.map(read(limit + 1), (rows) => ({
+    rows: rows.slice(0, limit),
+    last: rows.length > limit ? rows[limit - 1] : undefined
+  }))
+
+/** Links to other pages of a list, if any. `label` distinguishes several lists on one page. */
+export const paging = ({
+  label = "Pages",
+  ...to
+}: {
+  readonly label?: string
+  /** Addresses of the first, the previous and the next page. */
+  readonly newest?: string | undefined
+  readonly newer?: string | undefined
+  readonly older?: string | undefined
+}): Html | false => {
+  const link = (text: string, href: string | undefined, rel: "first" | "prev" | "next") =>
+    href !== undefined && html`<a class="button plain" rel="${rel}" href="${href}">${text}</a>`
+  const links = [link("Newest", to.newest, "first"), link("Newer", to.newer, "prev"), link("Older", to.older, "next")]
+  return links.some(Boolean) && html`<nav class="paging" aria-label="${label}">${links}</nav>`
+}
+
+/** Links of a filtered list. `older` are the parameters for the place of the next page, if there is one. */
+export const filteredPaging = (path: string, filters: Parameters, isNewest: boolean, older: Parameters | undefined) =>
+  paging({
+    newest: isNewest ? undefined : pathWithQuery(path, filters),
+    older: older && pathWithQuery(path, { ...filters, ...older })
+  })
