@@ -5,23 +5,24 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { breakableWire } from "../ledger/breakable-wire.ts"
 import { connected } from "../ledger/outage.ts"
 import { operateIn } from "../support/api/operator.ts"
-import type { Seen } from "../support/console/browser.ts"
-import { keyIn, password, servedConsoleAlone } from "../support/console/served-console.ts"
+import type { PageResponse } from "../support/console/browser.ts"
+import { findKey } from "../support/console/pages.ts"
+import { password, startOwnConsole } from "../support/console/served-console.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
 
 const database = await newDatabase(inject("postgresUrl"))
 const wire = await breakableWire(database)
-const site = servedConsoleAlone({ environment: { LARDER_LEDGER_URL: wire.url } })
+const site = startOwnConsole({ environment: { LARDER_LEDGER_URL: wire.url } })
 beforeAll(() => operateIn(site.home(), database))
 afterAll(() => wire.close())
 
-type Person = Awaited<ReturnType<typeof site.signedIn>> & { readonly link: string }
+type Person = Awaited<ReturnType<typeof site.signIn>> & { readonly link: string }
 const chosen = "quite another pass phrase"
 
-const actions: ReadonlyArray<readonly [what: string, act: (person: Person) => Promise<Seen>]> = [
-  ["a sign-in", ({ email }) => site.browser().post("/sign-in", { email, password })],
-  ["an invitation", ({ email, link }) => site.browser().post(link, { email: `new-${email}`, password: chosen })],
+const actions: ReadonlyArray<readonly [what: string, act: (person: Person) => Promise<PageResponse>]> = [
+  ["a sign-in", ({ email }) => site.openBrowser().post("/sign-in", { email, password })],
+  ["an invitation", ({ email, link }) => site.openBrowser().post(link, { email: `new-${email}`, password: chosen })],
   ["a new password", ({ browser }) => browser.post("/account", { current: password, next: chosen })],
   ["a new key", ({ browser }) => browser.post("/keys/new", { name: "Dashboard", access: "all", budget: "25" })]
 ]
@@ -34,7 +35,9 @@ begin
 end $$`
 const change = (statement: string) => connected(database, (sql) => sql.unsafe(onAllTables(statement)))
 
-const ways: ReadonlyArray<readonly [what: string, failing: (act: () => Promise<Seen>) => Promise<Seen>]> = [
+const ways: ReadonlyArray<
+  readonly [what: string, failing: (act: () => Promise<PageResponse>) => Promise<PageResponse>]
+> = [
   [
     "does not answer",
     async (act) => {
@@ -73,12 +76,12 @@ const readyAgain = async () => {
 
 describe.each(ways)("a database that %s", (_way, failing) => {
   it.each(actions)("leaves no secret of %s in the log", async (_what, act) => {
-    const made = await site.signedIn()
+    const made = await site.signIn()
     const person = { ...made, link: await site.invite(made.account.id) }
     const before = site.logs().length
     const answer = await failing(() => act(person)).finally(readyAgain)
     expect([500, 503]).toContain(answer.status)
-    expect(keyIn(answer.text)).toBeUndefined()
+    expect(findKey(answer.text)).toBeUndefined()
     const logged = () => site.logs().slice(before)
     await expect.poll(logged).toContain("a page of the console failed")
     const secrets = [password, chosen, person.link.split("/").at(-1) ?? "", ...made.browser.cookies.values()]

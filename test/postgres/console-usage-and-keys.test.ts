@@ -2,19 +2,20 @@
 import { Effect } from "effect"
 import Papa from "papaparse"
 import { describe, expect, it } from "vitest"
-import { carriedIn, newKey } from "../console/key-forms.ts"
+import { newKey } from "../console/key-forms.ts"
 import { refundCharge } from "../ledger/shared-ledger.ts"
 import { ask } from "../support/api/client.ts"
 import { operate } from "../support/api/operator.ts"
-import { keyIn, servedConsole } from "../support/console/served-console.ts"
+import { findKey, readHiddenFields } from "../support/console/pages.ts"
+import { useSharedConsole } from "../support/console/served-console.ts"
 import { copyKeys } from "./copied-keys.ts"
 
-const site = servedConsole()
+const site = useSharedConsole()
 
 describe("the file of usage", () => {
   it("leaves out an endpoint whose only call was refunded", async () => {
-    const { browser } = await site.signedIn()
-    const key = keyIn((await browser.post("/keys/new", newKey)).text)
+    const { browser } = await site.signIn()
+    const key = findKey((await browser.post("/keys/new", newKey)).text)
     const endpoints = async () => {
       const { text } = await browser.get("/usage.csv")
       const { data } = Papa.parse<Record<string, string>>(text, { header: true, skipEmptyLines: true })
@@ -31,16 +32,16 @@ describe("the file of usage", () => {
 
 describe("the 1,001st key of an account", () => {
   it("is rejected with 422 and what to do, and is created after another key is revoked", async () => {
-    const { account, browser } = await site.signedIn()
+    const { account, browser } = await site.signIn()
     await browser.post("/keys/new", newKey)
     await copyKeys(site.environment().LARDER_LEDGER_URL ?? "", account.id, 1_000)
-    const form = { ...carriedIn((await browser.get("/keys/new")).text), ...newKey }
+    const form = { ...readHiddenFields((await browser.get("/keys/new")).text), ...newKey }
     const seen = await browser.post("/keys/new", form)
     expect(seen.status).toBe(422)
     expect(seen.text).toContain("No key was created: the account already has 1,000 keys that are not revoked")
     expect(seen.text).toContain(`value="${newKey.name}"`)
     const [one] = await operate(site.home(), ({ listKeys }) => listKeys({ account_id: account.id }))
     await browser.post(`/keys/${one?.id}/revoke`, {})
-    expect(keyIn((await browser.post("/keys/new", form)).text)).toBeDefined()
+    expect(findKey((await browser.post("/keys/new", form)).text)).toBeDefined()
   })
 })

@@ -29,16 +29,16 @@ const open = Effect.fnUntraced(function* (token: string) {
   return { invitation: invitation.value, account: name }
 })
 
-const lead = ({ account, invitation }: Opened) =>
+const renderLead = ({ account, invitation }: Opened) =>
   invitation.person_id === null
     ? html`You join the account <strong>${account}</strong> as ${invitation.is_operator ? "an operator" : "a member"}. Choose how you sign in from now on.`
     : html`Your old password for the account <strong>${account}</strong> no longer works.`
 
-const form = (opened: Opened, typed: string, problems: Problems = {}) => {
+const renderForm = (opened: Opened, typed: string, problems: Problems = {}) => {
   const { invitation } = opened
   const texts = textsFor(invitation)
   return html`${problemSummary(problems)}
-<p>${lead(opened)}</p>
+<p>${renderLead(opened)}</p>
 <section aria-label="Your sign-in"><form method="post">
 ${
   invitation.email === null
@@ -70,7 +70,7 @@ ${field({
 <p class="small muted">This link works once, until ${momentText(invitation.expires_at)}.</p>`
 }
 
-const gone = show(
+const expiredLink = show(
   "Invitation",
   html`${notice("warning", html`<p>This link was used already, was withdrawn, or has expired.</p>`)}
 <p>If you have used it yourself, sign in. Otherwise, ask the person who sent it for a new one.</p>
@@ -82,25 +82,25 @@ export const invitationPage: PublicPage<Administration | People> = {
   path: "/invitation/:token",
   get: Effect.fnUntraced(function* ({ params }) {
     const opened = yield* open(params.token ?? "")
-    return opened === undefined ? gone : show(textsFor(opened.invitation).title, form(opened, ""))
+    return opened === undefined ? expiredLink : show(textsFor(opened.invitation).title, renderForm(opened, ""))
   }),
   post: Effect.fnUntraced(function* ({ form: sent, params }) {
     const token = params.token ?? ""
     const opened = yield* open(token)
-    if (opened === undefined) return gone
+    if (opened === undefined) return expiredLink
     const email = sent.text("email")
     const { title } = textsFor(opened.invitation)
-    const showAgain = (problems: Problems) => Effect.succeed(show(title, form(opened, email, problems), 422))
+    const showAgain = (problems: Problems) => Effect.succeed(show(title, renderForm(opened, email, problems), 422))
     const acceptance = { token, email, password: sent.exact("password") }
     return yield* People.use((people) => people.accept(acceptance)).pipe(
       Effect.map((signedIn) => startSession(signedIn, "/")),
       Effect.catchTags({
-        InvitationGone: () => Effect.succeed(gone),
+        InvitationGone: () => Effect.succeed(expiredLink),
         InvalidEmail: ({ message }) => showAgain({ email: message }),
         EmailTaken: ({ message }) => showAgain({ email: message }),
         WeakPassword: ({ message }) => showAgain({ password: message }),
         TooManyAttempts: ({ message, seconds }) =>
-          Effect.succeed(askToWait(title, form(opened, email, { password: message }), seconds))
+          Effect.succeed(askToWait(title, renderForm(opened, email, { password: message }), seconds))
       })
     )
   })

@@ -4,8 +4,9 @@ import { People } from "../../people/index.ts"
 import { button, field } from "../web/form.ts"
 import { type HtmlPart, html, notice } from "../web/html.ts"
 import { askToWait, type PublicPage, redirect, show, startSession } from "../web/page.ts"
+import { safeNextPath } from "../web/query.ts"
 
-const form = (email: string, problem?: HtmlPart) => html`${problem && notice("bad", html`<p>${problem}</p>`)}
+const renderForm = (email: string, problem?: HtmlPart) => html`${problem && notice("bad", html`<p>${problem}</p>`)}
 <section aria-label="Sign in"><form method="post">
 ${field({ name: "email", label: "E-mail", type: "email", value: email, autocomplete: "username", inputmode: "email", required: true, maxlength: 254, autofocus: email === "" })}
 ${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", required: true, autofocus: email !== "" })}
@@ -17,16 +18,6 @@ const noPeopleYet = html`<p>Nobody can sign in yet. The operator of this server 
 <pre><code>npx larder-serve accounts list
 npx larder-serve people invite --account ID --operator</code></pre>`
 
-/** The target after a sign-in: a path of the console, or the overview if the text is anything else. */
-export const safeNextPath = (text: string | null): `/${string}` => {
-  if (text === null || !text.startsWith("/")) return "/"
-  const url = URL.parse(text, "http://console.invalid")
-  // `//host`, `/\host` and their like leave the origin
-  return url?.origin === "http://console.invalid" && !url.pathname.startsWith("//")
-    ? `/${url.pathname.slice(1)}${url.search}`
-    : "/"
-}
-
 export const signInPage: PublicPage<People> = {
   path: "/sign-in",
   get: Effect.fnUntraced(function* ({ session, url }) {
@@ -34,7 +25,7 @@ export const signInPage: PublicPage<People> = {
     const person = session === undefined ? Option.none() : yield* people.session(Redacted.value(session))
     if (Option.isSome(person)) return redirect(safeNextPath(url.searchParams.get("next")))
     const isEmpty = yield* people.isEmpty
-    return show("Sign in", isEmpty ? html`${notice("warning", noPeopleYet)}${form("")}` : form(""))
+    return show("Sign in", isEmpty ? html`${notice("warning", noPeopleYet)}${renderForm("")}` : renderForm(""))
   }),
   post: Effect.fnUntraced(function* ({ address, form: sent, known_browser, url }) {
     const email = sent.text("email")
@@ -47,8 +38,9 @@ export const signInPage: PublicPage<People> = {
     return yield* People.use((people) => people.signIn(claim)).pipe(
       Effect.map((signedIn) => startSession(signedIn, safeNextPath(url.searchParams.get("next")))),
       Effect.catchTags({
-        WrongCredentials: ({ message }) => Effect.succeed(show("Sign in", form(email, message), 422)),
-        TooManyAttempts: ({ message, seconds }) => Effect.succeed(askToWait("Sign in", form(email, message), seconds))
+        WrongCredentials: ({ message }) => Effect.succeed(show("Sign in", renderForm(email, message), 422)),
+        TooManyAttempts: ({ message, seconds }) =>
+          Effect.succeed(askToWait("Sign in", renderForm(email, message), seconds))
       })
     )
   })

@@ -1,18 +1,7 @@
 /** Payments and cards on pages: paths, texts, badges and the list of payments. */
 import { Billing, type BillingSettings, formatCard, type Payment, type SavedCard } from "../../billing/index.ts"
 import { hiddenInput } from "../web/form.ts"
-import {
-  actions,
-  badge,
-  centsText,
-  type Html,
-  html,
-  momentTag,
-  momentText,
-  notice,
-  numeric,
-  table
-} from "../web/html.ts"
+import { badge, centsText, type Html, html, momentTag, momentText, notice, stackedTable } from "../web/html.ts"
 import type { PageContext } from "../web/page.ts"
 
 export const paymentsPath = "/billing/payments"
@@ -24,7 +13,7 @@ export const readSettings = ({ account }: PageContext) => Billing.use((billing) 
 export const savedCardText = (card: SavedCard): string => `${formatCard(card)}, expires ${card.expires}`
 
 /**
- * A form about the saved card carries the mark of the card it showed, because a colleague may save another card in the
+ * A form about the saved card contains the mark of the card that it showed, because a colleague may save another card in the
  * meantime.
  */
 export const shownCardInput = (card: SavedCard | null): Html | false => card !== null && hiddenInput("card", card.mark)
@@ -71,17 +60,17 @@ const amountText = (payment: Payment) => {
 }
 
 export const paymentsTable = (payments: ReadonlyArray<Payment>): Html =>
-  table({
-    caption: "Payments, most recent first",
-    stacks: true,
-    columns: ["When", "What", "Card", "State", numeric("Amount"), actions("Receipt")],
-    rows: payments.map((payment) => [
-      html`<a href="${paymentPath(payment)}">${momentTag(paymentTime(payment))}</a>`,
-      kindText(payment),
-      payment.card === null ? "–" : formatCard(payment.card),
-      paymentStateBadge(payment),
-      amountText(payment),
-      payment.state === "succeeded" &&
-        html`<a href="${receiptPath(payment)}">Receipt<span class="hidden"> of ${momentText(paymentTime(payment))}</span></a>`
-    ])
-  })
+  stackedTable("Payments, most recent first", payments, [
+    ["When", (payment) => html`<a href="${paymentPath(payment)}">${momentTag(paymentTime(payment))}</a>`],
+    ["What", kindText],
+    ["Card", ({ card }) => (card === null ? "–" : formatCard(card))],
+    ["State", paymentStateBadge],
+    ["Amount", amountText, "numeric"],
+    [
+      "Receipt",
+      (payment) =>
+        payment.state === "succeeded" &&
+        html`<a href="${receiptPath(payment)}">Receipt<span class="hidden"> of ${momentText(paymentTime(payment))}</span></a>`,
+      "action"
+    ]
+  ])

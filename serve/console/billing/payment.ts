@@ -15,12 +15,11 @@ import {
   linkButton,
   momentTag,
   notice,
-  numeric,
   section,
   table
 } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
-import { filteredPaging, queryValue, readPage } from "../web/query.ts"
+import { listPaging, queryValue, readPage } from "../web/query.ts"
 import {
   heldCents,
   kindText,
@@ -84,15 +83,11 @@ const reversalsSection = ({ reversals }: Payment) =>
   reversals.length > 0 &&
   section(
     "Refunds and disputes",
-    table({
-      caption: "Refunds and disputes, oldest first",
-      columns: ["When", "What", numeric("Amount")],
-      rows: reversals.map((reversal) => [
-        dayTag(reversal.changed_at),
-        reversalText(reversal),
-        centsText(reversal.cents)
-      ])
-    })
+    table("Refunds and disputes, oldest first", reversals, [
+      ["When", ({ changed_at }) => dayTag(changed_at)],
+      ["What", reversalText],
+      ["Amount", ({ cents }) => centsText(cents), "numeric"]
+    ])
   )
 
 /** Label of the time when the outcome became known. */
@@ -111,7 +106,7 @@ const paymentFacts = (payment: Payment): ReadonlyArray<Fact | false> => [
   ["Payment id", html`<code class="payment-id">${payment.id}</code>`]
 ]
 
-/** A payment of another account gives 404. */
+/** A payment of another account returns 404. */
 const failNotFound = () => Effect.fail(new PageNotFound())
 
 const paymentPage: Page<Billing> = {
@@ -134,26 +129,29 @@ ${reversalsSection(payment)}
     )
 }
 
-const receiptTable = (payment: Payment) =>
-  table({
-    caption: "What was paid",
-    columns: ["What", numeric("Credits"), numeric("Amount")],
-    rows: [
-      [`API credits (${kindText(payment).toLowerCase()})`, countText(payment.credits), centsText(payment.cents)],
-      ...payment.reversals
-        .filter(({ state }) => state === "taken")
-        .map((reversal) => [
-          html`${reversalText(reversal)}, ${dayTag(reversal.changed_at)}`,
-          countText(-centsToCredits(reversal.cents)),
-          centsText(-reversal.cents)
-        ]),
-      [
-        html`<strong>Total</strong>`,
-        countText(payment.credits - centsToCredits(returnedCents(payment))),
-        html`<strong>${centsText(payment.cents - returnedCents(payment))}</strong>`
-      ]
+const receiptTable = (payment: Payment) => {
+  const { cents, credits, reversals } = payment
+  const returned = returnedCents(payment)
+  const rows: ReadonlyArray<readonly [what: HtmlPart, credits: number, amount: HtmlPart]> = [
+    [`API credits (${kindText(payment).toLowerCase()})`, credits, centsText(cents)],
+    ...reversals
+      .filter(({ state }) => state === "taken")
+      .map((reversal) => {
+        const what = html`${reversalText(reversal)}, ${dayTag(reversal.changed_at)}`
+        return [what, -centsToCredits(reversal.cents), centsText(-reversal.cents)] as const
+      }),
+    [
+      html`<strong>Total</strong>`,
+      credits - centsToCredits(returned),
+      html`<strong>${centsText(cents - returned)}</strong>`
     ]
-  })
+  ]
+  return table("What was paid", rows, [
+    ["What", ([what]) => what],
+    ["Credits", ([_, credits]) => countText(credits), "numeric"],
+    ["Amount", ([_, __, amount]) => amount, "numeric"]
+  ])
+}
 
 const receiptBody = ({ account, email, payment }: Receipt) => html`${simulatedNotice(payment)}<div class="card stack">
 ${facts([
@@ -191,7 +189,7 @@ const paymentsPage: Page<Billing> = {
     return show(
       "Payments",
       html`${simulationNotice(settings)}<div class="card">${rows.length === 0 ? noPayments : paymentsTable(rows)}</div>
-${filteredPaging(paymentsPath, {}, before === null, last && { before: last.id })}
+${listPaging(paymentsPath, {}, before === null, last && { before: last.id })}
 <div class="row">${linkButton("/billing", "Back to billing")}</div>`
     )
   })

@@ -1,6 +1,6 @@
 /**
- * A top-up: an amount, then a page that says how much will be charged to which card, then the payment. The form carries
- * a random text, so that it is one payment however often it is sent.
+ * A top-up: an amount, then a page that says how much will be charged to which card, then the payment. The form contains
+ * a random text, so that it makes one payment however often it is sent.
  */
 import { Effect } from "effect"
 import {
@@ -88,7 +88,7 @@ const findFailure = (payments: ReadonlyArray<Payment>, saved: ShownCard | null) 
   return `The last payment with ${formatCard(saved)} failed. ${last.problem ?? "It was not charged."}`
 }
 
-interface Shown {
+interface TopUpState {
   readonly context: PageContext
   /** The amount as typed; undefined if it is still to be entered. */
   readonly typed: string | undefined
@@ -100,7 +100,7 @@ interface Shown {
   readonly status?: number
 }
 
-const showTopUp = Effect.fnUntraced(function* ({ context, message, problem, status, submission, typed }: Shown) {
+const showTopUp = Effect.fnUntraced(function* ({ context, message, problem, status, submission, typed }: TopUpState) {
   const { balance_credits, id } = context.account
   const settings = yield* Billing.use((billing) => billing.settings(id))
   const { card } = settings
@@ -152,8 +152,8 @@ const leavePayment = ({ account }: PageContext, payment_id: string) =>
 const get = Effect.fnUntraced(function* (context: PageContext) {
   const { searchParams } = context.url
   const typed = searchParams.get("amount")?.trim()
-  const left = searchParams.get("left")
-  const payment = left === null ? undefined : yield* leavePayment(context, left)
+  const leftPayment = searchParams.get("left")
+  const payment = leftPayment === null ? undefined : yield* leavePayment(context, leftPayment)
   if (payment !== undefined && payment.state !== "expired") return redirect(paymentPath(payment))
   const message = payment && notice("quiet", "The payment was not completed, and nothing was charged.")
   return yield* showTopUp({ context, typed, submission: yield* newSubmission, message })

@@ -12,7 +12,7 @@ import {
 } from "@larder/warehouse"
 import { Context, Effect, type FileSystem, Layer, Option, type Path, Schema } from "effect"
 import type { ReadModel } from "../../api/index.ts"
-import { type Filters, orNull, type PageLimit, readPage } from "../web/query.ts"
+import { type Filters, type PageLimit, readPage, toParameters } from "../web/query.ts"
 import { type DataSetContents, type DataSetState, readContents } from "./data-sets.ts"
 import { type FeedsQuery, readFeeds, readUnknownFields } from "./feeds-read.ts"
 import {
@@ -64,7 +64,7 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
 
   const runs = ({ before, limit, outcome, pipeline }: RunsFilters & PageLimit) =>
     readLive((ingest) =>
-      readPage(limit, (limit) => ingest.all(Run, runsBefore, { ...orNull({ before, outcome, pipeline }), limit }))
+      readPage(limit, (limit) => ingest.all(Run, runsBefore, { ...toParameters({ before, outcome, pipeline }), limit }))
     )
 
   const run = (run_id: string) =>

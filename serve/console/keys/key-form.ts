@@ -1,6 +1,6 @@
 /** The form of a new or existing key: name, scopes by preset or one by one, budgets and expiry. */
 import { scopes as allScopes, type Scope } from "@larder/schemas"
-import { Record, Schema } from "effect"
+import { Record, Schema, Struct } from "effect"
 import { type Administration, type KeySummary, PrintableText, parseTypedTimestamp } from "../../ledger/index.ts"
 import { choices, dollarField, field, isVisible, type Problems, parseCredits, type SentForm } from "../web/form.ts"
 import { type Html, html, pathCode, usdText } from "../web/html.ts"
@@ -58,36 +58,36 @@ const isName = (text: string) => isLine(text) && isVisible(text)
 const parseOptionalCredits = (text: string) => (text === "" ? null : parseCredits(text))
 const budgetProblem = "Give a budget in dollars, such as 25 or 12.50, or leave it empty."
 
+/** The field of each setting, and the problem if its value is not valid. */
+export const settings = {
+  name: { field: "name", problem: "Give the key a name of 1 to 200 characters." },
+  scopes: { field: "access", problem: "Choose at least one scope." },
+  budget_credits: {
+    field: "budget",
+    problem: "Give a budget in dollars, such as 25 or 12.50; 0\u00a0pauses the key."
+  },
+  daily_budget_credits: { field: "daily_budget", problem: budgetProblem },
+  weekly_budget_credits: { field: "weekly_budget", problem: budgetProblem },
+  expires_at: { field: "expires_at", problem: "Give a time such as 2027-01-31 00:00, or leave it empty." }
+} as const
+
+type Parsed = { readonly [Setting in keyof KeyChoice]: KeyChoice[Setting] | undefined }
+const isComplete = (parsed: Parsed): parsed is KeyChoice => Object.values(parsed).every((value) => value !== undefined)
+
 /** The chosen settings, or the problems with them. */
 export const parseKeyFields = (fields: KeyFields): KeyChoice | { readonly problems: Problems } => {
-  const { name } = fields
   const [first, ...rest] = scopesOfPreset(fields.access) ?? allScopes.filter((scope) => fields.scopes.includes(scope)) // each once
-  const budget_credits = parseCredits(fields.budget)
-  const daily_budget_credits = parseOptionalCredits(fields.daily_budget)
-  const weekly_budget_credits = parseOptionalCredits(fields.weekly_budget)
-  const expires_at = fields.expires_at === "" ? null : parseTypedTimestamp(fields.expires_at)
-  if (
-    isName(name) &&
-    first !== undefined &&
-    budget_credits !== undefined &&
-    daily_budget_credits !== undefined &&
-    weekly_budget_credits !== undefined &&
-    expires_at !== undefined
-  ) {
-    return { name, scopes: [first, ...rest], budget_credits, daily_budget_credits, weekly_budget_credits, expires_at }
+  const parsed: Parsed = {
+    name: isName(fields.name) ? fields.name : undefined,
+    scopes: first && [first, ...rest],
+    budget_credits: parseCredits(fields.budget),
+    daily_budget_credits: parseOptionalCredits(fields.daily_budget),
+    weekly_budget_credits: parseOptionalCredits(fields.weekly_budget),
+    expires_at: fields.expires_at === "" ? null : parseTypedTimestamp(fields.expires_at)
   }
-  return {
-    problems: {
-      ...(!isName(name) && { name: "Give the key a name of 1 to 200 characters." }),
-      ...(first === undefined && { access: "Choose at least one scope." }),
-      ...(budget_credits === undefined && {
-        budget: "Give a budget in dollars, such as 25 or 12.50; 0\u00a0pauses the key."
-      }),
-      ...(daily_budget_credits === undefined && { daily_budget: budgetProblem }),
-      ...(weekly_budget_credits === undefined && { weekly_budget: budgetProblem }),
-      ...(expires_at === undefined && { expires_at: "Give a time such as 2027-01-31 00:00, or leave it empty." })
-    }
-  }
+  if (isComplete(parsed)) return parsed
+  const invalid = Struct.keys(settings).filter((setting) => parsed[setting] === undefined)
+  return { problems: Object.fromEntries(invalid.map((name) => [settings[name].field, settings[name].problem])) }
 }
 
 const presetOptions = [

@@ -10,7 +10,7 @@ import { permissionText } from "./key-form.ts"
 interface KeyExample {
   readonly id: string
   readonly title: string
-  readonly note?: string
+  readonly note: string | undefined
   readonly text: string
 }
 
@@ -41,13 +41,10 @@ const placeholders: ReadonlyArray<readonly [name: string, record: string]> = [
 ]
 
 /** Only a key without a search scope gets a call with a placeholder. */
-const placeholderNote = (path: string): Pick<KeyExample, "note"> => {
+const placeholderNote = (path: string): string | undefined => {
   const [name, record] = placeholders.find(([name]) => path.includes(name)) ?? []
-  return name === undefined
-    ? {}
-    : {
-        note: `Replace ${name} with the id of ${record}. This key cannot search for one; use a key with a search scope.`
-      }
+  if (name === undefined) return undefined
+  return `Replace ${name} with the id of ${record}. This key cannot search for one; use a key with a search scope.`
 }
 
 const typescript = (key: string, url: string) => `// move the key to an environment variable once this works
@@ -66,8 +63,8 @@ const makeExamples = ({ key, scopes }: NewKey, api: string): ReadonlyArray<KeyEx
   const url = `${api}${path}`
   const note = placeholderNote(path)
   return [
-    { id: "curl", title: "Terminal", ...note, text: `curl -H "Authorization: Bearer ${key}" \\\n  "${url}"` },
-    { id: "typescript", title: "TypeScript", ...note, text: typescript(key, url) },
+    { id: "curl", title: "Terminal", note, text: `curl -H "Authorization: Bearer ${key}" \\\n  "${url}"` },
+    { id: "typescript", title: "TypeScript", note, text: typescript(key, url) },
     {
       id: "assistant",
       title: "Assistant by address (MCP over HTTP)",
@@ -98,7 +95,11 @@ ${note !== undefined && html`<p class="hint">${note}</p>`}
 }
 
 /** `more` is further information to read before the key is used. */
-export const newSecret = (key: NewKey, api: string, more?: Html) => html`<div data-address="/keys" data-leave="new-key">
+export const renderSecret = (
+  key: NewKey,
+  api: string,
+  more?: Html
+) => html`<div data-address="/keys" data-leave="new-key">
 ${notice("warning", html`<p><strong>Copy it now.</strong> This is the only time that the key is shown; it cannot be shown again. A person or program with this key can spend your credits.</p>`)}
 <section aria-labelledby="key-name"><div class="heading"><h2 id="key-name">${key.name}</h2></div>
 <p>${permissionText(key)}</p>

@@ -18,7 +18,6 @@ import {
   keyFigures,
   linkButton,
   notice,
-  numeric,
   pathCode,
   pluralize,
   section,
@@ -26,7 +25,7 @@ import {
   usdText
 } from "../web/html.ts"
 import { type Page, show } from "../web/page.ts"
-import { defaultDays, type Period, todayOf } from "../web/period.ts"
+import { defaultDays, getToday, type Period } from "../web/period.ts"
 import { calculatePace, type Pace } from "./pace.ts"
 
 /** A later date would not help with planning. */
@@ -83,11 +82,11 @@ const callsChart = (byDay: ReadonlyArray<UsageSum>, period: Period) => {
 }
 
 const endpointTable = (sums: ReadonlyArray<UsageSum>) =>
-  table({
-    caption: "Calls and cost by endpoint",
-    columns: ["Endpoint", numeric("Charged calls"), numeric("Cost")],
-    rows: sums.map(({ calls, credits, name }) => [pathCode(name), countText(calls), usdText(credits)])
-  })
+  table("Calls and cost by endpoint", sums, [
+    ["Endpoint", ({ name }) => pathCode(name)],
+    ["Charged calls", ({ calls }) => countText(calls), "numeric"],
+    ["Cost", ({ credits }) => usdText(credits), "numeric"]
+  ])
 
 const noCalls = (hasKeys: boolean, createdOn: string, period: Period): Html => {
   if (createdOn < period.from) {
@@ -107,7 +106,7 @@ export const overviewPage: Page<Administration | Billing> = {
   nav: "Overview",
   showsSampleNotice: true,
   get: Effect.fnUntraced(function* ({ account, now }) {
-    const today = todayOf(now)
+    const today = getToday(now)
     const month = `${today.slice(0, 8)}01`
     const period = { from: daysBefore(today, defaultDays - 1), to: today }
     const administration = yield* Administration

@@ -6,14 +6,14 @@ import { makeForm } from "../web/form.ts"
 import type { PageResult } from "../web/page.ts"
 import { makeCheckoutPage } from "./checkout-page.ts"
 
-const textOf = (result: PageResult) => {
+const formatResult = (result: PageResult) => {
   if (result.kind === "leave") return Effect.succeed(`leaves for ${result.url}`)
   return result.kind === "document"
     ? Effect.promise(async () => `${result.status}\n${await result.body}`)
     : Effect.die(new Error(`a result of the kind ${result.kind}`))
 }
 
-const contextFor = (reference: string) => ({
+const makeContext = (reference: string) => ({
   url: new URL(`http://127.0.0.1:9/simulator/checkout/${reference}`),
   params: { reference },
   address: "127.0.0.1",
@@ -22,15 +22,15 @@ const contextFor = (reference: string) => ({
 })
 
 /** Ids of the fields with autofocus; at most one. */
-const focused = (text: string) => [...text.matchAll(/<input id="([^"]+)"[^>]* autofocus/g)].map(([, id]) => id)
+const findFocused = (text: string) => [...text.matchAll(/<input id="([^"]+)"[^>]* autofocus/g)].map(([, id]) => id)
 
 const makeCheckout = Effect.gen(function* () {
   const simulator = yield* aSimulator
   const page = makeCheckoutPage(simulator)
   const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
-  const open = (reference: string) => Effect.flatMap(page.get(contextFor(reference)), textOf)
+  const open = (reference: string) => Effect.flatMap(page.get(makeContext(reference)), formatResult)
   const post = (fields: Record<string, string>) =>
-    Effect.flatMap(page.post({ ...contextFor(reference), form: makeForm(new URLSearchParams(fields)) }), textOf)
+    Effect.flatMap(page.post({ ...makeContext(reference), form: makeForm(new URLSearchParams(fields)) }), formatResult)
   return { simulator, open, get: open(reference), post }
 })
 
@@ -90,7 +90,7 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("accepts a valid card and leads to the console, also when the form is sent or opened again", () =>
+  it.live("accepts a valid card and leads to the console, even if the form is sent or opened again", () =>
     Effect.gen(function* () {
       const { get, post } = yield* makeCheckout
       const leaves = `leaves for ${onPage.success_url}`
@@ -113,8 +113,8 @@ describe("the simulator's payment page", () => {
         assert.include(text, problem)
       }
       assert.include(text, 'value="4242 4242 4242 4241"')
-      assert.deepStrictEqual(focused(text), ["number"])
-      assert.deepStrictEqual(focused(yield* post({ ...good, cvc: "12" })), ["cvc"])
+      assert.deepStrictEqual(findFocused(text), ["number"])
+      assert.deepStrictEqual(findFocused(yield* post({ ...good, cvc: "12" })), ["cvc"])
       assert.include(yield* post({ ...good, expires: "01/20" }), "The card has expired.")
     }).pipe(Effect.scoped)
   )
@@ -126,7 +126,7 @@ describe("the simulator's payment page", () => {
       assert.match(text, /^402\n/)
       assert.include(text, "The card has insufficient funds. Nothing was charged. Try another card.")
       assert.notInclude(text, 'value="4000')
-      assert.deepStrictEqual(focused(text), ["number"])
+      assert.deepStrictEqual(findFocused(text), ["number"])
       assert.include(
         yield* post({ ...good, number: "4111111111111111" }),
         "Only the test cards below are accepted here."
@@ -135,7 +135,7 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks for the bank's confirmation if a card requires it, also after a reload", () =>
+  it.live("asks for the bank's confirmation if a card requires it, even after a reload", () =>
     Effect.gen(function* () {
       const { get, post } = yield* makeCheckout
       const text = yield* post({ ...good, number: testCards.owner_once.number })
@@ -151,8 +151,8 @@ describe("the simulator's payment page", () => {
     Effect.gen(function* () {
       const { open, post, simulator } = yield* makeCheckout
       yield* post(good)
-      const [seen] = yield* simulator.payments(1)
-      const saved = { customer: seen?.payment.customer ?? "", card: seen?.payment.card?.id ?? "" }
+      const [paid] = yield* simulator.payments(1)
+      const saved = { customer: paid?.payment.customer ?? "", card: paid?.payment.card?.id ?? "" }
       const { reference } = yield* simulator.processor.charge({ ...asked("pay_2"), ...saved })
       for (const other of [reference, "sim_pay_9", "settings", ""]) {
         assert.match(yield* open(other), /^404\n/)

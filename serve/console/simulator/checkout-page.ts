@@ -43,14 +43,14 @@ const groupDigits = (number: string) =>
 
 const cardList = section(
   "Test cards",
-  html`<p>Use any future month and any three digits with them.</p>${table({
-    caption: "Test card numbers",
-    columns: ["Number", "What it does"],
-    rows: Object.values(testCards).map(({ about, number }) => [
-      html`<code class="nowrap">${groupDigits(number)}</code>`,
-      about
-    ])
-  })}`
+  html`<p>Use any future month and any three digits with them.</p>${table(
+    "Test card numbers",
+    Object.values(testCards),
+    [
+      ["Number", ({ number }) => html`<code class="nowrap">${groupDigits(number)}</code>`],
+      ["What it does", ({ about }) => about]
+    ]
+  )}`
 )
 
 const backLink = (payment: SimulatedPayment | undefined) =>
@@ -73,43 +73,27 @@ type Problems = Partial<Record<keyof EnteredCard, string>>
 const noFields: EnteredCard = { number: "", expires: "", cvc: "" }
 
 /** The fields are not declared as fields of a card; otherwise the browser would offer the person's own card. */
+const cardFields = [
+  { name: "number", label: "Card number", inputmode: "numeric", maxlength: 30 },
+  { name: "expires", label: "Expires", hint: "Month and year, such as 04/30", maxlength: 10 },
+  { name: "cvc", label: "Security code", inputmode: "numeric", maxlength: 4 }
+] as const
+
+/** The security code is never sent back. */
 const payPage = (
   payment: SimulatedPayment,
   status: number,
   problems: Problems,
-  typed: EnteredCard,
+  { expires, number }: EnteredCard,
   declined?: string
 ) => {
-  const first = (["number", "expires", "cvc"] as const).find((name) => problems[name] !== undefined) ?? "number"
-  const form = postForm(html`${field({
-    name: "number",
-    label: "Card number",
-    inputmode: "numeric",
-    maxlength: 30,
-    value: typed.number,
-    error: problems.number,
-    required: true,
-    autofocus: first === "number"
-  })}
-${field({
-  name: "expires",
-  label: "Expires",
-  hint: "Month and year, such as 04/30",
-  maxlength: 10,
-  value: typed.expires,
-  error: problems.expires,
-  required: true,
-  autofocus: first === "expires"
-})}
-${field({
-  name: "cvc",
-  label: "Security code",
-  inputmode: "numeric",
-  maxlength: 4,
-  error: problems.cvc,
-  required: true,
-  autofocus: first === "cvc"
-})}
+  const shown = { expires, number, cvc: "" }
+  const first = cardFields.find(({ name }) => problems[name] !== undefined)?.name ?? "number"
+  const fields = cardFields.map((options) => {
+    const { name } = options
+    return field({ ...options, value: shown[name], error: problems[name], required: true, autofocus: name === first })
+  })
+  const form = postForm(html`${fields}
 <div class="row">${button(`Pay ${centsText(payment.cents)}`)} ${backLink(payment)}</div>`)
   return showDocument(
     status,
@@ -131,7 +115,7 @@ const bankPage = (payment: SimulatedPayment) =>
 ${postForm(html`<div class="row">${button("Confirm", "primary", { name: "bank", value: "confirm" })} ${button("Refuse", "plain", { name: "bank", value: "refuse" })}</div>`)}`
   )
 
-const showStage = (payment: SimulatedPayment, paying: CheckoutResult, typed: EnteredCard): PageResult => {
+const showStep = (payment: SimulatedPayment, paying: CheckoutResult, typed: EnteredCard): PageResult => {
   if (paying.kind === "paid") return redirectAway(paying.url)
   if (paying.kind === "requires_authentication") return bankPage(payment)
   if (paying.kind === "over") return expiredPage(payment)
@@ -151,8 +135,8 @@ export const makeCheckoutPage = (simulator: Simulator["Service"]): PublicPage =>
     path: "/simulator/checkout/:reference",
     get: ({ params: { reference = "" } }) =>
       respond(reference, (payment) =>
-        Effect.map(simulator.currentStep(reference), (stage) =>
-          stage === undefined ? payPage(payment, 200, {}, noFields) : showStage(payment, stage, noFields)
+        Effect.map(simulator.currentStep(reference), (step) =>
+          step === undefined ? payPage(payment, 200, {}, noFields) : showStep(payment, step, noFields)
         )
       ),
     post: ({ form, params: { reference = "" } }) => {
@@ -161,7 +145,7 @@ export const makeCheckoutPage = (simulator: Simulator["Service"]): PublicPage =>
       return respond(reference, (payment) =>
         Effect.map(
           bank === "" ? simulator.pay(reference, typed) : simulator.answerBank(reference, bank === "confirm"),
-          (stage) => showStage(payment, stage, typed)
+          (step) => showStep(payment, step, typed)
         )
       )
     }

@@ -13,7 +13,6 @@ import {
 import type { ConsoleUnavailable } from "../../persistence/index.ts"
 import { button, dollarField, hiddenInput, parseCents, postForm } from "../web/form.ts"
 import {
-  actions,
   badge,
   centsText,
   facts,
@@ -22,9 +21,8 @@ import {
   linkButton,
   momentTag,
   notice,
-  numeric,
   section,
-  table
+  stackedTable
 } from "../web/html.ts"
 import { type FormContext, type Page, PageNotFound, redirect, show } from "../web/page.ts"
 
@@ -57,8 +55,9 @@ export const stateBadges = ({ retrieved, payment }: SeenPayment): Html => {
   const disputes = disputeOutcomes.filter((outcome) =>
     payment.reversed.some((reversal) => reversal.kind === "dispute" && reversal.outcome === outcome)
   )
-  const isGone = disputes.includes("open") || disputes.includes("lost")
-  const mainBadge = refundBadge(retrieved) ?? (!isGone && badge(stateTexts[retrieved.state], tones[retrieved.state]))
+  const isTakenBack = disputes.includes("open") || disputes.includes("lost")
+  const mainBadge =
+    refundBadge(retrieved) ?? (!isTakenBack && badge(stateTexts[retrieved.state], tones[retrieved.state]))
   return html`${mainBadge}${disputes.map((outcome) => html` ${disputeBadges[outcome]}`)}`
 }
 
@@ -67,31 +66,37 @@ export const simulatedPaymentPath = ({ payment }: SeenPayment) =>
 
 export const simulatedCardText = ({ card }: SimulatedPayment) => (card === null ? "none" : formatCard(card))
 
-const reversalRows = (seen: SeenPayment) =>
-  seen.payment.reversed.map(({ cents, fails_at, id, kind, outcome }) => {
-    const actionButton = (text: string, action: string) =>
-      postForm(html`${hiddenInput("id", id)}${button(text, "plain", { name: "do", value: action })}`, { inline: true })
-    const hasFailed = seen.retrieved.reversed.some((reversal) => reversal.id === id && reversal.state === "returned")
-    const refund = hasFailed ? badge("Refund failed") : badge("Refunded", "warning")
-    return [
-      kind === "refund" ? "Refund" : "Dispute",
-      centsText(cents),
-      outcome === "refunded" ? refund : disputeBadges[outcome],
-      html`${kind === "refund" && fails_at === null && actionButton("Make it fail", "fail")}${
-        kind === "dispute" && outcome === "open" && html`${actionButton("Won", "won")} ${actionButton("Lost", "lost")}`
-      }`
+const reversalTable = ({ payment, retrieved }: SeenPayment) => {
+  const refundState = (id: string) =>
+    retrieved.reversed.some((reversal) => reversal.id === id && reversal.state === "returned")
+      ? badge("Refund failed")
+      : badge("Refunded", "warning")
+  const actionButton = (id: string, text: string, action: string) =>
+    postForm(html`${hiddenInput("id", id)}${button(text, "plain", { name: "do", value: action })}`, { inline: true })
+  return stackedTable("Refunds and disputes", payment.reversed, [
+    ["Kind", ({ kind }) => (kind === "refund" ? "Refund" : "Dispute")],
+    ["Amount", ({ cents }) => centsText(cents), "numeric"],
+    ["State", ({ id, outcome }) => (outcome === "refunded" ? refundState(id) : disputeBadges[outcome])],
+    [
+      "Actions",
+      ({ fails_at, id, kind, outcome }) => {
+        if (kind === "refund") return fails_at === null && actionButton(id, "Make it fail", "fail")
+        return outcome === "open" && html`${actionButton(id, "Won", "won")} ${actionButton(id, "Lost", "lost")}`
+      },
+      "action"
     ]
-  })
+  ])
+}
 
 const showPayment = (seen: SeenPayment, problem?: string) => {
   const { retrieved, payment } = seen
-  const left = remainingCents(retrieved)
+  const remaining = remainingCents(retrieved)
   const forms: Html | false =
-    left > 0 &&
+    remaining > 0 &&
     html`${section(
       "Refund",
       postForm(
-        html`${dollarField({ name: "amount", label: "Amount", hint: `Leave empty to refund the remaining ${centsText(left)}.` })}<p>${button("Refund", "danger", { name: "do", value: "refund" })}</p>`
+        html`${dollarField({ name: "amount", label: "Amount", hint: `Leave empty to refund the remaining ${centsText(remaining)}.` })}<p>${button("Refund", "danger", { name: "do", value: "refund" })}</p>`
       )
     )}
 ${section("Dispute", postForm(button("Dispute the payment", "plain", { name: "do", value: "dispute" })))}`
@@ -111,18 +116,7 @@ ${section("Dispute", postForm(button("Dispute the payment", "plain", { name: "do
 <p>${linkButton("/simulator", "Back to the simulator")} ${url !== null && linkButton(url, "Payment page")}</p>
 ${section("Payment", about)}
 ${forms}
-${
-  payment.reversed.length > 0 &&
-  section(
-    "Refunds and disputes",
-    table({
-      caption: "Refunds and disputes",
-      stacks: true,
-      columns: ["Kind", numeric("Amount"), "State", actions("Actions")],
-      rows: reversalRows(seen)
-    })
-  )
-}`
+${payment.reversed.length > 0 && section("Refunds and disputes", reversalTable(seen))}`
   return show(`Simulated payment of ${centsText(payment.cents)}`, body, problem === undefined ? 200 : 422)
 }
 

@@ -1,4 +1,4 @@
-/** Filters the calls of a page by `key` and `endpoint` of its query. A key of another account gives 404. */
+/** Filters the calls of a page by `key` and `endpoint` of its query. A key of another account returns 404. */
 import { endpoints, templateOf } from "@larder/schemas"
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "../../ledger/index.ts"
@@ -72,15 +72,11 @@ export const callsFilterFields = ({ endpoint, key }: CallsFilter, keys: Keys): H
     label: `${keyLabel(key)}${isActive(key) ? "" : ", revoked"}`
   }))
   const endpointOptions = paths.map((path) => ({ value: path, label: path }))
-  return html`${select({
-    name: "key",
-    label: "Key",
-    value: key,
-    options: [{ value: "", label: "All keys" }, ...keyOptions]
-  })}${select({
+  return html`${select({ name: "key", label: "Key", all: "All keys", value: key, options: keyOptions })}${select({
     name: "endpoint",
     label: "Endpoint",
+    all: "All endpoints",
     value: endpoint,
-    options: [{ value: "", label: "All endpoints" }, ...endpointOptions]
+    options: endpointOptions
   })}`
 }

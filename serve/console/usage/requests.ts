@@ -4,9 +4,9 @@ import { Effect, Schema } from "effect"
 import type { Administration } from "../../ledger/index.ts"
 import { type NotedRequest, type PlaceInRequests, RequestLog } from "../../persistence/index.ts"
 import { field, searchForm, select } from "../web/form.ts"
-import { countText, empty, html, linkButton, momentInColumn, numeric, pathCode, table } from "../web/html.ts"
+import { countText, empty, html, linkButton, momentInColumn, pathCode, stackedTable } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
-import { filteredPaging, queryChoice, queryValue, readPage } from "../web/query.ts"
+import { listPaging, queryChoice, queryValue, readPage } from "../web/query.ts"
 import { type CallsFilter, callsFilterFields, type Keys, keyNameTag, readCallsFilter } from "./calls-filter.ts"
 import { statusBadge, statuses, statusMeaning } from "./statuses.ts"
 
@@ -38,26 +38,21 @@ const filterForm = (filters: Filters, keys: Keys) => {
     label: `${status} ${statusMeaning(status)}`
   }))
   return searchForm(html`${callsFilterFields(filters, keys)}
-${select({ name: "status", label: "Status", value: filters.status, options: [{ value: "", label: "All statuses" }, ...statusOptions] })}
+${select({ name: "status", label: "Status", all: "All statuses", value: filters.status, options: statusOptions })}
 ${field({ name: "request", label: "Request id", type: "search", value: filters.request ?? "", placeholder: "req_…" })}
 `)
 }
 
 const callsTable = (calls: ReadonlyArray<NotedRequest>, keys: Keys) =>
-  table({
-    caption: "Calls, newest first",
-    stacks: true,
-    columns: ["When (UTC)", "Request id", "Key", "Endpoint", "Status", numeric("Credits"), numeric("Duration")],
-    rows: calls.map((call) => [
-      momentInColumn(call.occurred_at),
-      html`<code class="id">${call.id}</code>`,
-      keyNameTag(keys, call.key_id),
-      pathCode(call.endpoint),
-      html`${statusBadge(call.status)} <small>${statusMeaning(call.status)}</small>`,
-      countText(call.credits),
-      durationText(call.duration_ms)
-    ])
-  })
+  stackedTable("Calls, newest first", calls, [
+    ["When (UTC)", ({ occurred_at }) => momentInColumn(occurred_at)],
+    ["Request id", ({ id }) => html`<code class="id">${id}</code>`],
+    ["Key", ({ key_id }) => keyNameTag(keys, key_id)],
+    ["Endpoint", ({ endpoint }) => pathCode(endpoint)],
+    ["Status", ({ status }) => html`${statusBadge(status)} <small>${statusMeaning(status)}</small>`],
+    ["Credits", ({ credits }) => countText(credits), "numeric"],
+    ["Duration", ({ duration_ms }) => durationText(duration_ms), "numeric"]
+  ])
 
 /** An old page may be empty because its calls are no longer kept. Newer calls are not searched then. */
 const noCalls = (isFiltered: boolean, isFirstPage: boolean) => {
@@ -99,7 +94,7 @@ export const requestsPage: Page<Administration | RequestLog> = {
       html`<p class="lead">Your latest calls, including refused ones; up to 10,000 are kept. Calls with a revoked or unknown key are not listed, nor are calls that a busy server rejected immediately. Quote the request id when you ask for help.</p>
 ${filterForm(filters, keys)}
 <div class="card">${rows.length === 0 ? noCalls(isFiltered, before === undefined) : callsTable(rows, keys)}</div>
-${filteredPaging(path, filters, before === undefined, last && { before: placeText(last) })}`
+${listPaging(path, filters, before === undefined, last && { before: placeText(last) })}`
     )
   })
 }

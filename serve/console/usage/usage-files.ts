@@ -23,7 +23,7 @@ const nextDays = (days: number, rows: number) => {
 }
 
 /**
- * Reads the rows of a period in batches of days, with as many days as it takes to get enough rows. Days are counted by
+ * Reads the rows of a period in batches of days, with as many days as are required for enough rows. Days are counted by
  * number, because days after the year 9999 do not compare as text.
  */
 export const readByDays = <A, E, R>(period: Period, read: (days: Period) => Effect.Effect<ReadonlyArray<A>, E, R>) => {
@@ -38,7 +38,7 @@ export const readByDays = <A, E, R>(period: Period, read: (days: Period) => Effe
   })
 }
 
-/** The filters of a file, the same as on its page. An invalid period gives 404. */
+/** The filters of a file, the same as on its page. An invalid period returns 404. */
 const readFileQuery = Effect.fnUntraced(function* (context: PageContext) {
   const { keys, query } = yield* readCallsFilter(context)
   const { period } = readPeriod(context.url.searchParams, context.now)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { centsText, creditsText, momentText, numeric, pluralize, table, usdText } from "./html.ts"
+import { centsText, creditsText, momentText, pluralize, stackedTable, table, usdText } from "./html.ts"
 
 describe("numbers and moments as text", () => {
   it.each([
@@ -26,18 +26,30 @@ describe("numbers and moments as text", () => {
 describe("a table", () => {
   it("marks the header cells of columns and rows, and escapes its texts", async () => {
     const text = String(
-      await table({
-        caption: "A & B",
-        columns: ["<Name>", numeric("N")],
-        rows: [["<b>", 5]]
-      })
+      await table(
+        "A & B",
+        [{ name: "<b>", count: 5 }],
+        [
+          ["<Name>", ({ name }) => name],
+          ["N", ({ count }) => count, "numeric"]
+        ]
+      )
     )
     assert.include(text, '<th scope="col" class="">&lt;Name&gt;</th>')
     assert.include(text, '<th scope="row" class="">&lt;b&gt;</th><td class="numeric">5</td>')
     assert.include(text, 'aria-label="A &amp; B"')
   })
   it("stays a table for screen readers where its rows become cards", async () => {
-    const text = String(await table({ caption: "A", stacks: true, columns: ["Name", "N"], rows: [["a", 5]] }))
+    const text = String(
+      await stackedTable(
+        "A",
+        [5],
+        [
+          ["Name", () => "a"],
+          ["N", (count) => count]
+        ]
+      )
+    )
     assert.include(
       text,
       '<tr role="row"><th scope="row" class="" role="rowheader">a</th><td class="" role="cell" data-label="N">'

@@ -106,43 +106,41 @@ export type Fact = readonly [name: string, value: HtmlPart]
 export const facts = (all: ReadonlyArray<Fact | false>): Html =>
   html`<dl class="facts">${all.map((fact) => fact && html`<div><dt>${fact[0]}</dt><dd>${fact[1]}</dd></div>`)}</dl>`
 
-type TableColumn = string | { readonly label: string; readonly style: "numeric" | "action" }
-/** A column of right-aligned figures. */
-export const numeric = (label: string): TableColumn => ({ label, style: "numeric" })
-/** A right-aligned column of links or buttons; only screen readers read its label. */
-export const actions = (label: string): TableColumn => ({ label, style: "action" })
-
 /**
- * Rows have one cell per column; the first cell is the row's heading. A table that is too wide scrolls sideways, so the
- * page never does; with `stacks`, rows become small cards on a phone instead. Only screen readers read `caption`.
+ * A heading, and the cell below it for a row. Figures are right-aligned (`numeric`), links and buttons too (`action`);
+ * only screen readers read the heading of the latter.
  */
-export const table = (options: {
-  readonly caption: string
-  readonly stacks?: boolean
-  readonly columns: ReadonlyArray<TableColumn>
-  readonly rows: ReadonlyArray<ReadonlyArray<HtmlPart>>
-}): Html => {
-  const { caption, rows, stacks } = options
-  const columns = options.columns.map((column) => (typeof column === "string" ? { label: column, style: "" } : column))
-  const styleOf = (index: number) => columns[index]?.style ?? ""
-  // without roles, screen readers do not recognise a table whose rows are cards
-  const role = (name: string) => stacks && html` role="${name}"`
-  const label = (index: number) =>
-    stacks && styleOf(index) !== "action" && html` data-label="${columns[index]?.label ?? ""}"`
-  const heads = columns.map(({ label, style }) => {
-    const name = style === "action" ? html`<span class="hidden">${label}</span>` : label
-    return html`<th scope="col" class="${style}"${role("columnheader")}>${name}</th>`
-  })
-  const body = rows.map(([first, ...rest]) => {
-    const cells = rest.map(
-      (cell, index) =>
-        html`<td class="${styleOf(index + 1)}"${role("cell")}${label(index + 1)}>${stacks ? html`<div>${cell}</div>` : cell}</td>`
-    )
-    return html`<tr${role("row")}><th scope="row" class="${styleOf(0)}"${role("rowheader")}>${first}</th>${cells}</tr>\n`
-  })
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table class="${stacks ? "stacked" : ""}"${role("table")}>
+export type Column<Row> = readonly [label: string, cell: (row: Row) => HtmlPart, style?: "numeric" | "action"]
+
+const makeTable =
+  (stacks: boolean) =>
+  <Row>(caption: string, rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column<Row>>): Html => {
+    // without roles, screen readers do not recognise a table whose rows are cards
+    const role = (name: string) => stacks && html` role="${name}"`
+    const heads = columns.map(([label, _, style]) => {
+      const name = style === "action" ? html`<span class="hidden">${label}</span>` : label
+      return html`<th scope="col" class="${style}"${role("columnheader")}>${name}</th>`
+    })
+    const renderCell = (content: HtmlPart, [label, _, style]: Column<Row>, isFirst: boolean) => {
+      if (isFirst) return html`<th scope="row" class="${style}"${role("rowheader")}>${content}</th>`
+      const cardLabel = stacks && style !== "action" && html` data-label="${label}"`
+      return html`<td class="${style}"${role("cell")}${cardLabel}>${stacks ? html`<div>${content}</div>` : content}</td>`
+    }
+    const body = rows.map((row) => {
+      const cells = columns.map((column, index) => renderCell(column[1](row), column, index === 0))
+      return html`<tr${role("row")}>${cells}</tr>\n`
+    })
+    return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table class="${stacks ? "stacked" : ""}"${role("table")}>
 <caption class="hidden">${caption}</caption>
 <thead${role("rowgroup")}><tr${role("row")}>${heads}</tr></thead>
 <tbody${role("rowgroup")}>${body}</tbody>
 </table></div>`
-}
+  }
+
+/**
+ * The first cell of a row is its heading. A table that is too wide scrolls sideways, so the page never does. Only screen
+ * readers read `caption`.
+ */
+export const table = makeTable(false)
+/** A table whose rows are small cards on a phone. */
+export const stackedTable = makeTable(true)

@@ -4,32 +4,28 @@ import { assetPaths } from "./assets.ts"
 import { type Html, html, notice, usdText } from "./html.ts"
 import type { Flash, PageContext, ShownPage } from "./page.ts"
 
-interface NavigationItem {
-  readonly path: string
-  readonly label: string
-}
-
 /** The context that a page is shown in. */
 export interface Frame {
   /** Path of the page. */
   readonly path: string
-  /** Undefined on pages that need no sign-in. */
-  readonly signed: Pick<PageContext, "account" | "api" | "person"> | undefined
-  readonly navigation: ReadonlyArray<NavigationItem>
+  /** Undefined on pages that require no sign-in. */
+  readonly signed?: Pick<PageContext, "account" | "api" | "person">
+  readonly navigation: ReadonlyArray<{ readonly path: string; readonly label: string }>
   /** The notice about bundled samples, if the page shows data that may contain them. */
-  readonly samples: string | undefined
+  readonly samples?: string | undefined
 }
 
 /** The item that the path belongs to: the longest matching prefix. */
-const findCurrent = (navigation: ReadonlyArray<NavigationItem>, path: string) =>
+const findCurrent = ({ navigation, path }: Frame) =>
   navigation
     .filter((item) => path === item.path || path.startsWith(item.path === "/" ? "//" : `${item.path}/`))
     .toSorted((a, b) => b.path.length - a.path.length)[0]
 
 const logo = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><rect x="3" y="3" width="18" height="18" rx="4"/><path d="M7 9.5h10M7 14.5h10"/></svg>`
 
-const header = ({ navigation, path, signed }: Frame) => {
-  const current = findCurrent(navigation, path)
+const header = (frame: Frame) => {
+  const { navigation, path, signed } = frame
+  const current = findCurrent(frame)
   return html`<header class="top no-print"><div class="container">
 <a class="brand" href="/">${logo}Larder</a>
 ${

@@ -16,7 +16,7 @@ export const pathWithQuery = (path: string, parameters: Parameters): string => {
 export const queryValue = (url: URL, name: string): string | undefined =>
   url.searchParams.get(name)?.trim() || undefined
 
-/** A parameter with a value from a list; other values give 404. */
+/** A parameter with a value from a list; other values return 404. */
 export const queryChoice = (
   url: URL,
   name: string,
@@ -26,13 +26,23 @@ export const queryChoice = (
   return value === undefined || known.includes(value) ? Effect.succeed(value) : Effect.fail(new PageNotFound())
 }
 
+/** The target after a sign-in: a path of the console, or the overview if the text is anything else. */
+export const safeNextPath = (text: string | null): `/${string}` => {
+  if (text === null || !text.startsWith("/")) return "/"
+  const url = URL.parse(text, "http://console.invalid")
+  // `//host`, `/\host` and their like leave the origin
+  return url?.origin === "http://console.invalid" && !url.pathname.startsWith("//")
+    ? `/${url.pathname.slice(1)}${url.search}`
+    : "/"
+}
+
 export type Filters<Name extends string> = { readonly [_ in Name]?: string | undefined }
 export interface PageLimit {
   readonly limit: number
 }
 
 /** Parameters of an SQL statement that ignores a filter if it is null. */
-export const orNull = <Name extends string>(filters: Readonly<Record<Name, string | undefined>>) =>
+export const toParameters = <Name extends string>(filters: Readonly<Record<Name, string | undefined>>) =>
   Record.map(filters, (value) => value ?? null)
 
 /** Reads one row more than the page has. `last` is the last row of the page if more rows follow. */
@@ -60,7 +70,7 @@ export const paging = ({
 }
 
 /** Links of a filtered list. `older` are the parameters for the place of the next page, if there is one. */
-export const filteredPaging = (path: string, filters: Parameters, isNewest: boolean, older: Parameters | undefined) =>
+export const listPaging = (path: string, filters: Parameters, isNewest: boolean, older: Parameters | undefined) =>
   paging({
     newest: isNewest ? undefined : pathWithQuery(path, filters),
     older: older && pathWithQuery(path, { ...filters, ...older })

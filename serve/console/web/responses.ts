@@ -2,7 +2,7 @@
 import { type H3Event, HTTPResponse } from "h3"
 import { chooseCoding, compress, minCompressedBytes } from "../../api/index.ts"
 import type { Cookies } from "./cookies.ts"
-import { consoleOrigin } from "./guard.ts"
+import { findConsoleOrigin } from "./guard.ts"
 import { html, linkButton } from "./html.ts"
 import { type Frame, renderLayout } from "./layout.ts"
 import { type Flash, type PageResult, type ShownPage, show } from "./page.ts"
@@ -32,7 +32,7 @@ export const makeResponses = (
 
   const page = async (event: H3Event, frame: Frame, shown: ShownPage, more: ReadonlyArray<Header> = []) => {
     const { retry_after, status } = shown
-    const flash = cookies.flashOf(event)
+    const flash = cookies.readFlash(event)
     const text = await renderLayout(frame, shown, flash)
     const headers: ReadonlyArray<Header> = [
       htmlType,
@@ -53,12 +53,12 @@ export const makeResponses = (
   const redirect = (to: string, flash?: Flash, more: ReadonlyArray<Header> = []) =>
     empty(303, [
       ["location", to],
-      ...(flash === undefined ? [] : [["set-cookie", cookies.setFlash(flash)] as const]),
+      ...(flash === undefined ? [] : [["set-cookie", cookies.makeFlashCookie(flash)] as const]),
       ...more
     ])
 
   /** The content security policy forbids a redirect to another site after a form, so this page refreshes to it. */
-  const redirectByPage = (event: H3Event, frame: Frame, url: string) => {
+  const redirectWithPage = (event: H3Event, frame: Frame, url: string) => {
     const { hostname, href } = new URL(url)
     const body = html`<div class="card stack"><p>The page at ${hostname} opens now.</p>
 <div class="row">${linkButton(href, "Continue", "primary")}</div></div>`
@@ -74,13 +74,13 @@ export const makeResponses = (
       case "redirect":
         return redirect(result.to, result.flash)
       case "signed-in": {
-        const setCookies = cookies.setSignedIn(result.signedIn).map((cookie) => ["set-cookie", cookie] as const)
+        const setCookies = cookies.makeSignInCookies(result.signedIn).map((cookie) => ["set-cookie", cookie] as const)
         return redirect(result.to, result.flash, setCookies)
       }
       case "leave":
-        return URL.parse(result.url)?.origin === consoleOrigin(event, publicUrl)
+        return URL.parse(result.url)?.origin === findConsoleOrigin(event, publicUrl)
           ? redirect(result.url)
-          : redirectByPage(event, frame, result.url)
+          : redirectWithPage(event, frame, result.url)
       case "download":
         return respond(200, result.body, [
           ["content-type", result.type],

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { safeNextPath } from "./sign-in.ts"
+import { safeNextPath } from "./query.ts"
 
 describe("the redirect after a sign-in", () => {
   it.each([
