@@ -15,11 +15,11 @@ import { type Environment, ended, run, start, startServer } from "../support/pro
 import { copyHome } from "../support/sample-home.ts"
 import {
   continueUse,
+  createPlace,
   email,
   fill,
   home,
   password,
-  placeIn,
   readRowsAt,
   readState,
   type StoredData
@@ -29,12 +29,12 @@ import {
 const example = mkdtempSync(path.join(tmpdir(), "larder-filled-"))
 let storedInExample: StoredData
 beforeAll(async () => {
-  storedInExample = await Effect.runPromise(fill(placeIn(example)))
+  storedInExample = await Effect.runPromise(fill(createPlace(example)))
 })
 afterAll(() => rmSync(example, { recursive: true, force: true }))
 const copyExample = (place: Place) =>
   Effect.sync(() => {
-    cpSync(placeIn(example).folder, place.folder, { recursive: true })
+    cpSync(createPlace(example).folder, place.folder, { recursive: true })
     return storedInExample
   })
 
@@ -52,7 +52,7 @@ const migrate = (folder: string, url: string) =>
 
 /** Restores a backup into an empty folder, as described in docs/operations.md. */
 const restore = (folder: string, file: string) => {
-  const place = placeIn(folder)
+  const place = createPlace(folder)
   copyFileSync(file, ledgerPath(place.folder))
   return place
 }
@@ -76,7 +76,7 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of a server's data %
     Effect.gen(function* () {
       const [folder, other] = [yield* home, yield* home]
       const url = where === "in PostgreSQL" ? yield* database : undefined
-      const place = placeIn(folder, url)
+      const place = createPlace(folder, url)
       const stored = yield* url === undefined ? copyExample(place) : fill(place)
       const before = yield* readState(place, stored)
       for (const [name, rows] of Object.entries(before.rows)) assert.isAbove(rows.length, 0, name)
@@ -109,8 +109,8 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of a server's data %
       const moved = yield* migrate(there, target)
       assert.strictEqual(moved.code, 0, moved.stderr)
       assert.deepInclude(JSON.parse(moved.stdout), { people: 1, payments: 2 })
-      assert.deepStrictEqual((yield* readState(placeIn(there, target), stored)).recharge, isOff)
-      yield* continueUse(placeIn(there, target), stored)
+      assert.deepStrictEqual((yield* readState(createPlace(there, target), stored)).recharge, isOff)
+      yield* continueUse(createPlace(there, target), stored)
     }).pipe(Effect.scoped)
   )
 })
@@ -119,7 +119,7 @@ describe("a backup of a running server", () => {
   it.live("contains people and payments but no sessions, so people sign in again", () =>
     Effect.gen(function* () {
       const [folder, other] = [yield* sampleHome, yield* home]
-      const place = placeIn(folder)
+      const place = createPlace(folder)
       const stored = yield* copyExample(place)
       const file = path.join(other, "backup.sqlite")
       const server = yield* startServing(folder)
@@ -152,7 +152,7 @@ describe("a backup", () => {
   it.live("exits with 1 and leaves no file if a table of the console cannot be read", () =>
     Effect.gen(function* () {
       const [folder, other, url] = [yield* home, yield* home, yield* database]
-      yield* readRowsAt(placeIn(folder, url)) // creates the tables
+      yield* readRowsAt(createPlace(folder, url)) // creates the tables
       const deny = "alter table console.payment rename column cents to other"
       yield* Effect.promise(() => connected(url, (sql) => sql.unsafe(deny)))
       const file = path.join(other, "backup.sqlite")
@@ -171,7 +171,7 @@ describe("a backup", () => {
   it.live("made while a payment settles shows it as open, and its credits are booked once", () =>
     Effect.gen(function* () {
       const [folder, other] = [yield* home, yield* home]
-      const place = placeIn(folder)
+      const place = createPlace(folder)
       const stored = yield* copyExample(place)
       const { open, account } = stored
       const { account_id } = account
@@ -194,11 +194,11 @@ describe("ledger migrate", () => {
   it.live("moves the console's data, even after a kill half-way, and keeps later changes if it is repeated", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
-      const place = placeIn(folder)
+      const place = createPlace(folder)
       const stored = yield* copyExample(place)
       const before = yield* readState(place, stored)
       assert.isTrue(before.isSignedIn && before.isInvited)
-      const target = placeIn(yield* home, url)
+      const target = createPlace(yield* home, url)
       yield* readRowsAt(target) // creates the tables
       yield* Effect.promise(() => killHalfWay(folder, url))
       assert.deepStrictEqual((yield* readRowsAt(target)).person, [])
@@ -219,9 +219,9 @@ describe("ledger migrate", () => {
   it.live("rejects a database whose console tables contain a row, and changes nothing", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
-      const place = placeIn(folder)
+      const place = createPlace(folder)
       const stored = yield* copyExample(place)
-      const target = placeIn(yield* home, url)
+      const target = createPlace(yield* home, url)
       const empty = yield* readRowsAt(target) // creates the tables
       const person = "insert into console.person values ('pers_1', 'acct_1', 'bob@example.com', 'x', false, 'x')"
       yield* Effect.promise(() => connected(url, (sql) => sql.unsafe(person)))

@@ -20,7 +20,7 @@ export const home = Effect.acquireRelease(
 )
 
 /** Creates the ledger's folder in a home. `url` is the database, if the tables are in PostgreSQL. */
-export const placeIn = (folder: string, url?: string): Place => {
+export const createPlace = (folder: string, url?: string): Place => {
   mkdirSync(path.join(folder, "ledger"), { recursive: true, mode: 0o700 })
   return { folder: path.join(folder, "ledger"), url }
 }

@@ -9,7 +9,7 @@ import { type Server, startServer } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
 
 const newKey = { name: "Dashboard", access: "all", budget: "25" }
-const portOf = (url: string) => new URL(url).port
+const readPort = (url: string) => new URL(url).port
 
 /** Requests a page with this Host header; `fetch` always sends the real host. */
 const requestAsHost = (url: string, host: string) =>
@@ -48,14 +48,14 @@ describe("a server that listens on all interfaces", () => {
     expect(first_link).toMatch(new RegExp(`^${console}/invitation/`))
     expect(payments).toBe("simulated")
     expect(logs()).toContain("Card payments are simulated: LARDER_STRIPE_KEY is not set")
-    expect(logs()).toContain(`The console listens on http://0.0.0.0:${portOf(console)} without https`)
+    expect(logs()).toContain(`The console listens on http://0.0.0.0:${readPort(console)} without https`)
   })
 
   it.each(["127.0.0.2", "localhost"])(
     "uses %s in examples and in links to docs and payments for visitors at that host",
     async (host) => {
-      const origin = `http://${host}:${portOf(requireServer().console)}`
-      const api = `http://${host}:${portOf(requireServer().api)}`
+      const origin = `http://${host}:${readPort(requireServer().console)}`
+      const api = `http://${host}:${readPort(requireServer().api)}`
       const browser = makeBrowser(origin)
       expect((await browser.post("/sign-in", { email: "ada@example.com", password })).status).toBe(303)
       const { headers, text } = await browser.post("/keys/new", newKey)
@@ -74,7 +74,7 @@ describe("a server that listens on all interfaces", () => {
   it("uses no unconfigured host in links from the docs to the console or the API", async () => {
     const { api } = requireServer()
     for (const path of ["/docs", "/docs/reference", "/llms.txt"]) {
-      const { headers, text } = await requestAsHost(`${api}${path}`, `evil.example:${portOf(api)}`)
+      const { headers, text } = await requestAsHost(`${api}${path}`, `evil.example:${readPort(api)}`)
       expect(text + headers).not.toContain("evil.example")
       if (path !== "/docs/reference") expect(text).toContain(`${api}/`)
     }

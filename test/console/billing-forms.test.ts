@@ -17,11 +17,11 @@ import { makeCardPayments } from "./billing-forms.ts"
 const console = startSpendingConsole()
 const { beginByCard, payByCard } = makeCardPayments(console)
 
-const balanceOf = async ({ account }: SignedIn) =>
+const readBalance = async ({ account }: SignedIn) =>
   (await console.run(Administration.use((ledger) => ledger.account({ account_id: account.id })))).balance_credits
-const paymentsOf = ({ account }: SignedIn) =>
+const listPayments = ({ account }: SignedIn) =>
   console.run(Billing.use((billing) => billing.payments(account.id, { before: null, limit: 100 })))
-const settingsOf = ({ account }: SignedIn) => console.run(Billing.use((billing) => billing.settings(account.id)))
+const readSettings = ({ account }: SignedIn) => console.run(Billing.use((billing) => billing.settings(account.id)))
 
 const notCompleted = "The payment was not completed, and nothing was charged."
 
@@ -58,7 +58,7 @@ describe("a top-up", () => {
         expect(text).toContain('autofocus aria-describedby="amount-error" aria-invalid="true"')
         expect(text).not.toContain("<script>alert")
       }
-      expect(await paymentsOf(customer)).toEqual([])
+      expect(await listPayments(customer)).toEqual([])
     }
   )
 
@@ -93,14 +93,14 @@ describe("a top-up", () => {
     await console.run(Simulator.use((simulator) => simulator.setFaults({ events: "once" })))
     expect(page.text).toContain("Paid. 100,000 credits were added to your balance.")
     expect(page.text).toContain("$105.00</a>")
-    expect(await balanceOf(customer)).toBe(105_000)
+    expect(await readBalance(customer)).toBe(105_000)
     const again = await customer.browser.get("/billing")
     expect(again.text).toContain("Visa ending in 4242")
-    expect(await balanceOf(customer)).toBe(105_000)
+    expect(await readBalance(customer)).toBe(105_000)
   })
 
   it("makes one payment with the saved card if its form is sent three times", async () => {
-    const before = await balanceOf(customer)
+    const before = await readBalance(customer)
     const review = await customer.browser.get("/billing/top-up?amount=50")
     expect(review.text).toContain("Pay $50.00 with Visa ending in 4242</button>")
     const form = { ...readHiddenFields(review.text), pay_with: "saved_card" }
@@ -108,7 +108,7 @@ describe("a top-up", () => {
     const places = sent.map(({ headers, status }) => [status, headers.get("location")])
     expect(places).toEqual([places[0], places[0], places[0]])
     expect(places[0]).toEqual([303, expect.stringMatching(/^\/billing\/payments\/pay_/)])
-    expect(await balanceOf(customer)).toBe(before + 50_000)
+    expect(await readBalance(customer)).toBe(before + 50_000)
   })
 
   it("rejects a form that was already sent with another amount, and shows a new one", async () => {
@@ -122,7 +122,7 @@ describe("a top-up", () => {
   })
 
   it("returns 503 while the processor is unavailable, and makes one payment when the form is sent again", async () => {
-    const before = await balanceOf(customer)
+    const before = await readBalance(customer)
     const review = await customer.browser.get("/billing/top-up?amount=70")
     const form = { amount: "70", submission: readHiddenFields(review.text).submission ?? "", pay_with: "new_card" }
     await console.run(Simulator.use((simulator) => simulator.setFaults({ outage: true })))
@@ -131,25 +131,25 @@ describe("a top-up", () => {
     expect([refused.status, readHiddenFields(refused.text).submission]).toEqual([503, form.submission])
     expect(refused.text).toContain("Nothing was charged")
     const sent = await customer.browser.post("/billing/top-up", form)
-    expect([sent.status, await balanceOf(customer)]).toEqual([303, before])
-    expect((await paymentsOf(customer)).filter(({ cents }) => cents === 7_000).length).toBe(1)
+    expect([sent.status, await readBalance(customer)]).toEqual([303, before])
+    expect((await listPayments(customer)).filter(({ cents }) => cents === 7_000).length).toBe(1)
   })
 
   it("states that nothing was charged after the payment page is left, and cannot be paid later", async () => {
     const { back, pay, payment_id } = await beginByCard(customer, "80")
     const { status, text } = await customer.browser.get(back)
     expect([status, text.includes(notCompleted)]).toEqual([200, true])
-    expect((await paymentsOf(customer)).find(({ id }) => id === payment_id)?.state).toBe("expired")
+    expect((await listPayments(customer)).find(({ id }) => id === payment_id)?.state).toBe("expired")
     expect((await pay("4242424242424242")).kind).not.toBe("paid")
   })
 
   it("shows a payment made in another tab when the checkout is cancelled", async () => {
-    const before = await balanceOf(customer)
+    const before = await readBalance(customer)
     const { back, pay, payment_id } = await beginByCard(customer, "80")
     expect((await pay("4242424242424242")).kind).toBe("paid")
     const { headers, status } = await customer.browser.get(back)
     expect([status, headers.get("location")]).toEqual([303, `/billing/payments/${payment_id}`])
-    expect(await balanceOf(customer)).toBe(before + 80_000)
+    expect(await readBalance(customer)).toBe(before + 80_000)
   })
 
   it("stays open if another account requests its cancel address", async () => {
@@ -159,7 +159,7 @@ describe("a top-up", () => {
       const { status, text } = await stranger.browser.get(`/billing/top-up?amount=80&left=${id}`)
       expect([status, text.includes(notCompleted)]).toEqual([200, false])
     }
-    expect((await paymentsOf(customer)).find(({ id }) => id === payment_id)?.state).toBe("open")
+    expect((await listPayments(customer)).find(({ id }) => id === payment_id)?.state).toBe("open")
   })
 
   it("rejects a payment with the saved card if there is none", async () => {
@@ -183,7 +183,7 @@ describe("a saved card", () => {
     await console.run(Simulator.use((simulator) => simulator.setFaults({ outage: false })))
     expect([removed.status, removed.headers.get("location")]).toEqual([303, "/billing"])
     expect((await customer.browser.get("/billing")).text).toContain("No card saved")
-    expect((await settingsOf(customer)).card).toBeNull()
+    expect((await readSettings(customer)).card).toBeNull()
   })
 })
 
@@ -202,7 +202,7 @@ describe("auto-recharge", () => {
     expect((await customer.browser.get(path)).text).toContain("Auto-recharge needs a saved card")
     const { status, text } = await save("100", "20")
     expect([status, text.includes("There is no saved card.")]).toEqual([422, true])
-    expect((await settingsOf(customer)).recharge.is_on).toBe(false)
+    expect((await readSettings(customer)).recharge.is_on).toBe(false)
     await payByCard(customer, "100", "4242424242424242")
   })
 
@@ -216,7 +216,7 @@ describe("auto-recharge", () => {
         "This is not an amount in dollars and cents, such as 20 or 20.50.",
         "many"
       ])
-      expect((await settingsOf(customer)).recharge.is_on).toBe(false)
+      expect((await readSettings(customer)).recharge.is_on).toBe(false)
     }
   )
 
@@ -232,22 +232,30 @@ describe("auto-recharge", () => {
 
   it("can be switched on, changed, and switched off even if its fields are invalid", async () => {
     expect((await save("75.50", "20")).headers.get("location")).toBe("/billing")
-    expect((await settingsOf(customer)).recharge).toMatchObject({ is_on: true, cents: 7_550, trigger_credits: 20_000 })
+    expect((await readSettings(customer)).recharge).toMatchObject({
+      is_on: true,
+      cents: 7_550,
+      trigger_credits: 20_000
+    })
     const shown = await customer.browser.get(path)
     expect([readValue(shown.text, "recharge_amount"), readValue(shown.text, "trigger")]).toEqual(["75.50", "20.00"])
     await save("80", "$1.00")
-    expect((await settingsOf(customer)).recharge).toMatchObject({ is_on: true, cents: 8_000, trigger_credits: 1_000 })
+    expect((await readSettings(customer)).recharge).toMatchObject({ is_on: true, cents: 8_000, trigger_credits: 1_000 })
     expect((await save("rubbish", "rubbish", "no")).status).toBe(303)
-    expect((await settingsOf(customer)).recharge).toMatchObject({ is_on: false, cents: 8_000, trigger_credits: 1_000 })
+    expect((await readSettings(customer)).recharge).toMatchObject({
+      is_on: false,
+      cents: 8_000,
+      trigger_credits: 1_000
+    })
   })
 
   it("is switched off when the card is removed, with a warning before and none afterwards", async () => {
     await save("75.50", "20")
     const confirmation = await customer.browser.get("/billing/card")
     expect(confirmation.text).toContain("Auto-recharge is on. Removing the card switches it off")
-    expect((await settingsOf(customer)).card).not.toBeNull()
+    expect((await readSettings(customer)).card).not.toBeNull()
     await customer.browser.post("/billing/card", readHiddenFields(confirmation.text))
-    expect(await settingsOf(customer)).toMatchObject({ card: null, recharge: { is_on: false } })
+    expect(await readSettings(customer)).toMatchObject({ card: null, recharge: { is_on: false } })
     const { text } = await customer.browser.get("/billing")
     expect(text).not.toContain("Auto-recharge was switched off")
     expect(findLink(text, "Remove")).toBeUndefined()
@@ -264,7 +272,7 @@ describe("auto-recharge that charges immediately", () => {
       ...(payments !== undefined && { payments })
     })
   }
-  const findRecharges = async () => (await paymentsOf(customer)).filter(({ kind }) => kind === "auto_recharge")
+  const findRecharges = async () => (await listPayments(customer)).filter(({ kind }) => kind === "auto_recharge")
   beforeAll(async () => {
     customer = await console.signIn()
     await payByCard(customer, "10", "4242424242424242") // 15,000 credits
@@ -284,7 +292,7 @@ describe("auto-recharge that charges immediately", () => {
       "5,000",
       "499"
     ])
-    expect((await settingsOf(customer)).recharge).toMatchObject({ is_on: false, is_configured: false })
+    expect((await readSettings(customer)).recharge).toMatchObject({ is_on: false, is_configured: false })
     expect(await findRecharges()).toEqual([])
   })
 
@@ -297,7 +305,7 @@ describe("auto-recharge that charges immediately", () => {
     }
     const { text } = await save("12.50", "5000", "400", "not_yet")
     expect([readValue(text, "recharge_amount"), readValue(text, "trigger")]).toEqual(["12.50", "5000"])
-    expect((await settingsOf(customer)).recharge.is_on).toBe(false)
+    expect((await readSettings(customer)).recharge.is_on).toBe(false)
     expect(await findRecharges()).toEqual([])
   })
 
@@ -319,13 +327,13 @@ describe("auto-recharge that charges immediately", () => {
     expect(Buffer.from(notice, "base64url").toString()).toContain("$16.00. The card is being charged now.")
     const listRecharges = async () => (await findRecharges()).map(({ cents, state }) => [cents, state])
     await expect.poll(listRecharges).toEqual([[1_000, "succeeded"]])
-    expect(await balanceOf(customer)).toBe(25_000)
+    expect(await readBalance(customer)).toBe(25_000)
   })
 })
 
 describe("auto-recharge on the pages of the console", () => {
   let customer: SignedIn
-  const sectionOf = (html: string, heading: string) => {
+  const readSection = (html: string, heading: string) => {
     const [, body = ""] = new RegExp(`<section aria-labelledby="s-${heading}">(.*?)</section>`, "s").exec(html) ?? []
     return unescapeHtml(body.replace(/<[^>]*>/g, " "))
   }
@@ -345,7 +353,7 @@ describe("auto-recharge on the pages of the console", () => {
   it("shows no amounts on the billing page before they are chosen", async () => {
     await payByCard(customer, "10", "4000000000000341") // 15,000 credits; every later charge is declined
     const { text } = await customer.browser.get("/billing")
-    expect(sectionOf(text, "auto-recharge")).not.toContain("$")
+    expect(readSection(text, "auto-recharge")).not.toContain("$")
     expect(findLink(text, "Set up")).toBe("/billing/auto-recharge")
     expect((await customer.browser.get("/billing/auto-recharge")).text).toContain("These are suggested amounts")
   })
@@ -354,7 +362,7 @@ describe("auto-recharge on the pages of the console", () => {
     const { shown = "" } = readHiddenFields((await customer.browser.get("/billing/auto-recharge")).text)
     const choice = { recharge_amount: "10", trigger: "16", is_on: "yes", payments: "1", shown }
     await customer.browser.post("/billing/auto-recharge", choice)
-    await expect.poll(async () => (await settingsOf(customer)).recharge.is_on).toBe(false)
+    await expect.poll(async () => (await readSettings(customer)).recharge.is_on).toBe(false)
     const pages = await Promise.all(
       ["/", "/billing", "/billing/auto-recharge"].map((path) => customer.browser.get(path))
     )
@@ -392,7 +400,7 @@ describe("auto-recharge on the pages of the console", () => {
     const [overview, billing] = await Promise.all(["/", "/billing"].map((path) => customer.browser.get(path)))
     for (const page of [overview, billing]) expect(page?.text).not.toContain("was switched off")
     expect(findLink(overview?.text ?? "", "Switch on")).toBe("/billing/auto-recharge")
-    expect(sectionOf(billing?.text ?? "", "auto-recharge")).toMatch(
+    expect(readSection(billing?.text ?? "", "auto-recharge")).toMatch(
       /Last used\s+\$10\.00 whenever the balance falls below \$16\.00/
     )
   })

@@ -24,7 +24,7 @@ import { aRun } from "../support/warehouse/pantry.ts"
 /** Later than every date in the samples. */
 const now = Date.parse("2099-11-01T12:00:00.000Z")
 
-const contextOf = (target: string, params: Readonly<Record<string, string>>): PageContext => ({
+const makeContext = (target: string, params: Readonly<Record<string, string>>): PageContext => ({
   person: { id: "pers_1", account_id: "acct_1", email: "operator@example.com", is_operator: true },
   account: {
     id: "acct_1",
@@ -45,7 +45,7 @@ export const openPage = Effect.fnUntraced(function* (target: string, params: Rea
   const path = Object.keys(params).length === 0 ? target.split("?")[0] : "/data/runs/:id"
   const page = dataPages.find((candidate) => candidate.path === path)
   if (page?.get === undefined) return yield* Effect.die(`no page at ${path}`)
-  const result: PageResult = yield* page.get(contextOf(target, params))
+  const result: PageResult = yield* page.get(makeContext(target, params))
   if (result.kind !== "page") return yield* Effect.die(`${target} returned a ${result.kind}`)
   const body = String(yield* Effect.promise(async () => result.body)).replaceAll("<wbr>", "") // long names may wrap there
   return { status: result.status, title: result.title, body }

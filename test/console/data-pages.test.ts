@@ -179,24 +179,24 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("over samples with
         const { rows } = yield* (yield* DataRead).feeds({ limit: 1000 })
         assert.strictEqual(rows.find(({ feed }) => feed === "gov-mpr/2989/Detail")?.read_to, "2026-10-01")
         const page = yield* readBody("/data/feeds")
-        const readTo = (feed: string) =>
+        const readCursor = (feed: string) =>
           new RegExp(`>${feed}<.*?data-label="Read to"><div><time[^>]*>([^<]*)`, "s").exec(page)?.[1]
-        assert.strictEqual(readTo("gov-mpr/2989/Detail"), "October 2026")
-        assert.match(readTo("gov-mars/1602") ?? "", /^\d{1,2} \w{3,4} 2026$/)
-        assert.match(readTo("gov-mars/1603") ?? "", /^\d{1,2} \w{3,4} 2026$/)
+        assert.strictEqual(readCursor("gov-mpr/2989/Detail"), "October 2026")
+        assert.match(readCursor("gov-mars/1602") ?? "", /^\d{1,2} \w{3,4} 2026$/)
+        assert.match(readCursor("gov-mars/1603") ?? "", /^\d{1,2} \w{3,4} 2026$/)
       })
     )
     it.effect("names the report of a feed, and marks feeds that are far behind others of their frequency", () =>
       Effect.gen(function* () {
         const { feeds } = yield* DataRead
         const { rows } = yield* feeds({ limit: 1000 })
-        const titleOf = (name: string) => rows.find(({ feed }) => feed === name)?.title
-        assert.strictEqual(titleOf("gov-mars/1603"), "CME Group - Daily Cash Trading - Week to Date")
+        const findTitle = (name: string) => rows.find(({ feed }) => feed === name)?.title
+        assert.strictEqual(findTitle("gov-mars/1603"), "CME Group - Daily Cash Trading - Week to Date")
         assert.strictEqual(
-          titleOf("gov-mpr/2993/Final Butter Prices and Sales"),
+          findTitle("gov-mpr/2993/Final Butter Prices and Sales"),
           "National Dairy Products Sales Report"
         )
-        assert.isUndefined(titleOf("gov-fdc/csv"))
+        assert.isUndefined(findTitle("gov-fdc/csv"))
         const barrels = "500 Pound Barrel Cheddar Cheese Prices, Sales, and Moisture Content"
         assert.deepStrictEqual(
           rows.flatMap(({ feed, hasStopped }) => (hasStopped ? [feed] : [])),

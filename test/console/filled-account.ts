@@ -95,7 +95,7 @@ const listNotations = (amount: string) =>
     value.toLocaleString("en-US", { minimumFractionDigits: 2 })
   ])
 
-const balanceOf = (entries: ReadonlyArray<Entry>) => entries.at(-1)?.balance ?? 0
+const readLastBalance = (entries: ReadonlyArray<Entry>) => entries.at(-1)?.balance ?? 0
 
 /** Information that only the people of the account may see, in every notation. */
 export const listSecrets = (
@@ -119,6 +119,6 @@ export const listSecrets = (
     ["the refunded amount", listNotations(amounts.refunded)],
     ["the recharged amount", listNotations(amounts.recharge)],
     ["the trigger of auto-recharge", listNotations(amounts.trigger)],
-    ["the balance", listNotations(String(balanceOf(filled.entries) / 1_000))]
+    ["the balance", listNotations(String(readLastBalance(filled.entries) / 1_000))]
   ]
 }

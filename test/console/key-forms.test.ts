@@ -43,14 +43,14 @@ describe("a key", () => {
   it("has a form with the price of a call beside each choice of scopes", async () => {
     const { browser } = await site.signIn()
     const { text } = await browser.get("/keys/new")
-    const hintOf = (label: string) => {
+    const readHint = (label: string) => {
       const [, hint = ""] = new RegExp(`<span>${label} <small>(.*?)</small>`, "s").exec(text) ?? []
       return hint.replace(/<[^>]*>/g, "")
     }
-    expect(hintOf("Everything")).toBe("All data sets – $0.01 to $0.10 a\u00a0call")
-    expect(hintOf("Commodities")).toBe("search-commodities, get-commodity-prices – $0.01 a\u00a0call")
-    expect(hintOf("Storefronts")).toMatch(/^search-stores, .* – \$0\.10 a\u00a0call$/)
-    expect(hintOf("get-store-products")).toBe("/v1/stores/{id}/products – $0.10 a\u00a0call")
+    expect(readHint("Everything")).toBe("All data sets – $0.01 to $0.10 a\u00a0call")
+    expect(readHint("Commodities")).toBe("search-commodities, get-commodity-prices – $0.01 a\u00a0call")
+    expect(readHint("Storefronts")).toMatch(/^search-stores, .* – \$0\.10 a\u00a0call$/)
+    expect(readHint("get-store-products")).toBe("/v1/stores/{id}/products – $0.10 a\u00a0call")
     expect(text).toContain('<span class="unbroken">get-commodity-prices</span>')
     expect(text).toContain('<code class="path">/v1/<wbr>stores/<wbr>{id}/<wbr>products</code>')
   })

@@ -226,13 +226,13 @@ describe("payments", () => {
     )
     const payer = { person_id: person.id }
     const payment = await payAmount(customer, 5_000, "submission-named-001", payer)
-    const paidBy = async () => {
+    const readPayer = async () => {
       const { text } = await customer.browser.get(`/billing/payments/${payment.id}/receipt`)
       return /<dt>Paid by<\/dt><dd>([^<]*)/.exec(text)?.[1]
     }
-    expect(await paidBy()).toBe("payer@example.com")
+    expect(await readPayer()).toBe("payer@example.com")
     await console.run(People.use((people) => people.remove(payer)))
-    expect(await paidBy()).toBe("payer@example.com")
+    expect(await readPayer()).toBe("payer@example.com")
   })
 
   it("states that a disputed payment is held, and deducts it in the receipt", async () => {

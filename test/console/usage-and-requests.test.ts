@@ -149,7 +149,7 @@ describe("the usage page", () => {
 })
 
 describe("the requests page", () => {
-  const idsOf = (pages: ReadonlyArray<string>) => pages.flatMap((page) => readColumn(page, 1))
+  const readIds = (pages: ReadonlyArray<string>) => pages.flatMap((page) => readColumn(page, 1))
   const expected = (keep: (call: NotedRequest) => boolean) =>
     Array.from({ length: calls }, (_, index) => aLoggedCall(mine, index))
       .filter(keep)
@@ -159,12 +159,12 @@ describe("the requests page", () => {
   it("shows every call of the account once over all pages, and no call of other accounts", async () => {
     const pages = await readAllPages(mine.browser, "/requests")
     expect(pages.length).toBe(3)
-    expect([...idsOf(pages)].sort()).toEqual(expected(() => true))
+    expect([...readIds(pages)].sort()).toEqual(expected(() => true))
   })
 
   it("shows every call that matches key, endpoint and status", async () => {
     const pages = await readAllPages(mine.browser, `/requests?key=${mine.key.id}&endpoint=/v1/stores&status=200`)
-    expect([...idsOf(pages)].sort()).toEqual(
+    expect([...readIds(pages)].sort()).toEqual(
       expected(({ endpoint, status }) => endpoint === "/v1/stores" && status === 200)
     )
   })

@@ -10,7 +10,7 @@ import { html, linkButton, momentText, notice } from "../web/html.ts"
 import { askToWait, type PublicPage, show, startSession } from "../web/page.ts"
 
 /** Texts for a new person, or for one who chooses a new password. */
-const textsFor = ({ person_id }: OpenInvitation) =>
+const chooseTexts = ({ person_id }: OpenInvitation) =>
   person_id === null
     ? { title: "Welcome to Larder", label: "Password", button: "Create my sign-in" }
     : { title: "Choose a new password", label: "New password", button: "Save and sign in" }
@@ -21,7 +21,7 @@ interface Opened {
   readonly account: string
 }
 
-const open = Effect.fnUntraced(function* (token: string) {
+const findInvitation = Effect.fnUntraced(function* (token: string) {
   const invitation = yield* People.use((people) => people.invitation(token))
   if (Option.isNone(invitation)) return undefined
   const { account_id } = invitation.value
@@ -36,7 +36,7 @@ const renderLead = ({ account, invitation }: Opened) =>
 
 const renderForm = (opened: Opened, typed: string, problems: Problems = {}) => {
   const { invitation } = opened
-  const texts = textsFor(invitation)
+  const texts = chooseTexts(invitation)
   return html`${problemSummary(problems)}
 <p>${renderLead(opened)}</p>
 <section aria-label="Your sign-in"><form method="post">
@@ -81,15 +81,15 @@ const expiredLink = show(
 export const invitationPage: PublicPage<Administration | People> = {
   path: "/invitation/:token",
   get: Effect.fnUntraced(function* ({ params }) {
-    const opened = yield* open(params.token ?? "")
-    return opened === undefined ? expiredLink : show(textsFor(opened.invitation).title, renderForm(opened, ""))
+    const opened = yield* findInvitation(params.token ?? "")
+    return opened === undefined ? expiredLink : show(chooseTexts(opened.invitation).title, renderForm(opened, ""))
   }),
   post: Effect.fnUntraced(function* ({ form: sent, params }) {
     const token = params.token ?? ""
-    const opened = yield* open(token)
+    const opened = yield* findInvitation(token)
     if (opened === undefined) return expiredLink
     const email = sent.text("email")
-    const { title } = textsFor(opened.invitation)
+    const { title } = chooseTexts(opened.invitation)
     const showAgain = (problems: Problems) => Effect.succeed(show(title, renderForm(opened, email, problems), 422))
     const acceptance = { token, email, password: sent.exact("password") }
     return yield* People.use((people) => people.accept(acceptance)).pipe(

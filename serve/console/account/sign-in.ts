@@ -4,7 +4,7 @@ import { People } from "../../people/index.ts"
 import { button, field } from "../web/form.ts"
 import { type HtmlPart, html, notice } from "../web/html.ts"
 import { askToWait, type PublicPage, redirect, show, startSession } from "../web/page.ts"
-import { safeNextPath } from "../web/query.ts"
+import { readNextPath } from "../web/query.ts"
 
 const renderForm = (email: string, problem?: HtmlPart) => html`${problem && notice("bad", html`<p>${problem}</p>`)}
 <section aria-label="Sign in"><form method="post">
@@ -23,7 +23,7 @@ export const signInPage: PublicPage<People> = {
   get: Effect.fnUntraced(function* ({ session, url }) {
     const people = yield* People
     const person = session === undefined ? Option.none() : yield* people.session(Redacted.value(session))
-    if (Option.isSome(person)) return redirect(safeNextPath(url.searchParams.get("next")))
+    if (Option.isSome(person)) return redirect(readNextPath(url.searchParams.get("next")))
     const isEmpty = yield* people.isEmpty
     return show("Sign in", isEmpty ? html`${notice("warning", noPeopleYet)}${renderForm("")}` : renderForm(""))
   }),
@@ -36,7 +36,7 @@ export const signInPage: PublicPage<People> = {
       known_browser: known_browser && Redacted.value(known_browser)
     }
     return yield* People.use((people) => people.signIn(claim)).pipe(
-      Effect.map((signedIn) => startSession(signedIn, safeNextPath(url.searchParams.get("next")))),
+      Effect.map((signedIn) => startSession(signedIn, readNextPath(url.searchParams.get("next")))),
       Effect.catchTags({
         WrongCredentials: ({ message }) => Effect.succeed(show("Sign in", renderForm(email, message), 422)),
         TooManyAttempts: ({ message, seconds }) =>

@@ -20,7 +20,7 @@ import {
   usdText
 } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
-import { listPaging, queryChoice, queryValue, readPage } from "../web/query.ts"
+import { listPaging, readChoice, readPage, readParameter } from "../web/query.ts"
 import { paymentsPath } from "./payment-pieces.ts"
 
 const path = "/billing/ledger"
@@ -96,8 +96,8 @@ const renderExpiringCredits = (expiring: AccountSummary["expiring"]) =>
 const ledgerPage: Page<Administration> = {
   path,
   get: Effect.fnUntraced(function* ({ account, url }) {
-    const what = yield* queryChoice(url, "what", Object.keys(kinds))
-    const before = queryValue(url, "before") ?? null
+    const what = yield* readChoice(url, "what", Object.keys(kinds))
+    const before = readParameter(url, "before") ?? null
     if (before !== null && !/^[1-9]\d{0,14}$/.test(before)) return yield* new PageNotFound()
     const kind = what === undefined ? undefined : kinds[what]
     const query = {

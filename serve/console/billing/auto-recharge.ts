@@ -52,10 +52,10 @@ interface FieldValues {
   readonly trigger: string
 }
 
-const dollars = (credits: number) => (credits / 1_000).toFixed(credits % 10 === 0 ? 2 : 3)
-const savedFieldValues = ({ recharge }: BillingSettings): FieldValues => ({
-  recharge_amount: dollars(recharge.cents * 10),
-  trigger: dollars(recharge.trigger_credits)
+const formatDollars = (credits: number) => (credits / 1_000).toFixed(credits % 10 === 0 ? 2 : 3)
+const fillFieldValues = ({ recharge }: BillingSettings): FieldValues => ({
+  recharge_amount: formatDollars(recharge.cents * 10),
+  trigger: formatDollars(recharge.trigger_credits)
 })
 
 const renderFields = (balance: number, typed: FieldValues, problems: Problems) => {
@@ -115,7 +115,7 @@ const showPage = ({
   problems = {},
   settings,
   status,
-  typed = savedFieldValues(settings)
+  typed = fillFieldValues(settings)
 }: PageProps) => {
   const { card, recharge } = settings
   const { is_configured, is_on, is_recharging, off_reason } = recharge
@@ -216,7 +216,7 @@ export const rechargePage: Page<Billing> = {
     const { form } = context
     // switching off never depends on the fields
     if (form.text("is_on") === "no") {
-      return yield* save(context, settings, { ...settings.recharge, is_on: false }, savedFieldValues(settings))
+      return yield* save(context, settings, { ...settings.recharge, is_on: false }, fillFieldValues(settings))
     }
     const typed = { recharge_amount: form.text("recharge_amount"), trigger: form.text("trigger") }
     if (form.text("is_on") === "not_yet") return showPage({ context, settings, typed })

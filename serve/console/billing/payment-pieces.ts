@@ -25,14 +25,14 @@ export const simulationNotice = ({ is_simulated }: Pick<BillingSettings, "is_sim
 export const kindText = ({ kind }: Payment): string => (kind === "top_up" ? "Top-up" : "Auto-recharge")
 
 /** US cents that were returned to the cardholder or are held by the bank. */
-export const returnedCents = ({ reversals }: Payment): number =>
+export const sumReturnedCents = ({ reversals }: Payment): number =>
   reversals.reduce((sum, { cents, state }) => (state === "taken" ? sum + cents : sum), 0)
 
 /** The part that is held until the bank decides. */
-export const heldCents = (payment: Payment): number =>
-  disputes(payment).reduce((sum, { cents, is_lost }) => (is_lost ? sum : sum + cents), 0)
+export const sumHeldCents = (payment: Payment): number =>
+  listDisputes(payment).reduce((sum, { cents, is_lost }) => (is_lost ? sum : sum + cents), 0)
 
-const disputes = ({ reversals }: Payment) =>
+const listDisputes = ({ reversals }: Payment) =>
   reversals.filter(({ kind, state }) => kind === "dispute" && state === "taken")
 
 /** When the outcome became known, as on the receipt; before that, when the payment was created. */
@@ -42,9 +42,9 @@ export const paymentStateBadge = (payment: Payment): Html => {
   if (payment.state === "open") return badge("Not confirmed yet", "warning")
   if (payment.state === "failed") return badge("Failed", "bad")
   if (payment.state === "expired") return badge("Not paid")
-  const disputed = disputes(payment)
-  if (disputed.length > 0) return badge(disputed.every(({ is_lost }) => is_lost) ? "Charged back" : "Disputed", "bad")
-  const returned = returnedCents(payment)
+  const disputes = listDisputes(payment)
+  if (disputes.length > 0) return badge(disputes.every(({ is_lost }) => is_lost) ? "Charged back" : "Disputed", "bad")
+  const returned = sumReturnedCents(payment)
   if (returned === 0) return badge("Paid", "good")
   return badge(returned < payment.cents ? "Partly refunded" : "Refunded", "warning")
 }
@@ -52,8 +52,8 @@ export const paymentStateBadge = (payment: Payment): Html => {
 export const receiptPath = (payment: Payment): `/${string}` => `${paymentPath(payment)}/receipt`
 
 const amountText = (payment: Payment) => {
-  const held = heldCents(payment)
-  const returned = returnedCents(payment) - held
+  const held = sumHeldCents(payment)
+  const returned = sumReturnedCents(payment) - held
   return html`${centsText(payment.cents)}${returned > 0 && html`<br><small>${centsText(returned)} returned</small>`}${
     held > 0 && html`<br><small>${centsText(held)} held</small>`
   }`

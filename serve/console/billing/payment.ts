@@ -19,9 +19,8 @@ import {
   table
 } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
-import { listPaging, queryValue, readPage } from "../web/query.ts"
+import { listPaging, readPage, readParameter } from "../web/query.ts"
 import {
-  heldCents,
   kindText,
   paymentPath,
   paymentStateBadge,
@@ -29,8 +28,9 @@ import {
   paymentsTable,
   paymentTime,
   receiptPath,
-  returnedCents,
-  simulationNotice
+  simulationNotice,
+  sumHeldCents,
+  sumReturnedCents
 } from "./payment-pieces.ts"
 import { topUpPath } from "./top-up.ts"
 
@@ -43,9 +43,9 @@ const maxPollAge = 15 * 60_000
 const outcomeNotice = (payment: Payment, now: number): HtmlPart => {
   const { card, cents, created_at, credits, problem, state } = payment
   if (state === "succeeded") {
-    const returned = returnedCents(payment)
+    const returned = sumReturnedCents(payment)
     if (returned === 0) return notice("good", `Paid. ${countText(credits)} credits were added to your balance.`)
-    const held = heldCents(payment)
+    const held = sumHeldCents(payment)
     const parts = [
       ...(returned > held ? [`${centsText(returned - held)} of it was returned to your card`] : []),
       ...(held > 0 ? [`${centsText(held)} of it is held until the bank decides the dispute`] : [])
@@ -131,7 +131,7 @@ ${reversalsSection(payment)}
 
 const receiptTable = (payment: Payment) => {
   const { cents, credits, reversals } = payment
-  const returned = returnedCents(payment)
+  const returned = sumReturnedCents(payment)
   const rows: ReadonlyArray<readonly [what: HtmlPart, credits: number, amount: HtmlPart]> = [
     [`API credits (${kindText(payment).toLowerCase()})`, credits, centsText(cents)],
     ...reversals
@@ -181,7 +181,7 @@ const receiptPage: Page<Billing> = {
 const paymentsPage: Page<Billing> = {
   path: paymentsPath,
   get: Effect.fnUntraced(function* ({ account, url }) {
-    const before = queryValue(url, "before") ?? null
+    const before = readParameter(url, "before") ?? null
     const billing = yield* Billing
     const settings = yield* billing.settings(account.id)
     const { last, rows } = yield* readPage(perPage, (limit) => billing.payments(account.id, { before, limit }))

@@ -25,8 +25,8 @@ import { paymentPath, paymentsPath, savedCardText, shownCardInput, simulationNot
 export const topUpPath = "/billing/top-up"
 const title = "Add credits"
 
-export const wholeDollars = (cents: number): string => centsText(cents).replace(/\.00$/, "")
-const [minAmount, maxAmount] = [wholeDollars(minPayment), wholeDollars(maxPayment)]
+export const formatWholeDollars = (cents: number): string => centsText(cents).replace(/\.00$/, "")
+const [minAmount, maxAmount] = [formatWholeDollars(minPayment), formatWholeDollars(maxPayment)]
 
 /** Cents of a valid amount, or the problem with it. */
 export const parseAmount = (text: string): { readonly cents: number } | { readonly problem: string } => {
@@ -47,7 +47,7 @@ export const amountForm = (label: string, typed?: string, error?: string): Html 
     required: true
   })}${button("Continue", "plain")}</form>`
 
-const nextStep = ({ card, is_simulated }: BillingSettings) => {
+const describeNextStep = ({ card, is_simulated }: BillingSettings) => {
   const page = is_simulated ? "a page that simulates a card processor" : "a page of the card processor"
   return card === null
     ? `Nothing is charged yet: you enter the card on ${page}. ${savedCardExplanation}`
@@ -133,7 +133,7 @@ ${hiddenInput("submission", submission)}${shownCardInput(card)}
       ]
     )}
 ${form}
-<div><p class="hint">${nextStep(settings)}</p></div></div>`,
+<div><p class="hint">${describeNextStep(settings)}</p></div></div>`,
     status
   )
 })
@@ -149,7 +149,7 @@ const leavePayment = ({ account }: PageContext, payment_id: string) =>
     Effect.catchTag("UnknownPayment", () => Effect.succeed(undefined))
   )
 
-const get = Effect.fnUntraced(function* (context: PageContext) {
+const openPage = Effect.fnUntraced(function* (context: PageContext) {
   const { searchParams } = context.url
   const typed = searchParams.get("amount")?.trim()
   const leftPayment = searchParams.get("left")
@@ -159,7 +159,7 @@ const get = Effect.fnUntraced(function* (context: PageContext) {
   return yield* showTopUp({ context, typed, submission: yield* newSubmission, message })
 })
 
-const post = Effect.fnUntraced(function* (context: FormContext) {
+const sendForm = Effect.fnUntraced(function* (context: FormContext) {
   const { account, form, person } = context
   const typed = form.text("amount")
   const submission = form.text("submission")
@@ -197,4 +197,4 @@ const post = Effect.fnUntraced(function* (context: FormContext) {
   )
 })
 
-export const topUpPage: Page<Billing> = { path: topUpPath, get, post }
+export const topUpPage: Page<Billing> = { path: topUpPath, get: openPage, post: sendForm }

@@ -35,7 +35,7 @@ interface FactSources {
   readonly newest: ReadonlyArray<NewestFact<Source>>
 }
 
-const newestReading = (...frequencies: ReadonlyArray<string>): Source => ({
+const selectNewestReading = (...frequencies: ReadonlyArray<string>): Source => ({
   value: "max(observed_on)",
   from: `commodity.price_version join commodity.metric using (metric_name)
     where frequency in (${frequencies.map((frequency) => `'${frequency}'`)})`
@@ -49,11 +49,11 @@ const commodities: FactSources = {
   ],
   newest: [
     // over a long weekend, Friday's close stays the newest until Tuesday
-    { what: "daily reading", on: newestReading("daily"), late_after: 5 },
+    { what: "daily reading", on: selectNewestReading("daily"), late_after: 5 },
     // a week ends on Saturday and is published by Friday of the next week: 13 days
-    { what: "weekly reading", on: newestReading("weekly", "biweekly"), late_after: 14 },
+    { what: "weekly reading", on: selectNewestReading("weekly", "biweekly"), late_after: 14 },
     // the newest is a Class I price, announced before its month begins: 25 days, plus 20 of slack
-    { what: "monthly reading", isMonth: true, on: newestReading("monthly", "annual"), late_after: 45 }
+    { what: "monthly reading", isMonth: true, on: selectNewestReading("monthly", "annual"), late_after: 45 }
   ]
 }
 
@@ -96,7 +96,7 @@ const factSources = new Map([
 ])
 
 /** For a data set without facts of its own: the row counts of its tables, and its newest day. */
-const rowsAndDay = ({ about, tables }: DataSet): FactSources => ({
+const listRowsAndDay = ({ about, tables }: DataSet): FactSources => ({
   contents: tables.map(({ name, schema }) => [`rows in ${name}`, `${schema}.${name}`] as const),
   newest: [{ what: "day", on: { value: about.newest.day, from: about.newest.table }, late_after: null }]
 })
@@ -110,15 +110,15 @@ const readFacts = Effect.fnUntraced(function* (
   ingest: DuckDb["Service"]
 ) {
   // the tables of `ingest` are in a file of their own
-  const databaseOf = (from: string) => (from.includes("ingest.") ? ingest : db)
+  const chooseDatabase = (from: string) => (from.includes("ingest.") ? ingest : db)
   return {
     contents: yield* Effect.forEach(contents, ([what, from]) =>
-      Effect.map(databaseOf(from).all(Count, `select count(*)::integer as count from ${from}`), ([row]) => {
+      Effect.map(chooseDatabase(from).all(Count, `select count(*)::integer as count from ${from}`), ([row]) => {
         return { count: row?.count ?? 0, what }
       })
     ),
     newest: yield* Effect.forEach(newest, ({ on: { from, value }, ...fact }) =>
-      Effect.map(databaseOf(from).all(Newest, `select (${value})::varchar as "on" from ${from}`), ([row]) => {
+      Effect.map(chooseDatabase(from).all(Newest, `select (${value})::varchar as "on" from ${from}`), ([row]) => {
         return { ...fact, on: row?.on ?? null }
       })
     )
@@ -127,7 +127,7 @@ const readFacts = Effect.fnUntraced(function* (
 
 const all = dataSets.map((dataSet) => {
   const { pipeline, title } = dataSet.about
-  return { title, pipeline, sources: factSources.get(pipeline) ?? rowsAndDay(dataSet) }
+  return { title, pipeline, sources: factSources.get(pipeline) ?? listRowsAndDay(dataSet) }
 })
 
 export const pipelineNames: ReadonlyArray<string> = all.map(({ pipeline }) => pipeline)

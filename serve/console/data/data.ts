@@ -139,7 +139,7 @@ const statePage: DataPage = {
     const unserved = data.unserved()
     const alerts = listAlerts(dataSets, unserved, failedChecks, now)
     const [newest] = generations
-    const sizeOf = (listed: typeof generations) => bytesText(listed.reduce((sum, { bytes }) => sum + bytes, 0))
+    const sumSizes = (listed: typeof generations) => bytesText(listed.reduce((sum, { bytes }) => sum + bytes, 0))
     const kept = generations.filter((generation) => generation.kept)
     return show(
       "Data",
@@ -153,8 +153,8 @@ ${keyFigures([
   },
   {
     label: "Size of the live data",
-    value: sizeOf(kept.filter(({ live }) => live)),
-    more: `${sizeOf(kept)} in ${pluralize(kept.length, "generation")} with data`
+    value: sumSizes(kept.filter(({ live }) => live)),
+    more: `${sumSizes(kept)} in ${pluralize(kept.length, "generation")} with data`
   },
   { label: "Checks", value: checksText(checks), more: html`<a href="/data/checks">See the checks</a>` }
 ])}

@@ -15,8 +15,8 @@ import {
   stackedTable
 } from "../web/html.ts"
 import { show } from "../web/page.ts"
-import { listPaging, pathWithQuery, queryValue } from "../web/query.ts"
-import { bytesText, type DataPage, dateWithAge, pipelineName, pipelineSelect, queryPipeline } from "./pieces.ts"
+import { listPaging, makePath, readParameter } from "../web/query.ts"
+import { bytesText, type DataPage, dateWithAge, pipelineName, pipelineSelect, readPipeline } from "./pieces.ts"
 import { DataRead } from "./read.ts"
 
 const feedsPerPage = 100
@@ -60,7 +60,7 @@ const feedTable = (feeds: ReadonlyArray<Feed>, now: number) =>
       ({ feed, pipeline, rejects }) =>
         rejects === 0
           ? "0"
-          : html`<a href="${pathWithQuery("/data/rejects", { pipeline, feed })}">${countText(rejects)}</a>`,
+          : html`<a href="${makePath("/data/rejects", { pipeline, feed })}">${countText(rejects)}</a>`,
       "numeric"
     ]
   ])
@@ -71,8 +71,8 @@ export const dataFeedsPage: DataPage = {
   path,
   get: Effect.fnUntraced(function* ({ now, url }) {
     const data = yield* DataRead
-    const pipeline = yield* queryPipeline(url)
-    const [after, after_pipeline] = [queryValue(url, "after"), queryValue(url, "after_pipeline")]
+    const pipeline = yield* readPipeline(url)
+    const [after, after_pipeline] = [readParameter(url, "after"), readParameter(url, "after_pipeline")]
     const { last, rows } = yield* data.feeds({ pipeline, after, after_pipeline, limit: feedsPerPage })
     const fields = yield* data.unknownFields
     return show(

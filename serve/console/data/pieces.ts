@@ -15,7 +15,7 @@ import {
   type Tone
 } from "../web/html.ts"
 import type { Page, PageContext, ShownPage } from "../web/page.ts"
-import { pathWithQuery, queryChoice } from "../web/query.ts"
+import { makePath, readChoice } from "../web/query.ts"
 import { pipelineNames, pipelineTitle } from "./data-sets.ts"
 import type { DataRead } from "./read.ts"
 
@@ -24,7 +24,7 @@ export interface DataPage extends Pick<Page, "nav" | "path"> {
   readonly get: (context: PageContext) => Effect.Effect<ShownPage, unknown, DataRead>
 }
 
-export const queryPipeline = (url: URL) => queryChoice(url, "pipeline", pipelineNames)
+export const readPipeline = (url: URL) => readChoice(url, "pipeline", pipelineNames)
 
 export const pipelineSelect = (value: string | undefined): Html => {
   const options = pipelineNames.map((name) => ({ value: name, label: pipelineTitle(name) }))
@@ -101,7 +101,7 @@ export const rowCount = (rows: number | null): HtmlPart =>
 export const rejectedCount = ({ rows_rejected, run_id }: RunRecord): HtmlPart =>
   rows_rejected === null || rows_rejected === 0
     ? rowCount(rows_rejected)
-    : html`<a href="${pathWithQuery("/data/rejects", { run: run_id })}">${countText(rows_rejected)}</a>`
+    : html`<a href="${makePath("/data/rejects", { run: run_id })}">${countText(rows_rejected)}</a>`
 
 export const runsTable = (caption: string, runs: ReadonlyArray<RunRecord>): Html =>
   stackedTable(caption, runs, [

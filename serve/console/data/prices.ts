@@ -20,7 +20,7 @@ import {
 } from "../web/html.ts"
 import { show } from "../web/page.ts"
 import { checkDays } from "../web/period.ts"
-import { pathWithQuery, queryChoice, queryValue } from "../web/query.ts"
+import { makePath, readChoice, readParameter } from "../web/query.ts"
 import type { DataPage } from "./pieces.ts"
 import { priceChart } from "./price-chart.ts"
 import { DataRead } from "./read.ts"
@@ -71,7 +71,7 @@ const seriesTable = (model: CommodityModel) => {
     [
       "Series",
       ({ commodity, newest, slug, ...record }) =>
-        html`<a href="${pathWithQuery(path, { series: slug })}">${seriesTitle(commodity, record)}</a> <small>${nameCode(slug)}</small>${
+        html`<a href="${makePath(path, { series: slug })}">${seriesTitle(commodity, record)}</a> <small>${nameCode(slug)}</small>${
           newest !== undefined && stopped.has(slug) && html` ${badge(`no reading since ${dayText(newest)}`, "warning")}`
         }`
     ],
@@ -159,9 +159,9 @@ export const dataPricesPage: DataPage = {
     }
     const options = makeOptions(drawables, model)
     const names = [...drawables.keys()]
-    const chosen = drawables.get((yield* queryChoice(url, "series", names)) ?? "") ?? fallback
-    const beside = drawables.get((yield* queryChoice(url, "beside", names)) ?? "")
-    const typed = { from: queryValue(url, "from"), to: queryValue(url, "to") }
+    const chosen = drawables.get((yield* readChoice(url, "series", names)) ?? "") ?? fallback
+    const beside = drawables.get((yield* readChoice(url, "beside", names)) ?? "")
+    const typed = { from: readParameter(url, "from"), to: readParameter(url, "to") }
     const problems = checkDays(typed.from, typed.to)
     if (Object.keys(problems).length > 0) {
       return show("Prices", filterForm(options, { chosen, beside, ...typed }, problems), 422)
@@ -171,12 +171,12 @@ export const dataPricesPage: DataPage = {
     const isOpen = last === undefined || url.searchParams.get("from") === ""
     const from = typed.from ?? (isOpen ? undefined : yearsBefore(last, 1))
     const chart = { chosen, beside, from, to }
-    const linkFrom = (from: string) => pathWithQuery(path, { series: chosen.name, beside: beside?.name, from })
+    const makeLink = (from: string) => makePath(path, { series: chosen.name, beside: beside?.name, from })
     const shownFrom = to === undefined ? (from ?? chosen.points.days[0]) : undefined
     return show(
       "Prices",
       html`${filterForm(options, chart, {})}
-<p class="ranges">${rangeLinks(chosen.points, shownFrom, linkFrom)}</p>
+<p class="ranges">${rangeLinks(chosen.points, shownFrom, makeLink)}</p>
 ${chartCard(chart, mark)}
 ${section("All series", html`<div class="series">${seriesTable(model)}</div>`, mark)}`
     )

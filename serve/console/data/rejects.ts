@@ -13,8 +13,8 @@ import {
   stackedTable
 } from "../web/html.ts"
 import { PageNotFound, show } from "../web/page.ts"
-import { listPaging, pathWithQuery, queryValue } from "../web/query.ts"
-import { type DataPage, pipelineName, pipelineSelect, queryPipeline, runPath } from "./pieces.ts"
+import { listPaging, makePath, readParameter } from "../web/query.ts"
+import { type DataPage, pipelineName, pipelineSelect, readPipeline, runPath } from "./pieces.ts"
 import { DataRead } from "./read.ts"
 import { cursorFormat, maxReasons, type RejectGroup, type ShownReject, shownPayloadLength } from "./rejects-read.ts"
 
@@ -47,7 +47,7 @@ const reasonTable = (reasons: ReadonlyArray<RejectGroup>, filters: Filters) =>
       [
         "Reason",
         ({ example, pipeline, reason }) =>
-          html`<a href="${pathWithQuery(path, { ...filters, pipeline, reason })}">${reason}</a>${
+          html`<a href="${makePath(path, { ...filters, pipeline, reason })}">${reason}</a>${
             example !== reason && html`<br><small class="muted">such as: ${example}</small>`
           }`
       ],
@@ -70,7 +70,7 @@ const filterForm = ({ feed, pipeline, reason, run }: Filters, feeds: ReadonlyArr
   )}
 ${
   (reasonText || runLink) &&
-  html`<p>Only ${reasonText}${reasonText && runLink && ", "}${runLink} · <a href="${pathWithQuery(path, { pipeline, feed })}">Show all</a></p>`
+  html`<p>Only ${reasonText}${reasonText && runLink && ", "}${runLink} · <a href="${makePath(path, { pipeline, feed })}">Show all</a></p>`
 }`
 }
 
@@ -96,13 +96,13 @@ export const dataRejectsPage: DataPage = {
   get: Effect.fnUntraced(function* ({ url }) {
     const data = yield* DataRead
     const filters: Filters = {
-      pipeline: yield* queryPipeline(url),
-      feed: queryValue(url, "feed"),
-      reason: queryValue(url, "reason"),
-      run: queryValue(url, "run")
+      pipeline: yield* readPipeline(url),
+      feed: readParameter(url, "feed"),
+      reason: readParameter(url, "reason"),
+      run: readParameter(url, "run")
     }
     const { feed, pipeline, reason, run: run_id } = filters
-    const before = queryValue(url, "before")
+    const before = readParameter(url, "before")
     if (before !== undefined && !cursorFormat.test(before)) return yield* new PageNotFound()
     const { last, rows } = yield* data.rejects({ pipeline, feed, reason, run_id, before, limit: rejectsPerPage })
     const reasons = yield* data.reasons({ pipeline, feed, run_id })

@@ -23,14 +23,14 @@ import {
   stackedTable
 } from "../web/html.ts"
 import { PageNotFound, show } from "../web/page.ts"
-import { listPaging, queryChoice, queryValue } from "../web/query.ts"
+import { listPaging, readChoice, readParameter } from "../web/query.ts"
 import { pipelineTitle } from "./data-sets.ts"
 import {
   type DataPage,
   outcomeBadge,
   outcomeOptions,
   pipelineSelect,
-  queryPipeline,
+  readPipeline,
   rejectedCount,
   rowCount,
   runPath,
@@ -81,10 +81,10 @@ const noRuns = (isFiltered: boolean) =>
 export const dataRunsPage: DataPage = {
   path,
   get: Effect.fnUntraced(function* ({ url }) {
-    const pipeline = yield* queryPipeline(url)
+    const pipeline = yield* readPipeline(url)
     const outcomes = outcomeOptions.map(({ value }) => value)
-    const outcome = yield* queryChoice(url, "outcome", outcomes)
-    const before = queryValue(url, "before")
+    const outcome = yield* readChoice(url, "outcome", outcomes)
+    const before = readParameter(url, "before")
     const query = { pipeline, outcome, before, limit: runsPerPage }
     const { last, rows } = yield* DataRead.use((data) => data.runs(query))
     const isFiltered = pipeline !== undefined || outcome !== undefined || before !== undefined

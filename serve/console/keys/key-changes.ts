@@ -25,7 +25,7 @@ const settingTexts = (
 
 const toCredits = (usd: number) => Math.round(usd * 1000)
 
-export const currentSettings = (key: KeySummary): ShownSettings =>
+export const readCurrentSettings = (key: KeySummary): ShownSettings =>
   settingTexts({
     ...key,
     budget_credits: toCredits(key.budget_usd),
@@ -61,7 +61,7 @@ const currentTexts = (key: KeySummary): Readonly<Record<Setting, string>> => ({
 })
 
 export const compareChanges = (key: KeySummary, shown: ShownSettings, chosen: KeyChoice, typed: KeyFields): Changes => {
-  const [current, chosenTexts, texts] = [currentSettings(key), settingTexts(chosen), currentTexts(key)]
+  const [current, chosenTexts, texts] = [readCurrentSettings(key), settingTexts(chosen), currentTexts(key)]
   const changed = settingNames.filter((setting) => chosenTexts[setting] !== shown[setting])
   const contested = changed.filter(
     (setting) => current[setting] !== shown[setting] && current[setting] !== chosenTexts[setting]

@@ -8,9 +8,9 @@ import {
   customPreset,
   everythingPreset,
   findPreset,
+  findPresetScopes,
   priceText,
   scopeGroups,
-  scopesOfPreset,
   scopesText,
   unbrokenList
 } from "./scope-groups.ts"
@@ -34,15 +34,15 @@ export type KeyChoice = Required<Omit<Parameters<Administration["Service"]["crea
 
 export const newKeyFields: KeyFields = { ...newTexts, scopes: [] }
 
-const dollars = (budgetUsd: number | null) => (budgetUsd === null ? "" : budgetText(budgetUsd).replace("$", ""))
+const formatDollars = (budgetUsd: number | null) => (budgetUsd === null ? "" : budgetText(budgetUsd).replace("$", ""))
 
 export const fillKeyFields = (key: KeySummary): KeyFields => ({
   name: key.name,
   access: findPreset(key.scopes),
   scopes: key.scopes,
-  budget: dollars(key.budget_usd),
-  daily_budget: dollars(key.daily_budget_usd),
-  weekly_budget: dollars(key.weekly_budget_usd),
+  budget: formatDollars(key.budget_usd),
+  daily_budget: formatDollars(key.daily_budget_usd),
+  weekly_budget: formatDollars(key.weekly_budget_usd),
   expires_at: (key.expires_at ?? "").replace("T", " ").replace(/(:00)?\.000Z$/, "")
 })
 
@@ -76,7 +76,7 @@ const isComplete = (parsed: Parsed): parsed is KeyChoice => Object.values(parsed
 
 /** The chosen settings, or the problems with them. */
 export const parseKeyFields = (fields: KeyFields): KeyChoice | { readonly problems: Problems } => {
-  const [first, ...rest] = scopesOfPreset(fields.access) ?? allScopes.filter((scope) => fields.scopes.includes(scope)) // each once
+  const [first, ...rest] = findPresetScopes(fields.access) ?? allScopes.filter((scope) => fields.scopes.includes(scope)) // each once
   const parsed: Parsed = {
     name: isName(fields.name) ? fields.name : undefined,
     scopes: first && [first, ...rest],
@@ -173,7 +173,7 @@ const periods = [
 type Budgets = Pick<KeySummary, (typeof periods)[number]["budget" | "spent"]>
 
 /** The budgets of a key with what was spent of each, the shortest period first. */
-export const budgetRows = (key: Budgets) =>
+export const listBudgets = (key: Budgets) =>
   periods.flatMap(({ budget, period, spent }) => {
     const budget_usd = key[budget]
     return budget_usd === null ? [] : [{ period, budget_usd, spent_usd: key[spent] ?? 0 }]
@@ -184,7 +184,7 @@ const list = new Intl.ListFormat("en-GB")
 /** What a key may do, in whole sentences. */
 export const permissionText = (key: Budgets & { readonly scopes: ReadonlyArray<Scope> }): string => {
   const read = findPreset(key.scopes) === everythingPreset ? "everything" : scopesText(key.scopes)
-  const budgets = budgetRows(key)
+  const budgets = listBudgets(key)
   if (budgets.some(({ budget_usd }) => budget_usd === 0)) return `It may read ${read}. It is paused: its budget is 0.`
   const limits = budgets.map(({ budget_usd, period }) => `${budgetText(budget_usd)} a ${period}`)
   const text = `It may read ${read}. It may spend up to ${list.format(limits)}`

@@ -6,13 +6,19 @@ import { button, type Problems, postForm, problemSummary } from "../web/form.ts"
 import { facts, html, linkButton, momentTag, notice, section } from "../web/html.ts"
 import { type Page, type PageContext, redirect, show } from "../web/page.ts"
 import { getToday } from "../web/period.ts"
-import { compareChanges, currentSettings, hiddenInputs, readShownSettings, type ShownSettings } from "./key-changes.ts"
 import {
-  budgetRows,
+  compareChanges,
+  hiddenInputs,
+  readCurrentSettings,
+  readShownSettings,
+  type ShownSettings
+} from "./key-changes.ts"
+import {
   expiryPassed,
   fillKeyFields,
   type KeyFields,
   keyFieldset,
+  listBudgets,
   parseKeyFields,
   permissionText,
   readKeyFields,
@@ -37,7 +43,7 @@ const readKeyFacts = Effect.fnUntraced(function* ({ account, now }: PageContext,
     key.expires_at !== null && ["Expires", momentTag(key.expires_at)],
     ["Last used", lastUsedText(key, uses.get(key.id), today)],
     ["May read", unbrokenList(scopesText(key.scopes))],
-    ...budgetRows(key)
+    ...listBudgets(key)
       .toReversed()
       .map(({ budget_usd, period, spent_usd }) => [spentLabels[period], spentText(spent_usd, budget_usd)] as const),
     ["Key id", html`<code>${key.id}</code>`]
@@ -89,7 +95,11 @@ export const keyPage: Page<Administration | RequestLog> = {
   path: "/keys/:id",
   get: Effect.fnUntraced(function* (context) {
     const key = yield* findOwnKey(context)
-    return yield* showEditing(context, key, { fields: fillKeyFields(key), before: currentSettings(key), problems: {} })
+    return yield* showEditing(context, key, {
+      fields: fillKeyFields(key),
+      before: readCurrentSettings(key),
+      problems: {}
+    })
   }),
   post: Effect.fnUntraced(function* (context) {
     const key = yield* findOwnKey(context)
@@ -101,7 +111,7 @@ export const keyPage: Page<Administration | RequestLog> = {
       return yield* showEditing(context, key, { fields: typed, before, problems: chosen.problems }, 422)
     }
     const { changed, fields, problems } = compareChanges(key, before, chosen, typed)
-    const current = { fields, before: currentSettings(key) }
+    const current = { fields, before: readCurrentSettings(key) }
     if (Object.keys(problems).length > 0) return yield* showEditing(context, key, { ...current, problems }, 409)
     return yield* Administration.use((ledger) => ledger.editKey({ key_id: key.id, ...changed })).pipe(
       Effect.map((saved) => redirect("/keys", `“${saved.name}” is saved. ${permissionText(saved)}`)),

@@ -22,8 +22,8 @@ import {
 import { type Page, type PageContext, PageNotFound, redirect, show } from "../web/page.ts"
 import { getToday } from "../web/period.ts"
 import { paging } from "../web/query.ts"
-import { budgetRows, spentText } from "./key-form.ts"
-import { cheapestCall, scopesText, unbrokenList } from "./scope-groups.ts"
+import { listBudgets, spentText } from "./key-form.ts"
+import { findCheapestPrice, scopesText, unbrokenList } from "./scope-groups.ts"
 
 const perPage = 100
 
@@ -45,7 +45,7 @@ export const alreadyRevoked = redirect("/keys", "This key was revoked before, so
 
 export const keyCode = ({ last4 }: { readonly last4: string }) => html`<code class="nowrap">svc_data_…${last4}</code>`
 
-const unspentCredits = ({ budget_usd, spent_usd }: Pick<KeySummary, "budget_usd" | "spent_usd">) =>
+const countUnspentCredits = ({ budget_usd, spent_usd }: Pick<KeySummary, "budget_usd" | "spent_usd">) =>
   Math.round((budget_usd - spent_usd) * 1000)
 
 /**
@@ -53,14 +53,14 @@ const unspentCredits = ({ budget_usd, spent_usd }: Pick<KeySummary, "budget_usd"
  * call: then every call is refused.
  */
 const findSpentBudget = (key: KeySummary) =>
-  budgetRows(key).findLast((budget) => unspentCredits(budget) < cheapestCall(key.scopes))
+  listBudgets(key).findLast((budget) => countUnspentCredits(budget) < findCheapestPrice(key.scopes))
 const spentBadges = { month: "budget spent", week: "week’s budget spent", day: "day’s budget spent" }
 
 /** Whether the next call of the key would be accepted. */
 export const keyStateBadge = (key: KeySummary, now: number): Html => {
   if (key.revoked_at !== null) return badge("revoked", "bad")
   if (isKeyExpired(key, now)) return badge("expired", "bad")
-  if (budgetRows(key).some(({ budget_usd }) => budget_usd === 0)) return badge("paused", "warning")
+  if (listBudgets(key).some(({ budget_usd }) => budget_usd === 0)) return badge("paused", "warning")
   const spent = findSpentBudget(key)
   return spent === undefined ? badge("active", "good") : badge(spentBadges[spent.period], "warning")
 }
@@ -70,8 +70,8 @@ const spentCell = (key: KeySummary, now: number) => {
   const { budget_usd, name, spent_usd } = key
   const text = spentText(spent_usd, budget_usd)
   if (budget_usd === 0 || isKeyExpired(key, now)) return html`${text} ${keyStateBadge(key, now)}`
-  const isNearlySpent = unspentCredits(key) * 5 <= budget_usd * 1000
-  const left = html`<small class="muted nowrap">${usdText(unspentCredits(key))} left</small>`
+  const isNearlySpent = countUnspentCredits(key) * 5 <= budget_usd * 1000
+  const left = html`<small class="muted nowrap">${usdText(countUnspentCredits(key))} left</small>`
   return html`${text} ${findSpentBudget(key) === undefined ? isNearlySpent && left : keyStateBadge(key, now)}<progress${
     isNearlySpent && html` class="warning"`
   } max="${budget_usd}" value="${Math.min(spent_usd, budget_usd)}" aria-label="Spent of the budget of ${name}"></progress>`

@@ -28,7 +28,7 @@ const exampleCalls: ReadonlyArray<readonly [Scope, path: string]> = [
 ]
 
 /** The first example in the docs for these scopes. */
-const firstDocumentedCall = (scopes: ReadonlyArray<Scope>): string => {
+const findDocumentedCall = (scopes: ReadonlyArray<Scope>): string => {
   const allowed = endpoints.filter(({ scope }) => scopes.includes(scope))
   const [first] = allowed.flatMap(({ examples }) => Object.values(examples))
   return first?.target ?? "/v1/commodities"
@@ -47,7 +47,7 @@ const placeholderNote = (path: string): string | undefined => {
   return `Replace ${name} with the id of ${record}. This key cannot search for one; use a key with a search scope.`
 }
 
-const typescript = (key: string, url: string) => `// move the key to an environment variable once this works
+const formatTypescript = (key: string, url: string) => `// move the key to an environment variable once this works
 const key = "${key}"
 
 const headers = { Authorization: \`Bearer \${key}\` }
@@ -56,26 +56,26 @@ if (!response.ok) throw new Error(\`\${response.status}: \${await response.text(
 const { data } = await response.json()
 console.log(data, "credits left:", response.headers.get("x-credits-remaining"))`
 
-const configuration = (server: object) => JSON.stringify({ mcpServers: { larder: server } }, null, 2)
+const formatConfiguration = (server: object) => JSON.stringify({ mcpServers: { larder: server } }, null, 2)
 
 const makeExamples = ({ key, scopes }: NewKey, api: string): ReadonlyArray<KeyExample> => {
-  const path = exampleCalls.find(([scope]) => scopes.includes(scope))?.[1] ?? firstDocumentedCall(scopes)
+  const path = exampleCalls.find(([scope]) => scopes.includes(scope))?.[1] ?? findDocumentedCall(scopes)
   const url = `${api}${path}`
   const note = placeholderNote(path)
   return [
     { id: "curl", title: "Terminal", note, text: `curl -H "Authorization: Bearer ${key}" \\\n  "${url}"` },
-    { id: "typescript", title: "TypeScript", note, text: typescript(key, url) },
+    { id: "typescript", title: "TypeScript", note, text: formatTypescript(key, url) },
     {
       id: "assistant",
       title: "Assistant by address (MCP over HTTP)",
       note: "For the configuration of most assistants.",
-      text: configuration({ type: "http", url: `${api}/mcp`, headers: { Authorization: `Bearer ${key}` } })
+      text: formatConfiguration({ type: "http", url: `${api}/mcp`, headers: { Authorization: `Bearer ${key}` } })
     },
     {
       id: "local-assistant",
       title: "Assistant that starts a program (MCP over stdio)",
       note: "Only for assistants that cannot use an address. Replace LARDER_FOLDER with the folder of your copy of Larder.",
-      text: configuration({
+      text: formatConfiguration({
         command: "node",
         args: ["LARDER_FOLDER/serve/bin/larder-serve.mjs", "mcp", "--url", api],
         env: { LARDER_API_KEY: key }

@@ -2,15 +2,14 @@
 import { Effect } from "effect"
 import {
   formatCard,
+  type Refusable,
   type RetrievedPayment,
   referenceOf,
   remainingCents,
   type SeenPayment,
   type SimulatedPayment,
-  type Simulator,
-  type SimulatorRefuses
+  type Simulator
 } from "../../billing/index.ts"
-import type { ConsoleUnavailable } from "../../persistence/index.ts"
 import { button, dollarField, hiddenInput, parseCents, postForm } from "../web/form.ts"
 import {
   badge,
@@ -120,30 +119,22 @@ ${payment.reversed.length > 0 && section("Refunds and disputes", reversalTable(s
   return show(`Simulated payment of ${centsText(payment.cents)}`, body, problem === undefined ? 200 : 422)
 }
 
+/** The action of the pressed button; returns the text to show after it. */
 const runAction = (
   simulator: Simulator["Service"],
   reference: string,
   { form }: FormContext
-): Effect.Effect<string, SimulatorRefuses | ConsoleUnavailable | PageNotFound> => {
-  const id = form.text("id")
-  const amount = form.text("amount")
-  switch (form.text("do")) {
-    case "refund":
-      return Effect.as(
-        simulator.refund(reference, amount === "" ? null : (parseCents(amount) ?? 0)),
-        "The refund was made."
-      )
-    case "dispute":
-      return Effect.as(simulator.dispute(reference), "The payment is disputed.")
-    case "fail":
-      return Effect.as(simulator.failRefund(reference, id), "The refund failed.")
-    case "won":
-      return Effect.as(simulator.close(reference, id, "won"), "The dispute was won.")
-    case "lost":
-      return Effect.as(simulator.close(reference, id, "lost"), "The dispute was lost.")
-    default:
-      return Effect.fail(new PageNotFound())
-  }
+): Effect.Effect<string, Effect.Error<Refusable<unknown>> | PageNotFound> => {
+  const [amount, id] = [form.text("amount"), form.text("id")]
+  const actions: ReadonlyArray<readonly [name: string, action: Refusable<unknown>, text: string]> = [
+    ["refund", simulator.refund(reference, amount === "" ? null : (parseCents(amount) ?? 0)), "The refund was made."],
+    ["dispute", simulator.dispute(reference), "The payment is disputed."],
+    ["fail", simulator.failRefund(reference, id), "The refund failed."],
+    ["won", simulator.close(reference, id, "won"), "The dispute was won."],
+    ["lost", simulator.close(reference, id, "lost"), "The dispute was lost."]
+  ]
+  const [, action, text = ""] = actions.find(([name]) => name === form.text("do")) ?? []
+  return action === undefined ? Effect.fail(new PageNotFound()) : Effect.as(action, text)
 }
 
 export const simulatedPaymentPage = (simulator: Simulator["Service"]): Page => {

@@ -5,7 +5,7 @@ import { Administration, type KeySummary } from "../../ledger/index.ts"
 import { select } from "../web/form.ts"
 import { type Html, html } from "../web/html.ts"
 import type { PageContext } from "../web/page.ts"
-import { queryChoice } from "../web/query.ts"
+import { readChoice } from "../web/query.ts"
 
 export interface CallsFilter {
   readonly key: string | undefined
@@ -42,8 +42,8 @@ export const keyNameTag = (keys: Keys, id: string): Html => {
 /** The filter of a page, the keys of the account, and the query for the ledger and the request log. */
 export const readCallsFilter = Effect.fnUntraced(function* ({ account, url }: Pick<PageContext, "account" | "url">) {
   const keys = yield* readKeys(account.id)
-  const key = yield* queryChoice(url, "key", [...keys.keys()])
-  const endpoint = yield* queryChoice(url, "endpoint", paths)
+  const key = yield* readChoice(url, "key", [...keys.keys()])
+  const endpoint = yield* readChoice(url, "endpoint", paths)
   const filter: CallsFilter = { key, endpoint }
   const query = {
     account_id: account.id,

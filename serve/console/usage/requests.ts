@@ -6,7 +6,7 @@ import { type NotedRequest, type PlaceInRequests, RequestLog } from "../../persi
 import { field, searchForm, select } from "../web/form.ts"
 import { countText, empty, html, linkButton, momentInColumn, pathCode, stackedTable } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
-import { listPaging, queryChoice, queryValue, readPage } from "../web/query.ts"
+import { listPaging, readChoice, readPage, readParameter } from "../web/query.ts"
 import { type CallsFilter, callsFilterFields, type Keys, keyNameTag, readCallsFilter } from "./calls-filter.ts"
 import { statusBadge, statuses, statusMeaning } from "./statuses.ts"
 
@@ -74,9 +74,9 @@ export const requestsPage: Page<Administration | RequestLog> = {
   get: Effect.fnUntraced(function* (context) {
     const { url } = context
     const { filter, keys, query } = yield* readCallsFilter(context)
-    const status = yield* queryChoice(url, "status", statuses.map(String))
-    const request = queryValue(url, "request")
-    const before = yield* parsePlace(queryValue(url, "before"))
+    const status = yield* readChoice(url, "status", statuses.map(String))
+    const request = readParameter(url, "request")
+    const before = yield* parsePlace(readParameter(url, "before"))
     const filters = { ...filter, status, request }
     const log = yield* RequestLog
     const { last, rows } = yield* readPage(perPage, (limit) =>

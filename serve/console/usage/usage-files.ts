@@ -17,7 +17,7 @@ export const usagePath = "/usage"
 const enoughRows = 1_000
 const maxDays = 16
 
-const nextDays = (days: number, rows: number) => {
+const chooseNextDays = (days: number, rows: number) => {
   if (rows < enoughRows) return Math.min(2 * days, maxDays)
   return rows < 2 * enoughRows ? days : Math.max(1, days >> 1)
 }
@@ -32,7 +32,7 @@ export const readByDays = <A, E, R>(period: Period, read: (days: Period) => Effe
     const end = Math.min(begin + days, all)
     const batch = { from: daysBefore(period.from, -begin), to: daysBefore(period.from, 1 - end) }
     return Effect.map(read(batch), (rows) => {
-      const next = { begin: end, days: nextDays(days, rows.length) }
+      const next = { begin: end, days: chooseNextDays(days, rows.length) }
       return [rows, end === all ? Option.none() : Option.some(next)] as const
     })
   })

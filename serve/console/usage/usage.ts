@@ -23,7 +23,7 @@ import {
 } from "../web/html.ts"
 import { type Page, show } from "../web/page.ts"
 import { countActiveDays, countDays, getToday, listPeriods, type Period, readPeriod } from "../web/period.ts"
-import { pathWithQuery } from "../web/query.ts"
+import { makePath } from "../web/query.ts"
 import { type CallsFilter, callsFilterFields, type Keys, keyNameTag, readCallsFilter } from "./calls-filter.ts"
 import { statusBadge, statusMeaning } from "./statuses.ts"
 import { usagePath as path, usageFiles } from "./usage-files.ts"
@@ -35,7 +35,7 @@ const periodLinks = (typed: Period, filter: CallsFilter, today: string) => {
   const current = periods.find(({ from, to }) => from === typed.from && to === typed.to)
   return html`<nav class="row" aria-label="Period">${periods.map((period) => {
     const { from, label, to } = period
-    const href = pathWithQuery(path, { from, to, ...filter })
+    const href = makePath(path, { from, to, ...filter })
     return period === current
       ? html`<a class="button primary" aria-current="true" href="${href}">${label}</a>`
       : linkButton(href, label)
@@ -137,7 +137,7 @@ ${callsFilterFields(filter, keys)}
     if (period === undefined) return show("Usage", form, 422)
     const usage = yield* Administration.use((ledger) => ledger.summedUsage({ ...query, ...period }))
     const statuses = yield* RequestLog.use((log) => log.byStatus({ ...query, ...period }))
-    const fileLink = (file: string) => pathWithQuery(file, { ...period, ...filter })
+    const fileLink = (file: string) => makePath(file, { ...period, ...filter })
     const days = countActiveDays(period, account.created_at.slice(0, 10), today)
     return show(
       "Usage",

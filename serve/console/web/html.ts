@@ -17,12 +17,12 @@ const dollarFormat = new Intl.NumberFormat("en-US", {
   minimumFractionDigits: 2,
   maximumFractionDigits: 3
 })
-const withMinusSign = (text: string) => text.replace("-", "−")
+const useMinusSign = (text: string) => text.replace("-", "−")
 
 /** `12,345` */
-export const countText = (value: number): string => withMinusSign(numberFormat.format(value))
+export const countText = (value: number): string => useMinusSign(numberFormat.format(value))
 /** `$12.34`, from credits; with a third decimal if it is not 0. */
-export const usdText = (credits: number): string => withMinusSign(dollarFormat.format(usdOf(credits)))
+export const usdText = (credits: number): string => useMinusSign(dollarFormat.format(usdOf(credits)))
 /** `$50.00`, from cents. */
 export const centsText = (cents: number): string => usdText(cents * 10)
 /** `12,345 credits` */
@@ -32,7 +32,7 @@ export const creditUnit = (value: number): string => (Math.abs(value) === 1 ? "c
 /** `1 call`, `2 calls` */
 export const pluralize = (value: number, noun: string): string => `${countText(value)} ${noun}${value === 1 ? "" : "s"}`
 
-const inUtc = (parts: Intl.DateTimeFormatOptions) => {
+const makeUtcFormat = (parts: Intl.DateTimeFormatOptions) => {
   const format = new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: "UTC" })
   return (iso: string): string => format.format(new Date(iso))
 }
@@ -40,13 +40,13 @@ const day = { day: "numeric", month: "short", year: "numeric" } as const
 const time = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const
 
 /** `15 Oct 2026` from `2026-10-15` or from an ISO date and time. */
-export const dayText = inUtc(day)
+export const dayText = makeUtcFormat(day)
 /** `15 Oct` */
-export const shortDayText = inUtc({ day: "numeric", month: "short" })
+export const shortDayText = makeUtcFormat({ day: "numeric", month: "short" })
 /** `Oct 2026` from a day in the month, for charts, which have no room for the full name. */
-export const shortMonthText = inUtc({ month: "short", year: "numeric" })
-const fullMonthText = inUtc({ month: "long", year: "numeric" })
-const dayAndTime = inUtc({ ...day, ...time })
+export const shortMonthText = makeUtcFormat({ month: "short", year: "numeric" })
+const fullMonthText = makeUtcFormat({ month: "long", year: "numeric" })
+const dayAndTime = makeUtcFormat({ ...day, ...time })
 /** `15 Oct 2026, 12:00:00 UTC`, without a line break before `UTC`. */
 export const momentText = (iso: string): string => `${dayAndTime(iso)}\u00A0UTC`
 

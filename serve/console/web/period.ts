@@ -24,16 +24,16 @@ export const listDays = (period: Period): ReadonlyArray<string> =>
 export const countActiveDays = ({ from, to }: Period, first: string, today: string): number =>
   Math.max(1, countDays({ from: from > first ? from : first, to: to < today ? to : today }))
 
-const lastDays = (today: string, days: number): Period => ({ from: daysBefore(today, days - 1), to: today })
+const makeLastDays = (today: string, days: number): Period => ({ from: daysBefore(today, days - 1), to: today })
 
 /** The periods offered as links. */
 export const listPeriods = (today: string): ReadonlyArray<Period & { readonly label: string }> => {
   const month = `${today.slice(0, 8)}01`
   const lastDay = daysBefore(month, 1)
   return [
-    { label: "7 days", ...lastDays(today, 7) },
-    { label: `${defaultDays} days`, ...lastDays(today, defaultDays) },
-    { label: "90 days", ...lastDays(today, 90) },
+    { label: "7 days", ...makeLastDays(today, 7) },
+    { label: `${defaultDays} days`, ...makeLastDays(today, defaultDays) },
+    { label: "90 days", ...makeLastDays(today, 90) },
     { label: "This month", from: month, to: today },
     { label: "Last month", from: `${lastDay.slice(0, 8)}01`, to: lastDay }
   ]
@@ -59,7 +59,7 @@ const checkPeriod = (typed: Period): Problems => {
  * the last `defaultDays` days.
  */
 export const readPeriod = (query: URLSearchParams, now: number) => {
-  const fallback = lastDays(getToday(now), defaultDays)
+  const fallback = makeLastDays(getToday(now), defaultDays)
   const typed = { from: query.get("from")?.trim() || fallback.from, to: query.get("to")?.trim() || fallback.to }
   const problems = checkPeriod(typed)
   return { typed, problems, period: Object.keys(problems).length === 0 ? typed : undefined }

@@ -3,34 +3,34 @@ import { Effect, Record } from "effect"
 import { type Html, html } from "./html.ts"
 import { PageNotFound } from "./page.ts"
 
-type Parameters = Readonly<Record<string, string | undefined>>
+type QueryParameters = Readonly<Record<string, string | undefined>>
 
 /** A path with the parameters that have a value. */
-export const pathWithQuery = (path: string, parameters: Parameters): string => {
+export const makePath = (path: string, parameters: QueryParameters): string => {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) if (value) query.set(name, value)
   return query.size === 0 ? path : `${path}?${query}`
 }
 
 /** A parameter of the query; undefined if it is missing or empty. */
-export const queryValue = (url: URL, name: string): string | undefined =>
+export const readParameter = (url: URL, name: string): string | undefined =>
   url.searchParams.get(name)?.trim() || undefined
 
 /** A parameter with a value from a list; other values return 404. */
-export const queryChoice = (
+export const readChoice = (
   url: URL,
   name: string,
   known: ReadonlyArray<string>
 ): Effect.Effect<string | undefined, PageNotFound> => {
-  const value = queryValue(url, name)
+  const value = readParameter(url, name)
   return value === undefined || known.includes(value) ? Effect.succeed(value) : Effect.fail(new PageNotFound())
 }
 
 /** The target after a sign-in: a path of the console, or the overview if the text is anything else. */
-export const safeNextPath = (text: string | null): `/${string}` => {
+export const readNextPath = (text: string | null): `/${string}` => {
   if (text === null || !text.startsWith("/")) return "/"
   const url = URL.parse(text, "http://console.invalid")
-  // `//host`, `/\host` and their like leave the origin
+  // `//host`, `/\host` and similar paths lead to another origin
   return url?.origin === "http://console.invalid" && !url.pathname.startsWith("//")
     ? `/${url.pathname.slice(1)}${url.search}`
     : "/"
@@ -70,8 +70,13 @@ export const paging = ({
 }
 
 /** Links of a filtered list. `older` are the parameters for the place of the next page, if there is one. */
-export const listPaging = (path: string, filters: Parameters, isNewest: boolean, older: Parameters | undefined) =>
+export const listPaging = (
+  path: string,
+  filters: QueryParameters,
+  isNewest: boolean,
+  older: QueryParameters | undefined
+) =>
   paging({
-    newest: isNewest ? undefined : pathWithQuery(path, filters),
-    older: older && pathWithQuery(path, { ...filters, ...older })
+    newest: isNewest ? undefined : makePath(path, filters),
+    older: older && makePath(path, { ...filters, ...older })
   })

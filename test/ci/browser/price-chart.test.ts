@@ -33,7 +33,7 @@ const measureLines = async (page: Page) => {
   if (box === null) throw new Error("nothing is drawn")
   return { ...box, at: (part: number) => [box.x + box.width * part, box.y + box.height / 2] as const }
 }
-const pointAt = async (page: Page, part: number) => page.mouse.move(...(await measureLines(page)).at(part))
+const movePointer = async (page: Page, part: number) => page.mouse.move(...(await measureLines(page)).at(part))
 /** Drags from one part of the width to another. */
 const drag = async (page: Page, from: number, to: number) => {
   const { at } = await measureLines(page)
@@ -71,11 +71,11 @@ describe("the tooltip of the price chart", () => {
     openPrices(butter, async (page) => {
       const all = await readRows(page)
       expect(all.length).toBeGreaterThan(50)
-      await pointAt(page, 0.001)
+      await movePointer(page, 0.001)
       expect(await readTooltip(page)).toBe(all[0])
-      await pointAt(page, 0.999)
+      await movePointer(page, 0.999)
       expect(await readTooltip(page)).toBe(all.at(-1))
-      await pointAt(page, 0.4)
+      await movePointer(page, 0.4)
       expect(all).toContain(await readTooltip(page))
       await page.mouse.move(0, 0)
       expect(await page.locator(".tip").isVisible()).toBe(false)
@@ -83,7 +83,7 @@ describe("the tooltip of the price chart", () => {
 
   it("shows both series by name if two are compared", () =>
     openPrices(two, async (page) => {
-      await pointAt(page, 0.5)
+      await movePointer(page, 0.5)
       expect(await readTooltip(page)).toMatch(
         /^\d+ \w+ \d{4}\nButter, .+\n\d\.\d+ USD per lb\nCheese, .+\n\d\.\d+ USD per lb$/
       )
@@ -102,12 +102,12 @@ describe("the zoom of the price chart", () => {
       ]) {
         await drag(page, 0.5, 0.75)
         expect(await resetButton(page).isVisible()).toBe(true)
-        await pointAt(page, 0.001)
+        await movePointer(page, 0.001)
         const first = all.indexOf(await readTooltip(page))
         expect(Math.abs(first - all.length / 2)).toBeLessThan(3)
         await zoomOut()
         expect(await resetButton(page).isVisible()).toBe(false)
-        await pointAt(page, 0.001)
+        await movePointer(page, 0.001)
         expect(await readTooltip(page)).toBe(all[0])
       }
       await drag(page, 0.5, 0.75)
@@ -117,7 +117,7 @@ describe("the zoom of the price chart", () => {
   it("still shows a day of the table after six drags over the same area", () =>
     openPrices(butter, async (page) => {
       for (let times = 0; times < 6; times++) await drag(page, 0.45, 0.55)
-      await pointAt(page, 0.5)
+      await movePointer(page, 0.5)
       expect(await readRows(page)).toContain(await readTooltip(page))
     }))
 })
@@ -126,9 +126,9 @@ it("fits the price chart into windows of 1280, 320 and 640 pixels", () =>
   openPrices(two, async (page) => {
     for (const width of [1280, 320, 640]) {
       await page.setViewportSize({ width, height: 900 })
-      const widthOf = (part: string) => page.locator(part).evaluate((one) => one.getBoundingClientRect().width)
+      const measureWidth = (part: string) => page.locator(part).evaluate((one) => one.getBoundingClientRect().width)
       // the chart is drawn again a moment after its window is resized
-      await expect.poll(async () => (await widthOf(".plot canvas")) - (await widthOf(".plot"))).toBe(0)
+      await expect.poll(async () => (await measureWidth(".plot canvas")) - (await measureWidth(".plot"))).toBe(0)
       expect(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBe(0)
     }
   }))

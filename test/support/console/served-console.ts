@@ -26,10 +26,10 @@ interface Running {
 /** Makes e-mail addresses unique within a worker, whose test files share a server. */
 let people = 0
 
-const makeSite = (running: () => Running) => {
+const makeSite = (getRunning: () => Running) => {
   /** Creates a one-time link through the running server, like `larder-serve people`. */
   const createLink = async (command: (people: Administered) => ReturnType<Administered["resetPerson"]>) => {
-    const { environment, home } = running()
+    const { environment, home } = getRunning()
     const { link } = await Effect.runPromise(
       PeopleAdministration.use(command).pipe(
         Effect.provide(layerPeopleAdministration(home)),
@@ -48,17 +48,17 @@ const makeSite = (running: () => Running) => {
       )
     )
   const openBrowser = () => {
-    const { environment, server } = running()
+    const { environment, server } = getRunning()
     return makeBrowser(server.console, environment.LARDER_CONSOLE_URL ?? server.console)
   }
-  const createAccount = (name = "Bakery") => operate(running().home, (ledger) => ledger.createAccount({ name }))
+  const createAccount = (name = "Bakery") => operate(getRunning().home, (ledger) => ledger.createAccount({ name }))
 
   return {
-    api: () => running().server.api,
-    url: () => running().server.console,
-    logs: () => running().server.logs(),
-    home: () => running().home,
-    environment: () => running().environment,
+    api: () => getRunning().server.api,
+    url: () => getRunning().server.console,
+    logs: () => getRunning().server.logs(),
+    home: () => getRunning().home,
+    environment: () => getRunning().environment,
     invite,
     reset,
     openBrowser,
