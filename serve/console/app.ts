@@ -12,24 +12,37 @@ import { People } from "../people/index.ts"
 import { invitationPage } from "./account/invitation.ts"
 import { signInPage } from "./account/sign-in.ts"
 import { addHealth, type Readiness } from "./health.ts"
-import type { CheckoutPage } from "./simulator/checkout-page.ts"
 import { assets } from "./web/assets.ts"
 import { makeCookies } from "./web/cookies.ts"
 import {
   faultPage,
   foreignFormPage,
+  isTemporary,
   methodNotAllowedPage,
   notFoundPage,
   unavailablePage,
   unreadableFormPage
 } from "./web/error-pages.ts"
 import type { SentForm } from "./web/form.ts"
-import { callerAddress, consoleOrigin, isFromConsole, readBody, readForm, securityHeaders } from "./web/guard.ts"
+import {
+  findCallerAddress,
+  findConsoleOrigin,
+  isFromConsole,
+  makeSecurityHeaders,
+  readBody,
+  readForm
+} from "./web/guard.ts"
 import type { Frame } from "./web/layout.ts"
-import { type Page, type PageContext, PageNotFound, type PageResult } from "./web/page.ts"
-import type { PublicContext, PublicPage } from "./web/public-page.ts"
+import {
+  type Page,
+  type PageContext,
+  PageNotFound,
+  type PageResult,
+  type PublicContext,
+  type PublicPage,
+  type ShownPage
+} from "./web/page.ts"
 import { makeResponses } from "./web/responses.ts"
-import { isTemporary } from "./web/temporary-failures.ts"
 
 /** `R` are the services that its pages use. */
 interface ConsoleNeeds<R> {
@@ -53,7 +66,7 @@ interface ConsoleNeeds<R> {
   /** The card processor in use, as named in the address of its webhook. */
   readonly processor: string
   /** The simulator's payment page, if payments are simulated. */
-  readonly checkout?: CheckoutPage | undefined
+  readonly checkout?: PublicPage | undefined
 }
 
 /** Stripe's events have a few kilobytes. */
@@ -63,7 +76,7 @@ const maxWebhookBytes = 1_048_576
  * True for a control character in the path or the query: no page links to such an address, and PostgreSQL rejects NUL
  * in text.
  */
-const hasControl = ({ pathname, search }: URL) => /%([01][\da-f]|7f)/i.test(pathname + search)
+const hasControlCharacter = ({ pathname, search }: URL) => /%([01][\da-f]|7f)/i.test(pathname + search)
 
 const decode = (text: string) => {
   try {
@@ -72,13 +85,13 @@ const decode = (text: string) => {
     return text
   }
 }
-const paramsOf = (event: H3Event) =>
+const readParams = (event: H3Event) =>
   Object.fromEntries(Object.entries(event.context.params ?? {}).map(([name, value]) => [name, decode(value)]))
 
 const isReading = (event: H3Event) => event.req.method === "GET" || event.req.method === "HEAD"
 
 /** The query of the page that contained the form; forms are sent to the page's address without its query. */
-const queryOfForm = ({ req, url }: H3Event): string => {
+const findFormQuery = ({ req, url }: H3Event): string => {
   const page = URL.parse(req.headers.get("referer") ?? "")
   return page?.pathname === url.pathname ? page.search : ""
 }
@@ -93,7 +106,7 @@ const findSignedIn = Effect.fnUntraced(function* (session: Redacted.Redacted | u
 })
 type SignedIn = NonNullable<Effect.Success<ReturnType<typeof findSignedIn>>>
 
-interface Allowed {
+interface AllowedMethods {
   readonly get?: unknown
   readonly post?: unknown
 }
@@ -102,30 +115,22 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   const { now, pages, publicUrl, report, run } = needs
   const isSecure = publicUrl?.startsWith("https:") === true
   const cookies = makeCookies(isSecure)
-  const responses = makeResponses(cookies, securityHeaders(isSecure), publicUrl)
+  const responses = makeResponses(cookies, makeSecurityHeaders(isSecure), publicUrl)
   const apiFor = (event: H3Event) =>
     needs.apiFor(publicUrl === undefined ? event.req.headers.get("host") : new URL(publicUrl).host)
-  const navigationFor = (isOperator: boolean) =>
+  const listNavigation = (isOperator: boolean) =>
     pages.flatMap(({ nav, operatorsOnly, path }) =>
       nav === undefined || (operatorsOnly && !isOperator) ? [] : [{ path, label: nav }]
     )
-  const publicFrame = (event: H3Event): Frame => ({
+  const makePublicFrame = (event: H3Event): Frame => ({ path: event.url.pathname, navigation: [] })
+  const makeFrame = (event: H3Event, { account, person }: SignedIn, page?: Page<R>): Frame => ({
     path: event.url.pathname,
-    signed: undefined,
-    navigation: [],
-    samples: undefined
-  })
-  const signedInFrame = (event: H3Event, { account, person }: SignedIn, page?: Page<R>): Frame => ({
-    path: event.url.pathname,
-    signed: {
-      email: person.email,
-      account_name: account.name,
-      balance_credits: account.balance_credits,
-      api: apiFor(event)
-    },
-    navigation: navigationFor(person.is_operator),
+    signed: { account, person, api: apiFor(event) },
+    navigation: listNavigation(person.is_operator),
     samples: page?.showsSampleNotice ? needs.samples() : undefined
   })
+
+  const showPublic = (event: H3Event, page: ShownPage) => responses.page(event, makePublicFrame(event), page)
 
   /** Turns a failure into a page. Reports it to the operator, unless the page does not exist. */
   const fail = (event: H3Event, frame: Frame, path: string, cause: Cause.Cause<unknown>) => {
@@ -138,34 +143,32 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     return responses.page(event, frame, isTemporary(error) ? unavailablePage : faultPage(reference))
   }
 
-  /** Sends the person to the sign-in, and then back to the page or to the form's page. What was typed there is lost. */
-  const toSignIn = (event: H3Event, { get, path }: Page<R>) => {
-    const next = event.url.pathname + (event.url.search || queryOfForm(event))
+  /** Redirects the person to the sign-in, and then back to the page or the page of the form. The typed values are lost. */
+  const redirectToSignIn = (event: H3Event, { get, path }: Page<R>) => {
+    const next = event.url.pathname + (event.url.search || findFormQuery(event))
     return responses.redirect(
       get === undefined || path === "/" ? "/sign-in" : `/sign-in?next=${encodeURIComponent(next)}`,
       isReading(event) ? undefined : { tone: "warning", text: "You are not signed in, so nothing was changed." }
     )
   }
 
-  const notAllowed = async (event: H3Event, { get, post }: Allowed) => {
-    const response = await responses.page(event, publicFrame(event), methodNotAllowedPage)
+  const rejectMethod = async (event: H3Event, { get, post }: AllowedMethods) => {
+    const response = await showPublic(event, methodNotAllowedPage)
     response.headers.set("allow", [...(get ? ["GET", "HEAD"] : []), ...(post ? ["POST"] : [])].join(", "))
     return response
   }
 
   /** Handles reads, without a form, and forms that were sent from this console. */
   const handle =
-    (allowed: Allowed, handler: (event: H3Event, form: SentForm | undefined) => Promise<HTTPResponse>) =>
+    (allowed: AllowedMethods, handler: (event: H3Event, form: SentForm | undefined) => Promise<HTTPResponse>) =>
     async (event: H3Event) => {
       if (isReading(event) && allowed.get) return handler(event, undefined)
-      if (event.req.method !== "POST" || !allowed.post) return notAllowed(event, allowed)
-      const origin = consoleOrigin(event, publicUrl)
-      if (!isFromConsole(event, origin)) return responses.page(event, publicFrame(event), foreignFormPage(origin))
+      if (event.req.method !== "POST" || !allowed.post) return rejectMethod(event, allowed)
+      const origin = findConsoleOrigin(event, publicUrl)
+      if (!isFromConsole(event, origin)) return showPublic(event, foreignFormPage(origin))
       const form = await readForm(event)
       if (form === "aborted") return responses.empty(499)
-      return form === "unreadable"
-        ? responses.page(event, publicFrame(event), unreadableFormPage)
-        : handler(event, form)
+      return form === "unreadable" ? showPublic(event, unreadableFormPage) : handler(event, form)
     }
 
   const runPage = (page: Page<R>, context: PageContext, form: SentForm | undefined) => {
@@ -178,15 +181,15 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     handle(page, async (event, form) => {
       // a client that disconnects does not interrupt a change
       const options = form === undefined ? { signal: event.req.signal } : {}
-      const signedIn = await run(findSignedIn(cookies.sessionOf(event)), options)
-      if (Exit.isFailure(signedIn)) return fail(event, publicFrame(event), page.path, signedIn.cause)
-      if (signedIn.value === undefined) return toSignIn(event, page)
-      const frame = signedInFrame(event, signedIn.value, page)
+      const signedIn = await run(findSignedIn(cookies.readSession(event)), options)
+      if (Exit.isFailure(signedIn)) return fail(event, makePublicFrame(event), page.path, signedIn.cause)
+      if (signedIn.value === undefined) return redirectToSignIn(event, page)
+      const frame = makeFrame(event, signedIn.value, page)
       const context: PageContext = {
         ...signedIn.value,
         url: event.url,
-        params: paramsOf(event),
-        console: consoleOrigin(event, publicUrl),
+        params: readParams(event),
+        console: findConsoleOrigin(event, publicUrl),
         api: apiFor(event),
         now: now()
       }
@@ -195,7 +198,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
           const result = yield* runPage(page, context, form)
           if (!page.mayBookPayment) return { result, frame }
           const account = yield* Administration.use((ledger) => ledger.account({ account_id: context.account.id }))
-          return { result, frame: signedInFrame(event, { ...context, account }, page) }
+          return { result, frame: makeFrame(event, { ...context, account }, page) }
         }).pipe(Effect.updateService(Administration, (ledger) => logKeyChanges(ledger, context.person.id)))
       const exit = await run(work, options)
       return Exit.isSuccess(exit)
@@ -205,21 +208,21 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
 
   /** For an address without a page, whether or not the person is signed in. */
   const serveNotFound = async (event: H3Event) => {
-    const signedIn = await run(findSignedIn(cookies.sessionOf(event)))
+    const signedIn = await run(findSignedIn(cookies.readSession(event)))
     const isSignedIn = Exit.isSuccess(signedIn) && signedIn.value !== undefined
-    const frame = isSignedIn ? signedInFrame(event, signedIn.value) : publicFrame(event)
+    const frame = isSignedIn ? makeFrame(event, signedIn.value) : makePublicFrame(event)
     return responses.page(event, frame, notFoundPage)
   }
 
   const servePublic = (page: PublicPage<Administration | People>) =>
     handle(page, async (event, form) => {
-      const session = cookies.sessionOf(event)
+      const session = cookies.readSession(event)
       const context: PublicContext = {
         url: event.url,
-        params: paramsOf(event),
-        address: callerAddress(event, needs.trustedProxies),
+        params: readParams(event),
+        address: findCallerAddress(event, needs.trustedProxies),
         session,
-        known_browser: cookies.knownBrowserOf(event)
+        known_browser: cookies.readKnownBrowser(event)
       }
       const exit = await run(
         Effect.gen(function* () {
@@ -231,36 +234,26 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
         })
       )
       return Exit.isSuccess(exit)
-        ? responses.pageResult(event, publicFrame(event), exit.value)
-        : fail(event, publicFrame(event), page.path, exit.cause)
+        ? responses.pageResult(event, makePublicFrame(event), exit.value)
+        : fail(event, makePublicFrame(event), page.path, exit.cause)
     })
 
-  const signOut = handle({ post: true }, async (event) => {
-    const token = cookies.sessionOf(event)
+  const serveSignOut = handle({ post: true }, async (event) => {
+    const token = cookies.readSession(event)
     if (token !== undefined) {
       const exit = await run(People.use((people) => people.signOut(Redacted.value(token))))
-      if (Exit.isFailure(exit)) return fail(event, publicFrame(event), "/sign-out", exit.cause)
+      if (Exit.isFailure(exit)) return fail(event, makePublicFrame(event), "/sign-out", exit.cause)
     }
     return responses.redirect("/sign-in", { tone: "good", text: "You are signed out." }, [
       ["set-cookie", cookies.dropSession]
     ])
   })
 
-  const serveCheckout = (page: CheckoutPage) =>
-    handle({ get: true, post: true }, async (event, form) => {
-      const { reference = "" } = paramsOf(event)
-      const exit = await run(form === undefined ? page.get(reference) : page.post(reference, form))
-      if (Exit.isFailure(exit)) return fail(event, publicFrame(event), "/simulator/checkout", exit.cause)
-      return exit.value.kind === "leave"
-        ? responses.redirect(exit.value.url)
-        : responses.document(exit.value.status, exit.value.body)
-    })
-
   /**
    * An event of the card processor, authenticated by its signature. The processor evaluates only the status, and shows
    * the text to its operator.
    */
-  const webhook = async (event: H3Event) => {
+  const handleWebhook = async (event: H3Event) => {
     const body = await readBody(event, maxWebhookBytes)
     if (body === "oversized") return responses.empty(413)
     if (body === "aborted") return responses.empty(499)
@@ -268,16 +261,16 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     if (Exit.isSuccess(exit)) return responses.empty(204)
     const error = Cause.squash(exit.cause)
     if (error instanceof EventRejected) return responses.plainText(400, error.message)
-    report("an event of the card processor was not taken", { path: event.url.pathname }, exit.cause)
+    report("an event of the card processor was not processed", { path: event.url.pathname }, exit.cause)
     return responses.empty(isTemporary(error) ? 503 : 500) // the processor sends it again
   }
 
   const app = new H3({
     silent: true,
     allowMalformedURL: true,
-    onError: (error, event) => fail(event, publicFrame(event), "", Cause.die(error))
+    onError: (error, event) => fail(event, makePublicFrame(event), "", Cause.die(error))
   })
-  app.use((event) => (hasControl(event.url) ? serveNotFound(event) : undefined))
+  app.use((event) => (hasControlCharacter(event.url) ? serveNotFound(event) : undefined))
   addHealth(app, needs.readiness, needs.meters, needs.gauges)
   for (const { body, path, type } of assets) {
     app.get(path, async (event) => {
@@ -293,10 +286,10 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       return new HTTPResponse(bytes, { headers })
     })
   }
-  for (const page of [signInPage, invitationPage]) app.all(page.path, servePublic(page))
-  app.all("/sign-out", signOut)
-  app.post(`/webhooks/${needs.processor}`, webhook) // POST /webhooks/stripe, or /webhooks/simulator
-  if (needs.checkout !== undefined) app.all("/simulator/checkout/:reference", serveCheckout(needs.checkout))
+  const publicPages = [signInPage, invitationPage, ...(needs.checkout === undefined ? [] : [needs.checkout])]
+  for (const page of publicPages) app.all(page.path, servePublic(page))
+  app.all("/sign-out", serveSignOut)
+  app.post(`/webhooks/${needs.processor}`, handleWebhook) // POST /webhooks/stripe, or /webhooks/simulator
   for (const page of pages) app.all(page.path, serve(page))
   app.all("/**", serveNotFound)
   return app

@@ -5,10 +5,10 @@ import type { People } from "../people/index.ts"
 import type { RequestLog } from "../persistence/index.ts"
 import { accountPage } from "./account/account.ts"
 import { ledgerPages } from "./billing/account-statement.ts"
-import { rechargePages } from "./billing/auto-recharge.ts"
+import { rechargePage } from "./billing/auto-recharge.ts"
 import { billingPages } from "./billing/billing.ts"
 import { paymentPages } from "./billing/payment.ts"
-import { topUpPages } from "./billing/top-up.ts"
+import { topUpPage } from "./billing/top-up.ts"
 import { dataPages } from "./data/data.ts"
 import type { DataRead } from "./data/read.ts"
 import { keyPage, revokeKeyPage } from "./keys/key.ts"
@@ -16,22 +16,22 @@ import { keysPage } from "./keys/keys.ts"
 import { newKeyPage } from "./keys/new-key.ts"
 import { rotateKeyPage } from "./keys/rotate-key.ts"
 import { overviewPage } from "./overview/overview.ts"
-import { requestPages } from "./usage/requests.ts"
+import { requestsPage } from "./usage/requests.ts"
 import { usagePages } from "./usage/usage.ts"
 import type { Page } from "./web/page.ts"
 
-export type ConsoleServices = Administration | Billing | DataRead | People | RequestLog
-
-export const pages: ReadonlyArray<Page<ConsoleServices>> = [
+/** Keys, calls and money of an account. */
+export const spendingPages: ReadonlyArray<Page<Administration | Billing | RequestLog>> = [
   overviewPage,
   ...[keysPage, newKeyPage, keyPage, rotateKeyPage, revokeKeyPage],
   ...usagePages,
-  ...requestPages,
+  requestsPage,
   ...billingPages,
-  ...topUpPages,
-  ...rechargePages,
+  topUpPage,
+  rechargePage,
   ...ledgerPages,
-  ...paymentPages,
-  ...dataPages,
-  accountPage
+  ...paymentPages
 ]
+
+export type ConsoleServices = Administration | Billing | DataRead | People | RequestLog
+export const pages: ReadonlyArray<Page<ConsoleServices>> = [...spendingPages, ...dataPages, accountPage]

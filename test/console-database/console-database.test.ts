@@ -1,4 +1,4 @@
-/** What every keeper of the console's tables relies on, on both databases, with processes that are killed. Ten seconds. */
+/** Guarantees of the console's database, in SQLite and PostgreSQL, also when processes are killed. Ten seconds. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -36,8 +36,8 @@ const rows = ConsoleDatabase.use(({ all }) => all(Row, "select id, body from con
 
 describe.each(consolePlaceNames)("the console's database in %s", (name) => {
   const stores = oncePerFile(Effect.flatMap(consolePlaces[name], ({ layer }) => Layer.build(layer)))
-  /** On tables that are opened once, and empty each time. */
-  const opened = <A, E>(work: Effect.Effect<A, E, ConsoleDatabase>) =>
+  /** Runs on tables that are opened once and emptied before each test. */
+  const runEmptied = <A, E>(work: Effect.Effect<A, E, ConsoleDatabase>) =>
     Effect.gen(function* () {
       const { run } = yield* ConsoleDatabase
       yield* Effect.forEach(allTables, (table) => run(`delete from console.${table}`), { discard: true })
@@ -45,7 +45,7 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
     }).pipe((emptied) => Effect.flatMap(stores, (services) => Effect.provideContext(emptied, services)))
 
   it.live("returns texts, numbers and booleans in the type in which they were written", () =>
-    opened(
+    runEmptied(
       Effect.gen(function* () {
         const { all, run } = yield* ConsoleDatabase
         yield* run(
@@ -73,7 +73,7 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
   )
 
   it.live("counts the rows that a statement returns", () =>
-    opened(
+    runEmptied(
       Effect.gen(function* () {
         const { run } = yield* ConsoleDatabase
         const once = `${insert} on conflict (id) do nothing returning id`
@@ -84,35 +84,39 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
     )
   )
 
-  it.live("keeps all of a transaction, or nothing of one that fails, dies, is interrupted or breaks a rule", () =>
-    opened(
-      Effect.gen(function* () {
-        const { run, transaction } = yield* ConsoleDatabase
-        yield* transaction((inside) => Effect.andThen(inside.run(insert, ["a", "1"]), inside.run(insert, ["b", "2"])))
-        const maxKeptCalls = yield* rows
-        assert.strictEqual(maxKeptCalls.length, 2)
+  it.live(
+    "commits a whole transaction, and nothing of one that fails, dies, is interrupted or violates a constraint",
+    () =>
+      runEmptied(
+        Effect.gen(function* () {
+          const { run, transaction } = yield* ConsoleDatabase
+          yield* transaction((inside) => Effect.andThen(inside.run(insert, ["a", "1"]), inside.run(insert, ["b", "2"])))
+          const committed = yield* rows
+          assert.strictEqual(committed.length, 2)
 
-        const ends: ReadonlyArray<(inside: Statements) => Effect.Effect<unknown, unknown>> = [
-          () => Effect.fail("no"),
-          () => Effect.die(new Error("a bug")),
-          () => Effect.interrupt,
-          (inside) => inside.run(insert, ["a", "is there already"])
-        ]
-        for (const end of ends) {
-          const exit = yield* Effect.exit(
-            transaction((inside) => Effect.andThen(inside.run("update console.simulated set body = 'x'"), end(inside)))
-          )
-          assert.isTrue(Exit.isFailure(exit))
-          assert.deepStrictEqual(yield* rows, maxKeptCalls)
-        }
-        yield* run(insert, ["c", "3"])
-        assert.strictEqual((yield* rows).length, 3)
-      })
-    )
+          const ends: ReadonlyArray<(inside: Statements) => Effect.Effect<unknown, unknown>> = [
+            () => Effect.fail("no"),
+            () => Effect.die(new Error("a bug")),
+            () => Effect.interrupt,
+            (inside) => inside.run(insert, ["a", "is there already"])
+          ]
+          for (const end of ends) {
+            const exit = yield* Effect.exit(
+              transaction((inside) =>
+                Effect.andThen(inside.run("update console.simulated set body = 'x'"), end(inside))
+              )
+            )
+            assert.isTrue(Exit.isFailure(exit))
+            assert.deepStrictEqual(yield* rows, committed)
+          }
+          yield* run(insert, ["c", "3"])
+          assert.strictEqual((yield* rows).length, 3)
+        })
+      )
   )
 
-  it.live("reports what is wrong with a statement, and runs the next one", () =>
-    opened(
+  it.live("reports an error in a statement, and runs the next one", () =>
+    runEmptied(
       Effect.gen(function* () {
         const { run } = yield* ConsoleDatabase
         const error = yield* Effect.flip(run("select absent from console.nowhere"))
@@ -124,7 +128,7 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
   )
 
   it.live("lets only one of 20 concurrent transactions change the same row", () =>
-    opened(
+    runEmptied(
       Effect.gen(function* () {
         const { run, transaction } = yield* ConsoleDatabase
         yield* run(insert, ["lock", ""])
@@ -135,16 +139,16 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
             ])
           )
         )
-        const won = yield* Effect.all(claims, { concurrency: "unbounded" })
+        const changedRows = yield* Effect.all(claims, { concurrency: "unbounded" })
         assert.strictEqual(
-          won.reduce((sum, count) => sum + count),
+          changedRows.reduce((sum, count) => sum + count),
           1
         )
       })
     )
   )
 
-  it.live("still has its rows when it is opened again", () =>
+  it.live("still contains its rows after it is opened again", () =>
     Effect.gen(function* () {
       const { layer } = yield* consolePlaces[name]
       yield* Effect.provide(
@@ -156,50 +160,52 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
   )
 
   const access = name === "PostgreSQL" ? "stays open to other processes" : "refuses other processes"
-  it.live(`${access} while one writes, and after a kill has each transaction that returned, and none in part`, () =>
-    Effect.gen(function* () {
-      const { environment, layer } = yield* consolePlaces[name]
-      const meanwhile = Effect.exit(Effect.provide(rows, Layer.fresh(layer)))
-      const { exit, told } = yield* killedWriter(environment, meanwhile)
-      if (name === "PostgreSQL") assert.isTrue(Exit.isSuccess(exit))
-      else assert.isTrue(Exit.isFailure(exit) && /is in use by another process/.test(Cause.pretty(exit.cause)))
-      assert.isAbove(told, 20)
-      const ids = (yield* Effect.provide(rows, layer)).map(({ id }) => id)
-      const numbers = (prefix: string) =>
-        ids.flatMap((id) => (id.startsWith(prefix) ? [Number(id.slice(prefix.length))] : [])).sort((a, b) => a - b)
-      assert.deepStrictEqual(numbers("first-"), numbers("second-"))
-      assert.deepStrictEqual(
-        numbers("first-"),
-        numbers("first-").map((_, index) => index + 1)
-      )
-      assert.isAtLeast(numbers("first-").length, told)
-    }).pipe(Effect.scoped)
+  it.live(
+    `${access} while one writes, and after a kill contains each transaction that returned, and none in part`,
+    () =>
+      Effect.gen(function* () {
+        const { environment, layer } = yield* consolePlaces[name]
+        const meanwhile = Effect.exit(Effect.provide(rows, Layer.fresh(layer)))
+        const { exit, lastPrinted } = yield* killWriter(environment, meanwhile)
+        if (name === "PostgreSQL") assert.isTrue(Exit.isSuccess(exit))
+        else assert.isTrue(Exit.isFailure(exit) && /is in use by another process/.test(Cause.pretty(exit.cause)))
+        assert.isAbove(lastPrinted, 20)
+        const ids = (yield* Effect.provide(rows, layer)).map(({ id }) => id)
+        const numbers = (prefix: string) =>
+          ids.flatMap((id) => (id.startsWith(prefix) ? [Number(id.slice(prefix.length))] : [])).sort((a, b) => a - b)
+        assert.deepStrictEqual(numbers("first-"), numbers("second-"))
+        assert.deepStrictEqual(
+          numbers("first-"),
+          numbers("first-").map((_, index) => index + 1)
+        )
+        assert.isAtLeast(numbers("first-").length, lastPrinted)
+      }).pipe(Effect.scoped)
   )
 })
 
 const writer = fileURLToPath(new URL("./writer.ts", import.meta.url))
 
-/** Kills it in the middle of its work; answers with the last number whose transaction had returned. */
-const killedWriter = <A>(environment: Environment, meanwhile: Effect.Effect<A>) =>
+/** Kills a writing process, and returns the last number whose transaction had returned. */
+const killWriter = <A>(environment: Environment, meanwhile: Effect.Effect<A>) =>
   Effect.promise(async () => {
     const child = spawn(process.execPath, [writer], { env: environment, stdio: ["ignore", "pipe", "inherit"] })
     const lines = createInterface({ input: child.stdout })
     const closed = once(lines, "close")
     const hasEnded = () => child.exitCode !== null || child.signalCode !== null
-    let told = 0
+    let lastPrinted = 0
     lines.on("line", (line) => {
-      told = Number(line)
+      lastPrinted = Number(line)
     })
     await once(lines, "line")
     const exit = await Effect.runPromise(meanwhile)
-    while (told < 50 && !hasEnded()) await sleep(5)
+    while (lastPrinted < 50 && !hasEnded()) await sleep(5)
     child.kill("SIGKILL")
     await closed
-    return { exit, told }
+    return { exit, lastPrinted }
   })
 
-/** On new tables. */
-const opened =
+/** Runs on new tables. */
+const runOnNewTables =
   (name: (typeof consolePlaceNames)[number]) =>
   <A, E>(work: Effect.Effect<A, E, ConsoleDatabase>) =>
     Effect.flatMap(consolePlaces[name], ({ layer }) => Effect.provide(work, layer)).pipe(Effect.scoped)
@@ -215,8 +221,8 @@ const aCall = (number: number): RequestRecord => ({
   occurred_at: "2026-10-31T12:00:00.000Z"
 })
 
-/** The tables in a folder of their own, and how many rows each transaction of the thread writes. */
-const watchedThread = Effect.gen(function* () {
+/** New tables, and the number of rows that each transaction of the thread writes. */
+const openWatched = Effect.gen(function* () {
   const folder = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-portions-"))),
     (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
@@ -236,18 +242,18 @@ const watchedThread = Effect.gen(function* () {
 })
 
 describe("the console's database in SQLite", () => {
-  it.live("refuses a transaction that waits, stops it, and keeps nothing of it", () =>
-    opened("SQLite")(
+  it.live("rejects and stops a transaction that waits, and commits nothing of it", () =>
+    runOnNewTables("SQLite")(
       Effect.gen(function* () {
         const { run, transaction } = yield* ConsoleDatabase
-        let wentOn = false
+        let hasContinued = false
         const exit = yield* Effect.exit(
           transaction((inside) =>
             inside.run(insert, ["lost", ""]).pipe(
               Effect.andThen(Effect.sleep("10 millis")),
               Effect.andThen(
                 Effect.sync(() => {
-                  wentOn = true
+                  hasContinued = true
                 })
               )
             )
@@ -257,14 +263,14 @@ describe("the console's database in SQLite", () => {
         assert.match(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", /a transaction of the console waited/)
         yield* run(insert, ["kept", ""])
         yield* Effect.sleep("50 millis")
-        assert.isFalse(wentOn)
+        assert.isFalse(hasContinued)
         assert.deepStrictEqual(yield* rows, [{ id: "kept", body: "" }])
       })
     )
   )
 
-  it.live("refuses the statements of a transaction after its end", () =>
-    opened("SQLite")(
+  it.live("rejects the statements of a transaction after its end", () =>
+    runOnNewTables("SQLite")(
       Effect.gen(function* () {
         const { transaction } = yield* ConsoleDatabase
         const late = yield* transaction((inside) => Effect.succeed(inside.run(insert, ["late", ""])))
@@ -274,9 +280,9 @@ describe("the console's database in SQLite", () => {
     )
   )
 
-  it.live("writes 1,700 requests no more than 250 rows at a time", () =>
+  it.live("writes 1,700 requests in batches of at most 250 rows", () =>
     Effect.gen(function* () {
-      const { database, sizes } = yield* watchedThread
+      const { database, sizes } = yield* openWatched
       const gathering = gatherCalls(maxKeptCalls)
       for (let number = 0; number < 1_700; number++) gathering.add(aCall(number))
       yield* writeRequests(database, gathering.take())
@@ -295,23 +301,23 @@ describe("the console's database in SQLite", () => {
 })
 
 describe("the console's database in PostgreSQL", () => {
-  it.live("keeps what others write while a transaction fails", () =>
-    opened("PostgreSQL")(
+  it.live("keeps rows that others write while a transaction fails", () =>
+    runOnNewTables("PostgreSQL")(
       Effect.gen(function* () {
         const { run, transaction } = yield* ConsoleDatabase
-        const begun = yield* Deferred.make<void>()
+        const started = yield* Deferred.make<void>()
         const failing = yield* Effect.forkChild(
           transaction((inside) =>
             inside
               .run(insert, ["lost", ""])
               .pipe(
-                Effect.andThen(Deferred.succeed(begun, undefined)),
+                Effect.andThen(Deferred.succeed(started, undefined)),
                 Effect.andThen(Effect.sleep("50 millis")),
                 Effect.andThen(Effect.fail("no"))
               )
           )
         )
-        yield* Deferred.await(begun)
+        yield* Deferred.await(started)
         yield* run(insert, ["kept", ""])
         assert.isTrue(Exit.isFailure(yield* Fiber.await(failing)))
         assert.deepStrictEqual(
@@ -322,7 +328,7 @@ describe("the console's database in PostgreSQL", () => {
     )
   )
 
-  it.live("creates its tables once when five servers start at the same time", () =>
+  it.live("creates its tables once if five servers start at the same time", () =>
     Effect.gen(function* () {
       const { layer } = yield* consolePlaces.PostgreSQL
       const starts = Array.from({ length: 5 }, (_, index) =>
@@ -336,7 +342,7 @@ describe("the console's database in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("commits synchronously, even when the database is set to commit later", () =>
+  it.live("commits synchronously, even if the database is set to asynchronous commits", () =>
     Effect.gen(function* () {
       const url = yield* Effect.promise(() => newDatabase(inject("postgresUrl")))
       const sql = Context.get(yield* Layer.build(PgClient.layer({ url: Redacted.make(url) })), PgClient.PgClient)
@@ -349,7 +355,7 @@ describe("the console's database in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("rejects statements while PostgreSQL is down, loses nothing, and works again when it is back", () =>
+  it.live("rejects statements while PostgreSQL is down, loses nothing, and works again afterwards", () =>
     Effect.gen(function* () {
       const postgres = yield* Effect.acquireRelease(
         Effect.promise(() => startPostgres()),

@@ -1,4 +1,4 @@
-/** Sums of calls agree with what was counted, on both databases and by two servers at once. Two seconds. */
+/** Sums of calls match the counted calls, in both databases and with several servers at once. Two seconds. */
 import { assert, describe, it } from "@effect/vitest"
 import { postgresConsole } from "@larder/serve/ledger"
 import { ConsoleDatabase, gatherCalls, writeRequests } from "@larder/serve/persistence"
@@ -10,8 +10,8 @@ import { consolePlaceNames, consolePlaces } from "../support/serve/console-datab
 const days = ["2026-10-30", "2026-10-31"]
 const endpoints = ["/v1/stores", "/v1/commodities"]
 
-/** Calls of two rows, and of others each time: some keys are new, some were counted before. */
-const countedBy = (server: number, time: number) =>
+/** Calls for two rows, which vary with the time: some keys are new, others were counted before. */
+const makeCounts = (server: number, time: number) =>
   [0, 1].map((part) => ({
     day: days[(server + time + part) % 2] ?? "",
     key_id: `key_${(server + part) * (time % 7)}`,
@@ -19,7 +19,7 @@ const countedBy = (server: number, time: number) =>
     status: 200
   }))
 
-const count = (database: ConsoleDatabase["Service"], rows: ReturnType<typeof countedBy>) => {
+const count = (database: ConsoleDatabase["Service"], rows: ReturnType<typeof makeCounts>) => {
   const gathering = gatherCalls(10)
   for (const { day, ...row } of rows) {
     const call = { ...row, id: crypto.randomUUID(), account_id: "acct_a", credits: 1, duration_ms: 1 }
@@ -28,21 +28,21 @@ const count = (database: ConsoleDatabase["Service"], rows: ReturnType<typeof cou
   return writeRequests(database, gathering.take())
 }
 
-const Sum = Schema.Struct({ of: Schema.String, calls: Schema.Int })
-const of = "account_id || ' ' || day || ' ' || endpoint || ' ' || cast(status as text)"
+const Sum = Schema.Struct({ name: Schema.String, calls: Schema.Int })
+const sumName = "account_id || ' ' || day || ' ' || endpoint || ' ' || cast(status as text)"
 const checkSums = Effect.fnUntraced(function* ({ all }: ConsoleDatabase["Service"], calls: number) {
-  const kept = yield* all(
+  const sums = yield* all(
     Sum,
-    `select ${of} as of, cast(calls as double precision) as calls from console.status_of_endpoint order by 1`
+    `select ${sumName} as name, cast(calls as double precision) as calls from console.status_of_endpoint order by 1`
   )
   const counted = yield* all(
     Sum,
-    `select ${of} as of, cast(sum(calls) as double precision) as calls
+    `select ${sumName} as name, cast(sum(calls) as double precision) as calls
     from console.usage_of_status group by 1 order by 1`
   )
-  assert.deepStrictEqual(kept, counted)
+  assert.deepStrictEqual(sums, counted)
   assert.strictEqual(
-    kept.reduce((sum, row) => sum + row.calls, 0),
+    sums.reduce((sum, row) => sum + row.calls, 0),
     calls
   )
 })
@@ -53,7 +53,7 @@ describe.each(consolePlaceNames)("sums of calls in %s", (name) => {
       const { layer } = yield* consolePlaces[name]
       for (let time = 0; time < 6; time++) {
         yield* Effect.provide(
-          ConsoleDatabase.use((database) => count(database, countedBy(0, time))),
+          ConsoleDatabase.use((database) => count(database, makeCounts(0, time))),
           Layer.fresh(layer)
         )
       }
@@ -75,15 +75,15 @@ describe("sums of calls in PostgreSQL", () => {
   it.live("match the counted calls when four servers count the same rows at the same time", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const counting = (server: number) =>
-        Effect.flatMap(open(url), (one) =>
+      const countRows = (server: number) =>
+        Effect.flatMap(open(url), (database) =>
           Effect.forEach(
-            Array.from({ length: 40 }, (_, time) => [...countedBy(server, time), ...countedBy(server + 1, time)]),
-            (rows) => count(one, server % 2 === 0 ? rows : rows.toReversed()),
+            Array.from({ length: 40 }, (_, time) => [...makeCounts(server, time), ...makeCounts(server + 1, time)]),
+            (rows) => count(database, server % 2 === 0 ? rows : rows.toReversed()),
             { discard: true }
           )
         )
-      yield* Effect.all([counting(0), counting(1), counting(2), counting(3)], { concurrency: "unbounded" })
+      yield* Effect.all([countRows(0), countRows(1), countRows(2), countRows(3)], { concurrency: "unbounded" })
       yield* checkSums(yield* open(url), 4 * 40 * 4)
     }).pipe(Effect.scoped)
   )

@@ -1,21 +1,29 @@
-/** The forms about money, filled in and sent over HTTP: what is typed wrong, and what is paid. */
-
+/** The forms of billing, sent over HTTP: invalid input, and payments. */
 import { Billing, Simulator, savedCardExplanation } from "@larder/serve/billing"
 import { Administration } from "@larder/serve/ledger"
 import { beforeAll, describe, expect, it } from "vitest"
-import { linkCalled, type SignedIn, spendingConsole, unescaped } from "../support/console/spending-console.ts"
-import { buttonsOf, errorAt, hidden, hiddenIn, payingByCard, primaryButtonsOf, valueAt } from "./billing-forms.ts"
+import {
+  findLink,
+  listButtons,
+  listPrimaryButtons,
+  readError,
+  readHiddenFields,
+  readValue,
+  unescapeHtml
+} from "../support/console/pages.ts"
+import { type SignedIn, startSpendingConsole } from "../support/console/spending-console.ts"
+import { makeCardPayments } from "./billing-forms.ts"
 
-const console = spendingConsole()
-const { beginByCard, payByCard } = payingByCard(console)
+const console = startSpendingConsole()
+const { beginByCard, payByCard } = makeCardPayments(console)
 
-const balanceOf = async ({ account }: SignedIn) =>
+const readBalance = async ({ account }: SignedIn) =>
   (await console.run(Administration.use((ledger) => ledger.account({ account_id: account.id })))).balance_credits
-const paymentsOf = ({ account }: SignedIn) =>
+const listPayments = ({ account }: SignedIn) =>
   console.run(Billing.use((billing) => billing.payments(account.id, { before: null, limit: 100 })))
-const settingsOf = ({ account }: SignedIn) => console.run(Billing.use((billing) => billing.settings(account.id)))
+const readSettings = ({ account }: SignedIn) => console.run(Billing.use((billing) => billing.settings(account.id)))
 
-const notFinished = "The payment was not completed, and nothing was charged."
+const notCompleted = "The payment was not completed, and nothing was charged."
 
 const amounts = [
   ["", "Enter an amount in US dollars."],
@@ -31,22 +39,26 @@ const amounts = [
 ] as const
 
 describe("a top-up", () => {
-  let who: SignedIn
+  let customer: SignedIn
   beforeAll(async () => {
-    who = await console.signedIn()
+    customer = await console.signIn()
   })
 
   it.each(amounts)(
-    "rejects the amount %j with a message at the field, which keeps what was typed",
+    "rejects the amount %j with a message at the field, and keeps the typed text",
     async (typed, problem) => {
-      const asked = await who.browser.get(`/billing/top-up?amount=${encodeURIComponent(typed)}`)
-      const sent = await who.browser.post("/billing/top-up", { amount: typed, submission: "s1", pay_with: "new_card" })
-      for (const { status, text } of [asked, sent]) {
-        expect([status, errorAt(text, "amount"), valueAt(text, "amount")]).toEqual([422, problem, typed])
+      const opened = await customer.browser.get(`/billing/top-up?amount=${encodeURIComponent(typed)}`)
+      const sent = await customer.browser.post("/billing/top-up", {
+        amount: typed,
+        submission: "s1",
+        pay_with: "new_card"
+      })
+      for (const { status, text } of [opened, sent]) {
+        expect([status, readError(text, "amount"), readValue(text, "amount")]).toEqual([422, problem, typed])
         expect(text).toContain('autofocus aria-describedby="amount-error" aria-invalid="true"')
         expect(text).not.toContain("<script>alert")
       }
-      expect(await paymentsOf(who)).toEqual([])
+      expect(await listPayments(customer)).toEqual([])
     }
   )
 
@@ -54,18 +66,18 @@ describe("a top-up", () => {
     ["10", "$10.00", "10,000 credits"],
     ["$1,234.50", "$1,234.50", "1,234,500 credits"],
     ["50000", "$50,000.00", "50,000,000 credits"]
-  ])("shows what %s costs and how many credits it gives before it is paid", async (typed, paid, got) => {
-    const { status, text } = await who.browser.get(`/billing/top-up?amount=${encodeURIComponent(typed)}`)
+  ])("shows the price and the credits for the amount %s before the payment", async (typed, paid, credits) => {
+    const { status, text } = await customer.browser.get(`/billing/top-up?amount=${encodeURIComponent(typed)}`)
     expect(status).toBe(200)
     expect(text).toContain(`<dd>${paid}</dd>`)
-    expect(text).toContain(`<dd>${got}</dd>`)
+    expect(text).toContain(`<dd>${credits}</dd>`)
     expect(text).toContain("Nothing is charged yet")
     expect(text).toContain(savedCardExplanation)
-    expect(buttonsOf(text)).toEqual(["Continue to the card page"])
+    expect(listButtons(text)).toEqual(["Continue to the card page"])
   })
 
   it("offers four amounts, and a field for any other", async () => {
-    const { text } = await who.browser.get("/billing")
+    const { text } = await customer.browser.get("/billing")
     const links = [...text.matchAll(/<a [^>]*href="([^"]*amount=[^"]*)">([^<]*)</g)].map(([, href, label]) => [
       label,
       href
@@ -74,85 +86,85 @@ describe("a top-up", () => {
     expect(text).toContain('<label for="amount">Or any amount</label>')
   })
 
-  it("leads to the processor with a new card, saves the card and adds the credits once", async () => {
-    // nobody but the page that the customer comes back to asks how the payment went
+  it("leads to the processor for a new card, saves the card and adds the credits once", async () => {
+    // without events, only the page that the customer returns to learns the outcome
     await console.run(Simulator.use((simulator) => simulator.setFaults({ events: "none" })))
-    const page = await payByCard(who, "100", "4242424242424242")
+    const page = await payByCard(customer, "100", "4242424242424242")
     await console.run(Simulator.use((simulator) => simulator.setFaults({ events: "once" })))
     expect(page.text).toContain("Paid. 100,000 credits were added to your balance.")
     expect(page.text).toContain("$105.00</a>")
-    expect(await balanceOf(who)).toBe(105_000)
-    const again = await who.browser.get("/billing")
+    expect(await readBalance(customer)).toBe(105_000)
+    const again = await customer.browser.get("/billing")
     expect(again.text).toContain("Visa ending in 4242")
-    expect(await balanceOf(who)).toBe(105_000)
+    expect(await readBalance(customer)).toBe(105_000)
   })
 
-  it("makes one payment with the saved card when its form is sent three times", async () => {
-    const before = await balanceOf(who)
-    const review = await who.browser.get("/billing/top-up?amount=50")
+  it("makes one payment with the saved card if its form is sent three times", async () => {
+    const before = await readBalance(customer)
+    const review = await customer.browser.get("/billing/top-up?amount=50")
     expect(review.text).toContain("Pay $50.00 with Visa ending in 4242</button>")
-    const form = { ...hiddenIn(review.text), pay_with: "saved_card" }
-    const sent = await Promise.all([1, 2, 3].map(() => who.browser.post("/billing/top-up", form)))
+    const form = { ...readHiddenFields(review.text), pay_with: "saved_card" }
+    const sent = await Promise.all([1, 2, 3].map(() => customer.browser.post("/billing/top-up", form)))
     const places = sent.map(({ headers, status }) => [status, headers.get("location")])
     expect(places).toEqual([places[0], places[0], places[0]])
     expect(places[0]).toEqual([303, expect.stringMatching(/^\/billing\/payments\/pay_/)])
-    expect(await balanceOf(who)).toBe(before + 50_000)
+    expect(await readBalance(customer)).toBe(before + 50_000)
   })
 
-  it("rejects a form that was sent before with another amount, and shows a new one", async () => {
-    const review = await who.browser.get("/billing/top-up?amount=50")
-    const form = { ...hiddenIn(review.text), pay_with: "saved_card" }
-    await who.browser.post("/billing/top-up", form)
-    const other = await who.browser.post("/billing/top-up", { ...form, amount: "60" })
+  it("rejects a form that was already sent with another amount, and shows a new one", async () => {
+    const review = await customer.browser.get("/billing/top-up?amount=50")
+    const form = { ...readHiddenFields(review.text), pay_with: "saved_card" }
+    await customer.browser.post("/billing/top-up", form)
+    const other = await customer.browser.post("/billing/top-up", { ...form, amount: "60" })
     expect(other.status).toBe(422)
     expect(other.text).toContain('role="alert"')
-    expect(hidden(other.text, "submission")).not.toBe(hidden(review.text, "submission"))
+    expect(readHiddenFields(other.text).submission).not.toBe(readHiddenFields(review.text).submission)
   })
 
-  it("answers 503 while the processor is unavailable, and makes one payment when it is sent again", async () => {
-    const before = await balanceOf(who)
-    const review = await who.browser.get("/billing/top-up?amount=70")
-    const form = { amount: "70", submission: hidden(review.text, "submission"), pay_with: "new_card" }
+  it("returns 503 while the processor is unavailable, and makes one payment when the form is sent again", async () => {
+    const before = await readBalance(customer)
+    const review = await customer.browser.get("/billing/top-up?amount=70")
+    const form = { amount: "70", submission: readHiddenFields(review.text).submission ?? "", pay_with: "new_card" }
     await console.run(Simulator.use((simulator) => simulator.setFaults({ outage: true })))
-    const refused = await who.browser.post("/billing/top-up", form)
+    const refused = await customer.browser.post("/billing/top-up", form)
     await console.run(Simulator.use((simulator) => simulator.setFaults({ outage: false })))
-    expect([refused.status, hidden(refused.text, "submission")]).toEqual([503, form.submission])
+    expect([refused.status, readHiddenFields(refused.text).submission]).toEqual([503, form.submission])
     expect(refused.text).toContain("Nothing was charged")
-    const sent = await who.browser.post("/billing/top-up", form)
-    expect([sent.status, await balanceOf(who)]).toEqual([303, before])
-    expect((await paymentsOf(who)).filter(({ cents }) => cents === 7_000).length).toBe(1)
+    const sent = await customer.browser.post("/billing/top-up", form)
+    expect([sent.status, await readBalance(customer)]).toEqual([303, before])
+    expect((await listPayments(customer)).filter(({ cents }) => cents === 7_000).length).toBe(1)
   })
 
-  it("says that nothing was charged when the processor's page was left, and cannot be paid later", async () => {
-    const { back, pay, payment_id } = await beginByCard(who, "80")
-    const { status, text } = await who.browser.get(back)
-    expect([status, text.includes(notFinished)]).toEqual([200, true])
-    expect((await paymentsOf(who)).find(({ id }) => id === payment_id)?.state).toBe("expired")
+  it("states that nothing was charged after the payment page is left, and cannot be paid later", async () => {
+    const { back, pay, payment_id } = await beginByCard(customer, "80")
+    const { status, text } = await customer.browser.get(back)
+    expect([status, text.includes(notCompleted)]).toEqual([200, true])
+    expect((await listPayments(customer)).find(({ id }) => id === payment_id)?.state).toBe("expired")
     expect((await pay("4242424242424242")).kind).not.toBe("paid")
   })
 
   it("shows a payment made in another tab when the checkout is cancelled", async () => {
-    const before = await balanceOf(who)
-    const { back, pay, payment_id } = await beginByCard(who, "80")
+    const before = await readBalance(customer)
+    const { back, pay, payment_id } = await beginByCard(customer, "80")
     expect((await pay("4242424242424242")).kind).toBe("paid")
-    const { headers, status } = await who.browser.get(back)
+    const { headers, status } = await customer.browser.get(back)
     expect([status, headers.get("location")]).toEqual([303, `/billing/payments/${payment_id}`])
-    expect(await balanceOf(who)).toBe(before + 80_000)
+    expect(await readBalance(customer)).toBe(before + 80_000)
   })
 
-  it("stays open when another account returns from it", async () => {
-    const { payment_id } = await beginByCard(who, "80")
-    const stranger = await console.signedIn()
+  it("stays open if another account requests its cancel address", async () => {
+    const { payment_id } = await beginByCard(customer, "80")
+    const stranger = await console.signIn()
     for (const id of [payment_id, "pay_9", "yes"]) {
       const { status, text } = await stranger.browser.get(`/billing/top-up?amount=80&left=${id}`)
-      expect([status, text.includes(notFinished)]).toEqual([200, false])
+      expect([status, text.includes(notCompleted)]).toEqual([200, false])
     }
-    expect((await paymentsOf(who)).find(({ id }) => id === payment_id)?.state).toBe("open")
+    expect((await listPayments(customer)).find(({ id }) => id === payment_id)?.state).toBe("open")
   })
 
-  it("rejects a payment with the saved card when there is none", async () => {
-    const poor = await console.signedIn()
-    const { status, text } = await poor.browser.post("/billing/top-up", {
+  it("rejects a payment with the saved card if there is none", async () => {
+    const withoutCard = await console.signIn()
+    const { status, text } = await withoutCard.browser.post("/billing/top-up", {
       amount: "50",
       submission: "abcdefghijklmnopqrstuvwx",
       pay_with: "saved_card"
@@ -162,36 +174,36 @@ describe("a top-up", () => {
 })
 
 describe("a saved card", () => {
-  it("disappears at once when it is removed while the processor is unavailable", async () => {
-    const who = await console.signedIn()
-    await payByCard(who, "100", "4242424242424242")
-    const form = hiddenIn((await who.browser.get("/billing/card")).text)
+  it("disappears immediately if it is removed while the processor is unavailable", async () => {
+    const customer = await console.signIn()
+    await payByCard(customer, "100", "4242424242424242")
+    const form = readHiddenFields((await customer.browser.get("/billing/card")).text)
     await console.run(Simulator.use((simulator) => simulator.setFaults({ outage: true })))
-    const removed = await who.browser.post("/billing/card", form)
+    const removed = await customer.browser.post("/billing/card", form)
     await console.run(Simulator.use((simulator) => simulator.setFaults({ outage: false })))
     expect([removed.status, removed.headers.get("location")]).toEqual([303, "/billing"])
-    expect((await who.browser.get("/billing")).text).toContain("No card saved")
-    expect((await settingsOf(who)).card).toBeNull()
+    expect((await customer.browser.get("/billing")).text).toContain("No card saved")
+    expect((await readSettings(customer)).card).toBeNull()
   })
 })
 
 describe("auto-recharge", () => {
-  let who: SignedIn
+  let customer: SignedIn
   beforeAll(async () => {
-    who = await console.signedIn()
+    customer = await console.signIn()
   })
   const path = "/billing/auto-recharge"
   const save = async (recharge_amount: string, trigger: string, is_on = "yes") => {
-    const { shown = "" } = hiddenIn((await who.browser.get(path)).text)
-    return who.browser.post(path, { recharge_amount, trigger, is_on, shown })
+    const { shown = "" } = readHiddenFields((await customer.browser.get(path)).text)
+    return customer.browser.post(path, { recharge_amount, trigger, is_on, shown })
   }
 
-  it("needs a saved card, and says so", async () => {
-    expect((await who.browser.get(path)).text).toContain("Auto-recharge needs a saved card")
+  it("requires a saved card, and says so", async () => {
+    expect((await customer.browser.get(path)).text).toContain("Auto-recharge needs a saved card")
     const { status, text } = await save("100", "20")
     expect([status, text.includes("There is no saved card.")]).toEqual([422, true])
-    expect((await settingsOf(who)).recharge.is_on).toBe(false)
-    await payByCard(who, "100", "4242424242424242")
+    expect((await readSettings(customer)).recharge.is_on).toBe(false)
+    await payByCard(customer, "100", "4242424242424242")
   })
 
   it.each(amounts)(
@@ -199,12 +211,12 @@ describe("auto-recharge", () => {
     async (typed, problem) => {
       const { status, text } = await save(typed, "many")
       expect(status).toBe(422)
-      expect([errorAt(text, "recharge_amount"), valueAt(text, "recharge_amount")]).toEqual([problem, typed])
-      expect([errorAt(text, "trigger"), valueAt(text, "trigger")]).toEqual([
+      expect([readError(text, "recharge_amount"), readValue(text, "recharge_amount")]).toEqual([problem, typed])
+      expect([readError(text, "trigger"), readValue(text, "trigger")]).toEqual([
         "This is not an amount in dollars and cents, such as 20 or 20.50.",
         "many"
       ])
-      expect((await settingsOf(who)).recharge.is_on).toBe(false)
+      expect((await readSettings(customer)).recharge.is_on).toBe(false)
     }
   )
 
@@ -214,132 +226,146 @@ describe("auto-recharge", () => {
     ["", "Enter a balance in US dollars."]
   ])("rejects the trigger %j at its field, and keeps the valid amount", async (typed, problem) => {
     const { status, text } = await save("75.50", typed)
-    expect([status, errorAt(text, "trigger"), valueAt(text, "trigger")]).toEqual([422, problem, typed])
-    expect([errorAt(text, "recharge_amount"), valueAt(text, "recharge_amount")]).toEqual(["", "75.50"])
+    expect([status, readError(text, "trigger"), readValue(text, "trigger")]).toEqual([422, problem, typed])
+    expect([readError(text, "recharge_amount"), readValue(text, "recharge_amount")]).toEqual(["", "75.50"])
   })
 
-  it("is switched on with its amounts, changed, and switched off even if its fields are invalid", async () => {
+  it("can be switched on, changed, and switched off even if its fields are invalid", async () => {
     expect((await save("75.50", "20")).headers.get("location")).toBe("/billing")
-    expect((await settingsOf(who)).recharge).toMatchObject({ is_on: true, cents: 7_550, trigger_credits: 20_000 })
-    const shown = await who.browser.get(path)
-    expect([valueAt(shown.text, "recharge_amount"), valueAt(shown.text, "trigger")]).toEqual(["75.50", "20.00"])
+    expect((await readSettings(customer)).recharge).toMatchObject({
+      is_on: true,
+      cents: 7_550,
+      trigger_credits: 20_000
+    })
+    const shown = await customer.browser.get(path)
+    expect([readValue(shown.text, "recharge_amount"), readValue(shown.text, "trigger")]).toEqual(["75.50", "20.00"])
     await save("80", "$1.00")
-    expect((await settingsOf(who)).recharge).toMatchObject({ is_on: true, cents: 8_000, trigger_credits: 1_000 })
+    expect((await readSettings(customer)).recharge).toMatchObject({ is_on: true, cents: 8_000, trigger_credits: 1_000 })
     expect((await save("rubbish", "rubbish", "no")).status).toBe(303)
-    expect((await settingsOf(who)).recharge).toMatchObject({ is_on: false, cents: 8_000, trigger_credits: 1_000 })
+    expect((await readSettings(customer)).recharge).toMatchObject({
+      is_on: false,
+      cents: 8_000,
+      trigger_credits: 1_000
+    })
   })
 
-  it("is switched off when the card is removed, with a warning before and no alarm afterwards", async () => {
+  it("is switched off when the card is removed, with a warning before and none afterwards", async () => {
     await save("75.50", "20")
-    const asked = await who.browser.get("/billing/card")
-    expect(asked.text).toContain("Auto-recharge is on. Removing the card switches it off")
-    expect((await settingsOf(who)).card).not.toBeNull()
-    await who.browser.post("/billing/card", hiddenIn(asked.text))
-    expect(await settingsOf(who)).toMatchObject({ card: null, recharge: { is_on: false } })
-    const { text } = await who.browser.get("/billing")
+    const confirmation = await customer.browser.get("/billing/card")
+    expect(confirmation.text).toContain("Auto-recharge is on. Removing the card switches it off")
+    expect((await readSettings(customer)).card).not.toBeNull()
+    await customer.browser.post("/billing/card", readHiddenFields(confirmation.text))
+    expect(await readSettings(customer)).toMatchObject({ card: null, recharge: { is_on: false } })
+    const { text } = await customer.browser.get("/billing")
     expect(text).not.toContain("Auto-recharge was switched off")
-    expect(linkCalled(text, "Remove")).toBeUndefined()
+    expect(findLink(text, "Remove")).toBeUndefined()
   })
 })
 
-describe("auto-recharge that charges at once", () => {
+describe("auto-recharge that charges immediately", () => {
   const path = "/billing/auto-recharge"
-  let who: SignedIn
+  let customer: SignedIn
   const save = async (recharge_amount: string, trigger: string, payments?: string, is_on = "yes") => {
-    const { shown = "" } = hiddenIn((await who.browser.get(path)).text)
-    return who.browser.post(path, {
+    const { shown = "" } = readHiddenFields((await customer.browser.get(path)).text)
+    return customer.browser.post(path, {
       ...{ recharge_amount, trigger, is_on, shown },
       ...(payments !== undefined && { payments })
     })
   }
-  const recharges = async () => (await paymentsOf(who)).filter(({ kind }) => kind === "auto_recharge")
+  const findRecharges = async () => (await listPayments(customer)).filter(({ kind }) => kind === "auto_recharge")
   beforeAll(async () => {
-    who = await console.signedIn()
-    await payByCard(who, "10", "4242424242424242") // 15,000 credits
+    customer = await console.signIn()
+    await payByCard(customer, "10", "4242424242424242") // 15,000 credits
   })
 
-  it("asks first, and says how much is charged to which card, how often and until when", async () => {
+  it("asks for confirmation, and states the amount, the card, the number of payments and the total", async () => {
     const { status, text } = await save("10", "5,000")
     expect(status).toBe(200)
-    const words = unescaped(text.replace(/<[^>]*>/g, "")).replace(/\s+/g, " ")
-    expect(words).toContain("The balance is $15.00, below the $5,000.00 that you chose.")
-    expect(words).toContain(
+    const sentences = unescapeHtml(text.replace(/<[^>]*>/g, "")).replace(/\s+/g, " ")
+    expect(sentences).toContain("The balance is $15.00, below the $5,000.00 that you chose.")
+    expect(sentences).toContain(
       "Visa ending in 4242 is charged $10.00 now, and again as calls are made, until the balance is at least $5,000.00: about 499 payments, $4,990.00 in total"
     )
-    expect(buttonsOf(text)).toEqual(["Switch on and charge $10.00", "Back"])
-    expect(["recharge_amount", "trigger", "payments"].map((name) => hidden(text, name))).toEqual(["10", "5,000", "499"])
-    expect((await settingsOf(who)).recharge).toMatchObject({ is_on: false, is_configured: false })
-    expect(await recharges()).toEqual([])
+    expect(listButtons(text)).toEqual(["Switch on and charge $10.00", "Back"])
+    expect(["recharge_amount", "trigger", "payments"].map((name) => readHiddenFields(text)[name])).toEqual([
+      "10",
+      "5,000",
+      "499"
+    ])
+    expect((await readSettings(customer)).recharge).toMatchObject({ is_on: false, is_configured: false })
+    expect(await findRecharges()).toEqual([])
   })
 
-  it("asks again when more payments follow than were shown, and keeps what was typed", async () => {
-    for (const told of ["498", "0", "many", ""]) {
-      expect([told, buttonsOf((await save("10", "5000", told)).text)]).toEqual([
-        told,
+  it("asks again if more payments are needed than were shown, and keeps the typed values", async () => {
+    for (const payments of ["498", "0", "many", ""]) {
+      expect([payments, listButtons((await save("10", "5000", payments)).text)]).toEqual([
+        payments,
         ["Switch on and charge $10.00", "Back"]
       ])
     }
     const { text } = await save("12.50", "5000", "400", "not_yet")
-    expect([valueAt(text, "recharge_amount"), valueAt(text, "trigger")]).toEqual(["12.50", "5000"])
-    expect((await settingsOf(who)).recharge.is_on).toBe(false)
-    expect(await recharges()).toEqual([])
+    expect([readValue(text, "recharge_amount"), readValue(text, "trigger")]).toEqual(["12.50", "5000"])
+    expect((await readSettings(customer)).recharge.is_on).toBe(false)
+    expect(await findRecharges()).toEqual([])
   })
 
-  it("does not ask when the balance equals the trigger", async () => {
+  it("does not ask if the balance equals the trigger", async () => {
     expect((await save("10", "15")).status).toBe(303)
   })
 
-  it("asks before it saves a change when it is on already", async () => {
-    expect(buttonsOf((await save("10", "5000")).text)).toEqual(["Save and charge $10.00", "Back"])
+  it("asks before it saves a change while it is on", async () => {
+    expect(listButtons((await save("10", "5000")).text)).toEqual(["Save and charge $10.00", "Back"])
     expect((await save("", "", "", "no")).status).toBe(303)
   })
 
-  it("charges once when one payment was shown", async () => {
+  it("charges once after one payment was confirmed", async () => {
     const { text } = await save("10", "16")
     expect(text).not.toContain("and again")
-    const { headers } = await save("10", "16", hidden(text, "payments"))
+    const { headers } = await save("10", "16", readHiddenFields(text).payments)
     expect(headers.get("location")).toBe("/billing")
-    const [, told = ""] = /larder_notice=([^;]*)/.exec(headers.get("set-cookie") ?? "") ?? []
-    expect(Buffer.from(told, "base64url").toString()).toContain("$16.00. The card is being charged now.")
-    const made = async () => (await recharges()).map(({ cents, state }) => [cents, state])
-    await expect.poll(made).toEqual([[1_000, "succeeded"]])
-    expect(await balanceOf(who)).toBe(25_000)
+    const [, notice = ""] = /larder_notice=([^;]*)/.exec(headers.get("set-cookie") ?? "") ?? []
+    expect(Buffer.from(notice, "base64url").toString()).toContain("$16.00. The card is being charged now.")
+    const listRecharges = async () => (await findRecharges()).map(({ cents, state }) => [cents, state])
+    await expect.poll(listRecharges).toEqual([[1_000, "succeeded"]])
+    expect(await readBalance(customer)).toBe(25_000)
   })
 })
 
 describe("auto-recharge on the pages of the console", () => {
-  let who: SignedIn
-  const sectionOf = (html: string, heading: string) => {
+  let customer: SignedIn
+  const readSection = (html: string, heading: string) => {
     const [, body = ""] = new RegExp(`<section aria-labelledby="s-${heading}">(.*?)</section>`, "s").exec(html) ?? []
-    return unescaped(body.replace(/<[^>]*>/g, " "))
+    return unescapeHtml(body.replace(/<[^>]*>/g, " "))
   }
   beforeAll(async () => {
-    who = await console.signedIn()
+    customer = await console.signIn()
   })
 
-  it("is linked from the overview and billing, and explained there before there is a card", async () => {
-    const billing = await who.browser.get("/billing")
-    expect(linkCalled(billing.text, "How it works")).toBe("/billing/auto-recharge")
-    expect(linkCalled((await who.browser.get("/")).text, "Set up")).toBe("/billing/auto-recharge")
-    const own = await who.browser.get("/billing/auto-recharge")
-    expect(linkCalled(own.text, "Add credits")).toBe("/billing/top-up")
+  it("is linked from the overview and from billing, and explained before a card is saved", async () => {
+    const billing = await customer.browser.get("/billing")
+    expect(findLink(billing.text, "How it works")).toBe("/billing/auto-recharge")
+    expect(findLink((await customer.browser.get("/")).text, "Set up")).toBe("/billing/auto-recharge")
+    const own = await customer.browser.get("/billing/auto-recharge")
+    expect(findLink(own.text, "Add credits")).toBe("/billing/top-up")
     for (const { text } of [billing, own]) expect(text).toContain(savedCardExplanation)
   })
 
-  it("shows no amounts as settings before they are chosen", async () => {
-    await payByCard(who, "10", "4000000000000341") // 15,000 credits; every later charge is declined
-    const { text } = await who.browser.get("/billing")
-    expect(sectionOf(text, "auto-recharge")).not.toContain("$")
-    expect(linkCalled(text, "Set up")).toBe("/billing/auto-recharge")
-    expect((await who.browser.get("/billing/auto-recharge")).text).toContain("These are suggested amounts")
+  it("shows no amounts on the billing page before they are chosen", async () => {
+    await payByCard(customer, "10", "4000000000000341") // 15,000 credits; every later charge is declined
+    const { text } = await customer.browser.get("/billing")
+    expect(readSection(text, "auto-recharge")).not.toContain("$")
+    expect(findLink(text, "Set up")).toBe("/billing/auto-recharge")
+    expect((await customer.browser.get("/billing/auto-recharge")).text).toContain("These are suggested amounts")
   })
 
-  it("says when and for which card it was switched off, with links to continue", async () => {
-    const { shown = "" } = hiddenIn((await who.browser.get("/billing/auto-recharge")).text)
+  it("states when and for which card it was switched off, with links to continue", async () => {
+    const { shown = "" } = readHiddenFields((await customer.browser.get("/billing/auto-recharge")).text)
     const choice = { recharge_amount: "10", trigger: "16", is_on: "yes", payments: "1", shown }
-    await who.browser.post("/billing/auto-recharge", choice)
-    await expect.poll(async () => (await settingsOf(who)).recharge.is_on).toBe(false)
-    const pages = await Promise.all(["/", "/billing", "/billing/auto-recharge"].map((path) => who.browser.get(path)))
+    await customer.browser.post("/billing/auto-recharge", choice)
+    await expect.poll(async () => (await readSettings(customer)).recharge.is_on).toBe(false)
+    const pages = await Promise.all(
+      ["/", "/billing", "/billing/auto-recharge"].map((path) => customer.browser.get(path))
+    )
     for (const { text } of pages) {
       expect(text).toMatch(
         /Auto-recharge was switched off\. A recharge of \$10\.00 with Visa ending in 0341 failed on \d{1,2} \w+ \d{4}, \d\d:\d\d UTC\. The card was declined\./
@@ -347,34 +373,34 @@ describe("auto-recharge on the pages of the console", () => {
       expect(text).not.toContain("notice bad")
     }
     for (const { text } of pages.slice(0, 2)) {
-      expect(linkCalled(text, "add credits with another card")).toBe("/billing/top-up")
-      expect(linkCalled(text, "switch auto-recharge on again, or leave it off")).toBe("/billing/auto-recharge")
+      expect(findLink(text, "add credits with another card")).toBe("/billing/top-up")
+      expect(findLink(text, "switch auto-recharge on again, or leave it off")).toBe("/billing/auto-recharge")
     }
-    expect(buttonsOf(pages[2]?.text ?? "")).toEqual(["Leave it off", "Switch on"])
+    expect(listButtons(pages[2]?.text ?? "")).toEqual(["Leave it off", "Switch on"])
   })
 
-  it("offers other cards first after a failed recharge, until the card has paid or is replaced", async () => {
-    const review = () => who.browser.get("/billing/top-up?amount=50")
+  it("offers other cards first after a failed recharge, until the card pays again or is replaced", async () => {
+    const review = () => customer.browser.get("/billing/top-up?amount=50")
     const refused = await review()
     expect(refused.text).toContain("The last payment with Visa ending in 0341 failed. The card was declined.")
-    expect(buttonsOf(refused.text)).toEqual(["Pay with another card", "Pay $50.00 with Visa ending in 0341"])
-    expect(primaryButtonsOf(refused.text)).toEqual(["Pay with another card"])
-    await beginByCard(who, "20") // nobody finishes it: that says nothing of the card
-    expect(primaryButtonsOf((await review()).text)).toEqual(["Pay with another card"])
-    await payByCard(who, "10", "5555555555554444")
+    expect(listButtons(refused.text)).toEqual(["Pay with another card", "Pay $50.00 with Visa ending in 0341"])
+    expect(listPrimaryButtons(refused.text)).toEqual(["Pay with another card"])
+    await beginByCard(customer, "20") // an unfinished payment does not count for the card
+    expect(listPrimaryButtons((await review()).text)).toEqual(["Pay with another card"])
+    await payByCard(customer, "10", "5555555555554444")
     const other = await review()
     expect(other.text).not.toContain("failed")
-    expect(primaryButtonsOf(other.text)).toEqual(["Pay $50.00 with Mastercard ending in 4444"])
-    await payByCard(who, "10", "4000000000000341")
-    expect(primaryButtonsOf((await review()).text)).toEqual(["Pay $50.00 with Visa ending in 0341"])
+    expect(listPrimaryButtons(other.text)).toEqual(["Pay $50.00 with Mastercard ending in 4444"])
+    await payByCard(customer, "10", "4000000000000341")
+    expect(listPrimaryButtons((await review()).text)).toEqual(["Pay $50.00 with Visa ending in 0341"])
   })
 
   it("can be left off, which removes the warning and keeps the amounts", async () => {
-    await who.browser.post("/billing/auto-recharge", { is_on: "no" })
-    const [overview, billing] = await Promise.all(["/", "/billing"].map((path) => who.browser.get(path)))
+    await customer.browser.post("/billing/auto-recharge", { is_on: "no" })
+    const [overview, billing] = await Promise.all(["/", "/billing"].map((path) => customer.browser.get(path)))
     for (const page of [overview, billing]) expect(page?.text).not.toContain("was switched off")
-    expect(linkCalled(overview?.text ?? "", "Switch on")).toBe("/billing/auto-recharge")
-    expect(sectionOf(billing?.text ?? "", "auto-recharge")).toMatch(
+    expect(findLink(overview?.text ?? "", "Switch on")).toBe("/billing/auto-recharge")
+    expect(readSection(billing?.text ?? "", "auto-recharge")).toMatch(
       /Last used\s+\$10\.00 whenever the balance falls below \$16\.00/
     )
   })

@@ -1,4 +1,4 @@
-/** The pages about the warehouse over the bundled samples, with two runs beside them that did not go well. */
+/** The pages about the warehouse over the bundled samples and two runs that failed in part or completely. */
 import { rmSync } from "node:fs"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import type { Licence } from "@larder/schemas"
@@ -21,10 +21,10 @@ import { inject } from "vitest"
 import { copyHome } from "../support/sample-home.ts"
 import { aRun } from "../support/warehouse/example-data-set.ts"
 
-/** After whatever the samples were read on. */
+/** Later than every date in the samples. */
 const now = Date.parse("2099-11-01T12:00:00.000Z")
 
-const contextOf = (target: string, params: Readonly<Record<string, string>>): PageContext => ({
+const makeContext = (target: string, params: Readonly<Record<string, string>>): PageContext => ({
   person: { id: "pers_1", account_id: "acct_1", email: "operator@example.com", is_operator: true },
   account: {
     id: "acct_1",
@@ -41,22 +41,23 @@ const contextOf = (target: string, params: Readonly<Record<string, string>>): Pa
   session: Redacted.make("not a session")
 })
 
-export const answered = Effect.fnUntraced(function* (target: string, params: Readonly<Record<string, string>> = {}) {
+export const openPage = Effect.fnUntraced(function* (target: string, params: Readonly<Record<string, string>> = {}) {
   const path = Object.keys(params).length === 0 ? target.split("?")[0] : "/data/runs/:id"
   const page = dataPages.find((candidate) => candidate.path === path)
   if (page?.get === undefined) return yield* Effect.die(`no page at ${path}`)
-  const answer: PageResult = yield* page.get(contextOf(target, params))
-  if (answer.kind !== "page") return yield* Effect.die(`${target} answers ${answer.kind}`)
-  const body = String(yield* Effect.promise(async () => answer.body)).replaceAll("<wbr>", "") // names may break there
-  return { status: answer.status, title: answer.title, body }
+  const result: PageResult = yield* page.get(makeContext(target, params))
+  if (result.kind !== "page") return yield* Effect.die(`${target} returned a ${result.kind}`)
+  const body = String(yield* Effect.promise(async () => result.body)).replaceAll("<wbr>", "") // long names may wrap there
+  return { status: result.status, title: result.title, body }
 })
-/** What a page shows, as HTML. */
-export const shown = (target: string, params?: Readonly<Record<string, string>>) =>
-  Effect.map(answered(target, params), ({ body }) => body)
-export const failureOf = (target: string, params?: Readonly<Record<string, string>>) =>
-  Effect.map(Effect.flip(answered(target, params)), (error) => Reflect.get(Object(error), "_tag"))
+/** The HTML of a page. */
+export const readBody = (target: string, params?: Readonly<Record<string, string>>) =>
+  Effect.map(openPage(target, params), ({ body }) => body)
+/** The tag of the error with which a page fails. */
+export const readFailure = (target: string, params?: Readonly<Record<string, string>>) =>
+  Effect.map(Effect.flip(openPage(target, params)), (error) => Reflect.get(Object(error), "_tag"))
 
-export const failed = aRun({
+export const failedRun = aRun({
   run_id: "20991031T100000000Z-commodities-fa11ed",
   pipeline: "commodities",
   outcome: "checks_failed",
@@ -76,8 +77,8 @@ const failedCheck = {
   examples: '[{"value":"-1"}]'
 } as const
 
-/** One that left feeds out. */
-export const partial = aRun({
+/** A run that omitted a feed. */
+export const partialRun = aRun({
   run_id: "20991101T100000000Z-storefronts-9a47a1",
   pipeline: "storefronts",
   outcome: "partial",
@@ -86,8 +87,8 @@ export const partial = aRun({
   message: "1 feed of storefronts could not be read."
 })
 
-/** One that found nothing new. */
-const unchanged = (pipeline: string) =>
+/** A run that found nothing new. */
+const anUnchangedRun = (pipeline: string) =>
   aRun({
     run_id: `20200101T000000000Z-${pipeline}-000001`,
     pipeline,
@@ -97,32 +98,32 @@ const unchanged = (pipeline: string) =>
     finished_at: "2020-01-01T00:00:01.000Z"
   })
 
-/** Runs after the samples were read, on a machine whose clock was years behind; the first staged these rows of `ingest`. */
-const recordsOfUnchanged = (insert: string) => (layout: Layout) =>
+/** Runs after the samples were read, by a clock that was years behind. The first run also inserts rows into `ingest`. */
+const recordUnchangedRuns = (insert: string) => (layout: Layout) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-records-" })
     const db = yield* DuckDb.memory
     yield* db.run(["create schema ingest", ...stagedIngestTables.map(({ ddl }) => ddl), insert].join(";\n"))
-    for (const [at, pipeline] of ["storefronts", "branded-foods", "commodities"].entries()) {
-      const run = unchanged(pipeline)
+    for (const [index, pipeline] of ["storefronts", "branded-foods", "commodities"].entries()) {
+      const run = anUnchangedRun(pipeline)
       const file = `${folder}/${pipeline}.gz`
-      const ofRun = { run, checks: [], leftOut: [], hasChangedData: false }
-      yield* at === 0 ? writeRecordsOfRun(file, ofRun, stagedRecords(db)) : writeRecordsOfRun(file, ofRun)
+      const records = { run, checks: [], leftOut: [], hasChangedData: false }
+      yield* index === 0 ? writeRecordsOfRun(file, records, stagedRecords(db)) : writeRecordsOfRun(file, records)
       yield* recordRun(layout, run, file, folder)
     }
     yield* refreshOpened(layout)
   }).pipe(Effect.scoped)
 
-type Happening = (layout: Layout) => Effect.Effect<unknown, unknown, FileSystem.FileSystem | Path.Path>
+type Change = (layout: Layout) => Effect.Effect<unknown, unknown, FileSystem.FileSystem | Path.Path>
 
 const samples = Effect.acquireRelease(
   Effect.sync(() => copyHome(inject("sampleHome"))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 ).pipe(Effect.flatMap(layoutOf))
 
-/** A warehouse as a server opens it. */
-export const dataIn = <E>(
+/** Opens a warehouse like a server does. */
+export const layerData = <E>(
   home: Effect.Effect<Layout, E, FileSystem.FileSystem | Path.Path | Scope.Scope>,
   withheld: ReadonlyArray<Licence> = []
 ) =>
@@ -133,28 +134,28 @@ export const dataIn = <E>(
     })
   ).pipe(Layer.provide(NodeServices.layer))
 
-/** The samples, what happened to them since, and two runs that did not go well. */
-export const dataAfter = (happened: Happening = () => Effect.void, withheld: ReadonlyArray<Licence> = []) =>
-  dataIn(
+/** The samples, changed, and then a failed and a partial run. */
+export const layerSamples = (change: Change = () => Effect.void, withheld: ReadonlyArray<Licence> = []) =>
+  layerData(
     Effect.tap(samples, (layout) =>
       Effect.gen(function* () {
-        yield* happened(layout)
-        yield* recordEnd(layout, { run: failed, checks: [failedCheck], leftOut: [] })
-        yield* recordEnd(layout, { run: partial, checks: [], leftOut: [] })
+        yield* change(layout)
+        yield* recordEnd(layout, { run: failedRun, checks: [failedCheck], leftOut: [] })
+        yield* recordEnd(layout, { run: partialRun, checks: [], leftOut: [] })
       })
     ),
     withheld
   )
 
-/** Rejected rows of one feed of stores. */
-export const rejected = 60
-/** Rows that were refused, one of them long and hostile, and one of a file of a feed. */
-const addRejects = `
+/** Number of rejected rows of stores. */
+export const rejectedRows = 60
+/** Rejected rows: one is long and contains HTML, and one is from a file of a feed. */
+const insertRejects = `
   insert into ingest.reject
   select 'storefronts', 'shop-' || (i % 3), '20200101T000000000Z-storefronts-000001', 'ab', i,
     case when i = 60 then 'title: is <b>markup</b>' else 'price: is not a number' end,
     case when i = 60 then '<script>alert(1)</script>' || repeat('x', 1000) else '{}' end
-  from generate_series(1, ${rejected}) as t(i);
+  from generate_series(1, ${rejectedRows}) as t(i);
   insert into ingest.reject
   values ('branded-foods', 'gov-fdc/csv/food.csv', '20200101T000000000Z-branded-foods-000001', 'cd', 7, 'fdc_id: is empty', '{}');
   insert into ingest.reject
@@ -164,4 +165,4 @@ const addRejects = `
   insert into ingest.unknown_field
   values ('commodities', 'gov-mars/1603', 'settlement_price', '20200101T000000000Z-commodities-000001', '1.6200')`
 
-export const samplesWithRejects = dataAfter(recordsOfUnchanged(addRejects))
+export const layerSamplesWithRejects = layerSamples(recordUnchangedRuns(insertRejects))

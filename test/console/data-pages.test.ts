@@ -1,15 +1,24 @@
-/** The pages about the warehouse, over the bundled samples, with runs and rows that did not go well beside them. */
+/** The pages about the warehouse, over the bundled samples with failed runs and rejected rows. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { bytesText, DataRead, dataPages } from "@larder/serve/console"
 import { type Layout, rollback } from "@larder/warehouse"
 import { Effect, Option } from "effect"
 import { aLayout } from "../support/warehouse/example-data-set.ts"
 import { publishReads } from "../support/warehouse/store-reads.ts"
-import { answered, dataAfter, dataIn, failed, failureOf, partial, samplesWithRejects, shown } from "./data-console.ts"
+import {
+  failedRun,
+  layerData,
+  layerSamples,
+  layerSamplesWithRejects,
+  openPage,
+  partialRun,
+  readBody,
+  readFailure
+} from "./data-console.ts"
 
-layer(samplesWithRejects, { excludeTestServices: true })("over samples with rejects and a failed run", (it) => {
+layer(layerSamplesWithRejects, { excludeTestServices: true })("over samples with rejects and a failed run", (it) => {
   describe("the state of the warehouse", () => {
-    it.effect("shows how fresh each data set is, and its last run even when that published nothing", () =>
+    it.effect("shows how fresh each data set is, and its last run even if it published nothing", () =>
       Effect.gen(function* () {
         const { dataSets } = yield* DataRead
         const [commodities, foods, stores] = yield* dataSets
@@ -27,32 +36,32 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
         assert.match(commodities?.newest[0]?.on ?? "", /^2026-\d\d-\d\d$/)
         assert.strictEqual(stores?.last_run?.outcome, "partial")
         assert.strictEqual(stores?.last_read?.outcome, "unchanged")
-        const page = yield* shown("/data")
+        const page = yield* readBody("/data")
         assert.include(page, "The last run of Commodities failed")
         assert.include(page, "24 series")
         assert.notInclude(page, "That is late")
       })
     )
-    it.effect("names pipelines by their titles and months by their names, and counts stopped series", () =>
+    it.effect("shows titles of pipelines and names of months, and counts stopped series", () =>
       Effect.gen(function* () {
-        const page = yield* shown("/data")
+        const page = yield* readBody("/data")
         assert.notMatch(page, />(branded-foods|storefronts|commodities)</)
         assert.include(page, '<time datetime="2026-10">October 2026</time>')
         assert.match(page, /1 of 24 series<\/a> <span[^>]*>stopped</)
         assert.include(page, "Rows are those of the payloads")
       })
     )
-    it.effect("shows the size of what is live and of all that is kept", () =>
+    it.effect("shows the size of the live and of all kept generations", () =>
       Effect.gen(function* () {
         const generations = yield* (yield* DataRead).generations
-        const page = yield* shown("/data")
+        const page = yield* readBody("/data")
         const kept = generations.filter((listed) => listed.kept)
         const all = bytesText(kept.reduce((sum, { bytes }) => sum + bytes, 0))
         assert.match(page, new RegExp(`Size of the live data</dt>.*${all}`))
         assert.include(page, `${all} in 3 generations with data`)
       })
     )
-    it.effect("lists the generations with data, the live ones marked, with the runs that published them", () =>
+    it.effect("lists the generations with data and their runs, and marks the live ones", () =>
       Effect.gen(function* () {
         const data = yield* DataRead
         const generations = yield* data.generations
@@ -69,7 +78,7 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
             ["larder-000001", "published", true, true]
           ]
         )
-        const page = yield* shown("/data")
+        const page = yield* readBody("/data")
         const [, table = ""] = /Kept generations, newest first(.*?)<\/table>/s.exec(page) ?? []
         for (const { generation, kept, made_at, run_id } of generations) {
           assert.strictEqual(table.includes(generation), kept, "runs that changed nothing are in the list of runs")
@@ -82,20 +91,19 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
   })
 
   describe("runs", () => {
-    it.effect("lists runs newest first, also those that failed, each once over all pages", () =>
+    it.effect("lists all runs, newest first, including failed ones, each once over all pages", () =>
       Effect.gen(function* () {
         const { runs } = yield* DataRead
-        const any = { pipeline: undefined, outcome: undefined }
-        const whole = yield* runs({ ...any, before: undefined, limit: 100 })
+        const whole = yield* runs({ limit: 100 })
         assert.deepStrictEqual(
           whole.rows.slice(0, 2).map(({ run_id }) => run_id),
-          [partial.run_id, failed.run_id]
+          [partialRun.run_id, failedRun.run_id]
         )
         assert.isAtLeast(whole.rows.length, 5)
         const pages: Array<string> = []
         let before: string | undefined
         for (let more = true; more; ) {
-          const page = yield* runs({ ...any, before, limit: 1 })
+          const page = yield* runs({ before, limit: 1 })
           pages.push(...page.rows.map(({ run_id }) => run_id))
           before = page.rows.at(-1)?.run_id
           more = page.last !== undefined
@@ -109,38 +117,38 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
     it.effect("finds runs by pipeline and outcome", () =>
       Effect.gen(function* () {
         const { runs } = yield* DataRead
-        const wanted = { pipeline: "commodities", outcome: "checks_failed", before: undefined, limit: 10 }
+        const filters = { pipeline: "commodities", outcome: "checks_failed", limit: 10 }
         assert.deepStrictEqual(
-          (yield* runs(wanted)).rows.map(({ run_id }) => run_id),
-          [failed.run_id]
+          (yield* runs(filters)).rows.map(({ run_id }) => run_id),
+          [failedRun.run_id]
         )
-        const none = yield* shown("/data/runs?pipeline=branded-foods&outcome=interrupted")
+        const none = yield* readBody("/data/runs?pipeline=branded-foods&outcome=interrupted")
         assert.include(none, "No such run")
         assert.include(none, "Show all")
       })
     )
-    it.effect("shows what went wrong and which check found it", () =>
+    it.effect("shows the failure of a run and the check that found it", () =>
       Effect.gen(function* () {
-        const page = yield* shown(`/data/runs/${failed.run_id}`, { id: failed.run_id })
+        const page = yield* readBody(`/data/runs/${failedRun.run_id}`, { id: failedRun.run_id })
         assert.include(page, "price_positive")
-        const { title } = yield* answered(`/data/runs/${failed.run_id}`, { id: failed.run_id })
+        const { title } = yield* openPage(`/data/runs/${failedRun.run_id}`, { id: failedRun.run_id })
         assert.strictEqual(title, "Run of Commodities, 31 Oct 2099, 10:00:00\u00A0UTC")
-        assert.notInclude(page, "Days asked for")
+        assert.notInclude(page, "Days requested")
         assert.include(page, "2 bad rows")
         for (const name of ["New", "Nothing new"]) {
           assert.match(page, new RegExp(`<dt>${name}</dt>\\s*<dd><small>not known</small></dd>`))
         }
-        assert.strictEqual(yield* failureOf("/data/runs/none", { id: "none" }), "PageNotFound")
+        assert.strictEqual(yield* readFailure("/data/runs/none", { id: "none" }), "PageNotFound")
       })
     )
-    it.effect("links to the rejects of each run, also of one that failed", () =>
+    it.effect("links to the rejects of each run, including a failed one", () =>
       Effect.gen(function* () {
-        const page = yield* shown(`/data/runs/${failed.run_id}`, { id: failed.run_id })
-        assert.include(page, `<a href="/data/rejects?run=${failed.run_id}">4</a>`)
-        const all = yield* shown("/data/runs")
-        assert.include(all, `/data/rejects?run=${failed.run_id}`)
+        const page = yield* readBody(`/data/runs/${failedRun.run_id}`, { id: failedRun.run_id })
+        assert.include(page, `<a href="/data/rejects?run=${failedRun.run_id}">4</a>`)
+        const all = yield* readBody("/data/runs")
+        assert.include(all, `/data/rejects?run=${failedRun.run_id}`)
         const { runs } = yield* DataRead
-        const { rows } = yield* runs({ pipeline: undefined, outcome: "published", before: undefined, limit: 10 })
+        const { rows } = yield* runs({ outcome: "published", limit: 10 })
         const kept = rows.find(({ rows_rejected }) => (rows_rejected ?? 0) > 0)
         assert.include(all, `/data/rejects?run=${kept?.run_id}`)
       })
@@ -151,50 +159,50 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
     it.effect("lists each feed once over all pages", () =>
       Effect.gen(function* () {
         const { feeds } = yield* DataRead
-        const whole = yield* feeds({ pipeline: undefined, after: undefined, limit: 1000 })
+        const whole = yield* feeds({ limit: 1000 })
         const names = whole.rows.map(({ feed }) => feed)
         assert.include(names, "gov-mars/1603")
         const pages: Array<string> = []
-        let after: { readonly pipeline: string; readonly feed: string } | undefined
+        let previous: { readonly pipeline: string; readonly feed: string } | undefined
         for (let more = true; more; ) {
-          const page = yield* feeds({ pipeline: undefined, after, limit: 7 })
+          const page = yield* feeds({ after: previous?.feed, after_pipeline: previous?.pipeline, limit: 7 })
           pages.push(...page.rows.map(({ feed }) => feed))
-          after = page.rows.at(-1)
+          previous = page.last
           more = page.last !== undefined
         }
         assert.deepStrictEqual(pages, names)
-        assert.include(yield* shown("/data/feeds"), "gov-mars/1603")
+        assert.include(yield* readBody("/data/feeds"), "gov-mars/1603")
       })
     )
-    it.effect("shows the month that a monthly feed was read to, and the day for other feeds", () =>
+    it.effect("shows how far a feed was read: the month of a monthly feed, and the day of others", () =>
       Effect.gen(function* () {
-        const { rows } = yield* (yield* DataRead).feeds({ pipeline: undefined, after: undefined, limit: 1000 })
+        const { rows } = yield* (yield* DataRead).feeds({ limit: 1000 })
         assert.strictEqual(rows.find(({ feed }) => feed === "gov-mpr/2989/Detail")?.read_to, "2026-10-01")
-        const page = yield* shown("/data/feeds")
-        const readTo = (feed: string) =>
+        const page = yield* readBody("/data/feeds")
+        const readCursor = (feed: string) =>
           new RegExp(`>${feed}<.*?data-label="Read to"><div><time[^>]*>([^<]*)`, "s").exec(page)?.[1]
-        assert.strictEqual(readTo("gov-mpr/2989/Detail"), "October 2026")
-        assert.match(readTo("gov-mars/1602") ?? "", /^\d{1,2} \w{3,4} 2026$/)
-        assert.match(readTo("gov-mars/1603") ?? "", /^\d{1,2} \w{3,4} 2026$/)
+        assert.strictEqual(readCursor("gov-mpr/2989/Detail"), "October 2026")
+        assert.match(readCursor("gov-mars/1602") ?? "", /^\d{1,2} \w{3,4} 2026$/)
+        assert.match(readCursor("gov-mars/1603") ?? "", /^\d{1,2} \w{3,4} 2026$/)
       })
     )
-    it.effect("names the report of a feed, and the feeds that stopped while others of their frequency went on", () =>
+    it.effect("names the report of a feed, and marks feeds that are far behind others of their frequency", () =>
       Effect.gen(function* () {
         const { feeds } = yield* DataRead
-        const { rows } = yield* feeds({ pipeline: undefined, after: undefined, limit: 1000 })
-        const titleOf = (name: string) => rows.find(({ feed }) => feed === name)?.title
-        assert.strictEqual(titleOf("gov-mars/1603"), "CME Group - Daily Cash Trading - Week to Date")
+        const { rows } = yield* feeds({ limit: 1000 })
+        const findTitle = (name: string) => rows.find(({ feed }) => feed === name)?.title
+        assert.strictEqual(findTitle("gov-mars/1603"), "CME Group - Daily Cash Trading - Week to Date")
         assert.strictEqual(
-          titleOf("gov-mpr/2993/Final Butter Prices and Sales"),
+          findTitle("gov-mpr/2993/Final Butter Prices and Sales"),
           "National Dairy Products Sales Report"
         )
-        assert.isUndefined(titleOf("gov-fdc/csv"))
+        assert.isUndefined(findTitle("gov-fdc/csv"))
         const barrels = "500 Pound Barrel Cheddar Cheese Prices, Sales, and Moisture Content"
         assert.deepStrictEqual(
           rows.flatMap(({ feed, hasStopped }) => (hasStopped ? [feed] : [])),
           [`gov-mpr/2993/${barrels}`, `gov-mpr/2993/Final ${barrels}`]
         )
-        const page = yield* shown("/data/feeds")
+        const page = yield* readBody("/data/feeds")
         assert.include(page, "CME Group - Daily Cash Trading - Week to Date")
         assert.strictEqual(page.match(/>stopped</g)?.length, 2)
         assert.include(page, "as a whole")
@@ -202,16 +210,16 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
     )
     it.effect("shows fields that no mapping knows above all feeds, and on the state page", () =>
       Effect.gen(function* () {
-        const page = yield* shown("/data/feeds")
+        const page = yield* readBody("/data/feeds")
         assert.include(page, "settlement_price")
         assert.isBelow(page.indexOf("settlement_price"), page.indexOf("Feeds and how far they have been read"))
-        assert.include(yield* shown("/data"), "Upstream has a field that no mapping knows")
+        assert.include(yield* readBody("/data"), "Upstream has a field that no mapping knows")
       })
     )
-    it.effect("says how many checks passed, and shows those of each pipeline with their run", () =>
+    it.effect("states how many checks passed, and shows the checks of each pipeline with their run", () =>
       Effect.gen(function* () {
         const checks = yield* (yield* DataRead).checks
-        const page = yield* shown("/data/checks")
+        const page = yield* readBody("/data/checks")
         assert.include(page, `All ${checks.length} passed`)
         assert.deepStrictEqual([...page.matchAll(/<h2[^>]*>([^<]+)/g)].map(([, title]) => title).sort(), [
           "Branded foods",
@@ -221,7 +229,7 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
         for (const run_id of new Set(checks.map((check) => check.run_id))) {
           assert.strictEqual(page.split(`href="/data/runs/${run_id}"`).length, 2)
         }
-        const state = yield* shown("/data")
+        const state = yield* readBody("/data")
         assert.include(state, `All ${checks.length} passed`)
         assert.include(state, '<a href="/data/checks">See the checks</a>')
       })
@@ -237,16 +245,16 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
         ])
         assert.notInclude(
           all.map(({ run_id }) => run_id),
-          failed.run_id
+          failedRun.run_id
         )
         const passed = all.map(({ bad_rows }) => bad_rows === 0)
         assert.deepStrictEqual(passed, passed.toSorted())
-        assert.include(yield* shown("/data/checks"), "rows_accounted_for")
+        assert.include(yield* readBody("/data/checks"), "rows_accounted_for")
       })
     )
   })
 
-  describe("a filter that is chosen from a list", () => {
+  describe("a filter with a fixed list of values", () => {
     it.effect.each([
       "/data/runs?pipeline=nothing",
       "/data/runs?outcome=zzz",
@@ -255,23 +263,23 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
       "/data/rejects?before=first",
       "/data/prices?series=gold",
       "/data/prices?beside=gold"
-    ])("fails with PageNotFound when the list does not have it: %s", (target) =>
-      Effect.map(failureOf(target), (tag) => assert.strictEqual(tag, "PageNotFound"))
+    ])("fails with PageNotFound if its value is not in the list: %s", (target) =>
+      Effect.map(readFailure(target), (tag) => assert.strictEqual(tag, "PageNotFound"))
     )
   })
 })
 
-const rolledBack = (layout: Layout) =>
+const rollBack = (layout: Layout) =>
   Effect.gen(function* () {
-    const asked = { to: Option.none(), only: Option.none(), note: Option.none() }
-    yield* rollback(layout, { ...asked, only: Option.some("commodities"), note: Option.some("wrong <unit>") })
-    yield* rollback(layout, { ...asked, to: Option.some(2) })
+    const none = { to: Option.none(), only: Option.none(), note: Option.none() }
+    yield* rollback(layout, { ...none, only: Option.some("commodities"), note: Option.some("wrong <unit>") })
+    yield* rollback(layout, { ...none, to: Option.some(2) })
   })
 
-layer(dataAfter(rolledBack), { excludeTestServices: true })("over data sets that were rolled back", (it) => {
-  it.effect("shows which generations were rolled back, by which, and why", () =>
+layer(layerSamples(rollBack), { excludeTestServices: true })("over data sets that were rolled back", (it) => {
+  it.effect("shows which generations were rolled back, by which generation, and why", () =>
     Effect.gen(function* () {
-      const page = yield* shown("/data")
+      const page = yield* readBody("/data")
       const [, table = ""] = /Kept generations, newest first(.*?)<\/table>/s.exec(page) ?? []
       const text = (cell = "") =>
         cell
@@ -302,7 +310,7 @@ layer(dataAfter(rolledBack), { excludeTestServices: true })("over data sets that
       )
     })
   )
-  it.effect("has each data set as it is now: loaded again or not loaded", () =>
+  it.effect("reports each data set as loaded or not loaded", () =>
     Effect.gen(function* () {
       const { dataSets, generation } = yield* DataRead
       assert.deepStrictEqual(
@@ -322,11 +330,14 @@ const aStoreWithoutProducts = Effect.tap(aLayout, (layout) =>
   publishReads(layout, { day: 1, store: "platform_store_1" })
 )
 
-layer(dataIn(aStoreWithoutProducts), { excludeTestServices: true })("over a warehouse with hardly any data", (it) => {
-  it.effect.each(dataPages.filter(({ path }) => !path.includes(":")).map(({ path }) => path))("answers %s", (path) =>
-    Effect.map(shown(path), (page) => assert.include(page, "Data"))
-  )
-})
+layer(layerData(aStoreWithoutProducts), { excludeTestServices: true })(
+  "over a warehouse with hardly any data",
+  (it) => {
+    it.effect.each(dataPages.filter(({ path }) => !path.includes(":")).map(({ path }) => path))("shows %s", (path) =>
+      Effect.map(readBody(path), (page) => assert.include(page, "Data"))
+    )
+  }
+)
 
 describe("every page about the warehouse", () => {
   it("is marked as for operators only", () => {

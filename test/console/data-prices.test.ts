@@ -1,12 +1,12 @@
-/** Prices as the console draws them, over the bundled samples. */
+/** The page of prices, over the bundled samples. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { answered, dataAfter, failureOf, shown } from "./data-console.ts"
+import { layerSamples, openPage, readBody, readFailure } from "./data-console.ts"
 
-layer(dataAfter(), { excludeTestServices: true })("prices", (it) => {
-  it.effect("draws the requested series and days, with the same numbers in a table", () =>
+layer(layerSamples(), { excludeTestServices: true })("prices", (it) => {
+  it.effect("draws the requested series and days, and lists the same numbers in a table", () =>
     Effect.gen(function* () {
-      const page = yield* shown("/data/prices?series=butter-sales-price-weekly&from=2026-08-01&to=2026-08-31")
+      const page = yield* readBody("/data/prices?series=butter-sales-price-weekly&from=2026-08-01&to=2026-08-31")
       assert.match(page, /<div class="plot" role="img"/)
       assert.include(page, '<time datetime="2026-08-29">29 Aug 2026</time>')
       assert.notInclude(page, '<time datetime="2026-09-05">')
@@ -14,29 +14,29 @@ layer(dataAfter(), { excludeTestServices: true })("prices", (it) => {
   )
   it.effect("does not draw a series of another unit beside the first", () =>
     Effect.gen(function* () {
-      const page = yield* shown("/data/prices?series=butter-sales-price-weekly&beside=milk-class-iii-price-monthly")
+      const page = yield* readBody("/data/prices?series=butter-sales-price-weekly&beside=milk-class-iii-price-monthly")
       assert.include(page, "is not drawn: it is in USD per cwt")
     })
   )
   it.effect("describes a series with its first, lowest and highest reading", () =>
     Effect.gen(function* () {
-      const page = yield* shown("/data/prices?series=butter-exch-spot-close-daily&from=")
+      const page = yield* readBody("/data/prices?series=butter-exch-spot-close-daily&from=")
       assert.include(page, "1.4675 on 4 Jan 2021")
       assert.include(page, "lowest 1.2875, highest 3.3375.")
     })
   )
-  it.effect("gives more than 100 series names that are all different", () =>
+  it.effect("lists more than 100 series with distinct names", () =>
     Effect.gen(function* () {
-      const page = yield* shown("/data/prices")
+      const page = yield* readBody("/data/prices")
       const [, series = ""] = /<select id="series"(.*?)<\/select>/s.exec(page) ?? []
       const names = [...series.matchAll(/>([^<]+)<\/option>/g)].map(([, name]) => name)
       assert.isAbove(names.length, 100)
       assert.strictEqual(new Set(names).size, names.length)
     })
   )
-  it.effect("lists series and metrics in groups, with what differs early in the name", () =>
+  it.effect("lists series and metrics in groups, with the distinguishing part first in the name", () =>
     Effect.gen(function* () {
-      const page = yield* shown("/data/prices")
+      const page = yield* readBody("/data/prices")
       const [, series = ""] = /<select id="series"(.*?)<\/select>/s.exec(page) ?? []
       assert.match(
         series,
@@ -48,7 +48,7 @@ layer(dataAfter(), { excludeTestServices: true })("prices", (it) => {
   )
   it.effect("names milk prices by class as the trade does", () =>
     Effect.gen(function* () {
-      const page = yield* shown("/data/prices")
+      const page = yield* readBody("/data/prices")
       assert.include(page, "Milk, Class I price, monthly, Federal milk marketing orders")
       assert.include(page, "Milk, Class IV price, monthly, Federal milk marketing orders")
       assert.include(page, "milk Class III price monthly")
@@ -56,28 +56,28 @@ layer(dataAfter(), { excludeTestServices: true })("prices", (it) => {
   )
   it.effect("shows the month of a monthly price, and the week of a weekly one", () =>
     Effect.gen(function* () {
-      const page = yield* shown("/data/prices")
+      const page = yield* readBody("/data/prices")
       assert.include(page, '<time datetime="2026-08">August 2026</time>')
       assert.include(page, 'week to <time datetime="2026-09-26">26 Sept 2026</time>')
     })
   )
-  it.effect("says since when a stopped series has had no reading", () =>
+  it.effect("shows the day of the last reading of a stopped series", () =>
     Effect.gen(function* () {
-      const page = yield* shown("/data/prices")
+      const page = yield* readBody("/data/prices")
       assert.deepStrictEqual(page.match(/no reading since [^<]+/g), ["no reading since 31 May 2025"])
     })
   )
-  it.effect("marks the period that is shown: 1 year by default, everything for an empty first day", () =>
+  it.effect("marks the shown period: 1 year by default, everything for an empty first day", () =>
     Effect.gen(function* () {
       const current = /aria-current="true">([^<]+)/
-      assert.strictEqual(current.exec(yield* shown("/data/prices"))?.[1], "1 year")
-      assert.strictEqual(current.exec(yield* shown("/data/prices?from="))?.[1], "Everything")
-      assert.notMatch(yield* shown("/data/prices?to=2026-08-31"), current)
+      assert.strictEqual(current.exec(yield* readBody("/data/prices"))?.[1], "1 year")
+      assert.strictEqual(current.exec(yield* readBody("/data/prices?from="))?.[1], "Everything")
+      assert.notMatch(yield* readBody("/data/prices?to=2026-08-31"), current)
     })
   )
   it.effect("shows prices with as many decimals as their unit is quoted in", () =>
     Effect.gen(function* () {
-      const page = yield* shown("/data/prices")
+      const page = yield* readBody("/data/prices")
       for (const figure of ["1.3560", "1.3500", "17.60"]) assert.include(page, `<div>${figure}</div>`)
     })
   )
@@ -85,29 +85,29 @@ layer(dataAfter(), { excludeTestServices: true })("prices", (it) => {
     ["from=gestern", "Type a day such as 2026-10-15."],
     ["from=2026-08-01&to=2026-02-30", "Type a day such as 2026-10-15."],
     ["from=2026-08-02&to=2026-08-01", "The first day is after the last one."]
-  ] as const)("answers 422 and draws nothing for days that do not exist or run backwards: %s", ([query, mistake]) =>
+  ] as const)("returns 422 and draws nothing for invalid or reversed days: %s", ([query, mistake]) =>
     Effect.gen(function* () {
-      const { body, status } = yield* answered(`/data/prices?${query}`)
+      const { body, status } = yield* openPage(`/data/prices?${query}`)
       assert.strictEqual(status, 422)
       assert.include(body, mistake)
       assert.notInclude(body, "data-price-chart")
     })
   )
-  it.effect("shows the year before the last day when only that day is given", () =>
+  it.effect("shows the year before the last day if only that day is given", () =>
     Effect.gen(function* () {
-      const page = yield* shown("/data/prices?series=butter-sales-price-weekly&to=2024-08-31")
+      const page = yield* readBody("/data/prices?series=butter-sales-price-weekly&to=2024-08-31")
       assert.include(page, 'value="2023-08-31"')
     })
   )
 })
 
-layer(dataAfter(undefined, ["cme_group"]), { excludeTestServices: true })("prices of withheld series", (it) => {
+layer(layerSamples(undefined, ["cme_group"]), { excludeTestServices: true })("prices of withheld series", (it) => {
   it.effect("are not drawn, listed or offered", () =>
     Effect.gen(function* () {
-      const page = yield* shown("/data/prices")
+      const page = yield* readBody("/data/prices")
       assert.include(page, "butter-sales-price-weekly")
       assert.notMatch(page, /exch[-_]spot/)
-      assert.strictEqual(yield* failureOf("/data/prices?series=butter-exch-spot-close-daily"), "PageNotFound")
+      assert.strictEqual(yield* readFailure("/data/prices?series=butter-exch-spot-close-daily"), "PageNotFound")
     })
   )
 })

@@ -1,31 +1,31 @@
-/** The page that lists rejected rows, over the bundled samples with rejects beside them. */
+/** The page of rejected rows, over the bundled samples and additional rejects. */
 import { assert, layer } from "@effect/vitest"
 import { DataRead } from "@larder/serve/console"
 import { Effect } from "effect"
-import { failed, rejected, samplesWithRejects, shown } from "./data-console.ts"
+import { failedRun, layerSamplesWithRejects, readBody, rejectedRows } from "./data-console.ts"
 
-layer(samplesWithRejects, { excludeTestServices: true })("rejects over samples and a failed run", (it) => {
+layer(layerSamplesWithRejects, { excludeTestServices: true })("rejects over samples and a failed run", (it) => {
   it.effect("lists all 60 rejects of a run, each once over all pages", () =>
     Effect.gen(function* () {
       const { rejects } = yield* DataRead
-      const wanted = { pipeline: "storefronts", feed: undefined, reason: undefined, run_id: undefined, limit: 25 }
+      const run = { pipeline: "storefronts", run_id: "20200101T000000000Z-storefronts-000001", limit: 25 }
       const positions: Array<number> = []
       let before: string | undefined
       for (let more = true; more; ) {
-        const page = yield* rejects({ ...wanted, run_id: "20200101T000000000Z-storefronts-000001", before })
+        const page = yield* rejects({ ...run, before })
         positions.push(...page.rows.map(({ position }) => position))
         before = page.rows.at(-1)?.place
         more = page.last !== undefined
       }
       assert.deepStrictEqual(
         positions,
-        Array.from({ length: rejected }, (_, index) => rejected - index)
+        Array.from({ length: rejectedRows }, (_, index) => rejectedRows - index)
       )
     })
   )
-  it.effect("shows a hostile row as text, and only its beginning", () =>
+  it.effect("escapes a row with HTML, and shows only its beginning", () =>
     Effect.gen(function* () {
-      const page = yield* shown(`/data/rejects?reason=${encodeURIComponent("title: is <b>markup</b>")}`)
+      const page = yield* readBody(`/data/rejects?reason=${encodeURIComponent("title: is <b>markup</b>")}`)
       assert.include(page, "&lt;script&gt;alert(1)&lt;/script&gt;")
       assert.notInclude(page, "<script>")
       assert.notInclude(page, "<b>markup")
@@ -38,64 +38,65 @@ layer(samplesWithRejects, { excludeTestServices: true })("rejects over samples a
       const { reasons } = yield* DataRead
       const reason = "price: is not a number"
       const price = { pipeline: "storefronts", reason, example: reason }
-      const any = { pipeline: "storefronts", feed: undefined, run_id: undefined }
-      assert.deepInclude(yield* reasons(any), { ...price, feeds: 3, rejects: 59 })
-      assert.deepStrictEqual(yield* reasons({ ...any, feed: "shop-1" }), [{ ...price, feeds: 1, rejects: 20 }])
-      assert.deepStrictEqual(yield* reasons({ ...any, run_id: failed.run_id }), [])
+      const pipeline = "storefronts"
+      assert.deepInclude(yield* reasons({ pipeline }), { ...price, feeds: 3, rejects: 59 })
+      assert.deepStrictEqual(yield* reasons({ pipeline, feed: "shop-1" }), [{ ...price, feeds: 1, rejects: 20 }])
+      assert.deepStrictEqual(yield* reasons({ pipeline, run_id: failedRun.run_id }), [])
     })
   )
-  it.effect("gives rejects one reason when only its values differ, and finds exactly as many by it", () =>
+  it.effect("groups rejects whose reasons differ only in values, and finds exactly as many by that reason", () =>
     Effect.gen(function* () {
       const { reasons, rejects } = yield* DataRead
-      const any = { pipeline: "commodities", feed: undefined, run_id: undefined }
+      const pipeline = "commodities"
       const reason = "close_price is …, which is no price"
       const example = 'close_price is "1.10x", which is no price'
-      assert.deepStrictEqual(yield* reasons(any), [{ pipeline: "commodities", reason, example, feeds: 1, rejects: 30 }])
-      const found = yield* rejects({ ...any, reason, before: undefined, limit: 100 })
+      assert.deepStrictEqual(yield* reasons({ pipeline }), [{ pipeline, reason, example, feeds: 1, rejects: 30 }])
+      const found = yield* rejects({ pipeline, reason, limit: 100 })
       assert.deepStrictEqual([...new Set(found.rows.map((row) => row.feed))], ["gov-mars/1603"])
       assert.strictEqual(found.rows.length, 30)
-      const none = yield* rejects({ ...any, reason: "fdc_id: is empty", before: undefined, limit: 100 })
+      const none = yield* rejects({ pipeline, reason: "fdc_id: is empty", limit: 100 })
       assert.deepStrictEqual(none.rows, [])
-      const page = yield* shown("/data/rejects?pipeline=commodities")
+      const page = yield* readBody("/data/rejects?pipeline=commodities")
       assert.include(page, "such as: close_price is &quot;1.10x&quot;, which is no price")
     })
   )
-  it.effect("shows a row as it was read: a line for each field, and every digit", () =>
+  it.effect("shows a row as it was read, with one line per field and every digit", () =>
     Effect.gen(function* () {
-      const page = yield* shown("/data/rejects?feed=gov-mars/1603")
+      const page = yield* readBody("/data/rejects?feed=gov-mars/1603")
       assert.include(page, "Row as read")
       const row = '{"commodity":"Butter, \\"AA\\"",\n"close_price":1.5000}'
       assert.include(page, row.replaceAll('"', "&quot;"))
     })
   )
-  it.effect("offers feeds with rejects as a filter, and names a chosen reason and run, with a link to all", () =>
-    Effect.gen(function* () {
-      const page = yield* shown(`/data/rejects?pipeline=storefronts&run=${failed.run_id}&reason=price:+is+odd`)
-      const [, feeds = ""] = /<select id="feed"(.*?)<\/select>/s.exec(page) ?? []
-      assert.deepStrictEqual(
-        [...feeds.matchAll(/<option value="([^"]*)"/g)].map(([, feed]) => feed),
-        ["", "shop-0", "shop-1", "shop-2", "store/orchard-pantry.example"]
-      )
-      assert.include(page, "<q>price: is odd</q>")
-      assert.include(page, `<input type="hidden" name="run" value="${failed.run_id}">`)
-      assert.include(page, '<a href="/data/rejects?pipeline=storefronts">Show all</a>')
-      assert.include(page, "No such rejects")
-    })
+  it.effect(
+    "offers feeds with rejects as a filter, and shows the chosen reason and run with a link to all rejects",
+    () =>
+      Effect.gen(function* () {
+        const page = yield* readBody(`/data/rejects?pipeline=storefronts&run=${failedRun.run_id}&reason=price:+is+odd`)
+        const [, feeds = ""] = /<select id="feed"(.*?)<\/select>/s.exec(page) ?? []
+        assert.deepStrictEqual(
+          [...feeds.matchAll(/<option value="([^"]*)"/g)].map(([, feed]) => feed),
+          ["", "shop-0", "shop-1", "shop-2", "store/orchard-pantry.example"]
+        )
+        assert.include(page, "<q>price: is odd</q>")
+        assert.include(page, `<input type="hidden" name="run" value="${failedRun.run_id}">`)
+        assert.include(page, '<a href="/data/rejects?pipeline=storefronts">Show all</a>')
+        assert.include(page, "No such rejects")
+      })
   )
-  it.effect("counts the rejects of a feed with those of its files, and finds as many by the feed", () =>
+  it.effect("counts the rejects of a feed including its files, and finds as many by the feed", () =>
     Effect.gen(function* () {
       const data = yield* DataRead
-      const { rows } = yield* data.feeds({ pipeline: undefined, after: undefined, limit: 1000 })
+      const { rows } = yield* data.feeds({ limit: 1000 })
       const counted = rows.flatMap(({ feed, pipeline, rejects }) => (rejects > 0 ? [{ feed, pipeline, rejects }] : []))
       assert.deepInclude(counted, { feed: "gov-fdc/csv", pipeline: "branded-foods", rejects: 1 })
-      // refused after its payloads had been read
+      // rejected after its payloads had been read
       assert.deepInclude(counted, { feed: "store/orchard-pantry.example", pipeline: "storefronts", rejects: 1 })
       for (const { feed, pipeline, rejects } of counted) {
-        const all = { reason: undefined, run_id: undefined, before: undefined, limit: 1000 }
-        const found = yield* data.rejects({ ...all, feed, pipeline })
+        const found = yield* data.rejects({ feed, pipeline, limit: 1000 })
         assert.strictEqual(found.rows.length, rejects, feed)
       }
-      const page = yield* shown("/data/rejects?pipeline=branded-foods&feed=gov-fdc/csv")
+      const page = yield* readBody("/data/rejects?pipeline=branded-foods&feed=gov-fdc/csv")
       assert.include(page, "gov-fdc/csv/food.csv, row 7")
       assert.include(page, "20200101T000000000Z-branded-foods-000001")
     })

@@ -2,15 +2,17 @@ import { request } from "node:http"
 import { pages } from "@larder/serve/console"
 import { beforeAll, describe, expect, it } from "vitest"
 import { administer } from "../support/api/operator.ts"
-import { keyIn, password, servedConsole, servedConsoleAlone } from "../support/console/served-console.ts"
+import { findKey } from "../support/console/pages.ts"
+import { password, startOwnConsole, useSharedConsole } from "../support/console/served-console.ts"
 
-const site = servedConsole()
+const site = useSharedConsole()
 const newKey = { name: "Dashboard", access: "all", budget: "25" }
 
-/** Every path, with something in its places. */
-const paths = pages.map(({ path }) => path.replace(/:\w+/g, "none"))
+const fillPath = (path: string) => path.replace(/:\w+/g, "none")
+/** The path of every page, with placeholders for its parameters. */
+const paths = pages.map(({ path }) => fillPath(path))
 const forms = [
-  ...pages.flatMap(({ path, post }) => (post === undefined ? [] : [path.replace(/:\w+/g, "none")])),
+  ...pages.flatMap(({ path, post }) => (post === undefined ? [] : [fillPath(path)])),
   "/sign-in",
   "/sign-out",
   `/invitation/${"A".repeat(43)}`,
@@ -19,7 +21,7 @@ const forms = [
   "/simulator/checkout/none"
 ]
 
-const foreign: ReadonlyArray<readonly [what: string, headers: () => Record<string, string>]> = [
+const foreignForms: ReadonlyArray<readonly [what: string, headers: () => Record<string, string>]> = [
   ["without an Origin", () => ({})],
   ["of another site", () => ({ origin: "https://evil.example" })],
   ["of another port of this host", () => ({ origin: "http://127.0.0.1:1" })],
@@ -30,11 +32,11 @@ const foreign: ReadonlyArray<readonly [what: string, headers: () => Record<strin
 ]
 
 describe("forms", () => {
-  let operator: Awaited<ReturnType<typeof site.signedIn>>
+  let operator: Awaited<ReturnType<typeof site.signIn>>
   beforeAll(async () => {
-    operator = await site.signedIn({ is_operator: true })
+    operator = await site.signIn({ is_operator: true })
   })
-  it.each(foreign)("rejects a form %s on every page with 403, and changes nothing", async (_what, headers) => {
+  it.each(foreignForms)("rejects a form %s on every page with 403, and changes nothing", async (_what, headers) => {
     const { account, browser } = operator
     const session = browser.cookies.get("larder_session")
     for (const path of forms) {
@@ -47,11 +49,11 @@ describe("forms", () => {
     expect((await browser.get("/account")).status).toBe(200)
   })
 
-  it("takes a form from the console itself, and rejects one from another name of this machine", async () => {
-    const { browser } = await site.signedIn()
+  it("accepts a form from the console itself, and rejects one from another name of this machine", async () => {
+    const { browser } = await site.signIn()
     const port = new URL(site.url()).port
     const sent = await browser.post("/keys/new", newKey, { origin: site.url(), "sec-fetch-site": "same-origin" })
-    expect(keyIn(sent.text)).toBeDefined()
+    expect(findKey(sent.text)).toBeDefined()
     const refused = await browser.post("/keys/new", newKey, { origin: `http://localhost:${port}` })
     expect(refused.status).toBe(403)
   })
@@ -62,8 +64,8 @@ describe("forms", () => {
       const { hostname, port } = new URL(site.url())
       const headers = { host, origin: `http://${host}`, "content-type": "application/x-www-form-urlencoded" }
       const [status, text] = await new Promise<readonly [number | undefined, string]>((resolve, reject) => {
-        request({ hostname, port, path: "/sign-in", method: "POST", headers }, async (answer) => {
-          resolve([answer.statusCode, (await answer.setEncoding("utf8").toArray()).join("")])
+        request({ hostname, port, path: "/sign-in", method: "POST", headers }, async (response) => {
+          resolve([response.statusCode, (await response.setEncoding("utf8").toArray()).join("")])
         })
           .on("error", reject)
           .end(new URLSearchParams({ email: "ada@example.com", password }).toString())
@@ -74,22 +76,22 @@ describe("forms", () => {
     }
   )
 
-  it("answers 400 to JSON and to a form of 70 kB", async () => {
-    const { browser } = await site.signedIn()
+  it("returns 400 for JSON and for a form of 70 kB", async () => {
+    const { browser } = await site.signIn()
     const headers = { origin: site.url() }
     const json = { ...headers, "content-type": "application/json" }
     expect(
-      (await browser.ask("/keys/new", { method: "POST", headers: json, body: JSON.stringify(newKey) })).status
+      (await browser.request("/keys/new", { method: "POST", headers: json, body: JSON.stringify(newKey) })).status
     ).toBe(400)
     const huge = new URLSearchParams({ ...newKey, more: "x".repeat(70_000) })
-    expect((await browser.ask("/keys/new", { method: "POST", headers, body: huge })).status).toBe(400)
+    expect((await browser.request("/keys/new", { method: "POST", headers, body: huge })).status).toBe(400)
   })
 
-  it("answers 405 with the allowed methods on a page without a form", async () => {
-    const { browser } = await site.signedIn()
-    const seen = await browser.post("/keys", newKey)
-    expect([seen.status, seen.headers.get("allow")]).toEqual([405, "GET, HEAD"])
-    const deleted = await browser.ask("/keys/new", { method: "DELETE", headers: { origin: site.url() } })
+  it("returns 405 with the allowed methods for a page without a form", async () => {
+    const { browser } = await site.signIn()
+    const posted = await browser.post("/keys", newKey)
+    expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"])
+    const deleted = await browser.request("/keys/new", { method: "DELETE", headers: { origin: site.url() } })
     expect([deleted.status, deleted.headers.get("allow")]).toEqual([405, "GET, HEAD, POST"])
   })
 })
@@ -97,8 +99,8 @@ describe("forms", () => {
 describe("every page", () => {
   const inline = /<style|<script(?![^>]* src=)|\son[a-z]+\s*=|\sstyle\s*=|javascript:/i
 
-  it("has a strict policy, names no other host but that of the docs, and has nothing inline", async () => {
-    const { browser } = await site.signedIn({ is_operator: true })
+  it("has a strict content policy, links to no other host but the docs, and has nothing inline", async () => {
+    const { browser } = await site.signIn({ is_operator: true })
     for (const path of [...paths, "/simulator", "/sign-in", "/nothing-here"]) {
       const { headers, text } = await browser.get(path)
       const policy = (headers.get("content-security-policy") ?? "").split("; ")
@@ -118,14 +120,14 @@ describe("every page", () => {
       expect(headers.get("cache-control")).toBe("no-store")
       if (!headers.get("content-type")?.startsWith("text/html")) continue
       expect([path, inline.exec(text)?.[0]]).toEqual([path, undefined])
-      const loaded = [...text.matchAll(/(?:src|href|action)="([^"]*)"/g)].map(([, address = ""]) => address)
-      const others = loaded.filter((address) => !/^[/?#]/.test(address) || address.startsWith("//"))
-      expect(others.filter((address) => address !== `${site.api()}/docs`)).toEqual([])
+      const addresses = [...text.matchAll(/(?:src|href|action)="([^"]*)"/g)].map(([, address = ""]) => address)
+      const foreignAddresses = addresses.filter((address) => !/^[/?#]/.test(address) || address.startsWith("//"))
+      expect(foreignAddresses.filter((address) => address !== `${site.api()}/docs`)).toEqual([])
     }
   })
 
-  it("has a language, a title, one main heading and a way past the navigation", async () => {
-    const { browser } = await site.signedIn({ is_operator: true })
+  it("has a language, a title, one main heading and a link past the navigation", async () => {
+    const { browser } = await site.signIn({ is_operator: true })
     for (const path of ["/", "/keys", "/keys/new", "/account", "/nothing-here"]) {
       const { text } = await browser.get(path)
       expect(text).toMatch(/^<!doctype html>\n<html lang="en">/)
@@ -135,20 +137,20 @@ describe("every page", () => {
     }
   })
 
-  it("is a 404 page when the address is unknown", async () => {
-    const { browser } = await site.signedIn()
-    const seen = await browser.get("/nothing-here")
-    expect(seen.status).toBe(404)
-    expect(seen.text).toContain("There is nothing at this address")
-    expect((await site.browser().get("/nothing-here")).status).toBe(404)
-    expect((await site.browser().get("/%zz")).status).toBe(404)
+  it("is a 404 page for an unknown address", async () => {
+    const { browser } = await site.signIn()
+    const unknown = await browser.get("/nothing-here")
+    expect(unknown.status).toBe(404)
+    expect(unknown.text).toContain("There is nothing at this address")
+    expect((await site.openBrowser().get("/nothing-here")).status).toBe(404)
+    expect((await site.openBrowser().get("/%zz")).status).toBe(404)
   })
 
-  it("answers 404 to other people when it is for operators", async () => {
-    const { browser } = await site.signedIn()
+  it("returns 404 to other people if it is for operators", async () => {
+    const { browser } = await site.signIn()
     for (const { operatorsOnly, path } of pages.filter((page) => page.operatorsOnly)) {
       expect(operatorsOnly).toBe(true)
-      expect([path, (await browser.get(path.replace(/:\w+/g, "none"))).status]).toEqual([path, 404])
+      expect([path, (await browser.get(fillPath(path))).status]).toEqual([path, 404])
     }
     for (const path of ["/simulator", "/simulator/payments/none"]) expect((await browser.get(path)).status).toBe(404)
     const { text } = await browser.get("/")
@@ -159,7 +161,9 @@ describe("every page", () => {
 
 describe("events of the card processor", () => {
   const send = (body: string, headers: Record<string, string> = {}, path = "/webhooks/simulator") =>
-    site.browser().ask(path, { method: "POST", body, headers: { "content-type": "application/json", ...headers } })
+    site
+      .openBrowser()
+      .request(path, { method: "POST", body, headers: { "content-type": "application/json", ...headers } })
 
   it("rejects unsigned events with 400 and the reason, and an event of 1.1 MB with 413", async () => {
     const event = JSON.stringify({ id: "evt_1", type: "payment.succeeded", payment_id: "pay_x" })
@@ -175,20 +179,20 @@ describe("events of the card processor", () => {
     expect((await send("")).status).toBe(400)
   })
 
-  it("answers 404 at any address but that of the processor in use", async () => {
+  it("returns 404 at every address except the processor's own", async () => {
     expect((await send("{}", { "stripe-signature": "t=1,v1=0" }, "/webhooks/stripe")).status).toBe(404)
     expect((await send("{}", {}, "/webhooks/anything")).status).toBe(404)
-    expect((await site.browser().get("/webhooks/simulator")).status).toBe(404)
+    expect((await site.openBrowser().get("/webhooks/simulator")).status).toBe(404)
   })
 })
 
 describe("assets", () => {
-  it("lets browsers keep assets for a year, since their address changes with them", async () => {
-    const { text } = await site.browser().get("/sign-in")
+  it("allows browsers to cache assets for a year, because their addresses contain a content hash", async () => {
+    const { text } = await site.openBrowser().get("/sign-in")
     const addresses = [...text.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, address = ""]) => address)
     expect(addresses).toHaveLength(3)
     for (const address of addresses) {
-      const { headers, status } = await site.browser().get(address)
+      const { headers, status } = await site.openBrowser().get(address)
       expect([status, headers.get("cache-control")]).toEqual([200, "public, max-age=31536000, immutable"])
     }
   })
@@ -196,13 +200,13 @@ describe("assets", () => {
 
 describe("behind https", () => {
   const address = "https://console.example.com"
-  const secure = servedConsoleAlone({
+  const secure = startOwnConsole({
     environment: { LARDER_CONSOLE_URL: address, LARDER_API_URL: "https://api.example.com" }
   })
 
-  it("sets cookies for https and this host only, and takes forms from the public address only", async () => {
-    const account = await secure.newAccount()
-    const browser = secure.browser()
+  it("sets cookies only for https and this host, and accepts forms only from the public address", async () => {
+    const account = await secure.createAccount()
+    const browser = secure.openBrowser()
     const link = await secure.invite(account.id)
     const accepted = await browser.post(link, { email: "secure@example.com", password })
     expect(accepted.headers.getSetCookie()).toEqual([

@@ -1,13 +1,13 @@
 /**
- * An account is nothing to the people of another one: every page of the console is asked with the other's ids in each of its
- * places, parameters and forms. A page that is not in `asked` fails, so that a new one is asked, too.
+ * People cannot read or change another account: every page of the console is requested with the other account's ids in its
+ * path, parameters and forms. A page without an entry in `listRequests` fails the test, so new pages are tested, too.
  */
 import { pages } from "@larder/serve/console"
 import { beforeAll, describe, expect, it } from "vitest"
-import type { Fields, Seen } from "../support/console/browser.ts"
-import { password, servedConsole } from "../support/console/served-console.ts"
-import { hiddenIn } from "./billing-forms.ts"
-import { type FilledAccount, type Filling, filledAccount, secretsOf } from "./filled-account.ts"
+import type { Fields, PageResponse } from "../support/console/browser.ts"
+import { readHiddenFields } from "../support/console/pages.ts"
+import { password, useSharedConsole } from "../support/console/served-console.ts"
+import { type FilledAccount, type Filling, fillAccount, listSecrets } from "./filled-account.ts"
 
 const owner: Filling = {
   account: "Pastry of the owner",
@@ -24,16 +24,16 @@ const stranger = (who: string): Filling => ({
   amounts: { budget: "25", paid: "75", refunded: "20", recharge: "30", trigger: "15" }
 })
 
-interface Asked {
-  /** What stands in the place of its path. */
-  readonly places?: ReadonlyArray<string>
-  /** Parameters of its address, each asked alone. */
+interface PageRequests {
+  /** Values of the parameter in the path. */
+  readonly ids?: ReadonlyArray<string>
+  /** Parameters of the query, each in a request of its own. */
   readonly queries?: ReadonlyArray<readonly [name: string, value: string]>
   readonly forms?: ReadonlyArray<Fields>
 }
 
-/** What no page takes, and every page is asked with. */
-const smuggled = ({ account, email, key, payments: [payment = ""], request }: FilledAccount) => ({
+/** Parameters that no page reads, added to every request. */
+const listExtraParameters = ({ account, email, key, payments: [payment = ""], request }: FilledAccount) => ({
   account: account.id,
   account_id: account.id,
   person: email,
@@ -46,31 +46,31 @@ const smuggled = ({ account, email, key, payments: [payment = ""], request }: Fi
 
 const newKey = { name: "Taken over", access: "all", budget: "0" }
 
-/** By the path of each page: what of the other account is put into it, and where lists go on from one's own. */
-const asked = (other: FilledAccount, own: FilledAccount): Readonly<Record<string, Asked>> => {
+/** By path of the page: requests with data of the other account, and with own places in lists. */
+const listRequests = (other: FilledAccount, own: FilledAccount): Readonly<Record<string, PageRequests>> => {
   const { account, entries, key, payments, request } = other
   const [payment = ""] = payments
-  const called = entries.find(({ request_id }) => request_id === request)
+  const charge = entries.find(({ request_id }) => request_id === request)
   const ids = [account.id, key.id, ...payments, request, other.email]
-  const ofCalls = [["key", key.id] as const]
+  const byKey = [["key", key.id] as const]
   return {
     "/": {},
     "/keys": { queries: [["revoked", key.id]] },
     "/keys/new": { forms: [newKey] },
-    "/keys/:id": { places: [key.id], forms: [newKey] },
-    "/keys/:id/rotate": { places: [key.id], forms: [{ overlap: "0" }] },
-    "/keys/:id/revoke": { places: [key.id], forms: [{}] },
-    "/usage": { queries: ofCalls },
-    "/usage.csv": { queries: ofCalls },
-    "/usage/statuses.csv": { queries: ofCalls },
+    "/keys/:id": { ids: [key.id], forms: [newKey] },
+    "/keys/:id/rotate": { ids: [key.id], forms: [{ overlap: "0" }] },
+    "/keys/:id/revoke": { ids: [key.id], forms: [{}] },
+    "/usage": { queries: byKey },
+    "/usage.csv": { queries: byKey },
+    "/usage/statuses.csv": { queries: byKey },
     "/requests": {
-      queries: [...ofCalls, ["request", request], ["before", `2999-01-01T00:00:00.000Z~${request}`]]
+      queries: [...byKey, ["request", request], ["before", `2999-01-01T00:00:00.000Z~${request}`]]
     },
     "/billing": {},
     "/billing/card": { forms: [{}] },
     "/billing/top-up": {
       queries: [["left", payment]],
-      // the other's very form, after the own card was removed
+      // the other account's form, after the own card was removed
       forms: ["saved_card", "new_card"].map((pay_with) => ({ ...other.lastTopUp, pay_with }))
     },
     "/billing/auto-recharge": {
@@ -82,14 +82,14 @@ const asked = (other: FilledAccount, own: FilledAccount): Readonly<Record<string
     },
     "/billing/ledger": {
       queries: [
-        ["before", String((called?.position ?? 0) + 1)],
+        ["before", String((charge?.position ?? 0) + 1)],
         ["what", "calls"]
       ]
     },
     "/billing/ledger.csv": {},
     "/billing/payments": { queries: [...payments, ...own.payments].map((id) => ["before", id] as const) },
-    "/billing/payments/:id": { places: payments },
-    "/billing/payments/:id/receipt": { places: payments },
+    "/billing/payments/:id": { ids: payments },
+    "/billing/payments/:id/receipt": { ids: payments },
     "/data": {},
     "/data/checks": {},
     "/data/feeds": { queries: [["after", key.id]] },
@@ -101,119 +101,120 @@ const asked = (other: FilledAccount, own: FilledAccount): Readonly<Record<string
       ]
     },
     "/data/runs": { queries: [["before", payment]] },
-    "/data/runs/:id": { places: ids },
+    "/data/runs/:id": { ids },
     "/account": { forms: [{ sign_out_elsewhere: "yes" }, { current: "not the password", next: password }] }
   }
 }
 
-/** Of the payment simulator: with its help an operator plays the bank of all accounts, so that only members are asked. */
-const ofTheSimulator = ({ payments }: FilledAccount): Readonly<Record<string, Asked>> => ({
+/** Pages of the payment simulator. Operators may manage payments of all accounts there, so only members are tested. */
+const listSimulatorRequests = ({ payments }: FilledAccount): Readonly<Record<string, PageRequests>> => ({
   "/simulator": { forms: [{ on: "outage", slow: "20", events: "none" }] },
   "/simulator/payments/:reference": {
-    places: payments.map((id) => `sim_${id}`),
+    ids: payments.map((id) => `sim_${id}`),
     forms: [{ do: "refund" }, { do: "dispute" }]
   }
 })
 
-/** All addresses that the page is asked by, without the extra ones. */
-const addresses = (path: string, { places = [] }: Asked) =>
-  path.includes(":") ? places.map((place) => path.replace(/:\w+/, encodeURIComponent(place))) : [path]
+/** All requested addresses of a page, without queries. */
+const listAddresses = (path: string, { ids = [] }: PageRequests) =>
+  path.includes(":") ? ids.map((id) => path.replace(/:\w+/, encodeURIComponent(id))) : [path]
 
-const withQuery = (address: string, query: Readonly<Record<string, string>>) =>
+const addQuery = (address: string, query: Readonly<Record<string, string>>) =>
   `${address}?${new URLSearchParams(query)}`
 
-/** What an answer tells of the other account, besides what was asked for by its very name. */
-const leaks = (other: FilledAccount, { headers, text }: Seen, question: string) => {
-  const told = decodeURIComponent(JSON.stringify([...headers]).replaceAll(/%(?![\da-f]{2})/gi, "%25")) + text
-  const typed = decodeURIComponent(question)
-  return secretsOf(other)
-    .filter(([, spelt]) => spelt.some((secret) => !typed.includes(secret) && told.includes(secret)))
+/** Secrets of the other account in a response, except those in the request itself. */
+const findLeaks = (other: FilledAccount, { headers, text }: PageResponse, request: string) => {
+  const content = decodeURIComponent(JSON.stringify([...headers]).replaceAll(/%(?![\da-f]{2})/gi, "%25")) + text
+  const sent = decodeURIComponent(request)
+  return listSecrets(other)
+    .filter(([, notations]) => notations.some((secret) => !sent.includes(secret) && content.includes(secret)))
     .map(([what]) => what)
 }
 
-/** Everything of an account, as its own people see it. */
-const stateOf = async ({ browser, key }: FilledAccount) => {
-  const all = ["/billing", "/billing/auto-recharge", "/billing/payments", "/billing/ledger.csv", "/keys?revoked=1"]
-  const shown = await Promise.all([...all, `/keys/${key.id}`, "/account"].map((path) => browser.get(path)))
+/** The pages of an account as its own people see them. */
+const readState = async ({ browser, key }: FilledAccount) => {
+  const paths = ["/billing", "/billing/auto-recharge", "/billing/payments", "/billing/ledger.csv", "/keys?revoked=1"]
+  const shown = await Promise.all([...paths, `/keys/${key.id}`, "/account"].map((path) => browser.get(path)))
   return shown.map(({ status, text }) => [status, text])
 }
 
 describe("an account", () => {
-  const site = servedConsole()
+  const site = useSharedConsole()
   let other: FilledAccount
   beforeAll(async () => {
-    other = await filledAccount(site, owner)
+    other = await fillAccount(site, owner)
   })
 
-  it("has something to request on every page and in every form of the console", () => {
-    const known = asked(other, other)
-    const unasked = pages.filter(({ path, post }) => {
-      const { forms = [], places = [] } = known[path] ?? {}
-      return known[path] === undefined || (path.includes(":") && places.length === 0) || (post && forms.length === 0)
+  it("has requests for every page and every form of the console", () => {
+    const requests = listRequests(other, other)
+    const untested = pages.filter(({ path, post }) => {
+      const { forms = [], ids = [] } = requests[path] ?? {}
+      return requests[path] === undefined || (path.includes(":") && ids.length === 0) || (post && forms.length === 0)
     })
-    expect(unasked.map(({ path }) => path)).toEqual([])
+    expect(untested.map(({ path }) => path)).toEqual([])
   })
 
-  it("shows its own people everything that is searched for in the pages of others", async () => {
-    const seen: Array<string> = []
-    for (const [path, page] of Object.entries(asked(other, other))) {
-      for (const address of addresses(path, page)) seen.push(...leaks(other, await other.browser.get(address), ""))
+  it("shows its own people every secret that other people must not see", async () => {
+    const found: Array<string> = []
+    for (const [path, page] of Object.entries(listRequests(other, other))) {
+      for (const address of listAddresses(path, page))
+        found.push(...findLeaks(other, await other.browser.get(address), ""))
     }
-    const unseen = secretsOf(other).filter(([what]) => !seen.includes(what))
-    expect(unseen).toEqual([])
+    const missing = listSecrets(other).filter(([what]) => !found.includes(what))
+    expect(missing).toEqual([])
   })
 
   it("shows nothing to a visitor who is not signed in, and cannot be changed by one", async () => {
-    const browser = site.browser()
-    const before = await stateOf(other)
-    for (const [path, page] of Object.entries({ ...asked(other, other), ...ofTheSimulator(other) })) {
-      for (const address of addresses(path, page)) {
-        const answers = [await browser.get(address)]
-        for (const form of page.forms ?? []) answers.push(await browser.post(address, form))
-        for (const { location } of answers) expect([address, location?.split("?")[0]]).toEqual([address, "/sign-in"])
-        expect([address, answers.flatMap((answer) => leaks(other, answer, address))]).toEqual([address, []])
+    const browser = site.openBrowser()
+    const before = await readState(other)
+    for (const [path, page] of Object.entries({ ...listRequests(other, other), ...listSimulatorRequests(other) })) {
+      for (const address of listAddresses(path, page)) {
+        const responses = [await browser.get(address)]
+        for (const form of page.forms ?? []) responses.push(await browser.post(address, form))
+        for (const { location } of responses) expect([address, location?.split("?")[0]]).toEqual([address, "/sign-in"])
+        expect([address, responses.flatMap((response) => findLeaks(other, response, address))]).toEqual([address, []])
       }
     }
-    expect(await stateOf(other)).toEqual(before)
+    expect(await readState(other)).toEqual(before)
   })
 
   it.each([
     ["a member", false],
     ["an operator", true]
   ])("shows nothing to %s of another account, and cannot be changed by one", async (who, is_operator) => {
-    const own = await filledAccount(site, { ...stranger(who), is_operator })
+    const own = await fillAccount(site, { ...stranger(who), is_operator })
     const { browser } = own
-    const before = await stateOf(other)
-    const all = Object.entries({ ...asked(other, own), ...(!is_operator && ofTheSimulator(other)) })
-    const judge = (question: string, answer: Seen) => {
-      expect([question, leaks(other, answer, question)]).toEqual([question, []])
-      expect([question, answer.status < 500]).toEqual([question, true])
+    const before = await readState(other)
+    const all = Object.entries({ ...listRequests(other, own), ...(!is_operator && listSimulatorRequests(other)) })
+    const check = (request: string, response: PageResponse) => {
+      expect([request, findLeaks(other, response, request)]).toEqual([request, []])
+      expect([request, response.status < 500]).toEqual([request, true])
     }
     const get = async (address: string) => {
-      const answer = await browser.get(address)
-      judge(address, answer)
-      return answer
+      const response = await browser.get(address)
+      check(address, response)
+      return response
     }
     for (const [path, page] of all) {
-      for (const address of addresses(path, page)) {
+      for (const address of listAddresses(path, page)) {
         for (const form of page.forms ?? [{}]) {
-          const carried = path.startsWith("/billing") ? hiddenIn((await get(address)).text) : {}
-          const answer = await browser.post(address, { ...carried, ...smuggled(other), ...form })
-          judge(`${address} ${JSON.stringify(form)}`, answer)
-          if (page.places) expect([address, [404, 405]]).toEqual([address, expect.arrayContaining([answer.status])])
-          if (answer.location?.startsWith("/")) await get(answer.location)
+          const hidden = path.startsWith("/billing") ? readHiddenFields((await get(address)).text) : {}
+          const response = await browser.post(address, { ...hidden, ...listExtraParameters(other), ...form })
+          check(`${address} ${JSON.stringify(form)}`, response)
+          if (page.ids) expect([address, [404, 405]]).toEqual([address, expect.arrayContaining([response.status])])
+          if (response.location?.startsWith("/")) await get(response.location)
         }
       }
-      if (page.forms) expect([path, await stateOf(other)]).toEqual([path, before])
+      if (page.forms) expect([path, await readState(other)]).toEqual([path, before])
     }
     for (const [path, page] of all) {
-      for (const address of addresses(path, page)) {
+      for (const address of listAddresses(path, page)) {
         const { status } = await get(address)
-        if (page.places) expect([address, status]).toEqual([address, 404])
-        await get(withQuery(address, smuggled(other)))
-        for (const [name, value] of page.queries ?? []) await get(withQuery(address, { [name]: value }))
+        if (page.ids) expect([address, status]).toEqual([address, 404])
+        await get(addQuery(address, listExtraParameters(other)))
+        for (const [name, value] of page.queries ?? []) await get(addQuery(address, { [name]: value }))
       }
     }
-    expect(await stateOf(other)).toEqual(before)
+    expect(await readState(other)).toEqual(before)
   })
 })

@@ -1,17 +1,18 @@
 import { describe, expect, it } from "vitest"
 import { sendOnce } from "../support/api/client.ts"
 import { administer } from "../support/api/operator.ts"
-import { keyIn, servedConsole } from "../support/console/served-console.ts"
-import { carriedIn, edit, newKey } from "./key-forms.ts"
+import { findKey, readHiddenFields } from "../support/console/pages.ts"
+import { useSharedConsole } from "../support/console/served-console.ts"
+import { edit, newKey } from "./key-forms.ts"
 
-/** The JSON that an example on the page of a new key holds. */
-const exampleIn = (page: string, id: string): unknown => {
+/** The JSON in an example on the page of a new key. */
+const readExample = (page: string, id: string): unknown => {
   const [, text = ""] = new RegExp(`<code id="${id}">([^<]*)</code>`).exec(page) ?? []
   return JSON.parse(text.replaceAll("&quot;", '"'))
 }
 
-/** Pages and files that are about keys, calls or money, or have nothing to do with keys. */
-const keyless = [
+/** Pages and files that never show a whole key. */
+const pathsWithoutKey = [
   "/",
   "/keys",
   "/usage",
@@ -27,57 +28,57 @@ const keyless = [
 ]
 
 describe("keys in the console", () => {
-  const site = servedConsole()
+  const site = useSharedConsole()
   const call = async (key: string, path = "/v1/commodities?commodity=butter") => {
     const { status } = await sendOnce(site.api(), path, { key })
     return status
   }
-  const keysOf = (account_id: string) =>
+  const listKeys = (account_id: string) =>
     administer(site.home(), (administration) => administration.listKeys({ account_id }))
-  const oneKey = async (account_id: string) => {
-    const [key] = await keysOf(account_id)
+  const findOnlyKey = async (account_id: string) => {
+    const [key] = await listKeys(account_id)
     if (key === undefined) throw new Error("there is no key")
     return key
   }
 
-  it("shows a new key once, in the answer to its form, and it works at once", async () => {
-    const { account, browser } = await site.signedIn({ is_operator: true })
+  it("shows a new key once, in the response to its form, and accepts it immediately", async () => {
+    const { account, browser } = await site.signIn({ is_operator: true })
     const created = await browser.post("/keys/new", newKey)
-    const key = keyIn(created.text) ?? ""
+    const key = findKey(created.text) ?? ""
     expect(created.status).toBe(200)
     expect(created.headers.get("cache-control")).toBe("no-store")
     expect(created.text).toContain("only time that the key is shown")
     expect(created.text).toContain("It may read everything. It may spend up to $25.00 a month.")
     expect(created.text).toContain(`curl -H &quot;Authorization: Bearer ${key}&quot;`)
     expect(await call(key)).toBe(200)
-    const { id, last4 } = await oneKey(account.id)
-    for (const path of [...keyless, `/keys/${id}`, `/keys/${id}/rotate`, `/keys/${id}/revoke`]) {
+    const { id, last4 } = await findOnlyKey(account.id)
+    for (const path of [...pathsWithoutKey, `/keys/${id}`, `/keys/${id}/rotate`, `/keys/${id}/revoke`]) {
       const { status, text } = await browser.get(path)
-      expect([path, status, keyIn(text)]).toEqual([path, 200, undefined])
+      expect([path, status, findKey(text)]).toEqual([path, 200, undefined])
     }
     expect((await browser.get("/keys")).text).toContain(`svc_data_…${last4}`)
     expect(site.logs()).not.toContain(key.slice(9))
   })
 
   it("shows how assistants are configured, and counts their calls like other calls", async () => {
-    const { browser } = await site.signedIn()
+    const { browser } = await site.signIn()
     const { text } = await browser.post("/keys/new", newKey)
-    const headers = { Authorization: `Bearer ${keyIn(text)}` }
+    const headers = { Authorization: `Bearer ${findKey(text)}` }
     const { type, url } = { type: "http", url: `${site.api()}/mcp` }
-    expect(exampleIn(text, "assistant")).toEqual({ mcpServers: { larder: { type, url, headers } } })
-    expect(exampleIn(text, "local-assistant")).toEqual({
+    expect(readExample(text, "assistant")).toEqual({ mcpServers: { larder: { type, url, headers } } })
+    expect(readExample(text, "local-assistant")).toEqual({
       mcpServers: {
         larder: {
           command: "node",
           args: ["LARDER_FOLDER/serve/bin/larder-serve.mjs", "mcp", "--url", site.api()],
-          env: { LARDER_API_KEY: keyIn(text) }
+          env: { LARDER_API_KEY: findKey(text) }
         }
       }
     })
     expect(text).toContain("Replace LARDER_FOLDER with the folder of your copy of Larder.")
     expect(text).toContain(`<a href="${site.api()}/docs/assistants" target="_blank" rel="noopener">`)
     const params = { name: "search_stores", arguments: { limit: 1 } }
-    const answer = await fetch(url, {
+    const response = await fetch(url, {
       method: "POST",
       headers: {
         ...headers,
@@ -86,18 +87,18 @@ describe("keys in the console", () => {
       },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params })
     })
-    expect(await answer.text()).toContain("Charged 100 credits")
+    expect(await response.text()).toContain("Charged 100 credits")
     const requests = await browser.get("/requests")
-    expect(requests.text).toContain(answer.headers.get("x-request-id"))
+    expect(requests.text).toContain(response.headers.get("x-request-id"))
     expect(requests.text).toContain("/v1/stores")
     expect((await browser.get("/usage")).text).toContain("/v1/stores")
     expect((await browser.get("/")).text).toContain("$4.90")
   })
 
-  it("counts what a key has spent of its budget, and says when it was used", async () => {
-    const { account, browser } = await site.signedIn()
-    const key = keyIn((await browser.post("/keys/new", { ...newKey, budget: "0.02" })).text) ?? ""
-    const keyPage = `/keys/${(await oneKey(account.id)).id}`
+  it("shows the spent part of a key's budget, and its last use", async () => {
+    const { account, browser } = await site.signIn()
+    const key = findKey((await browser.post("/keys/new", { ...newKey, budget: "0.02" })).text) ?? ""
+    const keyPage = `/keys/${(await findOnlyKey(account.id)).id}`
     for (const path of ["/keys", keyPage]) expect((await browser.get(path)).text).toContain("not yet")
     expect(await call(key)).toBe(200)
     expect((await browser.get("/keys")).text).not.toContain("budget spent")
@@ -111,34 +112,34 @@ describe("keys in the console", () => {
     expect((await browser.get(keyPage)).text).toContain("budget spent</span>")
     expect(text).toContain("$0.02 of $0.02")
     expect(text).not.toContain("not yet")
-    expect((await oneKey(account.id)).spent_usd).toBe(0.02)
+    expect((await findOnlyKey(account.id)).spent_usd).toBe(0.02)
     const overview = await browser.get("/")
     expect(overview.text).toContain("$4.98")
     expect(overview.text).toContain("2 charged calls")
     expect(overview.text).toContain("a day, by today&#39;s calls")
   })
 
-  it("says that the budget is spent once the rest of it pays for no call of the key", async () => {
-    const { browser } = await site.signedIn()
+  it("marks the budget as spent once the rest does not cover any call of the key", async () => {
+    const { browser } = await site.signIn()
     const stores = { ...newKey, access: "custom", scopes: "search-stores", budget: "0.15" }
-    const key = keyIn((await browser.post("/keys/new", stores)).text) ?? ""
+    const key = findKey((await browser.post("/keys/new", stores)).text) ?? ""
     expect([await call(key, "/v1/stores"), await call(key, "/v1/stores")]).toEqual([200, 402])
     expect((await browser.get("/keys")).text).toContain('$0.10 of $0.15 <span class="badge warning">budget spent')
   })
 
-  it("says in words what is left of a budget that is nearly spent", async () => {
-    const { browser } = await site.signedIn()
-    const key = keyIn((await browser.post("/keys/new", { ...newKey, budget: "0.05" })).text) ?? ""
+  it("states the rest of a nearly spent budget in words", async () => {
+    const { browser } = await site.signIn()
+    const key = findKey((await browser.post("/keys/new", { ...newKey, budget: "0.05" })).text) ?? ""
     for (let calls = 0; calls < 3; calls++) await call(key)
     expect((await browser.get("/keys")).text).not.toContain(" left</small>")
     await call(key)
     expect((await browser.get("/keys")).text).toContain("$0.01 left</small>")
   })
 
-  it("shows what a paused or revoked key has spent", async () => {
-    const { account, browser } = await site.signedIn()
-    await call(keyIn((await browser.post("/keys/new", newKey)).text) ?? "")
-    const path = `/keys/${(await oneKey(account.id)).id}`
+  it("shows the spending of a paused or revoked key", async () => {
+    const { account, browser } = await site.signIn()
+    await call(findKey((await browser.post("/keys/new", newKey)).text) ?? "")
+    const path = `/keys/${(await findOnlyKey(account.id)).id}`
     await edit(browser, path, { ...newKey, budget: "0" })
     expect((await browser.get("/keys")).text).toContain("It may read everything. It is paused: its budget is 0.")
     expect((await browser.get("/keys")).text).toMatch(/\$0\.01 of \$0\.00 <span class="badge warning">paused/)
@@ -151,9 +152,9 @@ describe("keys in the console", () => {
   })
 
   it("changes name, scopes and budget from the next call on, and keeps the key", async () => {
-    const { account, browser } = await site.signedIn()
-    const key = keyIn((await browser.post("/keys/new", newKey)).text) ?? ""
-    const { id } = await oneKey(account.id)
+    const { account, browser } = await site.signIn()
+    const key = findKey((await browser.post("/keys/new", newKey)).text) ?? ""
+    const { id } = await findOnlyKey(account.id)
     const edited = await edit(browser, `/keys/${id}`, {
       name: "Prices",
       access: "custom",
@@ -161,7 +162,7 @@ describe("keys in the console", () => {
       budget: "12.50"
     })
     expect([edited.status, edited.location]).toEqual([303, "/keys"])
-    expect(await oneKey(account.id)).toMatchObject({
+    expect(await findOnlyKey(account.id)).toMatchObject({
       name: "Prices",
       scopes: ["get-commodity-prices", "search-stores"],
       budget_usd: 12.5
@@ -174,37 +175,37 @@ describe("keys in the console", () => {
     expect((await browser.get("/keys")).text).toContain("paused")
   })
 
-  it("saves only what the person changed: what a colleague has narrowed meanwhile stays narrow", async () => {
-    const { account, browser } = await site.signedIn()
+  it("saves only the changed fields: scopes and budgets that a colleague has narrowed meanwhile stay narrow", async () => {
+    const { account, browser } = await site.signIn()
     await browser.post("/keys/new", newKey)
-    const { id } = await oneKey(account.id)
-    const opened = carriedIn((await browser.get(`/keys/${id}`)).text)
+    const { id } = await findOnlyKey(account.id)
+    const opened = readHiddenFields((await browser.get(`/keys/${id}`)).text)
     const narrowed = { ...newKey, access: "custom", scopes: "get-store", budget: "1" }
     expect((await edit(browser, `/keys/${id}`, narrowed)).status).toBe(303)
     const renamed = await browser.post(`/keys/${id}`, { ...opened, ...newKey, name: "Renamed" })
     expect(renamed.status).toBe(303)
-    expect(await oneKey(account.id)).toMatchObject({ name: "Renamed", scopes: ["get-store"], budget_usd: 1 })
+    expect(await findOnlyKey(account.id)).toMatchObject({ name: "Renamed", scopes: ["get-store"], budget_usd: 1 })
     const { text } = await browser.get("/keys")
     expect(text).toContain("“Renamed” is saved. It may read get-store. It may spend up to $1.00 a month.")
   })
 
-  it("replaces a key by another one with the same budgets, once, while the former one is accepted", async () => {
-    const { account, browser } = await site.signedIn()
-    const former = keyIn((await browser.post("/keys/new", newKey)).text) ?? ""
-    const { id } = await oneKey(account.id)
+  it("replaces a key once by another one with the same budgets, and accepts the former one for a time", async () => {
+    const { account, browser } = await site.signIn()
+    const former = findKey((await browser.post("/keys/new", newKey)).text) ?? ""
+    const { id } = await findOnlyKey(account.id)
     const page = (await browser.get(`/keys/${id}/rotate`)).text
-    const sent = { ...carriedIn(page), overlap: "24" }
-    const replaced = await browser.post(`/keys/${id}/rotate`, sent)
-    const key = keyIn(replaced.text) ?? ""
+    const form = { ...readHiddenFields(page), overlap: "24" }
+    const replaced = await browser.post(`/keys/${id}/rotate`, form)
+    const key = findKey(replaced.text) ?? ""
     expect(replaced.headers.get("cache-control")).toBe("no-store")
     expect(replaced.text).toContain("Both spend the same budgets.")
     expect(key).not.toBe(former)
     expect([await call(former), await call(key)]).toEqual([200, 200])
-    expect((await browser.post(`/keys/${id}/rotate`, sent)).status).toBe(409)
+    expect((await browser.post(`/keys/${id}/rotate`, form)).status).toBe(409)
     expect([await call(former), await call(key)]).toEqual([200, 200])
     const about = (await browser.get(`/keys/${id}`)).text
     expect(about).toContain(`svc_data_…${former.slice(-4)}`)
-    expect(keyIn(about)).toBeUndefined()
+    expect(findKey(about)).toBeUndefined()
     expect((await browser.get(`/keys/${id}/rotate`)).text).toContain(
       "If you replace it again, that one stops working immediately."
     )
@@ -213,49 +214,49 @@ describe("keys in the console", () => {
     expect((await browser.post(`/keys/${id}/rotate`, { overlap: "5" })).status).toBe(422)
   })
 
-  it("gives a key budgets per day and week, and says which of them is spent", async () => {
-    const { account, browser } = await site.signedIn()
+  it("sets budgets per day and week, and shows which one is spent", async () => {
+    const { account, browser } = await site.signIn()
     const created = await browser.post("/keys/new", { ...newKey, daily_budget: "0.01", weekly_budget: "3" })
     expect(created.text).toContain("It may spend up to $0.01 a day, $3.00 a week and $25.00 a month.")
-    const key = keyIn(created.text) ?? ""
+    const key = findKey(created.text) ?? ""
     expect([await call(key), await call(key)]).toEqual([200, 402])
-    const { id } = await oneKey(account.id)
+    const { id } = await findOnlyKey(account.id)
     expect((await browser.get("/keys")).text).toContain("day’s budget spent")
     expect((await browser.get(`/keys/${id}`)).text).toContain("$0.01 of $0.01")
     const refused = await edit(browser, `/keys/${id}`, { ...newKey, daily_budget: "much" })
     expect([refused.status, refused.text.includes("or leave it empty")]).toEqual([422, true])
     await edit(browser, `/keys/${id}`, { ...newKey, daily_budget: "", weekly_budget: "" })
     expect(await call(key)).toBe(200)
-    const { daily_budget_usd, weekly_budget_usd } = await oneKey(account.id)
+    const { daily_budget_usd, weekly_budget_usd } = await findOnlyKey(account.id)
     expect([daily_budget_usd, weekly_budget_usd]).toEqual([null, null])
   })
 
-  it("gives a key an end, shows it, and rejects a moment that has passed or is invalid", async () => {
-    const { account, browser } = await site.signedIn()
+  it("sets and shows an expiry, and rejects a past or invalid time", async () => {
+    const { account, browser } = await site.signIn()
     const created = await browser.post("/keys/new", { ...newKey, expires_at: "2100-01-31 00:00" })
-    expect(await call(keyIn(created.text) ?? "")).toBe(200)
-    const { expires_at, id } = await oneKey(account.id)
+    expect(await call(findKey(created.text) ?? "")).toBe(200)
+    const { expires_at, id } = await findOnlyKey(account.id)
     expect(expires_at).toBe("2100-01-31T00:00:00.000Z")
     for (const path of ["/keys", `/keys/${id}`])
       expect((await browser.get(path)).text).toContain("2100-01-31T00:00:00.000Z")
-    for (const [typed, answer] of [
+    for (const [typed, problem] of [
       ["2020-01-31 00:00", "This time has passed."],
       ["2100-02-31 00:00", "Give a time such as"],
       ["tomorrow", "Give a time such as"]
     ] as const) {
       for (const path of ["/keys/new", `/keys/${id}`]) {
         const { status, text } = await edit(browser, path, { ...newKey, expires_at: typed })
-        expect([status, text.includes(answer), text.includes(`value="${typed}"`)]).toEqual([422, true, true])
+        expect([status, text.includes(problem), text.includes(`value="${typed}"`)]).toEqual([422, true, true])
       }
     }
     await edit(browser, `/keys/${id}`, { ...newKey, expires_at: "" })
-    expect((await oneKey(account.id)).expires_at).toBeNull()
+    expect((await findOnlyKey(account.id)).expires_at).toBeNull()
   })
 
   it("revokes a key permanently after confirmation, and the next call is refused", async () => {
-    const { account, browser } = await site.signedIn()
-    const key = keyIn((await browser.post("/keys/new", newKey)).text) ?? ""
-    const { id } = await oneKey(account.id)
+    const { account, browser } = await site.signIn()
+    const key = findKey((await browser.post("/keys/new", newKey)).text) ?? ""
+    const { id } = await findOnlyKey(account.id)
     expect((await browser.get(`/keys/${id}/revoke`)).text).toContain("This cannot be undone.")
     expect(await call(key)).toBe(200)
     expect((await browser.post(`/keys/${id}/revoke`, {})).status).toBe(303)
@@ -273,27 +274,27 @@ describe("keys in the console", () => {
     expect(await call(key)).toBe(401)
   })
 
-  it("answers 404 for a key of another account, and shows nothing of it", async () => {
-    const owner = await site.signedIn({ name: "Owner of it" })
-    const key = keyIn((await owner.browser.post("/keys/new", { ...newKey, name: "Private" })).text) ?? ""
+  it("returns 404 for a key of another account, and shows nothing of it", async () => {
+    const owner = await site.signIn({ name: "Owner" })
+    const key = findKey((await owner.browser.post("/keys/new", { ...newKey, name: "Private" })).text) ?? ""
     await call(key)
-    const before = await oneKey(owner.account.id)
-    const { browser } = await site.signedIn({ is_operator: true, name: "Stranger" })
+    const before = await findOnlyKey(owner.account.id)
+    const { browser } = await site.signIn({ is_operator: true, name: "Stranger" })
     for (const path of [`/keys/${before.id}`, `/keys/${before.id}/revoke`]) {
-      const seen = await browser.get(path)
-      expect(seen.status).toBe(404)
-      expect(seen.text).not.toContain("Private")
+      const page = await browser.get(path)
+      expect(page.status).toBe(404)
+      expect(page.text).not.toContain("Private")
       const sent = await browser.post(path, { ...newKey, name: "Mine now" })
       expect(sent.status).toBe(404)
     }
     for (const path of ["/", "/keys", "/usage", "/requests", "/account", "/billing"]) {
       const { status, text } = await browser.get(path)
       expect(status).toBe(200)
-      for (const secret of ["Private", before.id, before.last4, owner.email, owner.account.id, "Owner of it"]) {
+      for (const secret of ["Private", before.id, before.last4, owner.email, owner.account.id, "Owner"]) {
         expect(text).not.toContain(secret)
       }
     }
-    expect(await oneKey(owner.account.id)).toEqual(before)
+    expect(await findOnlyKey(owner.account.id)).toEqual(before)
     expect(await call(key)).toBe(200)
   })
 })

@@ -1,29 +1,22 @@
-/** Payments, receipts and the ledger: whole, for the account alone, and as a file. */
+/** Payments, receipts and the ledger: complete, only for the own account, and as a file. */
 import { Billing, Simulator } from "@larder/serve/billing"
 import { Administration } from "@larder/serve/ledger"
 import { People } from "@larder/serve/people"
 import { Effect, Stream } from "effect"
 import Papa from "papaparse"
 import { beforeAll, describe, expect, it } from "vitest"
-import {
-  call,
-  column,
-  followed,
-  linkCalled,
-  type SignedIn,
-  spendingConsole
-} from "../support/console/spending-console.ts"
-import { hiddenIn } from "./billing-forms.ts"
+import { findLink, readAllPages, readColumn, readHiddenFields } from "../support/console/pages.ts"
+import { makeCall, type SignedIn, startSpendingConsole } from "../support/console/spending-console.ts"
 
-const console = spendingConsole()
+const console = startSpendingConsole()
 const formula = '=cmd|"/c calc"!A1'
 let mine: SignedIn
 let other: SignedIn
 const notes = ["@SUM(1)", "+1", 'Good will, "thanks"', "-1"]
 
-/** A payment with a card of the simulator. */
-const paid = (
-  of: SignedIn,
+/** Pays an amount with a card of the simulator. */
+const payAmount = (
+  customer: SignedIn,
   cents: number,
   submission: string,
   { number = "4242424242424242", person_id = "pers_1" } = {}
@@ -32,8 +25,8 @@ const paid = (
     Effect.gen(function* () {
       const billing = yield* Billing
       const simulator = yield* Simulator
-      const asked = yield* billing.topUp({
-        account_id: of.account.id,
+      const topUp = yield* billing.topUp({
+        account_id: customer.account.id,
         person_id,
         email: "a@example.com",
         cents,
@@ -42,43 +35,43 @@ const paid = (
         success_url: (id) => `${console.url()}/billing/payments/${id}`,
         cancel_url: console.url
       })
-      if (!("redirect" in asked)) return yield* Effect.die("it was paid at once")
-      const reference = new URL(asked.redirect).pathname.split("/").at(-1) ?? ""
-      const done = yield* simulator.pay(reference, { number, expires: "12/40", cvc: "123" })
-      if (done.kind !== "paid") return yield* Effect.die(`the simulator says ${done.kind}`)
-      return yield* billing.payment(of.account.id, new URL(done.url).pathname.split("/").at(-1) ?? "")
+      if (!("redirect" in topUp)) return yield* Effect.die("the payment was made immediately")
+      const reference = new URL(topUp.redirect).pathname.split("/").at(-1) ?? ""
+      const result = yield* simulator.pay(reference, { number, expires: "12/40", cvc: "123" })
+      if (result.kind !== "paid") return yield* Effect.die(`the simulator returned ${result.kind}`)
+      return yield* billing.payment(customer.account.id, new URL(result.url).pathname.split("/").at(-1) ?? "")
     })
   )
 
 const calls = 80
-const payments: Array<Awaited<ReturnType<typeof paid>>> = []
+const payments: Array<Awaited<ReturnType<typeof payAmount>>> = []
 
 beforeAll(async () => {
-  mine = await console.signedIn(formula)
-  other = await console.signedIn("Other")
+  mine = await console.signIn(formula)
+  other = await console.signIn("Other")
   for (let index = 0; index < 26; index++)
-    payments.push(await paid(mine, 1_000 + index, `submission-${String(index).padStart(12, "0")}`))
+    payments.push(await payAmount(mine, 1_000 + index, `submission-${String(index).padStart(12, "0")}`))
   for (const note of notes) {
     await console.run(
       Administration.use((ledger) => ledger.creditAccount({ account_id: mine.account.id, credits: 7, note }))
     )
   }
-  for (let index = 0; index < calls; index++) await console.run(call(mine.key, mine.key.key, `req_${index}`))
-  await console.run(call(other.key, other.key.key, "req_of_other"))
+  for (let index = 0; index < calls; index++) await console.run(makeCall(mine.key, mine.key.key, `req_${index}`))
+  await console.run(makeCall(other.key, other.key.key, "req_of_other"))
 })
 
-const entries = () =>
+const readEntries = () =>
   console.run(Effect.flatMap(Administration, (ledger) => Stream.runCollect(ledger.entriesOf(mine.account.id))))
-/** As it is heard, and seen on a phone; a wide screen leaves the unit to the column's head. */
-const figure = (value: number) => `${value.toLocaleString("en-US").replace("-", "−")} credits`
+/** As read aloud and shown on a phone; a wide screen hides the unit, which is in the heading. */
+const formatFigure = (value: number) => `${value.toLocaleString("en-US").replace("-", "−")} credits`
 
 describe("the ledger", () => {
   it("shows every entry of the account once, newest first, with the balance after it", async () => {
-    const pages = await followed(mine.browser, "/billing/ledger")
-    const expected = (await entries()).toReversed()
+    const pages = await readAllPages(mine.browser, "/billing/ledger")
+    const expected = (await readEntries()).toReversed()
     expect(pages.length).toBe(Math.ceil(expected.length / 50))
-    expect(pages.flatMap((page) => column(page, 5))).toEqual(expected.map(({ balance }) => figure(balance)))
-    expect(pages.flatMap((page) => column(page, 3))).toEqual(expected.map(({ request_id }) => request_id ?? "–"))
+    expect(pages.flatMap((page) => readColumn(page, 5))).toEqual(expected.map(({ balance }) => formatFigure(balance)))
+    expect(pages.flatMap((page) => readColumn(page, 3))).toEqual(expected.map(({ request_id }) => request_id ?? "–"))
   })
 
   it.each([
@@ -87,33 +80,33 @@ describe("the ledger", () => {
     ["refunds", ["refund", "adjustment"]],
     ["grants", ["grant"]]
   ])("shows every entry of the kind %s once", async (what, types) => {
-    const pages = await followed(mine.browser, `/billing/ledger?what=${what}`)
-    const expected = (await entries()).filter(({ type }) => types.includes(type)).toReversed()
-    expect(pages.flatMap((page) => column(page, 5))).toEqual(expected.map(({ balance }) => figure(balance)))
+    const pages = await readAllPages(mine.browser, `/billing/ledger?what=${what}`)
+    const expected = (await readEntries()).filter(({ type }) => types.includes(type)).toReversed()
+    expect(pages.flatMap((page) => readColumn(page, 5))).toEqual(expected.map(({ balance }) => formatFigure(balance)))
   })
 
   it("names the unit of each number, and marks empty cells for phones", async () => {
-    const account = await console.signedIn("Small")
+    const account = await console.signIn("Small")
     await console.run(
       Administration.use((ledger) => ledger.creditAccount({ account_id: account.account.id, credits: 1, note: "Odd" }))
     )
     const { text } = await account.browser.get("/billing/ledger")
-    expect(column(text, 4)).toEqual(["+1 credit", "+5,000 credits"])
-    expect(column(text, 5)).toEqual(["5,001 credits", "5,000 credits"])
+    expect(readColumn(text, 4)).toEqual(["+1 credit", "+5,000 credits"])
+    expect(readColumn(text, 5)).toEqual(["5,001 credits", "5,000 credits"])
     expect(text).toContain('5,001<span class="unit"> credits</span>')
     expect(text.match(/<div>–<\/div>/)).toBeNull()
     expect(text.match(/<td[^>]*><div><span class="nothing">–<\/span><\/div>/g)?.length).toBe(3)
   })
 
-  it("continues at the same entry while new ones are made", async () => {
+  it("continues at the same entry even if new ones are added", async () => {
     const first = await mine.browser.get("/billing/ledger")
-    await console.run(call(mine.key, mine.key.key, "req_meanwhile"))
-    const [second = ""] = await followed(mine.browser, linkCalled(first.text, "Older") ?? "")
-    const expected = (await entries()).toReversed().slice(51, 101)
-    expect(column(second, 5)).toEqual(expected.map(({ balance }) => figure(balance)))
+    await console.run(makeCall(mine.key, mine.key.key, "req_meanwhile"))
+    const [second = ""] = await readAllPages(mine.browser, findLink(first.text, "Older") ?? "")
+    const expected = (await readEntries()).toReversed().slice(51, 101)
+    expect(readColumn(second, 5)).toEqual(expected.map(({ balance }) => formatFigure(balance)))
   })
 
-  it("streams a CSV file of all entries, in which nothing runs as a formula", async () => {
+  it("streams a CSV file of all entries without formulas", async () => {
     const { headers, text } = await mine.browser.get("/billing/ledger.csv")
     expect(headers.get("content-type")).toBe("text/csv; charset=utf-8")
     expect(headers.get("content-length")).toBeNull()
@@ -121,7 +114,7 @@ describe("the ledger", () => {
     const { data } = Papa.parse<Record<string, string>>(text, { header: true, skipEmptyLines: true })
     const safe = (value: string | null) => (value !== null && /^[=+\-@]/.test(value) ? `'${value}` : (value ?? ""))
     expect(data).toEqual(
-      (await entries()).map((entry) => ({
+      (await readEntries()).map((entry) => ({
         position: String(entry.position),
         occurred_at: entry.occurred_at,
         type: entry.type,
@@ -141,14 +134,14 @@ describe("the ledger", () => {
     expect(text).not.toContain("req_of_other")
   })
 
-  it("links back to billing, and to a file of all entries, also from a filtered page", async () => {
+  it("links back to billing and to a file of all entries, even from a filtered page", async () => {
     const { text } = await mine.browser.get("/billing/ledger?what=grants")
-    expect(linkCalled(text, "Back to billing")).toBe("/billing")
-    expect(linkCalled(text, "Download all as CSV")).toBe("/billing/ledger.csv")
+    expect(findLink(text, "Back to billing")).toBe("/billing")
+    expect(findLink(text, "Download all as CSV")).toBe("/billing/ledger.csv")
   })
 
   it.each(["what=everything", "before=0", "before=-1", "before=1.5", "before=x"])(
-    "answers 404 to %s",
+    "returns 404 for %s",
     async (query) => {
       expect((await mine.browser.get(`/billing/ledger?${query}`)).status).toBe(404)
     }
@@ -156,26 +149,26 @@ describe("the ledger", () => {
 })
 
 describe("payments", () => {
-  it("links back to billing, also without any payment", async () => {
+  it("links back to billing, even without any payment", async () => {
     for (const { browser } of [mine, other]) {
-      expect(linkCalled((await browser.get("/billing/payments")).text, "Back to billing")).toBe("/billing")
+      expect(findLink((await browser.get("/billing/payments")).text, "Back to billing")).toBe("/billing")
     }
   })
 
-  it("says on every page that payments are simulated, also before one is made", async () => {
+  it("states on every page that payments are simulated, even before the first one", async () => {
     const path = `/billing/payments/${payments[0]?.id}`
     for (const page of [path, `${path}/receipt`]) {
       expect((await mine.browser.get(page)).text).toContain("Simulated: no money moved")
     }
     const refused = { amount: "9", submission: "refused-submission-1", pay_with: "new_card" }
-    const { shown = "" } = hiddenIn((await mine.browser.get("/billing/auto-recharge")).text)
-    const asks = { recharge_amount: "10", trigger: "50000", is_on: "yes", shown }
+    const { shown = "" } = readHiddenFields((await mine.browser.get("/billing/auto-recharge")).text)
+    const dueRecharge = { recharge_amount: "10", trigger: "50000", is_on: "yes", shown }
     const pages = await Promise.all([
       ...["", "/top-up", "/top-up?amount=50", "/auto-recharge", "/card", "/payments"].map((page) =>
         mine.browser.get(`/billing${page}`)
       ),
       mine.browser.post("/billing/top-up", refused),
-      mine.browser.post("/billing/auto-recharge", asks),
+      mine.browser.post("/billing/auto-recharge", dueRecharge),
       other.browser.get("/billing/auto-recharge") // has no card
     ])
     for (const { text } of pages) {
@@ -197,13 +190,13 @@ describe("payments", () => {
   })
 
   it("lists each payment once, newest first", async () => {
-    const pages = await followed(mine.browser, "/billing/payments")
+    const pages = await readAllPages(mine.browser, "/billing/payments")
     expect(pages.length).toBe(2)
-    const cents = pages.flatMap((page) => column(page, 4))
+    const cents = pages.flatMap((page) => readColumn(page, 4))
     expect(cents).toEqual(payments.map(({ cents }) => `$${(cents / 100).toFixed(2)}`).toReversed())
   })
 
-  it("gives a receipt with account, amount, credits and card", async () => {
+  it("has a receipt with account, amount, credits and card", async () => {
     const [payment] = payments
     if (payment === undefined) throw new Error("no payment was made")
     const { status, text } = await mine.browser.get(`/billing/payments/${payment.id}/receipt`)
@@ -221,8 +214,8 @@ describe("payments", () => {
     }
   })
 
-  it("names the payer in the receipt, also after that person was removed", async () => {
-    const customer = await console.signedIn("Named")
+  it("names the payer in the receipt, even after that person was removed", async () => {
+    const customer = await console.signIn("Named")
     const { person } = await console.run(
       Effect.gen(function* () {
         const people = yield* People
@@ -232,34 +225,34 @@ describe("payments", () => {
       })
     )
     const payer = { person_id: person.id }
-    const payment = await paid(customer, 5_000, "submission-named-001", payer)
-    const paidBy = async () => {
+    const payment = await payAmount(customer, 5_000, "submission-named-001", payer)
+    const readPayer = async () => {
       const { text } = await customer.browser.get(`/billing/payments/${payment.id}/receipt`)
       return /<dt>Paid by<\/dt><dd>([^<]*)/.exec(text)?.[1]
     }
-    expect(await paidBy()).toBe("payer@example.com")
+    expect(await readPayer()).toBe("payer@example.com")
     await console.run(People.use((people) => people.remove(payer)))
-    expect(await paidBy()).toBe("payer@example.com")
+    expect(await readPayer()).toBe("payer@example.com")
   })
 
-  it("says that a disputed payment is held back, and deducts it in the receipt", async () => {
-    const third = await console.signedIn("Third")
-    const payment = await paid(third, 5_000, "submission-disputed-01", { number: "4000000000000259" })
+  it("states that a disputed payment is held, and deducts it in the receipt", async () => {
+    const third = await console.signIn("Third")
+    const payment = await payAmount(third, 5_000, "submission-disputed-01", { number: "4000000000000259" })
     const { text } = await third.browser.get(`/billing/payments/${payment.id}`)
     expect(text).toContain(
       "$50.00 of it is held until the bank decides the dispute, and 50,000 credits were taken from your balance. If the dispute is won, the credits for the amount held are added again."
     )
     const receipt = await third.browser.get(`/billing/payments/${payment.id}/receipt`)
-    expect(column(receipt.text, 1)).toEqual(["50,000", "−50,000", "0"])
-    expect(column(receipt.text, 2)).toEqual(["$50.00", "−$50.00", "$0.00"])
-    expect(column((await third.browser.get("/billing/payments")).text, 3)).toEqual(["Disputed"])
+    expect(readColumn(receipt.text, 1)).toEqual(["50,000", "−50,000", "0"])
+    expect(readColumn(receipt.text, 2)).toEqual(["$50.00", "−$50.00", "$0.00"])
+    expect(readColumn((await third.browser.get("/billing/payments")).text, 3)).toEqual(["Disputed"])
     const ledger = await third.browser.get("/billing/ledger?what=refunds")
     const [begin, rest] = [payment.id.slice(0, 8), payment.id.slice(8)]
-    expect(column(ledger.text, 2)).toEqual([`$50.00 of payment ${begin}…${rest}: dispute`])
+    expect(readColumn(ledger.text, 2)).toEqual([`$50.00 of payment ${begin}…${rest}: dispute`])
     expect(ledger.text).toContain(`href="/billing/payments/${payment.id}"`)
   })
 
-  it.each(["", "/receipt"])("answers 404 to /billing/payments/{id}%s of another account", async (rest) => {
+  it.each(["", "/receipt"])("returns 404 for /billing/payments/{id}%s of another account", async (rest) => {
     for (const { id } of payments.slice(0, 3)) {
       expect((await mine.browser.get(`/billing/payments/${id}${rest}`)).status).toBe(200)
       expect((await other.browser.get(`/billing/payments/${id}${rest}`)).status).toBe(404)
@@ -279,7 +272,7 @@ describe("payments", () => {
     expect((await other.browser.get("/billing/ledger.csv")).text).not.toContain("pay_")
   })
 
-  it("says that an open payment is not confirmed, polls for it, and gives no receipt", async () => {
+  it("states that an open payment is not confirmed, polls for the outcome, and has no receipt", async () => {
     const { payment } = await console.run(
       Effect.gen(function* () {
         const billing = yield* Billing
@@ -314,8 +307,8 @@ it.each([
   "/billing/payments/pay_none/receipt",
   "/billing/ledger",
   "/billing/ledger.csv"
-])("%s needs a sign-in", async (path) => {
-  const { headers, status } = await console.nobody().get(path)
+])("%s requires a sign-in", async (path) => {
+  const { headers, status } = await console.openBrowser().get(path)
   expect([status, headers.get("location")?.split("?")[0]]).toEqual([303, "/sign-in"])
 })
 
@@ -323,7 +316,7 @@ it.each(["/billing/top-up", "/billing/auto-recharge", "/billing/card"])(
   "a form for %s from another site is rejected with 403",
   async (path) => {
     for (const origin of ["https://evil.example", "null", undefined]) {
-      const response = await mine.browser.ask(path, {
+      const response = await mine.browser.request(path, {
         method: "POST",
         body: new URLSearchParams({ amount: "50", is_on: "no", pay_with: "saved_card" }),
         ...(origin !== undefined && { headers: { origin } })

@@ -1,30 +1,24 @@
-/** The pages that say where the calls went, asked for over HTTP. */
+/** The pages about usage and requests, over HTTP. */
 import { RequestLog, type RequestRecord } from "@larder/serve/persistence"
 import { Effect } from "effect"
 import Papa from "papaparse"
 import { beforeAll, describe, expect, it } from "vitest"
-import {
-  call,
-  column,
-  followed,
-  linkCalled,
-  type SignedIn,
-  spendingConsole
-} from "../support/console/spending-console.ts"
+import { findLink, readAllPages, readColumn } from "../support/console/pages.ts"
+import { makeCall, type SignedIn, startSpendingConsole } from "../support/console/spending-console.ts"
 
-const console = spendingConsole()
-const onTheSeventh = spendingConsole({ now: () => Date.parse("2026-11-07T12:00:00.000Z") })
+const console = startSpendingConsole()
+const onTheSeventh = startSpendingConsole({ now: () => Date.parse("2026-11-07T12:00:00.000Z") })
 const formula = '=HYPERLINK("http://example.com","x")'
 let mine: SignedIn
 let other: SignedIn
 
 const calls = 130
 
-/** Several of them in one millisecond. */
-const noted = (of: SignedIn, index: number): RequestRecord => ({
-  id: `req_${of.account.id}_${String(index).padStart(4, "0")}`,
-  account_id: of.account.id,
-  key_id: of.key.id,
+/** A logged call; seven calls share a millisecond. */
+const aLoggedCall = ({ account, key }: SignedIn, index: number): RequestRecord => ({
+  id: `req_${account.id}_${String(index).padStart(4, "0")}`,
+  account_id: account.id,
+  key_id: key.id,
   endpoint: index % 2 === 0 ? "/v1/stores" : "/v1/commodities",
   status: index % 10 === 0 ? 402 : 200,
   credits: index % 10 === 0 ? 0 : 100,
@@ -32,22 +26,23 @@ const noted = (of: SignedIn, index: number): RequestRecord => ({
   occurred_at: new Date(Date.now() - 60_000 - Math.floor(index / 7)).toISOString()
 })
 
-const use = async (of: SignedIn) => {
-  for (let index = 0; index < 3; index++) await console.run(call(of.key, of.key.key, `call_${of.account.id}_${index}`))
+const makeCalls = async (customer: SignedIn) => {
+  for (let index = 0; index < 3; index++)
+    await console.run(makeCall(customer.key, customer.key.key, `call_${customer.account.id}_${index}`))
   await console.run(
     RequestLog.use((log) =>
       Effect.sync(() => {
-        for (let index = 0; index < calls; index++) log.record(noted(of, index))
+        for (let index = 0; index < calls; index++) log.record(aLoggedCall(customer, index))
       })
     )
   )
 }
 
 beforeAll(async () => {
-  mine = await console.signedIn(formula)
-  other = await console.signedIn("Other")
-  await use(mine)
-  await use(other)
+  mine = await console.signIn(formula)
+  other = await console.signIn("Other")
+  await makeCalls(mine)
+  await makeCalls(other)
 })
 
 describe("the usage page", () => {
@@ -61,9 +56,9 @@ describe("the usage page", () => {
     expect(text).not.toContain(other.key.id)
   })
 
-  it("names charged calls and all calls differently, as only the latter include refused ones", async () => {
+  it("distinguishes charged calls from all calls, which include refused ones", async () => {
     const { text } = await mine.browser.get("/usage")
-    const headed = (caption: string) =>
+    const readHeadings = (caption: string) =>
       [...(text.split(caption)[2]?.split("</thead>")[0] ?? "").matchAll(/scope="col"[^>]*>([^<]+)/g)].map(
         ([, head]) => head
       )
@@ -72,30 +67,30 @@ describe("the usage page", () => {
       ["endpoint", "Endpoint"],
       ["day, newest first", "Day"]
     ]) {
-      expect(headed(`Charged calls by ${by}`)).toEqual([name, "Charged calls", "Credits", "Cost"])
+      expect(readHeadings(`Charged calls by ${by}`)).toEqual([name, "Charged calls", "Credits", "Cost"])
     }
-    expect(headed("All calls by status")).toEqual(["Status", "Meaning", "All calls", "Share"])
+    expect(readHeadings("All calls by status")).toEqual(["Status", "Meaning", "All calls", "Share"])
     expect(text).toContain("Refused calls are also counted here")
   })
 
   it("averages over the days of the account only", async () => {
     const { text } = await mine.browser.get("/usage")
-    expect(text).toMatch(/<dd class="more">[\d.]+ calls, over (1 day|2 days)<\/dd>/) // two where midnight went by
+    expect(text).toMatch(/<dd class="more">[\d.]+ calls, over (1 day|2 days)<\/dd>/) // two after midnight
   })
 
-  it("names the day when nothing was charged on a single day", async () => {
+  it("names a single day without charges", async () => {
     const { text } = await mine.browser.get("/usage?from=2024-02-29&to=2024-02-29")
     expect(text).toContain("Nothing was charged on 29 Feb 2024.")
   })
 
-  it("marks only one of two periods that have the same days", async () => {
-    const { browser } = await onTheSeventh.signedIn()
+  it("marks only one of two periods with the same days", async () => {
+    const { browser } = await onTheSeventh.signIn()
     const { text } = await browser.get("/usage?from=2026-11-01&to=2026-11-07")
     const marked = [...text.matchAll(/<a [^>]*aria-current="true"[^>]*>([^<]*)</g)].map(([, label]) => label)
     expect(marked).toEqual(["7 days"])
   })
 
-  it("answers 422 with what was typed and an error at its field", async () => {
+  it("returns 422 with the typed value and an error at the field", async () => {
     const { status, text } = await mine.browser.get('/usage?from="><b>soon&to=2026-01-01')
     expect(status).toBe(422)
     expect(text).toContain('value="&quot;&gt;&lt;b&gt;soon"')
@@ -103,7 +98,7 @@ describe("the usage page", () => {
     expect(text).toContain('aria-describedby="from-error" aria-invalid="true"')
   })
 
-  it("downloads as a CSV file in which no name runs as a formula", async () => {
+  it("can be downloaded as a CSV file without formulas", async () => {
     const { headers, text } = await mine.browser.get("/usage.csv")
     expect(headers.get("content-type")).toBe("text/csv; charset=utf-8")
     expect(headers.get("content-disposition")).toMatch(/^attachment; filename="larder-usage-[-0-9]+\.csv"$/)
@@ -121,16 +116,16 @@ describe("the usage page", () => {
     ])
   })
 
-  it("downloads statuses as a CSV file, refused calls included", async () => {
+  it("has a CSV file of statuses that includes refused calls", async () => {
     const { text } = await mine.browser.get("/usage/statuses.csv")
     const { data } = Papa.parse<Record<string, string>>(text, { header: true, skipEmptyLines: true })
-    const of = (status: string) =>
+    const countCalls = (status: string) =>
       data.filter((row) => row.status === status).reduce((sum, row) => sum + Number(row.calls), 0)
-    expect([of("200"), of("402")]).toEqual([117, 13])
+    expect([countCalls("200"), countCalls("402")]).toEqual([117, 13])
   })
 
   it.each(["/usage", "/usage.csv", "/usage/statuses.csv", "/requests"])(
-    "answers 404 to %s with a key of another account",
+    "returns 404 for %s with a key of another account",
     async (path) => {
       expect((await mine.browser.get(`${path}?key=${other.key.id}`)).status).toBe(404)
       expect((await mine.browser.get(`${path}?key=${mine.key.id}`)).status).toBe(200)
@@ -140,13 +135,13 @@ describe("the usage page", () => {
   it.each([
     ["/usage.csv", "day,key_id,key,endpoint,calls,credits,usd"],
     ["/usage/statuses.csv", "day,key_id,key,endpoint,status,calls"]
-  ])("answers %s for the last days of the calendar", async (path, head) => {
+  ])("returns an empty %s for the last days of the calendar", async (path, head) => {
     const { text } = await mine.browser.get(`${path}?from=9999-12-20&to=9999-12-31`)
     expect(text).toBe(`${head}\r\n`)
   })
 
   it.each(["/usage.csv?from=soon", "/usage/statuses.csv?from=soon", "/usage?endpoint=/v2/none"])(
-    "answers 404 to %s",
+    "returns 404 for %s",
     async (target) => {
       expect((await mine.browser.get(target)).status).toBe(404)
     }
@@ -154,84 +149,84 @@ describe("the usage page", () => {
 })
 
 describe("the requests page", () => {
-  const idsOf = (pages: ReadonlyArray<string>) => pages.flatMap((page) => column(page, 1))
+  const readIds = (pages: ReadonlyArray<string>) => pages.flatMap((page) => readColumn(page, 1))
   const expected = (keep: (call: RequestRecord) => boolean) =>
-    Array.from({ length: calls }, (_, index) => noted(mine, index))
+    Array.from({ length: calls }, (_, index) => aLoggedCall(mine, index))
       .filter(keep)
       .map(({ id }) => id)
       .toSorted()
 
-  it("shows every call of the account once over all pages, and no other's", async () => {
-    const pages = await followed(mine.browser, "/requests")
+  it("shows every call of the account once over all pages, and no call of other accounts", async () => {
+    const pages = await readAllPages(mine.browser, "/requests")
     expect(pages.length).toBe(3)
-    expect([...idsOf(pages)].sort()).toEqual(expected(() => true))
+    expect([...readIds(pages)].sort()).toEqual(expected(() => true))
   })
 
   it("shows every call that matches key, endpoint and status", async () => {
-    const pages = await followed(mine.browser, `/requests?key=${mine.key.id}&endpoint=/v1/stores&status=200`)
-    expect([...idsOf(pages)].sort()).toEqual(
+    const pages = await readAllPages(mine.browser, `/requests?key=${mine.key.id}&endpoint=/v1/stores&status=200`)
+    expect([...readIds(pages)].sort()).toEqual(
       expected(({ endpoint, status }) => endpoint === "/v1/stores" && status === 200)
     )
   })
 
   it("links from older calls back to the newest", async () => {
-    const [first = ""] = await followed(mine.browser, "/requests?status=200")
-    const older = await mine.browser.get(linkCalled(first, "Older") ?? "")
-    expect(linkCalled(older.text, "Newest")).toBe("/requests?status=200")
+    const [first = ""] = await readAllPages(mine.browser, "/requests?status=200")
+    const older = await mine.browser.get(findLink(first, "Older") ?? "")
+    expect(findLink(older.text, "Newest")).toBe("/requests?status=200")
   })
 
-  it("says when none of the latest calls matches", async () => {
+  it("states that none of the latest calls matches", async () => {
     const { status, text } = await mine.browser.get("/requests?status=503")
     expect([status, text.includes("None of the latest calls matches.")]).toEqual([200, true])
   })
 
-  const long = "before=2001-01-01T00:00:00.000Z~x"
+  const beforeAllCalls = "before=2001-01-01T00:00:00.000Z~x"
 
-  it("says that no older call is kept, on a page before the oldest one", async () => {
-    const { text } = await mine.browser.get(`/requests?${long}`)
+  it("states that no older call is kept, on a page before the oldest one", async () => {
+    const { text } = await mine.browser.get(`/requests?${beforeAllCalls}`)
     expect(text).toContain("No stored call is from before this page.")
     expect(text).not.toContain("No calls yet")
-    expect(linkCalled(text, "Newest")).toBe("/requests")
+    expect(findLink(text, "Newest")).toBe("/requests")
   })
 
-  it("says that no older call matches, on such a page with a filter", async () => {
-    const { text } = await mine.browser.get(`/requests?status=200&${long}`)
+  it("states that no older call matches, on such a page with a filter", async () => {
+    const { text } = await mine.browser.get(`/requests?status=200&${beforeAllCalls}`)
     expect(text).toContain("No stored call from before this page matches.")
     expect(text).not.toContain("None of the latest calls matches.")
-    expect(linkCalled(text, "Newest")).toBe("/requests?status=200")
+    expect(findLink(text, "Newest")).toBe("/requests?status=200")
   })
 
-  it("says that there are no calls yet when the account has none", async () => {
-    const { browser } = await console.signedIn()
+  it("states that there are no calls yet", async () => {
+    const { browser } = await console.signIn()
     expect((await browser.get("/requests")).text).toContain("No calls yet")
   })
 
   it("finds a call of the account by its request id", async () => {
-    const { id } = noted(mine, 77)
+    const { id } = aLoggedCall(mine, 77)
     const { text } = await mine.browser.get(`/requests?request=+${id}+`)
-    expect(column(text, 1)).toEqual([id])
+    expect(readColumn(text, 1)).toEqual([id])
     expect(text).toContain(`name="request" type="search" value="${id}"`)
   })
 
   it("finds no call of another account by its request id", async () => {
-    const { text } = await mine.browser.get(`/requests?request=${noted(other, 77).id}`)
+    const { text } = await mine.browser.get(`/requests?request=${aLoggedCall(other, 77).id}`)
     expect(text).toContain("None of the latest calls matches.")
   })
 
-  it("says which calls it does not list", async () => {
+  it("states which calls it does not list", async () => {
     const { text } = await mine.browser.get("/requests")
     expect(text).toContain("Calls with a revoked or unknown key are not listed")
   })
 
   it.each(["before=yesterday", "before=2026-10-15T12:00:00.000Z", "status=2xx", "status=405"])(
-    "answers 404 to %s",
+    "returns 404 for %s",
     async (query) => {
       expect((await mine.browser.get(`/requests?${query}`)).status).toBe(404)
     }
   )
 })
 
-it.each(["/usage", "/usage.csv", "/usage/statuses.csv", "/requests"])("%s needs a sign-in", async (path) => {
-  const { headers, status } = await console.nobody().get(path)
+it.each(["/usage", "/usage.csv", "/usage/statuses.csv", "/requests"])("%s requires a sign-in", async (path) => {
+  const { headers, status } = await console.openBrowser().get(path)
   expect([status, headers.get("location")?.split("?")[0]]).toEqual([303, "/sign-in"])
 })

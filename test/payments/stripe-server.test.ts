@@ -1,7 +1,7 @@
 /** A real server that charges through Stripe, with Stripe on this machine: from the form to the credits. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { administer } from "../support/api/operator.ts"
-import { servedConsoleAlone } from "../support/console/served-console.ts"
+import { startOwnConsole } from "../support/console/served-console.ts"
 import type { Environment } from "../support/programs.ts"
 import { type StripeHost, signatureOf, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
 
@@ -18,15 +18,15 @@ const settings = (more: Environment = {}) => ({
     return host.url
   }
 })
-const served = servedConsoleAlone({ environment: settings({ LARDER_STRIPE_WEBHOOK_SECRET: webhookSecret }) })
-const withoutSecret = servedConsoleAlone({ environment: settings() })
+const served = startOwnConsole({ environment: settings({ LARDER_STRIPE_WEBHOOK_SECRET: webhookSecret }) })
+const withoutSecret = startOwnConsole({ environment: settings() })
 
 const balanceOf = async (account_id: string, { home } = served) =>
   (await administer(home(), (ledger) => ledger.account({ account_id }))).balance_credits
 
 /** As far as the payment page. */
-const begin = async ({ signedIn } = served) => {
-  const { account, browser } = await signedIn()
+const begin = async ({ signIn } = served) => {
+  const { account, browser } = await signIn()
   const { text } = await browser.get("/billing/top-up?amount=50")
   const submission = /name="submission" value="([^"]+)"/.exec(text)?.[1] ?? ""
   const sent = await browser.post("/billing/top-up", { amount: "50", submission, pay_with: "new_card" })
@@ -108,7 +108,7 @@ describe("a server with a key of Stripe", () => {
   })
 
   it("has no simulator, and writes no key and no secret to the log", async () => {
-    const { browser } = await served.signedIn({ is_operator: true })
+    const { browser } = await served.signIn({ is_operator: true })
     for (const path of ["/simulator", "/simulator/checkout/sim_pay_1"]) {
       expect((await browser.get(path)).status).toBe(404)
     }

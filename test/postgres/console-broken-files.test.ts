@@ -5,13 +5,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vi
 import { breakableWire } from "../ledger/breakable-wire.ts"
 import { withConnection } from "../ledger/outage.ts"
 import { setLedgerUrl } from "../support/api/operator.ts"
-import { servedConsoleAlone } from "../support/console/served-console.ts"
+import { startOwnConsole } from "../support/console/served-console.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
 
 const database = await newDatabase(inject("postgresUrl"))
 const wire = await breakableWire(database)
-const site = servedConsoleAlone({ environment: { LARDER_LEDGER_URL: wire.url } })
+const site = startOwnConsole({ environment: { LARDER_LEDGER_URL: wire.url } })
 beforeAll(() => setLedgerUrl(site.home(), database))
 afterAll(() => wire.close())
 
@@ -42,7 +42,7 @@ describe.each([
   ["/billing/ledger.csv", "ledger.entry", "larder-ledger-"]
 ])("%s when its database is lost midway", (path, table, name) => {
   it("is cut off, and the log names the file and the reason, but no secret", async () => {
-    const { browser } = await site.signedIn()
+    const { browser } = await site.signIn()
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ")
     const before = site.logs().length
     const readLogs = () => site.logs().slice(before)

@@ -5,23 +5,24 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { breakableWire } from "../ledger/breakable-wire.ts"
 import { withConnection } from "../ledger/outage.ts"
 import { setLedgerUrl } from "../support/api/operator.ts"
-import type { Seen } from "../support/console/browser.ts"
-import { keyIn, password, servedConsoleAlone } from "../support/console/served-console.ts"
+import type { PageResponse } from "../support/console/browser.ts"
+import { findKey } from "../support/console/pages.ts"
+import { password, startOwnConsole } from "../support/console/served-console.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
 
 const database = await newDatabase(inject("postgresUrl"))
 const wire = await breakableWire(database)
-const site = servedConsoleAlone({ environment: { LARDER_LEDGER_URL: wire.url } })
+const site = startOwnConsole({ environment: { LARDER_LEDGER_URL: wire.url } })
 beforeAll(() => setLedgerUrl(site.home(), database))
 afterAll(() => wire.close())
 
-type Person = Awaited<ReturnType<typeof site.signedIn>> & { readonly link: string }
+type Person = Awaited<ReturnType<typeof site.signIn>> & { readonly link: string }
 const chosen = "quite another pass phrase"
 
-const actions: ReadonlyArray<readonly [what: string, act: (person: Person) => Promise<Seen>]> = [
-  ["a sign-in", ({ email }) => site.browser().post("/sign-in", { email, password })],
-  ["an invitation", ({ email, link }) => site.browser().post(link, { email: `new-${email}`, password: chosen })],
+const actions: ReadonlyArray<readonly [what: string, act: (person: Person) => Promise<PageResponse>]> = [
+  ["a sign-in", ({ email }) => site.openBrowser().post("/sign-in", { email, password })],
+  ["an invitation", ({ email, link }) => site.openBrowser().post(link, { email: `new-${email}`, password: chosen })],
   ["a new password", ({ browser }) => browser.post("/account", { current: password, next: chosen })],
   ["a new key", ({ browser }) => browser.post("/keys/new", { name: "Dashboard", access: "all", budget: "25" })]
 ]
@@ -34,7 +35,9 @@ begin
 end $$`
 const change = (statement: string) => withConnection(database, (sql) => sql.unsafe(onAllTables(statement)))
 
-const failures: ReadonlyArray<readonly [what: string, runFailing: (act: () => Promise<Seen>) => Promise<Seen>]> = [
+const failures: ReadonlyArray<
+  readonly [what: string, runFailing: (act: () => Promise<PageResponse>) => Promise<PageResponse>]
+> = [
   [
     "does not respond",
     async (act) => {
@@ -73,12 +76,12 @@ const waitUntilReady = async () => {
 
 describe.each(failures)("a database that %s", (_failure, runFailing) => {
   it.each(actions)("leaves no secret of %s in the log", async (_what, act) => {
-    const signedIn = await site.signedIn()
+    const signedIn = await site.signIn()
     const person = { ...signedIn, link: await site.invite(signedIn.account.id) }
     const before = site.logs().length
     const page = await runFailing(() => act(person)).finally(waitUntilReady)
     expect([500, 503]).toContain(page.status)
-    expect(keyIn(page.text)).toBeUndefined()
+    expect(findKey(page.text)).toBeUndefined()
     const readLogs = () => site.logs().slice(before)
     await expect.poll(readLogs).toContain("a page of the console failed")
     const secrets = [password, chosen, person.link.split("/").at(-1) ?? "", ...signedIn.browser.cookies.values()]

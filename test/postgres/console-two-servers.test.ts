@@ -1,10 +1,10 @@
 /** Two servers with one PostgreSQL, and people whose requests reach either of them. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Browser, makeBrowser } from "../support/console/browser.ts"
-import { password, servedConsole } from "../support/console/served-console.ts"
+import { password, useSharedConsole } from "../support/console/served-console.ts"
 import { type Server, startServer } from "../support/programs.ts"
 
-const site = servedConsole()
+const site = useSharedConsole()
 let second: Server
 beforeAll(async () => {
   second = await startServer(site.home(), site.environment())
@@ -28,20 +28,20 @@ const getAccount = async (browser: Browser) => {
 
 describe("a sign-in at one of two servers", () => {
   it("continues at the other server", async () => {
-    const { browser, email } = await site.signedIn()
+    const { browser, email } = await site.signIn()
     const { status, text } = await moveToSecond(browser).get("/account")
     expect([status, text.includes(email)]).toEqual([200, true])
   })
 
   it("ends at both servers after a sign-out at one of them", async () => {
-    const here = (await site.signedIn()).browser
+    const here = (await site.signIn()).browser
     const there = moveToSecond(here)
     expect((await there.post("/sign-out", {})).location).toBe("/sign-in")
     expect([await getAccount(here), await getAccount(moveToSecond(here))]).toEqual(["/sign-in", "/sign-in"])
   })
 
   it("ends when the password is changed at the other server, and only the new password works", async () => {
-    const { browser: here, email } = await site.signedIn()
+    const { browser: here, email } = await site.signIn()
     const there = makeBrowser(second.console)
     expect(await signIn(there, email, password)).toBe(303)
     expect((await there.post("/account", { current: password, next: newPassword })).status).toBe(303)
@@ -53,7 +53,7 @@ describe("a sign-in at one of two servers", () => {
   })
 
   it("ends when the person signs out everywhere else at the other server", async () => {
-    const { browser: here, email } = await site.signedIn()
+    const { browser: here, email } = await site.signIn()
     const there = makeBrowser(second.console)
     await signIn(there, email, password)
     await there.post("/account", { sign_out_elsewhere: "yes" })
@@ -61,11 +61,11 @@ describe("a sign-in at one of two servers", () => {
   })
 
   it("can begin with a link at either server, and the link is used up at both", async () => {
-    const { id } = await site.newAccount()
+    const { id } = await site.createAccount()
     const link = await site.invite(id)
     const there = makeBrowser(second.console)
     expect((await there.post(link, { email: "guest@example.com", password })).status).toBe(303)
     expect(await getAccount(there)).toBe(200)
-    expect((await site.browser().get(link)).status).toBe(410)
+    expect((await site.openBrowser().get(link)).status).toBe(410)
   })
 })

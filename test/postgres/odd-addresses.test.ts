@@ -5,14 +5,14 @@ import { LedgerUnavailable } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { servedConsoleAlone } from "../support/console/served-console.ts"
+import { startOwnConsole } from "../support/console/served-console.ts"
 import { consolePlaces } from "../support/serve/console-databases.ts"
 
 describe("a URL with a control character", () => {
-  const site = servedConsoleAlone()
+  const site = startOwnConsole()
 
   it("returns 404, and the log reports no outage", async () => {
-    const { browser } = await site.signedIn()
+    const { browser } = await site.signIn()
     for (const target of [
       "/requests?before=2026-11-22T00:00:00.000Z~%00",
       "/requests?request=req_%00",
@@ -31,11 +31,11 @@ describe("a URL with a control character", () => {
   })
 
   it("returns 404 without a sign-in, too", async () => {
-    expect((await site.browser().get("/requests?before=%00")).status).toBe(404)
+    expect((await site.openBrowser().get("/requests?before=%00")).status).toBe(404)
   })
 
   it("differs from an escaped percent sign (%2500), which returns 200", async () => {
-    const { browser } = await site.signedIn()
+    const { browser } = await site.signIn()
     expect((await browser.get("/requests?request=%2500")).status).toBe(200)
   })
 })

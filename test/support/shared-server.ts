@@ -5,7 +5,7 @@
 import { createWriteStream, rmSync } from "node:fs"
 import path from "node:path"
 import type { TestProject } from "vitest/node"
-import { withQuickPasswords } from "./console/quick-passwords.ts"
+import { addQuickPasswords } from "./console/quick-passwords.ts"
 import { newDatabase } from "./postgres/new-database.ts"
 import { type Environment, startServer } from "./programs.ts"
 import { copyHome } from "./sample-home.ts"
@@ -33,7 +33,7 @@ export const provideServer = async (project: TestProject) => {
   const { ledger, postgresUrl, sampleHome } = project.getProvidedContext()
   const home = copyHome(sampleHome)
   const shared = ledger === "in PostgreSQL" ? { LARDER_LEDGER_URL: await newDatabase(postgresUrl) } : {}
-  const environment = withQuickPasswords({ LARDER_DATA_HOST: dataHost, ...shared })
+  const environment = addQuickPasswords({ LARDER_DATA_HOST: dataHost, ...shared })
   const server = await startServer(home, environment)
   const log = path.join(home, "server.log")
   server.child.stderr?.pipe(createWriteStream(log))

@@ -20,23 +20,19 @@ ${field({
 <div class="row">${button("Change the password")}</div>`)
 
 /** Name of the button that identifies the form; the other form has none. */
-const elsewhere = "sign_out_elsewhere"
+const elsewhereButton = "sign_out_elsewhere"
 
 const sessionsForm =
   postForm(html`<p class="hint">For when a device is lost, or you forgot to sign out somewhere. You stay signed in here.</p>
-<div class="row">${button("Sign out everywhere else", "plain", { name: elsewhere, value: "yes" })}</div>`)
+<div class="row">${button("Sign out everywhere else", "plain", { name: elsewhereButton, value: "yes" })}</div>`)
 
 const roleBadge = ({ is_operator }: Person) => (is_operator ? badge("operator", "good") : badge("member"))
 
 const peopleTable = (people: ReadonlyArray<Person>, me: Person) =>
-  table({
-    caption: "People who sign in to this account",
-    columns: ["E-mail", "Role"],
-    rows: people.map((person) => [
-      person.id === me.id ? html`${person.email} <small class="muted">(you)</small>` : person.email,
-      roleBadge(person)
-    ])
-  })
+  table("People who sign in to this account", people, [
+    ["E-mail", ({ email, id }) => (id === me.id ? html`${email} <small class="muted">(you)</small>` : email)],
+    ["Role", roleBadge]
+  ])
 
 const invitationHint = ({ account_id, is_operator }: Person) =>
   is_operator
@@ -46,7 +42,7 @@ const invitationHint = ({ account_id, is_operator }: Person) =>
 
 const title = "Account"
 
-const page = Effect.fnUntraced(function* ({ account, person }: PageContext, problems: Problems = {}) {
+const renderPage = Effect.fnUntraced(function* ({ account, person }: PageContext, problems: Problems = {}) {
   const colleagues = yield* People.use((people) => people.people(account.id))
   return html`${problemSummary(problems)}
 <div class="cards">
@@ -74,7 +70,7 @@ ${invitationHint(person)}`
 const changePassword = Effect.fnUntraced(function* (context: FormContext) {
   const { form, person } = context
   const change = { person_id: person.id, current: form.exact("current"), next: form.exact("next") }
-  const showAgain = (problems: Problems) => Effect.map(page(context, problems), (body) => show(title, body, 422))
+  const showAgain = (problems: Problems) => Effect.map(renderPage(context, problems), (body) => show(title, body, 422))
   return yield* People.use((people) => people.changePassword(change)).pipe(
     Effect.map((signedIn) =>
       startSession(signedIn, "/account", "Your password is changed. You were signed out everywhere else.")
@@ -83,7 +79,7 @@ const changePassword = Effect.fnUntraced(function* (context: FormContext) {
       WrongCredentials: () => showAgain({ current: "This is not your current password." }),
       WeakPassword: ({ message }) => showAgain({ next: message }),
       TooManyAttempts: ({ message, seconds }) =>
-        Effect.map(page(context, { current: message }), (body) => askToWait(title, body, seconds))
+        Effect.map(renderPage(context, { current: message }), (body) => askToWait(title, body, seconds))
     })
   )
 })
@@ -98,6 +94,6 @@ const signOutElsewhere = Effect.fnUntraced(function* ({ person, session }: FormC
 export const accountPage: Page<People> = {
   path: "/account",
   nav: title,
-  get: (context) => Effect.map(page(context), (body) => show(title, body)),
-  post: (context) => (context.form.has(elsewhere) ? signOutElsewhere(context) : changePassword(context))
+  get: (context) => Effect.map(renderPage(context), (body) => show(title, body)),
+  post: (context) => (context.form.has(elsewhereButton) ? signOutElsewhere(context) : changePassword(context))
 }

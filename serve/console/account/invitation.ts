@@ -7,11 +7,10 @@ import { Administration } from "../../ledger/index.ts"
 import { type OpenInvitation, People } from "../../people/index.ts"
 import { button, field, type Problems, problemSummary } from "../web/form.ts"
 import { html, linkButton, momentText, notice } from "../web/html.ts"
-import { askToWait, show, startSession } from "../web/page.ts"
-import type { PublicPage } from "../web/public-page.ts"
+import { askToWait, type PublicPage, show, startSession } from "../web/page.ts"
 
 /** Texts for a new person, or for one who chooses a new password. */
-const textsFor = ({ person_id }: OpenInvitation) =>
+const chooseTexts = ({ person_id }: OpenInvitation) =>
   person_id === null
     ? { title: "Welcome to Larder", label: "Password", button: "Create my sign-in" }
     : { title: "Choose a new password", label: "New password", button: "Save and sign in" }
@@ -22,7 +21,7 @@ interface Opened {
   readonly account: string
 }
 
-const open = Effect.fnUntraced(function* (token: string) {
+const findInvitation = Effect.fnUntraced(function* (token: string) {
   const invitation = yield* People.use((people) => people.invitation(token))
   if (Option.isNone(invitation)) return undefined
   const { account_id } = invitation.value
@@ -30,16 +29,16 @@ const open = Effect.fnUntraced(function* (token: string) {
   return { invitation: invitation.value, account: name }
 })
 
-const lead = ({ account, invitation }: Opened) =>
+const renderLead = ({ account, invitation }: Opened) =>
   invitation.person_id === null
     ? html`You join the account <strong>${account}</strong> as ${invitation.is_operator ? "an operator" : "a member"}. Choose how you sign in from now on.`
     : html`Your old password for the account <strong>${account}</strong> no longer works.`
 
-const form = (opened: Opened, typed: string, problems: Problems = {}) => {
+const renderForm = (opened: Opened, typed: string, problems: Problems = {}) => {
   const { invitation } = opened
-  const texts = textsFor(invitation)
+  const texts = chooseTexts(invitation)
   return html`${problemSummary(problems)}
-<p>${lead(opened)}</p>
+<p>${renderLead(opened)}</p>
 <section aria-label="Your sign-in"><form method="post">
 ${
   invitation.email === null
@@ -71,7 +70,7 @@ ${field({
 <p class="small muted">This link works once, until ${momentText(invitation.expires_at)}.</p>`
 }
 
-const gone = show(
+const expiredLink = show(
   "Invitation",
   html`${notice("warning", html`<p>This link was used already, was withdrawn, or has expired.</p>`)}
 <p>If you have used it yourself, sign in. Otherwise, ask the person who sent it for a new one.</p>
@@ -82,26 +81,26 @@ const gone = show(
 export const invitationPage: PublicPage<Administration | People> = {
   path: "/invitation/:token",
   get: Effect.fnUntraced(function* ({ params }) {
-    const opened = yield* open(params.token ?? "")
-    return opened === undefined ? gone : show(textsFor(opened.invitation).title, form(opened, ""))
+    const opened = yield* findInvitation(params.token ?? "")
+    return opened === undefined ? expiredLink : show(chooseTexts(opened.invitation).title, renderForm(opened, ""))
   }),
   post: Effect.fnUntraced(function* ({ form: sent, params }) {
     const token = params.token ?? ""
-    const opened = yield* open(token)
-    if (opened === undefined) return gone
+    const opened = yield* findInvitation(token)
+    if (opened === undefined) return expiredLink
     const email = sent.text("email")
-    const { title } = textsFor(opened.invitation)
-    const showAgain = (problems: Problems) => Effect.succeed(show(title, form(opened, email, problems), 422))
+    const { title } = chooseTexts(opened.invitation)
+    const showAgain = (problems: Problems) => Effect.succeed(show(title, renderForm(opened, email, problems), 422))
     const acceptance = { token, email, password: sent.exact("password") }
     return yield* People.use((people) => people.accept(acceptance)).pipe(
       Effect.map((signedIn) => startSession(signedIn, "/")),
       Effect.catchTags({
-        InvitationGone: () => Effect.succeed(gone),
+        InvitationGone: () => Effect.succeed(expiredLink),
         InvalidEmail: ({ message }) => showAgain({ email: message }),
         EmailTaken: ({ message }) => showAgain({ email: message }),
         WeakPassword: ({ message }) => showAgain({ password: message }),
         TooManyAttempts: ({ message, seconds }) =>
-          Effect.succeed(askToWait(title, form(opened, email, { password: message }), seconds))
+          Effect.succeed(askToWait(title, renderForm(opened, email, { password: message }), seconds))
       })
     )
   })

@@ -3,10 +3,10 @@ import { Effect, Option, Redacted } from "effect"
 import { People } from "../../people/index.ts"
 import { button, field } from "../web/form.ts"
 import { type HtmlPart, html, notice } from "../web/html.ts"
-import { askToWait, redirect, show, startSession } from "../web/page.ts"
-import { type PublicPage, safeNextPath } from "../web/public-page.ts"
+import { askToWait, type PublicPage, redirect, show, startSession } from "../web/page.ts"
+import { readNextPath } from "../web/query.ts"
 
-const form = (email: string, problem?: HtmlPart) => html`${problem && notice("bad", html`<p>${problem}</p>`)}
+const renderForm = (email: string, problem?: HtmlPart) => html`${problem && notice("bad", html`<p>${problem}</p>`)}
 <section aria-label="Sign in"><form method="post">
 ${field({ name: "email", label: "E-mail", type: "email", value: email, autocomplete: "username", inputmode: "email", required: true, maxlength: 254, autofocus: email === "" })}
 ${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", required: true, autofocus: email !== "" })}
@@ -23,9 +23,9 @@ export const signInPage: PublicPage<People> = {
   get: Effect.fnUntraced(function* ({ session, url }) {
     const people = yield* People
     const person = session === undefined ? Option.none() : yield* people.session(Redacted.value(session))
-    if (Option.isSome(person)) return redirect(safeNextPath(url.searchParams.get("next")))
+    if (Option.isSome(person)) return redirect(readNextPath(url.searchParams.get("next")))
     const isEmpty = yield* people.isEmpty
-    return show("Sign in", isEmpty ? html`${notice("warning", noPeopleYet)}${form("")}` : form(""))
+    return show("Sign in", isEmpty ? html`${notice("warning", noPeopleYet)}${renderForm("")}` : renderForm(""))
   }),
   post: Effect.fnUntraced(function* ({ address, form: sent, known_browser, url }) {
     const email = sent.text("email")
@@ -36,10 +36,11 @@ export const signInPage: PublicPage<People> = {
       known_browser: known_browser && Redacted.value(known_browser)
     }
     return yield* People.use((people) => people.signIn(claim)).pipe(
-      Effect.map((signedIn) => startSession(signedIn, safeNextPath(url.searchParams.get("next")))),
+      Effect.map((signedIn) => startSession(signedIn, readNextPath(url.searchParams.get("next")))),
       Effect.catchTags({
-        WrongCredentials: ({ message }) => Effect.succeed(show("Sign in", form(email, message), 422)),
-        TooManyAttempts: ({ message, seconds }) => Effect.succeed(askToWait("Sign in", form(email, message), seconds))
+        WrongCredentials: ({ message }) => Effect.succeed(show("Sign in", renderForm(email, message), 422)),
+        TooManyAttempts: ({ message, seconds }) =>
+          Effect.succeed(askToWait("Sign in", renderForm(email, message), seconds))
       })
     )
   })

@@ -15,13 +15,12 @@ import {
   linkButton,
   momentInColumn,
   momentTag,
-  numeric,
   pathCode,
-  table,
+  stackedTable,
   usdText
 } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
-import { paging, pathWithQuery, takePage } from "../web/paging.ts"
+import { listPaging, readChoice, readPage, readParameter } from "../web/query.ts"
 import { paymentsPath } from "./payment-pieces.ts"
 
 const path = "/billing/ledger"
@@ -49,7 +48,7 @@ const paymentLink = (id: string, text: HtmlPart) =>
   html`<a href="${paymentsPath}/${encodeURIComponent(id)}">${text}</a>`
 
 /** `$20.00 of payment pay_7ee3…`; screen readers read the whole id. */
-const partOfPayment = (credits: number, id: string) => {
+const renderPaymentPart = (credits: number, id: string) => {
   const [begin, rest] = [id.slice(0, 8), id.slice(8)]
   return html`${usdText(Math.abs(credits))} of payment ${begin}<span aria-hidden="true">…</span><span class="hidden">${rest}</span>`
 }
@@ -58,7 +57,7 @@ const partOfPayment = (credits: number, id: string) => {
 const dash = html`<span class="nothing">–</span>`
 
 /** The call, the payment, or the reason of an entry. */
-const about = (entry: Entry, keys: Keys): HtmlPart => {
+const renderSubject = (entry: Entry, keys: Keys): HtmlPart => {
   const { credits, endpoint, key_id, note, request_id, type } = entry
   if (key_id !== null) {
     return html`${endpoint !== null && html`${pathCode(endpoint)}<br>`}${keyNameTag(keys, key_id)}${note !== null && html`<br><small>${note}</small>`}`
@@ -69,105 +68,85 @@ const about = (entry: Entry, keys: Keys): HtmlPart => {
   // the note of a reversal
   const [, reason = "", payment] = /^(.+), payment (pay_\w+)$/.exec(note) ?? []
   if (payment === undefined) return note
-  const link = paymentLink(payment, partOfPayment(credits, payment))
+  const link = paymentLink(payment, renderPaymentPart(credits, payment))
   return reason === type ? link : html`${link}: ${reason}`
 }
 
 /** A phone hides the headings, so it shows the unit next to the figure. */
-const figure = (value: number, sign = "") =>
+const renderFigure = (value: number, sign = "") =>
   html`${sign}${countText(value)}<span class="unit"> ${creditUnit(value)}</span>`
 
 const entriesTable = (entries: ReadonlyArray<Entry>, keys: Keys) =>
-  table({
-    caption: "Entries, newest first",
-    stacks: true,
-    columns: ["When (UTC)", "What", "About", "Reference", numeric("Credits"), numeric("Balance")],
-    rows: entries.map((entry) => [
-      momentInColumn(entry.occurred_at),
-      html`<span class="nowrap">${typeNames[entry.type]}</span>`,
-      about(entry, keys),
-      entry.request_id === null ? dash : html`<code class="id">${entry.request_id}</code>`,
-      figure(entry.credits, entry.credits > 0 ? "+" : ""),
-      figure(entry.balance)
-    ])
-  })
+  stackedTable("Entries, newest first", entries, [
+    ["When (UTC)", ({ occurred_at }) => momentInColumn(occurred_at)],
+    ["What", ({ type }) => html`<span class="nowrap">${typeNames[type]}</span>`],
+    ["About", (entry) => renderSubject(entry, keys)],
+    ["Reference", ({ request_id }) => (request_id === null ? dash : html`<code class="id">${request_id}</code>`)],
+    ["Credits", ({ credits }) => renderFigure(credits, credits > 0 ? "+" : ""), "numeric"],
+    ["Balance", ({ balance }) => renderFigure(balance), "numeric"]
+  ])
 
 /** Calls spend expiring credits in this order, before all other credits. */
-const expiringCredits = (expiring: AccountSummary["expiring"]) =>
+const renderExpiringCredits = (expiring: AccountSummary["expiring"]) =>
   html`<p>Of these, calls spend the credits that expire first: ${expiring.map(
-    ({ credits: left, expires_at }, index) =>
-      html`${index > 0 && ", "}<span class="nowrap">${usdText(left)} until ${momentTag(expires_at)}</span>`
+    ({ credits, expires_at }, index) =>
+      html`${index > 0 && ", "}<span class="nowrap">${usdText(credits)} until ${momentTag(expires_at)}</span>`
   )}. Credits left then expire.</p>`
 
 const ledgerPage: Page<Administration> = {
   path,
   get: Effect.fnUntraced(function* ({ account, url }) {
-    const what = url.searchParams.get("what") ?? ""
-    const before = url.searchParams.get("before") ?? ""
-    const kind = Object.hasOwn(kinds, what) ? kinds[what] : undefined
-    const isKnown = what === "" || kind !== undefined
-    if (!isKnown || !/^([1-9]\d{0,14})?$/.test(before)) return yield* new PageNotFound()
+    const what = yield* readChoice(url, "what", Object.keys(kinds))
+    const before = readParameter(url, "before") ?? null
+    if (before !== null && !/^[1-9]\d{0,14}$/.test(before)) return yield* new PageNotFound()
+    const kind = what === undefined ? undefined : kinds[what]
     const query = {
       account_id: account.id,
-      before: before === "" ? null : Number(before),
-      limit: perPage + 1,
+      before: before === null ? null : Number(before),
       ...(kind !== undefined && { types: kind.types })
     }
-    const found = yield* Administration.use((ledger) => ledger.entriesBefore(query))
-    const { last, rows } = takePage(found, perPage)
+    const ledger = yield* Administration
+    const { last, rows } = yield* readPage(perPage, (limit) => ledger.entriesBefore({ ...query, limit }))
     const keys = yield* readKeys(account.id)
-    const kindOptions = Object.entries(kinds).map(([value, { label }]) => ({ value, label }))
-    const options = [{ value: "", label: "Everything" }, ...kindOptions]
+    const options = Object.entries(kinds).map(([value, { label }]) => ({ value, label }))
     const entries =
       rows.length === 0 ? empty("No entries", "There are no entries of this kind.") : entriesTable(rows, keys)
     return show(
       "Ledger",
       html`${keyFigures([{ label: "Balance", value: usdText(account.balance_credits), more: creditsText(account.balance_credits) }])}
-${account.expiring.length > 0 && expiringCredits(account.expiring)}
+${account.expiring.length > 0 && renderExpiringCredits(account.expiring)}
 <p class="lead">Every movement of your credits since the account was opened. Entries are never changed or removed. The CSV file contains all of them.</p>
-${searchForm(select({ name: "what", label: "What", value: what, options }), linkButton(`${path}.csv`, "Download all as CSV"))}
+${searchForm(select({ name: "what", label: "What", all: "Everything", value: what ?? "", options }), linkButton(`${path}.csv`, "Download all as CSV"))}
 <div class="card entries">${entries}</div>
-${paging({
-  newest: before === "" ? undefined : pathWithQuery(path, { what }),
-  older: last && pathWithQuery(path, { what, before: String(last.position) })
-})}
+${listPaging(path, { what }, before === null, last && { before: String(last.position) })}
 <div class="row">${linkButton("/billing", "Back to billing")}</div>`
     )
   })
 }
 
-const columns = [
-  ...["position", "occurred_at", "type", "credits", "usd", "balance_credits", "balance_usd"],
-  ...["key_id", "key", "endpoint", "reference", "note", "expires_at"]
-]
+const columns: Readonly<Record<string, (entry: Entry, keys: Keys) => string | number | null>> = {
+  position: ({ position }) => position,
+  occurred_at: ({ occurred_at }) => occurred_at,
+  type: ({ type }) => type,
+  credits: ({ credits }) => credits,
+  usd: ({ credits }) => usdOf(credits),
+  balance_credits: ({ balance }) => balance,
+  balance_usd: ({ balance }) => usdOf(balance),
+  key_id: ({ key_id }) => key_id,
+  key: ({ key_id }, keys) => (key_id === null ? null : keyName(keys, key_id)),
+  endpoint: ({ endpoint }) => endpoint,
+  reference: ({ request_id }) => request_id,
+  note: ({ note }) => note,
+  expires_at: ({ expires_at }) => expires_at
+}
 const ledgerFile: Page<Administration> = {
   path: `${path}.csv`,
   get: Effect.fnUntraced(function* ({ account }) {
     const ledger = yield* Administration
     const keys = yield* readKeys(account.id)
-    return yield* downloadCsv(
-      `larder-ledger-${account.id}.csv`,
-      columns,
-      ledger
-        .entriesOf(account.id)
-        .pipe(
-          Stream.map((entry) => [
-            entry.position,
-            entry.occurred_at,
-            entry.type,
-            entry.credits,
-            usdOf(entry.credits),
-            entry.balance,
-            usdOf(entry.balance),
-            entry.key_id,
-            entry.key_id === null ? null : keyName(keys, entry.key_id),
-            entry.endpoint,
-            entry.request_id,
-            entry.note,
-            entry.expires_at
-          ])
-        )
-    )
+    const cells = Object.values(columns)
+    const rows = ledger.entriesOf(account.id).pipe(Stream.map((entry) => cells.map((cell) => cell(entry, keys))))
+    return yield* downloadCsv(`larder-ledger-${account.id}.csv`, Object.keys(columns), rows)
   })
 }
 

@@ -52,13 +52,13 @@ interface FieldValues {
   readonly trigger: string
 }
 
-const dollars = (credits: number) => (credits / 1_000).toFixed(credits % 10 === 0 ? 2 : 3)
-const savedFieldValues = ({ recharge }: BillingSettings): FieldValues => ({
-  recharge_amount: dollars(recharge.cents * 10),
-  trigger: dollars(recharge.trigger_credits)
+const formatDollars = (credits: number) => (credits / 1_000).toFixed(credits % 10 === 0 ? 2 : 3)
+const fillFieldValues = ({ recharge }: BillingSettings): FieldValues => ({
+  recharge_amount: formatDollars(recharge.cents * 10),
+  trigger: formatDollars(recharge.trigger_credits)
 })
 
-const fields = (balance: number, typed: FieldValues, problems: Problems) => {
+const renderFields = (balance: number, typed: FieldValues, problems: Problems) => {
   const amountField = (name: keyof FieldValues, label: string, hint: string) =>
     dollarField({ name, label, hint, value: typed[name], error: problems[name], maxlength: 20, required: true })
   return html`${amountField("recharge_amount", "Amount", "$10 to $50,000 for each recharge")}${amountField(
@@ -94,9 +94,9 @@ interface PageProps {
  * before a colleague or a decline switched auto-recharge off cannot switch it on again, nor charge a card that it did
  * not show.
  */
-const versionOf = ({ card, recharge: { cents, is_on, trigger_credits } }: BillingSettings) =>
+const formatVersion = ({ card, recharge: { cents, is_on, trigger_credits } }: BillingSettings) =>
   [is_on ? "on" : "off", cents, trigger_credits, card?.mark].join(" ")
-const versionInput = (settings: BillingSettings) => hiddenInput("shown", versionOf(settings))
+const versionInput = (settings: BillingSettings) => hiddenInput("shown", formatVersion(settings))
 
 const changedNotice = ({ cents, is_on, trigger_credits }: RechargeChoice, card: SavedCard) =>
   notice(
@@ -109,7 +109,14 @@ const actionText = ({ recharge }: BillingSettings) => (recharge.is_on ? "Save" :
 const dismissButton = postForm(button("Leave it off", "plain", { name: "is_on", value: "no" }))
 const switchOffButton = postForm(button("Switch off", "plain", { name: "is_on", value: "no" }))
 
-const page = ({ context, message, problems = {}, settings, status, typed = savedFieldValues(settings) }: PageProps) => {
+const showPage = ({
+  context,
+  message,
+  problems = {},
+  settings,
+  status,
+  typed = fillFieldValues(settings)
+}: PageProps) => {
   const { card, recharge } = settings
   const { is_configured, is_on, is_recharging, off_reason } = recharge
   const reason = off_reason !== null && notice("warning", `Auto-recharge was switched off. ${off_reason}`)
@@ -123,7 +130,7 @@ const page = ({ context, message, problems = {}, settings, status, typed = saved
       status
     )
   }
-  const form = postForm(html`${versionInput(settings)}${fields(context.account.balance_credits, typed, problems)}
+  const form = postForm(html`${versionInput(settings)}${renderFields(context.account.balance_credits, typed, problems)}
 <div class="row">${button(actionText(settings), "primary", { name: "is_on", value: "yes" })} ${linkButton("/billing", "Cancel")}</div>`)
   return show(
     title,
@@ -135,7 +142,7 @@ least the one that you set below. Key budgets still apply. A declined card switc
       html`${facts([
         ["Auto-recharge", is_on ? badge("On", "good") : badge("Off")],
         ["Card", savedCardText(card)],
-        ...(is_recharging ? [["Now", "A recharge is in progress."] as const] : [])
+        is_recharging && ["Now", "A recharge is in progress."]
       ])}${is_on && switchOffButton}${reason && dismissButton}`
     )}${section(
       "Amount and balance",
@@ -150,7 +157,7 @@ const countPayments = (balance: number, { cents, trigger_credits }: RechargeChoi
   Math.max(0, Math.ceil((trigger_credits - balance) / centsToCredits(cents)))
 
 /** Asks the user to confirm a choice that charges the card now. The form submits the number of payments shown. */
-const confirmation = (
+const showConfirmation = (
   balance: number,
   card: SavedCard,
   choice: RechargeChoice,
@@ -178,7 +185,7 @@ ${form}</div>`
 }
 
 const save = (context: FormContext, settings: BillingSettings, choice: RechargeChoice, typed: FieldValues) => {
-  const showAgain = (message: Html, status: number) => page({ context, settings, typed, message, status })
+  const showAgain = (message: Html, status: number) => showPage({ context, settings, typed, message, status })
   const { cents, is_on, trigger_credits } = choice
   const isDue = context.account.balance_credits < trigger_credits
   return Billing.use((billing) => billing.saveRecharge(context.account.id, choice)).pipe(
@@ -193,7 +200,7 @@ const save = (context: FormContext, settings: BillingSettings, choice: RechargeC
     Effect.catchTags({
       InvalidChoice: ({ field, problem }) => {
         const problems = { [field === "cents" ? "recharge_amount" : "trigger"]: problem }
-        return Effect.succeed(page({ context, settings, typed, problems, status: 422 }))
+        return Effect.succeed(showPage({ context, settings, typed, problems, status: 422 }))
       },
       NoSavedCard: ({ message }) => Effect.succeed(showAgain(notice("bad", message), 422)),
       BillingUnavailable: ({ problem }) => Effect.succeed(showAgain(notice("bad", problem), 503))
@@ -201,18 +208,18 @@ const save = (context: FormContext, settings: BillingSettings, choice: RechargeC
   )
 }
 
-const rechargePage: Page<Billing> = {
+export const rechargePage: Page<Billing> = {
   path: rechargePath,
-  get: (context) => Effect.map(readSettings(context), (settings) => page({ context, settings })),
+  get: (context) => Effect.map(readSettings(context), (settings) => showPage({ context, settings })),
   post: Effect.fnUntraced(function* (context) {
     const settings = yield* readSettings(context)
     const { form } = context
     // switching off never depends on the fields
     if (form.text("is_on") === "no") {
-      return yield* save(context, settings, { ...settings.recharge, is_on: false }, savedFieldValues(settings))
+      return yield* save(context, settings, { ...settings.recharge, is_on: false }, fillFieldValues(settings))
     }
     const typed = { recharge_amount: form.text("recharge_amount"), trigger: form.text("trigger") }
-    if (form.text("is_on") === "not_yet") return page({ context, settings, typed })
+    if (form.text("is_on") === "not_yet") return showPage({ context, settings, typed })
     const amount = parseAmount(typed.recharge_amount)
     const trigger = parseTrigger(typed.trigger)
     if ("problem" in amount || "problem" in trigger) {
@@ -220,19 +227,17 @@ const rechargePage: Page<Billing> = {
         ...("problem" in amount && { recharge_amount: amount.problem }),
         ...("problem" in trigger && { trigger: trigger.problem })
       }
-      return page({ context, settings, typed, problems, status: 422 })
+      return showPage({ context, settings, typed, problems, status: 422 })
     }
     const choice = { is_on: true, cents: amount.cents, trigger_credits: trigger.credits }
     const balance = context.account.balance_credits
     // the balance may have dropped since, so that more payments are needed than the user confirmed
     const isConfirmed = countPayments(balance, choice) <= Number(form.text("payments"))
     const { card } = settings
-    if (card !== null && form.text("shown") !== versionOf(settings)) {
-      return page({ context, settings, typed, message: changedNotice(settings.recharge, card), status: 409 })
+    if (card !== null && form.text("shown") !== formatVersion(settings)) {
+      return showPage({ context, settings, typed, message: changedNotice(settings.recharge, card), status: 409 })
     }
-    if (card !== null && !isConfirmed) return confirmation(balance, card, choice, settings, typed)
+    if (card !== null && !isConfirmed) return showConfirmation(balance, card, choice, settings, typed)
     return yield* save(context, settings, choice, typed)
   })
 }
-
-export const rechargePages: ReadonlyArray<Page<Billing>> = [rechargePage]

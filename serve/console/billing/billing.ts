@@ -26,7 +26,7 @@ import {
   shownCardInput,
   simulationNotice
 } from "./payment-pieces.ts"
-import { amountForm, topUpPath, wholeDollars } from "./top-up.ts"
+import { amountForm, formatWholeDollars, topUpPath } from "./top-up.ts"
 
 const latestPayments = 5
 const cardPath = "/billing/card"
@@ -34,7 +34,7 @@ const cardPath = "/billing/card"
 const topUpSection = ({ is_simulated }: BillingSettings) =>
   section(
     "Add credits",
-    html`<div class="stack"><div class="amounts">${presets.map((cents) => linkButton(`${topUpPath}?amount=${cents / 100}`, wholeDollars(cents)))}</div>
+    html`<div class="stack"><div class="amounts">${presets.map((cents) => linkButton(`${topUpPath}?amount=${cents / 100}`, formatWholeDollars(cents)))}</div>
 ${amountForm("Or any amount")}</div>
 <p class="hint">You see the amount before you pay.${
       !is_simulated && " The card processor handles your card; Larder never sees its number."
@@ -60,15 +60,11 @@ const rechargeSection = (settings: BillingSettings) => {
       ? empty("Off", "Auto-recharge needs a saved card. It charges the card before your credits run out.")
       : facts([
           ["State", is_on ? badge("On", "good") : badge("Off")],
-          ...(is_configured
-            ? [
-                [
-                  is_on ? "Charges" : "Last used",
-                  `${centsText(cents)} whenever the balance falls below ${usdText(trigger_credits)}`
-                ] as const
-              ]
-            : []),
-          ...(is_recharging ? [["Now", "A recharge is in progress."] as const] : [])
+          is_configured && [
+            is_on ? "Charges" : "Last used",
+            `${centsText(cents)} whenever the balance falls below ${usdText(trigger_credits)}`
+          ],
+          is_recharging && ["Now", "A recharge is in progress."]
         ])
   const link = is_on ? "Change" : setUp
   return section(

@@ -1,18 +1,7 @@
 /** Payments and cards on pages: paths, texts, badges and the list of payments. */
 import { Billing, type BillingSettings, formatCard, type Payment, type SavedCard } from "../../billing/index.ts"
 import { hiddenInput } from "../web/form.ts"
-import {
-  actions,
-  badge,
-  centsText,
-  type Html,
-  html,
-  momentTag,
-  momentText,
-  notice,
-  numeric,
-  table
-} from "../web/html.ts"
+import { badge, centsText, type Html, html, momentTag, momentText, notice, stackedTable } from "../web/html.ts"
 import type { PageContext } from "../web/page.ts"
 
 export const paymentsPath = "/billing/payments"
@@ -24,7 +13,7 @@ export const readSettings = ({ account }: PageContext) => Billing.use((billing) 
 export const savedCardText = (card: SavedCard): string => `${formatCard(card)}, expires ${card.expires}`
 
 /**
- * A form about the saved card carries the mark of the card it showed, because a colleague may save another card in the
+ * A form about the saved card contains the mark of the card that it showed, because a colleague may save another card in the
  * meantime.
  */
 export const shownCardInput = (card: SavedCard | null): Html | false => card !== null && hiddenInput("card", card.mark)
@@ -36,14 +25,14 @@ export const simulationNotice = ({ is_simulated }: Pick<BillingSettings, "is_sim
 export const kindText = ({ kind }: Payment): string => (kind === "top_up" ? "Top-up" : "Auto-recharge")
 
 /** US cents that were returned to the cardholder or are held by the bank. */
-export const returnedCents = ({ reversals }: Payment): number =>
+export const sumReturnedCents = ({ reversals }: Payment): number =>
   reversals.reduce((sum, { cents, state }) => (state === "taken" ? sum + cents : sum), 0)
 
 /** The part that is held until the bank decides. */
-export const heldCents = (payment: Payment): number =>
-  disputes(payment).reduce((sum, { cents, is_lost }) => (is_lost ? sum : sum + cents), 0)
+export const sumHeldCents = (payment: Payment): number =>
+  listDisputes(payment).reduce((sum, { cents, is_lost }) => (is_lost ? sum : sum + cents), 0)
 
-const disputes = ({ reversals }: Payment) =>
+const listDisputes = ({ reversals }: Payment) =>
   reversals.filter(({ kind, state }) => kind === "dispute" && state === "taken")
 
 /** When the outcome became known, as on the receipt; before that, when the payment was created. */
@@ -53,9 +42,9 @@ export const paymentStateBadge = (payment: Payment): Html => {
   if (payment.state === "open") return badge("Not confirmed yet", "warning")
   if (payment.state === "failed") return badge("Failed", "bad")
   if (payment.state === "expired") return badge("Not paid")
-  const disputed = disputes(payment)
-  if (disputed.length > 0) return badge(disputed.every(({ is_lost }) => is_lost) ? "Charged back" : "Disputed", "bad")
-  const returned = returnedCents(payment)
+  const disputes = listDisputes(payment)
+  if (disputes.length > 0) return badge(disputes.every(({ is_lost }) => is_lost) ? "Charged back" : "Disputed", "bad")
+  const returned = sumReturnedCents(payment)
   if (returned === 0) return badge("Paid", "good")
   return badge(returned < payment.cents ? "Partly refunded" : "Refunded", "warning")
 }
@@ -63,25 +52,25 @@ export const paymentStateBadge = (payment: Payment): Html => {
 export const receiptPath = (payment: Payment): `/${string}` => `${paymentPath(payment)}/receipt`
 
 const amountText = (payment: Payment) => {
-  const held = heldCents(payment)
-  const returned = returnedCents(payment) - held
+  const held = sumHeldCents(payment)
+  const returned = sumReturnedCents(payment) - held
   return html`${centsText(payment.cents)}${returned > 0 && html`<br><small>${centsText(returned)} returned</small>`}${
     held > 0 && html`<br><small>${centsText(held)} held</small>`
   }`
 }
 
 export const paymentsTable = (payments: ReadonlyArray<Payment>): Html =>
-  table({
-    caption: "Payments, most recent first",
-    stacks: true,
-    columns: ["When", "What", "Card", "State", numeric("Amount"), actions("Receipt")],
-    rows: payments.map((payment) => [
-      html`<a href="${paymentPath(payment)}">${momentTag(paymentTime(payment))}</a>`,
-      kindText(payment),
-      payment.card === null ? "–" : formatCard(payment.card),
-      paymentStateBadge(payment),
-      amountText(payment),
-      payment.state === "succeeded" &&
-        html`<a href="${receiptPath(payment)}">Receipt<span class="hidden"> of ${momentText(paymentTime(payment))}</span></a>`
-    ])
-  })
+  stackedTable("Payments, most recent first", payments, [
+    ["When", (payment) => html`<a href="${paymentPath(payment)}">${momentTag(paymentTime(payment))}</a>`],
+    ["What", kindText],
+    ["Card", ({ card }) => (card === null ? "–" : formatCard(card))],
+    ["State", paymentStateBadge],
+    ["Amount", amountText, "numeric"],
+    [
+      "Receipt",
+      (payment) =>
+        payment.state === "succeeded" &&
+        html`<a href="${receiptPath(payment)}">Receipt<span class="hidden"> of ${momentText(paymentTime(payment))}</span></a>`,
+      "action"
+    ]
+  ])

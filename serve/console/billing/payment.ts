@@ -15,14 +15,12 @@ import {
   linkButton,
   momentTag,
   notice,
-  numeric,
   section,
   table
 } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
-import { paging, pathWithQuery, takePage } from "../web/paging.ts"
+import { listPaging, readPage, readParameter } from "../web/query.ts"
 import {
-  heldCents,
   kindText,
   paymentPath,
   paymentStateBadge,
@@ -30,8 +28,9 @@ import {
   paymentsTable,
   paymentTime,
   receiptPath,
-  returnedCents,
-  simulationNotice
+  simulationNotice,
+  sumHeldCents,
+  sumReturnedCents
 } from "./payment-pieces.ts"
 import { topUpPath } from "./top-up.ts"
 
@@ -44,9 +43,9 @@ const maxPollAge = 15 * 60_000
 const outcomeNotice = (payment: Payment, now: number): HtmlPart => {
   const { card, cents, created_at, credits, problem, state } = payment
   if (state === "succeeded") {
-    const returned = returnedCents(payment)
+    const returned = sumReturnedCents(payment)
     if (returned === 0) return notice("good", `Paid. ${countText(credits)} credits were added to your balance.`)
-    const held = heldCents(payment)
+    const held = sumHeldCents(payment)
     const parts = [
       ...(returned > held ? [`${centsText(returned - held)} of it was returned to your card`] : []),
       ...(held > 0 ? [`${centsText(held)} of it is held until the bank decides the dispute`] : [])
@@ -84,15 +83,11 @@ const reversalsSection = ({ reversals }: Payment) =>
   reversals.length > 0 &&
   section(
     "Refunds and disputes",
-    table({
-      caption: "Refunds and disputes, oldest first",
-      columns: ["When", "What", numeric("Amount")],
-      rows: reversals.map((reversal) => [
-        dayTag(reversal.changed_at),
-        reversalText(reversal),
-        centsText(reversal.cents)
-      ])
-    })
+    table("Refunds and disputes, oldest first", reversals, [
+      ["When", ({ changed_at }) => dayTag(changed_at)],
+      ["What", reversalText],
+      ["Amount", ({ cents }) => centsText(cents), "numeric"]
+    ])
   )
 
 /** Label of the time when the outcome became known. */
@@ -101,17 +96,17 @@ const settledText = { open: "Known", succeeded: "Paid", failed: "Failed", expire
 const simulatedNotice = ({ is_simulated }: Payment) =>
   is_simulated && notice("quiet", "Simulated: no money moved, and this is not proof of a payment.")
 
-const paymentFacts = (payment: Payment): ReadonlyArray<Fact> => [
+const paymentFacts = (payment: Payment): ReadonlyArray<Fact | false> => [
   ["What", kindText(payment)],
   ["Amount", centsText(payment.cents)],
   ["State", paymentStateBadge(payment)],
-  ...(payment.card === null ? [] : [["Card", formatCard(payment.card)] as const]),
+  payment.card !== null && ["Card", formatCard(payment.card)],
   ["Started", momentTag(payment.created_at)],
-  ...(payment.settled_at === null ? [] : [[settledText[payment.state], momentTag(payment.settled_at)] as const]),
+  payment.settled_at !== null && [settledText[payment.state], momentTag(payment.settled_at)],
   ["Payment id", html`<code class="payment-id">${payment.id}</code>`]
 ]
 
-/** A payment of another account gives 404. */
+/** A payment of another account returns 404. */
 const failNotFound = () => Effect.fail(new PageNotFound())
 
 const paymentPage: Page<Billing> = {
@@ -134,26 +129,29 @@ ${reversalsSection(payment)}
     )
 }
 
-const receiptTable = (payment: Payment) =>
-  table({
-    caption: "What was paid",
-    columns: ["What", numeric("Credits"), numeric("Amount")],
-    rows: [
-      [`API credits (${kindText(payment).toLowerCase()})`, countText(payment.credits), centsText(payment.cents)],
-      ...payment.reversals
-        .filter(({ state }) => state === "taken")
-        .map((reversal) => [
-          html`${reversalText(reversal)}, ${dayTag(reversal.changed_at)}`,
-          countText(-centsToCredits(reversal.cents)),
-          centsText(-reversal.cents)
-        ]),
-      [
-        html`<strong>Total</strong>`,
-        countText(payment.credits - centsToCredits(returnedCents(payment))),
-        html`<strong>${centsText(payment.cents - returnedCents(payment))}</strong>`
-      ]
+const receiptTable = (payment: Payment) => {
+  const { cents, credits, reversals } = payment
+  const returned = sumReturnedCents(payment)
+  const rows: ReadonlyArray<readonly [what: HtmlPart, credits: number, amount: HtmlPart]> = [
+    [`API credits (${kindText(payment).toLowerCase()})`, credits, centsText(cents)],
+    ...reversals
+      .filter(({ state }) => state === "taken")
+      .map((reversal) => {
+        const what = html`${reversalText(reversal)}, ${dayTag(reversal.changed_at)}`
+        return [what, -centsToCredits(reversal.cents), centsText(-reversal.cents)] as const
+      }),
+    [
+      html`<strong>Total</strong>`,
+      credits - centsToCredits(returned),
+      html`<strong>${centsText(cents - returned)}</strong>`
     ]
-  })
+  ]
+  return table("What was paid", rows, [
+    ["What", ([what]) => what],
+    ["Credits", ([_, credits]) => countText(credits), "numeric"],
+    ["Amount", ([_, __, amount]) => amount, "numeric"]
+  ])
+}
 
 const receiptBody = ({ account, email, payment }: Receipt) => html`${simulatedNotice(payment)}<div class="card stack">
 ${facts([
@@ -161,8 +159,8 @@ ${facts([
   ["Receipt for", account.name],
   ["Account id", html`<code>${account.id}</code>`],
   ["Paid", momentTag(paymentTime(payment))],
-  ...(payment.card === null ? [] : [["Paid with", formatCard(payment.card)] as const]),
-  ...(email === null ? [] : [["Paid by", email] as const]),
+  payment.card !== null && ["Paid with", formatCard(payment.card)],
+  email !== null && ["Paid by", email],
   ["Payment id", html`<code class="payment-id">${payment.id}</code>`]
 ])}
 ${receiptTable(payment)}
@@ -183,19 +181,15 @@ const receiptPage: Page<Billing> = {
 const paymentsPage: Page<Billing> = {
   path: paymentsPath,
   get: Effect.fnUntraced(function* ({ account, url }) {
-    const before = url.searchParams.get("before") || null
+    const before = readParameter(url, "before") ?? null
     const billing = yield* Billing
     const settings = yield* billing.settings(account.id)
-    const { last, rows } = takePage(yield* billing.payments(account.id, { before, limit: perPage + 1 }), perPage)
+    const { last, rows } = yield* readPage(perPage, (limit) => billing.payments(account.id, { before, limit }))
     const noPayments = empty("No payments", "Payments by card are listed here, with their receipts.")
     return show(
       "Payments",
-      html`${simulationNotice(settings)}<div class="card">${rows.length === 0 ? noPayments : paymentsTable(rows)}</div>${paging(
-        {
-          newest: before === null ? undefined : paymentsPath,
-          older: last && pathWithQuery(paymentsPath, { before: last.id })
-        }
-      )}
+      html`${simulationNotice(settings)}<div class="card">${rows.length === 0 ? noPayments : paymentsTable(rows)}</div>
+${listPaging(paymentsPath, {}, before === null, last && { before: last.id })}
 <div class="row">${linkButton("/billing", "Back to billing")}</div>`
     )
   })

@@ -1,6 +1,6 @@
 /**
- * A top-up: an amount, then a page that says how much will be charged to which card, then the payment. The form carries
- * a random text, so that it is one payment however often it is sent.
+ * A top-up: an amount, then a page that says how much will be charged to which card, then the payment. The form contains
+ * a random text, so that it makes one payment however often it is sent.
  */
 import { Effect } from "effect"
 import {
@@ -25,8 +25,8 @@ import { paymentPath, paymentsPath, savedCardText, shownCardInput, simulationNot
 export const topUpPath = "/billing/top-up"
 const title = "Add credits"
 
-export const wholeDollars = (cents: number): string => centsText(cents).replace(/\.00$/, "")
-const [minAmount, maxAmount] = [wholeDollars(minPayment), wholeDollars(maxPayment)]
+export const formatWholeDollars = (cents: number): string => centsText(cents).replace(/\.00$/, "")
+const [minAmount, maxAmount] = [formatWholeDollars(minPayment), formatWholeDollars(maxPayment)]
 
 /** Cents of a valid amount, or the problem with it. */
 export const parseAmount = (text: string): { readonly cents: number } | { readonly problem: string } => {
@@ -47,7 +47,7 @@ export const amountForm = (label: string, typed?: string, error?: string): Html 
     required: true
   })}${button("Continue", "plain")}</form>`
 
-const nextStep = ({ card, is_simulated }: BillingSettings) => {
+const describeNextStep = ({ card, is_simulated }: BillingSettings) => {
   const page = is_simulated ? "a page that simulates a card processor" : "a page of the card processor"
   return card === null
     ? `Nothing is charged yet: you enter the card on ${page}. ${savedCardExplanation}`
@@ -88,7 +88,7 @@ const findFailure = (payments: ReadonlyArray<Payment>, saved: ShownCard | null) 
   return `The last payment with ${formatCard(saved)} failed. ${last.problem ?? "It was not charged."}`
 }
 
-interface Shown {
+interface TopUpState {
   readonly context: PageContext
   /** The amount as typed; undefined if it is still to be entered. */
   readonly typed: string | undefined
@@ -100,7 +100,7 @@ interface Shown {
   readonly status?: number
 }
 
-const showTopUp = Effect.fnUntraced(function* ({ context, message, problem, status, submission, typed }: Shown) {
+const showTopUp = Effect.fnUntraced(function* ({ context, message, problem, status, submission, typed }: TopUpState) {
   const { balance_credits, id } = context.account
   const settings = yield* Billing.use((billing) => billing.settings(id))
   const { card } = settings
@@ -129,11 +129,11 @@ ${hiddenInput("submission", submission)}${shownCardInput(card)}
         ["You pay", centsText(cents)],
         ["You get", `${countText(added)} credits`],
         ["Balance afterwards", `${usdText(balance_credits + added)} (now ${usdText(balance_credits)})`],
-        ...(card === null ? [] : [["Saved card", savedCardText(card)] as const])
+        card !== null && ["Saved card", savedCardText(card)]
       ]
     )}
 ${form}
-<div><p class="hint">${nextStep(settings)}</p></div></div>`,
+<div><p class="hint">${describeNextStep(settings)}</p></div></div>`,
     status
   )
 })
@@ -149,17 +149,17 @@ const leavePayment = ({ account }: PageContext, payment_id: string) =>
     Effect.catchTag("UnknownPayment", () => Effect.succeed(undefined))
   )
 
-const get = Effect.fnUntraced(function* (context: PageContext) {
+const openPage = Effect.fnUntraced(function* (context: PageContext) {
   const { searchParams } = context.url
   const typed = searchParams.get("amount")?.trim()
-  const left = searchParams.get("left")
-  const payment = left === null ? undefined : yield* leavePayment(context, left)
+  const leftPayment = searchParams.get("left")
+  const payment = leftPayment === null ? undefined : yield* leavePayment(context, leftPayment)
   if (payment !== undefined && payment.state !== "expired") return redirect(paymentPath(payment))
   const message = payment && notice("quiet", "The payment was not completed, and nothing was charged.")
   return yield* showTopUp({ context, typed, submission: yield* newSubmission, message })
 })
 
-const post = Effect.fnUntraced(function* (context: FormContext) {
+const sendForm = Effect.fnUntraced(function* (context: FormContext) {
   const { account, form, person } = context
   const typed = form.text("amount")
   const submission = form.text("submission")
@@ -197,4 +197,4 @@ const post = Effect.fnUntraced(function* (context: FormContext) {
   )
 })
 
-export const topUpPages: ReadonlyArray<Page<Billing>> = [{ path: topUpPath, get, post }]
+export const topUpPage: Page<Billing> = { path: topUpPath, get: openPage, post: sendForm }

@@ -68,7 +68,7 @@ describe("alerts about freshness", () => {
 })
 
 describe("alerts about what is served", () => {
-  it("names newer data that cannot be served, and says whether older data is served", async () => {
+  it("reports newer data that cannot be served, and whether older data is served", async () => {
     const unserved = new Set(["commodities"])
     assert.deepStrictEqual(await listTexts(commodities({}), unserved), [
       "The newest data of Commodities cannot be served; older data is served instead. The log of the server says why."

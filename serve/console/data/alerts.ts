@@ -5,7 +5,7 @@ import type { DataSetState } from "./data-sets.ts"
 import { outcomeBadge, runPath } from "./pieces.ts"
 import type { CheckRow } from "./read.ts"
 
-const late = ({ last_read, late_after_days, newest, title }: DataSetState, now: number): ReadonlyArray<Html> => {
+const listLate = ({ last_read, late_after_days, newest, title }: DataSetState, now: number): ReadonlyArray<Html> => {
   const interval = late_after_days / 2 === 1 ? "day" : `${late_after_days / 2} days`
   const facts = newest.flatMap(({ isMonth, late_after, on, what }) => {
     if (on === null || !isLate(on, late_after, now)) return []
@@ -36,7 +36,7 @@ export const listAlerts = (
         last_run.outcome !== "published" &&
         last_run.outcome !== "unchanged" &&
         html`The last run of ${title} ${hasFailed(last_run) ? "failed" : "did not read everything"}: ${outcomeBadge(last_run)} <a href="${runPath(last_run.run_id)}">See the run</a>`,
-      ...(isOfSamples(state) ? [] : late(state, now))
+      ...(isOfSamples(state) ? [] : listLate(state, now))
     ]
   })
   const failed =

@@ -3,163 +3,143 @@ import { type DataSet, type DuckDb, dataSets, type Generation, type PipelineStat
 import { Effect, Schema } from "effect"
 import type { ReadModel } from "../../api/index.ts"
 
-interface Facts {
-  /** Counts of items, such as 24 series. */
-  readonly contents: ReadonlyArray<{ readonly count: number; readonly what: string }>
-  /** The newest fact of each kind. */
-  readonly newest: ReadonlyArray<{
-    readonly what: string
-    /** The day represents its whole month. */
-    readonly isMonth?: boolean
-    /** A day, or a time as ISO text. */
-    readonly on: string | null
-    /** Age in days from which it is late; null if the date of the next one is unknown. */
-    readonly late_after: number | null
-  }>
+/** A date of the newest fact of some kind. */
+interface NewestFact<On> {
+  readonly what: string
+  /** The day represents its whole month. */
+  readonly isMonth?: boolean
+  readonly on: On
+  /** Age in days from which it is late; null if the date of the next one is unknown. */
+  readonly late_after: number | null
 }
 /** A data set in a generation. */
-export interface DataSetContents extends Facts {
+export interface DataSetContents {
   readonly title: string
   readonly pipeline: string
   readonly isLoaded: boolean
+  /** Counts of items, such as 24 series. */
+  readonly contents: ReadonlyArray<{ readonly count: number; readonly what: string }>
+  /** `on` is a day, or a time as ISO text. */
+  readonly newest: ReadonlyArray<NewestFact<string | null>>
 }
 export type DataSetState = DataSetContents & PipelineState
 
-/**
- * Age in days from which the newest reading of each frequency is late: the longest time that a reading stays the
- * newest, plus some slack.
- */
-const lateAfter = {
-  daily: 5, // over a long weekend, Friday's close stays the newest until Tuesday
-  weekly: 14, // a week ends on Saturday and is published by Friday of the next week: 13 days
-  monthly: 45 // the newest is a Class I price, announced before its month begins: 25 days, plus 20 of slack
-} as const
+/** An SQL expression, and the tables that it reads. */
+interface Source {
+  readonly value: string
+  readonly from: string
+}
+interface FactSources {
+  /** Tables whose rows are counted. */
+  readonly contents: ReadonlyArray<readonly [what: string, from: string]>
+  readonly newest: ReadonlyArray<NewestFact<Source>>
+}
 
-const Commodities = Schema.Struct({
-  series: Schema.Int,
-  metrics: Schema.Int,
-  readings: Schema.Int,
-  daily: Schema.NullOr(Schema.String),
-  weekly: Schema.NullOr(Schema.String),
-  monthly: Schema.NullOr(Schema.String)
+const selectNewestReading = (...frequencies: ReadonlyArray<string>): Source => ({
+  value: "max(observed_on)",
+  from: `commodity.price_version join commodity.metric using (metric_name)
+    where frequency in (${frequencies.map((frequency) => `'${frequency}'`)})`
 })
-/** The newest reading per frequency: a monthly price that is three weeks old is fresh, a daily price is not. */
-const commodities = (db: DuckDb["Service"]) =>
-  Effect.map(
-    db.all(
-      Commodities,
-      `select (select count(*) from commodity.series)::integer as series, count(distinct metric_name)::integer as metrics,
-         count(observed_on)::integer as readings,
-         max(observed_on) filter (where frequency = 'daily')::varchar as daily,
-         max(observed_on) filter (where frequency in ('weekly', 'biweekly'))::varchar as weekly,
-         max(observed_on) filter (where frequency in ('monthly', 'annual'))::varchar as monthly
-       from commodity.metric
-       left join commodity.price_version using (metric_name)`
-    ),
-    ([row]): Facts => ({
-      contents: [
-        { count: row?.series ?? 0, what: "series" },
-        { count: row?.metrics ?? 0, what: "metrics" },
-        { count: row?.readings ?? 0, what: "published values" }
-      ],
-      newest: [
-        { what: "daily reading", on: row?.daily ?? null, late_after: lateAfter.daily },
-        { what: "weekly reading", on: row?.weekly ?? null, late_after: lateAfter.weekly },
-        { what: "monthly reading", isMonth: true, on: row?.monthly ?? null, late_after: lateAfter.monthly }
-      ]
-    })
-  )
+/** `late_after` is the longest time that a reading stays the newest, plus some slack. */
+const commodities: FactSources = {
+  contents: [
+    ["series", "commodity.series"],
+    ["metrics", "(select distinct metric_name from commodity.metric)"],
+    ["published values", "commodity.price_version"]
+  ],
+  newest: [
+    // over a long weekend, Friday's close stays the newest until Tuesday
+    { what: "daily reading", on: selectNewestReading("daily"), late_after: 5 },
+    // a week ends on Saturday and is published by Friday of the next week: 13 days
+    { what: "weekly reading", on: selectNewestReading("weekly", "biweekly"), late_after: 14 },
+    // the newest is a Class I price, announced before its month begins: 25 days, plus 20 of slack
+    { what: "monthly reading", isMonth: true, on: selectNewestReading("monthly", "annual"), late_after: 45 }
+  ]
+}
 
-const Foods = Schema.Struct({ labels: Schema.Int, categories: Schema.Int, release_on: Schema.NullOr(Schema.String) })
-const brandedFoods = (db: DuckDb["Service"]) =>
-  Effect.map(
-    db.all(
-      Foods,
-      `select count(*)::integer as labels, (select count(*) from branded_food.category)::integer as categories,
-         max(release_on)::varchar as release_on
-       from branded_food.food`
-    ),
-    ([row]): Facts => ({
-      contents: [
-        { count: row?.labels ?? 0, what: "label versions" },
-        { count: row?.categories ?? 0, what: "categories" }
-      ],
-      // about two releases a year, on unannounced days
-      newest: [{ what: "release", on: row?.release_on ?? null, late_after: null }]
-    })
-  )
+const brandedFoods: FactSources = {
+  contents: [
+    ["label versions", "branded_food.food"],
+    ["categories", "branded_food.category"]
+  ],
+  // about two releases a year, on unannounced days
+  newest: [{ what: "release", on: { value: "max(release_on)", from: "branded_food.food" }, late_after: null }]
+}
 
-const Stores = Schema.Struct({ stores: Schema.Int, listed: Schema.Int })
-const stores = `
-  select count(*)::integer as stores, (select count(*) from storefront.listing)::integer as listed
-  from storefront.store`
-const Reads = Schema.Struct({ complete: Schema.Int, fetched_at: Schema.NullOr(Schema.String) })
-const lastReads = `
-  with last_read as (
-    select arg_max(fetch_status, (read_at, run_id)) as fetch_status,
-      max(read_at) filter (fetch_status <> 'failed') as fetched_at
-    from ingest.live_store_read
-    group by store_id
-  )
-  select count(*) filter (fetch_status = 'complete')::integer as complete,
-    strftime(max(fetched_at), '%Y-%m-%dT%H:%M:%S.%gZ') as fetched_at
-  from last_read`
-const storefronts = Effect.fnUntraced(function* (db: DuckDb["Service"], ingest: DuckDb["Service"]) {
-  const [listings] = yield* db.all(Stores, stores)
-  const [read] = yield* ingest.all(Reads, lastReads)
-  const facts: Facts = {
-    contents: [
-      { count: listings?.stores ?? 0, what: "stores" },
-      { count: read?.complete ?? 0, what: "read completely" },
-      { count: listings?.listed ?? 0, what: "listed products" }
+const storefronts: FactSources = {
+  contents: [
+    ["stores", "storefront.store"],
+    [
+      "read completely",
+      `(
+        select arg_max(fetch_status, (read_at, run_id)) as last_status from ingest.live_store_read group by store_id
+      ) where last_status = 'complete'`
     ],
-    // no limit here: one store can be read while others fail; the last read of the pipeline decides what is late
-    newest: [{ what: "read of a store", on: read?.fetched_at ?? null, late_after: null }]
-  }
-  return facts
-})
+    ["listed products", "storefront.listing"]
+  ],
+  newest: [
+    {
+      what: "read of a store",
+      on: {
+        value: "strftime(max(read_at), '%Y-%m-%dT%H:%M:%S.%gZ')",
+        from: "ingest.live_store_read where fetch_status <> 'failed'"
+      },
+      late_after: null // one store can be read while others fail; the last read of the pipeline decides what is late
+    }
+  ]
+}
 
-/** For a data set without a reader of its own: the row counts of its tables, and its newest day. */
-const readRowsAndDay = ({ about, tables }: DataSet) =>
-  Effect.fnUntraced(function* (db: DuckDb["Service"], ingest: DuckDb["Service"]) {
-    const { day, table } = about.newest
-    const contents = yield* Effect.forEach(tables, ({ name, schema }) =>
-      Effect.map(db.all(Rows, `select count(*)::integer as rows from ${schema}.${name}`), ([row]) => ({
-        count: row?.rows ?? 0,
-        what: `rows in ${name}`
-      }))
-    )
-    const from = table.startsWith("ingest.") ? ingest : db
-    const [newest] = yield* from.all(NewestDay, `select (${day})::varchar as day from ${table}`)
-    const facts: Facts = { contents, newest: [{ what: "day", on: newest?.day ?? null, late_after: null }] }
-    return facts
-  })
-const Rows = Schema.Struct({ rows: Schema.Int })
-const NewestDay = Schema.Struct({ day: Schema.NullOr(Schema.String) })
-
-const readers = new Map<string, ReturnType<typeof readRowsAndDay>>([
+const factSources = new Map([
   ["commodities", commodities],
   ["branded-foods", brandedFoods],
   ["storefronts", storefronts]
 ])
 
+/** For a data set without facts of its own: the row counts of its tables, and its newest day. */
+const listRowsAndDay = ({ about, tables }: DataSet): FactSources => ({
+  contents: tables.map(({ name, schema }) => [`rows in ${name}`, `${schema}.${name}`] as const),
+  newest: [{ what: "day", on: { value: about.newest.day, from: about.newest.table }, late_after: null }]
+})
+
+const Count = Schema.Struct({ count: Schema.Int })
+const Newest = Schema.Struct({ on: Schema.NullOr(Schema.String) })
+
+const readFacts = Effect.fnUntraced(function* (
+  { contents, newest }: FactSources,
+  db: DuckDb["Service"],
+  ingest: DuckDb["Service"]
+) {
+  // the tables of `ingest` are in a file of their own
+  const chooseDatabase = (from: string) => (from.includes("ingest.") ? ingest : db)
+  return {
+    contents: yield* Effect.forEach(contents, ([what, from]) =>
+      Effect.map(chooseDatabase(from).all(Count, `select count(*)::integer as count from ${from}`), ([row]) => {
+        return { count: row?.count ?? 0, what }
+      })
+    ),
+    newest: yield* Effect.forEach(newest, ({ on: { from, value }, ...fact }) =>
+      Effect.map(chooseDatabase(from).all(Newest, `select (${value})::varchar as "on" from ${from}`), ([row]) => {
+        return { ...fact, on: row?.on ?? null }
+      })
+    )
+  }
+})
+
 const all = dataSets.map((dataSet) => {
   const { pipeline, title } = dataSet.about
-  return { title, pipeline, read: readers.get(pipeline) ?? readRowsAndDay(dataSet) }
+  return { title, pipeline, sources: factSources.get(pipeline) ?? listRowsAndDay(dataSet) }
 })
 
 export const pipelineNames: ReadonlyArray<string> = all.map(({ pipeline }) => pipeline)
 /** `Branded foods` for `branded-foods`. */
 export const pipelineTitle = (name: string): string => all.find(({ pipeline }) => pipeline === name)?.title ?? name
 
-const noFacts: Facts = { contents: [], newest: [] }
-
-/** In the order of the pages. A hundred thousand readings take 7 ms. */
+/** In the order of the pages. A hundred thousand readings take 10 ms. */
 export const readContents = ({ dataSet, ingest }: Pick<Generation<ReadModel>, "dataSet" | "ingest">) =>
-  Effect.forEach(all, ({ pipeline, read, title }) => {
+  Effect.forEach(all, ({ pipeline, sources, title }) => {
     const db = dataSet(pipeline)
     return Effect.map(
-      db === undefined ? Effect.succeed(noFacts) : read(db, ingest),
+      db === undefined ? Effect.succeed({ contents: [], newest: [] }) : readFacts(sources, db, ingest),
       (facts): DataSetContents => ({ title, pipeline, isLoaded: db !== undefined, ...facts })
     )
   })

@@ -5,26 +5,24 @@ import {
   badge,
   countText,
   empty,
-  type Html,
   type HtmlPart,
   html,
   keyFigures,
   momentTag,
   notice,
-  numeric,
   pluralize,
   section,
+  stackedTable,
   table
 } from "../web/html.ts"
 import { type Page, show } from "../web/page.ts"
 import { listAlerts, unknownFieldsText } from "./alerts.ts"
-import { checksText, dataChecksPage } from "./checks.ts"
 import { type DataSetState, pipelineTitle } from "./data-sets.ts"
 import { dataFeedsPage } from "./feeds.ts"
 import {
   ageText,
   bytesText,
-  dataNavigation,
+  type DataPage,
   dateWithAge,
   monthWithAge,
   outcomeBadge,
@@ -35,52 +33,56 @@ import {
 import { dataPricesPage } from "./prices.ts"
 import { DataRead } from "./read.ts"
 import { dataRejectsPage } from "./rejects.ts"
-import { dataRunPage, dataRunsPage } from "./runs.ts"
+import { checksText, dataChecksPage, dataRunPage, dataRunsPage } from "./runs.ts"
 import { findStoppedSlugs } from "./stopped.ts"
 
+/** One line per item; false is left out. */
 const itemLines = (items: ReadonlyArray<HtmlPart>): HtmlPart =>
-  items.map((item) => html`<div class="item">${item}</div>`)
+  items.map((item) => item && html`<div class="item">${item}</div>`)
 
 /** A badge for data that is older than it should be. */
 const lateBadge = (on: string, late_after: number | null, state: DataSetState, now: number): HtmlPart =>
   isLate(on, late_after, now) && html` ${isOfSamples(state) ? badge("sample") : badge("late", "warning")}`
 
 const newestLines = (state: DataSetState, now: number) =>
-  state.newest.flatMap(({ isMonth, late_after, on, what }) =>
-    on === null
-      ? []
-      : [
-          html`<small class="muted kind">${what}</small> ${isMonth ? monthWithAge(on, now) : dateWithAge(on, now)}${lateBadge(on, late_after, state, now)}`
-        ]
+  state.newest.map(
+    ({ isMonth, late_after, on, what }) =>
+      on !== null &&
+      html`<small class="muted kind">${what}</small> ${isMonth ? monthWithAge(on, now) : dateWithAge(on, now)}${lateBadge(on, late_after, state, now)}`
   )
 
 const dataSetTable = (
   dataSets: ReadonlyArray<DataSetState>,
   unserved: ReadonlySet<string>,
-  stopped: Html | undefined,
+  stopped: HtmlPart,
   now: number
 ) =>
-  table({
-    caption: "Data sets and how fresh they are",
-    stacks: true,
-    columns: ["Data set", "Holds", "Newest", "Last read", "Last run"],
-    rows: dataSets.map((state) => {
-      const { contents, isLoaded, last_read, last_run, pipeline, title } = state
-      return [
-        html`<span class="nowrap">${title}</span>`,
+  stackedTable("Data sets and how fresh they are", dataSets, [
+    ["Data set", ({ title }) => html`<span class="nowrap">${title}</span>`],
+    [
+      "Holds",
+      ({ contents, isLoaded, pipeline }) =>
         isLoaded
           ? itemLines(contents.map(({ count, what }) => html`<span class="nowrap">${countText(count)} ${what}</span>`))
-          : badge(unserved.has(pipeline) ? "cannot be served" : "not loaded", "warning"),
-        itemLines([...newestLines(state, now), ...(pipeline === "commodities" && stopped ? [stopped] : [])]),
-        last_read === undefined
-          ? "never"
-          : html`${dateWithAge(last_read.finished_at, now)}${lateBadge(last_read.finished_at, state.late_after_days, state, now)}`,
+          : badge(unserved.has(pipeline) ? "cannot be served" : "not loaded", "warning")
+    ],
+    ["Newest", (state) => itemLines([...newestLines(state, now), state.pipeline === "commodities" && stopped])],
+    [
+      "Last read",
+      (state) => {
+        if (state.last_read === undefined) return "never"
+        const on = state.last_read.finished_at
+        return html`${dateWithAge(on, now)}${lateBadge(on, state.late_after_days, state, now)}`
+      }
+    ],
+    [
+      "Last run",
+      ({ last_run }) =>
         last_run === undefined
           ? "none"
           : html`<a href="${runPath(last_run.run_id)}">${momentTag(last_run.started_at)}</a> ${outcomeBadge(last_run)}`
-      ]
-    })
-  })
+    ]
+  ])
 
 const purposeText = ({ kind, pipeline, went_back_to }: ListedGeneration): HtmlPart => {
   const name = pipeline === null ? "All data sets" : pipelineTitle(pipeline)
@@ -88,43 +90,45 @@ const purposeText = ({ kind, pipeline, went_back_to }: ListedGeneration): HtmlPa
   return kind === "rebuild" ? `${name}, rebuilt` : `${name}, back to ${went_back_to ?? "before its first run"}`
 }
 
-/** Who made the generation, and why. */
-const remarks = ({ kind, made_by, note }: ListedGeneration): ReadonlyArray<HtmlPart> => [
-  ...(note === null ? [] : [html`<small>${note}</small>`]),
-  ...(kind === "run" ? [] : [html`<small class="muted">by ${made_by}</small>`])
-]
-
 /** Shows kept and live generations, and rollbacks. Runs that changed nothing are only in the list of runs. */
 const isShown = ({ kept, kind, live }: ListedGeneration) => kept || live || kind === "rollback"
 
 const generationTable = (generations: ReadonlyArray<ListedGeneration>) =>
-  table({
-    caption: "Kept generations, newest first",
-    columns: ["Generation", "Made", "Data set", numeric("New payload rows"), numeric("Size")],
-    rows: generations
-      .filter(isShown)
-      .map((listed) => [
-        html`${listed.generation} ${listed.live && badge("live", "good")}${listed.rolled_back_by !== null && badge(`rolled back by ${listed.rolled_back_by}`, "quiet")}`,
-        listed.run_id === null
-          ? momentTag(listed.made_at)
-          : html`<a href="${runPath(listed.run_id)}">${momentTag(listed.made_at)}</a>`,
-        itemLines([purposeText(listed), ...remarks(listed)]),
-        listed.kind === "run" && rowCount(listed.rows),
-        bytesText(listed.bytes)
-      ])
-  })
+  table("Kept generations, newest first", generations.filter(isShown), [
+    [
+      "Generation",
+      ({ generation, live, rolled_back_by }) =>
+        html`${generation} ${live && badge("live", "good")}${rolled_back_by !== null && badge(`rolled back by ${rolled_back_by}`, "quiet")}`
+    ],
+    [
+      "Made",
+      ({ made_at, run_id }) =>
+        run_id === null ? momentTag(made_at) : html`<a href="${runPath(run_id)}">${momentTag(made_at)}</a>`
+    ],
+    [
+      "Data set",
+      (listed) =>
+        itemLines([
+          purposeText(listed),
+          listed.note !== null && html`<small>${listed.note}</small>`,
+          listed.kind !== "run" && html`<small class="muted">by ${listed.made_by}</small>`
+        ])
+    ],
+    ["New payload rows", ({ kind, rows }) => kind === "run" && rowCount(rows), "numeric"],
+    ["Size", ({ bytes }) => bytesText(bytes), "numeric"]
+  ])
 
-const stoppedText = (model: CommodityModel): Html | undefined => {
+const stoppedText = (model: CommodityModel): HtmlPart => {
   const { size } = findStoppedSlugs(model)
-  return size === 0
-    ? undefined
-    : html`<a href="/data/prices">${countText(size)} of ${countText(model.series.size)} series</a> ${badge("stopped", "warning")}`
+  return (
+    size > 0 &&
+    html`<a href="/data/prices">${countText(size)} of ${countText(model.series.size)} series</a> ${badge("stopped", "warning")}`
+  )
 }
 
-const dataPage: Page<DataRead> = {
+const statePage: DataPage = {
   path: "/data",
   nav: "Data",
-  operatorsOnly: true,
   get: Effect.fnUntraced(function* ({ now }) {
     const data = yield* DataRead
     const [dataSets, generations, checks, unknownFields, { rows: runs }] = yield* Effect.all(
@@ -135,12 +139,11 @@ const dataPage: Page<DataRead> = {
     const unserved = data.unserved()
     const alerts = listAlerts(dataSets, unserved, failedChecks, now)
     const [newest] = generations
-    const sizeOf = (listed: typeof generations) => bytesText(listed.reduce((sum, { bytes }) => sum + bytes, 0))
+    const sumSizes = (listed: typeof generations) => bytesText(listed.reduce((sum, { bytes }) => sum + bytes, 0))
     const kept = generations.filter((generation) => generation.kept)
     return show(
       "Data",
-      html`${dataNavigation("/data")}
-${alerts.length > 0 && notice("warning", html`<ul>${alerts.map((alert) => html`<li>${alert}</li>`)}</ul>`)}
+      html`${alerts.length > 0 && notice("warning", html`<ul>${alerts.map((alert) => html`<li>${alert}</li>`)}</ul>`)}
 ${unknownFields.length > 0 && notice("quiet", unknownFieldsText(unknownFields))}
 ${keyFigures([
   {
@@ -150,8 +153,8 @@ ${keyFigures([
   },
   {
     label: "Size of the live data",
-    value: sizeOf(kept.filter(({ live }) => live)),
-    more: `${sizeOf(kept)} in ${pluralize(kept.length, "generation")} with data`
+    value: sumSizes(kept.filter(({ live }) => live)),
+    more: `${sumSizes(kept)} in ${pluralize(kept.length, "generation")} with data`
   },
   { label: "Checks", value: checksText(checks), more: html`<a href="/data/checks">See the checks</a>` }
 ])}
@@ -169,13 +172,31 @@ ${runsTable("Runs, newest first", runs)}`,
   })
 }
 
+const tabs = [
+  [statePage, "State"],
+  [dataRunsPage, "Runs"],
+  [dataFeedsPage, "Feeds"],
+  [dataChecksPage, "Checks"],
+  [dataRejectsPage, "Rejects"],
+  [dataPricesPage, "Prices"]
+] as const
+
+const addTabs = (page: DataPage, tab = page): Page<DataRead> => {
+  const links = tabs.map(
+    ([{ path }, label]) =>
+      html`<li><a href="${path}"${path === tab.path && html` aria-current="page"`}>${label}</a></li>`
+  )
+  const navigation = html`<nav class="tabs" aria-label="Data"><ul>${links}</ul></nav>`
+  return {
+    ...page,
+    operatorsOnly: true,
+    showsSampleNotice: true,
+    get: (context) => Effect.map(page.get(context), (shown) => ({ ...shown, body: html`${navigation}\n${shown.body}` }))
+  }
+}
+
 /** All pages about the warehouse, for operators only. They show no data of accounts. */
 export const dataPages: ReadonlyArray<Page<DataRead>> = [
-  dataPage,
-  dataRunsPage,
-  dataRunPage,
-  dataFeedsPage,
-  dataChecksPage,
-  dataRejectsPage,
-  dataPricesPage
-].map((page) => ({ ...page, showsSampleNotice: true }))
+  ...tabs.map(([page]) => addTabs(page)),
+  addTabs(dataRunPage, dataRunsPage)
+]

@@ -1,9 +1,9 @@
-/** How far feeds have been read and what they yielded, as of the live generation. */
+/** How far feeds have been read, with their rows and rejects, in the live generation. */
 import { Frequency, UnknownField } from "@larder/schemas"
 import { type DuckDb, timestampColumn } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import { takePage } from "../web/paging.ts"
-import { isOfFeed } from "./rejects-read.ts"
+import { type Filters, type PageLimit, readPage, toParameters } from "../web/query.ts"
+import { matchesFeed } from "./rejects-read.ts"
 import { findStopped } from "./stopped.ts"
 
 const Feed = Schema.Struct({
@@ -31,14 +31,15 @@ const feedsAfter = `
     from payload
     full join (select pipeline, feed, read_to from ingest.live_cursor) using (pipeline, feed)
     where ($pipeline::varchar is null or pipeline = $pipeline)
-      and ($after::varchar is null or (pipeline, feed) > ($after_pipeline::varchar, $after::varchar))
+      and ($after::varchar is null or $after_pipeline::varchar is null
+        or (pipeline, feed) > ($after_pipeline::varchar, $after::varchar))
     order by pipeline, feed
     limit $limit
   ), rejected as (
     select page.pipeline, page.feed, sum(reject.entries) as rejects
     from page
     join (select pipeline, feed, count(*) as entries from ingest.live_reject group by pipeline, feed) reject
-      on reject.pipeline = page.pipeline and ${isOfFeed("reject.feed", "page.feed")}
+      on reject.pipeline = page.pipeline and ${matchesFeed("reject.feed", "page.feed")}
     group by page.pipeline, page.feed
   )
   select pipeline, feed, read_to, ${timestampColumn("fetched_at")}, coalesce(payloads, 0)::integer as payloads,
@@ -52,15 +53,15 @@ const feedsAfter = `
  * `gov-mpr/2993` from `gov-mpr/2993/Butter Prices and Sales`: all sections of a report share one title and one
  * frequency.
  */
-const reportOf = (feed: string) => `split_part(${feed}, '/', 1) || '/' || split_part(${feed}, '/', 2)`
+const extractReport = (feed: string) => `split_part(${feed}, '/', 1) || '/' || split_part(${feed}, '/', 2)`
 const Report = Schema.Struct({ number: Schema.String, title: Schema.String, frequency: Frequency })
 const reports = `
-  select ${reportOf("feed")} as number, min(report) as title, min(frequency) as frequency
+  select ${extractReport("feed")} as number, min(report) as title, min(frequency) as frequency
   from commodity.metric
   group by number`
 const ReadTo = Schema.Struct({ feed: Schema.String, number: Schema.String, newest: Schema.String })
 const commodityFeeds = `
-  select feed, ${reportOf("feed")} as number, read_to as newest
+  select feed, ${extractReport("feed")} as number, read_to as newest
   from ingest.live_cursor
   where pipeline = 'commodities'`
 
@@ -69,11 +70,8 @@ const latestUnknownFields = `
   order by run_id desc, pipeline, feed, field
   limit 100`
 
-export interface FeedsQuery {
-  readonly pipeline?: string | undefined
-  readonly after?: { readonly pipeline: string; readonly feed: string } | undefined
-  readonly limit: number
-}
+/** `after` and `after_pipeline` identify the last feed on the previous page. */
+export type FeedsQuery = Filters<"after" | "after_pipeline" | "pipeline"> & PageLimit
 
 const readReportFeeds = Effect.fnUntraced(function* (db: DuckDb["Service"], commodities: DuckDb["Service"]) {
   const byNumber = new Map((yield* commodities.all(Report, reports)).map((report) => [report.number, report]))
@@ -89,11 +87,11 @@ const readReportFeeds = Effect.fnUntraced(function* (db: DuckDb["Service"], comm
  */
 export const readFeeds = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
-  { after, limit, pipeline }: FeedsQuery,
+  { after, after_pipeline, limit, pipeline }: FeedsQuery,
   commodities: DuckDb["Service"] | undefined
 ) {
-  const place = { pipeline: pipeline ?? null, after: after?.feed ?? null, after_pipeline: after?.pipeline ?? null }
-  const { last, rows } = takePage(yield* db.all(Feed, feedsAfter, { ...place, limit: limit + 1 }), limit)
+  const filters = toParameters({ after, after_pipeline, pipeline })
+  const { last, rows } = yield* readPage(limit, (limit) => db.all(Feed, feedsAfter, { ...filters, limit }))
   const reportFeeds = commodities === undefined ? [] : yield* readReportFeeds(db, commodities)
   const byFeed = new Map(reportFeeds.map((report) => [report.feed, report]))
   const stopped = new Set(findStopped(reportFeeds).map(({ feed }) => feed))

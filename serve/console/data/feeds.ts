@@ -1,4 +1,4 @@
-/** How far each feed has been read, what it yielded, and its fields that no mapping knows. */
+/** How far each feed has been read, its rows and rejects, and fields that no mapping knows. */
 import type { Frequency, UnknownField } from "@larder/schemas"
 import { Effect } from "effect"
 import { searchForm } from "../web/form.ts"
@@ -11,21 +11,12 @@ import {
   html,
   monthTag,
   nameCode,
-  numeric,
   section,
-  table
+  stackedTable
 } from "../web/html.ts"
-import { type Page, show } from "../web/page.ts"
-import { paging, pathWithQuery } from "../web/paging.ts"
-import {
-  bytesText,
-  dataNavigation,
-  dateWithAge,
-  pipelineName,
-  pipelineSelect,
-  queryPipeline,
-  queryValue
-} from "./pieces.ts"
+import { show } from "../web/page.ts"
+import { listPaging, makePath, readParameter } from "../web/query.ts"
+import { bytesText, type DataPage, dateWithAge, pipelineName, pipelineSelect, readPipeline } from "./pieces.ts"
 import { DataRead } from "./read.ts"
 
 const feedsPerPage = 100
@@ -41,69 +32,59 @@ const cursorText = (text: string, frequency: Frequency | undefined) => {
 const unknownSection = (fields: ReadonlyArray<typeof UnknownField.Type>): Html =>
   section(
     "Fields that no mapping knows",
-    table({
-      caption: "Fields that upstream added",
-      stacks: true,
-      columns: ["Field", "Feed", "Pipeline", "Such as"],
-      rows: fields.map(({ example, feed, field, pipeline }) => [
-        nameCode(field),
-        nameCode(feed),
-        pipelineName(pipeline),
-        example
-      ])
-    })
+    stackedTable("Fields that upstream added", fields, [
+      ["Field", ({ field }) => nameCode(field)],
+      ["Feed", ({ feed }) => nameCode(feed)],
+      ["Pipeline", ({ pipeline }) => pipelineName(pipeline)],
+      ["Such as", ({ example }) => example]
+    ])
   )
 
 type Feed = Effect.Success<ReturnType<DataRead["Service"]["feeds"]>>["rows"][number]
 
 const feedTable = (feeds: ReadonlyArray<Feed>, now: number) =>
-  table({
-    caption: "Feeds and how far they have been read",
-    stacks: true,
-    columns: [
-      ...["Feed", "Pipeline", "Read to", "Last new payload"],
-      ...["Payloads", "Size", "Rows", "Rejects"].map(numeric)
+  stackedTable("Feeds and how far they have been read", feeds, [
+    ["Feed", ({ feed, title }) => html`${nameCode(feed)}${title && html` <small class="muted">${title}</small>`}`],
+    ["Pipeline", ({ pipeline }) => pipelineName(pipeline)],
+    [
+      "Read to",
+      ({ frequency, hasStopped, read_to }) =>
+        html`${read_to === null ? "as a whole" : cursorText(read_to, frequency)}${hasStopped && html` ${badge("stopped", "warning")}`}`
     ],
-    rows: feeds.map(({ feed, fetched_at, frequency, hasStopped, pipeline, read_to, rejects, title, ...sizes }) => [
-      html`${nameCode(feed)}${title && html` <small class="muted">${title}</small>`}`,
-      pipelineName(pipeline),
-      html`${read_to === null ? "as a whole" : cursorText(read_to, frequency)}${hasStopped && html` ${badge("stopped", "warning")}`}`,
-      fetched_at === null ? "none" : dateWithAge(fetched_at, now),
-      countText(sizes.payloads),
-      bytesText(sizes.bytes),
-      countText(sizes.rows_read),
-      rejects === 0
-        ? "0"
-        : html`<a href="${pathWithQuery("/data/rejects", { pipeline, feed })}">${countText(rejects)}</a>`
-    ])
-  })
+    ["Last new payload", ({ fetched_at }) => (fetched_at === null ? "none" : dateWithAge(fetched_at, now))],
+    ["Payloads", ({ payloads }) => countText(payloads), "numeric"],
+    ["Size", ({ bytes }) => bytesText(bytes), "numeric"],
+    ["Rows", ({ rows_read }) => countText(rows_read), "numeric"],
+    [
+      "Rejects",
+      ({ feed, pipeline, rejects }) =>
+        rejects === 0
+          ? "0"
+          : html`<a href="${makePath("/data/rejects", { pipeline, feed })}">${countText(rejects)}</a>`,
+      "numeric"
+    ]
+  ])
 
 const path = "/data/feeds"
 
-export const dataFeedsPage: Page<DataRead> = {
+export const dataFeedsPage: DataPage = {
   path,
-  operatorsOnly: true,
   get: Effect.fnUntraced(function* ({ now, url }) {
     const data = yield* DataRead
-    const pipeline = yield* queryPipeline(url)
-    const [afterPipeline, afterFeed] = [queryValue(url, "after_pipeline"), queryValue(url, "after")]
-    const after = afterPipeline && afterFeed ? { pipeline: afterPipeline, feed: afterFeed } : undefined
-    const { last, rows } = yield* data.feeds({ pipeline, after, limit: feedsPerPage })
+    const pipeline = yield* readPipeline(url)
+    const [after, after_pipeline] = [readParameter(url, "after"), readParameter(url, "after_pipeline")]
+    const { last, rows } = yield* data.feeds({ pipeline, after, after_pipeline, limit: feedsPerPage })
     const fields = yield* data.unknownFields
     return show(
       "Feeds",
-      html`${dataNavigation(path)}
-${
-  fields.length === 0
-    ? html`<p class="lead">No feed has a field that the mappings do not know.</p>`
-    : unknownSection(fields)
-}
+      html`${
+        fields.length === 0
+          ? html`<p class="lead">No feed has a field that the mappings do not know.</p>`
+          : unknownSection(fields)
+      }
 ${searchForm(pipelineSelect(pipeline))}
 ${rows.length === 0 ? empty("No feeds", "No feed has been read yet.") : html`<div class="card feeds">${feedTable(rows, now)}</div>`}
-${paging({
-  newest: after && pathWithQuery(path, { pipeline }),
-  older: last && pathWithQuery(path, { pipeline, after_pipeline: last.pipeline, after: last.feed })
-})}`
+${listPaging(path, { pipeline }, after === undefined, last && { after_pipeline: last.pipeline, after: last.feed })}`
     )
   })
 }

@@ -1,7 +1,7 @@
-/** Shared parts of the pages about the warehouse: their navigation, ages, sizes, outcomes and lists of runs. */
+/** Shared parts of the pages about the warehouse: ages, sizes, outcomes and lists of runs. */
 import type { RunRecord } from "@larder/schemas"
-import { Effect } from "effect"
-import { type SelectOption, select } from "../web/form.ts"
+import type { Effect } from "effect"
+import { select } from "../web/form.ts"
 import {
   badge,
   countText,
@@ -11,50 +11,24 @@ import {
   html,
   momentTag,
   monthTag,
-  numeric,
-  type Tone,
-  table
+  stackedTable,
+  type Tone
 } from "../web/html.ts"
-import { PageNotFound } from "../web/page.ts"
-import { pathWithQuery } from "../web/paging.ts"
+import type { Page, PageContext, ShownPage } from "../web/page.ts"
+import { makePath, readChoice } from "../web/query.ts"
 import { pipelineNames, pipelineTitle } from "./data-sets.ts"
+import type { DataRead } from "./read.ts"
 
-const pages = [
-  ["/data", "State"],
-  ["/data/runs", "Runs"],
-  ["/data/feeds", "Feeds"],
-  ["/data/checks", "Checks"],
-  ["/data/rejects", "Rejects"],
-  ["/data/prices", "Prices"]
-] as const
-
-/** Links to the other pages about the warehouse. */
-export const dataNavigation = (current: (typeof pages)[number][0]): Html =>
-  html`<nav class="tabs" aria-label="Data"><ul>${pages.map(
-    ([path, name]) => html`<li><a href="${path}"${path === current && html` aria-current="page"`}>${name}</a></li>`
-  )}</ul></nav>`
-
-/** A parameter of the query; undefined if it is missing or empty. */
-export const queryValue = (url: URL, name: string): string | undefined =>
-  url.searchParams.get(name)?.trim() || undefined
-
-/** A parameter with a value from a list; other values give 404. */
-export const queryChoice = (
-  url: URL,
-  name: string,
-  known: ReadonlyArray<string>
-): Effect.Effect<string | undefined, PageNotFound> => {
-  const value = queryValue(url, name)
-  return value === undefined || known.includes(value) ? Effect.succeed(value) : Effect.fail(new PageNotFound())
+/** A page about the warehouse. `data.ts` adds the tabs that link these pages. */
+export interface DataPage extends Pick<Page, "nav" | "path"> {
+  readonly get: (context: PageContext) => Effect.Effect<ShownPage, unknown, DataRead>
 }
 
-export const queryPipeline = (url: URL) => queryChoice(url, "pipeline", pipelineNames)
+export const readPipeline = (url: URL) => readChoice(url, "pipeline", pipelineNames)
 
-/** The option without a filter, such as `All pipelines`. */
-export const allOption = (what: string): SelectOption => ({ value: "", label: `All ${what}` })
 export const pipelineSelect = (value: string | undefined): Html => {
   const options = pipelineNames.map((name) => ({ value: name, label: pipelineTitle(name) }))
-  return select({ name: "pipeline", label: "Pipeline", options: [allOption("pipelines"), ...options], value })
+  return select({ name: "pipeline", label: "Pipeline", all: "All pipelines", options, value })
 }
 
 const dayMilliseconds = 86_400_000
@@ -111,9 +85,9 @@ export const outcomeBadge = ({ outcome }: RunRecord): Html => badge(...outcomes[
 export const runPath = (run_id: string): string => `/data/runs/${encodeURIComponent(run_id)}`
 
 /** The start of a message, which may be a page long; the page of the run shows all of it. */
-const firstLine = (message: string | null): string | null => {
-  const line = message?.split("\n")[0] ?? null
-  return line !== null && line.length > 160 ? `${line.slice(0, 160)}…` : line
+const firstLine = (message: string): string => {
+  const [line = ""] = message.split("\n")
+  return line.length > 160 ? `${line.slice(0, 160)}…` : line
 }
 
 /** The title of the pipeline, without line breaks. */
@@ -127,35 +101,20 @@ export const rowCount = (rows: number | null): HtmlPart =>
 export const rejectedCount = ({ rows_rejected, run_id }: RunRecord): HtmlPart =>
   rows_rejected === null || rows_rejected === 0
     ? rowCount(rows_rejected)
-    : html`<a href="${pathWithQuery("/data/rejects", { run: run_id })}">${countText(rows_rejected)}</a>`
+    : html`<a href="${makePath("/data/rejects", { run: run_id })}">${countText(rows_rejected)}</a>`
 
 export const runsTable = (caption: string, runs: ReadonlyArray<RunRecord>): Html =>
-  table({
-    caption,
-    stacks: true,
-    columns: [
-      "Started",
-      "Pipeline",
+  stackedTable(caption, runs, [
+    ["Started", ({ run_id, started_at }) => html`<a href="${runPath(run_id)}">${momentTag(started_at)}</a>`],
+    ["Pipeline", ({ pipeline }) => pipelineName(pipeline)],
+    [
       "Outcome",
-      numeric("Rows read"),
-      numeric("New"),
-      numeric("Nothing new"),
-      numeric("Rejected"),
-      numeric("Read in"),
-      "Generation"
+      (run) => html`${outcomeBadge(run)}${run.message !== null && html`<br><small>${firstLine(run.message)}</small>`}`
     ],
-    rows: runs.map((run): ReadonlyArray<HtmlPart> => {
-      const message = firstLine(run.message)
-      return [
-        html`<a href="${runPath(run.run_id)}">${momentTag(run.started_at)}</a>`,
-        pipelineName(run.pipeline),
-        html`${outcomeBadge(run)}${message !== null && html`<br><small>${message}</small>`}`,
-        rowCount(run.rows_read),
-        rowCount(run.rows_loaded),
-        rowCount(run.rows_unchanged),
-        rejectedCount(run),
-        durationText(run),
-        run.generation ?? "none"
-      ]
-    })
-  })
+    ["Rows read", ({ rows_read }) => rowCount(rows_read), "numeric"],
+    ["New", ({ rows_loaded }) => rowCount(rows_loaded), "numeric"],
+    ["Nothing new", ({ rows_unchanged }) => rowCount(rows_unchanged), "numeric"],
+    ["Rejected", rejectedCount, "numeric"],
+    ["Read in", durationText, "numeric"],
+    ["Generation", ({ generation }) => generation ?? "none"]
+  ])

@@ -4,7 +4,7 @@
  * Without scripts, the table is open and nothing is drawn. Bars are a different chart: `bar-chart.ts`.
  */
 import { assetPaths } from "../web/assets.ts"
-import { dayTag, type Html, type HtmlPart, html, numeric, table } from "../web/html.ts"
+import { type Column, dayTag, type Html, type HtmlPart, html, table } from "../web/html.ts"
 
 export interface PriceLine {
   readonly name: string
@@ -35,18 +35,19 @@ const lineSample = (index: number) =>
 
 export const priceChart = ({ description, id, lines, mark, title, unit }: PriceChart): Html => {
   const days = [...new Set(lines.flatMap(({ points }) => points.map((point) => point.day)))].sort()
-  const texts = lines.map(({ points }) => new Map(points.map((point) => [point.day, point.text])))
   return html`<figure class="chart prices" data-price-chart data-unit="${unit}">
 <figcaption id="${id}-title">${title}${mark && html` ${mark}`}</figcaption>
 ${lines.length > 1 && html`<ul class="legend">${lines.map(({ name }, index) => html`<li>${lineSample(index)}${name}</li>`)}</ul>`}
 <div class="plot" role="img" aria-labelledby="${id}-title" aria-describedby="${id}-about" data-plot></div>
 <div class="zoom no-print"><small>Drag across the lines to look closer.</small><button class="button plain" type="button" data-zoom-out hidden>Reset zoom</button></div>
 <p id="${id}-about">${description}</p>
-<details><summary>The same as a table<span class="hidden">: ${title}</span></summary>${table({
-    caption: title,
-    columns: ["Day", ...lines.map(({ name }) => numeric(`${name}, ${unit}`))],
-    rows: days.map((on) => [dayTag(on), ...texts.map((text) => text.get(on) ?? "")])
-  })}</details>
+<details><summary>The same as a table<span class="hidden">: ${title}</span></summary>${table(title, days, [
+    ["Day", dayTag],
+    ...lines.map(({ name, points }): Column<string> => {
+      const texts = new Map(points.map((point) => [point.day, point.text]))
+      return [`${name}, ${unit}`, (day) => texts.get(day), "numeric"]
+    })
+  ])}</details>
 </figure>
 <script type="module" src="${assetPaths.priceChart}"></script>`
 }

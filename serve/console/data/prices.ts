@@ -15,14 +15,13 @@ import {
   monthTag,
   nameCode,
   notice,
-  numeric,
   section,
-  table
+  stackedTable
 } from "../web/html.ts"
-import { type Page, show } from "../web/page.ts"
-import { pathWithQuery } from "../web/paging.ts"
+import { show } from "../web/page.ts"
 import { checkDays } from "../web/period.ts"
-import { dataNavigation, queryChoice, queryValue } from "./pieces.ts"
+import { makePath, readChoice, readParameter } from "../web/query.ts"
+import type { DataPage } from "./pieces.ts"
 import { priceChart } from "./price-chart.ts"
 import { DataRead } from "./read.ts"
 import {
@@ -35,6 +34,8 @@ import {
   thinLines
 } from "./readings.ts"
 import { findStoppedSlugs } from "./stopped.ts"
+
+const path = "/data/prices"
 
 const makeOptions = (drawables: ReadonlyMap<string, Drawable>, model: CommodityModel): ReadonlyArray<OptionGroup> => {
   const options = [...drawables.values()].map(({ name, title }) => ({ value: name, label: title }))
@@ -61,30 +62,25 @@ const observationPeriod = (on: string, frequency: SeriesModel["record"]["frequen
 /** The newest and the previous reading of each curated series. */
 const seriesTable = (model: CommodityModel) => {
   const stopped = findStoppedSlugs(model)
-  return table({
-    caption: "The newest reading of each series",
-    stacks: true,
-    columns: ["Series", numeric("Newest"), numeric("Previous"), "Unit", "Of", numeric("Readings")],
-    rows: model.groups.flatMap(({ commodity, series }) =>
-      series.map(({ points, record }): ReadonlyArray<HtmlPart> => {
-        const [previous, newest] = [points.days.at(-2), points.days.at(-1)]
-        const valueOn = (day: string | undefined) =>
-          alignDecimals((day && readRange(points, day, day)[0]?.text) ?? "", record.unit)
-        return [
-          html`<a href="${pathWithQuery("/data/prices", { series: record.slug })}">${seriesTitle(commodity, record)}</a> <small>${nameCode(record.slug)}</small>${
-            newest !== undefined &&
-            stopped.has(record.slug) &&
-            html` ${badge(`no reading since ${dayText(newest)}`, "warning")}`
-          }`,
-          valueOn(newest),
-          valueOn(previous),
-          record.unit,
-          newest === undefined ? "none" : observationPeriod(newest, record.frequency),
-          countText(points.days.length)
-        ]
-      })
-    )
-  })
+  const rows = model.groups.flatMap(({ commodity, series }) =>
+    series.map(({ points, record }) => ({ points, ...record, commodity, newest: points.days.at(-1) }))
+  )
+  const valueOn = ({ points, unit }: (typeof rows)[number], day: string | undefined) =>
+    alignDecimals((day && readRange(points, day, day)[0]?.text) ?? "", unit)
+  return stackedTable("The newest reading of each series", rows, [
+    [
+      "Series",
+      ({ commodity, newest, slug, ...record }) =>
+        html`<a href="${makePath(path, { series: slug })}">${seriesTitle(commodity, record)}</a> <small>${nameCode(slug)}</small>${
+          newest !== undefined && stopped.has(slug) && html` ${badge(`no reading since ${dayText(newest)}`, "warning")}`
+        }`
+    ],
+    ["Newest", (row) => valueOn(row, row.newest), "numeric"],
+    ["Previous", (row) => valueOn(row, row.points.days.at(-2)), "numeric"],
+    ["Unit", ({ unit }) => unit],
+    ["Of", ({ frequency, newest }) => (newest === undefined ? "none" : observationPeriod(newest, frequency))],
+    ["Readings", ({ points }) => countText(points.days.length), "numeric"]
+  ])
 }
 
 /** Links to the offered ranges; the current one is marked. */
@@ -112,13 +108,13 @@ interface Chart {
 const filterForm = (options: ReadonlyArray<OptionGroup>, { beside, chosen, from, to }: Chart, problems: Problems) => {
   const dayField = (name: "from" | "to", label: string, hint: string, value = "") =>
     field({ name, label, type: "date", hint, value, error: problems[name] })
-  const besideOptions = [{ value: "", label: "Nothing else" }, ...options]
   return searchForm(
     html`<div class="wide">${select({ name: "series", label: "Series or metric", options, value: chosen.name })}${select(
       {
         name: "beside",
         label: "Compare with",
-        options: besideOptions,
+        all: "Nothing else",
+        options,
         value: beside?.name
       }
     )}</div>${dayField("from", "From", "Empty: from the first", from)}${dayField("to", "To", "Empty: up to the newest", to)}`
@@ -147,12 +143,8 @@ ${
 ${thinned.step !== undefined && html`<p><small>A line with more than ${countText(maxPoints)} readings shows the lowest and the highest of each ${thinned.step}, and the first and the last of all.</small></p>`}`
 }
 
-const path = "/data/prices"
-const showPrices = (body: Html, status?: number) => show("Prices", html`${dataNavigation(path)}${body}`, status)
-
-export const dataPricesPage: Page<DataRead> = {
+export const dataPricesPage: DataPage = {
   path,
-  operatorsOnly: true,
   get: Effect.fnUntraced(function* ({ url }) {
     const data = yield* DataRead
     const model = data.commodities()
@@ -163,27 +155,30 @@ export const dataPricesPage: Page<DataRead> = {
       const reason = data.unserved().has("commodities")
         ? "The commodities cannot be served. The log of the server says why."
         : "The commodities are not loaded. Run: npx larder-ingest commodities"
-      return showPrices(empty("No prices", reason))
+      return show("Prices", empty("No prices", reason))
     }
     const options = makeOptions(drawables, model)
     const names = [...drawables.keys()]
-    const chosen = drawables.get((yield* queryChoice(url, "series", names)) ?? "") ?? fallback
-    const beside = drawables.get((yield* queryChoice(url, "beside", names)) ?? "")
-    const typed = { from: queryValue(url, "from"), to: queryValue(url, "to") }
+    const chosen = drawables.get((yield* readChoice(url, "series", names)) ?? "") ?? fallback
+    const beside = drawables.get((yield* readChoice(url, "beside", names)) ?? "")
+    const typed = { from: readParameter(url, "from"), to: readParameter(url, "to") }
     const problems = checkDays(typed.from, typed.to)
     if (Object.keys(problems).length > 0) {
-      return showPrices(filterForm(options, { chosen, beside, ...typed }, problems), 422)
+      return show("Prices", filterForm(options, { chosen, beside, ...typed }, problems), 422)
     }
     const { to } = typed
     const last = to ?? chosen.points.days.at(-1)
     const isOpen = last === undefined || url.searchParams.get("from") === ""
     const from = typed.from ?? (isOpen ? undefined : yearsBefore(last, 1))
     const chart = { chosen, beside, from, to }
-    const linkFrom = (from: string) => pathWithQuery(path, { series: chosen.name, beside: beside?.name, from })
+    const makeLink = (from: string) => makePath(path, { series: chosen.name, beside: beside?.name, from })
     const shownFrom = to === undefined ? (from ?? chosen.points.days[0]) : undefined
-    return showPrices(html`${filterForm(options, chart, {})}
-<p class="ranges">${rangeLinks(chosen.points, shownFrom, linkFrom)}</p>
+    return show(
+      "Prices",
+      html`${filterForm(options, chart, {})}
+<p class="ranges">${rangeLinks(chosen.points, shownFrom, makeLink)}</p>
 ${chartCard(chart, mark)}
-${section("All series", html`<div class="series">${seriesTable(model)}</div>`, mark)}`)
+${section("All series", html`<div class="series">${seriesTable(model)}</div>`, mark)}`
+    )
   })
 }

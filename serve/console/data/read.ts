@@ -12,10 +12,16 @@ import {
 } from "@larder/warehouse"
 import { Context, Effect, type FileSystem, Layer, Option, type Path, Schema } from "effect"
 import type { ReadModel } from "../../api/index.ts"
-import { takePage } from "../web/paging.ts"
+import { type Filters, type PageLimit, readPage, toParameters } from "../web/query.ts"
 import { type DataSetContents, type DataSetState, readContents } from "./data-sets.ts"
 import { type FeedsQuery, readFeeds, readUnknownFields } from "./feeds-read.ts"
-import { type ReasonsQuery, type RejectsQuery, readFeedsWithRejects, readReasons, readRejects } from "./rejects-read.ts"
+import {
+  type ReasonsFilters,
+  type RejectsFilters,
+  readFeedsWithRejects,
+  readReasons,
+  readRejects
+} from "./rejects-read.ts"
 
 const runsBefore = `
   select ${runColumns}
@@ -46,35 +52,20 @@ const checksOfGeneration = `
 
 export type CheckRow = typeof Check.Type
 
-interface RunsQuery {
-  readonly pipeline?: string | undefined
-  readonly outcome?: string | undefined
-  /** The last run on the previous page. */
-  readonly before?: string | undefined
-  readonly limit: number
-}
+/** `before` is the last run on the previous page. */
+type RunsFilters = Filters<"before" | "outcome" | "pipeline">
 
 const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout: Layout) {
   const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
   /** `ingest` is the connection to the tables of `ingest` in the live generation. */
   const readLive = <A, E>(
-    read: (
-      ingest: DuckDb["Service"],
-      generation: Generation<ReadModel>
-    ) => Effect.Effect<A, E, FileSystem.FileSystem | Path.Path>
-  ): Effect.Effect<A, E> =>
-    Effect.provideContext(
-      live.use((generation) => read(generation.ingest, generation)),
-      context
-    )
+    read: (ingest: DuckDb["Service"], generation: Generation<ReadModel>) => Effect.Effect<A, E>
+  ) => live.use((generation) => read(generation.ingest, generation))
 
-  const runs = (query: RunsQuery) =>
-    readLive((ingest) => {
-      const { before = null, limit, outcome = null, pipeline = null } = query
-      return Effect.map(ingest.all(Run, runsBefore, { before, pipeline, outcome, limit: limit + 1 }), (rows) =>
-        takePage(rows, limit)
-      )
-    })
+  const runs = ({ before, limit, outcome, pipeline }: RunsFilters & PageLimit) =>
+    readLive((ingest) =>
+      readPage(limit, (limit) => ingest.all(Run, runsBefore, { ...toParameters({ before, outcome, pipeline }), limit }))
+    )
 
   const run = (run_id: string) =>
     readLive(
@@ -112,8 +103,8 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
     runs,
     run,
     checks: readLive((db) => db.all(Check, checksOfGeneration)),
-    rejects: (query: RejectsQuery) => readLive((db) => readRejects(db, query)),
-    reasons: (query: ReasonsQuery) => readLive((db) => readReasons(db, query)),
+    rejects: (query: RejectsFilters & PageLimit) => readLive((db) => readRejects(db, query)),
+    reasons: (filters: ReasonsFilters) => readLive((db) => readReasons(db, filters)),
     feedsWithRejects: (pipeline: string | undefined) => readLive((db) => readFeedsWithRejects(db, pipeline)),
     feeds: (query: FeedsQuery) => readLive((db, { dataSet }) => readFeeds(db, query, dataSet("commodities"))),
     unknownFields: readLive(readUnknownFields),

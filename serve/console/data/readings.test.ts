@@ -14,7 +14,7 @@ const extremes = (readings: ReadonlyArray<ChartReading>) => {
   return [Math.min(...values), Math.max(...values)]
 }
 
-describe("a line with more readings than a drawing shows", () => {
+describe("a line with too many readings", () => {
   const whole = aLine(5000)
   const { lines, step } = thinLines([whole])
   const drawn = lines[0] ?? []
@@ -34,13 +34,13 @@ describe("a line with more readings than a drawing shows", () => {
     const days = drawn.map(({ day }) => day)
     assert.deepStrictEqual(days, days.toSorted())
   })
-  it("is thinned by month where two readings a week are still too many", () => {
+  it("is thinned by month if two readings a week are still too many", () => {
     assert.strictEqual(thinLines([aLine(15_000)]).step, "month")
   })
 })
 
-describe("lines beside each other", () => {
-  it("thins all long lines by one named step, and leaves a short line whole", () => {
+describe("several lines", () => {
+  it("thins all long lines by the same named step, but no short line", () => {
     const monthly = aLine(200, 30)
     const drawn = thinLines([aLine(5000), aLine(15_000), monthly])
     assert.strictEqual(drawn.step, "month")
@@ -48,7 +48,7 @@ describe("lines beside each other", () => {
     assert.deepStrictEqual(drawn.lines[0], thinLines([aLine(5000), aLine(15_000)]).lines[0])
     assert.isBelow(drawn.lines[0]?.length ?? 0, 340)
   })
-  it("draws all lines whole when none has too many readings", () => {
+  it("draws all readings if no line has too many", () => {
     const short = [aLine(maxPoints), aLine(10)]
     assert.deepStrictEqual(thinLines(short), { lines: short, step: undefined })
   })
@@ -69,7 +69,7 @@ describe("the summary of a line", () => {
       "Butter: 1.4675 on 4 Jan 2021, 1.4500 USD per lb on 8 Jan 2021; lowest 1.2875, highest 3.3375."
     )
   })
-  it("says that the chosen days have no readings", () => {
+  it("states that the chosen days have no readings", () => {
     assert.strictEqual(
       summarizeLine(butter, readRange(points, "2022-01-01", undefined)),
       "Butter: no readings in these days."

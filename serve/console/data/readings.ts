@@ -36,8 +36,10 @@ const measureText = (measure: string) =>
  * The distinguishing parts come first, because a narrow list cuts off the end. Without a grade or package, the
  * measure's name in the report is used.
  */
-export const seriesTitle = (commodity: string, { frequency, market, measure, spec }: SeriesModel["record"]): string =>
-  [commodity, spec ?? measureText(measure), frequency, market].join(", ")
+export const seriesTitle = (
+  commodity: string,
+  { frequency, market, measure, spec }: Pick<SeriesModel["record"], "frequency" | "market" | "measure" | "spec">
+): string => [commodity, spec ?? measureText(measure), frequency, market].join(", ")
 
 export const listDrawables = (model: CommodityModel): ReadonlyMap<string, Drawable> => {
   const series = model.groups.flatMap(({ commodity, series }) =>

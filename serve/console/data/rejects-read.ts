@@ -2,7 +2,7 @@
 import { Reject } from "@larder/schemas"
 import type { DuckDb } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import { takePage } from "../web/paging.ts"
+import { type Filters, type PageLimit, readPage, toParameters } from "../web/query.ts"
 
 /** In characters. */
 export const shownPayloadLength = 1000
@@ -14,15 +14,18 @@ const RejectRow = Schema.Struct({
   payload_length: Schema.Int
 })
 /** A reject names its feed or a part of it, such as the file `gov-fdc/csv/food.csv` of `gov-fdc/csv`. */
-export const isOfFeed = (rejects: string, feed: string) =>
+export const matchesFeed = (rejects: string, feed: string) =>
   `(${rejects} = ${feed} or starts_with(${rejects}, ${feed} || '/'))`
 /** A reason with `…` in place of its words with digits, so that a thousand duplicate rows have one reason. */
-const generalized = (reason: string) => `regexp_replace(${reason}, '\\S*\\d[^\\s,;:]*', '…', 'g')`
+const generalizeReason = (reason: string) => `regexp_replace(${reason}, '\\S*\\d[^\\s,;:]*', '…', 'g')`
 /** Across all runs, rejects of a payload that was read again and of a run that was rolled back do not count. */
-const isCurrent = `
-  ($run_id::varchar is not null or (run_id, raw_sha256, feed, position, reason) in (
-    select (run_id, raw_sha256, feed, position, reason) from ingest.live_reject
-  ))`
+const matchesFilters = `
+  ($pipeline::varchar is null or pipeline = $pipeline)
+    and ($feed::varchar is null or ${matchesFeed("feed", "$feed")})
+    and ($run_id::varchar is null or run_id = $run_id)
+    and ($run_id::varchar is not null or (run_id, raw_sha256, feed, position, reason) in (
+      select (run_id, raw_sha256, feed, position, reason) from ingest.live_reject
+    ))`
 /**
  * The cursor of a page. It identifies a row by its content, not by its location, because a rebuild writes the rejects
  * of its runs again.
@@ -39,11 +42,8 @@ const rejectsBefore = `
     left(payload, ${shownPayloadLength}) as payload, length(payload)::integer as payload_length
   from placed
   where ($before::varchar is null or place < $before)
-    and ($pipeline::varchar is null or pipeline = $pipeline)
-    and ($feed::varchar is null or ${isOfFeed("feed", "$feed")})
-    and ($run_id::varchar is null or run_id = $run_id)
-    and ${isCurrent}
-    and ($reason::varchar is null or ${generalized("reason")} = ${generalized("$reason")})
+    and ${matchesFilters}
+    and ($reason::varchar is null or ${generalizeReason("reason")} = ${generalizeReason("$reason")})
   order by place desc
   limit $limit`
 const RejectGroup = Schema.Struct({
@@ -58,41 +58,28 @@ const RejectGroup = Schema.Struct({
 /** A value without digits stays in the reason, so there can be as many reasons as rows. */
 export const maxReasons = 20
 const rejectGroups = `
-  select pipeline, ${generalized("reason")} as reason, min(reason) as example,
+  select pipeline, ${generalizeReason("reason")} as reason, min(reason) as example,
     count(distinct feed)::integer as feeds, count(*)::integer as rejects
   from ingest.reject
-  where ($pipeline::varchar is null or pipeline = $pipeline)
-    and ($feed::varchar is null or ${isOfFeed("feed", "$feed")})
-    and ($run_id::varchar is null or run_id = $run_id)
-    and ${isCurrent}
-  group by pipeline, ${generalized("reason")}
+  where ${matchesFilters}
+  group by pipeline, ${generalizeReason("reason")}
   order by rejects desc, example
   limit ${maxReasons}`
 
-export interface ReasonsQuery {
-  readonly pipeline?: string | undefined
-  readonly feed?: string | undefined
-  readonly run_id?: string | undefined
-}
-export interface RejectsQuery extends ReasonsQuery {
-  readonly reason?: string | undefined
-  /** The `place` of the last row on the previous page. */
-  readonly before?: string | undefined
-  readonly limit: number
-}
+export type ReasonsFilters = Filters<"feed" | "pipeline" | "run_id">
+/** `before` is the `place` of the last row on the previous page. */
+export type RejectsFilters = ReasonsFilters & Filters<"before" | "reason">
 export type ShownReject = typeof RejectRow.Type
 export type RejectGroup = typeof RejectGroup.Type
 
-export const readRejects = (db: DuckDb["Service"], query: RejectsQuery) => {
-  const { before = null, feed = null, limit, pipeline = null, reason = null, run_id = null } = query
-  const parameters = { before, feed, pipeline, reason, run_id, limit: limit + 1 }
-  return Effect.map(db.all(RejectRow, rejectsBefore, parameters), (rows) => takePage(rows, limit))
+export const readRejects = (db: DuckDb["Service"], query: RejectsFilters & PageLimit) => {
+  const { before, feed, limit, pipeline, reason, run_id } = query
+  const filters = toParameters({ before, feed, pipeline, reason, run_id })
+  return readPage(limit, (limit) => db.all(RejectRow, rejectsBefore, { ...filters, limit }))
 }
 
-export const readReasons = (db: DuckDb["Service"], query: ReasonsQuery) => {
-  const { feed = null, pipeline = null, run_id = null } = query
-  return db.all(RejectGroup, rejectGroups, { feed, pipeline, run_id })
-}
+export const readReasons = (db: DuckDb["Service"], { feed, pipeline, run_id }: ReasonsFilters) =>
+  db.all(RejectGroup, rejectGroups, toParameters({ feed, pipeline, run_id }))
 
 /** More feeds than anyone would scroll through in a drop-down list. */
 const maxFeeds = 500
@@ -102,6 +89,6 @@ const feedsWithRejects = `
   order by feed
   limit ${maxFeeds}`
 export const readFeedsWithRejects = (db: DuckDb["Service"], pipeline: string | undefined) =>
-  Effect.map(db.all(Schema.Struct({ feed: Schema.String }), feedsWithRejects, { pipeline: pipeline ?? null }), (rows) =>
+  Effect.map(db.all(Schema.Struct({ feed: Schema.String }), feedsWithRejects, toParameters({ pipeline })), (rows) =>
     rows.map(({ feed }) => feed)
   )

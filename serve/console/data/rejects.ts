@@ -9,21 +9,12 @@ import {
   html,
   linkButton,
   nameCode,
-  numeric,
   section,
-  table
+  stackedTable
 } from "../web/html.ts"
-import { type Page, PageNotFound, show } from "../web/page.ts"
-import { paging, pathWithQuery } from "../web/paging.ts"
-import {
-  allOption,
-  dataNavigation,
-  pipelineName,
-  pipelineSelect,
-  queryPipeline,
-  queryValue,
-  runPath
-} from "./pieces.ts"
+import { PageNotFound, show } from "../web/page.ts"
+import { listPaging, makePath, readParameter } from "../web/query.ts"
+import { type DataPage, pipelineName, pipelineSelect, readPipeline, runPath } from "./pieces.ts"
 import { DataRead } from "./read.ts"
 import { cursorFormat, maxReasons, type RejectGroup, type ShownReject, shownPayloadLength } from "./rejects-read.ts"
 
@@ -49,50 +40,47 @@ interface Filters {
 }
 
 const reasonTable = (reasons: ReadonlyArray<RejectGroup>, filters: Filters) =>
-  table({
-    caption:
-      reasons.length < maxReasons ? "Reasons, the most frequent first" : `The ${maxReasons} most frequent reasons`,
-    stacks: true,
-    columns: ["Reason", "Pipeline", numeric("Feeds"), numeric("Rejects")],
-    rows: reasons.map(({ example, feeds, pipeline, reason, rejects }) => [
-      html`<a href="${pathWithQuery(path, { ...filters, pipeline, reason })}">${reason}</a>${
-        example !== reason && html`<br><small class="muted">such as: ${example}</small>`
-      }`,
-      pipelineName(pipeline),
-      countText(feeds),
-      countText(rejects)
-    ])
-  })
+  stackedTable(
+    reasons.length < maxReasons ? "Reasons, the most frequent first" : `The ${maxReasons} most frequent reasons`,
+    reasons,
+    [
+      [
+        "Reason",
+        ({ example, pipeline, reason }) =>
+          html`<a href="${makePath(path, { ...filters, pipeline, reason })}">${reason}</a>${
+            example !== reason && html`<br><small class="muted">such as: ${example}</small>`
+          }`
+      ],
+      ["Pipeline", ({ pipeline }) => pipelineName(pipeline)],
+      ["Feeds", ({ feeds }) => countText(feeds), "numeric"],
+      ["Rejects", ({ rejects }) => countText(rejects), "numeric"]
+    ]
+  )
 
 /** The reason and the run come from links. Hidden fields keep them while the lists are used. */
 const filterForm = ({ feed, pipeline, reason, run }: Filters, feeds: ReadonlyArray<string>): Html => {
   const listed = feed === undefined || feeds.includes(feed) ? feeds : [feed, ...feeds]
-  const options = [allOption("feeds"), ...listed.map((name) => ({ value: name, label: name }))]
+  const options = listed.map((name) => ({ value: name, label: name }))
   const reasonText = reason !== undefined && html`<q>${reason}</q>`
   const runLink = run !== undefined && html`<a href="${runPath(run)}">run ${nameCode(run)}</a>`
   return html`${searchForm(
-    html`${pipelineSelect(pipeline)}${select({ name: "feed", label: "Feed", options, value: feed })}${
+    html`${pipelineSelect(pipeline)}${select({ name: "feed", label: "Feed", all: "All feeds", options, value: feed })}${
       reason !== undefined && hiddenInput("reason", reason)
     }${run !== undefined && hiddenInput("run", run)}`
   )}
 ${
   (reasonText || runLink) &&
-  html`<p>Only ${reasonText}${reasonText && runLink && ", "}${runLink} · <a href="${pathWithQuery(path, { pipeline, feed })}">Show all</a></p>`
+  html`<p>Only ${reasonText}${reasonText && runLink && ", "}${runLink} · <a href="${makePath(path, { pipeline, feed })}">Show all</a></p>`
 }`
 }
 
 const rowTable = (rows: ReadonlyArray<ShownReject>) =>
-  table({
-    caption: "Rejected rows, newest first",
-    stacks: true,
-    columns: ["Place", "Reason", "Row as read", "Run"],
-    rows: rows.map((row) => [
-      row.position === 0 ? row.feed : `${row.feed}, row ${countText(row.position)}`,
-      row.reason,
-      payloadCode(row),
-      html`<a href="${runPath(row.run_id)}">${nameCode(row.run_id)}</a>`
-    ])
-  })
+  stackedTable("Rejected rows, newest first", rows, [
+    ["Place", ({ feed, position }) => (position === 0 ? feed : `${feed}, row ${countText(position)}`)],
+    ["Reason", ({ reason }) => reason],
+    ["Row as read", payloadCode],
+    ["Run", ({ run_id }) => html`<a href="${runPath(run_id)}">${nameCode(run_id)}</a>`]
+  ])
 
 const noRows = (filters: Filters) =>
   Object.values(filters).every((value) => value === undefined)
@@ -103,36 +91,31 @@ const noRows = (filters: Filters) =>
         linkButton(path, "Show all")
       )
 
-export const dataRejectsPage: Page<DataRead> = {
+export const dataRejectsPage: DataPage = {
   path,
-  operatorsOnly: true,
   get: Effect.fnUntraced(function* ({ url }) {
     const data = yield* DataRead
     const filters: Filters = {
-      pipeline: yield* queryPipeline(url),
-      feed: queryValue(url, "feed"),
-      reason: queryValue(url, "reason"),
-      run: queryValue(url, "run")
+      pipeline: yield* readPipeline(url),
+      feed: readParameter(url, "feed"),
+      reason: readParameter(url, "reason"),
+      run: readParameter(url, "run")
     }
     const { feed, pipeline, reason, run: run_id } = filters
-    const before = queryValue(url, "before")
+    const before = readParameter(url, "before")
     if (before !== undefined && !cursorFormat.test(before)) return yield* new PageNotFound()
     const { last, rows } = yield* data.rejects({ pipeline, feed, reason, run_id, before, limit: rejectsPerPage })
     const reasons = yield* data.reasons({ pipeline, feed, run_id })
     const feeds = yield* data.feedsWithRejects(pipeline)
     return show(
       "Rejects",
-      html`${dataNavigation(path)}
-<p class="lead">Rejected rows of payloads, each with its reason. Nothing is dropped silently: each row that was read is new, has nothing new, or is rejected.</p>
+      html`<p class="lead">Rejected rows of payloads, each with its reason. Nothing is dropped silently: each row that was read is new, has nothing new, or is rejected.</p>
 ${reasons.length > 0 && section("Reasons", reasonTable(reasons, filters))}
 ${section(
   "Rows",
   html`${filterForm(filters, feeds)}
 ${rows.length === 0 ? noRows(filters) : rowTable(rows)}
-${paging({
-  newest: before && pathWithQuery(path, { ...filters }),
-  older: last && pathWithQuery(path, { ...filters, before: last.place })
-})}`
+${listPaging(path, { ...filters }, before === undefined, last && { before: last.place })}`
 )}`
     )
   })

@@ -9,12 +9,12 @@ const aSeries = (name: string, frequency: "daily" | "weekly" | "monthly", newest
 const namesOfStopped = (all: ReadonlyArray<ReturnType<typeof aSeries>>) => findStopped(all).map(({ name }) => name)
 
 describe("series that have stopped", () => {
-  it("finds a series far behind the newest of its frequency, however old that one is", () => {
+  it("finds a series far behind the newest of its frequency, even if that one is old", () => {
     const barrels = aSeries("barrels", "weekly", "2025-05-31")
     assert.deepStrictEqual(namesOfStopped([barrels, aSeries("butter", "weekly", "2025-09-26")]), ["barrels"])
     assert.deepStrictEqual(namesOfStopped([barrels, aSeries("butter", "weekly", "2025-06-07")]), [])
   })
-  it("compares only series of one frequency, and ignores one that never had a reading", () => {
+  it("compares only series of the same frequency, and ignores a series without readings", () => {
     const all = [
       aSeries("close", "daily", "2026-09-29"),
       aSeries("average", "monthly", "2026-08-01"),

@@ -10,7 +10,7 @@ const maxDaysBehind: Readonly<Record<Frequency, number>> = {
   daily: 14,
   weekly: 70, // final values of a month are published with those of the next month, up to nine weeks later
   biweekly: 70,
-  monthly: 100, // Class I prices come before their month, averages after it: two months, and one of slack
+  monthly: 100, // Class I prices are published before their month, averages after it: two months, and one of slack
   annual: 400
 }
 

@@ -1,39 +1,31 @@
 /**
- * Two people may have the form of one key open. The form carries the values that it showed, so that only the person's
+ * Two people may have the form of one key open. The form contains the values that it showed, so that only the person's
  * own changes are saved: a page opened before a colleague narrowed the key does not widen it again.
  */
 import { scopes as allScopes, type Scope } from "@larder/schemas"
-import { Struct } from "effect"
+import { Record, Struct } from "effect"
 import type { KeySummary } from "../../ledger/index.ts"
 import { hiddenInput, type Problems, type SentForm } from "../web/form.ts"
 import { type Html, momentText } from "../web/html.ts"
-import { budgetText, fillKeyFields, type KeyChoice, type KeyFields } from "./key-form.ts"
+import { budgetText, fillKeyFields, type KeyChoice, type KeyFields, settings } from "./key-form.ts"
 import { scopesText } from "./scope-groups.ts"
 
-/** The field of each setting, which shows the problem with it. */
-const fieldOf = {
-  name: "name",
-  scopes: "access",
-  budget_credits: "budget",
-  daily_budget_credits: "daily_budget",
-  weekly_budget_credits: "weekly_budget",
-  expires_at: "expires_at"
-} as const
-type Setting = keyof typeof fieldOf
-const settings = Struct.keys(fieldOf)
+type Setting = keyof typeof settings
+const settingNames = Struct.keys(settings)
 
 /** The settings of a key as text, for comparison and for a form. */
-export type ShownSettings = ReadonlyMap<Setting, string>
+export type ShownSettings = Readonly<Record<Setting, string>>
 
-const settingTexts = (choice: Omit<KeyChoice, "scopes"> & { readonly scopes: ReadonlyArray<Scope> }): ShownSettings =>
-  new Map<Setting, string>([
-    ...settings.map((setting) => [setting, String(choice[setting] ?? "")] as const),
-    ["scopes", allScopes.filter((scope) => choice.scopes.includes(scope)).join(" ")]
-  ])
+const settingTexts = (
+  choice: Omit<KeyChoice, "scopes"> & { readonly scopes: ReadonlyArray<Scope> }
+): ShownSettings => ({
+  ...Record.map(settings, (_, setting) => String(choice[setting] ?? "")),
+  scopes: allScopes.filter((scope) => choice.scopes.includes(scope)).join(" ")
+})
 
 const toCredits = (usd: number) => Math.round(usd * 1000)
 
-export const currentSettings = (key: KeySummary): ShownSettings =>
+export const readCurrentSettings = (key: KeySummary): ShownSettings =>
   settingTexts({
     ...key,
     budget_credits: toCredits(key.budget_usd),
@@ -42,11 +34,11 @@ export const currentSettings = (key: KeySummary): ShownSettings =>
   })
 
 export const hiddenInputs = (shown: ShownSettings): ReadonlyArray<Html> =>
-  settings.map((setting) => hiddenInput(`shown_${setting}`, shown.get(setting) ?? ""))
+  settingNames.map((setting) => hiddenInput(`shown_${setting}`, shown[setting]))
 
-/** If a form does not carry the shown values, all its fields count as changed. */
+/** If a form does not contain the shown values, all its fields count as changed. */
 export const readShownSettings = (form: SentForm): ShownSettings =>
-  new Map(settings.map((setting) => [setting, form.exact(`shown_${setting}`)]))
+  Record.map(settings, (_, setting) => form.exact(`shown_${setting}`))
 
 interface Changes {
   readonly changed: Partial<KeyChoice>
@@ -69,21 +61,20 @@ const currentTexts = (key: KeySummary): Readonly<Record<Setting, string>> => ({
 })
 
 export const compareChanges = (key: KeySummary, shown: ShownSettings, chosen: KeyChoice, typed: KeyFields): Changes => {
-  const [current, wanted, texts] = [currentSettings(key), settingTexts(chosen), currentTexts(key)]
-  const changed = settings.filter((setting) => wanted.get(setting) !== shown.get(setting))
-  const contested = changed.filter((setting) => {
-    const value = current.get(setting)
-    return value !== shown.get(setting) && value !== wanted.get(setting)
-  })
+  const [current, chosenTexts, texts] = [readCurrentSettings(key), settingTexts(chosen), currentTexts(key)]
+  const changed = settingNames.filter((setting) => chosenTexts[setting] !== shown[setting])
+  const contested = changed.filter(
+    (setting) => current[setting] !== shown[setting] && current[setting] !== chosenTexts[setting]
+  )
   const changedFields = [
-    ...changed.map((setting) => fieldOf[setting]),
+    ...changed.map((setting) => settings[setting].field),
     ...(changed.includes("scopes") ? ["scopes" as const] : [])
   ]
   return {
     changed: Struct.pick(chosen, changed),
     problems: Object.fromEntries(
       contested.map((setting) => [
-        fieldOf[setting],
+        settings[setting].field,
         `Changed meanwhile: ${texts[setting]}. Save again to put your choice in its place.`
       ])
     ),

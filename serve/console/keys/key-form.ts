@@ -1,6 +1,6 @@
 /** The form of a new or existing key: name, scopes by preset or one by one, budgets and expiry. */
 import { scopes as allScopes, type Scope } from "@larder/schemas"
-import { Schema } from "effect"
+import { Record, Schema, Struct } from "effect"
 import { type Administration, type KeySummary, PrintableText, parseTypedTimestamp } from "../../ledger/index.ts"
 import { choices, dollarField, field, isVisible, type Problems, parseCredits, type SentForm } from "../web/form.ts"
 import { type Html, html, pathCode, usdText } from "../web/html.ts"
@@ -8,56 +8,47 @@ import {
   customPreset,
   everythingPreset,
   findPreset,
+  findPresetScopes,
   priceText,
   scopeGroups,
-  scopesOfPreset,
   scopesText,
   unbrokenList
 } from "./scope-groups.ts"
 
-/** The values of the form's fields. Every field but the name, the scopes and the monthly budget may be empty. */
-export interface KeyFields {
-  readonly name: string
-  readonly access: string
-  readonly scopes: ReadonlyArray<string>
-  readonly budget: string
-  readonly daily_budget: string
-  readonly weekly_budget: string
-  readonly expires_at: string
-}
-
-export type KeyChoice = Required<Omit<Parameters<Administration["Service"]["createKey"]>[0], "account_id">>
-
-export const newKeyFields: KeyFields = {
+/** The fields with one value, as in the form of a new key. The daily and weekly budgets and the expiry may be empty. */
+const newTexts = {
   name: "",
   access: everythingPreset,
-  scopes: [],
   budget: "25.00",
   daily_budget: "",
   weekly_budget: "",
   expires_at: ""
 }
 
-const dollars = (budgetUsd: number | null) => (budgetUsd === null ? "" : budgetText(budgetUsd).replace("$", ""))
+/** The values of the form's fields. */
+export interface KeyFields extends Readonly<typeof newTexts> {
+  readonly scopes: ReadonlyArray<string>
+}
+
+export type KeyChoice = Required<Omit<Parameters<Administration["Service"]["createKey"]>[0], "account_id">>
+
+export const newKeyFields: KeyFields = { ...newTexts, scopes: [] }
+
+const formatDollars = (budgetUsd: number | null) => (budgetUsd === null ? "" : budgetText(budgetUsd).replace("$", ""))
 
 export const fillKeyFields = (key: KeySummary): KeyFields => ({
   name: key.name,
   access: findPreset(key.scopes),
   scopes: key.scopes,
-  budget: dollars(key.budget_usd),
-  daily_budget: dollars(key.daily_budget_usd),
-  weekly_budget: dollars(key.weekly_budget_usd),
+  budget: formatDollars(key.budget_usd),
+  daily_budget: formatDollars(key.daily_budget_usd),
+  weekly_budget: formatDollars(key.weekly_budget_usd),
   expires_at: (key.expires_at ?? "").replace("T", " ").replace(/(:00)?\.000Z$/, "")
 })
 
 export const readKeyFields = (form: SentForm): KeyFields => ({
-  name: form.text("name"),
-  access: form.text("access"),
-  scopes: form.all("scopes"),
-  budget: form.text("budget"),
-  daily_budget: form.text("daily_budget"),
-  weekly_budget: form.text("weekly_budget"),
-  expires_at: form.text("expires_at")
+  ...Record.map(newTexts, (_, name) => form.text(name)),
+  scopes: form.all("scopes")
 })
 
 const isLine = Schema.is(PrintableText)
@@ -67,36 +58,36 @@ const isName = (text: string) => isLine(text) && isVisible(text)
 const parseOptionalCredits = (text: string) => (text === "" ? null : parseCredits(text))
 const budgetProblem = "Give a budget in dollars, such as 25 or 12.50, or leave it empty."
 
+/** The field of each setting, and the problem if its value is not valid. */
+export const settings = {
+  name: { field: "name", problem: "Give the key a name of 1 to 200 characters." },
+  scopes: { field: "access", problem: "Choose at least one scope." },
+  budget_credits: {
+    field: "budget",
+    problem: "Give a budget in dollars, such as 25 or 12.50; 0\u00a0pauses the key."
+  },
+  daily_budget_credits: { field: "daily_budget", problem: budgetProblem },
+  weekly_budget_credits: { field: "weekly_budget", problem: budgetProblem },
+  expires_at: { field: "expires_at", problem: "Give a time such as 2027-01-31 00:00, or leave it empty." }
+} as const
+
+type Parsed = { readonly [Setting in keyof KeyChoice]: KeyChoice[Setting] | undefined }
+const isComplete = (parsed: Parsed): parsed is KeyChoice => Object.values(parsed).every((value) => value !== undefined)
+
 /** The chosen settings, or the problems with them. */
 export const parseKeyFields = (fields: KeyFields): KeyChoice | { readonly problems: Problems } => {
-  const { name } = fields
-  const [first, ...rest] = scopesOfPreset(fields.access) ?? allScopes.filter((scope) => fields.scopes.includes(scope)) // each once
-  const budget_credits = parseCredits(fields.budget)
-  const daily_budget_credits = parseOptionalCredits(fields.daily_budget)
-  const weekly_budget_credits = parseOptionalCredits(fields.weekly_budget)
-  const expires_at = fields.expires_at === "" ? null : parseTypedTimestamp(fields.expires_at)
-  if (
-    isName(name) &&
-    first !== undefined &&
-    budget_credits !== undefined &&
-    daily_budget_credits !== undefined &&
-    weekly_budget_credits !== undefined &&
-    expires_at !== undefined
-  ) {
-    return { name, scopes: [first, ...rest], budget_credits, daily_budget_credits, weekly_budget_credits, expires_at }
+  const [first, ...rest] = findPresetScopes(fields.access) ?? allScopes.filter((scope) => fields.scopes.includes(scope)) // each once
+  const parsed: Parsed = {
+    name: isName(fields.name) ? fields.name : undefined,
+    scopes: first && [first, ...rest],
+    budget_credits: parseCredits(fields.budget),
+    daily_budget_credits: parseOptionalCredits(fields.daily_budget),
+    weekly_budget_credits: parseOptionalCredits(fields.weekly_budget),
+    expires_at: fields.expires_at === "" ? null : parseTypedTimestamp(fields.expires_at)
   }
-  return {
-    problems: {
-      ...(!isName(name) && { name: "Give the key a name of 1 to 200 characters." }),
-      ...(first === undefined && { access: "Choose at least one scope." }),
-      ...(budget_credits === undefined && {
-        budget: "Give a budget in dollars, such as 25 or 12.50; 0\u00a0pauses the key."
-      }),
-      ...(daily_budget_credits === undefined && { daily_budget: budgetProblem }),
-      ...(weekly_budget_credits === undefined && { weekly_budget: budgetProblem }),
-      ...(expires_at === undefined && { expires_at: "Give a time such as 2027-01-31 00:00, or leave it empty." })
-    }
-  }
+  if (isComplete(parsed)) return parsed
+  const invalid = Struct.keys(settings).filter((setting) => parsed[setting] === undefined)
+  return { problems: Object.fromEntries(invalid.map((name) => [settings[name].field, settings[name].problem])) }
 }
 
 const presetOptions = [
@@ -172,36 +163,28 @@ export const budgetText = (budgetUsd: number): string => usdText(Math.round(budg
 export const spentText = (spentUsd: number, budgetUsd: number): string =>
   `${budgetText(spentUsd)} of ${budgetText(budgetUsd)}`
 
-export interface BudgetSpent {
-  readonly period: "day" | "week" | "month"
-  readonly budget_usd: number
-  readonly spent_usd: number
-}
-
-type Budgets = Pick<
-  KeySummary,
-  "budget_usd" | "spent_usd" | "daily_budget_usd" | "spent_today_usd" | "weekly_budget_usd" | "spent_this_week_usd"
->
-
 /** The shortest period first. */
-export const budgetRows = (key: Budgets): ReadonlyArray<BudgetSpent> => {
-  const { daily_budget_usd, spent_this_week_usd, spent_today_usd, weekly_budget_usd } = key
-  const budgets: Array<BudgetSpent> = []
-  if (daily_budget_usd !== null) {
-    budgets.push({ period: "day", budget_usd: daily_budget_usd, spent_usd: spent_today_usd ?? 0 })
-  }
-  if (weekly_budget_usd !== null) {
-    budgets.push({ period: "week", budget_usd: weekly_budget_usd, spent_usd: spent_this_week_usd ?? 0 })
-  }
-  return [...budgets, { period: "month", budget_usd: key.budget_usd, spent_usd: key.spent_usd }]
-}
+const periods = [
+  { period: "day", budget: "daily_budget_usd", spent: "spent_today_usd" },
+  { period: "week", budget: "weekly_budget_usd", spent: "spent_this_week_usd" },
+  { period: "month", budget: "budget_usd", spent: "spent_usd" }
+] as const
+
+type Budgets = Pick<KeySummary, (typeof periods)[number]["budget" | "spent"]>
+
+/** The budgets of a key with what was spent of each, the shortest period first. */
+export const listBudgets = (key: Budgets) =>
+  periods.flatMap(({ budget, period, spent }) => {
+    const budget_usd = key[budget]
+    return budget_usd === null ? [] : [{ period, budget_usd, spent_usd: key[spent] ?? 0 }]
+  })
 
 const list = new Intl.ListFormat("en-GB")
 
 /** What a key may do, in whole sentences. */
 export const permissionText = (key: Budgets & { readonly scopes: ReadonlyArray<Scope> }): string => {
   const read = findPreset(key.scopes) === everythingPreset ? "everything" : scopesText(key.scopes)
-  const budgets = budgetRows(key)
+  const budgets = listBudgets(key)
   if (budgets.some(({ budget_usd }) => budget_usd === 0)) return `It may read ${read}. It is paused: its budget is 0.`
   const limits = budgets.map(({ budget_usd, period }) => `${budgetText(budget_usd)} a ${period}`)
   const text = `It may read ${read}. It may spend up to ${list.format(limits)}`

@@ -1,51 +1,56 @@
-/** `/keys/:id` and its revocation. A key of another account gives 404. */
+/** `/keys/:id` and its revocation. A key of another account returns 404. */
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "../../ledger/index.ts"
 import { RequestLog } from "../../persistence/index.ts"
 import { button, type Problems, postForm, problemSummary } from "../web/form.ts"
 import { facts, html, linkButton, momentTag, notice, section } from "../web/html.ts"
 import { type Page, type PageContext, redirect, show } from "../web/page.ts"
-import { todayOf } from "../web/period.ts"
-import { compareChanges, currentSettings, hiddenInputs, readShownSettings, type ShownSettings } from "./key-changes.ts"
+import { getToday } from "../web/period.ts"
 import {
-  budgetRows,
+  compareChanges,
+  hiddenInputs,
+  readCurrentSettings,
+  readShownSettings,
+  type ShownSettings
+} from "./key-changes.ts"
+import {
   expiryPassed,
   fillKeyFields,
   type KeyFields,
   keyFieldset,
+  listBudgets,
   parseKeyFields,
   permissionText,
   readKeyFields,
   spentText
 } from "./key-form.ts"
-import { keyCode, keyStateBadge, lastUsedText } from "./keys.ts"
-import { alreadyRevoked, findOwnKey, isFormerAccepted } from "./own-key.ts"
+import { alreadyRevoked, findOwnKey, isFormerKeyAccepted, keyCode, keyStateBadge, lastUsedText } from "./keys.ts"
 import { scopesText, unbrokenList } from "./scope-groups.ts"
 
 const spentLabels = { month: "Spent this month", week: "Spent this week", day: "Spent today" }
 
-const formerKey = ({ former_expires_at, former_last4 }: KeySummary) =>
+const renderFormerKey = ({ former_expires_at, former_last4 }: KeySummary) =>
   html`${keyCode({ last4: former_last4 ?? "" })}, accepted until ${momentTag(former_expires_at ?? "")}`
 
-const keyFacts = Effect.fnUntraced(function* ({ account, now }: PageContext, key: KeySummary) {
-  const today = todayOf(now)
+const readKeyFacts = Effect.fnUntraced(function* ({ account, now }: PageContext, key: KeySummary) {
+  const today = getToday(now)
   const uses = yield* RequestLog.use((log) => log.lastUses({ account_id: account.id, keys: [key.id], today }))
   return facts([
     ["Key", keyCode(key)],
-    ...(isFormerAccepted(key, now) ? [["Former key", formerKey(key)] as const] : []),
+    isFormerKeyAccepted(key, now) && ["Former key", renderFormerKey(key)],
     ["State", html`${keyStateBadge(key, now)} ${key.revoked_at && momentTag(key.revoked_at)}`],
     ["Created", momentTag(key.created_at)],
-    ...(key.expires_at === null ? [] : [["Expires", momentTag(key.expires_at)] as const]),
+    key.expires_at !== null && ["Expires", momentTag(key.expires_at)],
     ["Last used", lastUsedText(key, uses.get(key.id), today)],
     ["May read", unbrokenList(scopesText(key.scopes))],
-    ...budgetRows(key)
+    ...listBudgets(key)
       .toReversed()
       .map(({ budget_usd, period, spent_usd }) => [spentLabels[period], spentText(spent_usd, budget_usd)] as const),
     ["Key id", html`<code>${key.id}</code>`]
   ])
 })
 
-const links = (key: KeySummary) =>
+const renderLinks = (key: KeySummary) =>
   html`<p class="links small"><a href="/requests?key=${key.id}">Its latest requests</a> <a href="/keys">All keys</a></p>`
 
 interface Editing {
@@ -55,15 +60,20 @@ interface Editing {
   readonly problems: Problems
 }
 
-const editPage = Effect.fnUntraced(function* (context: PageContext, key: KeySummary, editing: Editing, status = 200) {
+const showEditing = Effect.fnUntraced(function* (
+  context: PageContext,
+  key: KeySummary,
+  editing: Editing,
+  status = 200
+) {
   const { before, fields, problems } = editing
-  const about = section("About", html`${yield* keyFacts(context, key)}${links(key)}`)
-  if (key.revoked_at !== null) return show(titleOf(key), about)
+  const about = section("About", html`${yield* readKeyFacts(context, key)}${renderLinks(key)}`)
+  if (key.revoked_at !== null) return show(formatTitle(key), about)
   const form =
     postForm(html`${hiddenInputs(before)}<p class="hint">The key itself stays the same. Changes apply from the next call on.</p>
 ${keyFieldset(fields, problems)}<div class="row">${button("Save")}${linkButton("/keys", "Cancel")}</div>`)
   return show(
-    titleOf(key),
+    formatTitle(key),
     html`${problemSummary(problems)}
 <div class="cards uneven">
 ${about}
@@ -79,13 +89,17 @@ ${section(
 })
 
 /** With a prefix, because a key may be named “Billing” or “Sign out”. */
-const titleOf = ({ name }: KeySummary) => `Key “${name}”`
+const formatTitle = ({ name }: KeySummary) => `Key “${name}”`
 
 export const keyPage: Page<Administration | RequestLog> = {
   path: "/keys/:id",
   get: Effect.fnUntraced(function* (context) {
     const key = yield* findOwnKey(context)
-    return yield* editPage(context, key, { fields: fillKeyFields(key), before: currentSettings(key), problems: {} })
+    return yield* showEditing(context, key, {
+      fields: fillKeyFields(key),
+      before: readCurrentSettings(key),
+      problems: {}
+    })
   }),
   post: Effect.fnUntraced(function* (context) {
     const key = yield* findOwnKey(context)
@@ -94,16 +108,16 @@ export const keyPage: Page<Administration | RequestLog> = {
     const before = readShownSettings(context.form)
     const chosen = parseKeyFields(typed)
     if ("problems" in chosen) {
-      return yield* editPage(context, key, { fields: typed, before, problems: chosen.problems }, 422)
+      return yield* showEditing(context, key, { fields: typed, before, problems: chosen.problems }, 422)
     }
     const { changed, fields, problems } = compareChanges(key, before, chosen, typed)
-    const current = { fields, before: currentSettings(key) }
-    if (Object.keys(problems).length > 0) return yield* editPage(context, key, { ...current, problems }, 409)
+    const current = { fields, before: readCurrentSettings(key) }
+    if (Object.keys(problems).length > 0) return yield* showEditing(context, key, { ...current, problems }, 409)
     return yield* Administration.use((ledger) => ledger.editKey({ key_id: key.id, ...changed })).pipe(
       Effect.map((saved) => redirect("/keys", `“${saved.name}” is saved. ${permissionText(saved)}`)),
       Effect.catchTags({
         KeyRevoked: () => Effect.succeed(alreadyRevoked),
-        ExpiryPassed: () => editPage(context, key, { ...current, problems: expiryPassed }, 422)
+        ExpiryPassed: () => showEditing(context, key, { ...current, problems: expiryPassed }, 422)
       })
     )
   })
@@ -120,7 +134,7 @@ export const revokeKeyPage: Page<Administration | RequestLog> = {
     return show(
       `Revoke “${key.name}”?`,
       html`${notice("warning", html`<p>Programs that use “${key.name}” are refused from the next call on. This cannot be undone.</p>`)}
-${section("About", html`${yield* keyFacts(context, key)}${form}`)}`
+${section("About", html`${yield* readKeyFacts(context, key)}${form}`)}`
     )
   }),
   post: Effect.fnUntraced(function* (context) {

@@ -1,35 +1,51 @@
-/** `/keys`: the keys of the account, with the spending and the last use of each. */
+/**
+ * `/keys`: the keys of the account, with the spending and the last use of each. Also finds one key and its state for other
+ * pages.
+ */
 import { daysBefore } from "@larder/schemas"
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "../../ledger/index.ts"
 import { lastUseDays, RequestLog } from "../../persistence/index.ts"
 import {
-  actions,
   badge,
   countText,
   dayTag,
   empty,
   type Html,
-  type HtmlPart,
   html,
   linkButton,
   momentTag,
   section,
-  table,
+  stackedTable,
   usdText
 } from "../web/html.ts"
-import { type Page, PageNotFound, show } from "../web/page.ts"
-import { paging } from "../web/paging.ts"
-import { todayOf } from "../web/period.ts"
-import { type BudgetSpent, budgetRows, spentText } from "./key-form.ts"
-import { isKeyExpired } from "./own-key.ts"
-import { cheapestCall, scopesText, unbrokenList } from "./scope-groups.ts"
+import { type Page, type PageContext, PageNotFound, redirect, show } from "../web/page.ts"
+import { getToday } from "../web/period.ts"
+import { paging } from "../web/query.ts"
+import { listBudgets, spentText } from "./key-form.ts"
+import { findCheapestPrice, scopesText, unbrokenList } from "./scope-groups.ts"
 
 const perPage = 100
 
+/** Call this before changing a key: it checks that the key belongs to the account. */
+export const findOwnKey = Effect.fnUntraced(function* ({ account, params }: PageContext) {
+  const keys = yield* Administration.use((ledger) => ledger.listKeys({ account_id: account.id }))
+  const key = keys.find(({ id }) => id === params.id)
+  return key ?? (yield* new PageNotFound())
+})
+
+/** Whether the most recently replaced secret is still accepted. */
+export const isFormerKeyAccepted = ({ former_expires_at, revoked_at }: KeySummary, now: number) =>
+  revoked_at === null && former_expires_at !== null && Date.parse(former_expires_at) > now
+
+export const isKeyExpired = ({ expires_at }: KeySummary, now: number) =>
+  expires_at !== null && Date.parse(expires_at) <= now
+
+export const alreadyRevoked = redirect("/keys", "This key was revoked before, so nothing was changed.", "warning")
+
 export const keyCode = ({ last4 }: { readonly last4: string }) => html`<code class="nowrap">svc_data_…${last4}</code>`
 
-const unspentCredits = ({ budget_usd, spent_usd }: Omit<BudgetSpent, "period">) =>
+const countUnspentCredits = ({ budget_usd, spent_usd }: Pick<KeySummary, "budget_usd" | "spent_usd">) =>
   Math.round((budget_usd - spent_usd) * 1000)
 
 /**
@@ -37,14 +53,14 @@ const unspentCredits = ({ budget_usd, spent_usd }: Omit<BudgetSpent, "period">) 
  * call: then every call is refused.
  */
 const findSpentBudget = (key: KeySummary) =>
-  budgetRows(key).findLast((budget) => unspentCredits(budget) < cheapestCall(key.scopes))
+  listBudgets(key).findLast((budget) => countUnspentCredits(budget) < findCheapestPrice(key.scopes))
 const spentBadges = { month: "budget spent", week: "week’s budget spent", day: "day’s budget spent" }
 
 /** Whether the next call of the key would be accepted. */
 export const keyStateBadge = (key: KeySummary, now: number): Html => {
   if (key.revoked_at !== null) return badge("revoked", "bad")
   if (isKeyExpired(key, now)) return badge("expired", "bad")
-  if (budgetRows(key).some(({ budget_usd }) => budget_usd === 0)) return badge("paused", "warning")
+  if (listBudgets(key).some(({ budget_usd }) => budget_usd === 0)) return badge("paused", "warning")
   const spent = findSpentBudget(key)
   return spent === undefined ? badge("active", "good") : badge(spentBadges[spent.period], "warning")
 }
@@ -54,10 +70,10 @@ const spentCell = (key: KeySummary, now: number) => {
   const { budget_usd, name, spent_usd } = key
   const text = spentText(spent_usd, budget_usd)
   if (budget_usd === 0 || isKeyExpired(key, now)) return html`${text} ${keyStateBadge(key, now)}`
-  const nearly = unspentCredits(key) * 5 <= budget_usd * 1000
-  const left = html`<small class="muted nowrap">${usdText(unspentCredits(key))} left</small>`
-  return html`${text} ${findSpentBudget(key) === undefined ? nearly && left : keyStateBadge(key, now)}<progress${
-    nearly && html` class="warning"`
+  const isNearlySpent = countUnspentCredits(key) * 5 <= budget_usd * 1000
+  const left = html`<small class="muted nowrap">${usdText(countUnspentCredits(key))} left</small>`
+  return html`${text} ${findSpentBudget(key) === undefined ? isNearlySpent && left : keyStateBadge(key, now)}<progress${
+    isNearlySpent && html` class="warning"`
   } max="${budget_usd}" value="${Math.min(spent_usd, budget_usd)}" aria-label="Spent of the budget of ${name}"></progress>`
 }
 
@@ -71,38 +87,34 @@ export const lastUsedText = ({ created_at }: KeySummary, lastUse: string | undef
 }
 
 const keysTable = (keys: ReadonlyArray<KeySummary>, lastUses: ReadonlyMap<string, string>, now: number) =>
-  table({
-    caption: "Your keys",
-    stacks: true,
-    columns: ["Name", "Key", "May read", "Spent this month", "Last used", actions("Actions")],
-    rows: keys.map(
-      (key): ReadonlyArray<HtmlPart> => [
-        html`<a class="key-name" href="/keys/${key.id}"><strong>${key.name}</strong></a>`,
-        html`${keyCode(key)}${key.expires_at !== null && html` <small class="muted">${isKeyExpired(key, now) ? "expired" : "expires"} ${momentTag(key.expires_at)}</small>`}`,
-        unbrokenList(scopesText(key.scopes)),
-        spentCell(key, now),
-        lastUsedText(key, lastUses.get(key.id), todayOf(now)),
-        html`<a class="bad" href="/keys/${key.id}/revoke" aria-label="Revoke ${key.name}">Revoke</a>`
-      ]
-    )
-  })
+  stackedTable("Your keys", keys, [
+    ["Name", ({ id, name }) => html`<a class="key-name" href="/keys/${id}"><strong>${name}</strong></a>`],
+    [
+      "Key",
+      (key) =>
+        html`${keyCode(key)}${key.expires_at !== null && html` <small class="muted">${isKeyExpired(key, now) ? "expired" : "expires"} ${momentTag(key.expires_at)}</small>`}`
+    ],
+    ["May read", ({ scopes }) => unbrokenList(scopesText(scopes))],
+    ["Spent this month", (key) => spentCell(key, now)],
+    ["Last used", (key) => lastUsedText(key, lastUses.get(key.id), getToday(now))],
+    [
+      "Actions",
+      ({ id, name }) => html`<a class="bad" href="/keys/${id}/revoke" aria-label="Revoke ${name}">Revoke</a>`,
+      "action"
+    ]
+  ])
 
 const revokedTable = (keys: ReadonlyArray<KeySummary>) =>
-  table({
-    caption: "Revoked keys",
-    stacks: true,
-    columns: ["Name", "Key", "Spent this month", "Created", "Revoked"],
-    rows: keys.map((key) => [
-      html`<a class="key-name" href="/keys/${key.id}">${key.name}</a>`,
-      keyCode(key),
-      spentText(key.spent_usd, key.budget_usd),
-      dayTag(key.created_at),
-      key.revoked_at && momentTag(key.revoked_at)
-    ])
-  })
+  stackedTable("Revoked keys", keys, [
+    ["Name", ({ id, name }) => html`<a class="key-name" href="/keys/${id}">${name}</a>`],
+    ["Key", keyCode],
+    ["Spent this month", ({ budget_usd, spent_usd }) => spentText(spent_usd, budget_usd)],
+    ["Created", ({ created_at }) => dayTag(created_at)],
+    ["Revoked", ({ revoked_at }) => revoked_at && momentTag(revoked_at)]
+  ])
 
 /** Revoked keys are behind a link, because there may be many more of them than of other keys. */
-const revokedKeys = (count: number, { links, rows }: ListPage, isShown: boolean) => {
+const renderRevokedKeys = (count: number, { links, rows }: ListPage, isShown: boolean) => {
   if (count === 0) return false
   return isShown
     ? html`<div id="revoked">${section(`Revoked keys (${countText(count)})`, html`${revokedTable(rows)}${links}`, html`<a href="/keys">Hide</a>`)}</div>`
@@ -118,14 +130,22 @@ const noKeys = (revoked: number) =>
 
 type ListPage = Effect.Success<ReturnType<typeof readListPage>>
 
-/** Page `number` of a list, from the address; defaults to the first. `to` returns the address of another page. */
+/** By name of the parameter that contains the number of the page. */
+const lists = {
+  page: { label: "Pages of your keys", anchor: "" },
+  revoked: { label: "Pages of revoked keys", anchor: "#revoked" }
+}
+
+/** The requested page of a list, or the first one. */
 const readListPage = Effect.fnUntraced(function* (
-  keys: ReadonlyArray<KeySummary>,
-  number: number,
-  label: string,
-  to: (number: number) => string
+  url: URL,
+  parameter: keyof typeof lists,
+  keys: ReadonlyArray<KeySummary>
 ) {
+  const { anchor, label } = lists[parameter]
+  const number = Number(url.searchParams.get(parameter) ?? "1")
   const last = Math.max(1, Math.ceil(keys.length / perPage))
+  const to = (number: number) => `/keys?${parameter}=${number}${anchor}`
   if (!Number.isInteger(number) || number < 1 || number > last) return yield* new PageNotFound()
   const links = paging({
     label,
@@ -143,25 +163,14 @@ export const keysPage: Page<Administration | RequestLog> = {
     const newest = keys.toSorted((a, b) => b.created_at.localeCompare(a.created_at))
     const active = newest.filter(({ revoked_at }) => revoked_at === null)
     const revoked = newest.filter(({ revoked_at }) => revoked_at !== null)
-    const pageNumber = (name: string) => Number(url.searchParams.get(name) ?? "1")
-    const { links, rows } = yield* readListPage(
-      active,
-      pageNumber("page"),
-      "Pages of your keys",
-      (number) => `/keys?page=${number}`
-    )
-    const revokedPage = yield* readListPage(
-      revoked,
-      pageNumber("revoked"),
-      "Pages of revoked keys",
-      (number) => `/keys?revoked=${number}#revoked`
-    )
-    const today = todayOf(now)
+    const { links, rows } = yield* readListPage(url, "page", active)
+    const revokedPage = yield* readListPage(url, "revoked", revoked)
+    const today = getToday(now)
     const lastUses = yield* RequestLog.use((log) =>
       log.lastUses({ account_id: account.id, keys: rows.map(({ id }) => id), today })
     )
     const showsRevoked = url.searchParams.has("revoked")
-    const revokedPart = revokedKeys(revoked.length, revokedPage, showsRevoked)
+    const revokedPart = renderRevokedKeys(revoked.length, revokedPage, showsRevoked)
     return show(
       "Keys",
       html`${section(

@@ -17,7 +17,7 @@ import {
   parseKeyFields,
   readKeyFields
 } from "./key-form.ts"
-import { newSecret } from "./shown-secret.ts"
+import { renderSecret } from "./shown-secret.ts"
 
 const sentForms = makeSentForms()
 
@@ -42,7 +42,7 @@ const tooManyKeys = notice(
   html`<p>No key was created: the account already has ${countText(maxKeys)} keys that are not revoked, which is the limit. <a href="/keys">Revoke one that is no longer needed</a>, and try again.</p>`
 )
 
-const createdBefore = ({ name }: KeyChoice) => html`${notice(
+const renderCreatedBefore = ({ name }: KeyChoice) => html`${notice(
   "warning",
   html`<p>This form was sent twice. “${name}” was created the first time and is in the list; no second key was created.</p>`
 )}
@@ -58,10 +58,10 @@ export const newKeyPage: Page<Administration> = {
     const chosen = parseKeyFields(fields)
     if ("problems" in chosen) return showForm({ fields, problems: chosen.problems }, 422)
     const first = sentForms.recordFirst(context, chosen)
-    if (first === undefined) return show("Created already", createdBefore(chosen), 409)
+    if (first === undefined) return show("Created already", renderCreatedBefore(chosen), 409)
     return yield* Administration.use((ledger) => ledger.createKey({ account_id: account.id, ...chosen })).pipe(
       Effect.onError(() => Effect.sync(first.undo)),
-      Effect.map((key) => show("Your new key", newSecret(key, api))),
+      Effect.map((key) => show("Your new key", renderSecret(key, api))),
       Effect.catchTags({
         TooManyKeys: () => Effect.succeed(showForm({ fields, notice: tooManyKeys }, 422)),
         ExpiryPassed: () => Effect.succeed(showForm({ fields, problems: expiryPassed }, 422))

@@ -5,8 +5,8 @@ import { button, choices, postForm } from "../web/form.ts"
 import { type Html, html, linkButton, momentTag, notice, section } from "../web/html.ts"
 import { type Page, redirect, show } from "../web/page.ts"
 import { makeSentForms, submissionInput } from "../web/sent-forms.ts"
-import { alreadyRevoked, findOwnKey, isFormerAccepted, isKeyExpired } from "./own-key.ts"
-import { newSecret } from "./shown-secret.ts"
+import { alreadyRevoked, findOwnKey, isFormerKeyAccepted, isKeyExpired } from "./keys.ts"
+import { renderSecret } from "./shown-secret.ts"
 
 const sentForms = makeSentForms()
 
@@ -17,12 +17,12 @@ const overlaps = [
   { value: "0", label: "no longer", hint: "Right for a key that others may know." }
 ]
 
-const confirm = (key: KeySummary, now: number, problem?: string) => {
+const showForm = (key: KeySummary, now: number, problem?: string) => {
   const form = postForm(html`${submissionInput()}
 ${choices({ type: "radio", name: "overlap", legend: "The former key is accepted", options: overlaps, chosen: ["24"], error: problem })}
 <div class="row">${button("Replace the key")}${linkButton(`/keys/${key.id}`, "Cancel")}</div>`)
   const replacedBefore =
-    isFormerAccepted(key, now) &&
+    isFormerKeyAccepted(key, now) &&
     notice(
       "warning",
       html`<p>This key was replaced before: svc_data_…${key.former_last4} is accepted until ${momentTag(key.former_expires_at ?? "")}. If you replace it again, that one stops working immediately.</p>`
@@ -58,19 +58,19 @@ export const rotateKeyPage: Page<Administration> = {
   get: Effect.fnUntraced(function* (context) {
     const key = yield* findOwnKey(context)
     if (key.revoked_at !== null) return alreadyRevoked
-    return isKeyExpired(key, context.now) ? expired : confirm(key, context.now)
+    return isKeyExpired(key, context.now) ? expired : showForm(key, context.now)
   }),
   post: Effect.fnUntraced(function* (context) {
     const { api, form, now } = context
     const key = yield* findOwnKey(context)
     const overlap = overlaps.find(({ value }) => value === form.text("overlap"))
-    if (overlap === undefined) return confirm(key, now, "Choose how long.")
+    if (overlap === undefined) return showForm(key, now, "Choose how long.")
     const first = sentForms.recordFirst(context, key.id)
     if (first === undefined) return show("Replaced already", sentTwice, 409)
     const rotation = { key_id: key.id, overlap_hours: Number(overlap.value) }
     return yield* Administration.use((ledger) => ledger.rotateKey(rotation)).pipe(
       Effect.onError(() => Effect.sync(first.undo)),
-      Effect.map((rotated) => show("Your new key", newSecret(rotated, api, formerKeyText(rotated)))),
+      Effect.map((rotated) => show("Your new key", renderSecret(rotated, api, formerKeyText(rotated)))),
       Effect.catchTags({
         KeyRevoked: () => Effect.succeed(alreadyRevoked),
         KeyExpired: () => Effect.succeed(expired)

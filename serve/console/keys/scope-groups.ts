@@ -2,27 +2,27 @@
 import { endpoints, type Scope, scopes, templateOf } from "@larder/schemas"
 import { type Html, html, usdText } from "../web/html.ts"
 
-const endpointsOf = (scope: Scope) => endpoints.filter((endpoint) => endpoint.scope === scope)
+const findEndpoints = (scope: Scope) => endpoints.filter((endpoint) => endpoint.scope === scope)
 
 /** `preset` is the name of the group in a form: letters and hyphens. */
 export const scopeGroups = [...new Set(endpoints.map(({ tag }) => tag))].map((dataSet) => ({
   preset: dataSet.toLowerCase().replaceAll(" ", "-"),
   dataSet,
   scopes: scopes.flatMap((scope) => {
-    const paths = endpointsOf(scope).flatMap(({ path, tag }) => (tag === dataSet ? [templateOf(path)] : []))
+    const paths = findEndpoints(scope).flatMap(({ path, tag }) => (tag === dataSet ? [templateOf(path)] : []))
     return paths.length === 0 ? [] : [{ scope, paths }]
   })
 }))
 
 /** Credits per call of each endpoint that these scopes allow. */
-const pricesOf = (chosen: ReadonlyArray<Scope>) => chosen.flatMap(endpointsOf).map(({ credits }) => credits)
+const listPrices = (chosen: ReadonlyArray<Scope>) => chosen.flatMap(findEndpoints).map(({ credits }) => credits)
 
 /** Credits of the cheapest call that these scopes allow. */
-export const cheapestCall = (chosen: ReadonlyArray<Scope>): number => Math.min(...pricesOf(chosen))
+export const findCheapestPrice = (chosen: ReadonlyArray<Scope>): number => Math.min(...listPrices(chosen))
 
 /** `$0.01 a call`, or a range from the cheapest to the most expensive. */
 export const priceText = (chosen: ReadonlyArray<Scope>): string => {
-  const [lowest, highest] = [cheapestCall(chosen), Math.max(...pricesOf(chosen))]
+  const [lowest, highest] = [findCheapestPrice(chosen), Math.max(...listPrices(chosen))]
   return `${usdText(lowest)}${highest > lowest ? ` to ${usdText(highest)}` : ""} a\u00a0call`
 }
 
@@ -30,7 +30,7 @@ export const everythingPreset = "all"
 export const customPreset = "custom"
 
 /** Scopes of a preset; undefined if there is no such preset. */
-export const scopesOfPreset = (preset: string): ReadonlyArray<Scope> | undefined =>
+export const findPresetScopes = (preset: string): ReadonlyArray<Scope> | undefined =>
   preset === everythingPreset
     ? scopes
     : scopeGroups.find((group) => group.preset === preset)?.scopes.map(({ scope }) => scope)
@@ -40,7 +40,7 @@ export const findPreset = (chosen: ReadonlyArray<Scope>): string => {
   const all = [everythingPreset, ...scopeGroups.map(({ preset }) => preset)]
   const isSame = (other: ReadonlyArray<Scope> = []) =>
     other.length === new Set(chosen).size && other.every((scope) => chosen.includes(scope))
-  return all.find((preset) => isSame(scopesOfPreset(preset))) ?? customPreset
+  return all.find((preset) => isSame(findPresetScopes(preset))) ?? customPreset
 }
 
 /** The data sets that the scopes cover completely, and other scopes one by one. */

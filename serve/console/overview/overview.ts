@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Billing, type BillingSettings } from "../../billing/index.ts"
 import { Administration, type UsageSum } from "../../ledger/index.ts"
 import { rechargeOffNotice, rechargePath } from "../billing/auto-recharge.ts"
-import { addUsage } from "../usage/usage-sums.ts"
+import { addUsage, makeBars } from "../usage/usage-sums.ts"
 import { barChart } from "../web/bar-chart.ts"
 import {
   centsText,
@@ -18,16 +18,14 @@ import {
   keyFigures,
   linkButton,
   notice,
-  numeric,
   pathCode,
   pluralize,
   section,
-  shortDayText,
   table,
   usdText
 } from "../web/html.ts"
 import { type Page, show } from "../web/page.ts"
-import { defaultDays, listDays, type Period, todayOf } from "../web/period.ts"
+import { defaultDays, getToday, type Period } from "../web/period.ts"
 import { calculatePace, type Pace } from "./pace.ts"
 
 /** A later date would not help with planning. */
@@ -70,8 +68,7 @@ const balanceWarning = (balance: number, { recharge }: BillingSettings, { days_l
 }
 
 const callsChart = (byDay: ReadonlyArray<UsageSum>, period: Period) => {
-  const callsOn = new Map(byDay.map(({ calls, name }) => [name, calls]))
-  const bars = listDays(period).map((day) => ({ label: shortDayText(day), value: callsOn.get(day) ?? 0 }))
+  const { bars } = makeBars(byDay, period)
   const busiest = bars.toSorted((a, b) => b.value - a.value)[0]
   const { calls } = addUsage(byDay)
   return barChart({
@@ -85,11 +82,11 @@ const callsChart = (byDay: ReadonlyArray<UsageSum>, period: Period) => {
 }
 
 const endpointTable = (sums: ReadonlyArray<UsageSum>) =>
-  table({
-    caption: "Calls and cost by endpoint",
-    columns: ["Endpoint", numeric("Charged calls"), numeric("Cost")],
-    rows: sums.map(({ calls, credits, name }) => [pathCode(name), countText(calls), usdText(credits)])
-  })
+  table("Calls and cost by endpoint", sums, [
+    ["Endpoint", ({ name }) => pathCode(name)],
+    ["Charged calls", ({ calls }) => countText(calls), "numeric"],
+    ["Cost", ({ credits }) => usdText(credits), "numeric"]
+  ])
 
 const noCalls = (hasKeys: boolean, createdOn: string, period: Period): Html => {
   if (createdOn < period.from) {
@@ -109,7 +106,7 @@ export const overviewPage: Page<Administration | Billing> = {
   nav: "Overview",
   showsSampleNotice: true,
   get: Effect.fnUntraced(function* ({ account, now }) {
-    const today = todayOf(now)
+    const today = getToday(now)
     const month = `${today.slice(0, 8)}01`
     const period = { from: daysBefore(today, defaultDays - 1), to: today }
     const administration = yield* Administration

@@ -1,7 +1,7 @@
 /** How long a balance lasts at the pace of the last days. */
 import { daysBefore } from "@larder/schemas"
 import type { AccountSummary, UsageSum } from "../../ledger/index.ts"
-import { todayOf } from "../web/period.ts"
+import { getToday } from "../web/period.ts"
 
 /** Days that the pace is calculated from, including today. */
 const paceDays = 7
@@ -38,7 +38,7 @@ const countDaysLeft = ({ balance_credits, expiring }: Balance, perDay: number, n
  * first day counts, and at least one day.
  */
 export const calculatePace = (byDay: ReadonlyArray<UsageSum>, balance: Balance, now: number): Pace => {
-  const today = todayOf(now)
+  const today = getToday(now)
   const since = daysBefore(today, paceDays - 1)
   const recent = byDay.filter(({ name }) => name >= since && name <= today)
   const first = byDay.reduce((earliest, { name }) => (name < earliest ? name : earliest), today)

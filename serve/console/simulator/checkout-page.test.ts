@@ -3,30 +3,41 @@ import { aSimulator, asked, good, onPage } from "@larder/test/support/serve/simu
 import { Effect } from "effect"
 import { savedCardExplanation, testCards } from "../../billing/index.ts"
 import { makeForm } from "../web/form.ts"
-import { type CheckoutResponse, makeCheckoutPage } from "./checkout-page.ts"
+import type { PageResult } from "../web/page.ts"
+import { makeCheckoutPage } from "./checkout-page.ts"
 
-const textOf = (answer: CheckoutResponse) =>
-  answer.kind === "leave"
-    ? Effect.succeed(`leaves for ${answer.url}`)
-    : Effect.promise(async () => `${answer.status}\n${await answer.body}`)
+const formatResult = (result: PageResult) => {
+  if (result.kind === "leave") return Effect.succeed(`leaves for ${result.url}`)
+  return result.kind === "document"
+    ? Effect.promise(async () => `${result.status}\n${await result.body}`)
+    : Effect.die(new Error(`a result of the kind ${result.kind}`))
+}
+
+const makeContext = (reference: string) => ({
+  url: new URL(`http://127.0.0.1:9/simulator/checkout/${reference}`),
+  params: { reference },
+  address: "127.0.0.1",
+  session: undefined,
+  known_browser: undefined
+})
 
 /** Ids of the fields with autofocus; at most one. */
-const focused = (text: string) => [...text.matchAll(/<input id="([^"]+)"[^>]* autofocus/g)].map(([, id]) => id)
+const findFocused = (text: string) => [...text.matchAll(/<input id="([^"]+)"[^>]* autofocus/g)].map(([, id]) => id)
 
-const opened = Effect.gen(function* () {
+const makeCheckout = Effect.gen(function* () {
   const simulator = yield* aSimulator
   const page = makeCheckoutPage(simulator)
   const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
-  const get = Effect.flatMap(page.get(reference), textOf)
+  const open = (reference: string) => Effect.flatMap(page.get(makeContext(reference)), formatResult)
   const post = (fields: Record<string, string>) =>
-    Effect.flatMap(page.post(reference, makeForm(new URLSearchParams(fields))), textOf)
-  return { simulator, page, reference, get, post }
+    Effect.flatMap(page.post({ ...makeContext(reference), form: makeForm(new URLSearchParams(fields)) }), formatResult)
+  return { simulator, open, get: open(reference), post }
 })
 
 describe("the simulator's payment page", () => {
   it.live("asks for a card, lists the test cards, and leads back without paying", () =>
     Effect.gen(function* () {
-      const { get } = yield* opened
+      const { get } = yield* makeCheckout
       const text = yield* get
       assert.match(text, /^200\n<!doctype html>/)
       assert.include(text, "<h1>Pay $50.00</h1>")
@@ -37,9 +48,9 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says above the form that no money moves, and turns autocomplete off", () =>
+  it.live("states above the form that no money moves, and turns autocomplete off", () =>
     Effect.gen(function* () {
-      const { get } = yield* opened
+      const { get } = yield* makeCheckout
       const text = yield* get
       assert.include(text, "Simulated payment: no money moves. Use a test card below, never a real one.")
       assert.isBelow(text.indexOf("Simulated payment:"), text.indexOf("<form"))
@@ -49,9 +60,9 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says what is bought, where the receipt will be, and what the saved card is for", () =>
+  it.live("states what is bought, where the receipt will be, and what the saved card is for", () =>
     Effect.gen(function* () {
-      const { get } = yield* opened
+      const { get } = yield* makeCheckout
       const text = yield* get
       assert.include(text, "for 50,000 credits")
       assert.match(text, /The receipt will be in the console, under\s+Billing\./)
@@ -62,7 +73,7 @@ describe("the simulator's payment page", () => {
 
   it.live("describes each test card differently", () =>
     Effect.gen(function* () {
-      const { get } = yield* opened
+      const { get } = yield* makeCheckout
       const abouts = Object.values(testCards).map(({ about }) => about)
       assert.strictEqual(new Set(abouts).size, abouts.length)
       const text = yield* get
@@ -70,18 +81,18 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("contains no inline script or style, and escapes what was typed", () =>
+  it.live("contains no inline script or style, and escapes typed text", () =>
     Effect.gen(function* () {
-      const { post } = yield* opened
+      const { post } = yield* makeCheckout
       const text = yield* post({ ...good, number: "<script>alert(1)</script>" })
       assert.notMatch(text, /<script|<style| style=| on[a-z]+="/)
       assert.include(text, "&lt;script&gt;")
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes a good card and leads to the console, also when it is sent or opened again", () =>
+  it.live("accepts a valid card and leads to the console, even if the form is sent or opened again", () =>
     Effect.gen(function* () {
-      const { get, post } = yield* opened
+      const { get, post } = yield* makeCheckout
       const leaves = `leaves for ${onPage.success_url}`
       assert.strictEqual(yield* post(good), leaves)
       assert.strictEqual(yield* post(good), leaves)
@@ -89,9 +100,9 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers 422 with every problem of a card, and keeps the number that was typed", () =>
+  it.live("returns 422 with every problem of a card, and keeps the typed number", () =>
     Effect.gen(function* () {
-      const { post } = yield* opened
+      const { post } = yield* makeCheckout
       const text = yield* post({ number: "4242 4242 4242 4241", expires: "13/40", cvc: "12" })
       assert.match(text, /^422\n/)
       for (const problem of [
@@ -102,20 +113,20 @@ describe("the simulator's payment page", () => {
         assert.include(text, problem)
       }
       assert.include(text, 'value="4242 4242 4242 4241"')
-      assert.deepStrictEqual(focused(text), ["number"])
-      assert.deepStrictEqual(focused(yield* post({ ...good, cvc: "12" })), ["cvc"])
+      assert.deepStrictEqual(findFocused(text), ["number"])
+      assert.deepStrictEqual(findFocused(yield* post({ ...good, cvc: "12" })), ["cvc"])
       assert.include(yield* post({ ...good, expires: "01/20" }), "The card has expired.")
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers 402 with the reason when a card is declined, and takes another card", () =>
+  it.live("returns 402 with the reason when a card is declined, and accepts another card", () =>
     Effect.gen(function* () {
-      const { post } = yield* opened
+      const { post } = yield* makeCheckout
       const text = yield* post({ ...good, number: testCards.insufficient_funds.number })
       assert.match(text, /^402\n/)
       assert.include(text, "The card has insufficient funds. Nothing was charged. Try another card.")
       assert.notInclude(text, 'value="4000')
-      assert.deepStrictEqual(focused(text), ["number"])
+      assert.deepStrictEqual(findFocused(text), ["number"])
       assert.include(
         yield* post({ ...good, number: "4111111111111111" }),
         "Only the test cards below are accepted here."
@@ -124,9 +135,9 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks for the bank's confirmation where a card needs it, also after a reload", () =>
+  it.live("asks for the bank's confirmation if a card requires it, even after a reload", () =>
     Effect.gen(function* () {
-      const { get, post } = yield* opened
+      const { get, post } = yield* makeCheckout
       const text = yield* post({ ...good, number: testCards.owner_once.number })
       assert.include(text, "<h1>Confirm with your bank</h1>")
       assert.strictEqual(yield* get, text)
@@ -136,15 +147,15 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers 404 for a payment that does not exist or that a saved card paid", () =>
+  it.live("returns 404 for a payment that does not exist or that a saved card paid", () =>
     Effect.gen(function* () {
-      const { page, post, simulator } = yield* opened
+      const { open, post, simulator } = yield* makeCheckout
       yield* post(good)
-      const [seen] = yield* simulator.payments(1)
-      const saved = { customer: seen?.payment.customer ?? "", card: seen?.payment.card?.id ?? "" }
+      const [paid] = yield* simulator.payments(1)
+      const saved = { customer: paid?.payment.customer ?? "", card: paid?.payment.card?.id ?? "" }
       const { reference } = yield* simulator.processor.charge({ ...asked("pay_2"), ...saved })
       for (const other of [reference, "sim_pay_9", "settings", ""]) {
-        assert.match(yield* Effect.flatMap(page.get(other), textOf), /^404\n/)
+        assert.match(yield* open(other), /^404\n/)
       }
     }).pipe(Effect.scoped)
   )

@@ -1,6 +1,6 @@
 /**
  * The simulator's payment page. Like the page of a real processor, it requires no sign-in: its address alone
- * identifies the payment. `app.ts` serves it at `/simulator/checkout/:reference`, with the console's security headers.
+ * identifies the payment.
  */
 import { Effect } from "effect"
 import {
@@ -13,29 +13,18 @@ import {
   savedCardExplanation,
   testCards
 } from "../../billing/index.ts"
-import type { ConsoleUnavailable } from "../../persistence/index.ts"
-import { assetPaths } from "../web/assets.ts"
-import { button, field, postForm, type SentForm } from "../web/form.ts"
+import { button, field, postForm } from "../web/form.ts"
 import { centsText, countText, type Html, html, linkButton, notice, section, table } from "../web/html.ts"
+import { documentHead } from "../web/layout.ts"
+import { type PageResult, type PublicPage, redirectAway } from "../web/page.ts"
 
-export type CheckoutResponse =
-  | { readonly kind: "document"; readonly status: number; readonly body: Html }
-  | { readonly kind: "leave"; readonly url: string }
-
-export interface CheckoutPage {
-  readonly get: (reference: string) => Effect.Effect<CheckoutResponse, ConsoleUnavailable>
-  readonly post: (reference: string, form: SentForm) => Effect.Effect<CheckoutResponse, ConsoleUnavailable>
-}
-
-const renderDocument = (title: string, body: Html): Html => html`<!doctype html>
+const showDocument = (status: number, title: string, body: Html): PageResult => ({
+  kind: "document",
+  status,
+  body: html`<!doctype html>
 <html lang="en">
 <head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title} – simulated payment</title>
-<link rel="icon" type="image/svg+xml" href="${assetPaths.icon}">
-<link rel="stylesheet" href="${assetPaths.style}">
+${documentHead(`${title} – simulated payment`)}
 </head>
 <body class="outside">
 <main id="content"><div class="container">
@@ -46,10 +35,6 @@ ${body}
 </body>
 </html>
 `
-const showDocument = (status: number, title: string, body: Html): CheckoutResponse => ({
-  kind: "document",
-  status,
-  body: renderDocument(title, body)
 })
 
 /** Formatted as printed on cards. */
@@ -58,14 +43,14 @@ const groupDigits = (number: string) =>
 
 const cardList = section(
   "Test cards",
-  html`<p>Use any future month and any three digits with them.</p>${table({
-    caption: "Test card numbers",
-    columns: ["Number", "What it does"],
-    rows: Object.values(testCards).map(({ about, number }) => [
-      html`<code class="nowrap">${groupDigits(number)}</code>`,
-      about
-    ])
-  })}`
+  html`<p>Use any future month and any three digits with them.</p>${table(
+    "Test card numbers",
+    Object.values(testCards),
+    [
+      ["Number", ({ number }) => html`<code class="nowrap">${groupDigits(number)}</code>`],
+      ["What it does", ({ about }) => about]
+    ]
+  )}`
 )
 
 const backLink = (payment: SimulatedPayment | undefined) =>
@@ -88,43 +73,27 @@ type Problems = Partial<Record<keyof EnteredCard, string>>
 const noFields: EnteredCard = { number: "", expires: "", cvc: "" }
 
 /** The fields are not declared as fields of a card; otherwise the browser would offer the person's own card. */
+const cardFields = [
+  { name: "number", label: "Card number", inputmode: "numeric", maxlength: 30 },
+  { name: "expires", label: "Expires", hint: "Month and year, such as 04/30", maxlength: 10 },
+  { name: "cvc", label: "Security code", inputmode: "numeric", maxlength: 4 }
+] as const
+
+/** The security code is never sent back. */
 const payPage = (
   payment: SimulatedPayment,
   status: number,
   problems: Problems,
-  typed: EnteredCard,
+  { expires, number }: EnteredCard,
   declined?: string
 ) => {
-  const first = (["number", "expires", "cvc"] as const).find((name) => problems[name] !== undefined) ?? "number"
-  const form = postForm(html`${field({
-    name: "number",
-    label: "Card number",
-    inputmode: "numeric",
-    maxlength: 30,
-    value: typed.number,
-    error: problems.number,
-    required: true,
-    autofocus: first === "number"
-  })}
-${field({
-  name: "expires",
-  label: "Expires",
-  hint: "Month and year, such as 04/30",
-  maxlength: 10,
-  value: typed.expires,
-  error: problems.expires,
-  required: true,
-  autofocus: first === "expires"
-})}
-${field({
-  name: "cvc",
-  label: "Security code",
-  inputmode: "numeric",
-  maxlength: 4,
-  error: problems.cvc,
-  required: true,
-  autofocus: first === "cvc"
-})}
+  const shown = { expires, number, cvc: "" }
+  const first = cardFields.find(({ name }) => problems[name] !== undefined)?.name ?? "number"
+  const fields = cardFields.map((options) => {
+    const { name } = options
+    return field({ ...options, value: shown[name], error: problems[name], required: true, autofocus: name === first })
+  })
+  const form = postForm(html`${fields}
 <div class="row">${button(`Pay ${centsText(payment.cents)}`)} ${backLink(payment)}</div>`)
   return showDocument(
     status,
@@ -146,8 +115,8 @@ const bankPage = (payment: SimulatedPayment) =>
 ${postForm(html`<div class="row">${button("Confirm", "primary", { name: "bank", value: "confirm" })} ${button("Refuse", "plain", { name: "bank", value: "refuse" })}</div>`)}`
   )
 
-const showStage = (payment: SimulatedPayment, paying: CheckoutResult, typed: EnteredCard): CheckoutResponse => {
-  if (paying.kind === "paid") return { kind: "leave", url: paying.url }
+const showStep = (payment: SimulatedPayment, paying: CheckoutResult, typed: EnteredCard): PageResult => {
+  if (paying.kind === "paid") return redirectAway(paying.url)
   if (paying.kind === "requires_authentication") return bankPage(payment)
   if (paying.kind === "over") return expiredPage(payment)
   return paying.kind === "declined"
@@ -155,27 +124,28 @@ const showStage = (payment: SimulatedPayment, paying: CheckoutResult, typed: Ent
     : payPage(payment, 422, paying.problems, typed)
 }
 
-export const makeCheckoutPage = (simulator: Simulator["Service"]): CheckoutPage => {
-  const respond = (reference: string, show: (payment: SimulatedPayment) => Refusable<CheckoutResponse>) =>
+export const makeCheckoutPage = (simulator: Simulator["Service"]): PublicPage => {
+  const respond = (reference: string, show: (payment: SimulatedPayment) => Refusable<PageResult>) =>
     Effect.flatMap(simulator.payment(reference), (payment) =>
       payment?.made_by === "checkout"
         ? Effect.catchTag(show(payment), "SimulatorRefuses", () => Effect.succeed(notFound))
         : Effect.succeed(notFound)
     )
   return {
-    get: (reference) =>
+    path: "/simulator/checkout/:reference",
+    get: ({ params: { reference = "" } }) =>
       respond(reference, (payment) =>
-        Effect.map(simulator.currentStep(reference), (stage) =>
-          stage === undefined ? payPage(payment, 200, {}, noFields) : showStage(payment, stage, noFields)
+        Effect.map(simulator.currentStep(reference), (step) =>
+          step === undefined ? payPage(payment, 200, {}, noFields) : showStep(payment, step, noFields)
         )
       ),
-    post: (reference, form) => {
+    post: ({ form, params: { reference = "" } }) => {
       const bank = form.text("bank")
       const typed = { number: form.text("number"), expires: form.text("expires"), cvc: form.text("cvc") }
       return respond(reference, (payment) =>
         Effect.map(
           bank === "" ? simulator.pay(reference, typed) : simulator.answerBank(reference, bank === "confirm"),
-          (stage) => showStage(payment, stage, typed)
+          (step) => showStep(payment, step, typed)
         )
       )
     }

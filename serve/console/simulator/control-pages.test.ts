@@ -7,20 +7,20 @@ import { makeForm } from "../web/form.ts"
 import type { FormContext, PageResult } from "../web/page.ts"
 import { simulatorPages } from "./control-pages.ts"
 
-const textOf = (answer: PageResult) => {
-  if (answer.kind === "redirect") return Effect.succeed(`goes to ${answer.to}: ${answer.flash?.text}`)
-  return answer.kind === "page"
-    ? Effect.promise(async () => `${answer.status} ${answer.title}\n${await answer.body}`)
-    : Effect.die(new Error(`an answer of the kind ${answer.kind}`))
+const formatResult = (result: PageResult) => {
+  if (result.kind === "redirect") return Effect.succeed(`redirects to ${result.to}: ${result.flash?.text}`)
+  return result.kind === "page"
+    ? Effect.promise(async () => `${result.status} ${result.title}\n${await result.body}`)
+    : Effect.die(new Error(`a result of the kind ${result.kind}`))
 }
 
-const opened = Effect.gen(function* () {
+const openSimulator = Effect.gen(function* () {
   const simulator = yield* aSimulator
   const pages = simulatorPages(simulator)
   const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
   yield* simulator.pay(reference, good)
   const visit = (path: string, fields?: Record<string, string>) => {
-    const page = pages.find((one) => one.path === path)
+    const page = pages.find((candidate) => candidate.path === path)
     const context: FormContext = {
       person: { id: "person_1", account_id: "acct_1", email: "ada@example.test", is_operator: true },
       account: {
@@ -35,16 +35,16 @@ const opened = Effect.gen(function* () {
       console: "http://127.0.0.1:9",
       api: "http://127.0.0.1:8",
       now: 0,
-      session: Redacted.make("of-nobody"),
+      session: Redacted.make("not a session"),
       form: makeForm(new URLSearchParams(fields))
     }
     const work = fields === undefined ? page?.get?.(context) : page?.post?.(context)
-    return Effect.flatMap(work ?? Effect.die(new Error("no such page")), textOf)
+    return Effect.flatMap(work ?? Effect.die(new Error("no such page")), formatResult)
   }
   return { simulator, pages, reference, visit }
 })
 /** Shared by the tests of faults, because they change no payment. */
-const withFaults = oncePerFile(opened)
+const withFaults = oncePerFile(openSimulator)
 const payment = "/simulator/payments/:reference"
 
 describe("the simulator's pages for operators", () => {
@@ -62,8 +62,8 @@ describe("the simulator's pages for operators", () => {
       assert.include(before, "pay_1")
       assert.include(before, "No faults are simulated now.")
       assert.notInclude(before, "Back to normal")
-      const told = yield* visit("/simulator", { on: "outage", slow: "2.5", events: "twice" })
-      assert.strictEqual(told, "goes to /simulator: These faults are simulated from now on.")
+      const result = yield* visit("/simulator", { on: "outage", slow: "2.5", events: "twice" })
+      assert.strictEqual(result, "redirects to /simulator: These faults are simulated from now on.")
       assert.deepStrictEqual(yield* simulator.faults, {
         outage: true,
         lose_next_answer: false,
@@ -87,14 +87,14 @@ describe("the simulator's pages for operators", () => {
         yield* visit("/simulator"),
         /the answer to the next payment is lost, each answer takes 1 second, a forged webhook event comes first\.[\s\S]*Back to normal/
       )
-      const told = yield* visit("/simulator", { normal: "yes", slow: "soon" })
-      assert.strictEqual(told, "goes to /simulator: Everything is back to normal.")
+      const result = yield* visit("/simulator", { normal: "yes", slow: "soon" })
+      assert.strictEqual(result, "redirects to /simulator: Everything is back to normal.")
       assert.deepStrictEqual(yield* simulator.faults, noFaults)
     }).pipe(Effect.scoped)
   )
 
   it.live.each([{ slow: "21" }, { slow: "-1" }, { slow: "soon" }, { events: "constructor" }])(
-    "answers 422 to %j and changes nothing",
+    "returns 422 for %j and changes nothing",
     (fields) =>
       Effect.gen(function* () {
         const { simulator, visit } = yield* withFaults
@@ -107,14 +107,17 @@ describe("the simulator's pages for operators", () => {
 
   it.live("refunds a part and then the rest, makes a refund fail, opens a dispute and closes it", () =>
     Effect.gen(function* () {
-      const { reference, simulator, visit } = yield* opened
-      const reversed = Effect.map(simulator.seen(reference), (seen) =>
+      const { reference, simulator, visit } = yield* openSimulator
+      const readReversals = Effect.map(simulator.seen(reference), (seen) =>
         seen?.retrieved.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
       )
-      const back = `goes to /simulator/payments/${reference}`
-      const hint = (left: string) => `Leave empty to refund the remaining ${left}.`
+      const redirectText = `redirects to /simulator/payments/${reference}`
+      const hint = (cents: string) => `Leave empty to refund the remaining ${cents}.`
       assert.include(yield* visit(payment), hint("$50.00"))
-      assert.strictEqual(yield* visit(payment, { do: "refund", amount: "12.50" }), `${back}: The refund was made.`)
+      assert.strictEqual(
+        yield* visit(payment, { do: "refund", amount: "12.50" }),
+        `${redirectText}: The refund was made.`
+      )
       assert.include(yield* visit(payment), hint("$37.50"))
       assert.match(
         yield* visit(payment, { do: "refund", amount: "100" }),
@@ -126,17 +129,21 @@ describe("the simulator's pages for operators", () => {
       yield* visit(payment, { do: "fail", id: refund })
       yield* visit(payment, { do: "dispute" })
       const dispute = (yield* simulator.seen(reference))?.retrieved.reversed[1]?.id ?? ""
-      assert.deepStrictEqual(yield* reversed, ["refund 1250 returned", "dispute 5000 taken"])
-      assert.strictEqual(yield* visit(payment, { do: "won", id: dispute }), `${back}: The dispute was won.`)
+      assert.deepStrictEqual(yield* readReversals, ["refund 1250 returned", "dispute 5000 taken"])
+      assert.strictEqual(yield* visit(payment, { do: "won", id: dispute }), `${redirectText}: The dispute was won.`)
       assert.match(yield* visit(payment, { do: "lost", id: dispute }), /This dispute is already closed./)
       yield* visit(payment, { do: "refund", amount: "" })
-      assert.deepStrictEqual(yield* reversed, ["refund 1250 returned", "dispute 5000 returned", "refund 5000 taken"])
+      assert.deepStrictEqual(yield* readReversals, [
+        "refund 1250 returned",
+        "dispute 5000 returned",
+        "refund 5000 taken"
+      ])
     }).pipe(Effect.scoped)
   )
 
   it.live("shows the same state of a payment in the list and on its page, after each refund and dispute", () =>
     Effect.gen(function* () {
-      const { reference, simulator, visit } = yield* opened
+      const { reference, simulator, visit } = yield* openSimulator
       const badges = (text: string, from: string, to: string) => {
         const part = text.slice(text.indexOf(from), text.indexOf(to, text.indexOf(from)))
         return part
@@ -144,47 +151,53 @@ describe("the simulator's pages for operators", () => {
           .replace(/\s+/g, " ")
           .trim()
       }
-      const states = Effect.gen(function* () {
+      const readState = Effect.gen(function* () {
         const own = badges(yield* visit(payment), "<dt>State</dt><dd>", "</dd>").replace("State", "")
         const listed = badges(yield* visit("/simulator"), '<td class="" role="cell" data-label="State">', "</td>")
         assert.strictEqual(listed, own)
         return own
       })
-      const last = Effect.map(simulator.seen(reference), (seen) => seen?.retrieved.reversed.at(-1)?.id ?? "")
-      assert.strictEqual(yield* states, "Paid")
+      const findLastReversal = Effect.map(
+        simulator.seen(reference),
+        (seen) => seen?.retrieved.reversed.at(-1)?.id ?? ""
+      )
+      assert.strictEqual(yield* readState, "Paid")
       yield* visit(payment, { do: "refund", amount: "12.50" })
-      assert.strictEqual(yield* states, "Partly refunded $12.50")
+      assert.strictEqual(yield* readState, "Partly refunded $12.50")
       yield* visit(payment, { do: "dispute" })
-      assert.strictEqual(yield* states, "Partly refunded $12.50 Disputed")
-      yield* visit(payment, { do: "won", id: yield* last })
-      assert.strictEqual(yield* states, "Partly refunded $12.50 Dispute won")
+      assert.strictEqual(yield* readState, "Partly refunded $12.50 Disputed")
+      yield* visit(payment, { do: "won", id: yield* findLastReversal })
+      assert.strictEqual(yield* readState, "Partly refunded $12.50 Dispute won")
       yield* visit(payment, { do: "refund", amount: "" })
-      assert.strictEqual(yield* states, "Refunded Dispute won")
+      assert.strictEqual(yield* readState, "Refunded Dispute won")
     }).pipe(Effect.scoped)
   )
 
   it.live("shows whether a dispute is open or lost, and shows a failed refund in a quiet tone", () =>
     Effect.gen(function* () {
-      const { reference, simulator, visit } = yield* opened
-      const last = Effect.map(simulator.seen(reference), (seen) => seen?.retrieved.reversed.at(-1)?.id ?? "")
-      const words = Effect.map(visit(payment), (text) =>
-        [...text.matchAll(/badge \w+">([^<]*)/g)].map(([, word]) => word)
+      const { reference, simulator, visit } = yield* openSimulator
+      const findLastReversal = Effect.map(
+        simulator.seen(reference),
+        (seen) => seen?.retrieved.reversed.at(-1)?.id ?? ""
+      )
+      const readBadges = Effect.map(visit(payment), (text) =>
+        [...text.matchAll(/badge \w+">([^<]*)/g)].map(([, badge]) => badge)
       )
       yield* visit(payment, { do: "refund", amount: "" })
-      assert.deepStrictEqual(yield* words, ["Refunded", "Refunded"])
-      yield* visit(payment, { do: "fail", id: yield* last })
-      assert.deepStrictEqual(yield* words, ["Paid", "Refund failed"])
+      assert.deepStrictEqual(yield* readBadges, ["Refunded", "Refunded"])
+      yield* visit(payment, { do: "fail", id: yield* findLastReversal })
+      assert.deepStrictEqual(yield* readBadges, ["Paid", "Refund failed"])
       assert.include(yield* visit(payment), '<span class="badge quiet">Refund failed</span>')
       yield* visit(payment, { do: "dispute" })
-      assert.deepStrictEqual(yield* words, ["Disputed", "Refund failed", "Disputed"])
-      yield* visit(payment, { do: "lost", id: yield* last })
-      assert.deepStrictEqual(yield* words, ["Dispute lost", "Refund failed", "Dispute lost"])
+      assert.deepStrictEqual(yield* readBadges, ["Disputed", "Refund failed", "Disputed"])
+      yield* visit(payment, { do: "lost", id: yield* findLastReversal })
+      assert.deepStrictEqual(yield* readBadges, ["Dispute lost", "Refund failed", "Dispute lost"])
     }).pipe(Effect.scoped)
   )
 
   it.live("offers neither refund nor dispute after a full refund", () =>
     Effect.gen(function* () {
-      const { visit } = yield* opened
+      const { visit } = yield* openSimulator
       const buttons = ["Refund</button>", "Dispute the payment"]
       for (const button of buttons) assert.include(yield* visit(payment), button)
       yield* visit(payment, { do: "refund", amount: "" })
@@ -194,7 +207,7 @@ describe("the simulator's pages for operators", () => {
 
   it.live("marks payment ids with one CSS class, in both lists and on the page of a payment", () =>
     Effect.gen(function* () {
-      const { visit } = yield* opened
+      const { visit } = yield* openSimulator
       const ids = (text: string) => text.match(/<code[^>]*>pay_1</g)
       const marked = '<code class="payment-id">pay_1<'
       assert.deepStrictEqual(ids(yield* visit("/simulator")), [marked, marked])
@@ -204,10 +217,10 @@ describe("the simulator's pages for operators", () => {
 
   it.live("rejects an unknown action with PageNotFound, and finds no unknown payment", () =>
     Effect.gen(function* () {
-      const { simulator, visit } = yield* opened
+      const { simulator, visit } = yield* openSimulator
       const tag = (work: Effect.Effect<unknown, unknown>) => Effect.map(Effect.flip(work), String)
       assert.match(yield* tag(visit(payment, { do: "constructor" })), /PageNotFound/)
-      const { pages } = yield* opened
+      const { pages } = yield* openSimulator
       assert.strictEqual(pages.length, 2)
       assert.isUndefined(yield* simulator.seen("sim_pay_9"))
     }).pipe(Effect.scoped)

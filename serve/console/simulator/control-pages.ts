@@ -2,7 +2,7 @@
 import { Effect, Option, Schema } from "effect"
 import { Faults, noFaults, type SeenPayment, type SimulatedEvent, type Simulator } from "../../billing/index.ts"
 import { button, choices, field, postForm, type SentForm, select } from "../web/form.ts"
-import { centsText, empty, html, momentTag, notice, numeric, pluralize, section, table } from "../web/html.ts"
+import { centsText, empty, html, momentTag, notice, pluralize, section, stackedTable } from "../web/html.ts"
 import { type Page, redirect, show } from "../web/page.ts"
 import { simulatedCardText, simulatedPaymentPage, simulatedPaymentPath, stateBadges } from "./control-payment.ts"
 
@@ -10,6 +10,15 @@ const shownPayments = 50
 const shownEvents = 20
 /** Longer than the console waits for a response. */
 const maxSeconds = 20
+
+/** How webhook events are sent: the label of the choice, and the fault in a sentence. */
+const eventTexts = {
+  once: ["Sent once", "webhook events are sent once"],
+  twice: ["Sent twice", "webhook events are sent twice"],
+  reversed: ["Sent in reverse order", "webhook events are sent in reverse order"],
+  forged: ["A forged event comes first", "a forged webhook event comes first"],
+  none: ["Never sent", "no webhook events are sent"]
+} as const
 
 const faultForm = (faults: Faults) =>
   postForm(html`${choices({
@@ -38,30 +47,16 @@ ${select({
   label: "Webhook events",
   hint: "How the processor reports payments, refunds and disputes to the console.",
   value: faults.events,
-  options: [
-    { value: "once", label: "Sent once" },
-    { value: "twice", label: "Sent twice" },
-    { value: "reversed", label: "Sent in reverse order" },
-    { value: "forged", label: "A forged event comes first" },
-    { value: "none", label: "Never sent" }
-  ]
+  options: Object.entries(eventTexts).map(([value, [label]]) => ({ value, label }))
 })}
 <p>${button("Apply")}</p>`)
-
-const eventTexts = {
-  once: "webhook events are sent once",
-  twice: "webhook events are sent twice",
-  reversed: "webhook events are sent in reverse order",
-  forged: "a forged webhook event comes first",
-  none: "no webhook events are sent"
-} as const
 
 /** The simulated faults in words; empty if there are none. */
 const faultTexts = ({ events, lose_next_answer, outage, slow_ms }: Faults): ReadonlyArray<string> => [
   ...(outage ? ["nothing is answered"] : []),
   ...(lose_next_answer ? ["the answer to the next payment is lost"] : []),
   ...(slow_ms > 0 ? [`each answer takes ${pluralize(slow_ms / 1000, "second")}`] : []),
-  ...(events === noFaults.events ? [] : [eventTexts[events]])
+  ...(events === noFaults.events ? [] : [eventTexts[events][1]])
 ]
 
 const currentFaults = (faults: Faults) => {
@@ -77,10 +72,10 @@ const readFaults = (form: SentForm): Faults | undefined => {
   const seconds = Number(form.text("slow") || "0")
   const events = decodeEvents(form.text("events"))
   if (Option.isNone(events) || !(seconds >= 0 && seconds <= maxSeconds)) return undefined
-  const on = form.all("on")
+  const faults = form.all("on")
   return {
-    outage: on.includes("outage"),
-    lose_next_answer: on.includes("lose_next_answer"),
+    outage: faults.includes("outage"),
+    lose_next_answer: faults.includes("lose_next_answer"),
     slow_ms: Math.round(seconds * 1000),
     events: events.value
   }
@@ -89,34 +84,28 @@ const readFaults = (form: SentForm): Faults | undefined => {
 const paymentTable = (payments: ReadonlyArray<SeenPayment>) =>
   payments.length === 0
     ? empty("No payments yet", "A payment made in the console appears here.")
-    : table({
-        caption: "Payments, newest first",
-        stacks: true,
-        columns: ["Payment", "Created", numeric("Amount"), "State", "Card"],
-        rows: payments.map((seen) => [
-          html`<a href="${simulatedPaymentPath(seen)}"><code class="payment-id">${seen.payment.payment_id}</code></a>`,
-          momentTag(seen.payment.made_at),
-          centsText(seen.payment.cents),
-          stateBadges(seen),
-          simulatedCardText(seen.payment)
-        ])
-      })
+    : stackedTable("Payments, newest first", payments, [
+        [
+          "Payment",
+          (seen) =>
+            html`<a href="${simulatedPaymentPath(seen)}"><code class="payment-id">${seen.payment.payment_id}</code></a>`
+        ],
+        ["Created", ({ payment }) => momentTag(payment.made_at)],
+        ["Amount", ({ payment }) => centsText(payment.cents), "numeric"],
+        ["State", stateBadges],
+        ["Card", ({ payment }) => simulatedCardText(payment)]
+      ])
 
 const eventTable = (events: ReadonlyArray<SimulatedEvent>) =>
   events.length === 0
     ? empty("No events yet", "The events that the processor sends to the console appear here.")
-    : table({
-        caption: "Events, newest first",
-        stacks: true,
-        columns: ["Event", "Payment", "Created", numeric("Attempts"), "Answer"],
-        rows: events.map(({ answer, attempts, made_at, payment_id, type }) => [
-          html`<code>${type}</code>`,
-          html`<code class="payment-id">${payment_id}</code>`,
-          momentTag(made_at),
-          attempts,
-          answer ?? "waiting"
-        ])
-      })
+    : stackedTable("Events, newest first", events, [
+        ["Event", ({ type }) => html`<code>${type}</code>`],
+        ["Payment", ({ payment_id }) => html`<code class="payment-id">${payment_id}</code>`],
+        ["Created", ({ made_at }) => momentTag(made_at)],
+        ["Attempts", ({ attempts }) => attempts, "numeric"],
+        ["Answer", ({ answer }) => answer ?? "waiting"]
+      ])
 
 const showOverview = Effect.fnUntraced(function* (simulator: Simulator["Service"], problem?: string) {
   const faults = yield* simulator.faults

@@ -2,18 +2,16 @@
 import { Effect } from "effect"
 import {
   formatCard,
+  type Refusable,
   type RetrievedPayment,
   referenceOf,
   remainingCents,
   type SeenPayment,
   type SimulatedPayment,
-  type Simulator,
-  type SimulatorRefuses
+  type Simulator
 } from "../../billing/index.ts"
-import type { ConsoleUnavailable } from "../../persistence/index.ts"
 import { button, dollarField, hiddenInput, parseCents, postForm } from "../web/form.ts"
 import {
-  actions,
   badge,
   centsText,
   facts,
@@ -22,9 +20,8 @@ import {
   linkButton,
   momentTag,
   notice,
-  numeric,
   section,
-  table
+  stackedTable
 } from "../web/html.ts"
 import { type FormContext, type Page, PageNotFound, redirect, show } from "../web/page.ts"
 
@@ -57,8 +54,9 @@ export const stateBadges = ({ retrieved, payment }: SeenPayment): Html => {
   const disputes = disputeOutcomes.filter((outcome) =>
     payment.reversed.some((reversal) => reversal.kind === "dispute" && reversal.outcome === outcome)
   )
-  const isGone = disputes.includes("open") || disputes.includes("lost")
-  const mainBadge = refundBadge(retrieved) ?? (!isGone && badge(stateTexts[retrieved.state], tones[retrieved.state]))
+  const isTakenBack = disputes.includes("open") || disputes.includes("lost")
+  const mainBadge =
+    refundBadge(retrieved) ?? (!isTakenBack && badge(stateTexts[retrieved.state], tones[retrieved.state]))
   return html`${mainBadge}${disputes.map((outcome) => html` ${disputeBadges[outcome]}`)}`
 }
 
@@ -67,31 +65,37 @@ export const simulatedPaymentPath = ({ payment }: SeenPayment) =>
 
 export const simulatedCardText = ({ card }: SimulatedPayment) => (card === null ? "none" : formatCard(card))
 
-const reversalRows = (seen: SeenPayment) =>
-  seen.payment.reversed.map(({ cents, fails_at, id, kind, outcome }) => {
-    const actionButton = (text: string, action: string) =>
-      postForm(html`${hiddenInput("id", id)}${button(text, "plain", { name: "do", value: action })}`, { inline: true })
-    const hasFailed = seen.retrieved.reversed.some((reversal) => reversal.id === id && reversal.state === "returned")
-    const refund = hasFailed ? badge("Refund failed") : badge("Refunded", "warning")
-    return [
-      kind === "refund" ? "Refund" : "Dispute",
-      centsText(cents),
-      outcome === "refunded" ? refund : disputeBadges[outcome],
-      html`${kind === "refund" && fails_at === null && actionButton("Make it fail", "fail")}${
-        kind === "dispute" && outcome === "open" && html`${actionButton("Won", "won")} ${actionButton("Lost", "lost")}`
-      }`
+const reversalTable = ({ payment, retrieved }: SeenPayment) => {
+  const refundState = (id: string) =>
+    retrieved.reversed.some((reversal) => reversal.id === id && reversal.state === "returned")
+      ? badge("Refund failed")
+      : badge("Refunded", "warning")
+  const actionButton = (id: string, text: string, action: string) =>
+    postForm(html`${hiddenInput("id", id)}${button(text, "plain", { name: "do", value: action })}`, { inline: true })
+  return stackedTable("Refunds and disputes", payment.reversed, [
+    ["Kind", ({ kind }) => (kind === "refund" ? "Refund" : "Dispute")],
+    ["Amount", ({ cents }) => centsText(cents), "numeric"],
+    ["State", ({ id, outcome }) => (outcome === "refunded" ? refundState(id) : disputeBadges[outcome])],
+    [
+      "Actions",
+      ({ fails_at, id, kind, outcome }) => {
+        if (kind === "refund") return fails_at === null && actionButton(id, "Make it fail", "fail")
+        return outcome === "open" && html`${actionButton(id, "Won", "won")} ${actionButton(id, "Lost", "lost")}`
+      },
+      "action"
     ]
-  })
+  ])
+}
 
 const showPayment = (seen: SeenPayment, problem?: string) => {
   const { retrieved, payment } = seen
-  const left = remainingCents(retrieved)
+  const remaining = remainingCents(retrieved)
   const forms: Html | false =
-    left > 0 &&
+    remaining > 0 &&
     html`${section(
       "Refund",
       postForm(
-        html`${dollarField({ name: "amount", label: "Amount", hint: `Leave empty to refund the remaining ${centsText(left)}.` })}<p>${button("Refund", "danger", { name: "do", value: "refund" })}</p>`
+        html`${dollarField({ name: "amount", label: "Amount", hint: `Leave empty to refund the remaining ${centsText(remaining)}.` })}<p>${button("Refund", "danger", { name: "do", value: "refund" })}</p>`
       )
     )}
 ${section("Dispute", postForm(button("Dispute the payment", "plain", { name: "do", value: "dispute" })))}`
@@ -100,56 +104,37 @@ ${section("Dispute", postForm(button("Dispute the payment", "plain", { name: "do
   const about = facts([
     ["Payment", html`<code class="payment-id">${payment_id}</code>`],
     ["Account", html`<code>${payment.account_id}</code>`],
-    ...(payment.email === null ? [] : [["E-mail", payment.email] as const]),
+    payment.email !== null && ["E-mail", payment.email],
     ["Amount", centsText(payment.cents)],
     ["State", stateBadges(seen)],
     ["Created", momentTag(payment.made_at)],
     ["Card", simulatedCardText(payment)],
-    ...(paymentProblem === null ? [] : [["Problem", paymentProblem] as const])
+    paymentProblem !== null && ["Problem", paymentProblem]
   ])
   const body = html`${problem !== undefined && notice("bad", problem)}
 <p>${linkButton("/simulator", "Back to the simulator")} ${url !== null && linkButton(url, "Payment page")}</p>
 ${section("Payment", about)}
 ${forms}
-${
-  payment.reversed.length > 0 &&
-  section(
-    "Refunds and disputes",
-    table({
-      caption: "Refunds and disputes",
-      stacks: true,
-      columns: ["Kind", numeric("Amount"), "State", actions("Actions")],
-      rows: reversalRows(seen)
-    })
-  )
-}`
+${payment.reversed.length > 0 && section("Refunds and disputes", reversalTable(seen))}`
   return show(`Simulated payment of ${centsText(payment.cents)}`, body, problem === undefined ? 200 : 422)
 }
 
+/** The action of the pressed button; returns the text to show after it. */
 const runAction = (
   simulator: Simulator["Service"],
   reference: string,
   { form }: FormContext
-): Effect.Effect<string, SimulatorRefuses | ConsoleUnavailable | PageNotFound> => {
-  const id = form.text("id")
-  const amount = form.text("amount")
-  switch (form.text("do")) {
-    case "refund":
-      return Effect.as(
-        simulator.refund(reference, amount === "" ? null : (parseCents(amount) ?? 0)),
-        "The refund was made."
-      )
-    case "dispute":
-      return Effect.as(simulator.dispute(reference), "The payment is disputed.")
-    case "fail":
-      return Effect.as(simulator.failRefund(reference, id), "The refund failed.")
-    case "won":
-      return Effect.as(simulator.close(reference, id, "won"), "The dispute was won.")
-    case "lost":
-      return Effect.as(simulator.close(reference, id, "lost"), "The dispute was lost.")
-    default:
-      return Effect.fail(new PageNotFound())
-  }
+): Effect.Effect<string, Effect.Error<Refusable<unknown>> | PageNotFound> => {
+  const [amount, id] = [form.text("amount"), form.text("id")]
+  const actions: ReadonlyArray<readonly [name: string, action: Refusable<unknown>, text: string]> = [
+    ["refund", simulator.refund(reference, amount === "" ? null : (parseCents(amount) ?? 0)), "The refund was made."],
+    ["dispute", simulator.dispute(reference), "The payment is disputed."],
+    ["fail", simulator.failRefund(reference, id), "The refund failed."],
+    ["won", simulator.close(reference, id, "won"), "The dispute was won."],
+    ["lost", simulator.close(reference, id, "lost"), "The dispute was lost."]
+  ]
+  const [, action, text = ""] = actions.find(([name]) => name === form.text("do")) ?? []
+  return action === undefined ? Effect.fail(new PageNotFound()) : Effect.as(action, text)
 }
 
 export const simulatedPaymentPage = (simulator: Simulator["Service"]): Page => {

@@ -1,10 +1,11 @@
-/** Filters the calls of a page by `key` and `endpoint` of its query. A key of another account gives 404. */
+/** Filters the calls of a page by `key` and `endpoint` of its query. A key of another account returns 404. */
 import { endpoints, templateOf } from "@larder/schemas"
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "../../ledger/index.ts"
 import { select } from "../web/form.ts"
 import { type Html, html } from "../web/html.ts"
-import { type PageContext, PageNotFound } from "../web/page.ts"
+import type { PageContext } from "../web/page.ts"
+import { readChoice } from "../web/query.ts"
 
 export interface CallsFilter {
   readonly key: string | undefined
@@ -41,10 +42,8 @@ export const keyNameTag = (keys: Keys, id: string): Html => {
 /** The filter of a page, the keys of the account, and the query for the ledger and the request log. */
 export const readCallsFilter = Effect.fnUntraced(function* ({ account, url }: Pick<PageContext, "account" | "url">) {
   const keys = yield* readKeys(account.id)
-  const key = url.searchParams.get("key") || undefined
-  const endpoint = url.searchParams.get("endpoint") || undefined
-  const isKnown = (key === undefined || keys.has(key)) && (endpoint === undefined || paths.includes(endpoint))
-  if (!isKnown) return yield* new PageNotFound()
+  const key = yield* readChoice(url, "key", [...keys.keys()])
+  const endpoint = yield* readChoice(url, "endpoint", paths)
   const filter: CallsFilter = { key, endpoint }
   const query = {
     account_id: account.id,
@@ -73,15 +72,11 @@ export const callsFilterFields = ({ endpoint, key }: CallsFilter, keys: Keys): H
     label: `${keyLabel(key)}${isActive(key) ? "" : ", revoked"}`
   }))
   const endpointOptions = paths.map((path) => ({ value: path, label: path }))
-  return html`${select({
-    name: "key",
-    label: "Key",
-    value: key,
-    options: [{ value: "", label: "All keys" }, ...keyOptions]
-  })}${select({
+  return html`${select({ name: "key", label: "Key", all: "All keys", value: key, options: keyOptions })}${select({
     name: "endpoint",
     label: "Endpoint",
+    all: "All endpoints",
     value: endpoint,
-    options: [{ value: "", label: "All endpoints" }, ...endpointOptions]
+    options: endpointOptions
   })}`
 }

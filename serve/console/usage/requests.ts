@@ -4,9 +4,9 @@ import { Effect, Schema } from "effect"
 import type { Administration } from "../../ledger/index.ts"
 import { RequestLog, type RequestPosition, type RequestRecord } from "../../persistence/index.ts"
 import { field, searchForm, select } from "../web/form.ts"
-import { countText, empty, html, linkButton, momentInColumn, numeric, pathCode, table } from "../web/html.ts"
+import { countText, empty, html, linkButton, momentInColumn, pathCode, stackedTable } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
-import { paging, pathWithQuery, takePage } from "../web/paging.ts"
+import { listPaging, readChoice, readPage, readParameter } from "../web/query.ts"
 import { type CallsFilter, callsFilterFields, type Keys, keyNameTag, readCallsFilter } from "./calls-filter.ts"
 import { statusBadge, statuses, statusMeaning } from "./statuses.ts"
 
@@ -17,16 +17,10 @@ const perPage = 50
 const placeText = ({ id, occurred_at }: RequestPosition) => `${occurred_at}~${id}`
 const isMoment = Schema.is(Timestamp)
 
-const parsePlace = (text: string): Effect.Effect<RequestPosition | undefined, PageNotFound> => {
-  if (text === "") return Effect.succeed(undefined)
+const parsePlace = (text: string | undefined): Effect.Effect<RequestPosition | undefined, PageNotFound> => {
+  if (text === undefined) return Effect.succeed(undefined)
   const [occurred_at = "", id = ""] = text.split(/~(.*)/s)
   return isMoment(occurred_at) && id !== "" ? Effect.succeed({ occurred_at, id }) : Effect.fail(new PageNotFound())
-}
-
-const parseStatus = (text: string): Effect.Effect<number | undefined, PageNotFound> => {
-  if (text === "") return Effect.succeed(undefined)
-  const status = statuses.find((status) => String(status) === text)
-  return status === undefined ? Effect.fail(new PageNotFound()) : Effect.succeed(status)
 }
 
 const durationText = (milliseconds: number) =>
@@ -44,26 +38,21 @@ const filterForm = (filters: Filters, keys: Keys) => {
     label: `${status} ${statusMeaning(status)}`
   }))
   return searchForm(html`${callsFilterFields(filters, keys)}
-${select({ name: "status", label: "Status", value: filters.status, options: [{ value: "", label: "All statuses" }, ...statusOptions] })}
+${select({ name: "status", label: "Status", all: "All statuses", value: filters.status, options: statusOptions })}
 ${field({ name: "request", label: "Request id", type: "search", value: filters.request ?? "", placeholder: "req_…" })}
 `)
 }
 
 const callsTable = (calls: ReadonlyArray<RequestRecord>, keys: Keys) =>
-  table({
-    caption: "Calls, newest first",
-    stacks: true,
-    columns: ["When (UTC)", "Request id", "Key", "Endpoint", "Status", numeric("Credits"), numeric("Duration")],
-    rows: calls.map((call) => [
-      momentInColumn(call.occurred_at),
-      html`<code class="id">${call.id}</code>`,
-      keyNameTag(keys, call.key_id),
-      pathCode(call.endpoint),
-      html`${statusBadge(call.status)} <small>${statusMeaning(call.status)}</small>`,
-      countText(call.credits),
-      durationText(call.duration_ms)
-    ])
-  })
+  stackedTable("Calls, newest first", calls, [
+    ["When (UTC)", ({ occurred_at }) => momentInColumn(occurred_at)],
+    ["Request id", ({ id }) => html`<code class="id">${id}</code>`],
+    ["Key", ({ key_id }) => keyNameTag(keys, key_id)],
+    ["Endpoint", ({ endpoint }) => pathCode(endpoint)],
+    ["Status", ({ status }) => html`${statusBadge(status)} <small>${statusMeaning(status)}</small>`],
+    ["Credits", ({ credits }) => countText(credits), "numeric"],
+    ["Duration", ({ duration_ms }) => durationText(duration_ms), "numeric"]
+  ])
 
 /** An old page may be empty because its calls are no longer kept. Newer calls are not searched then. */
 const noCalls = (isFiltered: boolean, isFirstPage: boolean) => {
@@ -79,38 +68,33 @@ const noCalls = (isFiltered: boolean, isFirstPage: boolean) => {
     : empty("No calls yet", "Calls with your keys are listed here within seconds, refused ones too.")
 }
 
-const requestsPage: Page<Administration | RequestLog> = {
+export const requestsPage: Page<Administration | RequestLog> = {
   path,
   nav: "Requests",
   get: Effect.fnUntraced(function* (context) {
-    const { searchParams } = context.url
+    const { url } = context
     const { filter, keys, query } = yield* readCallsFilter(context)
-    const status = yield* parseStatus(searchParams.get("status") ?? "")
-    const request = searchParams.get("request")?.trim() || undefined
-    const before = yield* parsePlace(searchParams.get("before") ?? "")
-    const filters = { ...filter, status: status === undefined ? undefined : String(status), request }
-    const found = yield* RequestLog.use((log) =>
+    const status = yield* readChoice(url, "status", statuses.map(String))
+    const request = readParameter(url, "request")
+    const before = yield* parsePlace(readParameter(url, "before"))
+    const filters = { ...filter, status, request }
+    const log = yield* RequestLog
+    const { last, rows } = yield* readPage(perPage, (limit) =>
       log.latest({
         ...query,
-        limit: perPage + 1,
-        ...(status !== undefined && { status }),
+        limit,
+        ...(status !== undefined && { status: Number(status) }),
         ...(request !== undefined && { id: request }),
         ...(before !== undefined && { before })
       })
     )
-    const { last, rows } = takePage(found, perPage)
     const isFiltered = Object.values(filters).some((value) => value !== undefined)
     return show(
       "Requests",
       html`<p class="lead">Your latest calls, including refused ones; up to 10,000 are kept. Calls with a revoked or unknown key are not listed, nor are calls that a busy server rejected immediately. Quote the request id when you ask for help.</p>
 ${filterForm(filters, keys)}
 <div class="card">${rows.length === 0 ? noCalls(isFiltered, before === undefined) : callsTable(rows, keys)}</div>
-${paging({
-  newest: before && pathWithQuery(path, filters),
-  older: last && pathWithQuery(path, { ...filters, before: placeText(last) })
-})}`
+${listPaging(path, filters, before === undefined, last && { before: placeText(last) })}`
     )
   })
 }
-
-export const requestPages: ReadonlyArray<Page<Administration | RequestLog>> = [requestsPage]

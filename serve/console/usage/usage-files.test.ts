@@ -7,7 +7,7 @@ const year = { from: "2027-09-01", to: "2028-08-31" }
 
 type RowsOn = (day: string) => number
 
-const rowsIn = (period: Period, rowsOn: RowsOn) =>
+const makeRows = (period: Period, rowsOn: RowsOn) =>
   listDays(period).flatMap((day) => Array.from({ length: rowsOn(day) }, (_, row) => `${day} ${row}`))
 
 /** The days of each read with its number of rows, and the rows of the file. */
@@ -16,7 +16,7 @@ const read = (period: Period, rowsOn: RowsOn) =>
     const reads: Array<readonly [Period, number]> = []
     const rows = readByDays(period, (days) =>
       Effect.sync(() => {
-        const found = rowsIn(days, rowsOn)
+        const found = makeRows(days, rowsOn)
         reads.push([days, found.length])
         return found
       })
@@ -25,10 +25,10 @@ const read = (period: Period, rowsOn: RowsOn) =>
   })
 
 describe("a file of a period", () => {
-  it.effect("has every row once, in order, however the rows are distributed over the days", () =>
+  it.effect("has every row once, in order, for any distribution of rows over days", () =>
     Effect.gen(function* () {
       for (const rowsOn of [() => 0, () => 1, () => 700, (day: string) => (day > "2028-02" ? 900 : 0)]) {
-        assert.deepStrictEqual((yield* read(year, rowsOn)).rows, rowsIn(year, rowsOn))
+        assert.deepStrictEqual((yield* read(year, rowsOn)).rows, makeRows(year, rowsOn))
       }
     })
   )

@@ -17,13 +17,13 @@ export const usagePath = "/usage"
 const enoughRows = 1_000
 const maxDays = 16
 
-const nextDays = (days: number, rows: number) => {
+const chooseNextDays = (days: number, rows: number) => {
   if (rows < enoughRows) return Math.min(2 * days, maxDays)
   return rows < 2 * enoughRows ? days : Math.max(1, days >> 1)
 }
 
 /**
- * Reads the rows of a period in batches of days, with as many days as it takes to get enough rows. Days are counted by
+ * Reads the rows of a period in batches of days, with as many days as are required for enough rows. Days are counted by
  * number, because days after the year 9999 do not compare as text.
  */
 export const readByDays = <A, E, R>(period: Period, read: (days: Period) => Effect.Effect<ReadonlyArray<A>, E, R>) => {
@@ -32,13 +32,13 @@ export const readByDays = <A, E, R>(period: Period, read: (days: Period) => Effe
     const end = Math.min(begin + days, all)
     const batch = { from: daysBefore(period.from, -begin), to: daysBefore(period.from, 1 - end) }
     return Effect.map(read(batch), (rows) => {
-      const next = { begin: end, days: nextDays(days, rows.length) }
+      const next = { begin: end, days: chooseNextDays(days, rows.length) }
       return [rows, end === all ? Option.none() : Option.some(next)] as const
     })
   })
 }
 
-/** The filters of a file, the same as on its page. An invalid period gives 404. */
+/** The filters of a file, the same as on its page. An invalid period returns 404. */
 const readFileQuery = Effect.fnUntraced(function* (context: PageContext) {
   const { keys, query } = yield* readCallsFilter(context)
   const { period } = readPeriod(context.url.searchParams, context.now)

@@ -27,9 +27,9 @@ const maxBars = 92
 /** Calls per day, including days without calls; per month for a long period. */
 export const makeBars = (byDay: ReadonlyArray<UsageSum>, period: Period) => {
   const unit = countDays(period) > maxBars ? "month" : "day"
-  const barOf = (day: string) => (unit === "day" ? day : day.slice(0, 7))
-  const calls = new Map(listDays(period).map((day) => [barOf(day), 0]))
-  for (const day of byDay) calls.set(barOf(day.name), (calls.get(barOf(day.name)) ?? 0) + day.calls)
+  const chooseBar = (day: string) => (unit === "day" ? day : day.slice(0, 7))
+  const calls = new Map(listDays(period).map((day) => [chooseBar(day), 0]))
+  for (const day of byDay) calls.set(chooseBar(day.name), (calls.get(chooseBar(day.name)) ?? 0) + day.calls)
   const labelText = unit === "day" ? shortDayText : shortMonthText
   return { unit, bars: [...calls].map(([bar, value]) => ({ label: labelText(bar), value })) } as const
 }

@@ -15,7 +15,6 @@ import {
   html,
   keyFigures,
   linkButton,
-  numeric,
   pathCode,
   pluralize,
   section,
@@ -23,8 +22,8 @@ import {
   usdText
 } from "../web/html.ts"
 import { type Page, show } from "../web/page.ts"
-import { pathWithQuery } from "../web/paging.ts"
-import { countActiveDays, countDays, offeredPeriods, type Period, readPeriod, todayOf } from "../web/period.ts"
+import { countActiveDays, countDays, getToday, listPeriods, type Period, readPeriod } from "../web/period.ts"
+import { makePath } from "../web/query.ts"
 import { type CallsFilter, callsFilterFields, type Keys, keyNameTag, readCallsFilter } from "./calls-filter.ts"
 import { statusBadge, statusMeaning } from "./statuses.ts"
 import { usagePath as path, usageFiles } from "./usage-files.ts"
@@ -32,11 +31,11 @@ import { addUsage, callsPerDayText, duringText, makeBars, periodText, usdPerDayT
 
 /** On the 7th of a month two of the periods have the same days; only the first one is marked. */
 const periodLinks = (typed: Period, filter: CallsFilter, today: string) => {
-  const periods = offeredPeriods(today)
+  const periods = listPeriods(today)
   const current = periods.find(({ from, to }) => from === typed.from && to === typed.to)
   return html`<nav class="row" aria-label="Period">${periods.map((period) => {
     const { from, label, to } = period
-    const href = pathWithQuery(path, { from, to, ...filter })
+    const href = makePath(path, { from, to, ...filter })
     return period === current
       ? html`<a class="button primary" aria-current="true" href="${href}">${label}</a>`
       : linkButton(href, label)
@@ -44,19 +43,20 @@ const periodLinks = (typed: Period, filter: CallsFilter, today: string) => {
 }
 
 const sumsTable = (caption: string, name: string, rows: ReadonlyArray<UsageSum>, cell: (name: string) => HtmlPart) =>
-  table({
-    caption,
-    columns: [name, numeric("Charged calls"), numeric("Credits"), numeric("Cost")],
-    rows: rows.map((sum) => [cell(sum.name), countText(sum.calls), countText(sum.credits), usdText(sum.credits)])
-  })
+  table(caption, rows, [
+    [name, (sum) => cell(sum.name)],
+    ["Charged calls", ({ calls }) => countText(calls), "numeric"],
+    ["Credits", ({ credits }) => countText(credits), "numeric"],
+    ["Cost", ({ credits }) => usdText(credits), "numeric"]
+  ])
 
-const csv = (file: string, rows: string) => ({
+const describeCsv = (file: string, rows: string) => ({
   hint: html`<p class="hint">The CSV has a row for every ${rows}.</p>`,
   link: html`<a class="button plain" href="${file}">Download CSV<span class="hidden"> by ${rows}</span></a>`
 })
 
 /** `days` is the number of days that the average is taken over. */
-const figures = ({ by_day }: SummedUsage, period: Period, days: number) => {
+const renderFigures = ({ by_day }: SummedUsage, period: Period, days: number) => {
   const { calls, credits } = addUsage(by_day)
   const isPart = days < countDays(period)
   return keyFigures([
@@ -70,7 +70,7 @@ const figures = ({ by_day }: SummedUsage, period: Period, days: number) => {
   ])
 }
 
-const chart = ({ by_day }: SummedUsage, period: Period) => {
+const renderChart = ({ by_day }: SummedUsage, period: Period) => {
   const { bars, unit } = makeBars(by_day, period)
   return barChart({
     id: "calls",
@@ -83,8 +83,8 @@ const chart = ({ by_day }: SummedUsage, period: Period) => {
 }
 
 const chargedSections = (usage: SummedUsage, period: Period, keys: Keys, file: string) => {
-  const { hint, link } = csv(file, "day, key and endpoint")
-  return html`<div class="card">${chart(usage, period)}</div>
+  const { hint, link } = describeCsv(file, "day, key and endpoint")
+  return html`<div class="card">${renderChart(usage, period)}</div>
 ${section(
   "By key",
   sumsTable("Charged calls by key", "Key", usage.by_key, (name) => keyNameTag(keys, name))
@@ -105,17 +105,13 @@ const statusSection = (counts: ReadonlyArray<CallsByStatus>, file: string) => {
       empty("No calls", "Calls are counted here as they are answered, including refused calls, which cost nothing.")
     )
   }
-  const { hint, link } = csv(file, "day, key, endpoint and status")
-  const statuses = table({
-    caption: "All calls by status",
-    columns: ["Status", "Meaning", numeric("All calls"), numeric("Share")],
-    rows: counts.map(({ calls, status }) => [
-      statusBadge(status),
-      statusMeaning(status),
-      countText(calls),
-      `${((100 * calls) / all).toFixed(1)}%`
-    ])
-  })
+  const { hint, link } = describeCsv(file, "day, key, endpoint and status")
+  const statuses = table("All calls by status", counts, [
+    ["Status", ({ status }) => statusBadge(status)],
+    ["Meaning", ({ status }) => statusMeaning(status)],
+    ["All calls", ({ calls }) => countText(calls), "numeric"],
+    ["Share", ({ calls }) => `${((100 * calls) / all).toFixed(1)}%`, "numeric"]
+  ])
   return section(
     "By status",
     html`<p class="hint">Refused calls are also counted here; they cost nothing.</p>${hint}${statuses}`,
@@ -130,7 +126,7 @@ const usagePage: Page<Administration | RequestLog> = {
     const { account, now, url } = context
     const { filter, keys, query } = yield* readCallsFilter(context)
     const { period, problems, typed } = readPeriod(url.searchParams, now)
-    const today = todayOf(now)
+    const today = getToday(now)
     const form = html`<div class="stack">
 ${periodLinks(typed, filter, today)}
 ${searchForm(html`
@@ -141,11 +137,11 @@ ${callsFilterFields(filter, keys)}
     if (period === undefined) return show("Usage", form, 422)
     const usage = yield* Administration.use((ledger) => ledger.summedUsage({ ...query, ...period }))
     const statuses = yield* RequestLog.use((log) => log.byStatus({ ...query, ...period }))
-    const fileLink = (file: string) => pathWithQuery(file, { ...period, ...filter })
+    const fileLink = (file: string) => makePath(file, { ...period, ...filter })
     const days = countActiveDays(period, account.created_at.slice(0, 10), today)
     return show(
       "Usage",
-      html`${form}<div class="sums">${figures(usage, period, days)}
+      html`${form}<div class="sums">${renderFigures(usage, period, days)}
 ${
   usage.by_day.length === 0
     ? html`<div class="card">${empty("No charged calls", `Nothing was charged ${duringText(period)}.`)}</div>`

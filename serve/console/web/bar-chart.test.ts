@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { barChart } from "./bar-chart.ts"
 import type { Html } from "./html.ts"
 
-const text = async (html: Html) => String(await html)
-const ticks = (chart: string) => [...chart.matchAll(/<span>([^<]*)<\/span>/g)].map(([, tick]) => tick)
+const render = async (html: Html) => String(await html)
+const readTicks = (chart: string) => [...chart.matchAll(/<span>([^<]*)<\/span>/g)].map(([, tick]) => tick)
 
-const bars = (values: ReadonlyArray<number>) =>
+const draw = (values: ReadonlyArray<number>) =>
   barChart({
     id: "calls",
     title: "Calls & more",
@@ -17,14 +17,14 @@ const bars = (values: ReadonlyArray<number>) =>
 
 describe("a bar chart", () => {
   it("has a title, a description and the same numbers as a table", async () => {
-    const chart = await text(bars([1, 0, 4]))
+    const chart = await render(draw([1, 0, 4]))
     assert.include(chart, '<title id="calls-title">Calls &amp; more</title>')
     assert.include(chart, '<desc id="calls-about">Most on &lt;Monday&gt;.</desc>')
     assert.include(chart, 'aria-labelledby="calls-title calls-about"')
     assert.match(chart, /<th scope="row"[^>]*>day 3<\/th><td class="numeric">4 calls<\/td>/)
   })
   it("draws bars from zero, none for a zero, and labels every value", async () => {
-    const chart = await text(bars([1, 0, 4]))
+    const chart = await render(draw([1, 0, 4]))
     assert.strictEqual(chart.match(/class="bar"/g)?.length, 2)
     assert.include(chart, 'y="0" width="233.33" height="100"')
     assert.include(chart, 'y="75" width="233.33" height="25"')
@@ -42,10 +42,10 @@ describe("a bar chart", () => {
     ],
     [[100_000], ["100,000", "50,000", "0"]]
   ])("chooses round ticks without fractions for the values %j", async (values, expected) => {
-    const [drawn = ""] = (await text(bars(values))).split("</svg>")
-    assert.deepStrictEqual(ticks(drawn), expected)
+    const [svg = ""] = (await render(draw(values))).split("</svg>")
+    assert.deepStrictEqual(readTicks(svg), expected)
   })
   it("draws an empty chart without bars", async () => {
-    assert.include(await text(bars([])), "<svg")
+    assert.include(await render(draw([])), "<svg")
   })
 })

@@ -3,7 +3,7 @@
  * the page. Screen readers get a description and a table with the same numbers. `assets/console.js` shows the value
  * under the pointer; without scripts, the browser shows it as a tooltip. Prices have a line chart: `price-chart.ts`.
  */
-import { countText, type Html, html, numeric, pluralize, table } from "./html.ts"
+import { countText, type Html, html, pluralize, table } from "./html.ts"
 
 interface BarChart {
   /** Unique on its page; letters, digits and hyphens. */
@@ -70,10 +70,9 @@ ${bars.map(({ label, value }, index) => {
 </svg>
 <div class="below" aria-hidden="true">${below.map((label) => html`<span>${label}</span>`)}</div>
 </div>
-<details><summary>The same as a table<span class="hidden">: ${title}</span></summary>${table({
-    caption: title,
-    columns: [columns[0], numeric(columns[1])],
-    rows: bars.map(({ label, value }) => [label, pluralize(value, noun)])
-  })}</details>
+<details><summary>The same as a table<span class="hidden">: ${title}</span></summary>${table(title, bars, [
+    [columns[0], ({ label }) => label],
+    [columns[1], ({ value }) => pluralize(value, noun), "numeric"]
+  ])}</details>
 </figure>`
 }

@@ -5,16 +5,16 @@ import Papa from "papaparse"
 import type { CsvRow } from "../../persistence/index.ts"
 import { downloadCsv } from "./csv.ts"
 
-const bodyOf = Effect.fnUntraced(function* <E>(rows: Stream.Stream<CsvRow, E>) {
+const openBody = Effect.fnUntraced(function* <E>(rows: Stream.Stream<CsvRow, E>) {
   const result = yield* downloadCsv("a.csv", ["name", "value"], rows)
   if (result.kind !== "download") return yield* Effect.die("the result is not a download")
   return result.body
 })
-const textOf = <E>(rows: Stream.Stream<CsvRow, E>) =>
-  Effect.flatMap(bodyOf(rows), (body) => Effect.promise(() => new Response(body).arrayBuffer())).pipe(
+const readText = <E>(rows: Stream.Stream<CsvRow, E>) =>
+  Effect.flatMap(openBody(rows), (body) => Effect.promise(() => new Response(body).arrayBuffer())).pipe(
     Effect.map((bytes) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes))
   )
-const writeCsv = (...rows: ReadonlyArray<CsvRow>) => textOf(Stream.fromIterable(rows))
+const writeCsv = (...rows: ReadonlyArray<CsvRow>) => readText(Stream.fromIterable(rows))
 
 describe("a CSV file", () => {
   it.effect("begins with a byte order mark and a header, and ends its lines as RFC 4180 requires", () =>
@@ -100,7 +100,7 @@ describe("a CSV file", () => {
           for (;;) yield [`row ${read++}`, 1] as const
         })()
       )
-      const reader = (yield* bodyOf(endless)).getReader()
+      const reader = (yield* openBody(endless)).getReader()
       const first = yield* Effect.promise(() => reader.read())
       assert.isFalse(first.done)
       yield* Effect.promise(() => reader.read())
@@ -114,7 +114,7 @@ describe("a CSV file", () => {
   it.effect("fails if reading its rows fails, so that a partial file is never mistaken for a complete one", () =>
     Effect.gen(function* () {
       const rows = Stream.concat(Stream.succeed<CsvRow>(["a", 1]), Stream.fail(new Error("the ledger is away")))
-      const failed = yield* Effect.flatMap(bodyOf(rows), (body) =>
+      const failed = yield* Effect.flatMap(openBody(rows), (body) =>
         Effect.promise(() =>
           new Response(body).text().then(
             () => false,
@@ -135,7 +135,7 @@ describe("a CSV file", () => {
       const { file } = fiber.getRef(References.CurrentLogAnnotations)
       lines.push(`${message} ${file}: ${Cause.squash(cause)}`)
     })
-    const body = yield* Effect.provide(bodyOf(rows), Logger.layer([logger]))
+    const body = yield* Effect.provide(openBody(rows), Logger.layer([logger]))
     yield* Effect.promise(() => read(body))
     return lines
   })

@@ -53,14 +53,14 @@ describe("a form that was sent", () => {
     for (const text of ["", " ", "\u200B", "\u2060\u3164\uFE0F", "\u{E0041}"]) assert.isFalse(isVisible(text), text)
     for (const text of ["a", "\u{1F600}", "ключ", "\u200Bx"]) assert.isTrue(isVisible(text), text)
   })
-  it("gives all values of a name, and tells which names were sent", () => {
+  it("returns all values of a name, and which names were sent", () => {
     assert.deepStrictEqual(form.all("scopes"), ["a", "b"])
     assert.deepStrictEqual([form.has("on"), form.has("off")], [true, false])
   })
 })
 
 describe("a field", () => {
-  it("is tied to its label, its hint and its error, and escapes all of them", async () => {
+  it("is linked to its label, its hint and its error, and escapes all of them", async () => {
     const text = String(
       await field({ name: "budget", label: "Budget <$>", value: '"><script>', hint: "a & b", error: "too <much>" })
     )
@@ -72,7 +72,7 @@ describe("a field", () => {
 })
 
 describe("the summary of a form's errors", () => {
-  it("takes the focus, links to each field, and is absent without errors", async () => {
+  it("has the focus, links to each field, and is absent without errors", async () => {
     const text = String(await problemSummary({ budget: "too <much>" }))
     assert.match(text, /^<div class="notice bad" role="alert" tabindex="-1" data-focus>/)
     assert.include(text, '<a href="#budget">too &lt;much&gt;</a>')

@@ -91,7 +91,7 @@ export const dollarField = (options: FieldOptions): Html => field({ inputmode: "
 export const hiddenInput = (name: string, value: string | number): Html =>
   html`<input type="hidden" name="${name}" value="${value}">`
 
-export interface SelectOption {
+interface SelectOption {
   readonly value: string
   readonly label: string
   readonly hint?: HtmlPart
@@ -101,8 +101,9 @@ export interface OptionGroup {
   readonly options: ReadonlyArray<SelectOption>
 }
 
-/** A drop-down list with one choice. */
+/** A drop-down list with one choice. `all` is the label of a first option without a value, such as `All keys`. */
 export const select = ({
+  all,
   hint,
   label,
   name,
@@ -111,13 +112,15 @@ export const select = ({
 }: {
   readonly name: string
   readonly label: string
+  readonly all?: string
   readonly options: ReadonlyArray<SelectOption | OptionGroup>
   readonly value?: string | undefined
   readonly hint?: HtmlPart
 }): Html => {
   const renderOption = (option: SelectOption) =>
     html`<option value="${option.value}"${option.value === value && html` selected`}>${option.label}</option>`
-  const items = options.map((item) =>
+  const first = all === undefined ? [] : [{ value: "", label: all }]
+  const items = [...first, ...options].map((item) =>
     "options" in item
       ? html`<optgroup label="${item.label}">${item.options.map(renderOption)}</optgroup>`
       : renderOption(item)

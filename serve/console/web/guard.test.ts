@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { H3 } from "h3"
 import { readBody, readForm } from "./guard.ts"
 
-/** A request whose body arrives in these pieces before the client disconnects. */
-const aborted = (...pieces: ReadonlyArray<string>): RequestInit => {
+/** A request whose client disconnects after these chunks of the body. */
+const abortAfter = (...chunks: ReadonlyArray<string>): RequestInit => {
   const body = new ReadableStream({
     start: (controller) => {
-      for (const piece of pieces) controller.enqueue(new TextEncoder().encode(piece))
+      for (const chunk of chunks) controller.enqueue(new TextEncoder().encode(chunk))
       controller.error(new Error("aborted"))
     }
   })
@@ -19,8 +19,8 @@ describe("a request body that the client does not send completely", () => {
     app.post("/form", async (event) => String(await readForm(event)))
     app.post("/text", async (event) => String(await readBody(event, 3)))
     for (const path of ["/form", "/text"]) {
-      const answer = await app.request(path, aborted("a=b", "&c=d"))
-      assert.deepStrictEqual([path, await answer.text()], [path, "aborted"])
+      const response = await app.request(path, abortAfter("a=b", "&c=d"))
+      assert.deepStrictEqual([path, await response.text()], [path, "aborted"])
     }
   })
 })

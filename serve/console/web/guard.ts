@@ -1,11 +1,11 @@
-/** The console's security headers, the check that a form comes from the console, and limits on request bodies. */
+/** The console's security headers, the check that a form was sent from the console, and limits on request bodies. */
 import type { BlockList } from "node:net"
 import { getRequestIP, type H3Event } from "h3"
 import { isLoopback, validHost } from "../../addresses.ts"
 import { findCaller, isOneOf, loopback } from "../../trusted-proxies.ts"
 import { makeForm, type SentForm } from "./form.ts"
 
-export const securityHeaders = (isSecure: boolean) => ({
+export const makeSecurityHeaders = (isSecure: boolean) => ({
   "content-security-policy": [
     "default-src 'none'",
     ...["script-src", "style-src", "img-src", "font-src", "connect-src"].map((source) => `${source} 'self'`),
@@ -26,15 +26,15 @@ export const securityHeaders = (isSecure: boolean) => ({
  * The host in the request, which may be any name of this machine. An attacker can point a name of their own at this
  * machine and send a local browser here, so over loopback only loopback names are accepted.
  */
-const trustedHost = (event: H3Event): string | undefined => {
+const findTrustedHost = (event: H3Event): string | undefined => {
   const host = validHost(event.req.headers.get("host"))
   if (host === undefined) return undefined
   return isOneOf(loopback, getRequestIP(event) ?? "") && !isLoopback(`http://${host}`) ? undefined : host
 }
 
 /** The console's public address if it is set, otherwise the address in the request, or localhost if that is refused. */
-export const consoleOrigin = (event: H3Event, publicUrl: string | undefined): string =>
-  publicUrl ?? `http://${trustedHost(event) ?? `localhost:${event.url.port}`}`
+export const findConsoleOrigin = (event: H3Event, publicUrl: string | undefined): string =>
+  publicUrl ?? `http://${findTrustedHost(event) ?? `localhost:${event.url.port}`}`
 
 /** True if the form was sent from a page of the console. Browsers always send the origin of a form. */
 export const isFromConsole = (event: H3Event, origin: string): boolean => {
@@ -44,7 +44,7 @@ export const isFromConsole = (event: H3Event, origin: string): boolean => {
 }
 
 /** The client's network address, from trusted proxies if any. Failed sign-ins are counted per address. */
-export const callerAddress = (event: H3Event, trustedProxies: BlockList): string =>
+export const findCallerAddress = (event: H3Event, trustedProxies: BlockList): string =>
   findCaller(trustedProxies, getRequestIP(event) ?? "", event.req.headers.get("x-forwarded-for"))
 
 const maxFormBytes = 65_536

@@ -17,12 +17,12 @@ const dollarFormat = new Intl.NumberFormat("en-US", {
   minimumFractionDigits: 2,
   maximumFractionDigits: 3
 })
-const withMinusSign = (text: string) => text.replace("-", "−")
+const useMinusSign = (text: string) => text.replace("-", "−")
 
 /** `12,345` */
-export const countText = (value: number): string => withMinusSign(numberFormat.format(value))
+export const countText = (value: number): string => useMinusSign(numberFormat.format(value))
 /** `$12.34`, from credits; with a third decimal if it is not 0. */
-export const usdText = (credits: number): string => withMinusSign(dollarFormat.format(usdOf(credits)))
+export const usdText = (credits: number): string => useMinusSign(dollarFormat.format(usdOf(credits)))
 /** `$50.00`, from cents. */
 export const centsText = (cents: number): string => usdText(cents * 10)
 /** `12,345 credits` */
@@ -32,7 +32,7 @@ export const creditUnit = (value: number): string => (Math.abs(value) === 1 ? "c
 /** `1 call`, `2 calls` */
 export const pluralize = (value: number, noun: string): string => `${countText(value)} ${noun}${value === 1 ? "" : "s"}`
 
-const inUtc = (parts: Intl.DateTimeFormatOptions) => {
+const makeUtcFormat = (parts: Intl.DateTimeFormatOptions) => {
   const format = new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: "UTC" })
   return (iso: string): string => format.format(new Date(iso))
 }
@@ -40,13 +40,13 @@ const day = { day: "numeric", month: "short", year: "numeric" } as const
 const time = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const
 
 /** `15 Oct 2026` from `2026-10-15` or from an ISO date and time. */
-export const dayText = inUtc(day)
+export const dayText = makeUtcFormat(day)
 /** `15 Oct` */
-export const shortDayText = inUtc({ day: "numeric", month: "short" })
+export const shortDayText = makeUtcFormat({ day: "numeric", month: "short" })
 /** `Oct 2026` from a day in the month, for charts, which have no room for the full name. */
-export const shortMonthText = inUtc({ month: "short", year: "numeric" })
-const fullMonthText = inUtc({ month: "long", year: "numeric" })
-const dayAndTime = inUtc({ ...day, ...time })
+export const shortMonthText = makeUtcFormat({ month: "short", year: "numeric" })
+const fullMonthText = makeUtcFormat({ month: "long", year: "numeric" })
+const dayAndTime = makeUtcFormat({ ...day, ...time })
 /** `15 Oct 2026, 12:00:00 UTC`, without a line break before `UTC`. */
 export const momentText = (iso: string): string => `${dayAndTime(iso)}\u00A0UTC`
 
@@ -101,48 +101,46 @@ export const keyFigures = (figures: ReadonlyArray<KeyFigure>): Html =>
       html`<div><dt>${label}</dt><dd class="value">${value}</dd>${more && html`<dd class="more">${more}</dd>`}</div>`
   )}</dl>`
 
-/** Names and values, one pair per line. */
+/** Names and values, one pair per line; false is left out. */
 export type Fact = readonly [name: string, value: HtmlPart]
-export const facts = (all: ReadonlyArray<Fact>): Html =>
-  html`<dl class="facts">${all.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
-
-type TableColumn = string | { readonly label: string; readonly style: "numeric" | "action" }
-/** A column of right-aligned figures. */
-export const numeric = (label: string): TableColumn => ({ label, style: "numeric" })
-/** A right-aligned column of links or buttons; only screen readers read its label. */
-export const actions = (label: string): TableColumn => ({ label, style: "action" })
+export const facts = (all: ReadonlyArray<Fact | false>): Html =>
+  html`<dl class="facts">${all.map((fact) => fact && html`<div><dt>${fact[0]}</dt><dd>${fact[1]}</dd></div>`)}</dl>`
 
 /**
- * Rows have one cell per column; the first cell is the row's heading. A table that is too wide scrolls sideways, so the
- * page never does; with `stacks`, rows become small cards on a phone instead. Only screen readers read `caption`.
+ * A heading, and the cell below it for a row. Figures are right-aligned (`numeric`), links and buttons too (`action`);
+ * only screen readers read the heading of the latter.
  */
-export const table = (options: {
-  readonly caption: string
-  readonly stacks?: boolean
-  readonly columns: ReadonlyArray<TableColumn>
-  readonly rows: ReadonlyArray<ReadonlyArray<HtmlPart>>
-}): Html => {
-  const { caption, rows, stacks } = options
-  const columns = options.columns.map((column) => (typeof column === "string" ? { label: column, style: "" } : column))
-  const styleOf = (index: number) => columns[index]?.style ?? ""
-  // without roles, screen readers do not recognise a table whose rows are cards
-  const role = (name: string) => stacks && html` role="${name}"`
-  const label = (index: number) =>
-    stacks && styleOf(index) !== "action" && html` data-label="${columns[index]?.label ?? ""}"`
-  const heads = columns.map(({ label, style }) => {
-    const name = style === "action" ? html`<span class="hidden">${label}</span>` : label
-    return html`<th scope="col" class="${style}"${role("columnheader")}>${name}</th>`
-  })
-  const body = rows.map(([first, ...rest]) => {
-    const cells = rest.map(
-      (cell, index) =>
-        html`<td class="${styleOf(index + 1)}"${role("cell")}${label(index + 1)}>${stacks ? html`<div>${cell}</div>` : cell}</td>`
-    )
-    return html`<tr${role("row")}><th scope="row" class="${styleOf(0)}"${role("rowheader")}>${first}</th>${cells}</tr>\n`
-  })
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table class="${stacks ? "stacked" : ""}"${role("table")}>
+export type Column<Row> = readonly [label: string, cell: (row: Row) => HtmlPart, style?: "numeric" | "action"]
+
+const makeTable =
+  (stacks: boolean) =>
+  <Row>(caption: string, rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column<Row>>): Html => {
+    // without roles, screen readers do not recognise a table whose rows are cards
+    const role = (name: string) => stacks && html` role="${name}"`
+    const heads = columns.map(([label, _, style]) => {
+      const name = style === "action" ? html`<span class="hidden">${label}</span>` : label
+      return html`<th scope="col" class="${style}"${role("columnheader")}>${name}</th>`
+    })
+    const renderCell = (content: HtmlPart, [label, _, style]: Column<Row>, isFirst: boolean) => {
+      if (isFirst) return html`<th scope="row" class="${style}"${role("rowheader")}>${content}</th>`
+      const cardLabel = stacks && style !== "action" && html` data-label="${label}"`
+      return html`<td class="${style}"${role("cell")}${cardLabel}>${stacks ? html`<div>${content}</div>` : content}</td>`
+    }
+    const body = rows.map((row) => {
+      const cells = columns.map((column, index) => renderCell(column[1](row), column, index === 0))
+      return html`<tr${role("row")}>${cells}</tr>\n`
+    })
+    return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table class="${stacks ? "stacked" : ""}"${role("table")}>
 <caption class="hidden">${caption}</caption>
 <thead${role("rowgroup")}><tr${role("row")}>${heads}</tr></thead>
 <tbody${role("rowgroup")}>${body}</tbody>
 </table></div>`
-}
+  }
+
+/**
+ * The first cell of a row is its heading. A table that is too wide scrolls sideways, so the page never does. Only screen
+ * readers read `caption`.
+ */
+export const table = makeTable(false)
+/** A table whose rows are small cards on a phone. */
+export const stackedTable = makeTable(true)

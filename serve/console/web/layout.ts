@@ -2,48 +2,30 @@
 import { sampleBanner } from "../../api/index.ts"
 import { assetPaths } from "./assets.ts"
 import { type Html, html, notice, usdText } from "./html.ts"
-import type { Flash } from "./page.ts"
-
-interface NavigationItem {
-  readonly path: string
-  readonly label: string
-}
+import type { Flash, PageContext, ShownPage } from "./page.ts"
 
 /** The context that a page is shown in. */
 export interface Frame {
   /** Path of the page. */
   readonly path: string
-  /** Undefined on pages that need no sign-in. */
-  readonly signed:
-    | {
-        readonly email: string
-        readonly account_name: string
-        readonly balance_credits: number
-        /** Address of the API, where the docs are. */
-        readonly api: string
-      }
-    | undefined
-  readonly navigation: ReadonlyArray<NavigationItem>
+  /** Undefined on pages that require no sign-in. */
+  readonly signed?: Pick<PageContext, "account" | "api" | "person">
+  readonly navigation: ReadonlyArray<{ readonly path: string; readonly label: string }>
   /** The notice about bundled samples, if the page shows data that may contain them. */
-  readonly samples: string | undefined
-}
-
-interface FramedPage extends Frame {
-  readonly title: string
-  readonly body: Html
-  readonly flash: Flash | undefined
+  readonly samples?: string | undefined
 }
 
 /** The item that the path belongs to: the longest matching prefix. */
-const findCurrent = (navigation: ReadonlyArray<NavigationItem>, path: string) =>
+const findCurrent = ({ navigation, path }: Frame) =>
   navigation
     .filter((item) => path === item.path || path.startsWith(item.path === "/" ? "//" : `${item.path}/`))
     .toSorted((a, b) => b.path.length - a.path.length)[0]
 
 const logo = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><rect x="3" y="3" width="18" height="18" rx="4"/><path d="M7 9.5h10M7 14.5h10"/></svg>`
 
-const header = ({ navigation, path, signed }: Frame) => {
-  const current = findCurrent(navigation, path)
+const header = (frame: Frame) => {
+  const { navigation, path, signed } = frame
+  const current = findCurrent(frame)
   return html`<header class="top no-print"><div class="container">
 <a class="brand" href="/">${logo}Larder</a>
 ${
@@ -52,28 +34,31 @@ ${
     (item) =>
       html`<li><a href="${item.path}"${item === current && html` aria-current="${item.path === path ? "page" : "true"}"`}>${item.label}</a></li>`
   )}</ul></nav>
-<div class="who"><a class="balance" href="/billing" title="Balance of ${signed.account_name}"><small>Balance</small> ${usdText(signed.balance_credits)}</a>
-<form method="post" action="/sign-out"><button class="button plain" type="submit" title="Signed in as ${signed.email}">Sign out</button></form></div>`
+<div class="who"><a class="balance" href="/billing" title="Balance of ${signed.account.name}"><small>Balance</small> ${usdText(signed.account.balance_credits)}</a>
+<form method="post" action="/sign-out"><button class="button plain" type="submit" title="Signed in as ${signed.person.email}">Sign out</button></form></div>`
 }
 </div></header>`
 }
 
-export const renderLayout = async (page: FramedPage): Promise<string> => {
-  const { body, flash, samples, signed, title } = page
+/** What every document has in its head. */
+export const documentHead = (title: string): Html => html`<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" type="image/svg+xml" href="${assetPaths.icon}">
+<link rel="stylesheet" href="${assetPaths.style}">`
+
+export const renderLayout = async (frame: Frame, { body, title }: ShownPage, flash?: Flash): Promise<string> => {
+  const { samples, signed } = frame
   const document = html`<!doctype html>
 <html lang="en">
 <head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title} – Larder</title>
-<link rel="icon" type="image/svg+xml" href="${assetPaths.icon}">
-<link rel="stylesheet" href="${assetPaths.style}">
+${documentHead(`${title} – Larder`)}
 <script type="module" src="${assetPaths.script}"></script>
 </head>
 <body class="${signed ? "signed" : "outside"}">
 <a class="skip" href="#content">Skip to the content</a>
-${header(page)}
+${header(frame)}
 ${sampleBanner(samples)}
 <main id="content" tabindex="-1"><div class="container">
 ${flash && notice(flash.tone, flash.text)}
@@ -82,7 +67,7 @@ ${body}
 </div></main>
 <footer class="no-print"><div class="container">${
     signed
-      ? html`<p>Signed in to ${signed.account_name}. All times, days and months are in UTC. 1,000 credits are $1.00. <a href="${signed.api}/docs">Docs</a></p>`
+      ? html`<p>Signed in to ${signed.account.name}. All times, days and months are in UTC. 1,000 credits are $1.00. <a href="${signed.api}/docs">Docs</a></p>`
       : html`<p>Larder: pay-per-call market data.</p>`
   }</div></footer>
 </body>

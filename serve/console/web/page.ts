@@ -1,7 +1,7 @@
 /**
  * A page of the console is a value: a path, its audience, and what it returns for requests. `app.ts` does the rest: it
  * identifies the person, rejects forms of other sites, adds the layout, and turns failures into pages. A page reads and
- * changes only the account `context.account.id`.
+ * changes only the account `context.account.id`. Public pages need no sign-in.
  */
 import { type Effect, type Redacted, Schema } from "effect"
 import type { AccountSummary } from "../../ledger/index.ts"
@@ -31,21 +31,35 @@ export interface FormContext extends PageContext {
   readonly form: SentForm
 }
 
+/** A request for a public page. */
+export interface PublicContext extends Pick<PageContext, "params" | "url"> {
+  /** The client's network address. */
+  readonly address: string
+  /** The token of this browser's session, which may have ended. */
+  readonly session: Redacted.Redacted | undefined
+  /** Identifies a browser that was used to sign in before. */
+  readonly known_browser: Redacted.Redacted | undefined
+}
+
 /** A notice that is shown once, on the next page. Plain text, and never a secret. */
 export interface Flash {
   readonly tone: Tone
   readonly text: string
 }
 
+/** A page inside the layout; `title` is also its heading. */
+export interface ShownPage {
+  readonly kind: "page"
+  readonly status: number
+  readonly title: string
+  readonly body: Html
+  /** Seconds until a retry makes sense. */
+  readonly retry_after?: number
+}
 export type PageResult =
-  | {
-      readonly kind: "page"
-      readonly status: number
-      readonly title: string
-      readonly body: Html
-      /** Seconds until a retry makes sense. */
-      readonly retry_after?: number
-    }
+  | ShownPage
+  /** A complete document without the layout. */
+  | { readonly kind: "document"; readonly status: number; readonly body: Html }
   | { readonly kind: "redirect"; readonly to: string; readonly flash: Flash | undefined }
   /** Starts a session in place of the browser's previous one, and redirects to a path of the console. */
   | { readonly kind: "signed-in"; readonly signedIn: SignedIn; readonly to: string; readonly flash: Flash | undefined }
@@ -57,14 +71,11 @@ export type PageResult =
       readonly body: ReadableStream<Uint8Array>
     }
 
-/** A page inside the layout; `title` is also its heading. A form with mistakes is shown again with status 422. */
-export const show = (title: string, body: Html, status = 200): PageResult => ({ kind: "page", status, title, body })
+/** A form with mistakes is shown again with status 422. */
+export const show = (title: string, body: Html, status = 200): ShownPage => ({ kind: "page", status, title, body })
 /** Shows a form that was sent too often again, with a message about it. */
-export const askToWait = (title: string, body: Html, seconds: number): PageResult => ({
-  kind: "page",
-  status: 429,
-  title,
-  body,
+export const askToWait = (title: string, body: Html, seconds: number): ShownPage => ({
+  ...show(title, body, 429),
   retry_after: seconds
 })
 /** Redirects to a path of the console after an accepted form; the next page shows `text`. */
@@ -106,4 +117,10 @@ export interface Page<out R = never> {
   readonly mayBookPayment?: boolean
   readonly get?: (context: PageContext) => Effect.Effect<PageResult, unknown, R>
   readonly post?: (context: FormContext) => Effect.Effect<PageResult, unknown, R>
+}
+
+export interface PublicPage<out R = never> {
+  readonly path: `/${string}`
+  readonly get: (context: PublicContext) => Effect.Effect<PageResult, unknown, R>
+  readonly post: (context: PublicContext & Pick<FormContext, "form">) => Effect.Effect<PageResult, unknown, R>
 }

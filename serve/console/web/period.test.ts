@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { countActiveDays, countDays, listDays, offeredPeriods, readPeriod } from "./period.ts"
+import { countActiveDays, countDays, listDays, listPeriods, readPeriod } from "./period.ts"
 
 const now = Date.parse("2026-03-01T00:00:00.000Z")
 const read = (query: string) => readPeriod(new URLSearchParams(query), now)
@@ -47,7 +47,7 @@ describe("the period of a page", () => {
 
   it("offers 7, 31 and 90 days that end today, this month and the last", () => {
     assert.deepStrictEqual(
-      offeredPeriods("2026-03-01").map(({ from, label, to }) => `${label}: ${from} ${to}`),
+      listPeriods("2026-03-01").map(({ from, label, to }) => `${label}: ${from} ${to}`),
       [
         "7 days: 2026-02-23 2026-03-01",
         "31 days: 2026-01-30 2026-03-01",

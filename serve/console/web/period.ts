@@ -13,7 +13,7 @@ export const defaultDays = 31
 const maxDays = 366
 const dayMilliseconds = 86_400_000
 
-export const todayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
+export const getToday = (now: number): string => new Date(now).toISOString().slice(0, 10)
 
 export const countDays = ({ from, to }: Period): number => (Date.parse(to) - Date.parse(from)) / dayMilliseconds + 1
 
@@ -24,16 +24,16 @@ export const listDays = (period: Period): ReadonlyArray<string> =>
 export const countActiveDays = ({ from, to }: Period, first: string, today: string): number =>
   Math.max(1, countDays({ from: from > first ? from : first, to: to < today ? to : today }))
 
-const lastDays = (today: string, days: number): Period => ({ from: daysBefore(today, days - 1), to: today })
+const makeLastDays = (today: string, days: number): Period => ({ from: daysBefore(today, days - 1), to: today })
 
 /** The periods offered as links. */
-export const offeredPeriods = (today: string): ReadonlyArray<Period & { readonly label: string }> => {
+export const listPeriods = (today: string): ReadonlyArray<Period & { readonly label: string }> => {
   const month = `${today.slice(0, 8)}01`
   const lastDay = daysBefore(month, 1)
   return [
-    { label: "7 days", ...lastDays(today, 7) },
-    { label: `${defaultDays} days`, ...lastDays(today, defaultDays) },
-    { label: "90 days", ...lastDays(today, 90) },
+    { label: "7 days", ...makeLastDays(today, 7) },
+    { label: `${defaultDays} days`, ...makeLastDays(today, defaultDays) },
+    { label: "90 days", ...makeLastDays(today, 90) },
     { label: "This month", from: month, to: today },
     { label: "Last month", from: `${lastDay.slice(0, 8)}01`, to: lastDay }
   ]
@@ -48,21 +48,19 @@ export const checkDays = (from: string | undefined, to: string | undefined): Pro
   return from !== undefined && to !== undefined && from > to ? { from: "The first day is after the last one." } : {}
 }
 
-interface PeriodQuery {
-  /** Undefined if the query is not a valid period. */
-  readonly period: Period | undefined
-  readonly problems: Problems
-  /** The days as typed. */
-  readonly typed: Period
+const checkPeriod = (typed: Period): Problems => {
+  const problems = checkDays(typed.from, typed.to)
+  if (Object.keys(problems).length > 0) return problems
+  return countDays(typed) > maxDays ? { from: `Choose at most ${maxDays} days.` } : {}
 }
 
-/** Without days in the query, the period is the last `defaultDays` days. */
-export const readPeriod = (query: URLSearchParams, now: number): PeriodQuery => {
-  const fallback = lastDays(todayOf(now), defaultDays)
+/**
+ * The days as typed, and the period, which is undefined if they are not valid. Without days in the query, the period is
+ * the last `defaultDays` days.
+ */
+export const readPeriod = (query: URLSearchParams, now: number) => {
+  const fallback = makeLastDays(getToday(now), defaultDays)
   const typed = { from: query.get("from")?.trim() || fallback.from, to: query.get("to")?.trim() || fallback.to }
-  const problems = checkDays(typed.from, typed.to)
-  if (Object.keys(problems).length > 0) return { typed, problems, period: undefined }
-  return countDays(typed) > maxDays
-    ? { typed, problems: { from: `Choose at most ${maxDays} days.` }, period: undefined }
-    : { typed, problems, period: typed }
+  const problems = checkPeriod(typed)
+  return { typed, problems, period: Object.keys(problems).length === 0 ? typed : undefined }
 }

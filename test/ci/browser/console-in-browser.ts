@@ -1,6 +1,6 @@
 /**
- * A server over the bundled samples and a browser, for one file of tests. Whatever a page does, it may ask nobody but the
- * console, and nothing may be refused by its policy or fail in its scripts.
+ * A server over the bundled samples and a browser, for one test file. Pages may send requests only to the console. Any
+ * violation of the content policy and any failed script is a fault.
  */
 import { mkdirSync, rmSync } from "node:fs"
 import path from "node:path"
@@ -9,29 +9,29 @@ import { afterAll, beforeAll, expect, inject } from "vitest"
 import { type Server, startServer } from "../../support/programs.ts"
 import { copyHome } from "../../support/sample-home.ts"
 import { launch } from "./chromium.ts"
-import { dress, obstacles, pictures, schemes, sizes } from "./look.ts"
+import { findObstacles, pictureFolder, schemes, setAppearance, sizes } from "./look.ts"
 
 const takePictures = async (page: Page, folder: string, name: string) => {
   mkdirSync(folder, { recursive: true })
   for (const size of ["desktop", "phone"] as const) {
     for (const scheme of schemes) {
-      await dress(page, size, scheme)
+      await setAppearance(page, size, scheme)
       await page.screenshot({ path: path.join(folder, `${name}-${size}-${scheme}.png`), fullPage: true })
     }
   }
 }
 
-/** Registers start and end of the server with the file's hooks. */
-export const consoleInBrowser = () => {
+/** Starts the server before the tests of a file, and stops it after them. */
+export const useConsoleInBrowser = () => {
   let running: { readonly home: string; readonly server: Server; readonly browser: Browser } | undefined
-  const now = () => {
+  const requireRunning = () => {
     if (running === undefined) throw new Error("server and browser are started by beforeAll")
     return running
   }
-  /** Paths that were looked at. */
-  const seen = new Set<string>()
+  /** Paths of the checked pages. */
+  const checkedPaths = new Set<string>()
   const faults: Array<string> = []
-  let signedIn: Awaited<ReturnType<BrowserContext["storageState"]>> | undefined
+  let operatorState: Awaited<ReturnType<BrowserContext["storageState"]>> | undefined
 
   beforeAll(async () => {
     const home = copyHome(inject("sampleHome"))
@@ -44,60 +44,60 @@ export const consoleInBrowser = () => {
     }
   })
   afterAll(async () => {
-    if (running === undefined) return // beforeAll has said why
+    if (running === undefined) return // beforeAll has reported the reason
     const { home, server } = running
     await server.stop()
     rmSync(home, { recursive: true, force: true })
   })
 
   const watch = (page: Page) => {
-    const allowed = new URL(now().server.console).host
+    const allowed = new URL(requireRunning().server.console).host
     page.on("request", (request) => {
       const { host, protocol } = new URL(request.url())
-      if (protocol !== "data:" && host !== allowed) faults.push(`${page.url()} asks ${request.url()}`)
+      if (protocol !== "data:" && host !== allowed) faults.push(`${page.url()} requests ${request.url()}`)
     })
     page.on("pageerror", (error) => faults.push(`${page.url()}: ${error.message}`))
     page.on("console", (message) => {
-      // a page that answers 402 or 404 is reported as an error, too
-      const isAnswer = message.text().startsWith("Failed to load resource")
-      if (message.type() === "error" && !isAnswer) faults.push(`${page.url()}: ${message.text()}`)
+      // the browser also reports pages with status 402 or 404 as errors
+      const isErrorStatus = message.text().startsWith("Failed to load resource")
+      if (message.type() === "error" && !isErrorStatus) faults.push(`${page.url()}: ${message.text()}`)
     })
   }
 
   return {
-    home: () => now().home,
-    server: () => now().server,
-    seen,
+    home: () => requireRunning().home,
+    server: () => requireRunning().server,
+    checkedPaths,
     faults,
-    /** A browser of its own: nobody is signed in, or the one whose state was kept. */
-    scene: async (
-      play: (page: Page, context: BrowserContext) => Promise<void>,
-      as: "nobody" | "operator" = "operator"
+    /** Runs a part of a test in a browser context of its own: signed out, or signed in as the saved operator. */
+    withPage: async (
+      run: (page: Page, context: BrowserContext) => Promise<void>,
+      as: "visitor" | "operator" = "operator"
     ) => {
-      const state = as === "operator" && signedIn !== undefined ? { storageState: signedIn } : {}
-      const context = await now().browser.newContext({
+      const state = as === "operator" && operatorState !== undefined ? { storageState: operatorState } : {}
+      const context = await requireRunning().browser.newContext({
         ...state,
-        baseURL: now().server.console,
+        baseURL: requireRunning().server.console,
         viewport: sizes.desktop
       })
       try {
-        context.setDefaultTimeout(60_000) // a slow machine is no failure
+        context.setDefaultTimeout(60_000) // slow machines must not fail
         const page = await context.newPage()
         watch(page)
-        await play(page, context)
+        await run(page, context)
       } finally {
         await context.close()
       }
     },
-    keepSignedIn: async (context: BrowserContext) => {
-      signedIn = await context.storageState()
+    saveSignedIn: async (context: BrowserContext) => {
+      operatorState = await context.storageState()
     },
-    /** Looks at the page in light and dark, at a desk and on a phone; nobody may be kept from using it. */
-    look: async (page: Page, name: string) => {
-      seen.add(new URL(page.url()).pathname)
-      const found = await obstacles(page)
-      if (pictures) await takePictures(page, pictures, name)
-      await dress(page, "desktop", "light")
+    /** Checks the accessibility of the page in light and dark colours, on a desktop and on a phone. */
+    checkPage: async (page: Page, name: string) => {
+      checkedPaths.add(new URL(page.url()).pathname)
+      const found = await findObstacles(page)
+      if (pictureFolder) await takePictures(page, pictureFolder, name)
+      await setAppearance(page, "desktop", "light")
       expect({ name, found }).toEqual({ name, found: [] })
     }
   }

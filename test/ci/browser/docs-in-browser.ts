@@ -1,6 +1,6 @@
 /**
- * A server over the bundled samples and a browser, for the docs. Whatever a page does, it may ask nobody but the API, and
- * nothing may be refused by its policy or fail in its scripts.
+ * A server over the bundled samples and a browser, for the docs. Pages may send requests only to the API. Any violation of
+ * the content policy and any failed script is a fault.
  */
 import { mkdirSync, rmSync } from "node:fs"
 import path from "node:path"
@@ -12,10 +12,10 @@ import { createKey } from "../../support/api/operator.ts"
 import { type Server, startServer } from "../../support/programs.ts"
 import { copyHome } from "../../support/sample-home.ts"
 import { launch } from "./chromium.ts"
-import { dress, obstacles, pictures, schemes, sizes } from "./look.ts"
+import { findObstacles, pictureFolder, schemes, setAppearance, sizes } from "./look.ts"
 
-/** A header of answers that a test has made up: they are not the API's. */
-export const madeUp = { "x-made-up": "yes" }
+/** A header of responses that a test has invented, so that they do not count as the API's. */
+export const inventedHeader = { "x-invented": "yes" }
 
 interface Running {
   readonly home: string
@@ -24,54 +24,56 @@ interface Running {
   readonly key: string
 }
 
-interface Look {
+interface CheckOptions {
+  /** The part that pictures show. */
   readonly part?: Locator
-  /** What is not ours. */
+  /** Selectors of parts by others, which are not checked. */
   readonly without?: ReadonlyArray<string>
 }
 
-/** Registers start and end of the server and the visit with the file's hooks. One page makes the whole visit. */
-export const docsInBrowser = () => {
+/** Starts the server and opens one page before the tests of a file, and stops both after them. */
+export const useDocsInBrowser = () => {
   let running: Running | undefined
-  const now = () => {
+  const requireRunning = () => {
     if (running === undefined) throw new Error("server and browser are started by beforeAll")
     return running
   }
   const faults: Array<string> = []
-  /** Addresses that the page has asked for. */
-  const asked: Array<string> = []
+  /** Addresses of all requests of the page. */
+  const requests: Array<string> = []
 
   const { check } = makeResponseCheck(openApi())
-  const judged: Array<Promise<boolean>> = []
-  /** Whether it is the API's own, and what it should be. */
-  const judgeTried = async (response: Response) => {
+  const judgements: Array<Promise<boolean>> = []
+  /** Validates a response of the API against the OpenAPI document. False for an invented response. */
+  const judgeResponse = async (response: Response) => {
     const [headers, text] = await Promise.all([response.allHeaders(), response.text()])
-    if ("x-made-up" in headers) return false
+    if ("x-invented" in headers) return false
     const { pathname } = new URL(response.url())
     check(response.request().method(), pathname, { status: response.status(), headers, text, json: JSON.parse(text) })
     return true
   }
 
-  const isFault = (response: Response, error: unknown) => faults.push(`${response.url()}: ${error}`) > 0
+  const addFault = (response: Response, error: unknown) => faults.push(`${response.url()}: ${error}`) > 0
 
   const watch = (page: Page, { host }: URL) => {
     page.on("request", (request) => {
-      asked.push(request.url())
+      requests.push(request.url())
       const url = new URL(request.url())
-      if (url.protocol !== "data:" && url.host !== host) faults.push(`${page.url()} asks ${request.url()}`)
+      if (url.protocol !== "data:" && url.host !== host) faults.push(`${page.url()} requests ${request.url()}`)
     })
     page.on("pageerror", (error) => faults.push(`${page.url()}: ${error.message}`))
-    // a call that was tried may be refused or fail: what the page needs itself may not
-    const isTried = (url: string) => new URL(url).pathname.startsWith("/v1/")
+    // calls that a visitor tries may be refused or fail; the page's own requests may not
+    const isTriedCall = (url: string) => new URL(url).pathname.startsWith("/v1/")
     page.on("response", (response) => {
-      if (isTried(response.url())) judged.push(judgeTried(response).catch((error) => isFault(response, error)))
+      if (isTriedCall(response.url()))
+        judgements.push(judgeResponse(response).catch((error) => addFault(response, error)))
       else if (response.status() >= 400) faults.push(`${response.url()}: ${response.status()}`)
     })
     page.on("requestfailed", (request) => {
-      if (!isTried(request.url())) faults.push(`${request.url()}: ${request.failure()?.errorText}`)
+      if (!isTriedCall(request.url())) faults.push(`${request.url()}: ${request.failure()?.errorText}`)
     })
     page.on("console", (message) => {
-      // the browser and Scalar repeat what was told above
+      // the browser and Scalar repeat failures that are recorded above
       const isRepeated = /^(Failed to load resource|TypeError: Failed to fetch)/.test(message.text())
       if (message.type() === "error" && !isRepeated) faults.push(`${page.url()}: ${message.text()}`)
     })
@@ -83,7 +85,7 @@ export const docsInBrowser = () => {
       const [server, browser] = await Promise.all([startServer(home), launch()])
       const { key } = await createKey(home)
       const context = await browser.newContext({ baseURL: server.api, viewport: sizes.desktop })
-      context.setDefaultTimeout(60_000) // a slow machine is no failure
+      context.setDefaultTimeout(60_000) // slow machines must not fail
       const page = await context.newPage()
       watch(page, new URL(server.api))
       running = { home, server, page, key }
@@ -93,7 +95,7 @@ export const docsInBrowser = () => {
     }
   })
   afterAll(async () => {
-    if (running === undefined) return // beforeAll has said why
+    if (running === undefined) return // beforeAll has reported the reason
     const { home, page, server } = running
     await page.context().close()
     await server.stop()
@@ -101,33 +103,33 @@ export const docsInBrowser = () => {
   })
 
   const takePictures = async (name: string, part?: Locator) => {
-    const { page } = now()
-    if (pictures !== undefined) {
-      mkdirSync(pictures, { recursive: true })
+    const { page } = requireRunning()
+    if (pictureFolder !== undefined) {
+      mkdirSync(pictureFolder, { recursive: true })
       for (const size of ["phone", "desktop"] as const) {
         for (const scheme of schemes) {
-          await dress(page, size, scheme)
-          await part?.scrollIntoViewIfNeeded() // another size puts it elsewhere
+          await setAppearance(page, size, scheme)
+          await part?.scrollIntoViewIfNeeded() // it moves with the size
           const isWhole = !name.startsWith("docs-reference") // the reference is 30 screens long
-          await page.screenshot({ path: path.join(pictures, `${name}-${size}-${scheme}.png`), fullPage: isWhole })
+          await page.screenshot({ path: path.join(pictureFolder, `${name}-${size}-${scheme}.png`), fullPage: isWhole })
         }
       }
     }
-    await dress(page, "desktop", "light")
+    await setAppearance(page, "desktop", "light")
   }
 
   return {
-    home: () => now().home,
-    page: () => now().page,
-    key: () => now().key,
+    home: () => requireRunning().home,
+    page: () => requireRunning().page,
+    key: () => requireRunning().key,
     faults,
-    asked,
-    /** How many calls the API has answered, judged all. An answer that is not as the document says is a fault. */
-    judged: async () => (await Promise.all(judged)).filter((isOfApi) => isOfApi).length,
-    pictures: takePictures,
-    /** Looks at the page in light and dark, at a desk and on a phone; nobody may be kept from using it. Pictures show `part`. */
-    look: async (name: string, { part, without = [] }: Look = {}) => {
-      const found = await obstacles(now().page, without)
+    requests,
+    /** Number of responses of the API, all validated. A response that does not match the document is a fault. */
+    countResponses: async () => (await Promise.all(judgements)).filter((isOfApi) => isOfApi).length,
+    takePictures,
+    /** Checks the accessibility of the page in light and dark colours, on a desktop and on a phone. */
+    checkPage: async (name: string, { part, without = [] }: CheckOptions = {}) => {
+      const found = await findObstacles(requireRunning().page, without)
       await takePictures(name, part)
       expect({ name, found }).toEqual({ name, found: [] })
     }

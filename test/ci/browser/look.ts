@@ -1,4 +1,4 @@
-/** How pages are looked at: light and dark, at a desk and on a phone, by axe and in pictures. */
+/** Checks pages with axe, and takes pictures: in light and dark colours, on a desktop and on a phone. */
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { AxeResults } from "axe-core"
@@ -9,53 +9,56 @@ export const schemes = ["light", "dark"] as const
 export type Size = keyof typeof sizes
 type Scheme = (typeof schemes)[number]
 
-/** A folder for pictures of all pages, for people to look at; none are taken without it. */
-export const pictures = process.env.LARDER_SCREENSHOTS
+/** Folder for pictures of all pages; without it, none are taken. */
+export const pictureFolder = process.env.LARDER_SCREENSHOTS
 
 const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-/** What may differ when the same page is dressed otherwise. */
-const ofTheLook = ["color-contrast", "link-in-text-block", "target-size", "scrollable-region-focusable"]
+/** Rules whose result depends on size or colours. */
+const appearanceRules = ["color-contrast", "link-in-text-block", "target-size", "scrollable-region-focusable"]
 
-export const dress = async (page: Page, size: Size, scheme: Scheme) => {
+export const setAppearance = async (page: Page, size: Size, scheme: Scheme) => {
   await page.emulateMedia({ colorScheme: scheme })
   await page.setViewportSize(sizes[size])
 }
 
-/** Each size and each scheme once: the first look is whole, the other one for what may differ. Neither depends on the other. */
-const dresses = [
+/** Each size and each scheme once, because they do not depend on each other. The first check runs all rules. */
+const appearances = [
   ["phone", "dark"],
   ["desktop", "light"]
 ] as const
 
 const source = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8")
 
-/** The first look brings axe into the page; the others find it there. What it found stays in the page, but for violations. */
-const violationsIn = async (page: Page, isFirst: boolean, without: ReadonlyArray<string>) => {
+/** The first check loads axe into the page. Only violations are returned from the page. */
+const findViolations = async (page: Page, isFirst: boolean, without: ReadonlyArray<string>) => {
   if (isFirst) await page.evaluate(source)
-  const runOnly = isFirst ? standards : { type: "rule", values: ofTheLook }
+  const runOnly = isFirst ? standards : { type: "rule", values: appearanceRules }
   const options = { resultTypes: ["violations"], preload: false, runOnly }
   const about = JSON.stringify([{ exclude: without.map((part) => [part]) }, options])
   return page.evaluate<AxeResults["violations"]>(`axe.run(...${about}).then(({ violations }) => violations)`)
 }
 
-const obstaclesNow = async (page: Page, isFirst: boolean, without: ReadonlyArray<string>) => {
-  const told = (await violationsIn(page, isFirst, without)).flatMap(({ help, id, nodes }) =>
+const checkAppearance = async (page: Page, isFirst: boolean, without: ReadonlyArray<string>) => {
+  const violations = (await findViolations(page, isFirst, without)).flatMap(({ help, id, nodes }) =>
     nodes.map(({ failureSummary, target }) => `${id}: ${help}: ${target.join(" ")}: ${failureSummary ?? ""}`)
   )
   const isTooWide = await page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
-  return isTooWide ? [...told, "the page scrolls sideways"] : told
+  return isTooWide ? [...violations, "the page scrolls sideways"] : violations
 }
 
 /**
- * What keeps people from using the page, in light and dark, on a phone and at a desk, one line each. Parts that are not
- * ours are left out. The page is at a desk in light afterwards.
+ * Accessibility violations of the page in light and dark colours, on a phone and on a desktop, one line each. Ignores the
+ * parts in `without`. Leaves the page in light colours on a desktop.
  */
-export const obstacles = async (page: Page, without: ReadonlyArray<string> = []): Promise<ReadonlyArray<string>> => {
+export const findObstacles = async (
+  page: Page,
+  without: ReadonlyArray<string> = []
+): Promise<ReadonlyArray<string>> => {
   const found: Array<string> = []
-  for (const [index, [size, scheme]] of dresses.entries()) {
-    await dress(page, size, scheme)
-    const seen = await obstaclesNow(page, index === 0, without)
-    found.push(...seen.map((one) => `${size}, ${scheme}: ${one}`))
+  for (const [index, [size, scheme]] of appearances.entries()) {
+    await setAppearance(page, size, scheme)
+    const problems = await checkAppearance(page, index === 0, without)
+    found.push(...problems.map((problem) => `${size}, ${scheme}: ${problem}`))
   }
   return found
 }

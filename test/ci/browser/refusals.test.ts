@@ -1,29 +1,29 @@
-/** The pages that say what is not possible, the last of them for good: it breaks the tables. Takes ten seconds. */
+/** The error pages. The last test breaks the tables. Takes ten seconds. */
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, it } from "vitest"
-import { type SignedIn, spendingConsole } from "../../support/console/spending-console.ts"
-import { obstacles } from "./look.ts"
-import { signedInPages } from "./signed-in.ts"
+import { type SignedIn, startSpendingConsole } from "../../support/console/spending-console.ts"
+import { findObstacles } from "./look.ts"
+import { makeSignedInPages } from "./signed-in.ts"
 
-const console = spendingConsole()
-const signedIn = signedInPages(console)
+const console = startSpendingConsole()
+const runSignedIn = makeSignedInPages(console)
 let mine: SignedIn
 
 beforeAll(async () => {
-  mine = await console.signedIn()
+  mine = await console.signIn()
 })
 
 const run = (sql: string) => console.run(ConsoleDatabase.use((database) => database.run(sql)))
 const open = (page: Page, path: string) => page.goto(console.url() + path)
-/** What a page sends by itself, from where the browser is. */
-const send = async (page: Page, path: string, as: string) => {
-  const form = `Object.assign(document.createElement("form"), { action: "${console.url()}${path}", method: "post", enctype: "${as}" })`
-  const answered = page.waitForResponse((response) => response.request().method() === "POST")
+/** Sends an empty form from the current page. */
+const sendForm = async (page: Page, path: string, encoding: string) => {
+  const form = `Object.assign(document.createElement("form"), { action: "${console.url()}${path}", method: "post", enctype: "${encoding}" })`
+  const response = page.waitForResponse((response) => response.request().method() === "POST")
   await Promise.all([page.waitForEvent("load"), page.evaluate(`document.body.appendChild(${form}).submit()`)])
-  return answered
+  return response
 }
-const ordinary = "application/x-www-form-urlencoded"
+const urlEncoded = "application/x-www-form-urlencoded"
 
 describe("an error page of the console", () => {
   it.each<readonly [number, string, (page: Page) => Promise<{ readonly status: () => number } | null>]>([
@@ -32,17 +32,17 @@ describe("an error page of the console", () => {
       "Not understood",
       async (page) => {
         await open(page, "/billing")
-        return send(page, "/billing/top-up", "multipart/form-data")
+        return sendForm(page, "/billing/top-up", "multipart/form-data")
       }
     ],
-    [403, "Not accepted", (page) => send(page, "/billing/top-up", ordinary)],
+    [403, "Not accepted", (page) => sendForm(page, "/billing/top-up", urlEncoded)],
     [404, "Page not found", (page) => open(page, "/nowhere")],
     [
       405,
       "Not possible here",
       async (page) => {
         await open(page, "/billing")
-        return send(page, "/usage", ordinary)
+        return sendForm(page, "/usage", urlEncoded)
       }
     ],
     [
@@ -63,11 +63,11 @@ describe("an error page of the console", () => {
         return open(page, "/requests")
       }
     ]
-  ])('answers %i with the heading "%s", and is accessible', (status, title, ask) =>
-    signedIn(mine, async (page) => {
-      const answer = await ask(page)
-      expect([answer?.status(), await page.getByRole("heading", { level: 1 }).innerText()]).toEqual([status, title])
-      expect(await obstacles(page)).toEqual([])
+  ])('has status %i and the heading "%s", and is accessible', (status, title, request) =>
+    runSignedIn(mine, async (page) => {
+      const response = await request(page)
+      expect([response?.status(), await page.getByRole("heading", { level: 1 }).innerText()]).toEqual([status, title])
+      expect(await findObstacles(page)).toEqual([])
     })
   )
 })

@@ -1,6 +1,6 @@
 /**
- * The samples of calls that the reference shows, in every language that it offers: read from the page as a visitor sees
- * them. curl, Node and Python are run; what the others ask for is read out of their text. Takes about fifteen seconds.
+ * The code samples in the reference, in every offered language, read from the page. The samples for curl, Node and Python
+ * are run; the requests of the others are parsed from their text. Takes about fifteen seconds.
  */
 import { spawn } from "node:child_process"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -12,21 +12,21 @@ import { launch } from "./chromium.ts"
 const api = useSharedServer()
 const operations = () => Object.entries(api.client().document.paths).map(([template, { get }]) => ({ template, get }))
 
-/** By language and library, such as `Shell Curl`: one for each operation, in the order of the document. */
+/** Samples by language and library, such as `Shell Curl`: one per operation, in the order of the document. */
 const samples = new Map<string, ReadonlyArray<string>>()
-const samplesOf = (language: string) => samples.get(language) ?? []
+const findSamples = (language: string) => samples.get(language) ?? []
 
 /**
- * Chooses each language in turn, for all operations at once, and answers the language with its samples. Runs in the page,
- * without the answers beside the samples: with them, each choice draws the page for twice as long.
+ * Chooses each language for all operations at once, and returns it with its samples. Runs in the page, and hides the example
+ * responses, because each choice takes twice as long with them.
  */
-const reading = `(async () => {
+const readSamples = `(async () => {
   const drawn = () => new Promise((next) => requestAnimationFrame(next))
   const cards = () => [...document.querySelectorAll(".request-card")]
   const shown = () => cards().map((card) => card.querySelector(".scalar-code-block code")?.textContent)
   const options = () => [...document.querySelectorAll("[role=option]")]
   while (cards().length < OPERATIONS) {
-    scrollBy(0, 1000) // what is below the window is drawn when it comes into it
+    scrollBy(0, 1000) // content is drawn when it becomes visible
     await drawn()
   }
   for (const other of document.querySelectorAll(".response-card, .markdown")) other.style.display = "none"
@@ -42,16 +42,16 @@ const reading = `(async () => {
     const option = options()[index]
     const isChosen = option.getAttribute("aria-selected") === "true"
     option.click()
-    while (!isChosen && shown().some((text, at) => text === before[at])) await drawn()
+    while (!isChosen && shown().some((text, place) => text === before[place])) await drawn()
     while (options().length > 0) await drawn()
     read.push([picker.innerText.replaceAll(/\\s+/g, " ").trim(), shown()])
   }
   return read
 })()`
 
-/** What a sample asks for, whether it stands in one address, in parts, or with the query as an object. */
-const requestIn = (sample: string, origin: string): string => {
-  const text = sample.replaceAll(/^import .*$/gm, "") // `import axios from 'axios'` names no parameter
+/** The request of a sample with one address, with an address in parts, or with the query as an object. */
+const parseRequest = (sample: string, origin: string): string => {
+  const text = sample.replaceAll(/^import .*$/gm, "") // `import axios from 'axios'` contains no parameter
   const [, path = ""] = /(\/v1\/[^\s'"`)]*)/.exec(text) ?? []
   const url = new URL(path, origin)
   for (const name of operations().flatMap(({ get }) => get.parameters.map((parameter) => parameter.name))) {
@@ -63,8 +63,8 @@ const requestIn = (sample: string, origin: string): string => {
   return [...(hasHost ? [] : ["no host"]), ...(hasKey ? [] : ["no key"]), decodeURIComponent(url.href)].join(" ")
 }
 
-/** What the document gives as examples of everything that is required. */
-const requestOf = ({ get, template }: ReturnType<typeof operations>[number], origin: string): string => {
+/** The request with the document's examples of all required parameters. */
+const makeRequest = ({ get, template }: ReturnType<typeof operations>[number], origin: string): string => {
   const required = get.parameters.filter((parameter) => parameter.required)
   const id = required.find((parameter) => parameter.in === "path")?.example
   const query = required.flatMap(({ example, in: place, name }) => (place === "query" ? [`${name}=${example}`] : []))
@@ -81,7 +81,7 @@ describe("the samples in the reference", () => {
       const page = await context.newPage()
       await page.goto("/docs/reference#tag/commodities/GET/v1/commodities")
       await page.locator(".request-card").first().waitFor()
-      const script = reading.replace("OPERATIONS", String(operations().length))
+      const script = readSamples.replace("OPERATIONS", String(operations().length))
       const read = await page.evaluate<ReadonlyArray<readonly [string, ReadonlyArray<string>]>>(script)
       for (const [language, texts] of read) samples.set(language, texts)
     } finally {
@@ -90,8 +90,8 @@ describe("the samples in the reference", () => {
   })
   afterAll(() => front?.close())
 
-  /** With a key, over the front, which notes the answers. */
-  const filledIn = (sample: string) =>
+  /** A sample with a key and the address of the front, which records the responses. */
+  const fillSample = (sample: string) =>
     sample
       .replaceAll(api.server().api, front.url)
       .replaceAll(new URL(api.server().api).host, new URL(front.url).host)
@@ -107,7 +107,7 @@ describe("the samples in the reference", () => {
 
   const expectRows = (exchanges: typeof front.exchanges) => {
     expect(exchanges.map(({ target }) => decodeURIComponent(target))).toEqual(
-      operations().map((operation) => requestOf(operation, ""))
+      operations().map((operation) => makeRequest(operation, ""))
     )
     for (const { body, status, target } of exchanges) {
       const { data } = Object(body)
@@ -119,7 +119,7 @@ describe("the samples in the reference", () => {
     }
   }
 
-  it("are offered in many languages, none of which sends cookies along: a browser refuses that across origins", () => {
+  it("are offered in many languages and send no cookies, which browsers reject across origins", () => {
     expect(samples.size).toBeGreaterThan(30)
     for (const [language, texts] of samples) {
       expect(
@@ -129,30 +129,37 @@ describe("the samples in the reference", () => {
     }
   })
 
-  it("send the examples of what is required and nothing else, with the key, in every language", () => {
+  it("send only the required parameters and the key, in every language", () => {
     const origin = api.server().api
-    const expected = operations().map((operation) => requestOf(operation, origin))
+    const expected = operations().map((operation) => makeRequest(operation, origin))
     for (const [language, texts] of samples) {
-      expect({ language, asked: texts.map((text) => requestIn(text, origin)) }).toEqual({ language, asked: expected })
+      expect({ language, requests: texts.map((text) => parseRequest(text, origin)) }).toEqual({
+        language,
+        requests: expected
+      })
     }
   })
 
-  it("answer with rows: curl", async () => {
+  it("return rows with curl", async () => {
     const exchanges = []
-    for (const sample of samplesOf("Shell Curl")) {
-      exchanges.push(...(await run("sh", "-c", `${filledIn(sample).trim()} --silent --show-error`)).exchanges)
+    for (const sample of findSamples("Shell Curl")) {
+      exchanges.push(...(await run("sh", "-c", `${fillSample(sample).trim()} --silent --show-error`)).exchanges)
     }
     expectRows(exchanges)
   })
 
-  it("answer with rows: fetch of Node", async () => {
-    const program = samplesOf("Node.js Fetch").map((sample) => `await (await ${filledIn(sample).trim()}).json()`)
+  it("return rows with fetch in Node", async () => {
+    const program = findSamples("Node.js Fetch").map((sample) => `await (await ${fillSample(sample).trim()}).json()`)
     const { exchanges } = await run(process.execPath, "--input-type=module", "--eval", program.join("\n"))
     expectRows(exchanges)
   })
 
-  it("answer with rows, and print them: Python's http.client", async () => {
-    const { exchanges, stdout } = await run("python3", "-c", samplesOf("Python http.client").map(filledIn).join("\n"))
+  it("return rows and print them with Python's http.client", async () => {
+    const { exchanges, stdout } = await run(
+      "python3",
+      "-c",
+      findSamples("Python http.client").map(fillSample).join("\n")
+    )
     expectRows(exchanges)
     expect(stdout.match(/^\{"data":/gm)).toHaveLength(operations().length)
   })

@@ -1,23 +1,23 @@
-/** Browsers without a screen that sign in to a console: cookies, forms, redirects by hand. */
+/** Browsers without a screen that sign in to a console. They keep cookies and send forms; they do not follow redirects. */
 
-export interface Seen {
+export interface PageResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Where a redirect leads. */
+  /** The target of a redirect. */
   readonly location: string | null
 }
 
 export type Fields = Readonly<Record<string, string | ReadonlyArray<string>>>
 
-const body = (fields: Fields) =>
+const encodeForm = (fields: Fields) =>
   new URLSearchParams(
     Object.entries(fields).flatMap(([name, values]) => [values].flat().map((value): [string, string] => [name, value]))
   )
 
 export const makeBrowser = (url: string, origin = url) => {
   const cookies = new Map<string, string>()
-  const ask = async (target: string, init: RequestInit = {}): Promise<Seen> => {
+  const request = async (target: string, init: RequestInit = {}): Promise<PageResponse> => {
     const response = await fetch(new URL(target, url), {
       redirect: "manual",
       ...init,
@@ -37,10 +37,10 @@ export const makeBrowser = (url: string, origin = url) => {
   }
   return {
     cookies,
-    ask,
-    get: (target: string) => ask(target),
+    request,
+    get: (target: string) => request(target),
     post: (target: string, fields: Fields, headers: Readonly<Record<string, string>> = { origin }) =>
-      ask(target, { method: "POST", body: body(fields), headers })
+      request(target, { method: "POST", body: encodeForm(fields), headers })
   }
 }
 export type Browser = ReturnType<typeof makeBrowser>

@@ -1,7 +1,7 @@
 /**
- * Preloaded into a server under test: each password costs it 16 KiB and no time instead of 32 MiB and a third of a second.
- * How passwords are kept is tested in `serve/people/password.test.ts`, and with all of its work by servers that are started
- * without this: those of `console/addresses.test.ts` and of the browser.
+ * Preloaded into a server under test: hashing a password takes 16 KiB and no time instead of 32 MiB and a third of a
+ * second. The real hashes are tested in `serve/people/password.test.ts`, in `console/addresses.test.ts` and in the browser
+ * tests, whose servers do not preload this file.
  */
 import crypto from "node:crypto"
 import { syncBuiltinESMExports } from "node:module"

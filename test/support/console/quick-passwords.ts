@@ -1,10 +1,10 @@
-/** Settings of a server whose passwords cost nothing. */
+/** The environment of a server that hashes passwords quickly. */
 import type { Environment } from "../programs.ts"
 
 const preload = `--import=${new URL("./quick-passwords.mjs", import.meta.url).href}`
 
-/** `given`, which may preload something else, too. */
-export const withQuickPasswords = (given: Environment): Environment => ({
-  ...given,
-  NODE_OPTIONS: [preload, given.NODE_OPTIONS ?? ""].join(" ")
+/** Keeps what `environment` preloads already. */
+export const addQuickPasswords = (environment: Environment): Environment => ({
+  ...environment,
+  NODE_OPTIONS: [preload, environment.NODE_OPTIONS ?? ""].join(" ")
 })

@@ -1,4 +1,4 @@
-/** The console of a real server, and people who sign in to it. */
+/** The console of a real server, for people who sign in to it. */
 import { rmSync } from "node:fs"
 import { layerPeopleAdministration } from "@larder/serve/cli"
 import { PeopleAdministration } from "@larder/serve/people"
@@ -10,7 +10,7 @@ import { findSharedServer, type ServerView } from "../api/server.ts"
 import { type Environment, type Server, startServer } from "../programs.ts"
 import { copyHome } from "../sample-home.ts"
 import { makeBrowser } from "./browser.ts"
-import { withQuickPasswords } from "./quick-passwords.ts"
+import { addQuickPasswords } from "./quick-passwords.ts"
 
 export const password = "a long enough pass phrase"
 
@@ -19,19 +19,19 @@ type Administered = PeopleAdministration["Service"]
 interface Running {
   readonly home: string
   readonly server: ServerView
-  /** Of the server, for another one over the same ledger. */
+  /** The environment of the server, for another server over the same ledger. */
   readonly environment: Environment
 }
 
-/** People of a worker have different addresses, also where they share a server. */
+/** Makes e-mail addresses unique within a worker, whose test files share a server. */
 let people = 0
 
-const using = (running: () => Running) => {
-  /** As `larder-serve people` does it, through the running server. */
-  const linkFrom = async (asked: (people: Administered) => ReturnType<Administered["resetPerson"]>) => {
-    const { environment, home } = running()
+const makeSite = (getRunning: () => Running) => {
+  /** Creates a one-time link through the running server, like `larder-serve people`. */
+  const createLink = async (command: (people: Administered) => ReturnType<Administered["resetPerson"]>) => {
+    const { environment, home } = getRunning()
     const { link } = await Effect.runPromise(
-      PeopleAdministration.use(asked).pipe(
+      PeopleAdministration.use(command).pipe(
         Effect.provide(layerPeopleAdministration(home)),
         Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(environment)))
       )
@@ -39,76 +39,73 @@ const using = (running: () => Running) => {
     return new URL(link).pathname
   }
   const invite = (account_id: string, { email = null, is_operator = false }: Partial<Invitation> = {}) =>
-    linkFrom((people) => people.invitePerson({ account_id, email, is_operator }))
-  /** Of the only person of an account. */
+    createLink((people) => people.invitePerson({ account_id, email, is_operator }))
+  /** Resets the password of the only person of an account. */
   const reset = (account_id: string) =>
-    linkFrom((people) =>
+    createLink((people) =>
       Effect.flatMap(people.listPeople({ account_id }), (listed) =>
         people.resetPerson({ person_id: listed.people[0]?.id ?? "" })
       )
     )
-  const browser = () => {
-    const { environment, server } = running()
+  const openBrowser = () => {
+    const { environment, server } = getRunning()
     return makeBrowser(server.console, environment.LARDER_CONSOLE_URL ?? server.console)
   }
-  const newAccount = (name = "Bakery") => administer(running().home, (ledger) => ledger.createAccount({ name }))
+  const createAccount = (name = "Bakery") => administer(getRunning().home, (ledger) => ledger.createAccount({ name }))
 
   return {
-    api: () => running().server.api,
-    url: () => running().server.console,
-    logs: () => running().server.logs(),
-    home: () => running().home,
-    environment: () => running().environment,
+    api: () => getRunning().server.api,
+    url: () => getRunning().server.console,
+    logs: () => getRunning().server.logs(),
+    home: () => getRunning().home,
+    environment: () => getRunning().environment,
     invite,
     reset,
-    browser,
-    newAccount,
-    /** Somebody who has just signed in to a new account with its 5,000 credits. */
-    signedIn: async ({ is_operator = false, name = "Bakery" } = {}) => {
-      const account = await newAccount(name)
+    openBrowser,
+    createAccount,
+    /** Signs in a new person to a new account with its 5,000 starting credits. */
+    signIn: async ({ is_operator = false, name = "Bakery" } = {}) => {
+      const account = await createAccount(name)
       const email = `person-${process.pid}-${++people}@example.com`
-      const opened = browser()
-      await opened.post(await invite(account.id, { is_operator }), { email, password })
-      return { account, email, browser: opened }
+      const browser = openBrowser()
+      await browser.post(await invite(account.id, { is_operator }), { email, password })
+      return { account, email, browser }
     }
   }
 }
 
-const started = (state: Running | undefined): Running => {
+const requireRunning = (state: Running | undefined): Running => {
   if (state === undefined) throw new Error("the server is started by beforeAll")
   return state
 }
 
-/** The console of the server that all files share. */
-export const servedConsole = () => {
+/** The console of the server that all test files share. */
+export const useSharedConsole = () => {
   let state: Running | undefined
   beforeAll(() => {
     state = findSharedServer()
   })
-  return using(() => started(state))
+  return makeSite(() => requireRunning(state))
 }
 
-/** A console that only this file uses, whose passwords cost nothing: with settings of its own, or all of whose accounts and log matter. */
-export const servedConsoleAlone = ({ environment: given = {} }: { readonly environment?: Environment } = {}) => {
+/** A console with quick passwords for one test file, which needs its own settings, or examines all accounts or the log. */
+export const startOwnConsole = ({ environment: given = {} }: { readonly environment?: Environment } = {}) => {
   let state: (Running & { readonly server: Server }) | undefined
   beforeAll(async () => {
     const home = copyHome(inject("sampleHome"))
     const ledger = given.LARDER_LEDGER_URL === undefined ? await makeLedgerSettings(home) : {}
-    const environment = withQuickPasswords({ ...given, ...ledger })
+    const environment = addQuickPasswords({ ...given, ...ledger })
     state = { home, environment, server: await startServer(home, environment) }
   })
   afterAll(async () => {
     await state?.server.stop()
     if (state !== undefined) rmSync(state.home, { recursive: true, force: true })
   })
-  return using(() => started(state))
+  return makeSite(() => requireRunning(state))
 }
 
 interface Invitation {
   readonly email: string | null
   readonly is_operator: boolean
 }
-export type ServedConsole = ReturnType<typeof servedConsole>
-
-/** The key that a page shows; undefined where it shows none. */
-export const keyIn = (text: string): string | undefined => /svc_data_[A-Za-z0-9]{64}/.exec(text)?.[0]
+export type ServedConsole = ReturnType<typeof useSharedConsole>

@@ -1,6 +1,6 @@
 /**
- * A console that listens, with its real ledger, tables, people (whose passwords cost nothing), request log, billing and
- * payment simulator, in a folder of its own: for tests of the pages about money and calls.
+ * A console in this process with its real ledger, tables, people (with quick passwords), request log, billing and payment
+ * simulator, in a temporary folder: for tests of the pages about money and calls.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -8,20 +8,7 @@ import path from "node:path"
 import { scopes } from "@larder/schemas"
 import { listen, makeMeters } from "@larder/serve/api"
 import { Billing, openBilling, Simulator } from "@larder/serve/billing"
-import {
-  billingPages,
-  keysPage,
-  ledgerPages,
-  makeConsole,
-  newKeyPage,
-  overviewPage,
-  type Page,
-  paymentPages,
-  rechargePages,
-  requestPages,
-  topUpPages,
-  usagePages
-} from "@larder/serve/console"
+import { makeConsole, spendingPages } from "@larder/serve/console"
 import { Administration, embeddedConsole, Ledger, LedgerFile, openLedgerInFile } from "@larder/serve/ledger"
 import { People } from "@larder/serve/people"
 import { type ConsoleDatabase, layerRequestLog, type RequestLog, type RequestRecord } from "@larder/serve/persistence"
@@ -29,24 +16,12 @@ import { loopback } from "@larder/serve/trusted-proxies"
 import { Cause, Context, Effect, Layer, ManagedRuntime, References } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { layerPeople } from "../../people/joined.ts"
-
-const pages: ReadonlyArray<Page<Administration | Billing | RequestLog>> = [
-  overviewPage,
-  ...usagePages,
-  ...requestPages,
-  keysPage,
-  newKeyPage,
-  ...billingPages,
-  ...topUpPages,
-  ...rechargePages,
-  ...ledgerPages,
-  ...paymentPages
-]
+import { makeBrowser } from "./browser.ts"
 
 type Services = Administration | Billing | ConsoleDatabase | People | RequestLog | Simulator | Ledger
 class Address extends Context.Service<Address, { readonly url: string }>()("larder/test/Address") {}
 
-const served = (folder: string, now: () => number) => {
+const layerConsole = (folder: string, now: () => number) => {
   let url = ""
   const stores = Layer.mergeAll(
     Layer.effect(
@@ -55,7 +30,7 @@ const served = (folder: string, now: () => number) => {
     ),
     embeddedConsole
   ).pipe(Layer.provide(LedgerFile.layer(folder)))
-  const kept = Layer.mergeAll(
+  const tables = Layer.mergeAll(
     layerPeople,
     layerRequestLog,
     Simulator.layer(() => url)
@@ -69,7 +44,7 @@ const served = (folder: string, now: () => number) => {
         readiness: () => ({ ready: true, generation: "none", data_sets: {}, ledger: "writable" as const }),
         meters: makeMeters(),
         gauges: [],
-        pages,
+        pages: spendingPages,
         run: Effect.runPromiseExitWith(context),
         report: (message, about, cause) => console.error(message, about, Cause.pretty(cause)),
         now,
@@ -84,19 +59,13 @@ const served = (folder: string, now: () => number) => {
     })
   )
   const quiet = Layer.succeed(References.MinimumLogLevel, "Error")
-  return listening.pipe(Layer.provideMerge(money), Layer.provideMerge(kept), Layer.provideMerge(quiet))
+  return listening.pipe(Layer.provideMerge(money), Layer.provideMerge(tables), Layer.provideMerge(quiet))
 }
 
-export interface Shown {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-}
-
-/** Registers start and end with the file's hooks; what it returns may be used inside of tests. */
-export const spendingConsole = ({ now = Date.now }: { readonly now?: () => number } = {}) => {
+/** Starts before the tests of a file and stops after them; only tests may use the result. */
+export const startSpendingConsole = ({ now = Date.now }: { readonly now?: () => number } = {}) => {
   const folder = mkdtempSync(path.join(tmpdir(), "larder-spending-"))
-  const runtime = ManagedRuntime.make(served(folder, now))
+  const runtime = ManagedRuntime.make(layerConsole(folder, now))
   const run = <A, E>(work: Effect.Effect<A, E, Services | Address>) => runtime.runPromise(work)
   let url = ""
   beforeAll(async () => {
@@ -107,26 +76,10 @@ export const spendingConsole = ({ now = Date.now }: { readonly now?: () => numbe
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const browserOf = (cookie: string) => {
-    const ask = (target: string, init: RequestInit) =>
-      fetch(new URL(target, url), { redirect: "manual", ...init, headers: { cookie, ...init.headers } })
-    const read = async (response: Response): Promise<Shown> => ({
-      status: response.status,
-      headers: response.headers,
-      text: await response.text()
-    })
-    return {
-      ask,
-      get: async (target: string) => read(await ask(target, {})),
-      post: async (target: string, fields: Readonly<Record<string, string>>) =>
-        read(await ask(target, { method: "POST", body: new URLSearchParams(fields), headers: { origin: url } }))
-    }
-  }
-
   let people = 0
-  /** A new account with its 5,000 credits, a key, and somebody who is signed in to it. */
-  const signedIn = async (keyName = "Shop") => {
-    const made = await run(
+  /** Signs in a new person to a new account with its 5,000 starting credits and a key. */
+  const signIn = async (keyName = "Shop") => {
+    const customer = await run(
       Effect.gen(function* () {
         const ledger = yield* Administration
         const access = yield* People
@@ -144,17 +97,19 @@ export const spendingConsole = ({ now = Date.now }: { readonly now?: () => numbe
         return { account, key, token: session.token }
       })
     )
-    return { ...made, browser: browserOf(`larder_session=${made.token}`) }
+    const browser = makeBrowser(url)
+    browser.cookies.set("larder_session", customer.token)
+    return { ...customer, browser }
   }
 
-  return { run, signedIn, url: () => url, nobody: () => browserOf("") }
+  return { run, signIn, url: () => url, openBrowser: () => makeBrowser(url) }
 }
 
-export type SpendingConsole = ReturnType<typeof spendingConsole>
-export type SignedIn = Awaited<ReturnType<SpendingConsole["signedIn"]>>
+export type SpendingConsole = ReturnType<typeof startSpendingConsole>
+export type SignedIn = Awaited<ReturnType<SpendingConsole["signIn"]>>
 
-/** A charged call of the account, of now or of another moment, one after the other. */
-export const call = (key: SignedIn["key"], token: string, requestId: string, at = Date.now()) =>
+/** A charged call with a key, now or at another time. */
+export const makeCall = (key: SignedIn["key"], token: string, requestId: string, at = Date.now()) =>
   Effect.gen(function* () {
     const ledger = yield* Ledger
     const view = yield* Effect.promise(() => ledger.authenticate(token, Date.now()))
@@ -164,8 +119,8 @@ export const call = (key: SignedIn["key"], token: string, requestId: string, at 
     yield* Effect.promise(() => admission.held.commit(requestId))
   })
 
-/** As the request log is told of a call that the balance did not cover; its id is as long as ids are. */
-export const refusedCall = ({ account, key }: SignedIn): RequestRecord => ({
+/** A logged call that the balance did not cover. Its id has the usual length. */
+export const aRefusedCall = ({ account, key }: SignedIn): RequestRecord => ({
   id: "req_TTcZPTzRyzyCg2NQGWwP",
   account_id: account.id,
   key_id: key.id,
@@ -175,38 +130,3 @@ export const refusedCall = ({ account, key }: SignedIn): RequestRecord => ({
   duration_ms: 1.25,
   occurred_at: new Date().toISOString()
 })
-
-const entities: Readonly<Record<string, string>> = {
-  "&amp;": "&",
-  "&lt;": "<",
-  "&gt;": ">",
-  "&quot;": '"',
-  "&#39;": "'"
-}
-export const unescaped = (html: string): string =>
-  html.replace(/&(amp|lt|gt|quot|#39);/g, (entity) => entities[entity] ?? entity)
-
-/** Where the link with this text leads. */
-export const linkCalled = (html: string, text: string): string | undefined => {
-  const found = new RegExp(`<a [^>]*href="([^"]*)"[^>]*>${text}</a>`).exec(html)?.[1]
-  return found === undefined ? undefined : unescaped(found)
-}
-
-/** The first cells of a page's only table, or those of the column with this number. */
-export const column = (html: string, index: number): ReadonlyArray<string> =>
-  [...html.matchAll(/<tr[^>]*>(.*?)<\/tr>/gs)].flatMap(([, row = ""]) => {
-    const cells = [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell = ""]) => cell)
-    const cell = row.includes('scope="col"') ? undefined : cells[index]
-    return cell === undefined ? [] : [unescaped(cell.replace(/<[^>]*>/g, "")).trim()]
-  })
-
-/** All pages, from the newest on, by their links to older ones. */
-export const followed = async (browser: SignedIn["browser"], first: string): Promise<ReadonlyArray<string>> => {
-  const pages: Array<string> = []
-  for (let next: string | undefined = first; next !== undefined; ) {
-    const { text } = await browser.get(next)
-    pages.push(text)
-    next = linkCalled(text, "Older")
-  }
-  return pages
-}

@@ -1,12 +1,12 @@
 // Enhances the console. Every page works without it.
 
 const announce = (button, text) => {
-  const before = [...button.childNodes]
+  const content = [...button.childNodes]
   if (button.dataset.busy) return
   button.dataset.busy = "yes"
   button.replaceChildren(text)
   setTimeout(() => {
-    button.replaceChildren(...before)
+    button.replaceChildren(...content)
     delete button.dataset.busy
   }, 2000)
 }
@@ -27,7 +27,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   })
 }
 
-// a form that asks for confirmation: data-confirm="question"
+// a form that requires confirmation: data-confirm="question"
 for (const form of document.querySelectorAll("form[data-confirm]")) {
   form.addEventListener("submit", (event) => {
     if (!confirm(form.dataset.confirm)) event.preventDefault()
@@ -85,27 +85,28 @@ if (poll) setTimeout(() => location.reload(), Number(poll.dataset.poll))
 const shown = document.querySelector("[data-address]")
 if (shown) history.replaceState(null, "", shown.dataset.address)
 
-// asks before leaving if a text that is shown once was not copied, by button or by hand: data-leave="id of its element"
-const once = document.querySelector("[data-leave]")
-if (once) {
+// asks before the page is left if the text that is shown once was not copied: data-leave="id of its element"
+const secret = document.querySelector("[data-leave]")
+if (secret) {
   const ask = (event) => event.preventDefault()
   const done = () => removeEventListener("beforeunload", ask)
   addEventListener("beforeunload", ask)
   addEventListener("copy", done)
-  document.querySelector(`[data-copy="${once.dataset.leave}"]`)?.addEventListener("click", done)
-  for (const link of once.querySelectorAll(`a[href="${once.dataset.address}"]`)) link.addEventListener("click", done)
+  document.querySelector(`[data-copy="${secret.dataset.leave}"]`)?.addEventListener("click", done)
+  for (const link of secret.querySelectorAll(`a[href="${secret.dataset.address}"]`))
+    link.addEventListener("click", done)
 }
 
 // charts show the value under the pointer
 for (const chart of document.querySelectorAll("[data-chart]")) {
   const readout = chart.querySelector("[data-readout]")
-  const tell = (event) => {
+  const showValue = (event) => {
     const spot = event.target.closest("[data-say]")
     if (spot) readout.textContent = spot.dataset.say
   }
   for (const title of chart.querySelectorAll("[data-say] > title")) title.remove()
-  chart.addEventListener("pointerover", tell)
-  chart.addEventListener("pointerdown", tell)
+  chart.addEventListener("pointerover", showValue)
+  chart.addEventListener("pointerdown", showValue)
   chart.addEventListener("pointerleave", () => {
     readout.textContent = ""
   })

@@ -6,35 +6,35 @@ const year = 365 * day
 /** As in the legend; distinguishable without colours. */
 const dashes = [[], [7, 5]]
 
-const formatOf = (parts) => new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", ...parts })
-const dayOf = formatOf({ day: "numeric", month: "short" })
-const monthOf = formatOf({ month: "short" })
-const yearOf = formatOf({ year: "numeric" })
+const makeFormat = (parts) => new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", ...parts })
+const dayFormat = makeFormat({ day: "numeric", month: "short" })
+const monthFormat = makeFormat({ month: "short" })
+const yearFormat = makeFormat({ year: "numeric" })
 
 /** Days, months or years, depending on the step between ticks. A year is below the first tick in it. */
-const calendar = (_plot, splits, _axis, _space, step) => {
-  const years = splits.map((seconds) => yearOf.format(seconds * 1000))
+const formatDates = (_plot, splits, _axis, _space, step) => {
+  const years = splits.map((seconds) => yearFormat.format(seconds * 1000))
   if (step >= year) return years
-  const format = step >= month ? monthOf : dayOf
+  const format = step >= month ? monthFormat : dayFormat
   return splits.map((seconds, index) => {
     const label = format.format(seconds * 1000)
     return years[index] === years[index - 1] ? label : `${label}\n${years[index]}`
   })
 }
 /** All with as many decimals as the step between them. */
-const prices = (_plot, splits, _axis, _space, step) => {
+const formatPrices = (_plot, splits, _axis, _space, step) => {
   const decimals = [0, 1, 2, 3, 4, 5].find((digits) => Number(step.toFixed(digits)) === step) ?? 6
   return splits.map((value) => value.toFixed(decimals).replace("-", "−"))
 }
 
 /** At least a week, so that a zoom always shows something. A single reading is centred; uPlot would show years. */
-const daysShown = ({ data: [seconds] }, from, to) => {
+const chooseRange = ({ data: [seconds] }, from, to) => {
   const end = seconds.length === 1 ? from : to
   const missing = Math.max(0, 7 * day - (end - from)) / 2
   return [from - missing, end + missing]
 }
 
-const readingsIn = (table) => {
+const readTable = (table) => {
   const rows = [...table.tBodies[0].rows]
   const names = [...table.tHead.rows[0].cells].slice(1)
   return {
@@ -45,7 +45,7 @@ const readingsIn = (table) => {
 }
 
 /** Shows the day under the pointer, and each price on it with the digits as published. */
-const tooltip = (names, { days, texts }, unit) => {
+const makeTooltip = (names, { days, texts }, unit) => {
   const tip = document.createElement("div")
   tip.className = "tip"
   const line = (text, className = "") => {
@@ -57,14 +57,14 @@ const tooltip = (names, { days, texts }, unit) => {
   const follow = ({ cursor: { idx, left }, over }) => {
     tip.hidden = idx == null || left < 0
     if (tip.hidden) return
-    const said = texts.flatMap((column, index) => {
+    const prices = texts.flatMap((column, index) => {
       const price = `${column[idx]} ${unit}`
       if (column[idx] === "") return []
       return names.length === 0 ? [line(price)] : [line(names[index], `of-${index + 1}`), line(price)]
     })
-    tip.replaceChildren(line(days[idx], "day"), ...said)
-    const beside = left + 14 + tip.offsetWidth > over.clientWidth ? left - 14 - tip.offsetWidth : left + 14
-    tip.style.left = `${Math.max(0, Math.min(beside, over.clientWidth - tip.offsetWidth))}px`
+    tip.replaceChildren(line(days[idx], "day"), ...prices)
+    const position = left + 14 + tip.offsetWidth > over.clientWidth ? left - 14 - tip.offsetWidth : left + 14
+    tip.style.left = `${Math.max(0, Math.min(position, over.clientWidth - tip.offsetWidth))}px`
   }
   return { hooks: { ready: ({ over }) => over.append(tip), setCursor: follow } }
 }
@@ -73,9 +73,9 @@ const tooltip = (names, { days, texts }, unit) => {
  * uPlot follows only the mouse. With this, a finger that moves sideways moves the cursor; up and down it scrolls the
  * page. The cursor stays until another place is touched, because browsers send `mouseleave` right after a tap.
  */
-const touch = () => {
+const followTouch = () => {
   let isFinger = false
-  const leave = (_plot, _place, handle) => (event) => {
+  const handleLeave = (_plot, _place, handle) => (event) => {
     if (!isFinger) handle(event)
   }
   const ready = (plot) => {
@@ -92,13 +92,13 @@ const touch = () => {
     })
   }
   return {
-    opts: (_plot, options) => uPlot.assign(options, { cursor: { bind: { mouseleave: leave } } }),
+    opts: (_plot, options) => uPlot.assign(options, { cursor: { bind: { mouseleave: handleLeave } } }),
     hooks: { ready }
   }
 }
 
-const zoomOut = (button, seconds) => {
-  const whole = daysShown({ data: [seconds] }, seconds[0], seconds.at(-1))
+const addZoomOut = (button, seconds) => {
+  const whole = chooseRange({ data: [seconds] }, seconds[0], seconds.at(-1))
   return {
     hooks: {
       ready: (plot) =>
@@ -113,38 +113,38 @@ const zoomOut = (button, seconds) => {
   }
 }
 
-const sizeOf = ({ clientHeight, clientWidth }) => ({ width: clientWidth, height: clientHeight })
+const measure = ({ clientHeight, clientWidth }) => ({ width: clientWidth, height: clientHeight })
 
 const draw = (chart) => {
   const place = chart.querySelector("[data-plot]")
-  const readings = readingsIn(chart.querySelector("table"))
+  const readings = readTable(chart.querySelector("table"))
   const names = [...chart.querySelectorAll(".legend li")].map((item) => item.textContent)
   /** Read for each drawing: the colour scheme may have changed, and paper is always light. */
-  const colour = (name) => {
+  const readColour = (name) => {
     place.style.color = `var(${name})`
     const { color } = getComputedStyle(place)
     place.style.color = ""
     return color
   }
-  const lines = () => colour("--line")
-  const ofLine = (_plot, index) => `var(--line-${index})` // cursor points are elements, not parts of the canvas
+  const lineColour = () => readColour("--line")
+  const pointColour = (_plot, index) => `var(--line-${index})` // cursor points are elements, not parts of the canvas
   const axis = {
-    stroke: () => colour("--muted"),
+    stroke: () => readColour("--muted"),
     font: `12px ${getComputedStyle(place).fontFamily}`,
-    grid: { stroke: lines, width: 1 },
-    ticks: { stroke: lines, width: 1, size: 5 }
+    grid: { stroke: lineColour, width: 1 },
+    ticks: { stroke: lineColour, width: 1, size: 5 }
   }
   const plot = new uPlot(
     {
-      ...sizeOf(place),
+      ...measure(place),
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "UTC"),
       legend: { show: false },
-      cursor: { y: false, drag: { dist: 6 }, points: { size: 8, fill: ofLine, stroke: ofLine } },
-      scales: { x: { range: daysShown } },
+      cursor: { y: false, drag: { dist: 6 }, points: { size: 8, fill: pointColour, stroke: pointColour } },
+      scales: { x: { range: chooseRange } },
       axes: [
         {
           ...axis,
-          values: calendar,
+          values: formatDates,
           space: 56,
           size: 44,
           incrs: [1, 2, 3, 5, 7, 10, 15]
@@ -154,7 +154,7 @@ const draw = (chart) => {
         },
         {
           ...axis,
-          values: prices,
+          values: formatPrices,
           space: 36,
           size: (_plot, labels) => 16 + 7 * Math.max(3, ...(labels ?? []).map((label) => label.length))
         }
@@ -162,22 +162,22 @@ const draw = (chart) => {
       series: [
         {},
         ...readings.texts.map((_, index) => ({
-          stroke: () => colour(`--line-${index + 1}`),
+          stroke: () => readColour(`--line-${index + 1}`),
           dash: dashes[index],
           width: 2,
-          spanGaps: true // days of only the other line are no gap
+          spanGaps: true // a day of only the other line is not a gap
         }))
       ],
       plugins: [
-        tooltip(names, readings, chart.dataset.unit),
-        touch(),
-        zoomOut(chart.querySelector("[data-zoom-out]"), readings.seconds)
+        makeTooltip(names, readings, chart.dataset.unit),
+        followTouch(),
+        addZoomOut(chart.querySelector("[data-zoom-out]"), readings.seconds)
       ]
     },
     [readings.seconds, ...readings.texts.map((column) => column.map((text) => (text === "" ? null : Number(text))))],
     place
   )
-  const fit = () => plot.setSize(sizeOf(place))
+  const fit = () => plot.setSize(measure(place))
   new ResizeObserver(() => {
     if (place.clientWidth !== plot.width) fit() // it also runs at the start, and a resize removes the tooltip
   }).observe(place)

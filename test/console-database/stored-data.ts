@@ -1,6 +1,6 @@
 /**
- * A ledger and a console in use: somebody who signs in, somebody who was removed, payments in every state, a saved card, a
- * recharge, requests.
+ * A ledger and a console in use: a person who can sign in, a removed person, payments in several states, a saved card,
+ * auto-recharge and requests.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -19,19 +19,19 @@ export const home = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** The ledger's folder in a home, and where its tables are. */
-export const placeIn = (folder: string, url?: string): Place => {
+/** Creates the ledger's folder in a home. `url` is the database, if the tables are in PostgreSQL. */
+export const createPlace = (folder: string, url?: string): Place => {
   mkdirSync(path.join(folder, "ledger"), { recursive: true, mode: 0o700 })
   return { folder: path.join(folder, "ledger"), url }
 }
 
-/** As a server has them; all is closed afterwards. */
-const opened = <A, E, R>(place: Place, work: Effect.Effect<A, E, R>) =>
+/** Opens the stores like a server, and closes them after the work. */
+const runOpened = <A, E, R>(place: Place, work: Effect.Effect<A, E, R>) =>
   Effect.provide(work, Layer.fresh(layerPeople.pipe(Layer.provideMerge(storesIn(place)))))
 
 const Row = Schema.Record(Schema.String, Schema.Unknown)
-/** Rows of all tables. */
-const rows = Effect.gen(function* () {
+/** The rows of all tables. */
+const readRows = Effect.gen(function* () {
   const { all } = yield* ConsoleDatabase
   const tables = yield* Effect.forEach(allTables, (name) =>
     Effect.map(
@@ -45,9 +45,9 @@ const rows = Effect.gen(function* () {
 export const email = "ada@example.com"
 export const password = "lantern oyster gravel"
 
-export interface Kept {
+export interface StoredData {
   readonly account: Account
-  /** A payment that went well and of which a part was given back, and one whose customer is on the payment page. */
+  /** A partly refunded payment, and one whose customer is still on the payment page. */
   readonly paid: string
   readonly open: string
   readonly session: string
@@ -55,7 +55,7 @@ export interface Kept {
 }
 
 export const fill = (place: Place) =>
-  opened(
+  runOpened(
     place,
     Effect.gen(function* () {
       const stand = yield* simulatorStand
@@ -72,7 +72,7 @@ export const fill = (place: Place) =>
       yield* run(
         `insert into console.request values ('req_ä', '${account_id}', 'k', '/v1/stores', 200, 1, 0.125, '2026-11-01T00:00:00.000Z')`
       )
-      // of a processor that is not in use now: it stays until that is
+      // a card of a processor that is not in use, which stays until that processor is used again
       yield* run("insert into console.card_to_forget values ('pm_1', 'stripe', '2026-11-01T00:00:00.000Z')")
       yield* run(
         `insert into console.usage_of_status values ('2026-11-01', '${account_id}', 'k', '/v1/stores', 200, 2000000000)`
@@ -87,36 +87,36 @@ export const fill = (place: Place) =>
           const { body, header } = yield* stand.event(paid)
           yield* billing.webhook(body, header)
           yield* billing.saveRecharge(account_id, { is_on: true, cents: 20_00, trigger_credits: 1_000 })
-          const { asked, sent } = shop.form(30_00)
-          yield* billing.topUp(asked)
+          const { asked: topUp, sent } = shop.form(30_00)
+          yield* billing.topUp(topUp)
           assert.deepStrictEqual(yield* shop.moved, [
             ["top_up", 50_000],
             ["refund", -10_000]
           ])
-          const kept: Kept = { account: { account_id, key }, paid, open: sent.payment_id, session, invitation }
-          return kept
+          const stored: StoredData = { account: { account_id, key }, paid, open: sent.payment_id, session, invitation }
+          return stored
         })
       )
     }).pipe(Effect.scoped)
   )
 
-export const rowsAt = (place: Place) => opened(place, rows)
+export const readRowsAt = (place: Place) => runOpened(place, readRows)
 
 const Recharge = Schema.Struct({
   is_on: Schema.Boolean,
   cents: Schema.Int,
   off_reason: Schema.NullOr(Schema.String)
 })
-/** What is there, and what the session, the invitation and the recharge of earlier are worth. */
-export const lookAt = (place: Place, { invitation, session }: Pick<Kept, "invitation" | "session">) =>
-  opened(
+/** The rows, the recharge, and whether the session and the invitation are still valid. */
+export const readState = (place: Place, { invitation, session }: Pick<StoredData, "invitation" | "session">) =>
+  runOpened(
     place,
     Effect.gen(function* () {
       const people = yield* People
       const { all } = yield* ConsoleDatabase
       const [recharge] = yield* all(Recharge, "select is_on, cents, off_reason from console.recharge")
       return {
-        rows: yield* rows,
+        rows: yield* readRows,
         isSignedIn: Option.isSome(yield* people.session(session)),
         isInvited: Option.isSome(yield* people.invitation(invitation)),
         recharge
@@ -124,9 +124,9 @@ export const lookAt = (place: Place, { invitation, session }: Pick<Kept, "invita
     })
   )
 
-/** Signs in, finds the payments, and lets the customer finish the open one: each is in the ledger once. */
-export const goOn = (place: Place, { account, open, paid }: Kept) =>
-  opened(
+/** Signs in, finds the payments, and completes the open one. Each payment is in the ledger once. */
+export const continueUse = (place: Place, { account, open, paid }: StoredData) =>
+  runOpened(
     place,
     Effect.gen(function* () {
       const people = yield* People
