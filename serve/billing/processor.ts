@@ -21,7 +21,7 @@ export class ProcessorUnavailable extends Schema.TaggedError<ProcessorUnavailabl
 }) {
   override get message() {
     const cause = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `${this.processor} did not answer: ${cause}`
+    return `${this.processor} did not respond: ${cause}`
   }
 }
 

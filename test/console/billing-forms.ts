@@ -39,9 +39,9 @@ export const payingByCard = (console: SpendingConsole) => {
     expect(left.status).toBe(303)
     const reference = new URL(left.headers.get("location") ?? "").pathname.split("/").at(-1) ?? ""
     const page = await console.run(Simulator.use((simulator) => simulator.payment(reference)))
-    const back = new URL(page?.cancel_url ?? "")
+    const back = new URL(page?.payment.cancel_url ?? "")
     return {
-      payment_id: page?.payment_id ?? "",
+      payment_id: page?.payment.payment_id ?? "",
       back: back.pathname + back.search,
       pay: (number: string) =>
         console.run(Simulator.use((simulator) => simulator.pay(reference, { number, expires: "12/40", cvc: "123" })))

@@ -4,7 +4,7 @@ import {
   formatEvent,
   newEventId,
   referenceOf,
-  remainingCentsAt,
+  remainingCents,
   Simulator,
   sign,
   signatureHeader,
@@ -20,14 +20,13 @@ const Settings = Schema.Struct({ body: Schema.fromJsonString(Schema.Struct({ web
 export const simulatorStand = Effect.gen(function* () {
   const database = yield* ConsoleDatabase
   const simulator = Context.get(yield* Layer.build(Simulator.layer(() => "http://127.0.0.1:9")), Simulator)
-  const { close, dispute, failRefund, answerBank, pay, payments, processor, refund, setFaults } = simulator
-  const now = Effect.map(Clock.currentTimeMillis, (milliseconds) => new Date(milliseconds).toISOString())
+  const { close, dispute, failRefund, authenticate, pay, payments, processor, refund, setFaults } = simulator
   const stand: Stand = {
     processor,
     pay: (id, card) =>
       Effect.gen(function* () {
         const answer = yield* pay(referenceOf(id), { number: testCards[card].number, expires: "04/2035", cvc: "123" })
-        if (answer.kind === "requires_authentication") yield* answerBank(referenceOf(id), true)
+        if (answer.kind === "requires_authentication") yield* authenticate(referenceOf(id), true)
       }).pipe(Effect.orDie),
     refund: (id, cents) => Effect.orDie(refund(referenceOf(id), cents)),
     failRefund: (id, it) => Effect.orDie(failRefund(referenceOf(id), it)),
@@ -36,10 +35,9 @@ export const simulatorStand = Effect.gen(function* () {
     outage: (isOn) => Effect.orDie(setFaults({ outage: isOn })),
     slow: (isOn) => Effect.orDie(setFaults({ slow_ms: isOn ? tooLate : 0 })),
     loseNextAnswer: Effect.orDie(setFaults({ lose_next_answer: true })),
-    netCents: Effect.gen(function* () {
-      const at = yield* now
-      return (yield* payments(all)).reduce((sum, { payment }) => sum + remainingCentsAt(payment, at), 0)
-    }).pipe(Effect.orDie),
+    netCents: Effect.orDie(
+      Effect.map(payments(all), (views) => views.reduce((sum, { retrieved }) => sum + remainingCents(retrieved), 0))
+    ),
     paid: Effect.orDie(
       Effect.map(payments(all), (seen) => seen.filter(({ payment }) => payment.state === "succeeded").length)
     ),

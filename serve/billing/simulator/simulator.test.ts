@@ -47,18 +47,18 @@ describe("the simulator", () => {
 
   it.live("requires authentication for some cards, and declines if the cardholder refuses", () =>
     Effect.gen(function* () {
-      const { answerBank, pay, processor } = yield* aSimulator
+      const { authenticate, pay, processor } = yield* aSimulator
       const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
       const card = { ...good, number: testCards.owner_always.number }
       assert.deepStrictEqual(yield* pay(reference, card), { kind: "requires_authentication" })
-      const refusal = yield* answerBank(reference, false)
+      const refusal = yield* authenticate(reference, false)
       assert.deepStrictEqual(refusal, {
         kind: "declined",
         problem: "The cardholder did not confirm the payment with the bank."
       })
-      assert.strictEqual((yield* answerBank(reference, true)).kind, "declined")
+      assert.strictEqual((yield* authenticate(reference, true)).kind, "declined")
       yield* pay(reference, card)
-      assert.deepStrictEqual(yield* answerBank(reference, true), { kind: "paid", url: onPage.success_url })
+      assert.deepStrictEqual(yield* authenticate(reference, true), { kind: "paid", url: onPage.success_url })
     }).pipe(Effect.scoped)
   )
 
@@ -120,7 +120,7 @@ describe("the simulator", () => {
       yield* setFaults({ slow_ms: 20_000 })
       const charge = { ...asked("pay_2"), customer: paid?.customer ?? "", card: paid?.card?.id ?? "" }
       const error = yield* Effect.flip(processor.charge(charge))
-      assert.strictEqual(error.message, "simulator did not answer: no answer within 10 seconds")
+      assert.strictEqual(error.message, "simulator did not respond: no response within 10 seconds")
       yield* setFaults({ slow_ms: 0 })
       const payment = yield* processor.retrieve({ ...charge, reference: null })
       assert.strictEqual(payment?.state, "succeeded")

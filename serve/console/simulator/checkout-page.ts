@@ -157,15 +157,15 @@ const showStage = (payment: SimulatedPayment, paying: CheckoutResult, typed: Ent
 
 export const makeCheckoutPage = (simulator: Simulator["Service"]): CheckoutPage => {
   const respond = (reference: string, show: (payment: SimulatedPayment) => Refusable<CheckoutResponse>) =>
-    Effect.flatMap(simulator.payment(reference), (payment) =>
-      payment?.made_by === "checkout"
-        ? Effect.catchTag(show(payment), "SimulatorRefuses", () => Effect.succeed(notFound))
+    Effect.flatMap(simulator.payment(reference), (found) =>
+      found?.payment.made_by === "checkout"
+        ? Effect.catchTag(show(found.payment), "SimulatorRefused", () => Effect.succeed(notFound))
         : Effect.succeed(notFound)
     )
   return {
     get: (reference) =>
       respond(reference, (payment) =>
-        Effect.map(simulator.currentStep(reference), (stage) =>
+        Effect.map(simulator.currentStep(payment), (stage) =>
           stage === undefined ? payPage(payment, 200, {}, noFields) : showStage(payment, stage, noFields)
         )
       ),
@@ -174,7 +174,7 @@ export const makeCheckoutPage = (simulator: Simulator["Service"]): CheckoutPage 
       const typed = { number: form.text("number"), expires: form.text("expires"), cvc: form.text("cvc") }
       return respond(reference, (payment) =>
         Effect.map(
-          bank === "" ? simulator.pay(reference, typed) : simulator.answerBank(reference, bank === "confirm"),
+          bank === "" ? simulator.pay(reference, typed) : simulator.authenticate(reference, bank === "confirm"),
           (stage) => showStage(payment, stage, typed)
         )
       )

@@ -108,7 +108,7 @@ describe("the simulator's pages for operators", () => {
   it.live("refunds a part and then the rest, makes a refund fail, opens a dispute and closes it", () =>
     Effect.gen(function* () {
       const { reference, simulator, visit } = yield* opened
-      const reversed = Effect.map(simulator.seen(reference), (seen) =>
+      const reversed = Effect.map(simulator.payment(reference), (seen) =>
         seen?.retrieved.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
       )
       const back = `goes to /simulator/payments/${reference}`
@@ -121,11 +121,11 @@ describe("the simulator's pages for operators", () => {
         /^422 [\s\S]*A refund of this payment must be from \$0.01 to \$37.50/
       )
       assert.match(yield* visit(payment, { do: "refund", amount: "x" }), /^422 /)
-      const refund = (yield* simulator.seen(reference))?.retrieved.reversed[0]?.id ?? ""
+      const refund = (yield* simulator.payment(reference))?.retrieved.reversed[0]?.id ?? ""
       assert.include(yield* visit(payment), "Make it fail")
       yield* visit(payment, { do: "fail", id: refund })
       yield* visit(payment, { do: "dispute" })
-      const dispute = (yield* simulator.seen(reference))?.retrieved.reversed[1]?.id ?? ""
+      const dispute = (yield* simulator.payment(reference))?.retrieved.reversed[1]?.id ?? ""
       assert.deepStrictEqual(yield* reversed, ["refund 1250 returned", "dispute 5000 taken"])
       assert.strictEqual(yield* visit(payment, { do: "won", id: dispute }), `${back}: The dispute was won.`)
       assert.match(yield* visit(payment, { do: "lost", id: dispute }), /This dispute is already closed./)
@@ -150,7 +150,7 @@ describe("the simulator's pages for operators", () => {
         assert.strictEqual(listed, own)
         return own
       })
-      const last = Effect.map(simulator.seen(reference), (seen) => seen?.retrieved.reversed.at(-1)?.id ?? "")
+      const last = Effect.map(simulator.payment(reference), (seen) => seen?.retrieved.reversed.at(-1)?.id ?? "")
       assert.strictEqual(yield* states, "Paid")
       yield* visit(payment, { do: "refund", amount: "12.50" })
       assert.strictEqual(yield* states, "Partly refunded $12.50")
@@ -166,7 +166,7 @@ describe("the simulator's pages for operators", () => {
   it.live("shows whether a dispute is open or lost, and shows a failed refund in a quiet tone", () =>
     Effect.gen(function* () {
       const { reference, simulator, visit } = yield* opened
-      const last = Effect.map(simulator.seen(reference), (seen) => seen?.retrieved.reversed.at(-1)?.id ?? "")
+      const last = Effect.map(simulator.payment(reference), (seen) => seen?.retrieved.reversed.at(-1)?.id ?? "")
       const words = Effect.map(visit(payment), (text) =>
         [...text.matchAll(/badge \w+">([^<]*)/g)].map(([, word]) => word)
       )
@@ -209,7 +209,7 @@ describe("the simulator's pages for operators", () => {
       assert.match(yield* tag(visit(payment, { do: "constructor" })), /PageNotFound/)
       const { pages } = yield* opened
       assert.strictEqual(pages.length, 2)
-      assert.isUndefined(yield* simulator.seen("sim_pay_9"))
+      assert.isUndefined(yield* simulator.payment("sim_pay_9"))
     }).pipe(Effect.scoped)
   )
 })

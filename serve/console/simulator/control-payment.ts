@@ -2,13 +2,13 @@
 import { Effect } from "effect"
 import {
   formatCard,
+  type PaymentView,
   type RetrievedPayment,
   referenceOf,
   remainingCents,
-  type SeenPayment,
   type SimulatedPayment,
   type Simulator,
-  type SimulatorRefuses
+  type SimulatorRefused
 } from "../../billing/index.ts"
 import type { ConsoleUnavailable } from "../../persistence/index.ts"
 import { button, dollarField, hiddenInput, parseCents, postForm } from "../web/form.ts"
@@ -53,7 +53,7 @@ const refundBadge = ({ cents, reversed }: RetrievedPayment) => {
 }
 
 /** Whether the payment succeeded, and its reversals since; refunds and disputes do not exclude each other. */
-export const stateBadges = ({ retrieved, payment }: SeenPayment): Html => {
+export const stateBadges = ({ retrieved, payment }: PaymentView): Html => {
   const disputes = disputeOutcomes.filter((outcome) =>
     payment.reversed.some((reversal) => reversal.kind === "dispute" && reversal.outcome === outcome)
   )
@@ -62,12 +62,12 @@ export const stateBadges = ({ retrieved, payment }: SeenPayment): Html => {
   return html`${mainBadge}${disputes.map((outcome) => html` ${disputeBadges[outcome]}`)}`
 }
 
-export const simulatedPaymentPath = ({ payment }: SeenPayment) =>
+export const simulatedPaymentPath = ({ payment }: PaymentView) =>
   `/simulator/payments/${encodeURIComponent(referenceOf(payment.payment_id))}` as const
 
 export const simulatedCardText = ({ card }: SimulatedPayment) => (card === null ? "none" : formatCard(card))
 
-const reversalRows = (seen: SeenPayment) =>
+const reversalRows = (seen: PaymentView) =>
   seen.payment.reversed.map(({ cents, fails_at, id, kind, outcome }) => {
     const actionButton = (text: string, action: string) =>
       postForm(html`${hiddenInput("id", id)}${button(text, "plain", { name: "do", value: action })}`, { inline: true })
@@ -83,7 +83,7 @@ const reversalRows = (seen: SeenPayment) =>
     ]
   })
 
-const showPayment = (seen: SeenPayment, problem?: string) => {
+const showPayment = (seen: PaymentView, problem?: string) => {
   const { retrieved, payment } = seen
   const left = remainingCents(retrieved)
   const forms: Html | false =
@@ -130,7 +130,7 @@ const runAction = (
   simulator: Simulator["Service"],
   reference: string,
   { form }: FormContext
-): Effect.Effect<string, SimulatorRefuses | ConsoleUnavailable | PageNotFound> => {
+): Effect.Effect<string, SimulatorRefused | ConsoleUnavailable | PageNotFound> => {
   const id = form.text("id")
   const amount = form.text("amount")
   switch (form.text("do")) {
@@ -154,7 +154,7 @@ const runAction = (
 
 export const simulatedPaymentPage = (simulator: Simulator["Service"]): Page => {
   const findPayment = (reference: string) =>
-    Effect.flatMap(simulator.seen(reference), (found) =>
+    Effect.flatMap(simulator.payment(reference), (found) =>
       found === undefined ? Effect.fail(new PageNotFound()) : Effect.succeed(found)
     )
   return {
@@ -166,7 +166,7 @@ export const simulatedPaymentPage = (simulator: Simulator["Service"]): Page => {
       return Effect.flatMap(findPayment(reference), (found) =>
         runAction(simulator, reference, context).pipe(
           Effect.map((text) => redirect(simulatedPaymentPath(found), text)),
-          Effect.catchTag("SimulatorRefuses", ({ message }) => Effect.succeed(showPayment(found, message)))
+          Effect.catchTag("SimulatorRefused", ({ message }) => Effect.succeed(showPayment(found, message)))
         )
       )
     }
