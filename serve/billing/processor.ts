@@ -110,7 +110,7 @@ export interface ChargeRequest extends PaymentRequest {
 }
 
 export type HeaderReader = (name: string) => string | null
-export type ProcessorAnswer<A> = Effect.Effect<A, ProcessorUnavailable>
+export type ProcessorResponse<A> = Effect.Effect<A, ProcessorUnavailable>
 
 export interface CardProcessor {
   readonly name: "stripe" | "simulator"
@@ -122,12 +122,12 @@ export interface CardProcessor {
     ProcessorUnavailable | PaymentRefused
   >
   /** Charges a saved card off-session. A card that is declined or requires authentication is an answer (`failed`). */
-  readonly charge: (request: ChargeRequest) => ProcessorAnswer<RetrievedPayment>
-  readonly retrieve: (query: PaymentQuery) => ProcessorAnswer<RetrievedPayment | undefined>
+  readonly charge: (request: ChargeRequest) => ProcessorResponse<RetrievedPayment>
+  readonly retrieve: (query: PaymentQuery) => ProcessorResponse<RetrievedPayment | undefined>
   /** Closes the payment page that the customer left, so that it can no longer be paid. Does not undo a payment. */
-  readonly expireCheckout: (query: PaymentQuery) => ProcessorAnswer<RetrievedPayment | undefined>
+  readonly expireCheckout: (query: PaymentQuery) => ProcessorResponse<RetrievedPayment | undefined>
   /** Forgets a saved card. Succeeds if the card is already forgotten. */
-  readonly forget: (card: string) => ProcessorAnswer<void>
+  readonly forget: (card: string) => ProcessorResponse<void>
   /** Verifies an event's signature on the raw body. Returns the payments that it names; empty if it names none. */
   readonly readEvent: (
     body: string,

@@ -66,7 +66,7 @@ export const fill = (place: Place) =>
       const { token: session } = yield* people.accept({ token, email, password })
       const former = yield* people.invite({ account_id, email: "former@example.com", is_operator: false })
       const { person } = yield* people.accept({ token: former.token, email: "", password })
-      yield* people.remove({ person_id: person.id })
+      yield* people.remove(person.id)
       const invitation = (yield* people.invite({ account_id, email: null, is_operator: true })).token
       const { run } = yield* ConsoleDatabase
       yield* run(

@@ -238,7 +238,7 @@ describe("payments", () => {
       return /<dt>Paid by<\/dt><dd>([^<]*)/.exec(text)?.[1]
     }
     expect(await paidBy()).toBe("payer@example.com")
-    await console.run(People.use((people) => people.remove(payer)))
+    await console.run(People.use((people) => people.remove(payer.person_id)))
     expect(await paidBy()).toBe("payer@example.com")
   })
 

@@ -54,7 +54,10 @@ describe("Stripe", () => {
       const { settings } = yield* afterOnePayment
       const wrong = makeStripeProcessor({ ...settings, key: Redacted.make("sk_test_of_somebody_else") })
       const error = yield* Effect.flip(wrong.retrieve(query("pay_1")))
-      assert.match(error.message, /^stripe did not respond: the key in LARDER_STRIPE_KEY is refused \(401, request req_/)
+      assert.match(
+        error.message,
+        /^stripe did not respond: the key in LARDER_STRIPE_KEY is refused \(401, request req_/
+      )
       assert.notInclude(JSON.stringify(error), "sk_test")
       assert.notInclude(String(error.cause), "somebody")
     })

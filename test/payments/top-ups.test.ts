@@ -217,7 +217,7 @@ inEachShop((name, within) => {
               const refused = yield* Effect.flip(billing.topUp(form(20_00).asked))
               assert.strictEqual(
                 refused.message,
-                "The card processor does not answer. Nothing was charged. Try again in a moment."
+                "The card processor does not respond. Nothing was charged. Try again in a moment."
               )
               const answer = yield* billing.topUp((yield* savedForm(billing, 30_00)).asked)
               assert.isTrue("payment" in answer && answer.payment.state === "open")

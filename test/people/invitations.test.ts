@@ -64,7 +64,7 @@ describe.each(consolePlaceNames)("a link for the first person in %s", (name) => 
         assert.isFalse(yield* isGood(first))
         assert.deepStrictEqual(yield* open("acct_demo"), [])
         assert.strictEqual((yield* Effect.flip(accept(first, "thief@example.com")))._tag, "InvitationGone")
-        yield* people.remove({ person_id: person.id })
+        yield* people.remove(person.id)
         assert.isFalse(yield* isGood(first))
       })
     )
@@ -239,7 +239,7 @@ describe.each(consolePlaceNames)("a reset of a password in %s", (name) => {
         const { person } = yield* join("ann@example.com")
         const [earlier, latest] = [yield* people.reset(person.id), yield* people.reset(person.id)]
         assert.deepStrictEqual([yield* isGood(earlier.token), yield* isGood(latest.token)], [false, true])
-        yield* people.remove({ person_id: person.id })
+        yield* people.remove(person.id)
         assert.isFalse(yield* isGood(latest.token))
         assert.strictEqual((yield* Effect.flip(people.reset(person.id)))._tag, "UnknownPerson")
       })

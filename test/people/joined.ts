@@ -1,12 +1,12 @@
 /** People on one of the databases, on a clock that the test moves, and somebody who has joined. */
 
-import { layerPeopleNoDeps, Passwords, People } from "@larder/serve/people"
+import { Passwords, People } from "@larder/serve/people"
 import type { ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { type ConsolePlace, type consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
 
-const peopleWith = (passwords: typeof Passwords.layer) => layerPeopleNoDeps.pipe(Layer.provide(passwords))
+const peopleWith = (passwords: typeof Passwords.layer) => People.layerNoDeps.pipe(Layer.provide(passwords))
 
 /** Passwords cost nothing here. */
 export const layerPeople = peopleWith(Passwords.layerTest)

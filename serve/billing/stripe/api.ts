@@ -5,7 +5,7 @@
  */
 import { Effect, Redacted, Schema } from "effect"
 import Stripe from "stripe"
-import { type ProcessorAnswer, ProcessorUnavailable } from "../processor.ts"
+import { type ProcessorResponse, ProcessorUnavailable } from "../processor.ts"
 import type { StripeSettings } from "./settings.ts"
 
 /** An upgrade of the client does not compile until this is changed. */
@@ -50,8 +50,10 @@ export const request = <A>(work: () => Promise<unknown>, answer: Schema.Codec<A,
   )
 
 /** The same, with any failure as `ProcessorUnavailable`. */
-export const requestOrFail = <A>(work: () => Promise<unknown>, answer: Schema.Codec<A, unknown>): ProcessorAnswer<A> =>
-  Effect.mapError(request(work, answer), ({ cause }) => asUnavailable(cause))
+export const requestOrFail = <A>(
+  work: () => Promise<unknown>,
+  answer: Schema.Codec<A, unknown>
+): ProcessorResponse<A> => Effect.mapError(request(work, answer), ({ cause }) => asUnavailable(cause))
 
 export const stripeUnavailable = (cause: unknown): ProcessorUnavailable =>
   new ProcessorUnavailable({ processor: "stripe", cause })
@@ -85,8 +87,8 @@ export const describeFailure = (cause: unknown): string => {
 /** Replaces the failure if Stripe has no such object; any other failure becomes `ProcessorUnavailable`. */
 export const orIfMissing =
   <B>(missing: B) =>
-  <A>(answer: Effect.Effect<A, StripeFailed>): ProcessorAnswer<A | B> =>
-    Effect.catchTag(answer, "StripeFailed", ({ cause }): ProcessorAnswer<B> => {
+  <A>(answer: Effect.Effect<A, StripeFailed>): ProcessorResponse<A | B> =>
+    Effect.catchTag(answer, "StripeFailed", ({ cause }): ProcessorResponse<B> => {
       const isMissing = cause instanceof Stripe.errors.StripeInvalidRequestError && cause.statusCode === 404
       return isMissing ? Effect.succeed(missing) : Effect.fail(asUnavailable(cause))
     })

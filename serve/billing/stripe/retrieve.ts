@@ -1,7 +1,7 @@
 /** Retrieves a payment from Stripe by its reference, or by Larder's id if the answer with the reference was lost. */
 import { Clock, Effect, Schema } from "effect"
 import type Stripe from "stripe"
-import type { PaymentQuery, ProcessorAnswer, RetrievedPayment } from "../processor.ts"
+import type { PaymentQuery, ProcessorResponse, RetrievedPayment } from "../processor.ts"
 import {
   CheckoutSession,
   Dispute,
@@ -148,7 +148,7 @@ export const makeRetrieve = (stripe: Stripe) => {
   return {
     retrieveCharge,
     findIntent,
-    retrieve: (query: PaymentQuery): ProcessorAnswer<RetrievedPayment | undefined> => {
+    retrieve: (query: PaymentQuery): ProcessorResponse<RetrievedPayment | undefined> => {
       const { card, reference } = query
       if (reference !== null && /^(cs|pi)_/.test(reference)) return retrieveByReference(reference, query)
       return card === null ? findCheckout(query) : findCharge(query)
