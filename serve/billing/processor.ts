@@ -14,7 +14,7 @@ export const Card = Schema.Struct({
 })
 export type Card = typeof Card.Type
 
-/** No answer, an invalid answer, or a fault of the processor: it is unknown whether the request took effect. */
+/** No response, an invalid one, or a fault of the processor: it is unknown whether the request took effect. */
 export class ProcessorUnavailable extends Schema.TaggedError<ProcessorUnavailable>()("ProcessorUnavailable", {
   processor: Schema.String,
   cause: Schema.Defect()
@@ -25,7 +25,7 @@ export class ProcessorUnavailable extends Schema.TaggedError<ProcessorUnavailabl
   }
 }
 
-/** The processor created nothing, and a repeated request would get the same answer. Its own message is in the log. */
+/** The processor created nothing, and a repeated request would get the same response. Its own message is in the log. */
 export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("PaymentRefused", {
   problem: Schema.String
 }) {
@@ -34,7 +34,7 @@ export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("Paymen
   }
 }
 
-/** The signature is missing or wrong, its time is too far off, or the server lacks the secret. `problem` is the response. */
+/** The signature is missing or wrong, its time is too far off, or the server lacks the secret. The response is `problem`. */
 export class EventRejected extends Schema.TaggedError<EventRejected>()("EventRejected", { problem: Schema.String }) {
   override get message() {
     return this.problem
@@ -86,7 +86,7 @@ export interface PaymentRequest {
   readonly created_at: string
 }
 
-/** The payment to retrieve. `reference` is null if the processor's answer never arrived. */
+/** The payment to retrieve. `reference` is null if the processor's response never arrived. */
 export interface PaymentQuery extends PaymentRequest {
   readonly reference: string | null
   readonly customer: string | null
@@ -121,7 +121,7 @@ export interface CardProcessor {
     { readonly url: string; readonly reference: string; readonly customer: string | null },
     ProcessorUnavailable | PaymentRefused
   >
-  /** Charges a saved card off-session. A card that is declined or requires authentication is an answer (`failed`). */
+  /** Charges a saved card off-session. A card that is declined or requires authentication is no error: the payment is `failed`. */
   readonly charge: (request: ChargeRequest) => ProcessorResponse<RetrievedPayment>
   readonly retrieve: (query: PaymentQuery) => ProcessorResponse<RetrievedPayment | undefined>
   /** Closes the payment page that the customer left, so that it can no longer be paid. Does not undo a payment. */
