@@ -1,43 +1,43 @@
-/** What only Stripe can do to a shop: `Billing` in front of its wire format. */
+/** `Billing` with situations that only Stripe can cause, over its wire format. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Logger, References, type Scope } from "effect"
 import { begin } from "./recharging.ts"
-import { adjustableClock, openShop, places, type Shop, until } from "./shop.ts"
+import { adjustableClock, openSetup, places, type Setup, until } from "./setup.ts"
 import { storesIn } from "./stores.ts"
 import type { StripeHost } from "./stripe-host.ts"
-import { stripeStandWithHost } from "./stripe-stand.ts"
+import { stripeHarnessWithHost } from "./stripe-harness.ts"
 
-const inShop = <A, E>(work: (shop: Shop & { readonly host: StripeHost }) => Effect.Effect<A, E, Scope.Scope>) =>
+const inSetup = <A, E>(work: (setup: Setup & { readonly host: StripeHost }) => Effect.Effect<A, E, Scope.Scope>) =>
   Effect.gen(function* () {
-    const { clock, putForward } = yield* adjustableClock
+    const { clock, advanceClock } = yield* adjustableClock
     yield* Effect.gen(function* () {
-      const { host, stand } = yield* stripeStandWithHost
-      yield* work({ ...(yield* openShop(stand, putForward)), host })
+      const { host, harness } = yield* stripeHarnessWithHost
+      yield* work({ ...(yield* openSetup(harness, advanceClock)), host })
     }).pipe(
       Effect.provide(storesIn(yield* places["an embedded ledger"])),
       Effect.provideService(Clock.Clock, clock),
-      Effect.provideService(References.MinimumLogLevel, "Fatal") // mishaps are logged, and are wanted here
+      Effect.provideService(References.MinimumLogLevel, "Fatal") // expected faults are logged as warnings and errors
     )
   }).pipe(Effect.scoped, Effect.orDie)
 
-describe("a shop on Stripe", () => {
-  it.live("books the payment of an event, although the answer was lost among 2,000 other pages", () =>
-    inShop(({ checkBooks, form, host, moved, stand, visit }) =>
-      visit((billing) =>
+describe("billing with Stripe", () => {
+  it.live("books the payment of an event, although the response was lost and there are 2,000 other pages", () =>
+    inSetup(({ checkBooks, form, host, movements, harness, withBilling }) =>
+      withBilling((billing) =>
         Effect.gen(function* () {
-          const { asked, sent } = form(50_00)
-          yield* stand.loseNextAnswer
-          assert.strictEqual((yield* Effect.flip(billing.topUp(asked)))._tag, "BillingUnavailable")
-          yield* stand.pay(sent.payment_id, "good")
-          const [session] = host.books.sessions.values()
+          const { request, sent } = form(50_00)
+          yield* harness.loseNextResponse
+          assert.strictEqual((yield* Effect.flip(billing.topUp(request)))._tag, "BillingUnavailable")
+          yield* harness.pay(sent.payment_id, "good")
+          const [session] = host.state.sessions.values()
           assert.isDefined(session)
           for (let i = 0; i < 2000; i++) {
             const id = `cs_test_other${i}`
-            if (session) host.books.sessions.set(id, { ...session, id, metadata: {}, intent: null, status: "open" })
+            if (session) host.state.sessions.set(id, { ...session, id, metadata: {}, intent: null, status: "open" })
           }
-          const { body, header } = yield* stand.event(sent.payment_id)
+          const { body, header } = yield* harness.event(sent.payment_id)
           yield* billing.webhook(body, header)
-          assert.deepStrictEqual(yield* moved, [["top_up", 50_000]])
+          assert.deepStrictEqual(yield* movements, [["top_up", 50_000]])
           yield* checkBooks
         })
       )
@@ -45,13 +45,13 @@ describe("a shop on Stripe", () => {
   )
 
   it.live("fails for an event whose payment cannot be found, so that Stripe sends it again", () =>
-    inShop(({ form, host, stand, visit }) =>
-      visit((billing) =>
+    inSetup(({ form, host, harness, withBilling }) =>
+      withBilling((billing) =>
         Effect.gen(function* () {
-          const { asked, sent } = form(50_00)
-          yield* billing.topUp(asked)
-          const { body, header } = yield* stand.event(sent.payment_id)
-          host.books.sessions.clear()
+          const { request, sent } = form(50_00)
+          yield* billing.topUp(request)
+          const { body, header } = yield* harness.event(sent.payment_id)
+          host.state.sessions.clear()
           assert.strictEqual((yield* Effect.flip(billing.webhook(body, header)))._tag, "BillingUnavailable")
         })
       )
@@ -59,52 +59,52 @@ describe("a shop on Stripe", () => {
   )
 
   it.live("logs that an event is about a payment of another processor, and requests nothing", () =>
-    inShop(({ database, form, host, moved, stand, visit }) =>
-      visit((billing) =>
+    inSetup(({ database, form, host, movements, harness, withBilling }) =>
+      withBilling((billing) =>
         Effect.gen(function* () {
-          const { asked, sent } = form(50_00)
-          yield* billing.topUp(asked)
+          const { request, sent } = form(50_00)
+          yield* billing.topUp(request)
           const id = sent.payment_id
-          yield* stand.pay(id, "good")
+          yield* harness.pay(id, "good")
           yield* database.run("update console.payment set processor = 'simulator' where id = $1 returning id", [id])
-          const { body, header } = yield* stand.event(id)
-          host.asked()
-          const said: Array<string> = []
+          const { body, header } = yield* harness.event(id)
+          host.takeRequests()
+          const logs: Array<string> = []
           const logger = Logger.make(({ message }) => {
-            said.push(String(message))
+            logs.push(String(message))
           })
           yield* billing
             .webhook(body, header)
             .pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(References.MinimumLogLevel, "Warn"))
-          assert.deepStrictEqual(said, [
+          assert.deepStrictEqual(logs, [
             `An event from stripe names payment ${id}, which was made with simulator: it is not reconciled while stripe is in use.`
           ])
-          assert.deepStrictEqual([host.asked(), yield* moved], [[], []])
+          assert.deepStrictEqual([host.takeRequests(), yield* movements], [[], []])
         })
       )
     )
   )
 
-  it.live("ends a top-up with the saved card that Stripe created and never confirmed", () =>
-    inShop(({ account_id, buy, checkBooks, host, putForward, savedForm, stand, visit }) =>
+  it.live("expires a top-up with the saved card if Stripe created the payment and never confirmed it", () =>
+    inSetup(({ account_id, buy, checkBooks, host, advanceClock, formWithSavedCard, harness, withBilling }) =>
       Effect.gen(function* () {
-        const id = yield* visit((billing) =>
+        const id = yield* withBilling((billing) =>
           Effect.gen(function* () {
             yield* buy(billing, 10_00, "good")
-            yield* stand.outage(true)
-            const answer = yield* billing.topUp((yield* savedForm(billing, 20_00)).asked)
-            yield* stand.outage(false)
-            const [paid] = host.books.intents.values()
-            if (paid === undefined || !("payment" in answer)) return yield* Effect.die("nothing was asked")
-            const { payment } = answer
+            yield* harness.outage(true)
+            const result = yield* billing.topUp((yield* formWithSavedCard(billing, 20_00)).request)
+            yield* harness.outage(false)
+            const [paid] = host.state.intents.values()
+            if (paid === undefined || !("payment" in result)) return yield* Effect.die("nothing was requested")
+            const { payment } = result
             assert.strictEqual(payment.state, "open")
             const metadata = { payment_id: payment.id }
-            host.books.intents.set("pi_half", { ...paid, id: "pi_half", metadata, status: "requires_confirmation" })
+            host.state.intents.set("pi_half", { ...paid, id: "pi_half", metadata, status: "requires_confirmation" })
             return payment.id
           })
         )
-        yield* putForward(3_600_000)
-        yield* visit((billing) =>
+        yield* advanceClock(3_600_000)
+        yield* withBilling((billing) =>
           Effect.gen(function* () {
             yield* until(Effect.map(billing.payment(account_id, id), ({ state }) => state !== "open"))
             const { problem, state } = yield* billing.payment(account_id, id)
@@ -114,33 +114,33 @@ describe("a shop on Stripe", () => {
             )
           })
         )
-        assert.strictEqual(host.books.intents.get("pi_half")?.status, "canceled")
+        assert.strictEqual(host.state.intents.get("pi_half")?.status, "canceled")
         yield* checkBooks
       })
     )
   )
 
-  it.live("recharges again at a balance of 0 when Stripe created a recharge and never confirmed it", () =>
-    inShop((shop) =>
-      shop.visit((billing) =>
+  it.live("recharges again if Stripe created a recharge and never confirmed it", () =>
+    inSetup((setup) =>
+      setup.withBilling((billing) =>
         Effect.gen(function* () {
-          const { checkBooks, host, putForward, spend, stand } = shop
-          yield* begin(shop, billing)
-          host.asked()
-          yield* stand.outage(true)
+          const { checkBooks, host, advanceClock, spend, harness } = setup
+          yield* begin(setup, billing)
+          host.takeRequests()
+          yield* harness.outage(true)
           assert.strictEqual(yield* spend(15_000), "charged")
-          billing.charged(shop.account_id)
-          const payments = billing.payments(shop.account_id, { before: null, limit: 9 })
-          yield* until(Effect.sync(() => host.asked().includes("POST /v1/payment_intents"))) // the payment is there before
+          billing.charged(setup.account_id)
+          const payments = billing.payments(setup.account_id, { before: null, limit: 9 })
+          yield* until(Effect.sync(() => host.takeRequests().includes("POST /v1/payment_intents"))) // the payment is recorded first
           const [recharge] = yield* payments
-          const [paid] = host.books.intents.values()
-          if (paid === undefined || recharge === undefined) return yield* Effect.die("nothing was asked")
+          const [paid] = host.state.intents.values()
+          if (paid === undefined || recharge === undefined) return yield* Effect.die("nothing was requested")
           const metadata = { payment_id: recharge.id }
-          host.books.intents.set("pi_half", { ...paid, id: "pi_half", metadata, status: "requires_confirmation" })
-          yield* stand.outage(false)
-          yield* putForward(3_600_000)
-          yield* billing.payment(shop.account_id, recharge.id)
-          yield* until(Effect.map(shop.balance, (balance) => balance === 20_000))
+          host.state.intents.set("pi_half", { ...paid, id: "pi_half", metadata, status: "requires_confirmation" })
+          yield* harness.outage(false)
+          yield* advanceClock(3_600_000)
+          yield* billing.payment(setup.account_id, recharge.id)
+          yield* until(Effect.map(setup.balance, (balance) => balance === 20_000))
           assert.deepStrictEqual(
             (yield* payments).map(({ state }) => state),
             ["succeeded", "expired", "succeeded"]
@@ -151,18 +151,18 @@ describe("a shop on Stripe", () => {
     )
   )
 
-  it.live("returns what a dispute took, even if the payment is refunded after the dispute was won", () =>
-    inShop(({ buy, checkBooks, moved, stand, visit }) =>
-      visit((billing) =>
+  it.live("returns the credits of a won dispute, even if the payment is refunded afterwards", () =>
+    inSetup(({ buy, checkBooks, movements, harness, withBilling }) =>
+      withBilling((billing) =>
         Effect.gen(function* () {
           const id = yield* buy(billing, 100_00, "good")
-          const tell = Effect.flatMap(stand.event(id), ({ body, header }) => billing.webhook(body, header))
-          const dispute = yield* stand.dispute(id)
+          const tell = Effect.flatMap(harness.event(id), ({ body, header }) => billing.webhook(body, header))
+          const dispute = yield* harness.dispute(id)
           yield* tell
-          yield* stand.closeDispute(id, dispute, "won")
-          yield* stand.refund(id, null)
+          yield* harness.closeDispute(id, dispute, "won")
+          yield* harness.refund(id, null)
           yield* tell
-          assert.deepStrictEqual((yield* moved).toSorted(), [
+          assert.deepStrictEqual((yield* movements).toSorted(), [
             ["adjustment", -100_000],
             ["adjustment", 100_000],
             ["refund", -100_000],
@@ -174,49 +174,49 @@ describe("a shop on Stripe", () => {
     )
   )
 
-  it.live("ends a charge that Stripe refuses, and switches auto-recharge off with the reason", () =>
-    inShop(({ account_id, buy, checkBooks, host, savedForm, stand, visit }) =>
-      visit((billing) =>
+  it.live("fails a charge that Stripe refuses, and switches auto-recharge off with the reason", () =>
+    inSetup(({ account_id, buy, checkBooks, host, formWithSavedCard, harness, withBilling }) =>
+      withBilling((billing) =>
         Effect.gen(function* () {
           yield* buy(billing, 10_00, "good")
-          host.mishaps.refuses = "Your account cannot currently make live charges."
-          const answer = yield* billing.topUp((yield* savedForm(billing, 20_00)).asked)
-          const why = "The card processor refused the payment. Nothing was charged; the operator has been notified."
-          assert.isTrue("payment" in answer)
-          if ("payment" in answer)
-            assert.deepStrictEqual([answer.payment.state, answer.payment.problem], ["failed", why])
+          host.faults.refuses = "Your account cannot currently make live charges."
+          const result = yield* billing.topUp((yield* formWithSavedCard(billing, 20_00)).request)
+          const reason = "The card processor refused the payment. Nothing was charged; the operator has been notified."
+          assert.isTrue("payment" in result)
+          if ("payment" in result)
+            assert.deepStrictEqual([result.payment.state, result.payment.problem], ["failed", reason])
           yield* billing.saveRecharge(account_id, { is_on: true, cents: 20_00, trigger_credits: 50_000 })
           const recharge = Effect.map(billing.settings(account_id), (settings) => settings.recharge)
           yield* until(Effect.map(recharge, ({ is_on }) => !is_on))
-          assert.include((yield* recharge).off_reason, why)
-          assert.strictEqual(yield* stand.paid, 1)
+          assert.include((yield* recharge).off_reason, reason)
+          assert.strictEqual(yield* harness.paid, 1)
           yield* checkBooks
         })
       )
     )
   )
 
-  it.live("ends a checkout that Stripe refuses with the reason, not as an outage, and logs an error", () =>
-    inShop(({ account_id, checkBooks, form, host, stand, visit }) =>
+  it.live("fails a checkout that Stripe refuses, with the reason and not as an outage, and logs an error", () =>
+    inSetup(({ account_id, checkBooks, form, host, harness, withBilling }) =>
       Effect.gen(function* () {
-        const told: Array<string> = []
+        const logs: Array<string> = []
         const logger = Logger.make(({ logLevel, message }) => {
-          told.push(`${logLevel} ${String(message)}`)
+          logs.push(`${logLevel} ${String(message)}`)
         })
-        const why = "The card processor refused the payment. Nothing was charged; the operator has been notified."
-        yield* visit((billing) =>
+        const reason = "The card processor refused the payment. Nothing was charged; the operator has been notified."
+        yield* withBilling((billing) =>
           Effect.gen(function* () {
-            const { asked } = form(20_00)
-            host.mishaps.refuses = "Your account cannot currently make live charges."
-            const answer = yield* billing.topUp(asked)
-            assert.deepInclude("payment" in answer && answer.payment, { state: "failed", problem: why })
-            host.mishaps.refuses = undefined
-            assert.deepStrictEqual(yield* billing.topUp(asked), answer) // the same form is the same payment
-            host.mishaps.wrongKey = true
-            const refused = yield* billing.topUp(form(30_00).asked)
-            assert.deepInclude("payment" in refused && refused.payment, { state: "failed", problem: why })
-            host.mishaps.wrongKey = false
-            assert.property(yield* billing.topUp(form(30_00).asked), "redirect")
+            const { request } = form(20_00)
+            host.faults.refuses = "Your account cannot currently make live charges."
+            const result = yield* billing.topUp(request)
+            assert.deepInclude("payment" in result && result.payment, { state: "failed", problem: reason })
+            host.faults.refuses = undefined
+            assert.deepStrictEqual(yield* billing.topUp(request), result) // the same form is the same payment
+            host.faults.wrongKey = true
+            const refused = yield* billing.topUp(form(30_00).request)
+            assert.deepInclude("payment" in refused && refused.payment, { state: "failed", problem: reason })
+            host.faults.wrongKey = false
+            assert.property(yield* billing.topUp(form(30_00).request), "redirect")
             const payments = yield* billing.payments(account_id, { before: null, limit: 9 })
             assert.deepStrictEqual(
               payments.map(({ state }) => state),
@@ -224,26 +224,26 @@ describe("a shop on Stripe", () => {
             )
           })
         ).pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(References.MinimumLogLevel, "Warn"))
-        assert.strictEqual(told.length, 2, told.join("\n"))
+        assert.strictEqual(logs.length, 2, logs.join("\n"))
         assert.match(
-          told[0] ?? "",
+          logs[0] ?? "",
           /^Error Stripe refuses payment pay_\w+ of account acct_\w+; nothing was charged: 400 .*live charges/
         )
-        assert.match(told[1] ?? "", /^Error Stripe refuses payment .*the key in LARDER_STRIPE_KEY is refused \(401/)
-        assert.strictEqual(yield* stand.paid, 0)
+        assert.match(logs[1] ?? "", /^Error Stripe refuses payment .*the key in LARDER_STRIPE_KEY is refused \(401/)
+        assert.strictEqual(yield* harness.paid, 0)
         yield* checkBooks
       })
     )
   )
 
-  it.live("reports that another currency was received, and books nothing", () =>
-    inShop(({ account_id, form, host, moved, stand, visit }) =>
-      visit((billing) =>
+  it.live("reports that the payment was made in another currency, and books nothing", () =>
+    inSetup(({ account_id, form, host, movements, harness, withBilling }) =>
+      withBilling((billing) =>
         Effect.gen(function* () {
-          const { asked, sent } = form(50_00)
-          yield* billing.topUp(asked)
-          yield* stand.pay(sent.payment_id, "good")
-          for (const intent of host.books.intents.values()) intent.currency = "eur"
+          const { request, sent } = form(50_00)
+          yield* billing.topUp(request)
+          yield* harness.pay(sent.payment_id, "good")
+          for (const intent of host.state.intents.values()) intent.currency = "eur"
           const { problem, state } = yield* billing.payment(account_id, sent.payment_id)
           assert.deepStrictEqual(
             [state, problem],
@@ -252,7 +252,7 @@ describe("a shop on Stripe", () => {
               "The payment was made in EUR, but only US dollars are accepted. No credits were added; the operator has been notified."
             ]
           )
-          assert.deepStrictEqual(yield* moved, [])
+          assert.deepStrictEqual(yield* movements, [])
         })
       )
     )

@@ -1,19 +1,19 @@
-/** The Stripe adapter in front of its host on this machine. */
+/** The Stripe adapter, with a simulated Stripe on this machine. */
 import type { TestCardName } from "@larder/serve/billing"
 import { makeStripeProcessor } from "@larder/serve/billing/stripe"
 import { Clock, Effect, Redacted } from "effect"
-import { type Stand, tooLate } from "./stand.ts"
-import { eventBodyOf, signatureOf, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
+import { type ProcessorHarness, lateResponseMs } from "./processor-harness.ts"
+import { formatEventBody, sign, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
 
-/** With the host behind it, for what only Stripe can play. */
-export const stripeStandWithHost = Effect.gen(function* () {
+/** Also returns the host, for situations that only Stripe can cause. */
+export const stripeHarnessWithHost = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const now = () => clock.currentTimeMillisUnsafe()
   const host = yield* Effect.acquireRelease(
     Effect.promise(() => startStripeHost(now)),
     (started) => Effect.promise(started.close)
   )
-  const { books, mishaps } = host
+  const { state, faults } = host
   const settings = {
     key: Redacted.make(stripeKey),
     webhookSecret: Redacted.make(webhookSecret),
@@ -21,57 +21,57 @@ export const stripeStandWithHost = Effect.gen(function* () {
     api: new URL(host.url)
   }
 
-  const only = <A>(kept: ReadonlyMap<string, A>, what: string, isIt: (it: A) => boolean): A => {
-    const [found] = [...kept.values()].filter(isIt)
-    if (found === undefined) throw new Error(`Stripe has no ${what}`)
+  const findObject = <A>(objects: ReadonlyMap<string, A>, name: string, matches: (object: A) => boolean): A => {
+    const found = [...objects.values()].find(matches)
+    if (found === undefined) throw new Error(`Stripe has no ${name}`)
     return found
   }
-  const intentOf = (payment_id: string) =>
-    only(books.intents, `payment ${payment_id}`, ({ metadata }) => metadata.payment_id === payment_id)
-  const sessionOf = (payment_id: string) =>
-    only(books.sessions, `session of ${payment_id}`, ({ metadata }) => metadata.payment_id === payment_id)
-  const paid = () => [...books.intents.values()].filter(({ status }) => status === "succeeded")
+  const findIntent = (payment_id: string) =>
+    findObject(state.intents, `payment ${payment_id}`, ({ metadata }) => metadata.payment_id === payment_id)
+  const findSession = (payment_id: string) =>
+    findObject(state.sessions, `session of ${payment_id}`, ({ metadata }) => metadata.payment_id === payment_id)
+  const paid = () => [...state.intents.values()].filter(({ status }) => status === "succeeded")
 
-  const stand: Stand = {
+  const harness: ProcessorHarness = {
     processor: makeStripeProcessor(settings),
-    pay: (id, card: TestCardName) => Effect.asVoid(Effect.sync(() => books.pay(sessionOf(id), card))),
-    refund: (id, cents) => Effect.sync(() => books.refund(intentOf(id), cents).id),
+    pay: (id, card: TestCardName) => Effect.asVoid(Effect.sync(() => state.pay(findSession(id), card))),
+    refund: (id, cents) => Effect.sync(() => state.refund(findIntent(id), cents).id),
     failRefund: (_, refund) =>
-      Effect.sync(() => books.failRefund(only(books.refunds, refund, ({ id }) => id === refund))),
-    dispute: (id) => Effect.sync(() => books.dispute(intentOf(id)).id),
+      Effect.sync(() => state.failRefund(findObject(state.refunds, refund, ({ id }) => id === refund))),
+    dispute: (id) => Effect.sync(() => state.dispute(findIntent(id)).id),
     closeDispute: (_, dispute, outcome) =>
       Effect.sync(() =>
-        books.close(
-          only(books.disputes, dispute, ({ id }) => id === dispute),
+        state.close(
+          findObject(state.disputes, dispute, ({ id }) => id === dispute),
           outcome
         )
       ),
     outage: (isOn) =>
       Effect.sync(() => {
-        mishaps.outage = isOn ? "503" : "none"
+        faults.outage = isOn ? "503" : "none"
       }),
     slow: (isOn) =>
       Effect.sync(() => {
-        mishaps.slow_ms = isOn ? tooLate : 0
+        faults.slow_ms = isOn ? lateResponseMs : 0
       }),
-    loseNextAnswer: Effect.sync(() => {
-      mishaps.loseNextAnswer = true
+    loseNextResponse: Effect.sync(() => {
+      faults.loseNextResponse = true
     }),
-    netCents: Effect.sync(() => paid().reduce((sum, intent) => sum + intent.received - books.goneOf(intent), 0)),
+    netCents: Effect.sync(() => paid().reduce((sum, intent) => sum + intent.received - state.sumReversed(intent), 0)),
     paid: Effect.sync(() => paid().length),
     savedCards: Effect.sync(() =>
-      [...books.methods.values()].filter(({ customer }) => customer !== null).map(({ id }) => id)
+      [...state.methods.values()].filter(({ customer }) => customer !== null).map(({ id }) => id)
     ),
     event: (id) =>
       Effect.sync(() => {
-        const session = [...books.sessions.values()].find(({ metadata }) => metadata.payment_id === id)
-        const object = session === undefined ? books.intent(intentOf(id).id, false) : books.session(session.id, false)
-        const body = eventBodyOf(`${String(object.object)}.updated`, object, now())
-        const signature = signatureOf(webhookSecret, body, now())
+        const session = [...state.sessions.values()].find(({ metadata }) => metadata.payment_id === id)
+        const object = session === undefined ? state.intent(findIntent(id).id, false) : state.session(session.id, false)
+        const body = formatEventBody(`${String(object.object)}.updated`, object, now())
+        const signature = sign(webhookSecret, body, now())
         return { body, header: (name: string) => (name.toLowerCase() === "stripe-signature" ? signature : null) }
       })
   }
-  return { stand, host, settings }
+  return { harness, host, settings }
 })
 
-export const stripeStand = Effect.map(stripeStandWithHost, ({ stand }) => stand)
+export const stripeHarness = Effect.map(stripeHarnessWithHost, ({ harness }) => harness)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { aSimulator, asked, good, onPage } from "@larder/test/support/serve/simulator.ts"
+import { openSimulator, newRequest, validCard, pageDetails } from "@larder/test/support/serve/simulator.ts"
 import { Effect } from "effect"
 import { savedCardExplanation, testCards } from "../../billing/index.ts"
 import { makeForm } from "../web/form.ts"
@@ -14,9 +14,9 @@ const textOf = (answer: CheckoutResponse) =>
 const focused = (text: string) => [...text.matchAll(/<input id="([^"]+)"[^>]* autofocus/g)].map(([, id]) => id)
 
 const opened = Effect.gen(function* () {
-  const simulator = yield* aSimulator
+  const simulator = yield* openSimulator
   const page = makeCheckoutPage(simulator)
-  const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
+  const { reference } = yield* simulator.processor.checkout({ ...newRequest("pay_1"), ...pageDetails })
   const get = Effect.flatMap(page.get(reference), textOf)
   const post = (fields: Record<string, string>) =>
     Effect.flatMap(page.post(reference, makeForm(new URLSearchParams(fields))), textOf)
@@ -73,7 +73,7 @@ describe("the simulator's payment page", () => {
   it.live("contains no inline script or style, and escapes what was typed", () =>
     Effect.gen(function* () {
       const { post } = yield* opened
-      const text = yield* post({ ...good, number: "<script>alert(1)</script>" })
+      const text = yield* post({ ...validCard, number: "<script>alert(1)</script>" })
       assert.notMatch(text, /<script|<style| style=| on[a-z]+="/)
       assert.include(text, "&lt;script&gt;")
     }).pipe(Effect.scoped)
@@ -82,9 +82,9 @@ describe("the simulator's payment page", () => {
   it.live("takes a good card and leads to the console, also when it is sent or opened again", () =>
     Effect.gen(function* () {
       const { get, post } = yield* opened
-      const leaves = `leaves for ${onPage.success_url}`
-      assert.strictEqual(yield* post(good), leaves)
-      assert.strictEqual(yield* post(good), leaves)
+      const leaves = `leaves for ${pageDetails.success_url}`
+      assert.strictEqual(yield* post(validCard), leaves)
+      assert.strictEqual(yield* post(validCard), leaves)
       assert.strictEqual(yield* get, leaves)
     }).pipe(Effect.scoped)
   )
@@ -103,35 +103,35 @@ describe("the simulator's payment page", () => {
       }
       assert.include(text, 'value="4242 4242 4242 4241"')
       assert.deepStrictEqual(focused(text), ["number"])
-      assert.deepStrictEqual(focused(yield* post({ ...good, cvc: "12" })), ["cvc"])
-      assert.include(yield* post({ ...good, expires: "01/20" }), "The card has expired.")
+      assert.deepStrictEqual(focused(yield* post({ ...validCard, cvc: "12" })), ["cvc"])
+      assert.include(yield* post({ ...validCard, expires: "01/20" }), "The card has expired.")
     }).pipe(Effect.scoped)
   )
 
   it.live("answers 402 with the reason when a card is declined, and takes another card", () =>
     Effect.gen(function* () {
       const { post } = yield* opened
-      const text = yield* post({ ...good, number: testCards.insufficient_funds.number })
+      const text = yield* post({ ...validCard, number: testCards.insufficient_funds.number })
       assert.match(text, /^402\n/)
       assert.include(text, "The card has insufficient funds. Nothing was charged. Try another card.")
       assert.notInclude(text, 'value="4000')
       assert.deepStrictEqual(focused(text), ["number"])
       assert.include(
-        yield* post({ ...good, number: "4111111111111111" }),
+        yield* post({ ...validCard, number: "4111111111111111" }),
         "Only the test cards below are accepted here."
       )
-      assert.match(yield* post(good), /^leaves/)
+      assert.match(yield* post(validCard), /^leaves/)
     }).pipe(Effect.scoped)
   )
 
   it.live("asks for the bank's confirmation where a card needs it, also after a reload", () =>
     Effect.gen(function* () {
       const { get, post } = yield* opened
-      const text = yield* post({ ...good, number: testCards.owner_once.number })
+      const text = yield* post({ ...validCard, number: testCards.owner_once.number })
       assert.include(text, "<h1>Confirm with your bank</h1>")
       assert.strictEqual(yield* get, text)
       assert.include(yield* post({ bank: "refuse" }), "did not confirm the payment with the bank. Nothing was charged.")
-      yield* post({ ...good, number: testCards.owner_once.number })
+      yield* post({ ...validCard, number: testCards.owner_once.number })
       assert.match(yield* post({ bank: "confirm" }), /^leaves/)
     }).pipe(Effect.scoped)
   )
@@ -139,10 +139,10 @@ describe("the simulator's payment page", () => {
   it.live("answers 404 for a payment that does not exist or that a saved card paid", () =>
     Effect.gen(function* () {
       const { page, post, simulator } = yield* opened
-      yield* post(good)
+      yield* post(validCard)
       const [seen] = yield* simulator.payments(1)
       const saved = { customer: seen?.payment.customer ?? "", card: seen?.payment.card?.id ?? "" }
-      const { reference } = yield* simulator.processor.charge({ ...asked("pay_2"), ...saved })
+      const { reference } = yield* simulator.processor.charge({ ...newRequest("pay_2"), ...saved })
       for (const other of [reference, "sim_pay_9", "settings", ""]) {
         assert.match(yield* Effect.flatMap(page.get(other), textOf), /^404\n/)
       }

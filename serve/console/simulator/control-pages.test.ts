@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { aSimulator, asked, good, onPage } from "@larder/test/support/serve/simulator.ts"
+import { openSimulator, newRequest, validCard, pageDetails } from "@larder/test/support/serve/simulator.ts"
 import { Effect, Redacted } from "effect"
 import { noFaults } from "../../billing/index.ts"
 import { makeForm } from "../web/form.ts"
@@ -15,10 +15,10 @@ const textOf = (answer: PageResult) => {
 }
 
 const opened = Effect.gen(function* () {
-  const simulator = yield* aSimulator
+  const simulator = yield* openSimulator
   const pages = simulatorPages(simulator)
-  const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
-  yield* simulator.pay(reference, good)
+  const { reference } = yield* simulator.processor.checkout({ ...newRequest("pay_1"), ...pageDetails })
+  yield* simulator.pay(reference, validCard)
   const visit = (path: string, fields?: Record<string, string>) => {
     const page = pages.find((one) => one.path === path)
     const context: FormContext = {
