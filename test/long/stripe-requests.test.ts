@@ -16,10 +16,10 @@ import {
 } from "@larder/serve/billing/stripe"
 import { Effect, Redacted, Schema } from "effect"
 import { parseParams } from "../payments/stripe-form.ts"
+import { stripeHarnessWithHost } from "../payments/stripe-harness.ts"
 import type { Sent, StripeHost } from "../payments/stripe-host.ts"
 import { hasGo, startStripeMock } from "../payments/stripe-mock.ts"
-import { known, findKnownName, listNames, parseRequest } from "../payments/stripe-rules.ts"
-import { stripeHarnessWithHost } from "../payments/stripe-harness.ts"
+import { findKnownName, known, listNames, parseRequest } from "../payments/stripe-rules.ts"
 
 const listOf = <A, I>(of: Schema.Codec<A, I>) => Schema.Struct({ data: Schema.Array(of) })
 

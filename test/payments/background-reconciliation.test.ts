@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing"
 import { Clock, Effect, Logger, References } from "effect"
-import { inEachSetup, withoutLongSleeps, type Setup, until } from "./setup.ts"
+import { inEachSetup, type Setup, until, withoutLongSleeps } from "./setup.ts"
 
 /** Payments that the processor never made: their ids sort before all others, and they are newer. */
 const addOthers = ({ account_id, database, harness }: Setup, count: number, state: "open" | "succeeded") =>
@@ -18,7 +18,10 @@ const addOthers = ({ account_id, database, harness }: Setup, count: number, stat
   )
 
 /** The processor, with the given result for the payments of `addOthers`. */
-const withOthers = ({ processor }: Setup["harness"], retrieve: ReturnType<CardProcessor["retrieve"]>): CardProcessor => ({
+const withOthers = (
+  { processor }: Setup["harness"],
+  retrieve: ReturnType<CardProcessor["retrieve"]>
+): CardProcessor => ({
   ...processor,
   retrieve: (query) => (query.payment_id.startsWith("pay_0000") ? retrieve : processor.retrieve(query))
 })
@@ -50,7 +53,9 @@ inEachSetup((name, within) => {
           yield* payWithoutReturn(setup)
           assert.strictEqual(yield* addOthers(setup, 1_001, "open"), 1_001)
           const processor = withOthers(setup.harness, open)
-          yield* setup.withBilling(() => until(Effect.map(setup.movements, ({ length }) => length === 1)), { processor })
+          yield* setup.withBilling(() => until(Effect.map(setup.movements, ({ length }) => length === 1)), {
+            processor
+          })
           yield* setup.checkBooks
         })
       )
@@ -81,7 +86,9 @@ inEachSetup((name, within) => {
           yield* addOthers(setup, 8, "open")
           yield* setup.advanceClock(11 * 3_600_000) // reconciled once an hour
           const processor = withOthers(setup.harness, failing)
-          yield* withoutLongSleeps(setup.withBilling(() => until(Effect.map(setup.movements, ({ length }) => length === 1)), { processor }))
+          yield* withoutLongSleeps(
+            setup.withBilling(() => until(Effect.map(setup.movements, ({ length }) => length === 1)), { processor })
+          )
           yield* setup.checkBooks
         })
       )
@@ -129,7 +136,9 @@ inEachSetup((name, within) => {
           yield* setup.harness.refund(id, null)
           yield* addOthers(setup, 8, "succeeded")
           const processor = withOthers(setup.harness, failing)
-          yield* withoutLongSleeps(setup.withBilling(() => until(Effect.map(setup.movements, ({ length }) => length === 2)), { processor }))
+          yield* withoutLongSleeps(
+            setup.withBilling(() => until(Effect.map(setup.movements, ({ length }) => length === 2)), { processor })
+          )
           assert.strictEqual((yield* setup.bookings).at(-1)?.credits, -50_000)
         })
       )

@@ -4,8 +4,8 @@ import { Clock, Effect, Logger, References, type Scope } from "effect"
 import { begin } from "./recharging.ts"
 import { adjustableClock, openSetup, places, type Setup, until } from "./setup.ts"
 import { storesIn } from "./stores.ts"
-import type { StripeHost } from "./stripe-host.ts"
 import { stripeHarnessWithHost } from "./stripe-harness.ts"
+import type { StripeHost } from "./stripe-host.ts"
 
 const inSetup = <A, E>(work: (setup: Setup & { readonly host: StripeHost }) => Effect.Effect<A, E, Scope.Scope>) =>
   Effect.gen(function* () {

@@ -11,8 +11,8 @@ import { inject } from "vitest"
 import { onceForFile } from "../support/once-for-file.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { consoleIn } from "../support/serve/sqlite-console.ts"
-import { simulatorHarness } from "./simulator-harness.ts"
 import type { ProcessorHarness } from "./processor-harness.ts"
+import { simulatorHarness } from "./simulator-harness.ts"
 import { stripeHarness } from "./stripe-harness.ts"
 
 const folder = Effect.acquireRelease(
@@ -32,7 +32,9 @@ const onSharedDatabase = (opened: Effect.Effect<Context.Context<ConsoleDatabase>
 }
 
 const harnesses: Readonly<Record<string, Effect.Effect<ProcessorHarness, unknown, Scope.Scope>>> = {
-  "the simulator in a folder": onSharedDatabase(Effect.flatMap(folder, (directory) => Layer.build(consoleIn(directory)))),
+  "the simulator in a folder": onSharedDatabase(
+    Effect.flatMap(folder, (directory) => Layer.build(consoleIn(directory)))
+  ),
   "the simulator in PostgreSQL": onSharedDatabase(
     Effect.flatMap(
       Effect.promise(() => newDatabase(inject("postgresUrl"))),

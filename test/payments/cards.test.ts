@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Billing, type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing"
 import { Effect, type Scope } from "effect"
-import { inEachSetup, withoutLongSleeps, type Setup, until } from "./setup.ts"
+import { inEachSetup, type Setup, until, withoutLongSleeps } from "./setup.ts"
 
 type Open = Billing["Service"]
 
@@ -48,8 +48,7 @@ inEachSetup((name, within) => {
           assert.strictEqual(yield* findBrand(setup, billing), "amex")
           yield* setup.checkCards
         })
-      )
-    )
+      ))
 
     test("does not come back after its removal with a payment that began before", (setup) =>
       setup.withBilling((billing) =>
@@ -65,8 +64,7 @@ inEachSetup((name, within) => {
           assert.strictEqual(yield* findBrand(setup, billing), "amex")
           yield* setup.checkCards
         })
-      )
-    )
+      ))
 
     test("is forgotten later if it was replaced while the processor did not respond", (setup) =>
       Effect.gen(function* () {
@@ -85,8 +83,7 @@ inEachSetup((name, within) => {
             assert.strictEqual(yield* findBrand(setup, billing), "mastercard")
           })
         )
-      })
-    )
+      }))
 
     test("is removed immediately during an outage, and forgotten by the processor afterwards", (setup) =>
       Effect.gen(function* () {
@@ -103,14 +100,15 @@ inEachSetup((name, within) => {
         )
         yield* setup.withBilling(() => setup.checkCards)
         assert.deepStrictEqual(yield* setup.harness.savedCards, [])
-      })
-    )
+      }))
 
     test("is forgotten even if the processor fails to forget twelve others", (setup) =>
       Effect.gen(function* () {
         const { processor } = setup.harness
         yield* setup.withBilling((billing) => setup.buy(billing, 20_00, "good"), { processor })
-        yield* setup.withBilling((billing) => setup.buy(billing, 20_00, "mastercard"), { processor: withFailingForget(processor) })
+        yield* setup.withBilling((billing) => setup.buy(billing, 20_00, "mastercard"), {
+          processor: withFailingForget(processor)
+        })
         yield* setup.database.run(
           `with recursive numbers(number) as (select 1 union all select number + 1 from numbers where number < 12)
            insert into console.card_to_forget (card, processor, since)
@@ -121,7 +119,8 @@ inEachSetup((name, within) => {
         )
         const refusing: CardProcessor = {
           ...processor,
-          forget: (card) => (/^card_\d+$/.test(card) ? withFailingForget(processor).forget(card) : processor.forget(card))
+          forget: (card) =>
+            /^card_\d+$/.test(card) ? withFailingForget(processor).forget(card) : processor.forget(card)
         }
         yield* withoutLongSleeps(
           setup.withBilling(() => until(Effect.map(setup.harness.savedCards, ({ length }) => length === 1)), {
@@ -129,8 +128,7 @@ inEachSetup((name, within) => {
           })
         )
         yield* setup.withBilling(() => setup.checkCards)
-      })
-    )
+      }))
 
     test("is charged only by a form that showed this card", (setup) =>
       setup.withBilling((billing) =>
@@ -152,8 +150,7 @@ inEachSetup((name, within) => {
           assert.strictEqual(yield* setup.harness.paid, 4)
           assert.strictEqual(yield* setup.balance, 55_000)
         })
-      )
-    )
+      ))
 
     test("is named by the payment that fails because the processor no longer knows the card", (setup) =>
       setup.withBilling((billing) =>
@@ -166,7 +163,6 @@ inEachSetup((name, within) => {
             card: { brand: "visa", last4: "4242" }
           })
         })
-      )
-    )
+      ))
   })
 })

@@ -5,8 +5,8 @@
 import { signatureHeader } from "@larder/serve/billing"
 import { Effect, Schema } from "effect"
 import type { Chance } from "../crash/chance.ts"
-import type { Setup } from "./setup.ts"
 import type { ProcessorHarness } from "./processor-harness.ts"
+import type { Setup } from "./setup.ts"
 
 /**
  * Nine, a number without a common divisor with the five reversals or the fourteen stages of a kill. A slow processor
@@ -82,7 +82,11 @@ export const makeFaults = (chance: Chance) => {
   let atProcessor = chance.between(0, processorFaults.length - 1)
   let atReversal = chance.between(0, reversalKinds.length - 1)
 
-  const reverse = Effect.fnUntraced(function* ({ harness }: Setup, kind: (typeof reversalKinds)[number], payment_id: string) {
+  const reverse = Effect.fnUntraced(function* (
+    { harness }: Setup,
+    kind: (typeof reversalKinds)[number],
+    payment_id: string
+  ) {
     if (kind === "refund" || kind === "failed refund") {
       const refund = yield* harness.refund(payment_id, chance.between(1, 5_00))
       if (kind === "failed refund") yield* harness.failRefund(payment_id, refund)

@@ -63,7 +63,10 @@ describe("two servers on PostgreSQL", () => {
         }
         const bookWith = (tables: Setup["database"]) =>
           makeBook({ administration, database: tables, processor, mark: () => {} })
-        const later = Effect.andThen(Deferred.await(firstDone), bookWith(otherDatabase)(second.payment, second.retrieved))
+        const later = Effect.andThen(
+          Deferred.await(firstDone),
+          bookWith(otherDatabase)(second.payment, second.retrieved)
+        )
         const watched = Deferred.await(firstDone).pipe(
           Effect.andThen(untilLocked),
           Effect.andThen(Deferred.succeed(secondWaits, undefined))
@@ -124,7 +127,10 @@ describe("two servers on PostgreSQL", () => {
         const known = { ...payment, reference: retrieved.reference } // so that booking writes only the two rows
         const booking = yield* Effect.forkChild(Effect.andThen(Deferred.await(locked), book(known, retrieved)))
         yield* Effect.forkChild(
-          Deferred.await(locked).pipe(Effect.andThen(untilLocked), Effect.andThen(Deferred.succeed(secondWaits, undefined)))
+          Deferred.await(locked).pipe(
+            Effect.andThen(untilLocked),
+            Effect.andThen(Deferred.succeed(secondWaits, undefined))
+          )
         )
         yield* database.transaction((db) =>
           Effect.gen(function* () {

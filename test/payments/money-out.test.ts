@@ -111,7 +111,10 @@ inEachSetup((name, within) => {
               yield* harness.closeDispute(id, dispute, outcome)
               const closed = yield* harness.event(id)
               for (const { body, header } of [closed, opened, closed]) yield* billing.webhook(body, header)
-              assert.deepStrictEqual(yield* movements, outcome === "won" ? [...taken, ["adjustment", 50_000]] : [...taken])
+              assert.deepStrictEqual(
+                yield* movements,
+                outcome === "won" ? [...taken, ["adjustment", 50_000]] : [...taken]
+              )
               const { reversals } = yield* billing.payment(account_id, id)
               const ended = reversals.map(({ is_lost, state }) => ({ is_lost, state }))
               const expected = {

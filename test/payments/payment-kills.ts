@@ -12,14 +12,14 @@ import { maxRequestMs } from "@larder/serve/billing"
 import type { ConsoleDatabase, ConsoleUnavailable } from "@larder/serve/persistence"
 import { Clock, Effect, References, type Scope } from "effect"
 import { chanceFrom, newSeed } from "../crash/chance.ts"
-import { allFaults, type Fault, listFaults, faultDurations, makeFaults, listPayments, endFaults } from "./faults.ts"
+import { allFaults, endFaults, type Fault, faultDurations, listFaults, listPayments, makeFaults } from "./faults.ts"
+import { type Stage, stages } from "./kill-stages.ts"
 import type { Work } from "./payment-worker.ts"
+import type { ProcessorHarness } from "./processor-harness.ts"
 import { type Account, adjustableClock, openSetup, type Pair, places, type Setup, until } from "./setup.ts"
 import { simulatorHarness } from "./simulator-harness.ts"
-import type { ProcessorHarness } from "./processor-harness.ts"
 import { storesIn } from "./stores.ts"
 import { stripeHarnessWithHost } from "./stripe-harness.ts"
-import { type Stage, stages } from "./kill-stages.ts"
 
 /** With this many kills, each fault occurs, although some processes are killed before theirs. */
 const minKillsForAllFaults = 60

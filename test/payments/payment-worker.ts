@@ -8,11 +8,11 @@ import { makeStripeProcessor } from "@larder/serve/billing/stripe"
 import { Administration } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Clock, Effect, Redacted, References } from "effect"
-import type { SentEvent, ProgressLine } from "./faults.ts"
-import { simulatorHarness } from "./simulator-harness.ts"
-import { adjustableClock, withoutLongSleeps, type Place, spender, storesIn, until } from "./stores.ts"
-import { stripeKey, webhookSecret } from "./stripe-host.ts"
+import type { ProgressLine, SentEvent } from "./faults.ts"
 import { type End, killAtStage } from "./kill-stages.ts"
+import { simulatorHarness } from "./simulator-harness.ts"
+import { adjustableClock, type Place, spender, storesIn, until, withoutLongSleeps } from "./stores.ts"
+import { stripeKey, webhookSecret } from "./stripe-host.ts"
 
 export interface Work {
   readonly place: Place
@@ -90,7 +90,8 @@ await Effect.gen(function* () {
   const balance = Effect.map(ledger.account({ account_id }), ({ balance_credits }) => balance_credits)
   yield* Effect.gen(function* () {
     const billing = yield* openBilling(charged)
-    const handle = ({ body, headers }: SentEvent) => billing.webhook(body, (name) => headers[name.toLowerCase()] ?? null)
+    const handle = ({ body, headers }: SentEvent) =>
+      billing.webhook(body, (name) => headers[name.toLowerCase()] ?? null)
     const expectAccepted = (event: SentEvent) =>
       handle(event).pipe(
         Effect.andThen(event.fault === null ? Effect.void : print(event.fault)),
@@ -100,10 +101,14 @@ await Effect.gen(function* () {
       Effect.flatMap(Effect.flip(handle(event)), (error) =>
         error instanceof EventRejected ? print("forged") : Effect.die(error)
       )
-    yield* Effect.forEach(events, (event) => (event.fault === "forged" ? expectRejected(event) : expectAccepted(event)), {
-      concurrency: 3,
-      discard: true
-    })
+    yield* Effect.forEach(
+      events,
+      (event) => (event.fault === "forged" ? expectRejected(event) : expectAccepted(event)),
+      {
+        concurrency: 3,
+        discard: true
+      }
+    )
     yield* Effect.ignore(billing.topUp(form(10_00))) // the response may be lost
     const { card } = yield* billing.settings(account_id)
     yield* Effect.ignore(billing.topUp(form(11_00, card?.mark ?? "none")))

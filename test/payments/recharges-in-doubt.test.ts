@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Billing, type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing"
 import { Clock, Deferred, Effect, Fiber, type Scope } from "effect"
-import { severalRounds, begin, isPaidTimes, readRecharge, spendAndMark } from "./recharging.ts"
+import { begin, isPaidTimes, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
 import { inEachSetup, type Setup, until } from "./setup.ts"
 
 type Open = Billing["Service"]
@@ -11,7 +11,8 @@ const untilRunning = (setup: Setup, billing: Open) =>
   until(Effect.map(readRecharge(setup, billing), ({ is_recharging }) => is_recharging))
 const untilEnded = (setup: Setup, billing: Open) =>
   until(Effect.map(readRecharge(setup, billing), ({ is_recharging }) => !is_recharging))
-const untilBalance = (setup: Setup, credits: number) => until(Effect.map(setup.balance, (balance) => balance === credits))
+const untilBalance = (setup: Setup, credits: number) =>
+  until(Effect.map(setup.balance, (balance) => balance === credits))
 
 /** With 15,000 credits, of which 14,000 are spent during an outage of the processor. */
 const beginInOutage = Effect.fnUntraced(function* (setup: Setup, billing: Open) {
@@ -31,9 +32,12 @@ const failInOutage = (setup: Setup) => {
         isRefused = true
       })
     )
-  return setup.withBilling((billing) => Effect.andThen(beginInOutage(setup, billing), until(Effect.sync(() => isRefused))), {
-    processor: { ...processor, charge }
-  })
+  return setup.withBilling(
+    (billing) => Effect.andThen(beginInOutage(setup, billing), until(Effect.sync(() => isRefused))),
+    {
+      processor: { ...processor, charge }
+    }
+  )
 }
 
 inEachSetup((name, within) => {
@@ -55,15 +59,16 @@ inEachSetup((name, within) => {
         yield* setup.withBilling((billing) =>
           setup.withBilling(() =>
             Effect.gen(function* () {
-              yield* until(Effect.map(readRecharge(setup, billing), ({ is_on, is_recharging }) => is_on && !is_recharging))
+              yield* until(
+                Effect.map(readRecharge(setup, billing), ({ is_on, is_recharging }) => is_on && !is_recharging)
+              )
               yield* severalRounds
             })
           )
         )
         assert.strictEqual(yield* setup.harness.paid, 2)
         assert.strictEqual(yield* setup.balance, 21_000)
-      })
-    )
+      }))
 
     test("expires after an outage if the balance no longer requires it", (setup) =>
       Effect.gen(function* () {
@@ -73,8 +78,7 @@ inEachSetup((name, within) => {
         yield* setup.advanceClock(16 * 60_000)
         yield* setup.withBilling((billing) => untilEnded(setup, billing))
         assert.strictEqual(yield* setup.harness.paid, 1)
-      })
-    )
+      }))
 
     test("begins again if the processor never received it", (setup) =>
       Effect.gen(function* () {
@@ -93,8 +97,7 @@ inEachSetup((name, within) => {
           })
         )
         assert.strictEqual(yield* setup.harness.paid, 2)
-      })
-    )
+      }))
 
     test("is booked once if an event arrives before a slow response", (setup) =>
       Effect.gen(function* () {
@@ -130,8 +133,7 @@ inEachSetup((name, within) => {
             }),
           { processor: slow }
         )
-      })
-    )
+      }))
 
     test("is charged once if the response is lost", (setup) =>
       setup.withBilling((billing) =>
@@ -143,8 +145,7 @@ inEachSetup((name, within) => {
           yield* severalRounds
           assert.strictEqual(yield* setup.harness.paid, 2)
         })
-      )
-    )
+      ))
 
     test("is charged and booked once, like a concurrent top-up, if the responses come too late", (setup) =>
       setup.withBilling((billing) =>
@@ -153,7 +154,9 @@ inEachSetup((name, within) => {
           yield* setup.harness.slow(true)
           const started = yield* Clock.currentTimeMillis
           yield* spendAndMark(setup, billing, 14_000)
-          const topUp = yield* Effect.forkScoped(billing.topUp((yield* setup.formWithSavedCard(billing, 30_00)).request))
+          const topUp = yield* Effect.forkScoped(
+            billing.topUp((yield* setup.formWithSavedCard(billing, 30_00)).request)
+          )
           yield* until(isPaidTimes(setup, 3))
           yield* setup.harness.slow(false) // for later requests
           assert.strictEqual(yield* setup.balance, 1_000)
@@ -173,8 +176,7 @@ inEachSetup((name, within) => {
             ]
           )
         })
-      )
-    )
+      ))
 
     test("is booked if it was expired and turns out to be paid", (setup) =>
       Effect.gen(function* () {
@@ -202,8 +204,7 @@ inEachSetup((name, within) => {
         })
         assert.strictEqual(yield* setup.balance, 1_000)
         yield* setup.withBilling(() => untilBalance(setup, 21_000))
-      })
-    )
+      }))
 
     test("is not repeated with a replaced card, and begins again with the new card", (setup) =>
       Effect.gen(function* () {
@@ -238,8 +239,7 @@ inEachSetup((name, within) => {
             )
           })
         )
-      })
-    )
+      }))
 
     test("is not repeated with an earlier amount, and begins again with the new amount", (setup) =>
       Effect.gen(function* () {
@@ -269,8 +269,7 @@ inEachSetup((name, within) => {
             )
           })
         )
-      })
-    )
+      }))
 
     test("stays on if the failed card was replaced, and charges the new card", (setup) =>
       Effect.gen(function* () {
@@ -302,7 +301,6 @@ inEachSetup((name, within) => {
             assert.deepInclude(payment, { state: "succeeded", card: { brand: "mastercard", last4: "4444" } })
           })
         )
-      })
-    )
+      }))
   })
 })

@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { consoleUnavailable } from "@larder/serve/persistence"
 import { Effect } from "effect"
-import { severalRounds, begin, isOff, isPaidTimes, readRecharge, spendAndMark } from "./recharging.ts"
-import { withSleepsByClock, inEachSetup, type Setup, until } from "./setup.ts"
+import { begin, isOff, isPaidTimes, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
+import { inEachSetup, type Setup, until, withSleepsByClock } from "./setup.ts"
 
 inEachSetup((name, within) => {
   describe.concurrent(`auto-recharge with ${name}`, () => {
@@ -60,7 +60,9 @@ inEachSetup((name, within) => {
             all: (row, sql, params) =>
               ++reads <= 3 ? Effect.fail(consoleUnavailable("not yet")) : setup.database.all(row, sql, params)
           }
-          yield* setup.withBilling(() => until(Effect.map(setup.balance, (balance) => balance === 21_000)), { tables: failingAtFirst })
+          yield* setup.withBilling(() => until(Effect.map(setup.balance, (balance) => balance === 21_000)), {
+            tables: failingAtFirst
+          })
           yield* setup.checkBooks
         })
       )
@@ -182,7 +184,9 @@ inEachSetup((name, within) => {
             ...administration,
             account: (request: { readonly account_id: string }) =>
               // its first balance is outdated when it makes the claim: the other server has recharged
-              Effect.tap(administration.account(request), () => (reads++ === 0 ? Effect.sleep("2 seconds") : Effect.void))
+              Effect.tap(administration.account(request), () =>
+                reads++ === 0 ? Effect.sleep("2 seconds") : Effect.void
+              )
           }
           yield* setup.withBilling((billing) =>
             Effect.gen(function* () {
@@ -213,33 +217,35 @@ inEachSetup((name, within) => {
     it.live.each([
       ["declined_later", /declined/i],
       ["owner_always", /owner|confirm|bank|authentic/i]
-    ] as const)("is switched off by a failing card, and shows the reason until a person saves the settings: %s", ([card, why]) =>
-      within((setup) =>
-        setup.withBilling((billing) =>
-          Effect.gen(function* () {
-            yield* begin(setup, billing, { card })
-            yield* spendAndMark(setup, billing, 14_000)
-            yield* until(isOff(setup, billing))
-            const { is_recharging, off_reason } = yield* readRecharge(setup, billing)
-            assert.isFalse(is_recharging)
-            assert.match(
-              off_reason ?? "",
-              /^A recharge of \$20\.00 with Visa ending in \d{4} failed on \d{1,2} \w+ \d{4}, \d\d:\d\d UTC\. /
-            )
-            assert.match(off_reason ?? "", why)
-            billing.charged(setup.account_id)
-            yield* severalRounds
-            assert.deepStrictEqual(yield* setup.movements, [["top_up", 10_000]])
-            const on = yield* billing.saveRecharge(setup.account_id, {
-              is_on: false,
-              cents: 30_00,
-              trigger_credits: 1_000
+    ] as const)(
+      "is switched off by a failing card, and shows the reason until a person saves the settings: %s",
+      ([card, why]) =>
+        within((setup) =>
+          setup.withBilling((billing) =>
+            Effect.gen(function* () {
+              yield* begin(setup, billing, { card })
+              yield* spendAndMark(setup, billing, 14_000)
+              yield* until(isOff(setup, billing))
+              const { is_recharging, off_reason } = yield* readRecharge(setup, billing)
+              assert.isFalse(is_recharging)
+              assert.match(
+                off_reason ?? "",
+                /^A recharge of \$20\.00 with Visa ending in \d{4} failed on \d{1,2} \w+ \d{4}, \d\d:\d\d UTC\. /
+              )
+              assert.match(off_reason ?? "", why)
+              billing.charged(setup.account_id)
+              yield* severalRounds
+              assert.deepStrictEqual(yield* setup.movements, [["top_up", 10_000]])
+              const on = yield* billing.saveRecharge(setup.account_id, {
+                is_on: false,
+                cents: 30_00,
+                trigger_credits: 1_000
+              })
+              assert.deepInclude(on.recharge, { off_reason: null, cents: 30_00 })
+              yield* setup.checkBooks
             })
-            assert.deepInclude(on.recharge, { off_reason: null, cents: 30_00 })
-            yield* setup.checkBooks
-          })
+          )
         )
-      )
     )
 
     it.live("requires a saved card, and is switched off without a reason when the card is removed", () =>

@@ -12,12 +12,20 @@ import { allTables, ConsoleDatabase } from "@larder/serve/persistence"
 import { Clock, Context, Effect, Exit, Layer, References, Schema, Scope, Semaphore, Stream } from "effect"
 import { afterAll, inject } from "vitest"
 import { newDatabase } from "../support/postgres/new-database.ts"
-import { simulatorHarness } from "./simulator-harness.ts"
 import type { ProcessorHarness } from "./processor-harness.ts"
-import { adjustableClock, withSleepsByClock, withoutLongSleeps, type Place, spender, storesIn, until } from "./stores.ts"
+import { simulatorHarness } from "./simulator-harness.ts"
+import {
+  adjustableClock,
+  type Place,
+  spender,
+  storesIn,
+  until,
+  withoutLongSleeps,
+  withSleepsByClock
+} from "./stores.ts"
 import { stripeHarness } from "./stripe-harness.ts"
 
-export { adjustableClock, withSleepsByClock, withoutLongSleeps, until }
+export { adjustableClock, until, withoutLongSleeps, withSleepsByClock }
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-payments-"))),

@@ -12,7 +12,7 @@ import {
 } from "@larder/serve/billing"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
-import { type ProcessorHarness, lateResponseMs } from "./processor-harness.ts"
+import { lateResponseMs, type ProcessorHarness } from "./processor-harness.ts"
 
 const maxListed = 10_000
 const Settings = Schema.Struct({ body: Schema.fromJsonString(Schema.Struct({ webhook_secret: Schema.String })) })
@@ -36,7 +36,9 @@ export const simulatorHarness = Effect.gen(function* () {
     slow: (isOn) => Effect.orDie(setFaults({ slow_ms: isOn ? lateResponseMs : 0 })),
     loseNextResponse: Effect.orDie(setFaults({ lose_next_answer: true })),
     netCents: Effect.orDie(
-      Effect.map(payments(maxListed), (views) => views.reduce((sum, { retrieved }) => sum + remainingCents(retrieved), 0))
+      Effect.map(payments(maxListed), (views) =>
+        views.reduce((sum, { retrieved }) => sum + remainingCents(retrieved), 0)
+      )
     ),
     paid: Effect.orDie(
       Effect.map(payments(maxListed), (views) => views.filter(({ payment }) => payment.state === "succeeded").length)

@@ -2,7 +2,7 @@
 import type { TestCardName } from "@larder/serve/billing"
 import { makeStripeProcessor } from "@larder/serve/billing/stripe"
 import { Clock, Effect, Redacted } from "effect"
-import { type ProcessorHarness, lateResponseMs } from "./processor-harness.ts"
+import { lateResponseMs, type ProcessorHarness } from "./processor-harness.ts"
 import { formatEventBody, sign, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
 
 /** Also returns the host, for situations that only Stripe can cause. */

@@ -7,10 +7,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { type Account, accountJson, countryJson, endpointJson, openAccount } from "./stripe-account.ts"
-import { type StripeState, invalid, openStripeState, Refusal } from "./stripe-state.ts"
 import { type Params, parseParams } from "./stripe-form.ts"
 import type { Json } from "./stripe-objects.ts"
 import { findRefusal, parseRequest } from "./stripe-rules.ts"
+import { invalid, openStripeState, Refusal, type StripeState } from "./stripe-state.ts"
 
 export const stripeKey = "sk_test_loopback_0123456789"
 export const liveKey = "sk_live_loopback_0123456789"
@@ -144,7 +144,12 @@ export const startStripeHost = async (now: () => number = Date.now) => {
   }
 
   /** For a day, Stripe repeats the first response to the same key, even if it was an error. */
-  const idempotent = (key: string, method: string, path: string, body: string): StripeResponse & { replayed: boolean } => {
+  const idempotent = (
+    key: string,
+    method: string,
+    path: string,
+    body: string
+  ): StripeResponse & { replayed: boolean } => {
     const request = createHash("sha256").update(`${method} ${path} ${body}`).digest("hex")
     const earlier = stored.get(key)
     if (earlier !== undefined && earlier.until > now()) {
@@ -192,7 +197,10 @@ export const startStripeHost = async (now: () => number = Date.now) => {
     const { replayed, ...given } =
       typeof key === "string"
         ? idempotent(key, method, url.pathname, body)
-        : { ...respond(method, url.pathname, parseParams(method === "GET" ? url.search.slice(1) : body)), replayed: false }
+        : {
+            ...respond(method, url.pathname, parseParams(method === "GET" ? url.search.slice(1) : body)),
+            replayed: false
+          }
     if (faults.slow_ms > 0) await sleep(faults.slow_ms)
     if (typeof key === "string") inProgress.delete(key)
     if (isPayment(method, url.pathname) && faults.loseNextResponse) {

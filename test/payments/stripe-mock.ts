@@ -36,7 +36,8 @@ const changes: ReadonlyArray<Change> = [
   {
     request: "/v1/payment_intents",
     removed: ["payment_method_types"],
-    changelog: "https://docs.stripe.com/changelog/endive/2026-09-30/removes-the-payment-method-types-parameter-from-payment-intents-and-setup-intents"
+    changelog:
+      "https://docs.stripe.com/changelog/endive/2026-09-30/removes-the-payment-method-types-parameter-from-payment-intents-and-setup-intents"
   }
 ]
 

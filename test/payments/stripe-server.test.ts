@@ -35,7 +35,10 @@ const begin = async ({ signedIn } = served) => {
   return { account, browser, sent, session }
 }
 
-const sendEvents = async (events: ReadonlyArray<{ readonly body: string; readonly signature: string }>, { url } = served) => {
+const sendEvents = async (
+  events: ReadonlyArray<{ readonly body: string; readonly signature: string }>,
+  { url } = served
+) => {
   const responses: Array<{ readonly status: number; readonly text: string }> = []
   for (const { body, signature } of events) {
     const headers = { "content-type": "application/json", "stripe-signature": signature }

@@ -7,17 +7,17 @@ import { findTestCard, type TestCard, type TestCardName, testCards } from "@lard
 import type { Params } from "./stripe-form.ts"
 import {
   type Dispute,
+  declineMessage,
   disputeJson,
-  makeFailure,
   type Intent,
   intentJson,
   type Json,
   type Method,
+  makeFailure,
   methodJson,
   type Refund,
   refundJson,
   type Session,
-  declineMessage,
   sessionJson
 } from "./stripe-objects.ts"
 
@@ -227,8 +227,15 @@ export const openStripeState = (now: () => number, page: () => string) => {
 
   const refund = (intent: Intent, cents: number | null): Refund => {
     const remaining = intent.received - sumReversed(intent)
-    if (intent.status !== "succeeded" || (cents ?? remaining) > remaining) throw new Error(`only ${remaining} cents can be refunded`)
-    const created: Refund = { id: newId("re"), amount: cents ?? remaining, intent, created: seconds(), status: "succeeded" }
+    if (intent.status !== "succeeded" || (cents ?? remaining) > remaining)
+      throw new Error(`only ${remaining} cents can be refunded`)
+    const created: Refund = {
+      id: newId("re"),
+      amount: cents ?? remaining,
+      intent,
+      created: seconds(),
+      status: "succeeded"
+    }
     refunds.set(created.id, created)
     addEvent("refund.created", refundJson(created))
     if (findTestCard(intent.method?.plays ?? null)?.afterwards === "refunds_fail") failRefund(created)

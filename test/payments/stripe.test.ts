@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import type { PaymentQuery } from "@larder/serve/billing"
 import { apiVersion, makeStripeProcessor } from "@larder/serve/billing/stripe"
 import { Effect, Redacted } from "effect"
-import { formatEventBody, type StripeHost, sign, webhookSecret } from "./stripe-host.ts"
 import { stripeHarnessWithHost } from "./stripe-harness.ts"
+import { formatEventBody, type StripeHost, sign, webhookSecret } from "./stripe-host.ts"
 
 const now = new Date().toISOString()
 const newRequest = (payment_id: string, cents = 5000) => ({ payment_id, account_id: "acct_1", cents, created_at: now })
@@ -304,10 +304,7 @@ describe("Stripe", () => {
         assert.deepStrictEqual(yield* processor.readEvent(body, header), [])
       }
       const notJson = "hello"
-      assert.deepStrictEqual(
-        yield* processor.readEvent(notJson, () => sign(webhookSecret, notJson, Date.now())),
-        []
-      )
+      assert.deepStrictEqual(yield* processor.readEvent(notJson, () => sign(webhookSecret, notJson, Date.now())), [])
     })
   )
 

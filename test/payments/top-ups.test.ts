@@ -208,30 +208,31 @@ inEachSetup((name, within) => {
     )
 
     it.live("charges nothing during an outage of the processor, nor afterwards", () =>
-      within(({ account_id, buy, checkBooks, form, movements, advanceClock, formWithSavedCard, harness, withBilling }) =>
-        Effect.gen(function* () {
-          const open = yield* withBilling((billing) =>
-            Effect.gen(function* () {
-              yield* buy(billing, 10_00, "good")
-              yield* harness.outage(true)
-              const refused = yield* Effect.flip(billing.topUp(form(20_00).request))
-              assert.strictEqual(
-                refused.message,
-                "The card processor does not respond. Nothing was charged. Try again in a moment."
-              )
-              const result = yield* billing.topUp((yield* formWithSavedCard(billing, 30_00)).request)
-              assert.isTrue("payment" in result && result.payment.state === "open")
-              return "payment" in result ? result.payment.id : ""
-            })
-          )
-          yield* harness.outage(false)
-          yield* advanceClock(16 * 60_000)
-          yield* withBilling((billing) =>
-            until(Effect.map(billing.payment(account_id, open), ({ state }) => state === "expired"))
-          )
-          assert.deepStrictEqual(yield* movements, [["top_up", 10_000]])
-          yield* checkBooks
-        })
+      within(
+        ({ account_id, buy, checkBooks, form, movements, advanceClock, formWithSavedCard, harness, withBilling }) =>
+          Effect.gen(function* () {
+            const open = yield* withBilling((billing) =>
+              Effect.gen(function* () {
+                yield* buy(billing, 10_00, "good")
+                yield* harness.outage(true)
+                const refused = yield* Effect.flip(billing.topUp(form(20_00).request))
+                assert.strictEqual(
+                  refused.message,
+                  "The card processor does not respond. Nothing was charged. Try again in a moment."
+                )
+                const result = yield* billing.topUp((yield* formWithSavedCard(billing, 30_00)).request)
+                assert.isTrue("payment" in result && result.payment.state === "open")
+                return "payment" in result ? result.payment.id : ""
+              })
+            )
+            yield* harness.outage(false)
+            yield* advanceClock(16 * 60_000)
+            yield* withBilling((billing) =>
+              until(Effect.map(billing.payment(account_id, open), ({ state }) => state === "expired"))
+            )
+            assert.deepStrictEqual(yield* movements, [["top_up", 10_000]])
+            yield* checkBooks
+          })
       )
     )
 

@@ -17,7 +17,8 @@ type Open = Billing["Service"]
 type Step = Effect.Effect<unknown, unknown>
 
 const Row = Schema.Struct({ id: Schema.String, state: Schema.String, card: Schema.NullOr(Schema.String) })
-const listPayments = ({ database }: Setup) => database.all(Row, "select id, state, card from console.payment order by id")
+const listPayments = ({ database }: Setup) =>
+  database.all(Row, "select id, state, card from console.payment order by id")
 
 /** Ignores a step that is not possible now. */
 const ignoreFailure = <A, E>(work: Effect.Effect<A, E>) => Effect.catchCause(work, () => Effect.succeed(undefined))
@@ -66,8 +67,10 @@ const randomStep = (setup: Setup, servers: readonly [Open, Open], chance: Chance
         ({ card, state }) => state === "open" && card === null,
         (id) => Effect.andThen(harness.pay(id, chance.oneOf(cards)), sometimesSendEvent(id))
       ),
-    () => withPayment(isPaid, (id) => Effect.andThen(harness.refund(id, chance.between(1, 5_00)), sometimesSendEvent(id))),
-    () => withPayment(isPaid, (id) => Effect.flatMap(harness.refund(id, 1_00), (refund) => harness.failRefund(id, refund))),
+    () =>
+      withPayment(isPaid, (id) => Effect.andThen(harness.refund(id, chance.between(1, 5_00)), sometimesSendEvent(id))),
+    () =>
+      withPayment(isPaid, (id) => Effect.flatMap(harness.refund(id, 1_00), (refund) => harness.failRefund(id, refund))),
     () =>
       withPayment(isPaid, (payment_id) =>
         Effect.flatMap(harness.dispute(payment_id), (id) => {
@@ -136,7 +139,9 @@ export const describeTwoServers = (pairs: ReadonlyArray<Pair>, steps: number): v
                     const { body, header } = yield* setup.harness.event(id)
                     yield* billing.webhook(body, header)
                   }
-                  yield* until(Effect.map(billing.settings(setup.account_id), ({ recharge }) => !recharge.is_recharging))
+                  yield* until(
+                    Effect.map(billing.settings(setup.account_id), ({ recharge }) => !recharge.is_recharging)
+                  )
                   yield* billing.removeCard(setup.account_id) // so that no recharge begins during the comparison
                   yield* until(Effect.map(listPayments(setup), (rows) => rows.every(({ state }) => state !== "open")))
                   yield* setup.checkBooks

@@ -90,9 +90,12 @@ describe.each(consolePlaceNames)("a link for the first person in %s", (name) => 
         yield* run("update console.invitation set is_first = false")
         const second = yield* printFirstLink
         yield* run("update console.invitation set is_first = true")
-        const exits = yield* Effect.all([accept(first, "a@example.com"), accept(second, "b@example.com")].map(Effect.exit), {
-          concurrency: "unbounded"
-        })
+        const exits = yield* Effect.all(
+          [accept(first, "a@example.com"), accept(second, "b@example.com")].map(Effect.exit),
+          {
+            concurrency: "unbounded"
+          }
+        )
         assert.deepStrictEqual(exits.map(({ _tag }) => _tag).toSorted(), ["Failure", "Success"])
       })
     )

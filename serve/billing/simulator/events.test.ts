@@ -2,7 +2,13 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { newRequest, temporaryFolder, validCard, pageDetails, openSimulatorIn } from "@larder/test/support/serve/simulator.ts"
+import {
+  newRequest,
+  openSimulatorIn,
+  pageDetails,
+  temporaryFolder,
+  validCard
+} from "@larder/test/support/serve/simulator.ts"
 import { Effect } from "effect"
 
 interface ReceivedEvent {

@@ -1,6 +1,13 @@
 /** Behaviour that only the simulator has: its stored state, and its test cards. */
 import { assert, describe, it } from "@effect/vitest"
-import { openSimulator, newRequest, temporaryFolder, validCard, pageDetails, openSimulatorIn } from "@larder/test/support/serve/simulator.ts"
+import {
+  newRequest,
+  openSimulator,
+  openSimulatorIn,
+  pageDetails,
+  temporaryFolder,
+  validCard
+} from "@larder/test/support/serve/simulator.ts"
 import { consoleIn } from "@larder/test/support/serve/sqlite-console.ts"
 import { Effect, Schema } from "effect"
 import { ConsoleDatabase } from "../../persistence/index.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { openSimulator, newRequest, validCard, pageDetails } from "@larder/test/support/serve/simulator.ts"
+import { newRequest, openSimulator, pageDetails, validCard } from "@larder/test/support/serve/simulator.ts"
 import { Effect } from "effect"
 import { savedCardExplanation, testCards } from "../../billing/index.ts"
 import { makeForm } from "../web/form.ts"

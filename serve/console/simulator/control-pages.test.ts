@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { openSimulator, newRequest, validCard, pageDetails } from "@larder/test/support/serve/simulator.ts"
+import { newRequest, openSimulator, pageDetails, validCard } from "@larder/test/support/serve/simulator.ts"
 import { Effect, Redacted } from "effect"
 import { noFaults } from "../../billing/index.ts"
 import { makeForm } from "../web/form.ts"
