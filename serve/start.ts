@@ -30,7 +30,7 @@ import {
 import { addDocs } from "./docs/index.ts"
 import { Ledger, logKeyChanges } from "./ledger/index.ts"
 import { makeAssistants } from "./mcp/index.ts"
-import { administerPeople, createFirstLink, layerPeople, People } from "./people/index.ts"
+import { administerPeople, createFirstLink, People } from "./people/index.ts"
 import { type ConsoleDatabase, layerRequestLog, RequestLog } from "./persistence/index.ts"
 import { consoleUrlSetting, serveSettings } from "./settings.ts"
 import { storesInFile, storesInPostgres } from "./stores.ts"
@@ -176,7 +176,7 @@ export const start = Effect.fn(function* (flags: { readonly demo: boolean; reado
   const stores: Layer.Layer<Ledger | ConsoleDatabase, StoreError> = Option.isSome(ledgerUrl)
     ? storesInPostgres(ledgerUrl.value, directory, ledgerAnchor)
     : storesInFile(directory, ledgerAnchor)
-  const services = Layer.mergeAll(layerPeople, layerRequestLog).pipe(
+  const services = Layer.mergeAll(People.layer, layerRequestLog).pipe(
     Layer.provideMerge(Ledger.layerAdministration),
     Layer.provideMerge(stores)
   )

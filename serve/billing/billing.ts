@@ -1,144 +1,164 @@
 /**
- * Card payments, auto-recharge and receipts, as the console sees them. Failures are sentences for the customer; causes
- * are in the log. A payment becomes `succeeded` only after its credits are in the ledger, and is `open` until its
- * outcome is known.
+ * Card payments, auto-recharge and receipts for the console. Failures are sentences for the customer; causes are in the
+ * log. A payment becomes `succeeded` only after its credits are in the ledger, and is `open` until its outcome is known.
  */
-import { Context, type Effect, Schema } from "effect"
-import type { PaymentRow } from "./payment-rows.ts"
-import { type Card, type EventRejected, type HeaderReader, RetrievedReversal } from "./processor.ts"
-import type { RechargeRow } from "./recharge-rows.ts"
+import { Context, Effect, Struct } from "effect"
+import { Administration } from "../ledger/index.ts"
+import { ConsoleDatabase } from "../persistence/index.ts"
+import { creditsToCents, formatCents, isValidTrigger, maxTrigger, minTrigger } from "./amounts.ts"
+import { type BillingNeeds, nowText } from "./book.ts"
+import { reconcileInBackground } from "./in-doubt.ts"
+import { isSimulated, makePaymentHistory } from "./payment-history.ts"
+import {
+  type BillingSettings,
+  BillingUnavailable,
+  InvalidChoice,
+  NoSavedCard,
+  type RechargeChoice,
+  type TopUp,
+  type TopUpResult,
+  UnknownPayment
+} from "./payments.ts"
+import { type CardProcessor, EventRejected, type HeaderReader } from "./processor.ts"
+import { makeEventHandler } from "./processor-events.ts"
+import { startRecharges } from "./recharge.ts"
+import { endOtherProcessorsRecharges, findRecharge, saveRecharge, switchOff } from "./recharge-rows.ts"
+import { makeReconcile } from "./reconcile.ts"
+import { findCustomer, forgetNow, removeCard, toSavedCard } from "./saved-card.ts"
+import { checkAmount, makeTopUp } from "./top-up.ts"
 
-export type ShownCard = Pick<Card, "brand" | "last4">
+const proposedChoice: RechargeChoice = { is_on: false, cents: 100_00, trigger_credits: 10_000 }
 
-export interface SavedCard extends Omit<Card, "id"> {
-  /** Identifies this card. A form carries the mark of the card that it shows. */
-  readonly mark: string
-}
+const unavailableText =
+  "Payments are not available at the moment. Payments that have begun are completed automatically; try again in a moment."
 
-/** `taken`: its credits were deducted. `returned`: they were added again. */
-export const Reversal = Schema.Struct({ ...RetrievedReversal.fields, changed_at: Schema.String })
-export type Reversal = typeof Reversal.Type
+const errorsForCallers = [InvalidChoice, NoSavedCard, UnknownPayment, EventRejected, BillingUnavailable]
+type ForCallers = InstanceType<(typeof errorsForCallers)[number]>
+const isForCallers = <E>(error: E): error is Extract<E, ForCallers> =>
+  errorsForCallers.some((errorClass) => error instanceof errorClass)
 
-type ShownColumns = "id" | "kind" | "cents" | "state" | "problem" | "created_at" | "settled_at"
+/** Callers get a sentence for the customer; the operator finds the cause in the log. */
+const hideFailure = <A, E extends Error>(
+  work: Effect.Effect<A, E>
+): Effect.Effect<A, Extract<E, ForCallers> | BillingUnavailable> =>
+  Effect.catch(work, (error): Effect.Effect<never, Extract<E, ForCallers> | BillingUnavailable> => {
+    if (isForCallers(error)) return Effect.fail(error)
+    return Effect.andThen(Effect.logWarning(error.message), new BillingUnavailable({ problem: unavailableText }))
+  })
 
-export interface Payment extends Pick<PaymentRow, ShownColumns> {
-  /** The credits for these cents. They are in the ledger once the payment has succeeded. */
-  readonly credits: number
-  readonly card: ShownCard | null
-  /** The processor moves no real money. */
-  readonly is_simulated: boolean
-  /** Oldest first. */
-  readonly reversals: ReadonlyArray<Reversal>
-}
+const checkTrigger = (credits: number) =>
+  isValidTrigger(credits)
+    ? Effect.void
+    : new InvalidChoice({
+        field: "trigger_credits",
+        problem: `The balance that starts a recharge must be from ${formatCents(creditsToCents(minTrigger))} to ${formatCents(creditsToCents(maxTrigger))}.`
+      })
 
-export interface Receipt {
-  readonly account: { readonly id: string; readonly name: string }
-  /** Address of the person who paid; null for a recharge and for a payment without a known person. */
-  readonly email: string | null
-  readonly payment: Payment
-}
-
-export type RechargeChoice = Pick<RechargeRow, "is_on" | "cents" | "trigger_credits">
-
-export interface BillingSettings {
-  readonly card: SavedCard | null
-  readonly is_simulated: boolean
-  readonly recharge: RechargeChoice & {
-    /** A person has saved these amounts; otherwise they are proposed. */
-    readonly is_configured: boolean
-    /** Why billing switched auto-recharge off; null otherwise, and once a person switches it on or leaves it off. */
-    readonly off_reason: string | null
-    /** A recharge is in progress. */
-    readonly is_recharging: boolean
+const makeSettings = (needs: BillingNeeds) => {
+  const { database, processor } = needs
+  const settings = Effect.fnUntraced(function* (account_id: string) {
+    const recharge = yield* findRecharge(database, account_id)
+    return {
+      card: toSavedCard(yield* findCustomer(database, processor.name, account_id)),
+      is_simulated: isSimulated(processor.name),
+      recharge: {
+        ...Struct.pick(recharge ?? proposedChoice, ["is_on", "cents", "trigger_credits"]),
+        is_configured: recharge !== undefined,
+        off_reason: recharge?.off_reason ?? null,
+        is_recharging: recharge?.running != null
+      }
+    } satisfies BillingSettings
+  })
+  return {
+    settings,
+    save: Effect.fn("Billing.saveRecharge")(function* (account_id: string, choice: RechargeChoice) {
+      yield* checkAmount(choice.cents)
+      yield* checkTrigger(choice.trigger_credits)
+      const now = yield* nowText
+      yield* database.transaction(
+        Effect.fnUntraced(function* (db) {
+          const card = toSavedCard(yield* findCustomer(db, processor.name, account_id))
+          if (choice.is_on && card === null) return yield* new NoSavedCard()
+          yield* saveRecharge(db, account_id, choice, now)
+        })
+      )
+      return yield* settings(account_id)
+    }),
+    /** The card is never charged again after the transaction, even if the processor does not respond. */
+    remove: Effect.fn("Billing.removeCard")(function* (account_id: string) {
+      const card = (yield* findCustomer(database, processor.name, account_id))?.card
+      if (card != null) {
+        const now = yield* nowText
+        yield* database.transaction((db) =>
+          Effect.andThen(switchOff(db, account_id, null, now), removeCard(db, processor.name, account_id, card, now))
+        )
+        yield* forgetNow(needs, card)
+      }
+      return yield* settings(account_id)
+    }, Effect.uninterruptible)
   }
 }
 
-/** The processor's events since the start. It sends `failed` ones again; `refused` ones have a wrong signature. */
-export type EventCounts = Readonly<Record<"taken" | "refused" | "failed", number>>
-
-export interface TopUp {
-  readonly account_id: string
-  readonly person_id: string
-  readonly email: string
-  /** Whole US cents, 10.00 to 50,000.00 USD. */
-  readonly cents: number
-  /** Mark of the saved card to charge; null if the customer enters a card on the processor's page. */
-  readonly card: string | null
-  /** A random text, new each time the form is shown. A form sent twice is one payment: a second click is free. */
-  readonly submission: string
-  /** Absolute address that the customer returns to after paying; the page there calls `payment`. */
-  readonly success_url: (payment_id: string) => string
-  /** Absolute address that the customer returns to without having paid; the page there calls `leave`. */
-  readonly cancel_url: (payment_id: string) => string
-}
-
-/** `redirect`: the page on which the customer pays. `payment`: the outcome of charging the saved card. */
-type TopUpResult = { readonly redirect: string } | { readonly payment: Payment }
-
-/** The choice was rejected and nothing was charged; the sentence says what to change. */
-export class InvalidChoice extends Schema.TaggedError<InvalidChoice>()("InvalidChoice", {
-  field: Schema.Literals(["cents", "trigger_credits", "submission", "card"]),
-  problem: Schema.String
-}) {
-  override get message() {
-    return this.problem
+/** Background work ends with the scope; the next server finishes what is left. */
+export const openBilling = Effect.fn("Billing.open")(function* (processor: CardProcessor) {
+  const database = yield* ConsoleDatabase
+  const administration = yield* Administration
+  const marked = new Set<string>()
+  const mark = (account_id: string) => {
+    marked.add(account_id)
   }
-}
+  const needs = { administration, database, processor, mark }
+  const reconciling = makeReconcile(needs)
+  const { leave, reconcile } = reconciling
+  const { remove, save, settings } = makeSettings(needs)
+  const { find, findAndReconcile, list, receipt } = makePaymentHistory(needs)
+  const topUp = makeTopUp(needs, reconciling)
+  const { counts, handleEvent } = makeEventHandler(needs, reconcile)
 
-export class NoSavedCard extends Schema.TaggedError<NoSavedCard>()("NoSavedCard", {}) {
-  override get message() {
-    return "There is no saved card. Make one payment by card to save it."
-  }
-}
+  yield* endOtherProcessorsRecharges(database, processor.name)
+  yield* reconcileInBackground(needs, reconciling)
+  yield* startRecharges(needs, marked, reconciling.charge)
 
-/** Also the error for a payment of another account. */
-export class UnknownPayment extends Schema.TaggedError<UnknownPayment>()("UnknownPayment", { id: Schema.String }) {
-  override get message() {
-    return `There is no payment ${this.id}`
-  }
-}
+  const payNow = Effect.fnUntraced(function* (request: TopUp) {
+    const { id, url } = yield* topUp(request)
+    if (url !== undefined) return { redirect: url }
+    // the payment has just been written
+    return { payment: yield* Effect.catchTag(find(request.account_id, id), "UnknownPayment", Effect.die) }
+  })
 
-/** The card processor, the console's tables or the ledger do not answer. Billing finishes begun work exactly once. */
-export class BillingUnavailable extends Schema.TaggedError<BillingUnavailable>()("BillingUnavailable", {
-  problem: Schema.String
-}) {
-  override get message() {
-    return this.problem
-  }
-}
-
-type OfPayment<A> = (account_id: string, payment_id: string) => Effect.Effect<A, UnknownPayment | BillingUnavailable>
-
-export class Billing extends Context.Service<
-  Billing,
-  {
-    /** With the saved card, waits for the outcome; if it is not known yet, the payment is `open`. */
-    readonly topUp: (request: TopUp) => Effect.Effect<TopUpResult, InvalidChoice | NoSavedCard | BillingUnavailable>
-    /** Retrieves an open payment from the processor first. If the processor does not answer, the payment stays open. */
-    readonly payment: OfPayment<Payment>
+  return {
+    /**
+     * With a new card, returns the page on which the customer pays. With the saved card, waits for the outcome; if it
+     * is not known yet, the payment is `open`.
+     */
+    topUp: (request: TopUp): Effect.Effect<TopUpResult, InvalidChoice | NoSavedCard | BillingUnavailable> =>
+      hideFailure(payNow(request)),
+    /** Retrieves an open payment from the processor first. If the processor does not respond, the payment stays open. */
+    payment: (account_id: string, id: string) => hideFailure(findAndReconcile(account_id, id, reconcile)),
     /** The same for a customer who has left the payment page. Closes an unpaid page, so it can no longer be paid. */
-    readonly leave: OfPayment<Payment>
+    leave: (account_id: string, id: string) => hideFailure(findAndReconcile(account_id, id, leave)),
     /** Newest first. `before` is the id of the last payment on the previous page, or null. */
-    readonly payments: (
-      account_id: string,
-      page: { readonly before: string | null; readonly limit: number }
-    ) => Effect.Effect<ReadonlyArray<Payment>, BillingUnavailable>
-    readonly receipt: OfPayment<Receipt>
-    readonly settings: (account_id: string) => Effect.Effect<BillingSettings, BillingUnavailable>
+    payments: (account_id: string, page: { readonly before: string | null; readonly limit: number }) =>
+      hideFailure(list(account_id, page)),
+    receipt: (account_id: string, id: string) => hideFailure(receipt(account_id, id)),
+    settings: (account_id: string) => hideFailure(settings(account_id)),
     /** If it is on, the account is evaluated immediately: a balance below the trigger is recharged within a second. */
-    readonly saveRecharge: (
-      account_id: string,
-      choice: RechargeChoice
-    ) => Effect.Effect<BillingSettings, InvalidChoice | NoSavedCard | BillingUnavailable>
+    saveRecharge: (account_id: string, choice: RechargeChoice) =>
+      hideFailure(Effect.tap(save(account_id, choice), () => Effect.sync(() => mark(account_id)))),
     /** Also switches auto-recharge off. Succeeds if there is no card to remove. */
-    readonly removeCard: (account_id: string) => Effect.Effect<BillingSettings, BillingUnavailable>
+    removeCard: (account_id: string) => hideFailure(remove(account_id)),
     /**
      * Handles an event of the processor, given its raw body. Returns once the payments that it names are reconciled.
-     * The route answers `BillingUnavailable` with 503, so that the event is sent again, and `EventRejected` with 400.
+     * The route responds to `BillingUnavailable` with 503, so that the event is sent again, and to `EventRejected` with
+     * 400.
      */
-    readonly webhook: (body: string, header: HeaderReader) => Effect.Effect<void, EventRejected | BillingUnavailable>
-    readonly events: () => EventCounts
-    /** Tells billing that a call of the account was charged. Costs almost nothing, never waits and never throws. */
-    readonly charged: (account_id: string) => void
+    webhook: (body: string, header: HeaderReader) => hideFailure(handleEvent(body, header)),
+    events: counts,
+    /** Records that a call of the account was charged. Costs almost nothing, never waits and never throws. */
+    charged: mark
   }
->()("larder/serve/Billing") {}
+})
+
+export class Billing extends Context.Service<Billing, Effect.Success<ReturnType<typeof openBilling>>>()(
+  "larder/serve/Billing"
+) {}

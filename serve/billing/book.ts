@@ -18,7 +18,7 @@ import {
   type UnpaidOutcome
 } from "./payment-rows.ts"
 import type { CardProcessor, RetrievedPayment, RetrievedReversal } from "./processor.ts"
-import { endAndSwitchOff, endRecharge, switchOff } from "./recharge-rows.ts"
+import { endRecharge, switchOff } from "./recharge-rows.ts"
 import { findCustomer, forgetNow, formatCard, saveCard } from "./saved-card.ts"
 
 export interface BillingNeeds {
@@ -75,9 +75,9 @@ export const makeBook = (needs: BillingNeeds) => {
         yield* markUnpaid(db, id, outcome, now)
         // the failure of a replaced card says nothing about the new card
         const saved = (yield* findCustomer(db, processor.name, account_id))?.card ?? payment.card
-        const isRefused = outcome.state === "failed" && saved === payment.card
-        if (isRefused) yield* endAndSwitchOff(db, account_id, id, reason, now)
-        else yield* endRecharge(db, account_id, id)
+        const isCardRefused = outcome.state === "failed" && saved === payment.card
+        const wasRunning = yield* endRecharge(db, account_id, id)
+        if (wasRunning && isCardRefused) yield* switchOff(db, account_id, reason, now)
       })
     )
     mark(account_id) // the balance may be too low for a charged call, which would mark it

@@ -1,63 +1,14 @@
 /**
- * In-doubt payments: the answer was lost, the server was killed, the customer is still on the processor's page, or an
- * event never arrived. Billing retrieves such a payment before it charges again, always under the same id. Open
- * payments are reconciled each minute, older ones less often; settled ones that can still change in turn, some each
- * hour.
+ * Reconciles payments in the background: the response was lost, the server was killed, the customer is still on the
+ * processor's page, or an event never arrived. Open payments are reconciled each minute, older ones less often; settled
+ * payments that can still change take turns, some each hour.
  */
 import { Clock, Duration, Effect } from "effect"
 import type { BillingNeeds } from "./book.ts"
-import { expireOpen, type PaymentRow, paymentsInDoubt, pickRandomPayment, settledPayments } from "./payment-rows.ts"
-import { endRecharge, findRecharge } from "./recharge-rows.ts"
+import { type PaymentRow, paymentsInDoubt, pickRandomPayment, settledPayments } from "./payment-rows.ts"
 import type { Reconcile } from "./reconcile.ts"
-import { cardsToForget, findCustomer, forget } from "./saved-card.ts"
+import { cardsToForget, forget } from "./saved-card.ts"
 
-/**
- * Billing repeats a recharge that the processor does not know for this long, then expires it. A new recharge may follow
- * under another id: a processor may store its own failure under the first id and repeat it.
- */
-const rechargeRetryMs = Duration.toMillis("15 minutes")
-/** After this time no request is still on its way to the processor: it is far longer than all time-outs. */
-export const maxRequestMs = Duration.toMillis("15 minutes")
-
-const notReceived = "The payment did not reach the card processor. Nothing was charged."
-
-/** Reconciles an open payment. If the processor does not know it, charges it again or expires it. */
-export const makeResolve = (
-  { administration, database, mark, processor }: BillingNeeds,
-  { charge, reconcile }: Reconcile
-) => {
-  /** Whether it is still the running recharge, with auto-recharge on, a low balance, the same card and amount. */
-  const isStillDue = Effect.fnUntraced(function* ({ account_id, card, cents, id }: PaymentRow) {
-    const recharge = yield* findRecharge(database, account_id)
-    if (recharge?.running !== id || !recharge.is_on || recharge.cents !== cents) return false
-    if ((yield* findCustomer(database, processor.name, account_id))?.card !== card) return false
-    const { balance_credits } = yield* administration.account({ account_id })
-    return balance_credits < recharge.trigger_credits
-  })
-
-  return Effect.fn("Billing.resolve")(function* (payment: PaymentRow) {
-    const isKnown = yield* reconcile(payment)
-    if (isKnown || payment.state !== "open") return
-    const { account_id, created_at, id, kind } = payment
-    const now = yield* Clock.currentTimeMillis
-    const isRecent = now - Date.parse(created_at) < rechargeRetryMs
-    // billing never repeats a person's payment on its own
-    if (kind === "auto_recharge" && isRecent && (yield* isStillDue(payment))) return yield* charge(payment)
-    const before = new Date(now - maxRequestMs).toISOString()
-    yield* database.transaction(
-      Effect.fnUntraced(function* (db) {
-        if (!(yield* expireOpen(db, id, before, notReceived, new Date(now).toISOString()))) return
-        yield* endRecharge(db, account_id, id)
-      })
-    )
-    mark(account_id)
-  })
-}
-export type Resolve = ReturnType<typeof makeResolve>
-
-const openInterval = "1 minute"
-const cardsInterval = "1 minute"
-const settledInterval = "1 hour"
 const openPerPage = 1_000
 const settledPerRound = 500
 const maxConcurrency = 4
@@ -81,7 +32,7 @@ const tryEach = <P extends Pending, A, E extends Error>(
   items: ReadonlyArray<P>,
   work: (item: P) => Effect.Effect<A, E>,
   message: string,
-  idName: string
+  idName: "payment_id" | "card"
 ) => {
   let failures = 0
   let begunCount = 0
@@ -108,15 +59,23 @@ const tryPayments = <A, E extends Error>(
 const makeRetries = () => {
   const triedAt = new Map<string, number>()
   return {
-    /** An item is due when a tenth of its age, at most an hour, has passed since the last try. */
-    selectDue: <P extends Pending>(items: ReadonlyArray<P>, now: number) =>
-      items.filter(({ created_at, id }) => {
+    /**
+     * An item is due when a tenth of its age, at most an hour, has passed since the last try. False if `tryAll` stopped
+     * early: the rest is due in the next round.
+     */
+    tryDue: Effect.fnUntraced(function* <P extends Pending>(
+      items: ReadonlyArray<P>,
+      tryAll: (due: ReadonlyArray<P>) => Effect.Effect<ReadonlyArray<P>>
+    ) {
+      const now = yield* Clock.currentTimeMillis
+      const due = items.filter(({ created_at, id }) => {
         const lastTry = triedAt.get(id)
         return lastTry === undefined || now - lastTry >= Math.min((now - Date.parse(created_at)) / 10, maxRetryMs)
-      }),
-    record: (tried: ReadonlyArray<Pending>, now: number) => {
+      })
+      const tried = yield* tryAll(due)
       for (const { id } of tried) triedAt.set(id, now)
-    },
+      return tried.length === due.length
+    }),
     keepOnly: (ids: ReadonlySet<string>) => {
       for (const id of triedAt.keys()) if (!ids.has(id)) triedAt.delete(id)
     }
@@ -126,25 +85,20 @@ const makeRetries = () => {
 /** Runs until the scope ends. The first round starts immediately and finishes what a killed server left. */
 export const reconcileInBackground = Effect.fnUntraced(function* (
   needs: BillingNeeds,
-  reconcile: Reconcile["reconcile"],
-  resolve: Resolve
+  { reconcile, resolve }: Reconcile
 ) {
   const { database, processor } = needs
   const paymentRetries = makeRetries()
   const cardRetries = makeRetries()
   let lastSettled: string | undefined
 
-  /** All open payments, one page at a time. The rest of a round that stopped early is due in the next round. */
+  /** All open payments, one page at a time. */
   const reconcileOpen = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
     const ids = new Set<string>()
     let page: ReadonlyArray<PaymentRow> = []
     do {
       page = yield* paymentsInDoubt(database, processor.name, page.at(-1), openPerPage)
-      const due = paymentRetries.selectDue(page, now)
-      const tried = yield* tryPayments(due, resolve)
-      paymentRetries.record(tried, now)
-      if (tried.length < due.length) return
+      if (!(yield* paymentRetries.tryDue(page, (due) => tryPayments(due, resolve)))) return
       for (const { id } of page) ids.add(id)
     } while (page.length === openPerPage)
     paymentRetries.keepOnly(ids)
@@ -170,17 +124,21 @@ export const reconcileInBackground = Effect.fnUntraced(function* (
 
   /** A card that the processor refuses to forget does not delay the others: it is due later than they are. */
   const forgetCards = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
     const pending = yield* cardsToForget(database, processor.name)
     const message =
       "a card that was replaced or removed is still saved at the processor; the request to forget it is repeated later"
-    const due = cardRetries.selectDue(pending, now)
-    cardRetries.record(yield* tryEach(due, ({ id }) => forget(needs, id), message, "card"), now)
+    yield* cardRetries.tryDue(pending, (due) => tryEach(due, ({ id }) => forget(needs, id), message, "card"))
     cardRetries.keepOnly(new Set(pending.map(({ id }) => id)))
   })
 
-  const logFailure = Effect.catchCause((cause) => Effect.logError("payments cannot be reconciled", cause))
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(logFailure(reconcileOpen), Effect.sleep(openInterval))))
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(logFailure(reconcileSettled), Effect.sleep(settledInterval))))
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(logFailure(forgetCards), Effect.sleep(cardsInterval))))
+  const repeat = <E>(work: Effect.Effect<void, E>, interval: Duration.Input) =>
+    work.pipe(
+      Effect.catchCause((cause) => Effect.logError("payments cannot be reconciled", cause)),
+      Effect.andThen(Effect.sleep(interval)),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  yield* repeat(reconcileOpen, "1 minute")
+  yield* repeat(reconcileSettled, "1 hour")
+  yield* repeat(forgetCards, "1 minute")
 })

@@ -9,23 +9,20 @@ export {
   minTrigger,
   presets
 } from "./amounts.ts"
-export {
-  Billing,
-  type BillingSettings,
-  type EventCounts,
-  type Payment,
-  type Receipt,
-  type RechargeChoice,
-  type Reversal,
-  type SavedCard,
-  type ShownCard,
-  type TopUp
-} from "./billing.ts"
+export { Billing, openBilling } from "./billing.ts"
 export { makeBook } from "./book.ts"
-export { maxRequestMs } from "./in-doubt.ts"
-export { openBilling } from "./open-billing.ts"
 export { openProcessor, unpaidCreditWarning } from "./open-processor.ts"
 export { expireOpen, findPayment, toQuery } from "./payment-rows.ts"
+export type {
+  BillingSettings,
+  Payment,
+  Receipt,
+  RechargeChoice,
+  Reversal,
+  SavedCard,
+  ShownCard,
+  TopUp
+} from "./payments.ts"
 export {
   type CardProcessor,
   EventRejected,
@@ -33,12 +30,14 @@ export {
   ProcessorUnavailable,
   type RetrievedPayment
 } from "./processor.ts"
+export type { EventCounts } from "./processor-events.ts"
 export { endRecharge } from "./recharge-rows.ts"
+export { maxRequestMs } from "./reconcile.ts"
 export { formatCard, savedCardExplanation } from "./saved-card.ts"
 export type { CheckoutResult } from "./simulator/checkout.ts"
 export { formatEvent, newEventId, sign, signatureHeader } from "./simulator/events.ts"
-export { type EnteredCard, referenceOf, remainingCents, remainingCentsAt } from "./simulator/payment-state.ts"
+export { type EnteredCard, referenceOf, remainingCents } from "./simulator/payment-state.ts"
 export { Faults, noFaults, type SimulatedEvent, type SimulatedPayment } from "./simulator/records.ts"
-export { type SeenPayment, Simulator } from "./simulator/simulator.ts"
-export { cardRecords, type Refusable, type SimulatorRefuses } from "./simulator/state.ts"
+export { type PaymentView, Simulator } from "./simulator/simulator.ts"
+export { cardRecords, type Refusable, type SimulatorRefused } from "./simulator/state.ts"
 export { findTestCard, type TestCard, type TestCardName, testCards } from "./simulator/test-cards.ts"

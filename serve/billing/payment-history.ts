@@ -1,10 +1,10 @@
-/** Payments as the customer sees them: one, all of an account page by page, and the receipt. */
+/** Payments for the customer: one, all payments of an account page by page, and the receipt. */
 import { Effect, Schema, Struct } from "effect"
 import type { Statements } from "../persistence/index.ts"
 import { centsToCredits } from "./amounts.ts"
-import { type Payment, UnknownPayment } from "./billing.ts"
 import type { BillingNeeds } from "./book.ts"
 import { findPayment, findReversals, firstRow, PaymentRow, paymentColumns } from "./payment-rows.ts"
+import { type Payment, type Receipt, UnknownPayment } from "./payments.ts"
 import type { Reconcile } from "./reconcile.ts"
 
 /** Sorts after every timestamp. */
@@ -24,7 +24,7 @@ const listPayments = (db: Statements, account_id: string, last: PaymentRow | und
 /** Whether the processor of this name moves no real money. */
 export const isSimulated = (processor: string): boolean => processor === "simulator"
 
-const toShown = (db: Statements, payments: ReadonlyArray<PaymentRow>) =>
+const withReversals = (db: Statements, payments: ReadonlyArray<PaymentRow>) =>
   Effect.map(findReversals(db, payments), (reversals) =>
     payments.map((payment): Payment => {
       const { card_brand: brand, card_last4: last4 } = payment
@@ -53,48 +53,48 @@ const findPayer = (db: Statements, { account_id, created_by }: PaymentRow) =>
     .pipe(firstRow)
 
 export const makePaymentHistory = ({ administration, database, processor }: BillingNeeds) => {
-  const find = Effect.fnUntraced(function* (account_id: string, id: string) {
-    const payment = yield* findPayment(database, id)
-    return payment?.account_id === account_id ? payment : yield* new UnknownPayment({ id })
+  const findRow = Effect.fnUntraced(function* (account_id: string, id: string) {
+    const row = yield* findPayment(database, id)
+    return row?.account_id === account_id ? row : yield* new UnknownPayment({ id })
   })
 
-  const show = Effect.fnUntraced(function* (account_id: string, id: string) {
-    const [payment] = yield* toShown(database, [yield* find(account_id, id)])
+  const find = Effect.fnUntraced(function* (account_id: string, id: string) {
+    const [payment] = yield* withReversals(database, [yield* findRow(account_id, id)])
     return payment ?? (yield* new UnknownPayment({ id }))
   })
 
   return {
-    show,
-    /** If the processor does not answer, the payment stays open, which is not a failure. */
-    reconcileAndShow: Effect.fn("Billing.payment")(function* (
+    find,
+    /** If the processor does not respond, the payment stays open, which is not a failure. */
+    findAndReconcile: Effect.fn("Billing.payment")(function* (
       account_id: string,
       id: string,
       reconcile: Reconcile["reconcile"]
     ) {
-      const before = yield* find(account_id, id)
-      if (before.state === "open" && before.processor === processor.name) {
-        yield* reconcile(before).pipe(
+      const row = yield* findRow(account_id, id)
+      if (row.state === "open" && row.processor === processor.name) {
+        yield* reconcile(row).pipe(
           Effect.catch((error) =>
             Effect.logWarning(`${error.message}. The payment is reconciled later.`, { payment_id: id })
           )
         )
       }
-      return yield* show(account_id, id)
+      return yield* find(account_id, id)
     }),
     receipt: Effect.fn("Billing.receipt")(function* (account_id: string, id: string) {
-      const payment = yield* show(account_id, id)
+      const payment = yield* find(account_id, id)
       if (payment.state !== "succeeded") return yield* new UnknownPayment({ id })
       const { name } = yield* administration.account({ account_id })
-      const payer = yield* findPayer(database, yield* find(account_id, id))
-      return { account: { id: account_id, name }, email: payer?.email ?? null, payment }
+      const payer = yield* findPayer(database, yield* findRow(account_id, id))
+      return { account: { id: account_id, name }, email: payer?.email ?? null, payment } satisfies Receipt
     }),
-    payments: Effect.fn("Billing.payments")(function* (
+    list: Effect.fn("Billing.payments")(function* (
       account_id: string,
       { before, limit }: { readonly before: string | null; readonly limit: number }
     ) {
       const last = before === null ? undefined : yield* findPayment(database, before)
       if (before !== null && last?.account_id !== account_id) return []
-      return yield* toShown(database, yield* listPayments(database, account_id, last, limit))
+      return yield* withReversals(database, yield* listPayments(database, account_id, last, limit))
     })
   }
 }

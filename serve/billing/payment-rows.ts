@@ -1,7 +1,7 @@
 /** Payments and their reversals in the console's tables. Each change of state is one conditional update. */
 import { Effect, Schema, Struct } from "effect"
 import type { Statements } from "../persistence/index.ts"
-import { Reversal } from "./billing.ts"
+import { Reversal } from "./payments.ts"
 import type { Card, PaymentQuery, RetrievedReversal } from "./processor.ts"
 
 const text = Schema.NullOr(Schema.String)
@@ -61,17 +61,20 @@ export const newPayment = (columns: Pick<PaymentRow, NewColumns>, paidWith: Card
 
 export const firstRow = <A, E, R>(query: Effect.Effect<ReadonlyArray<A>, E, R>) =>
   Effect.map(query, ([row]): A | undefined => row)
-/** Whether the statement changed a payment. */
-const change = (db: Statements, sql: string, params: ReadonlyArray<string | number | null>) =>
-  Effect.map(db.run(`${sql} returning id`, params), (rows) => rows > 0)
+/** Whether the statement, which ends with `returning`, changed a row. */
+export const change = (db: Statements, sql: string, params: ReadonlyArray<string | number | boolean | null>) =>
+  Effect.map(db.run(sql, params), (rows) => rows > 0)
+/** `$1, $2, …`, one per value. */
+export const listParameters = (values: ReadonlyArray<unknown>) => values.map((_, index) => `$${index + 1}`).join(", ")
 
 /** False if the payment already exists. */
 export const insertPayment = (db: Statements, payment: PaymentRow) =>
   change(
     db,
     `insert into console.payment (${paymentColumns})
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-     on conflict (id) do nothing`,
+     values (${listParameters(columnNames)})
+     on conflict (id) do nothing
+     returning id`,
     columnNames.map((column) => payment[column])
   )
 
@@ -120,12 +123,12 @@ export const settledPayments = (
     [processor, after.id, after.succeeded, after.others, after.reversed, limit]
   )
 
-/** False if the payment is no longer open; then the processor must not be asked for money. */
+/** False if the payment is no longer open; then it must not be requested from the processor. */
 export const markRequested = (db: Statements, id: string, now: string) =>
-  change(db, "update console.payment set asked_at = $2 where id = $1 and state = 'open'", [id, now])
+  change(db, "update console.payment set asked_at = $2 where id = $1 and state = 'open' returning id", [id, now])
 
 export const setReference = (db: Statements, id: string, reference: string) =>
-  change(db, "update console.payment set reference = $2 where id = $1", [id, reference])
+  db.run("update console.payment set reference = $2 where id = $1", [id, reference])
 
 /** False if it had already succeeded. A failed or expired payment can still succeed: the processor decides. */
 export const markSucceeded = (db: Statements, id: string, card: Card | null, now: string) =>
@@ -133,7 +136,8 @@ export const markSucceeded = (db: Statements, id: string, card: Card | null, now
     db,
     `update console.payment
      set state = 'succeeded', problem = null, card_brand = $2, card_last4 = $3, settled_at = $4
-     where id = $1 and state <> 'succeeded'`,
+     where id = $1 and state <> 'succeeded'
+     returning id`,
     [id, card?.brand ?? null, card?.last4 ?? null, now]
   )
 
@@ -145,8 +149,7 @@ export interface UnpaidOutcome {
 
 /** Keeps the card that should have been charged if the processor no longer names one. */
 export const markUnpaid = (db: Statements, id: string, { card, problem, state }: UnpaidOutcome, now: string) =>
-  change(
-    db,
+  db.run(
     `update console.payment
      set state = $2, problem = $3, card_brand = coalesce($4, card_brand), card_last4 = coalesce($5, card_last4),
        settled_at = $6
@@ -160,12 +163,13 @@ export const expireOpen = (db: Statements, id: string, requested_before: string,
     db,
     `update console.payment
      set state = 'expired', problem = $2, settled_at = $3
-     where id = $1 and state = 'open' and coalesce(asked_at, created_at) <= $4`,
+     where id = $1 and state = 'open' and coalesce(asked_at, created_at) <= $4
+     returning id`,
     [id, problem, now, requested_before]
   )
 
 export const deleteUnrequested = (db: Statements, id: string) =>
-  change(db, "delete from console.payment where id = $1 and state = 'open' and asked_at is null", [id])
+  change(db, "delete from console.payment where id = $1 and state = 'open' and asked_at is null returning id", [id])
 
 export const findReversals = (db: Statements, payments: ReadonlyArray<PaymentRow>) =>
   payments.length === 0
@@ -174,7 +178,7 @@ export const findReversals = (db: Statements, payments: ReadonlyArray<PaymentRow
         ReversalRow,
         `select payment_id, id, kind, cents, state, is_lost, changed_at
          from console.reversal
-         where payment_id in (${payments.map((_, index) => `$${index + 1}`).join(", ")})
+         where payment_id in (${listParameters(payments)})
          order by changed_at, id`,
         payments.map(({ id }) => id)
       )
@@ -189,21 +193,21 @@ export const saveReversal = Effect.fnUntraced(function* (
   { cents, id, is_lost, kind, state }: RetrievedReversal,
   now: string
 ) {
-  const inserted = yield* db.run(
+  const isNew = yield* change(
+    db,
     `insert into console.reversal (id, payment_id, account_id, kind, cents, state, is_lost, changed_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8)
      on conflict (id) do nothing
      returning id`,
     [id, payment.id, payment.account_id, kind, cents, state, is_lost, now]
   )
-  if (inserted === 0 && (state === "returned" || is_lost)) {
+  if (!isNew && (state === "returned" || is_lost)) {
     yield* db.run(
       `update console.reversal
        set state = $2, is_lost = $3, changed_at = $4
-       where id = $1 and state = 'taken' and (state <> $2 or is_lost <> $3)
-       returning id`,
+       where id = $1 and state = 'taken' and (state <> $2 or is_lost <> $3)`,
       [id, state, is_lost, now]
     )
   }
-  return inserted > 0
+  return isNew
 })

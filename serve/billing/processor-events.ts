@@ -1,6 +1,5 @@
-/** Reconciles what events name. The route is in `serve/console/app.ts`, Stripe's part in `stripe/webhook.ts`. */
+/** Reconciles the payments that events name. The route is in `serve/console/app.ts`, Stripe's part in `stripe/webhook.ts`. */
 import { Clock, Duration, Effect } from "effect"
-import type { EventCounts } from "./billing.ts"
 import type { BillingNeeds } from "./book.ts"
 import { findPayment } from "./payment-rows.ts"
 import { EventRejected, type HeaderReader, ProcessorUnavailable } from "./processor.ts"
@@ -9,13 +8,16 @@ import type { Reconcile } from "./reconcile.ts"
 /** Anyone can send requests here; this limits how often a rejected event is logged. */
 const rejectionLogInterval = Duration.toMillis("1 minute")
 
+/** The processor's events since the start. It sends `failed` ones again; `refused` ones have a wrong signature. */
+export type EventCounts = Readonly<Record<"taken" | "refused" | "failed", number>>
+
 export const makeEventHandler = ({ database, processor }: BillingNeeds, reconcile: Reconcile["reconcile"]) => {
   const { name, readEvent } = processor
   const counts = { taken: 0, refused: 0, failed: 0 }
   const count = (outcome: keyof typeof counts) => Effect.sync(() => counts[outcome]++)
   let loggedAt = Number.NEGATIVE_INFINITY
 
-  /** A person has to check the payment. The event counts as taken: to send it again would change nothing. */
+  /** A person has to check the payment. The event counts as taken: sending it again would change nothing. */
   const logUnknown = (payment_id: string) =>
     Effect.logError(
       `An event from ${name} names payment ${payment_id}, which is unknown here; a restored backup lacks the payments made after it. Check the payment at ${name}. If an account of this ledger paid, credit it with: larder-serve accounts credit --account ID --usd AMOUNT --note ${payment_id}`

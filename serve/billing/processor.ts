@@ -14,18 +14,18 @@ export const Card = Schema.Struct({
 })
 export type Card = typeof Card.Type
 
-/** No answer, an invalid answer, or a fault of the processor: it is unknown whether the request took effect. */
+/** No response, an invalid one, or a fault of the processor: it is unknown whether the request took effect. */
 export class ProcessorUnavailable extends Schema.TaggedError<ProcessorUnavailable>()("ProcessorUnavailable", {
   processor: Schema.String,
   cause: Schema.Defect()
 }) {
   override get message() {
     const cause = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `${this.processor} did not answer: ${cause}`
+    return `${this.processor} did not respond: ${cause}`
   }
 }
 
-/** The processor created nothing, and a repeated request would get the same answer. Its own message is in the log. */
+/** The processor created nothing, and a repeated request would get the same response. Its own message is in the log. */
 export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("PaymentRefused", {
   problem: Schema.String
 }) {
@@ -34,7 +34,7 @@ export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("Paymen
   }
 }
 
-/** The signature is missing or wrong, its time is too far off, or the server lacks the secret. `problem` is the response. */
+/** The signature is missing or wrong, its time is too far off, or the server lacks the secret. The response is `problem`. */
 export class EventRejected extends Schema.TaggedError<EventRejected>()("EventRejected", { problem: Schema.String }) {
   override get message() {
     return this.problem
@@ -86,7 +86,7 @@ export interface PaymentRequest {
   readonly created_at: string
 }
 
-/** The payment to retrieve. `reference` is null if the processor's answer never arrived. */
+/** The payment to retrieve. `reference` is null if the processor's response never arrived. */
 export interface PaymentQuery extends PaymentRequest {
   readonly reference: string | null
   readonly customer: string | null
@@ -110,7 +110,7 @@ export interface ChargeRequest extends PaymentRequest {
 }
 
 export type HeaderReader = (name: string) => string | null
-export type ProcessorAnswer<A> = Effect.Effect<A, ProcessorUnavailable>
+export type ProcessorResponse<A> = Effect.Effect<A, ProcessorUnavailable>
 
 export interface CardProcessor {
   readonly name: "stripe" | "simulator"
@@ -121,13 +121,13 @@ export interface CardProcessor {
     { readonly url: string; readonly reference: string; readonly customer: string | null },
     ProcessorUnavailable | PaymentRefused
   >
-  /** Charges a saved card off-session. A card that is declined or requires authentication is an answer (`failed`). */
-  readonly charge: (request: ChargeRequest) => ProcessorAnswer<RetrievedPayment>
-  readonly retrieve: (query: PaymentQuery) => ProcessorAnswer<RetrievedPayment | undefined>
+  /** Charges a saved card off-session. A card that is declined or requires authentication is no error: the payment is `failed`. */
+  readonly charge: (request: ChargeRequest) => ProcessorResponse<RetrievedPayment>
+  readonly retrieve: (query: PaymentQuery) => ProcessorResponse<RetrievedPayment | undefined>
   /** Closes the payment page that the customer left, so that it can no longer be paid. Does not undo a payment. */
-  readonly expireCheckout: (query: PaymentQuery) => ProcessorAnswer<RetrievedPayment | undefined>
+  readonly expireCheckout: (query: PaymentQuery) => ProcessorResponse<RetrievedPayment | undefined>
   /** Forgets a saved card. Succeeds if the card is already forgotten. */
-  readonly forget: (card: string) => ProcessorAnswer<void>
+  readonly forget: (card: string) => ProcessorResponse<void>
   /** Verifies an event's signature on the raw body. Returns the payments that it names; empty if it names none. */
   readonly readEvent: (
     body: string,

@@ -1,8 +1,8 @@
-/** The settings of auto-recharge, one row per account. `running` is the payment of the recharge that is under way. */
+/** The settings of auto-recharge, one row per account. */
 import { Effect, Schema } from "effect"
 import type { Statements } from "../persistence/index.ts"
-import type { RechargeChoice } from "./billing.ts"
-import { firstRow } from "./payment-rows.ts"
+import { change, firstRow, listParameters } from "./payment-rows.ts"
+import type { RechargeChoice } from "./payments.ts"
 
 const RechargeRow = Schema.Struct({
   account_id: Schema.String,
@@ -12,6 +12,7 @@ const RechargeRow = Schema.Struct({
   /** A balance strictly below this starts a recharge. */
   trigger_credits: Schema.Int,
   off_reason: Schema.NullOr(Schema.String),
+  /** The payment of the running recharge. */
   running: Schema.NullOr(Schema.String)
 })
 export type RechargeRow = typeof RechargeRow.Type
@@ -32,7 +33,7 @@ export const findActiveRecharges = (db: Statements, accounts: ReadonlyArray<stri
     RechargeRow,
     `select ${columns}
      from console.recharge
-     where is_on and account_id in (${accounts.map((_, index) => `$${index + 1}`).join(", ")})`,
+     where is_on and account_id in (${listParameters(accounts)})`,
     accounts
   )
 
@@ -43,15 +44,14 @@ export const saveRecharge = (db: Statements, account_id: string, choice: Recharg
      values ($1, $2, $3, $4, $5)
      on conflict (account_id) do update
      set is_on = excluded.is_on, cents = excluded.cents, trigger_credits = excluded.trigger_credits,
-       off_reason = null, changed_at = excluded.changed_at
-     returning account_id`,
+       off_reason = null, changed_at = excluded.changed_at`,
     [account_id, choice.is_on, choice.cents, choice.trigger_credits, now]
   )
 
 /** Undefined if auto-recharge is off or a recharge is running: each account has one at a time, across all servers. */
 export const claimRecharge = (db: Statements, account_id: string, payment_id: string) =>
-  db
-    .all(
+  firstRow(
+    db.all(
       RechargeRow,
       `update console.recharge
        set running = $2
@@ -59,41 +59,22 @@ export const claimRecharge = (db: Statements, account_id: string, payment_id: st
        returning ${columns}`,
       [account_id, payment_id]
     )
-    .pipe(firstRow)
+  )
 
+/** False if the payment is not the running recharge. */
 export const endRecharge = (db: Statements, account_id: string, payment_id: string) =>
-  db.run("update console.recharge set running = null where account_id = $1 and running = $2 returning account_id", [
+  change(db, "update console.recharge set running = null where account_id = $1 and running = $2 returning account_id", [
     account_id,
     payment_id
   ])
 
-/** For a failed recharge. Does nothing if the payment is no longer the running recharge. */
-export const endAndSwitchOff = (db: Statements, account_id: string, payment_id: string, reason: string, now: string) =>
-  db.run(
-    `update console.recharge
-     set running = null, is_on = false, off_reason = case when is_on then $3 else off_reason end, changed_at = $4
-     where account_id = $1 and running = $2
-     returning account_id`,
-    [account_id, payment_id, reason, now]
-  )
-
-export const switchOff = (db: Statements, account_id: string, reason: string, now: string) =>
+/** `reason` is null if a person switches it off; then the reason of an earlier switch-off is no longer shown. */
+export const switchOff = (db: Statements, account_id: string, reason: string | null, now: string) =>
   db.run(
     `update console.recharge
      set is_on = false, off_reason = $2, changed_at = $3
-     where account_id = $1 and is_on
-     returning account_id`,
+     where account_id = $1 and (is_on or (off_reason is not null and cast($2 as text) is null))`,
     [account_id, reason, now]
-  )
-
-/** A person switched it off, so there is no reason to show. */
-export const switchOffByPerson = (db: Statements, account_id: string, now: string) =>
-  db.run(
-    `update console.recharge
-     set is_on = false, off_reason = null, changed_at = $2
-     where account_id = $1 and (is_on or off_reason is not null)
-     returning account_id`,
-    [account_id, now]
   )
 
 /** Ends recharges that still run at another processor, so that they do not block recharges at this one. */
@@ -101,7 +82,6 @@ export const endOtherProcessorsRecharges = (db: Statements, processor: string) =
   db.run(
     `update console.recharge
      set running = null
-     where running in (select id from console.payment where processor <> $1)
-     returning account_id`,
+     where running in (select id from console.payment where processor <> $1)`,
     [processor]
   )

@@ -1,45 +1,91 @@
-/** Retrieves a payment and books it: after a charge or event, when a customer returns, or when it is in doubt. */
-import { Effect } from "effect"
+/**
+ * Retrieves a payment and books it: after a charge or event, when a customer returns, or when it is in doubt. Billing
+ * retrieves a payment in doubt before it charges again, always under the same id.
+ */
+import { Clock, Duration, Effect } from "effect"
 import { type BillingNeeds, makeBook, nowText } from "./book.ts"
-import { markRequested, type PaymentRow, toQuery } from "./payment-rows.ts"
+import { expireOpen, markRequested, type PaymentRow, toQuery } from "./payment-rows.ts"
 import type { RetrievedPayment } from "./processor.ts"
+import { endRecharge, findRecharge } from "./recharge-rows.ts"
+import { findCustomer } from "./saved-card.ts"
+
+/**
+ * Billing repeats a recharge that the processor does not know for this long, then expires it. A new recharge may follow
+ * under another id: a processor may store its own failure under the first id and repeat it.
+ */
+const rechargeRetryMs = Duration.toMillis("15 minutes")
+/** After this time no request is still on its way to the processor: it is far longer than all time-outs. */
+export const maxRequestMs = Duration.toMillis("15 minutes")
+
+const notReceived = "The payment did not reach the card processor. Nothing was charged."
 
 export const makeReconcile = (needs: BillingNeeds) => {
-  const { database, processor } = needs
+  const { administration, database, mark, processor } = needs
   const book = makeBook(needs)
   /** Returns whether the processor knows the payment. */
   const bookRetrieved = (payment: PaymentRow, retrieved: RetrievedPayment | undefined) =>
     retrieved === undefined ? Effect.succeed(false) : Effect.as(book(payment, retrieved), true)
 
-  /** Returns the same. `reference` is the processor's id from an event, in case the answer with it was lost. */
+  /**
+   * Returns whether the processor knows the payment. `reference` is the processor's id from an event, in case the
+   * response with it was lost.
+   */
   const reconcile = Effect.fn("Billing.reconcile")(function* (payment: PaymentRow, reference: string | null = null) {
     const query = { ...toQuery(payment), reference: payment.reference ?? reference }
     return yield* bookRetrieved(payment, yield* processor.retrieve(query))
   })
 
-  return {
-    reconcile,
-    /** Charges the saved card. If the answer is lost, retrieves the payment: the processor may know the outcome. */
-    charge: Effect.fn("Billing.charge")(function* (payment: PaymentRow) {
-      const { card, customer, id } = payment
-      if (customer === null || card === null) return yield* Effect.die(new Error(`${id} has no saved card to charge`))
-      if (!(yield* markRequested(database, id, yield* nowText))) return
-      const charged = yield* processor
-        .charge({ ...toQuery(payment), customer, card })
-        .pipe(
-          Effect.catchTag("ProcessorUnavailable", (error) =>
-            Effect.logWarning(`${error.message}. The payment is retrieved instead.`, { payment_id: id }).pipe(
-              Effect.andThen(processor.retrieve(toQuery(payment)))
-            )
+  /** Charges the saved card. If the response is lost, retrieves the payment: the processor may know the outcome. */
+  const charge = Effect.fn("Billing.charge")(function* (payment: PaymentRow) {
+    const { card, customer, id } = payment
+    if (customer === null || card === null) return yield* Effect.die(new Error(`${id} has no saved card to charge`))
+    if (!(yield* markRequested(database, id, yield* nowText))) return
+    const charged = yield* processor
+      .charge({ ...toQuery(payment), customer, card })
+      .pipe(
+        Effect.catchTag("ProcessorUnavailable", (error) =>
+          Effect.logWarning(`${error.message}. The payment is retrieved instead.`, { payment_id: id }).pipe(
+            Effect.andThen(processor.retrieve(toQuery(payment)))
           )
         )
-      yield* bookRetrieved(payment, charged)
-    }),
-    leave: Effect.fn("Billing.leave")(function* (payment: PaymentRow) {
-      if (payment.card !== null) return yield* reconcile(payment)
-      return yield* bookRetrieved(payment, yield* processor.expireCheckout(toQuery(payment)))
-    })
-  }
+      )
+    yield* bookRetrieved(payment, charged)
+  })
+
+  const leave = Effect.fn("Billing.leave")(function* (payment: PaymentRow) {
+    if (payment.card !== null) return yield* reconcile(payment)
+    return yield* bookRetrieved(payment, yield* processor.expireCheckout(toQuery(payment)))
+  })
+
+  /** Whether it is still the running recharge, with auto-recharge on, a low balance, the same card and amount. */
+  const isStillDue = Effect.fnUntraced(function* ({ account_id, card, cents, id }: PaymentRow) {
+    const recharge = yield* findRecharge(database, account_id)
+    if (recharge?.running !== id || !recharge.is_on || recharge.cents !== cents) return false
+    if ((yield* findCustomer(database, processor.name, account_id))?.card !== card) return false
+    const { balance_credits } = yield* administration.account({ account_id })
+    return balance_credits < recharge.trigger_credits
+  })
+
+  /** Reconciles an open payment. If the processor does not know it, charges it again or expires it. */
+  const resolve = Effect.fn("Billing.resolve")(function* (payment: PaymentRow) {
+    const isKnown = yield* reconcile(payment)
+    if (isKnown || payment.state !== "open") return
+    const { account_id, created_at, id, kind } = payment
+    const now = yield* Clock.currentTimeMillis
+    const isRecent = now - Date.parse(created_at) < rechargeRetryMs
+    // billing never repeats a person's payment on its own
+    if (kind === "auto_recharge" && isRecent && (yield* isStillDue(payment))) return yield* charge(payment)
+    const before = new Date(now - maxRequestMs).toISOString()
+    yield* database.transaction(
+      Effect.fnUntraced(function* (db) {
+        if (!(yield* expireOpen(db, id, before, notReceived, new Date(now).toISOString()))) return
+        yield* endRecharge(db, account_id, id)
+      })
+    )
+    mark(account_id)
+  })
+
+  return { reconcile, charge, leave, resolve }
 }
 
 export type Reconcile = ReturnType<typeof makeReconcile>

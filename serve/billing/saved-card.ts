@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto"
 import { Effect, Schema } from "effect"
 import type { Statements } from "../persistence/index.ts"
-import type { SavedCard, ShownCard } from "./billing.ts"
 import type { BillingNeeds } from "./book.ts"
 import { firstRow, type PaymentRow } from "./payment-rows.ts"
+import type { SavedCard, ShownCard } from "./payments.ts"
 import type { Card } from "./processor.ts"
 
 const brandNames: Readonly<Record<string, string>> = {
@@ -71,8 +71,7 @@ const forgetLater = (db: Statements, processor: string, card: string, now: strin
   db.run(
     `insert into console.card_to_forget (card, processor, since)
      values ($1, $2, $3)
-     on conflict (card) do nothing
-     returning card`,
+     on conflict (card) do nothing`,
     [card, processor, now]
   )
 
@@ -98,8 +97,7 @@ export const saveCard = Effect.fnUntraced(function* (
   yield* db.run(
     `update console.customer
      set processor = $2, customer = $3, card = $4, card_brand = $5, card_last4 = $6, card_expires = $7, card_since = $8
-     where account_id = $1
-     returning account_id`,
+     where account_id = $1`,
     [account_id, processor, customer, card.id, card.brand, card.last4, card.expires, created_at]
   )
   if (saved.card === null) return null
@@ -138,7 +136,7 @@ export const cardsToForget = (db: Statements, processor: string) =>
  */
 export const forget = Effect.fn("Billing.forget")(function* ({ database, processor }: BillingNeeds, card: string) {
   yield* processor.forget(card)
-  yield* database.run("delete from console.card_to_forget where card = $1 returning card", [card])
+  yield* database.run("delete from console.card_to_forget where card = $1", [card])
 })
 
 /** Makes one attempt; the checks of `in-doubt.ts` repeat a failed one. */

@@ -2,9 +2,7 @@
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { formatCents, isValidPayment, maxPayment, minPayment } from "./amounts.ts"
-import { BillingUnavailable, InvalidChoice, NoSavedCard, type TopUp } from "./billing.ts"
 import { type BillingNeeds, nowText } from "./book.ts"
-import type { Resolve } from "./in-doubt.ts"
 import {
   findPayment,
   insertPayment,
@@ -15,6 +13,7 @@ import {
   setReference,
   toQuery
 } from "./payment-rows.ts"
+import { BillingUnavailable, InvalidChoice, NoSavedCard, type TopUp } from "./payments.ts"
 import type { Reconcile } from "./reconcile.ts"
 import { findCustomer, formatCard, toSavedCard } from "./saved-card.ts"
 
@@ -30,12 +29,12 @@ export const checkAmount = (cents: number) =>
         problem: `The amount must be from ${formatCents(minPayment)} to ${formatCents(maxPayment)}, in whole cents.`
       })
 
-const noAnswer = "The card processor does not answer. Nothing was charged. Try again in a moment."
+const noResponse = "The card processor does not respond. Nothing was charged. Try again in a moment."
 
 const rejectForm = (problem: string) =>
   new InvalidChoice({ field: "submission", problem: `${problem} Reload the page.` })
 
-export const makeTopUp = ({ database, processor }: BillingNeeds, charge: Reconcile["charge"], resolve: Resolve) => {
+export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, resolve }: Reconcile) => {
   /** The payment of this form; `isNew` is false if it already existed. */
   const findOrCreate = Effect.fnUntraced(function* ({ account_id, card: shown, cents, person_id, submission }: TopUp) {
     const now = yield* nowText
@@ -103,14 +102,14 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, charge: Reconci
         Effect.catchTag("ProcessorUnavailable", (error) =>
           Effect.andThen(
             Effect.logWarning(error.message, { payment_id: payment.id }),
-            new BillingUnavailable({ problem: noAnswer })
+            new BillingUnavailable({ problem: noResponse })
           )
         ),
         Effect.catchTag("PaymentRefused", ({ problem }) => fail(payment, problem))
       )
       return { url, id: payment.id }
     }
-    // if it is not new, another request of this form has charged the card or is charging it: never charge twice
+    // otherwise another request of this form has charged the card or is charging it: never charge twice
     if (isNew) {
       yield* charge(payment).pipe(
         Effect.catchTag("ProcessorUnavailable", (error) =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Attempt, makeAttempts } from "./attempts.ts"
-import { TooManyAttempts } from "./people.ts"
+import { TooManyAttempts } from "./person.ts"
 
 const minute = 60_000
 const secondsOf = (attempt: Attempt | TooManyAttempts) => (attempt instanceof TooManyAttempts ? attempt.seconds : 0)
@@ -57,7 +57,7 @@ describe("failed sign-ins", () => {
       }
     }
     assert.isAbove(secondsOf(beginStranger("a@example.com", "198.51.100.1", 299_000)), 0)
-    assert.strictEqual(secondsOf(beginKnown("her browser", 299_000)), 0)
+    assert.strictEqual(secondsOf(beginKnown("known browser", 299_000)), 0)
   })
 
   it("delays a known browser from the sixth attempt on, and no other caller", () => {
@@ -77,8 +77,8 @@ describe("failed sign-ins", () => {
 
   it("delays an IPv6 /48 from the 201st attempt on, and a /64 from the 21st, for any e-mail", () => {
     const { beginStranger } = makeAttempts()
-    const guess = (network: number, guess: number) =>
-      beginStranger(`p${network}-${guess}@example.com`, `2001:db8:0:${network}::${guess}`, 0)
+    const guess = (network: number, number: number) =>
+      beginStranger(`p${network}-${number}@example.com`, `2001:db8:0:${network}::${number}`, 0)
     for (let network = 0; network < 10; network++) {
       for (let number = 0; number < 20; number++) assert.strictEqual(secondsOf(guess(network, number)), 0)
       if (network === 0) assert.strictEqual(secondsOf(guess(0, 20)), 1)
@@ -86,11 +86,11 @@ describe("failed sign-ins", () => {
     assert.strictEqual(secondsOf(guess(10, 0)), 1)
   })
 
-  it("returns how long the next attempt has to wait", () => {
+  it("returns the seconds that the next attempt has to wait", () => {
     const { beginKnown } = makeAttempts()
     const waits = Array.from({ length: 5 }, () => {
       const attempt = beginKnown("ann", 0)
-      return attempt instanceof TooManyAttempts ? undefined : attempt.waitAfter(0)
+      return attempt instanceof TooManyAttempts ? undefined : attempt.secondsToWait(0)
     })
     assert.deepStrictEqual(waits, [0, 0, 0, 0, 1])
   })
@@ -120,9 +120,9 @@ describe("failed sign-ins", () => {
   it("forgets the failures of an e-mail after a success, and keeps those of the address", () => {
     const { beginStranger } = makeAttempts()
     for (let failure = 0; failure < 19; failure++) beginStranger(`p${failure}@example.com`, "192.0.2.7", 0)
-    const right = beginStranger("a@example.com", "192.0.2.7", 0)
-    if (right instanceof TooManyAttempts) throw right
-    right.succeeded(0)
+    const correct = beginStranger("a@example.com", "192.0.2.7", 0)
+    if (correct instanceof TooManyAttempts) throw correct
+    correct.succeed(0)
     assert.strictEqual(secondsOf(beginStranger("b@example.com", "192.0.2.7", 0)), 0)
     assert.strictEqual(secondsOf(beginStranger("c@example.com", "192.0.2.7", 0)), 1)
   })
@@ -139,13 +139,13 @@ describe("failed sign-ins", () => {
     }
     now += wait * 1_000
     for (let person = 0; person < 6; person++) {
-      const right = beginStranger(`a${person}@example.com`, address(1_000 + person), now)
-      if (right instanceof TooManyAttempts) throw right
+      const correct = beginStranger(`a${person}@example.com`, address(1_000 + person), now)
+      if (correct instanceof TooManyAttempts) throw correct
       now += 1_000
-      right.succeeded(now)
+      correct.succeed(now)
     }
-    const wrong = () => beginStranger("b@example.com", address(2_000), now)
-    assert.deepStrictEqual([secondsOf(wrong()), secondsOf(wrong())], [0, wait])
+    const fail = () => beginStranger("b@example.com", address(2_000), now)
+    assert.deepStrictEqual([secondsOf(fail()), secondsOf(fail())], [0, wait])
   })
 
   it("still delays the next attempt when an older one succeeds after a failure", () => {
@@ -154,7 +154,7 @@ describe("failed sign-ins", () => {
     const slow = beginStranger("a@example.com", "192.0.2.7", 1_000)
     if (slow instanceof TooManyAttempts) throw slow
     assert.strictEqual(secondsOf(beginStranger("b@example.com", "192.0.2.7", 3_000)), 0)
-    slow.succeeded(3_000)
+    slow.succeed(3_000)
     assert.strictEqual(secondsOf(beginStranger("c@example.com", "192.0.2.7", 3_000)), 2)
   })
 
@@ -163,7 +163,7 @@ describe("failed sign-ins", () => {
     for (let failure = 0; failure < 5; failure++) beginKnown("ann", 0)
     const unchecked = beginKnown("ann", 1_000)
     if (unchecked instanceof TooManyAttempts) throw unchecked
-    unchecked.withdrawn(1_000)
+    unchecked.withdraw(1_000)
     assert.strictEqual(secondsOf(beginKnown("ann", 1_000)), 1)
   })
 

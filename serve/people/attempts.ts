@@ -5,11 +5,12 @@
  * Failures in unknown browsers count for the e-mail from one network, for the IP address and for its network. They also
  * count for the e-mail from everywhere, much later and with short waits, against attackers who have many networks. Such
  * attackers can keep the owner of the e-mail from signing in with a new browser. They cannot lock out a browser that
- * the owner has signed in with before, or an owner who is signed in: each of those has its own count. So does a
- * one-time link, for which every response that an e-mail is taken counts.
+ * the owner has signed in with before, or an owner who is signed in: each of those has its own count. A one-time link
+ * also has its own count, of the e-mail addresses that were tried with it and are taken.
  */
+import { Record } from "effect"
 import { networkOf } from "./networks.ts"
-import { TooManyAttempts } from "./people.ts"
+import { TooManyAttempts } from "./person.ts"
 
 interface Limit {
   /** Failures before the first wait. */
@@ -26,7 +27,7 @@ interface Failures {
 
 const firstWait = 1_000
 const minute = 60_000
-const rememberFor = 60 * minute
+const maxAge = 60 * minute
 /** Beyond this, a new name evicts the one that failed longest ago. */
 const maxNames = 20_000
 
@@ -47,7 +48,7 @@ const makeCounter = ({ free, maxWait }: Limit) => {
   const waitAfter = (count: number) => (count < free ? 0 : Math.min(maxWait, firstWait * 2 ** (count - free)))
   const read = (name: string, now: number): Failures => {
     const found = failures.get(name)
-    return found === undefined || now - found.last > rememberFor
+    return found === undefined || now - found.last > maxAge
       ? { count: 0, last: now }
       : { ...found, last: Math.min(found.last, now) } // in case a clock was set back
   }
@@ -58,8 +59,8 @@ const makeCounter = ({ free, maxWait }: Limit) => {
     if (oldest?.done === false) failures.delete(oldest.value)
   }
   return {
-    /** Milliseconds to wait. */
-    wait: (name: string, now: number) => {
+    /** In milliseconds. */
+    remainingWait: (name: string, now: number) => {
       const { count, last } = read(name, now)
       return Math.max(0, last + waitAfter(count) - now)
     },
@@ -80,65 +81,56 @@ const makeCounter = ({ free, maxWait }: Limit) => {
   }
 }
 
-/** An attempt that has begun. It counts as failed until its result is reported. */
-export interface Attempt {
-  /**
-   * The password was right: failures under the person's own names are forgotten. Other failures of the IP address stay,
-   * and their wait does not start again, because other people sign in from there, too.
-   */
-  readonly succeeded: (now: number) => void
-  /** The attempt could not be checked. */
-  readonly withdrawn: (now: number) => void
-  /** Seconds until the next attempt may begin, after this one has failed. */
-  readonly waitAfter: (now: number) => number
-}
-
 type Counter = ReturnType<typeof makeCounter>
 type Counted = ReadonlyArray<readonly [Counter, name: string]>
 
-const longestWait = (counted: Counted, now: number) =>
-  Math.ceil(Math.max(...counted.map(([counter, name]) => counter.wait(name, now))) / 1_000)
+const secondsToWait = (counted: Counted, now: number) =>
+  Math.ceil(Math.max(...counted.map(([counter, name]) => counter.remainingWait(name, now))) / 1_000)
 
-const beginAttempt = (own: Counted, shared: Counted, now: number): Attempt | TooManyAttempts => {
+/** An attempt counts as failed until its result is reported. */
+const beginAttempt = (own: Counted, shared: Counted, now: number) => {
   const all = [...own, ...shared]
-  const seconds = longestWait(all, now)
+  const seconds = secondsToWait(all, now)
   if (seconds > 0) return new TooManyAttempts({ seconds })
   for (const [counter, name] of own) counter.begin(name, now)
   const undoFunctions = shared.map(([counter, name]) => counter.begin(name, now))
   return {
-    succeeded: (now) => {
+    /**
+     * The password was right: failures under the person's own names are forgotten. Other failures of the IP address
+     * stay, and their wait does not start again, because other people sign in from there, too.
+     */
+    succeed: (now: number) => {
       for (const [counter, name] of own) counter.forget(name)
       for (const undo of undoFunctions) undo(now)
     },
-    withdrawn: (now) => {
+    /** The attempt could not be checked. */
+    withdraw: (now: number) => {
       for (const [counter, name] of all) counter.withdraw(name, now)
     },
-    waitAfter: (now) => longestWait(all, now)
+    /** Seconds until the next attempt may begin, after this one has failed. */
+    secondsToWait: (now: number) => secondsToWait(all, now)
   }
 }
+export type Attempt = Exclude<ReturnType<typeof beginAttempt>, TooManyAttempts>
 
 export const makeAttempts = () => {
-  const known = makeCounter(limits.known)
-  const emailsFromNetworks = makeCounter(limits.emailFromNetwork)
-  const addresses = makeCounter(limits.address)
-  const networks = makeCounter(limits.network)
-  const emails = makeCounter(limits.email)
+  const counters = Record.map(limits, makeCounter)
   return {
     beginStranger: (email: string, address: string, now: number) => {
       const network = networkOf(address, 48)
       return beginAttempt(
         [
-          [emailsFromNetworks, `${network} ${email}`],
-          [emails, email]
+          [counters.emailFromNetwork, `${network} ${email}`],
+          [counters.email, email]
         ],
         [
-          [addresses, networkOf(address, 64)],
-          [networks, network]
+          [counters.address, networkOf(address, 64)],
+          [counters.network, network]
         ],
         now
       )
     },
-    /** `name` is that of a browser that the person has signed in with, a signed-in person, or a one-time link. */
-    beginKnown: (name: string, now: number) => beginAttempt([[known, name]], [], now)
+    /** `name` identifies a browser that the person has signed in with, a signed-in person, or a one-time link. */
+    beginKnown: (name: string, now: number) => beginAttempt([[counters.known, name]], [], now)
   }
 }

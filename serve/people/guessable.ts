@@ -5,7 +5,7 @@
  */
 import { ZxcvbnFactory } from "@zxcvbn-ts/core"
 import { adjacencyGraphs, dictionary } from "@zxcvbn-ts/language-common"
-import { knownWords } from "./known-words.ts"
+import { makeKnownWords } from "./known-words.ts"
 
 /** Ten billion: more guesses than for three of the thousand most frequent words. */
 const minGuesses = 1e10
@@ -22,7 +22,7 @@ const estimate = new ZxcvbnFactory(
     graphs: adjacencyGraphs,
     l33tMaxSubstitutions: leetSubstitutions
   },
-  knownWords(passwords, diceware)
+  makeKnownWords(passwords, diceware)
 )
 
 /** The person's own address and the name of this product are guessed first. */

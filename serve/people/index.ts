@@ -1,7 +1,6 @@
 /** People who sign in to the console: passwords, sessions and invitations. */
-export { layerPeople, layerPeopleNoDeps } from "./kept-people.ts"
 export { Passwords } from "./password.ts"
-export { type OpenInvitation, People, type Person, type SignedIn, type SignIns } from "./people.ts"
+export { People } from "./people.ts"
 export {
   administerPeople,
   createFirstLink,
@@ -9,3 +8,4 @@ export {
   PeopleError,
   peopleOperations
 } from "./people-administration.ts"
+export type { OpenInvitation, Person, SignedIn, SignIns } from "./person.ts"

@@ -5,10 +5,10 @@
 import { Clock, Effect, Option, Schema } from "effect"
 import { timestampOf } from "../ledger/index.ts"
 import type { Statements } from "../persistence/index.ts"
-import { type Invited, type NewInvitation, OpenInvitation, type Person } from "./people.ts"
+import { type Invited, type NewInvitation, OpenInvitation, type Person } from "./person.ts"
 import { hashToken, newToken } from "./tokens.ts"
 
-const validFor = 7 * 24 * 60 * 60_000
+const validMs = 7 * 24 * 60 * 60_000
 
 /** Derived from the hash of the token. It grants no access. */
 const id = "'inv_' || substr(token_sha256, 1, 20)"
@@ -48,16 +48,14 @@ const write = Effect.fn("People.writeInvitation")(function* (
   }: Invited & { readonly is_first?: boolean; readonly person_id?: string | null }
 ) {
   const now = yield* Clock.currentTimeMillis
-  const until = timestampOf(now + validFor)
   const token = yield* newToken
   yield* run("delete from console.invitation where expires_at <= $1", [timestampOf(now)])
   const [row] = yield* all(OpenInvitation, newInvitation, [
     ...[hashToken(token), account_id, email, is_operator, person_id, is_first],
-    ...[timestampOf(now), until]
+    ...[timestampOf(now), timestampOf(now + validMs)]
   ])
   if (row === undefined) return yield* Effect.die(new Error("an invitation was not stored"))
-  const invitation: NewInvitation = { ...row, token }
-  return invitation
+  return { ...row, token } satisfies NewInvitation
 })
 
 /** Replaces the open links for the same e-mail address of the account. */
@@ -95,13 +93,13 @@ export const openInvitations = Effect.fn("People.invitations")(function* ({ all 
 
 export const withdrawInvitation = Effect.fn("People.withdraw")(function* ({ all }: Statements, invitationId: string) {
   const [withdrawn] = yield* all(OpenInvitation, deleteInvitation, [yield* currentTime, invitationId])
-  return Option.fromUndefinedOr(withdrawn)
+  return withdrawn
 })
 
 const Used = Schema.Struct({ ...OpenInvitation.fields, token_sha256: Schema.String })
 
-export const consumeInvitation = Effect.fn("People.takeInvitation")(function* ({ all }: Statements, token: string) {
+export const consumeInvitation = Effect.fn("People.consumeInvitation")(function* ({ all }: Statements, token: string) {
   const hash = hashToken(token)
   const used = yield* all(Used, markUsed, [yield* currentTime, hash])
-  return Option.fromUndefinedOr(used.find(({ token_sha256 }) => token_sha256 === hash))
+  return used.find(({ token_sha256 }) => token_sha256 === hash)
 })

@@ -8,12 +8,12 @@ import { type Match, type Matcher, MatcherBaseClass, type MatchOptions } from "@
 
 const readText = (file: string) => readFileSync(new URL(`./guessed/${file}.txt`, import.meta.url), "utf8").trim()
 
-/** Half of the words of diceware, which five dice select: they are drawn, so none is more likely than another. */
+/** Half of the diceware words, which five dice select: none is more likely than another. */
 const drawnRank = 6 ** 5 / 2
 const frequentWordRank = 1_000
 const minPhraseWords = 3
 
-/** All parts of a phrase that have at least three words are guessed as well. */
+/** All parts of a phrase with at least three words are guessed as well. */
 const listParts = (phrase: string): ReadonlyArray<string> => {
   const words = phrase.split(" ")
   return words.flatMap((_, first) =>
@@ -21,7 +21,7 @@ const listParts = (phrase: string): ReadonlyArray<string> => {
   )
 }
 
-/** The number of guesses that finds each word. `passwords` begins with the most common one. */
+/** The number of guesses until each word is found. `passwords` begins with the most common one. */
 const makeRanks = (passwords: ReadonlyArray<string | number>, drawn: ReadonlyArray<string | number>) => {
   const ranks = new Map<string, number>()
   const add = (word: string | number, rank: number) =>
@@ -51,25 +51,29 @@ const replacedFactor = 4
 
 /** The characters of words, each with its index in the password. */
 interface Reading {
-  readonly places: ReadonlyArray<number>
+  readonly indexes: ReadonlyArray<number>
   /** As typed, and with digits and signs replaced by the letters that they resemble. */
   readonly texts: readonly [typed: string, ...replaced: ReadonlyArray<string>]
 }
 
-const readAs = (password: string, isOfWord: RegExp): Reading => {
-  const places = Array.from(password, (_, place) => place).filter((place) => isOfWord.test(password.charAt(place)))
-  const typed = places.map((place) => password.charAt(place))
+const readAs = (password: string, isWordCharacter: RegExp): Reading => {
+  const indexes = Array.from(password, (_, index) => index).filter((index) =>
+    isWordCharacter.test(password.charAt(index))
+  )
+  const typed = indexes.map((index) => password.charAt(index))
   const lower = (characters: ReadonlyArray<string>) =>
     characters.map((character) => (character.toLowerCase().length === 1 ? character.toLowerCase() : character)).join("")
-  const replaced = [letters, lettersWithL].map((table) => lower(typed.map((sign) => table[sign] ?? sign)))
-  return { places, texts: [lower(typed), ...replaced] }
+  const replaced = [letters, lettersWithL].map((table) =>
+    lower(typed.map((character) => table[character] ?? character))
+  )
+  return { indexes, texts: [lower(typed), ...replaced] }
 }
 
 /** Treats signs first as separators between words, then as letters. */
 const listReadings = (password: string): ReadonlyArray<Reading> =>
   [/[\p{L}\p{N}]/u, /[\p{L}\p{N}@$!€|+]/u]
-    .map((isOfWord) => readAs(password, isOfWord))
-    .filter(({ places }, index, all) => index === 0 || places.length !== all[0]?.places.length)
+    .map((isWordCharacter) => readAs(password, isWordCharacter))
+    .filter(({ indexes }, position, all) => position === 0 || indexes.length !== all[0]?.indexes.length)
 
 const maxWords = 10
 const factorial = (n: number): number => (n < 2 ? 1 : n * factorial(n - 1))
@@ -85,7 +89,7 @@ const countVariations = (token: string) => {
  * The fewest guesses for each stretch that begins at `first` and consists of whole words: the guesses for its words, in
  * any order, as zxcvbn counts. `rankOf` returns the guesses for a word.
  */
-const fewestGuesses = (first: number, length: number, rankOf: (from: number, to: number) => number) => {
+const findFewestGuesses = (first: number, length: number, rankOf: (from: number, to: number) => number) => {
   const fewest = Array.from({ length: length + 1 }, () => Array<number>(maxWords + 1).fill(Number.POSITIVE_INFINITY))
   const found = fewest[first]
   if (found !== undefined) found[0] = 1
@@ -105,7 +109,7 @@ const fewestGuesses = (first: number, length: number, rankOf: (from: number, to:
 const pattern = "knownWords"
 
 /** The matcher to pass to zxcvbn as `knownWords`. */
-export const knownWords = (
+export const makeKnownWords = (
   passwords: ReadonlyArray<string | number>,
   drawn: ReadonlyArray<string | number>
 ): Readonly<Record<typeof pattern, Matcher>> => {
@@ -127,18 +131,18 @@ export const knownWords = (
   }
 }
 
-const findMatches = (password: string, { places, texts }: Reading, rankOf: (text: string) => number): Array<Match> => {
+const findMatches = (password: string, { indexes, texts }: Reading, rankOf: (text: string) => number): Array<Match> => {
   const [typed, ...replaced] = texts
-  const known = places.map((_, from) =>
-    places.slice(from).map((_, more) => {
+  const known = indexes.map((_, from) =>
+    indexes.slice(from).map((_, more) => {
       const at = (text: string) => rankOf(text.slice(from, from + more + 1))
       return Math.min(at(typed), ...replaced.map((text) => at(text) * replacedFactor))
     })
   )
   const rankBetween = (from: number, to: number) => known[from]?.[to - from - 1] ?? Number.POSITIVE_INFINITY
-  return places.flatMap((i, first) =>
-    fewestGuesses(first, places.length, rankBetween).flatMap((guesses, end) => {
-      const j = places[end - 1]
+  return indexes.flatMap((i, first) =>
+    findFewestGuesses(first, indexes.length, rankBetween).flatMap((guesses, end) => {
+      const j = indexes[end - 1]
       if (end - first < 4 || j === undefined || guesses === Number.POSITIVE_INFINITY) return []
       const token = password.slice(i, j + 1)
       return [{ pattern, i, j, token, wordGuesses: guesses * countVariations(token) }]

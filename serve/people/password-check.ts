@@ -1,15 +1,15 @@
 /**
  * Checks the password of a person. Failures make later attempts wait, and are logged for the operator, without the
- * e-mail address that was typed.
+ * typed e-mail address.
  */
 import { Clock, Effect } from "effect"
 import type { ConsoleUnavailable } from "../persistence/index.ts"
 import type { Attempt } from "./attempts.ts"
 import type { CallerTrust, Passwords } from "./password.ts"
-import { type Person, TooManyAttempts, WrongCredentials } from "./people.ts"
+import { type Person, TooManyAttempts, WrongCredentials } from "./person.ts"
 
 interface Claim {
-  readonly what: "sign-in" | "change of the password"
+  readonly action: "sign-in" | "change of the password"
   readonly password: string
   readonly trust: CallerTrust
   /** The caller's network address, for the log; absent for a person who is signed in. */
@@ -17,35 +17,33 @@ interface Claim {
   readonly begin: (now: number) => Attempt | TooManyAttempts
 }
 
-const logFailure = ({ caller, what }: Claim, known: Person | undefined, waitSeconds: number) =>
+const logFailure = ({ action, caller }: Claim, known: Person | undefined, wait_seconds: number) =>
   Effect.annotateLogs(
-    Effect.logInfo(
-      waitSeconds === 0 ? `${what} refused: wrong password` : `${what} refused: wrong password; the next has to wait`
-    ),
+    Effect.logInfo(`${action} refused: wrong password${wait_seconds === 0 ? "" : "; the next has to wait"}`),
     {
       ...(known !== undefined && { person_id: known.id }),
       ...(caller !== undefined && { caller }),
-      ...(waitSeconds > 0 && { wait_seconds: waitSeconds })
+      ...(wait_seconds > 0 && { wait_seconds })
     }
   )
 
 export const makePasswordCheck = (passwords: Passwords["Service"]) =>
-  /** Returns the claimed person if the password is right. For an unknown person, no password is right. */
+  /** Returns the claimed person if the password is correct. For an unknown person, no password is correct. */
   Effect.fnUntraced(function* <P extends Person & { readonly password: string }>(
     claim: Claim,
     findPerson: Effect.Effect<P | undefined, ConsoleUnavailable>
   ) {
     const attempt = claim.begin(yield* Clock.currentTimeMillis)
     if (attempt instanceof TooManyAttempts) return yield* attempt
-    const { isRight, known } = yield* Effect.gen(function* () {
+    const { isCorrect, known } = yield* Effect.gen(function* () {
       const known = yield* findPerson
-      return { known, isRight: yield* passwords.isCorrect(claim.password, known?.password, claim.trust) }
-    }).pipe(Effect.onError(() => Effect.map(Clock.currentTimeMillis, attempt.withdrawn)))
+      return { known, isCorrect: yield* passwords.isCorrect(claim.password, known?.password, claim.trust) }
+    }).pipe(Effect.onError(() => Effect.map(Clock.currentTimeMillis, attempt.withdraw)))
     const now = yield* Clock.currentTimeMillis
-    if (known !== undefined && isRight) {
-      attempt.succeeded(now)
+    if (known !== undefined && isCorrect) {
+      attempt.succeed(now)
       return known
     }
-    yield* logFailure(claim, known, attempt.waitAfter(now))
+    yield* logFailure(claim, known, attempt.secondsToWait(now))
     return yield* new WrongCredentials()
   })

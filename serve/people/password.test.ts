@@ -4,24 +4,24 @@ import { type CallerTrust, findPasswordProblem, Passwords } from "./password.ts"
 
 const password = "correct horse battery"
 /** The same password, hashed with weaker parameters. */
-const older = "$scrypt$ln=4,r=8,p=1$c2FsdHNhbHRzYWx0c2FsdA$EoVSPZC4RYKB2CErwCmlipwgpfFn0T/z5ifD4UXaZJU"
-const using = <A, E>(work: (passwords: Passwords["Service"]) => Effect.Effect<A, E>) =>
+const olderHash = "$scrypt$ln=4,r=8,p=1$c2FsdHNhbHRzYWx0c2FsdA$EoVSPZC4RYKB2CErwCmlipwgpfFn0T/z5ifD4UXaZJU"
+const withPasswords = <A, E>(work: (passwords: Passwords["Service"]) => Effect.Effect<A, E>) =>
   Passwords.use(work).pipe(Effect.provide(Passwords.layer))
 
 describe("passwords", () => {
   it.effect("stores the parameters of scrypt, a salt and a hash, and accepts every Unicode form of the password", () =>
-    using(({ isCorrect, hashNew }) =>
+    withPasswords(({ isCorrect, hashNew }) =>
       Effect.gen(function* () {
         const password = "grüße aus köln"
-        const one = yield* hashNew(password.normalize("NFC"), "a@example.com")
-        const two = yield* hashNew(password, "a@example.com")
-        assert.match(one, /^\$scrypt\$ln=15,r=8,p=3\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
-        assert.notStrictEqual(one, two)
+        const first = yield* hashNew(password.normalize("NFC"), "a@example.com")
+        const second = yield* hashNew(password, "a@example.com")
+        assert.match(first, /^\$scrypt\$ln=15,r=8,p=3\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+        assert.notStrictEqual(first, second)
         assert.deepStrictEqual(
           yield* Effect.all([
-            isCorrect(password.normalize("NFD"), one, "known"),
-            isCorrect(password, two, "stranger"),
-            isCorrect(`${password}.`, one, "known")
+            isCorrect(password.normalize("NFD"), first, "known"),
+            isCorrect(password, second, "stranger"),
+            isCorrect(`${password}.`, first, "known")
           ]),
           [true, true, false]
         )
@@ -30,16 +30,16 @@ describe("passwords", () => {
   )
 
   it.effect("accepts a password that was stored with older parameters", () =>
-    using(({ isCorrect }) =>
+    withPasswords(({ isCorrect }) =>
       Effect.gen(function* () {
-        assert.strictEqual(yield* isCorrect(password, older, "known"), true)
-        assert.strictEqual(yield* isCorrect("another one here", older, "known"), false)
+        assert.strictEqual(yield* isCorrect(password, olderHash, "known"), true)
+        assert.strictEqual(yield* isCorrect("another one here", olderHash, "known"), false)
       })
     )
   )
 
   it.effect("rejects every password of an unknown person, even one of 1,000 characters", () =>
-    using(({ isCorrect }) =>
+    withPasswords(({ isCorrect }) =>
       Effect.gen(function* () {
         assert.deepStrictEqual(
           yield* Effect.all([
@@ -53,25 +53,27 @@ describe("passwords", () => {
   )
 
   it.effect("queues 100 of 120 passwords, and rejects the others", () =>
-    using(({ isCorrect }) =>
+    withPasswords(({ isCorrect }) =>
       Effect.gen(function* () {
-        const checks = Array.from({ length: 120 }, () => Effect.result(isCorrect(password, older, "known")))
-        const answers = yield* Effect.all(checks, { concurrency: "unbounded" })
-        assert.strictEqual(answers.filter(({ _tag }) => _tag === "Success").length, 100)
-        assert.isTrue(yield* isCorrect(password, older, "known"))
+        const checks = Array.from({ length: 120 }, () => Effect.result(isCorrect(password, olderHash, "known")))
+        const results = yield* Effect.all(checks, { concurrency: "unbounded" })
+        assert.strictEqual(results.filter(({ _tag }) => _tag === "Success").length, 100)
+        assert.isTrue(yield* isCorrect(password, olderHash, "known"))
       })
     )
   )
 
   it.effect("limits strangers to 60 of the 100 places, and checks known browsers in between", () =>
-    using(({ isCorrect }) =>
+    withPasswords(({ isCorrect }) =>
       Effect.gen(function* () {
         const finished: Array<string> = []
         const check = (trust: CallerTrust) =>
-          Effect.result(Effect.tap(isCorrect(password, older, trust), () => Effect.sync(() => finished.push(trust))))
+          Effect.result(
+            Effect.tap(isCorrect(password, olderHash, trust), () => Effect.sync(() => finished.push(trust)))
+          )
         const checks = [...Array<CallerTrust>(80).fill("stranger"), ...Array<CallerTrust>(41).fill("known")].map(check)
-        const answers = yield* Effect.all(checks, { concurrency: "unbounded" })
-        assert.strictEqual(answers.filter(({ _tag }) => _tag === "Success").length, 100)
+        const results = yield* Effect.all(checks, { concurrency: "unbounded" })
+        assert.strictEqual(results.filter(({ _tag }) => _tag === "Success").length, 100)
         assert.strictEqual(finished.filter((trust) => trust === "stranger").length, 60)
         assert.isAtMost(finished.slice(0, 10).filter((trust) => trust === "stranger").length, 4)
         assert.include(finished.slice(0, 4), "known")

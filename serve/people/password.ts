@@ -1,13 +1,13 @@
 /**
- * Checks new passwords, and hashes passwords with scrypt at 2^15 × 8 × 3 (32 MiB and a quarter of a second each), which is OWASP's minimum. The
- * stored text contains the parameters, so they can be raised for new passwords. Two hashes run at a time, because
- * Node's thread pool has four threads and the database needs some. The queue is limited; callers beyond the limit are
- * told when to retry. Strangers can fill only a part of the queue, and no other request waits behind more than two of
- * theirs.
+ * Checks new passwords, and hashes passwords with scrypt at 2^15 × 8 × 3, which is OWASP's minimum: 32 MiB and a
+ * quarter of a second each. The stored text contains the parameters, so they can be raised for new passwords. Two
+ * hashes run at a time, because Node's thread pool has four threads and the database needs some. The queue is limited;
+ * callers beyond the limit get an error with the time to retry. Strangers can fill only a part of the queue, and no
+ * other request waits behind more than two of theirs.
  */
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Layer, Semaphore } from "effect"
-import { TooManyAttempts, WeakPassword } from "./people.ts"
+import { TooManyAttempts, WeakPassword } from "./person.ts"
 
 const defaultParameters = { ln: 15, r: 8, p: 3 }
 type Parameters = typeof defaultParameters
@@ -15,8 +15,8 @@ const saltBytes = 16
 const hashBytes = 32
 const maxConcurrency = 2
 /** About twelve seconds of work. */
-const queueLimit = 100
-const strangerQueueLimit = 60
+const maxQueued = 100
+const maxQueuedStrangers = 60
 
 /** `known` is a browser that the person has signed in with, a signed-in person, or the holder of a one-time link. */
 export type CallerTrust = "known" | "stranger"
@@ -31,18 +31,19 @@ const deriveHash = (password: string, salt: Buffer, { ln, p, r }: Parameters) =>
   })
 
 const storedFormat = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/
-const unpadded = (bytes: Buffer) => bytes.toString("base64").replaceAll("=", "")
+const encodeBase64 = (bytes: Buffer) => bytes.toString("base64").replaceAll("=", "")
 
-const textOf = ({ ln, p, r }: Parameters, salt: Buffer, hash: Buffer) =>
-  `$scrypt$ln=${ln},r=${r},p=${p}$${unpadded(salt)}$${unpadded(hash)}`
+const formatHash = ({ ln, p, r }: Parameters, salt: Buffer, hash: Buffer) =>
+  `$scrypt$ln=${ln},r=${r},p=${p}$${encodeBase64(salt)}$${encodeBase64(hash)}`
 
 const hashPassword = Effect.fnUntraced(function* (password: string, parameters: Parameters) {
   const salt = yield* Effect.sync(() => randomBytes(saltBytes))
-  return textOf(parameters, salt, yield* deriveHash(password, salt, parameters))
+  return formatHash(parameters, salt, yield* deriveHash(password, salt, parameters))
 })
 
 /** A hash that no password matches. Checking it takes as long as checking a real one. */
-const unmatchableHash = (parameters: Parameters) => textOf(parameters, randomBytes(saltBytes), randomBytes(hashBytes))
+const makeUnmatchableHash = (parameters: Parameters) =>
+  formatHash(parameters, randomBytes(saltBytes), randomBytes(hashBytes))
 
 const matches = Effect.fnUntraced(function* (password: string, storedHash: string) {
   const [, ln, r, p, salt = "", hash = ""] = storedFormat.exec(storedHash) ?? []
@@ -59,7 +60,7 @@ const maxLength = 200
 const minLength = 12
 
 /** What is wrong with the format of a new password; undefined if it is acceptable. */
-const formatProblemOf = (password: string, email: string): string | undefined => {
+const findFormatProblem = (password: string, email: string): string | undefined => {
   const characters = [...password.normalize("NFKC")]
   if (characters.length < minLength) return `A password must have at least ${minLength} characters.`
   if (characters.length > maxLength) return `A password must have at most ${maxLength} characters.`
@@ -71,7 +72,7 @@ const formatProblemOf = (password: string, email: string): string | undefined =>
 
 /** What is wrong with a new password; undefined if it is acceptable. */
 export const findPasswordProblem = Effect.fnUntraced(function* (password: string, email: string) {
-  const problem = formatProblemOf(password, email)
+  const problem = findFormatProblem(password, email)
   if (problem !== undefined) return problem
   const { isGuessable } = yield* Effect.promise(() => import("./guessable.ts"))
   return isGuessable(password, email)
@@ -79,57 +80,49 @@ export const findPasswordProblem = Effect.fnUntraced(function* (password: string
     : undefined
 })
 
-interface PasswordHashing {
-  /** Returns the text to store for a new password. Only known callers set a password. */
-  readonly hashNew: (password: string, email: string) => Effect.Effect<string, WeakPassword | TooManyAttempts>
-  /** Whether the password is right. For an unknown person (`storedHash` is undefined) it takes as long, and returns false. */
-  readonly isCorrect: (
-    password: string,
-    storedHash: string | undefined,
-    trust: CallerTrust
-  ) => Effect.Effect<boolean, TooManyAttempts>
-  /** A text to store that no password matches. */
-  readonly unmatchableHash: Effect.Effect<string>
-}
-
 const make = Effect.fnUntraced(function* (parameters: Parameters) {
   const workers = yield* Semaphore.make(maxConcurrency)
   const strangers = yield* Semaphore.make(maxConcurrency) // first, so that at most two strangers queue for the workers
-  const noPassword = yield* Effect.sync(() => unmatchableHash(parameters)) // for an unknown person
+  const noPassword = yield* Effect.sync(() => makeUnmatchableHash(parameters)) // for an unknown person
   const waiting = { known: 0, stranger: 0 }
   const isFullFor = (trust: CallerTrust) =>
-    waiting.known + waiting.stranger >= queueLimit || (trust === "stranger" && waiting.stranger >= strangerQueueLimit)
+    waiting.known + waiting.stranger >= maxQueued || (trust === "stranger" && waiting.stranger >= maxQueuedStrangers)
   const enqueue = <A>(work: Effect.Effect<A>, trust: CallerTrust) =>
     Effect.suspend(() => {
       if (isFullFor(trust)) return Effect.fail(new TooManyAttempts({ seconds: 10 }))
       waiting[trust]++
       // a thread continues even if no caller waits for it any more
-      const done = workers.withPermit(Effect.uninterruptible(work))
+      const limited = workers.withPermit(Effect.uninterruptible(work))
       return Effect.ensuring(
-        trust === "stranger" ? strangers.withPermit(done) : done,
+        trust === "stranger" ? strangers.withPermit(limited) : limited,
         Effect.sync(() => waiting[trust]--)
       )
     })
-  return Passwords.of({
-    hashNew: Effect.fnUntraced(function* (password, email) {
+  return {
+    /** Returns the text to store for a new password. Only known callers set a password. */
+    hashNew: Effect.fnUntraced(function* (password: string, email: string) {
       const problem = yield* findPasswordProblem(password, email)
       if (problem !== undefined) return yield* new WeakPassword({ problem })
       return yield* enqueue(hashPassword(password, parameters), "known")
     }),
-    isCorrect: (password, storedHash, trust) =>
-      // no stored password is this long, so the quick answer reveals nothing about any person
+    /** For an unknown person (`storedHash` is undefined) it takes as long, and returns false. */
+    isCorrect: (password: string, storedHash: string | undefined, trust: CallerTrust) =>
+      // no stored password is this long, so the quick response reveals nothing about any person
       password.length > 4 * maxLength
         ? Effect.succeed(false)
         : Effect.map(
             enqueue(matches(password, storedHash ?? noPassword), trust),
             (isMatch) => isMatch && storedHash !== undefined
           ),
-    unmatchableHash: Effect.sync(() => unmatchableHash(parameters))
-  })
+    /** A text to store that no password matches. */
+    unmatchableHash: Effect.sync(() => makeUnmatchableHash(parameters))
+  }
 })
 
-export class Passwords extends Context.Service<Passwords, PasswordHashing>()("larder/serve/Passwords") {
+export class Passwords extends Context.Service<Passwords, Effect.Success<ReturnType<typeof make>>>()(
+  "larder/serve/Passwords"
+) {
   static readonly layer = Layer.effect(Passwords, make(defaultParameters))
-  /** For tests: hashing is fast, and so is guessing. */
+  /** For tests: hashing and guessing are fast. */
   static readonly layerTest = Layer.effect(Passwords, make({ ...defaultParameters, ln: 4 }))
 }

@@ -5,16 +5,16 @@
 import { Context, Effect, Option, Schema } from "effect"
 import { Administration, AdministrationError } from "../ledger/index.ts"
 import { ConsoleUnavailable } from "../persistence/index.ts"
+import { People } from "./people.ts"
 import {
   EmailTaken,
   InvalidEmail,
   type NewInvitation,
   OpenInvitation,
-  People,
   Person,
   UnknownInvitation,
   UnknownPerson
-} from "./people.ts"
+} from "./person.ts"
 
 /** The link works once: the first person who uses it chooses the password. */
 const Invitation = Schema.Struct({ link: Schema.String, ...OpenInvitation.fields })
@@ -66,22 +66,22 @@ const invitationLink = (consoleUrl: string, token: string) => `${consoleUrl}/inv
 export const administerPeople = Effect.fnUntraced(function* (consoleUrl: () => string) {
   const administration = yield* Administration
   const people = yield* People
-  const makeLink = ({ token, ...invitation }: NewInvitation) => ({
+  const withLink = ({ token, ...invitation }: NewInvitation) => ({
     link: invitationLink(consoleUrl(), token),
     ...invitation
   })
   return PeopleAdministration.of({
     invitePerson: Effect.fn("PeopleAdministration.invitePerson")(function* (invited) {
       yield* administration.account({ account_id: invited.account_id })
-      return makeLink(yield* people.invite(invited))
+      return withLink(yield* people.invite(invited))
     }),
     withdrawInvitation: ({ invitation_id }) => people.withdraw(invitation_id),
     listPeople: Effect.fn("PeopleAdministration.listPeople")(function* ({ account_id }) {
       yield* administration.account({ account_id })
       return { people: yield* people.people(account_id), invitations: yield* people.invitations(account_id) }
     }),
-    resetPerson: ({ person_id }) => Effect.map(people.reset(person_id), makeLink),
-    removePerson: ({ person_id }) => people.remove({ person_id })
+    resetPerson: ({ person_id }) => Effect.map(people.reset(person_id), withLink),
+    removePerson: ({ person_id }) => people.remove(person_id)
   })
 })
 

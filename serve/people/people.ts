@@ -1,184 +1,284 @@
 /**
  * People who sign in to the console, each for one account: one-time links, passwords and sessions. Tokens are 32 random
  * bytes and passwords are hashed with scrypt; the stored values grant no access. E-mail addresses are stored in lower
- * case and are unique across all accounts. The implementation is in `kept-people.ts`.
+ * case and are unique across all accounts.
  */
-import { Context, type Effect, type Option, Schema } from "effect"
-import type { ConsoleUnavailable } from "../persistence/index.ts"
+import { Clock, Context, Effect, Exit, Layer, Option, Schema } from "effect"
+import { randomText, timestampOf } from "../ledger/index.ts"
+import { ConsoleDatabase, type Statements } from "../persistence/index.ts"
+import { makeAttempts } from "./attempts.ts"
+import { parseEmail } from "./email.ts"
+import {
+  consumeInvitation,
+  findInvitation,
+  openInvitations,
+  withdrawInvitation,
+  withdrawResets,
+  writeFirstInvitation,
+  writeInvitation,
+  writeReset
+} from "./invitations.ts"
+import { Passwords } from "./password.ts"
+import { makePasswordCheck } from "./password-check.ts"
+import {
+  EmailTaken,
+  InvalidEmail,
+  InvitationGone,
+  type Invited,
+  type OpenInvitation,
+  Person,
+  type SignedIn,
+  type SignIns,
+  TooManyAttempts,
+  UnknownInvitation,
+  UnknownPerson,
+  WrongCredentials
+} from "./person.ts"
+import { beginSession, endSession, endSessionsOf, findSession, isKnownBrowser } from "./sessions.ts"
+import { hashToken } from "./tokens.ts"
 
-export const Person = Schema.Struct({
-  /** `pers_…`, permanent. */
-  id: Schema.String,
-  account_id: Schema.String,
-  email: Schema.String,
-  /** Operators also see the state of the warehouse. */
-  is_operator: Schema.Boolean
+const StoredPerson = Schema.Struct({ ...Person.fields, password: Schema.String })
+
+const columns = "id, account_id, email, is_operator"
+const personOfEmail = `select ${columns}, password from console.person where email = $1`
+const personOfId = `select ${columns}, password from console.person where id = $1`
+const peopleOfAccount = `select ${columns} from console.person where account_id = $1 order by email`
+const newPerson = `
+  insert into console.person (id, account_id, email, password, is_operator, created_at)
+  values ($1, $2, $3, $4, $5, $6)
+  on conflict (email) do nothing
+  returning id`
+/**
+ * Of two concurrent changes, only one finds the password that it expects. A sign-in replaces the password with itself,
+ * so that no session begins concurrently with a change of the password or a removal.
+ */
+const replacePassword = "update console.person set password = $1 where id = $2 and password = $3 returning id"
+/** Blocks changes of the password until the transaction ends. */
+const lockPerson = "update console.person set email = email where id = $1 returning id"
+const setPassword = `update console.person set password = $1 where id = $2 returning ${columns}`
+const removePerson = `delete from console.person where id = $1 returning ${columns}`
+const recordRemoved = `
+  insert into console.removed_person (id, account_id, email, removed_at) values ($1, $2, $3, $4)`
+
+const isEmpty = ({ run }: Statements) => Effect.map(run("select id from console.person limit 1"), (rows) => rows === 0)
+
+/** Sets the password of the person that a link is for. Creates the person if the link names none. */
+const savePassword = Effect.fnUntraced(function* (
+  { all, run }: Statements,
+  { account_id, is_operator, person_id }: OpenInvitation,
+  email: string,
+  hash: string
+) {
+  if (person_id !== null) {
+    const [person] = yield* all(Person, setPassword, [hash, person_id])
+    return person ?? (yield* new InvitationGone()) // the person was removed in the meantime
+  }
+  const person: Person = { id: `pers_${randomText(20)}`, account_id, email, is_operator }
+  const now = timestampOf(yield* Clock.currentTimeMillis)
+  const written = yield* run(newPerson, [person.id, account_id, email, hash, is_operator, now])
+  if (written === 0) return yield* new EmailTaken() // the transaction rolls back, so the invitation stays valid
+  return person
 })
-export type Person = typeof Person.Type
 
-/** `token` goes into the cookie and nowhere else. */
-export interface SignedIn {
-  readonly token: string
-  readonly person: Person
-  /** ISO text in UTC. The session may end earlier. */
-  readonly expires_at: string
-  /** For a separate cookie, which identifies a browser that the person has signed in with. */
-  readonly known_browser: { readonly token: string; readonly expires_at: string }
+const isEmailTaken = (exit: Exit.Exit<unknown, { readonly _tag: string }>) =>
+  Option.exists(Exit.findErrorOption(exit), ({ _tag }) => _tag === "EmailTaken")
+
+interface Credentials extends Readonly<Record<"email" | "password" | "address", string>> {
+  readonly known_browser?: string | undefined
 }
 
-/** Sign-ins since the start, by outcome. */
-export interface SignIns {
-  readonly signed_in: number
-  /** A wrong address or password. */
-  readonly refused: number
-  /** The password was not checked: too many attempts, or too many at the same time. */
-  readonly put_off: number
-}
+const make = Effect.gen(function* () {
+  const database = yield* ConsoleDatabase
+  const passwords = yield* Passwords
+  const attempts = makeAttempts()
+  const checkPassword = makePasswordCheck(passwords)
+  const signIns = { signed_in: 0, refused: 0, put_off: 0 }
+  const count = (outcome: keyof typeof signIns) => Effect.sync(() => signIns[outcome]++)
+  const logPerson = (message: string, { person }: SignedIn) =>
+    Effect.annotateLogs(Effect.logInfo(message), { person_id: person.id })
 
-/** A one-time link that is valid now, without the token that opens it. */
-export const OpenInvitation = Schema.Struct({
-  /** `inv_…` */
-  id: Schema.String,
-  account_id: Schema.String,
-  /** Null if the invited person chooses it. */
-  email: Schema.NullOr(Schema.String),
-  is_operator: Schema.Boolean,
-  /** The person who chooses a new password with it; null if it creates a new person. */
-  person_id: Schema.NullOr(Schema.String),
-  expires_at: Schema.String
+  const findPerson = (query: string, value: string) =>
+    Effect.map(database.all(StoredPerson, query, [value]), ([person]) => person)
+
+  /** Reports that an address is taken only as the last step: a free address would have used up the link. */
+  const join = Effect.fnUntraced(function* (token: string, email: string, password: string) {
+    const hash = yield* passwords.hashNew(password, email) // slow: before the transaction, which blocks others
+    return yield* database.transaction(
+      Effect.fnUntraced(function* (statements) {
+        const invitation = yield* consumeInvitation(statements, token)
+        if (invitation === undefined) return yield* new InvitationGone()
+        return yield* beginSession(statements, yield* savePassword(statements, invitation, email, hash))
+      })
+    )
+  })
+
+  return {
+    /**
+     * Creates a link that is valid for seven days and works once. It replaces the account's earlier links for the same
+     * e-mail address. The caller has to check that the account exists.
+     */
+    invite: Effect.fn("People.invite")(function* (invited: Invited) {
+      const email = invited.email === null ? null : parseEmail(invited.email)
+      if (email === undefined) return yield* new InvalidEmail()
+      if (email !== null && (yield* findPerson(personOfEmail, email)) !== undefined) {
+        return yield* new EmailTaken()
+      }
+      return yield* database.transaction((statements) => writeInvitation(statements, { ...invited, email }))
+    }),
+    /**
+     * Creates a link for the first person, an operator; none if a person can already sign in. Each start prints such a
+     * link, and terminals and logs keep it. So it replaces the earlier ones, and stops working once a person can sign in.
+     */
+    inviteFirst: Effect.fn("People.inviteFirst")(function* (accountId: string) {
+      return yield* database.transaction(
+        Effect.fnUntraced(function* (statements) {
+          if (!(yield* isEmpty(statements))) return Option.none()
+          return Option.some(yield* writeFirstInvitation(statements, accountId))
+        })
+      )
+    }),
+    /** Finds a valid link, without using it up. */
+    invitation: (token: string) => findInvitation(database, token),
+    /** Lists the valid links of an account. */
+    invitations: (accountId: string) => openInvitations(database, accountId),
+    withdraw: Effect.fn("People.withdraw")(function* (invitationId: string) {
+      const withdrawn = yield* withdrawInvitation(database, invitationId)
+      return withdrawn ?? (yield* new UnknownInvitation({ id: invitationId }))
+    }),
+    /**
+     * For a forgotten password: ends the person's sessions, makes the old password useless, and creates a link for
+     * choosing a new one. Earlier links of this kind stop working.
+     */
+    reset: Effect.fn("People.reset")(function* (personId: string) {
+      const hash = yield* passwords.unmatchableHash
+      return yield* database.transaction(
+        Effect.fnUntraced(function* (statements) {
+          yield* withdrawResets(statements, personId)
+          const [person] = yield* statements.all(Person, setPassword, [hash, personId])
+          if (person === undefined) return yield* new UnknownPerson({ id: personId })
+          yield* endSessionsOf(statements, personId)
+          return yield* writeReset(statements, person)
+        })
+      )
+    }),
+    /**
+     * Uses up the link, and those for the first person. `email` counts only if the invitation has none. After a few
+     * addresses that are taken, further attempts with the link have to wait.
+     */
+    accept: Effect.fn("People.accept")(
+      function* ({ email: typed, password, token }: Readonly<Record<"token" | "email" | "password", string>>) {
+        const invitation = yield* findInvitation(database, token)
+        if (Option.isNone(invitation)) return yield* new InvitationGone()
+        const email = invitation.value.email ?? parseEmail(typed)
+        if (email === undefined) return yield* new InvalidEmail()
+        const attempt = attempts.beginKnown(`link ${invitation.value.id}`, yield* Clock.currentTimeMillis)
+        if (attempt instanceof TooManyAttempts) return yield* attempt
+        return yield* join(token, email, password).pipe(
+          // the caller learns that an address is taken while the link stays valid, so this attempt counts as failed
+          Effect.onExit((exit) =>
+            isEmailTaken(exit) ? Effect.void : Effect.map(Clock.currentTimeMillis, attempt.withdraw)
+          )
+        )
+      },
+      Effect.tap((signedIn) => Effect.andThen(count("signed_in"), logPerson("signed in by a one-time link", signedIn)))
+    ),
+    /**
+     * `address` is the caller's network address. Failures for an e-mail or an address make later attempts wait. Failures
+     * in a browser that the person has signed in with count only for that browser. `known_browser` is its token, if any.
+     */
+    signIn: Effect.fn("People.signIn")(
+      function* ({ address, email: typed, known_browser, password }: Credentials) {
+        const email = parseEmail(typed)
+        const isKnown =
+          email !== undefined && known_browser !== undefined && (yield* isKnownBrowser(database, known_browser, email))
+        const { password: hash, ...person } = yield* checkPassword(
+          {
+            action: "sign-in",
+            password,
+            trust: isKnown ? "known" : "stranger",
+            caller: address,
+            begin: (now) =>
+              isKnown
+                ? attempts.beginKnown(`browser ${hashToken(known_browser)}`, now)
+                : attempts.beginStranger(email ?? typed.slice(0, 254), address, now)
+          },
+          email === undefined ? Effect.undefined : findPerson(personOfEmail, email)
+        )
+        return yield* database.transaction(
+          Effect.fnUntraced(function* (statements) {
+            const written = yield* statements.run(replacePassword, [hash, person.id, hash])
+            if (written === 0) return yield* new WrongCredentials() // changed or removed in the meantime
+            return yield* beginSession(statements, person, known_browser)
+          })
+        )
+      },
+      Effect.tap((signedIn) => Effect.andThen(count("signed_in"), logPerson("signed in", signedIn))),
+      Effect.tapErrorTag("WrongCredentials", () => count("refused")),
+      Effect.tapErrorTag("TooManyAttempts", () => count("put_off"))
+    ),
+    /** Finds the signed-in person. A session lasts at most seven days, and ends after twelve hours without activity. */
+    session: (token: string) => findSession(database, token),
+    signOut: (token: string) => Effect.asVoid(endSession(database, token)),
+    /** Ends every session of the person, even the current one, which may have been copied. A new one begins. */
+    changePassword: Effect.fn("People.changePassword")(
+      function* ({ current, next, person_id }: Readonly<Record<"person_id" | "current" | "next", string>>) {
+        const begin = (now: number) => attempts.beginKnown(`person ${person_id}`, now)
+        const { password: old, ...person } = yield* checkPassword(
+          { action: "change of the password", password: current, trust: "known", begin },
+          findPerson(personOfId, person_id)
+        )
+        const hash = yield* passwords.hashNew(next, person.email)
+        return yield* database.transaction(
+          Effect.fnUntraced(function* (statements) {
+            const written = yield* statements.run(replacePassword, [hash, person_id, old])
+            if (written === 0) return yield* new WrongCredentials()
+            yield* endSessionsOf(statements, person_id)
+            return yield* beginSession(statements, person)
+          })
+        )
+      },
+      Effect.tap((signedIn) => logPerson("password changed; all other sessions ended", signedIn))
+    ),
+    /** The same for the person who is signed in by `token`; none if that session has ended in the meantime. */
+    signOutElsewhere: Effect.fn("People.signOutElsewhere")(
+      function* ({ person, token }: Pick<SignedIn, "person" | "token">) {
+        return yield* database.transaction(
+          Effect.fnUntraced(function* (statements) {
+            yield* statements.run(lockPerson, [person.id])
+            // if a change of the password has just ended this session, no new one may begin
+            if ((yield* endSession(statements, token)) === 0) return Option.none()
+            yield* endSessionsOf(statements, person.id)
+            return Option.some(yield* beginSession(statements, person))
+          })
+        )
+      },
+      Effect.tap((signedIn) =>
+        Option.isSome(signedIn) ? logPerson("signed out everywhere else", signedIn.value) : Effect.void
+      )
+    ),
+    /** Ordered by e-mail. */
+    people: (accountId: string) => database.all(Person, peopleOfAccount, [accountId]),
+    /** Also ends the person's sessions and links. */
+    remove: Effect.fn("People.remove")(function* (personId: string) {
+      return yield* database.transaction(
+        Effect.fnUntraced(function* (statements) {
+          yield* withdrawResets(statements, personId)
+          const [removed] = yield* statements.all(Person, removePerson, [personId])
+          if (removed === undefined) return yield* new UnknownPerson({ id: personId })
+          yield* endSessionsOf(statements, personId)
+          const now = timestampOf(yield* Clock.currentTimeMillis)
+          yield* statements.run(recordRemoved, [removed.id, removed.account_id, removed.email, now])
+          return removed
+        })
+      )
+    }),
+    /** Whether no person can sign in yet. */
+    isEmpty: isEmpty(database),
+    signIns: (): SignIns => ({ ...signIns })
+  }
 })
-export type OpenInvitation = typeof OpenInvitation.Type
 
-/** The token goes into the link and nowhere else. */
-export interface NewInvitation extends OpenInvitation {
-  readonly token: string
+export class People extends Context.Service<People, Effect.Success<typeof make>>()("larder/serve/People") {
+  static readonly layerNoDeps = Layer.effect(People, make)
+  static readonly layer = People.layerNoDeps.pipe(Layer.provide(Passwords.layer))
 }
-
-export interface Invited {
-  readonly account_id: string
-  /** Null if the invited person chooses it. */
-  readonly email: string | null
-  readonly is_operator: boolean
-}
-
-/** No person has this address and this password. The message does not say which of them is wrong. */
-export class WrongCredentials extends Schema.TaggedError<WrongCredentials>()("WrongCredentials", {}) {
-  override get message() {
-    return "E-mail address or password is wrong."
-  }
-}
-
-export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooManyAttempts", {
-  /** Whole, at least 1. */
-  seconds: Schema.Int
-}) {
-  override get message() {
-    return `Too many attempts. Try again in ${waitText(this.seconds)}.`
-  }
-}
-const pluralize = (count: number, unit: string) => `${count} ${unit}${count === 1 ? "" : "s"}`
-const waitText = (seconds: number) =>
-  seconds < 120 ? pluralize(seconds, "second") : pluralize(Math.ceil(seconds / 60), "minute")
-
-/** The link was used or withdrawn, has expired, or never existed. */
-export class InvitationGone extends Schema.TaggedError<InvitationGone>()("InvitationGone", {}) {
-  override get message() {
-    return "This link was used already, was withdrawn, or has expired. Ask for a new one."
-  }
-}
-
-export class EmailTaken extends Schema.TaggedError<EmailTaken>()("EmailTaken", {}) {
-  override get message() {
-    return "Someone already signs in with this e-mail address."
-  }
-}
-
-export class InvalidEmail extends Schema.TaggedError<InvalidEmail>()("InvalidEmail", {}) {
-  override get message() {
-    return "This is not an e-mail address."
-  }
-}
-
-export class WeakPassword extends Schema.TaggedError<WeakPassword>()("WeakPassword", { problem: Schema.String }) {
-  override get message() {
-    return this.problem
-  }
-}
-
-export class UnknownPerson extends Schema.TaggedError<UnknownPerson>()("UnknownPerson", { id: Schema.String }) {
-  override get message() {
-    return `There is no person ${this.id}. List them with: larder-serve people list --account ID`
-  }
-}
-
-export class UnknownInvitation extends Schema.TaggedError<UnknownInvitation>()("UnknownInvitation", {
-  id: Schema.String
-}) {
-  override get message() {
-    return `There is no open invitation ${this.id}. List them with: larder-serve people list --account ID`
-  }
-}
-
-interface Access {
-  /**
-   * Creates a link that is valid for seven days and works once. It replaces the account's earlier links for the same
-   * e-mail address. The caller has to check that the account exists.
-   */
-  readonly invite: (invited: Invited) => Effect.Effect<NewInvitation, EmailTaken | InvalidEmail | ConsoleUnavailable>
-  /**
-   * Creates a link for the first person, an operator; none if a person can already sign in. Each start prints such a
-   * link, and terminals and logs keep it. So it replaces the earlier ones, and stops working once a person can sign in.
-   */
-  readonly inviteFirst: (accountId: string) => Effect.Effect<Option.Option<NewInvitation>, ConsoleUnavailable>
-  /** Finds a valid link, without using it up. */
-  readonly invitation: (token: string) => Effect.Effect<Option.Option<OpenInvitation>, ConsoleUnavailable>
-  /** Lists the valid links of an account. */
-  readonly invitations: (accountId: string) => Effect.Effect<ReadonlyArray<OpenInvitation>, ConsoleUnavailable>
-  readonly withdraw: (invitationId: string) => Effect.Effect<OpenInvitation, UnknownInvitation | ConsoleUnavailable>
-  /**
-   * For a forgotten password: ends the person's sessions, makes the old password useless, and creates a link for
-   * choosing a new one. Earlier links of this kind stop working.
-   */
-  readonly reset: (personId: string) => Effect.Effect<NewInvitation, UnknownPerson | ConsoleUnavailable>
-  /**
-   * Uses up the link, and those for the first person. `email` counts only if the invitation has none. After a few
-   * addresses that are taken, further attempts with the link have to wait.
-   */
-  readonly accept: (
-    acceptance: Readonly<Record<"token" | "email" | "password", string>>
-  ) => Effect.Effect<
-    SignedIn,
-    InvitationGone | EmailTaken | InvalidEmail | WeakPassword | TooManyAttempts | ConsoleUnavailable
-  >
-  /**
-   * `address` is the caller's network address. Failures for an e-mail or an address make later attempts wait. Failures
-   * in a browser that the person has signed in with count only for that browser. `known_browser` is its token, if any.
-   */
-  readonly signIn: (
-    claim: Readonly<Record<"email" | "password" | "address", string>> & { readonly known_browser?: string | undefined }
-  ) => Effect.Effect<SignedIn, WrongCredentials | TooManyAttempts | ConsoleUnavailable>
-  /** Finds the signed-in person. A session lasts at most seven days, and ends after twelve hours without activity. */
-  readonly session: (token: string) => Effect.Effect<Option.Option<Person>, ConsoleUnavailable>
-  readonly signOut: (token: string) => Effect.Effect<void, ConsoleUnavailable>
-  /** Ends every session of the person, even the current one, which may have been copied. A new one begins. */
-  readonly changePassword: (
-    change: Readonly<Record<"person_id" | "current" | "next", string>>
-  ) => Effect.Effect<SignedIn, WrongCredentials | WeakPassword | TooManyAttempts | ConsoleUnavailable>
-  /** The same for the person who is signed in by `token`; none if that session has ended in the meantime. */
-  readonly signOutElsewhere: (current: {
-    readonly person: Person
-    readonly token: string
-  }) => Effect.Effect<Option.Option<SignedIn>, ConsoleUnavailable>
-  /** Ordered by e-mail. */
-  readonly people: (accountId: string) => Effect.Effect<ReadonlyArray<Person>, ConsoleUnavailable>
-  /** Also ends the person's sessions and links. With `account_id`, a person of another account is unknown. */
-  readonly remove: (person: {
-    readonly person_id: string
-    readonly account_id?: string
-  }) => Effect.Effect<Person, UnknownPerson | ConsoleUnavailable>
-  /** Whether no person can sign in yet. */
-  readonly isEmpty: Effect.Effect<boolean, ConsoleUnavailable>
-  readonly signIns: () => SignIns
-}
-
-export class People extends Context.Service<People, Access>()("larder/serve/People") {}

@@ -1,16 +1,21 @@
-/** Sessions last at most seven days, and end after twelve hours without activity. */
+/**
+ * Sessions, and the browsers that a person has signed in with. A token in a cookie identifies the browser (a device
+ * cookie, in OWASP's terms). That token grants no access: it only exempts the browser from the waits after failed
+ * sign-ins elsewhere.
+ */
 import { Clock, Effect, Option, Schema } from "effect"
 import { timestampOf } from "../ledger/index.ts"
 import type { Statements } from "../persistence/index.ts"
-import { forgetBrowsersOf, rememberBrowser } from "./known-browsers.ts"
-import { Person, type SignedIn } from "./people.ts"
+import { Person, type SignedIn } from "./person.ts"
 import { hashToken, newToken } from "./tokens.ts"
 
 const hour = 60 * 60_000
-const maxAge = 7 * 24 * hour
+const maxSessionAge = 7 * 24 * hour
 const maxIdle = 12 * hour
 /** A page view is recorded only if the last record is older than this, so a session may end this much early. */
-const seenInterval = 5 * 60_000
+const recordInterval = 5 * 60_000
+/** Counted from the latest sign-in. */
+const maxBrowserAge = 180 * 24 * hour
 
 const SessionRow = Schema.Struct({ ...Person.fields, seen_at: Schema.String })
 
@@ -22,24 +27,46 @@ const personOfSession = `
   from console.session as session
   join console.person as person on person.id = session.person_id
   where session.token_sha256 = $1 and session.expires_at > $2 and session.seen_at > $3`
+const browserOfEmail = `
+  select person.id
+  from console.known_browser as browser
+  join console.person as person on person.id = browser.person_id
+  where browser.token_sha256 = $1 and browser.expires_at > $2 and person.email = $3`
+const newBrowser = `
+  insert into console.known_browser (token_sha256, person_id, created_at, expires_at) values ($1, $2, $3, $4)`
+const oldBrowsers = "delete from console.known_browser where token_sha256 = $1 or expires_at <= $2"
 
 const minSeenAt = (now: number) => timestampOf(now - maxIdle)
 
-/** Signs a person in, and deletes sessions that have ended. The known browser gets a new token for `earlierToken`. */
-export const beginSession = Effect.fn("People.beginSession")(function* (
-  statements: Statements,
-  person: Person,
-  earlierToken?: string
+/** Whether the person with this address has signed in with the browser of this token. */
+export const isKnownBrowser = Effect.fn("People.isKnownBrowser")(function* (
+  { run }: Statements,
+  token: string,
+  email: string
 ) {
-  const { run } = statements
+  const now = timestampOf(yield* Clock.currentTimeMillis)
+  return (yield* run(browserOfEmail, [hashToken(token), now, email])) > 0
+})
+
+/**
+ * Signs a person in, and deletes sessions that have ended. The browser gets a new token, which replaces `earlierToken`,
+ * even if that was another person's.
+ */
+export const beginSession = Effect.fn("People.beginSession")(function* (
+  { run }: Statements,
+  person: Person,
+  earlierToken = ""
+) {
   const now = yield* Clock.currentTimeMillis
-  const token = yield* newToken
-  const expires_at = timestampOf(now + maxAge)
+  const [token, browserToken] = [yield* newToken, yield* newToken]
+  const expires_at = timestampOf(now + maxSessionAge)
+  const browser_expires_at = timestampOf(now + maxBrowserAge)
   yield* run(expiredSessions, [timestampOf(now), minSeenAt(now)])
   yield* run(newSession, [hashToken(token), person.id, timestampOf(now), expires_at])
-  const known_browser = yield* rememberBrowser(statements, person.id, earlierToken)
-  const signedIn: SignedIn = { token, person, expires_at, known_browser }
-  return signedIn
+  yield* run(oldBrowsers, [hashToken(earlierToken), timestampOf(now)])
+  yield* run(newBrowser, [hashToken(browserToken), person.id, timestampOf(now), browser_expires_at])
+  const known_browser = { token: browserToken, expires_at: browser_expires_at }
+  return { token, person, expires_at, known_browser } satisfies SignedIn
 })
 
 export const findSession = Effect.fn("People.session")(function* ({ all, run }: Statements, token: string) {
@@ -47,7 +74,7 @@ export const findSession = Effect.fn("People.session")(function* ({ all, run }: 
   const [row] = yield* all(SessionRow, personOfSession, [hashToken(token), timestampOf(now), minSeenAt(now)])
   if (row === undefined) return Option.none<Person>()
   const { seen_at, ...person } = row
-  if (Date.parse(seen_at) <= now - seenInterval) {
+  if (Date.parse(seen_at) <= now - recordInterval) {
     yield* run("update console.session set seen_at = $1 where token_sha256 = $2", [timestampOf(now), hashToken(token)])
   }
   return Option.some<Person>(person)
@@ -57,8 +84,8 @@ export const endSession = ({ run }: Statements, token: string) =>
   run("delete from console.session where token_sha256 = $1 returning person_id", [hashToken(token)])
 
 /** Ends all sessions of the person, and forgets the person's browsers. */
-export const endSessionsOf = (statements: Statements, personId: string) =>
+export const endSessionsOf = ({ run }: Statements, personId: string) =>
   Effect.andThen(
-    statements.run("delete from console.session where person_id = $1", [personId]),
-    forgetBrowsersOf(statements, personId)
+    run("delete from console.session where person_id = $1", [personId]),
+    run("delete from console.known_browser where person_id = $1", [personId])
   )

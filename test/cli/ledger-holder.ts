@@ -12,7 +12,7 @@ import {
   openLedgerFile,
   openLedgerInFile
 } from "@larder/serve/ledger"
-import { administerPeople, layerPeople } from "@larder/serve/people"
+import { administerPeople, People } from "@larder/serve/people"
 import { Effect, Layer } from "effect"
 
 const call = Effect.fnUntraced(function* (ledger: LedgerAccess, token: string) {
@@ -28,7 +28,7 @@ export const holdLedger = Effect.fnUntraced(function* (directory: string) {
   const file = yield* openLedgerFile(directory)
   const ledger = yield* openLedgerInFile(file)
   const tables = Layer.provide(embeddedConsole, Layer.succeed(LedgerFile, file))
-  const services = yield* Layer.build(Layer.provide(layerPeople, tables))
+  const services = yield* Layer.build(Layer.provide(People.layer, tables))
   const people = yield* administerPeople(() => "http://console.example").pipe(
     Effect.provideService(Administration, ledger.administration),
     Effect.provide(services)

@@ -9,8 +9,8 @@ import { assert } from "@effect/vitest"
 import { People } from "@larder/serve/people"
 import { allTables, ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Layer, Option, Schema } from "effect"
-import { type Account, openShop } from "../payments/shop.ts"
-import { simulatorStand } from "../payments/simulator-stand.ts"
+import { type Account, openSetup } from "../payments/setup.ts"
+import { simulatorHarness } from "../payments/simulator-harness.ts"
 import { type Place, storesIn } from "../payments/stores.ts"
 import { layerPeople } from "../people/joined.ts"
 
@@ -58,15 +58,15 @@ export const fill = (place: Place) =>
   runOpened(
     place,
     Effect.gen(function* () {
-      const stand = yield* simulatorStand
-      const shop = yield* openShop(stand, () => Effect.void)
-      const { account_id, key } = shop
+      const harness = yield* simulatorHarness
+      const setup = yield* openSetup(harness, () => Effect.void)
+      const { account_id, key } = setup
       const people = yield* People
       const { token } = yield* people.invite({ account_id, email, is_operator: true })
       const { token: session } = yield* people.accept({ token, email, password })
       const former = yield* people.invite({ account_id, email: "former@example.com", is_operator: false })
       const { person } = yield* people.accept({ token: former.token, email: "", password })
-      yield* people.remove({ person_id: person.id })
+      yield* people.remove(person.id)
       const invitation = (yield* people.invite({ account_id, email: null, is_operator: true })).token
       const { run } = yield* ConsoleDatabase
       yield* run(
@@ -80,16 +80,16 @@ export const fill = (place: Place) =>
       yield* run(
         `insert into console.status_of_endpoint values ('${account_id}', '2026-11-01', '/v1/stores', 200, 2000000000)`
       )
-      return yield* shop.visit((billing) =>
+      return yield* setup.withBilling((billing) =>
         Effect.gen(function* () {
-          const paid = yield* shop.buy(billing, 50_00, "good")
-          yield* stand.refund(paid, 10_00)
-          const { body, header } = yield* stand.event(paid)
+          const paid = yield* setup.buy(billing, 50_00, "good")
+          yield* harness.refund(paid, 10_00)
+          const { body, header } = yield* harness.event(paid)
           yield* billing.webhook(body, header)
           yield* billing.saveRecharge(account_id, { is_on: true, cents: 20_00, trigger_credits: 1_000 })
-          const { asked: topUp, sent } = shop.form(30_00)
-          yield* billing.topUp(topUp)
-          assert.deepStrictEqual(yield* shop.moved, [
+          const { request, sent } = setup.form(30_00)
+          yield* billing.topUp(request)
+          assert.deepStrictEqual(yield* setup.movements, [
             ["top_up", 50_000],
             ["refund", -10_000]
           ])
@@ -132,15 +132,15 @@ export const continueUse = (place: Place, { account, open, paid }: StoredData) =
       const people = yield* People
       const { person } = yield* people.signIn({ email, password, address: "192.0.2.7" })
       assert.deepStrictEqual([person.account_id, person.is_operator], [account.account_id, true])
-      const stand = yield* simulatorStand
-      const shop = yield* openShop(stand, () => Effect.void, account)
-      yield* shop.visit((billing) =>
+      const harness = yield* simulatorHarness
+      const setup = yield* openSetup(harness, () => Effect.void, account)
+      yield* setup.withBilling((billing) =>
         Effect.gen(function* () {
           const before = yield* billing.payment(account.account_id, paid)
           assert.deepInclude(before, { state: "succeeded", cents: 50_00 })
-          const { body, header } = yield* stand.event(paid)
+          const { body, header } = yield* harness.event(paid)
           yield* billing.webhook(body, header)
-          yield* stand.pay(open, "good")
+          yield* harness.pay(open, "good")
           yield* Effect.all([billing.payment(account.account_id, open), billing.payment(account.account_id, open)], {
             concurrency: 2
           })
@@ -148,11 +148,11 @@ export const continueUse = (place: Place, { account, open, paid }: StoredData) =
           assert.deepStrictEqual((yield* billing.settings(account.account_id)).card?.last4, "4242")
         })
       )
-      assert.deepStrictEqual(yield* shop.moved, [
+      assert.deepStrictEqual(yield* setup.movements, [
         ["top_up", 50_000],
         ["refund", -10_000],
         ["top_up", 30_000]
       ])
-      yield* shop.checkBooks
+      yield* setup.checkBooks
     }).pipe(Effect.scoped)
   )

@@ -12,9 +12,9 @@ export const makeCardPayments = (console: SpendingConsole) => {
     expect(sent.status).toBe(303)
     const reference = new URL(sent.location ?? "").pathname.split("/").at(-1) ?? ""
     const payment = await console.run(Simulator.use((simulator) => simulator.payment(reference)))
-    const back = new URL(payment?.cancel_url ?? "")
+    const back = new URL(payment?.payment.cancel_url ?? "")
     return {
-      payment_id: payment?.payment_id ?? "",
+      payment_id: payment?.payment.payment_id ?? "",
       back: back.pathname + back.search,
       pay: (number: string) =>
         console.run(Simulator.use((simulator) => simulator.pay(reference, { number, expires: "12/40", cvc: "123" })))

@@ -231,7 +231,7 @@ describe("payments", () => {
       return /<dt>Paid by<\/dt><dd>([^<]*)/.exec(text)?.[1]
     }
     expect(await readPayer()).toBe("payer@example.com")
-    await console.run(People.use((people) => people.remove(payer)))
+    await console.run(People.use((people) => people.remove(payer.person_id)))
     expect(await readPayer()).toBe("payer@example.com")
   })
 

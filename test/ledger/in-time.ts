@@ -12,8 +12,8 @@ export const inTime = <A, E, R>(
   }) => Effect.Effect<A, E, R>
 ) =>
   Effect.gen(function* () {
-    const { clock, putForward } = yield* adjustableClock
-    yield* putForward(start - (yield* Clock.currentTimeMillis))
+    const { clock, advanceClock } = yield* adjustableClock
+    yield* advanceClock(start - (yield* Clock.currentTimeMillis))
     const now = Effect.sync(() => clock.currentTimeMillisUnsafe())
-    return yield* Effect.provideService(work({ now, pass: putForward }), Clock.Clock, clock)
+    return yield* Effect.provideService(work({ now, pass: advanceClock }), Clock.Clock, clock)
   })

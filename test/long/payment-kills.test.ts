@@ -1,5 +1,5 @@
 /** Many kills of processes that work with money. Half an hour. */
-import { hitByKills } from "../payments/payment-kills.ts"
-import { everyPair } from "../payments/shop.ts"
+import { describeKills } from "../payments/payment-kills.ts"
+import { everyPair } from "../payments/setup.ts"
 
-hitByKills(everyPair, 70)
+describeKills(everyPair, 70)

@@ -1,5 +1,5 @@
 /** Long histories of two servers on one ledger, with each processor and each kind of store. A few minutes. */
-import { everyPair } from "../payments/shop.ts"
-import { inTwoServers } from "../payments/two-servers.ts"
+import { everyPair } from "../payments/setup.ts"
+import { describeTwoServers } from "../payments/two-servers.ts"
 
-inTwoServers(everyPair, 600)
+describeTwoServers(everyPair, 600)

@@ -11,13 +11,13 @@ import { inject } from "vitest"
 import { oncePerFile } from "../support/once-per-file.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { consoleIn } from "../support/serve/sqlite-console.ts"
-import { simulatorStand } from "./simulator-stand.ts"
-import type { Stand } from "./stand.ts"
-import { stripeStand } from "./stripe-stand.ts"
+import type { ProcessorHarness } from "./processor-harness.ts"
+import { simulatorHarness } from "./simulator-harness.ts"
+import { stripeHarness } from "./stripe-harness.ts"
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-processor-"))),
-  (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
 )
 
 /** Opened once for the file, because that is slow. Every test starts with empty tables. */
@@ -27,26 +27,28 @@ const onSharedDatabase = (opened: Effect.Effect<Context.Context<ConsoleDatabase>
     const services = yield* shared
     const { run } = Context.get(services, ConsoleDatabase)
     yield* Effect.forEach(allTables, (table) => run(`delete from console.${table}`), { discard: true })
-    return yield* Effect.provide(simulatorStand, services)
+    return yield* Effect.provide(simulatorHarness, services)
   })
 }
 
-const stands: Readonly<Record<string, Effect.Effect<Stand, unknown, Scope.Scope>>> = {
-  "the simulator in a folder": onSharedDatabase(Effect.flatMap(folder, (made) => Layer.build(consoleIn(made)))),
+const harnesses: Readonly<Record<string, Effect.Effect<ProcessorHarness, unknown, Scope.Scope>>> = {
+  "the simulator in a folder": onSharedDatabase(
+    Effect.flatMap(folder, (directory) => Layer.build(consoleIn(directory)))
+  ),
   "the simulator in PostgreSQL": onSharedDatabase(
     Effect.flatMap(
       Effect.promise(() => newDatabase(inject("postgresUrl"))),
       (url) => Layer.build(postgresConsole(Redacted.make(url)))
     )
   ),
-  Stripe: stripeStand
+  Stripe: stripeHarness
 }
 
 const email = "ada@example.test"
 const urls = { success_url: "http://127.0.0.1:9/paid", cancel_url: "http://127.0.0.1:9/billing" }
 
-const withHelpers = (stand: Stand) => {
-  const { retrieve } = stand.processor
+const withHelpers = (harness: ProcessorHarness) => {
+  const { retrieve } = harness.processor
   const newPayment = (payment_id: string, cents: number) =>
     Effect.map(Clock.currentTimeMillis, (now) => ({
       payment_id,
@@ -56,12 +58,12 @@ const withHelpers = (stand: Stand) => {
     }))
   const checkout = Effect.fnUntraced(function* (payment_id: string, cents: number, customer: string | null = null) {
     const request = yield* newPayment(payment_id, cents)
-    return { request, opened: yield* stand.processor.checkout({ ...request, email, customer, ...urls }) }
+    return { request, opened: yield* harness.processor.checkout({ ...request, email, customer, ...urls }) }
   })
   /** Pays on the payment page, and retrieves the payment. */
   const buy = Effect.fnUntraced(function* (payment_id: string, cents: number, card: TestCardName) {
     const { request, opened } = yield* checkout(payment_id, cents)
-    yield* stand.pay(payment_id, card)
+    yield* harness.pay(payment_id, card)
     const retrieved = yield* retrieve({ ...request, reference: opened.reference, customer: null, card: null })
     assert.isDefined(retrieved)
     return retrieved
@@ -72,13 +74,13 @@ const withHelpers = (stand: Stand) => {
     assert.isNotNull(saved)
     assert.isNotNull(customer)
     const request = { ...(yield* newPayment(payment_id, cents)), customer: customer ?? "", card: saved?.id ?? "" }
-    return { request, charged: yield* Effect.result(stand.processor.charge(request)) }
+    return { request, charged: yield* Effect.result(harness.processor.charge(request)) }
   })
   const retrieveAgain = ({ reference }: RetrievedPayment, payment_id: string, cents: number) =>
     Effect.flatMap(newPayment(payment_id, cents), (request) =>
       retrieve({ ...request, reference, customer: null, card: null })
     )
-  return { ...stand, newPayment, checkout, buy, charge, retrieveAgain, retrieve }
+  return { ...harness, newPayment, checkout, buy, charge, retrieveAgain, retrieve }
 }
 type TestCheckout = ReturnType<typeof withHelpers>
 
@@ -89,7 +91,7 @@ const summarize = ({ cents, problem, reversed, state }: RetrievedPayment): Summa
   state,
   cents,
   problem,
-  reversed: reversed.map((it) => `${it.kind} ${it.cents} ${it.is_lost ? "lost" : it.state}`)
+  reversed: reversed.map(({ cents, is_lost, kind, state }) => `${kind} ${cents} ${is_lost ? "lost" : state}`)
 })
 const paid = (cents: number, ...reversed: ReadonlyArray<string>): Summary => ({
   state: "succeeded",
@@ -98,9 +100,9 @@ const paid = (cents: number, ...reversed: ReadonlyArray<string>): Summary => ({
   reversed
 })
 
-describe.each(Object.entries(stands))("%s", (_, stand) => {
+describe.each(Object.entries(harnesses))("%s", (_, harness) => {
   const test = (name: string, work: (checkout: TestCheckout) => Effect.Effect<void, unknown, Scope.Scope>) =>
-    it.live(name, () => Effect.scoped(Effect.flatMap(stand, (harness) => work(withHelpers(harness)))))
+    it.live(name, () => Effect.scoped(Effect.flatMap(harness, (harness) => work(withHelpers(harness)))))
 
   test("takes a payment on its page, and saves the card", ({ buy, netCents }) =>
     Effect.gen(function* () {
@@ -203,7 +205,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       const { request } = yield* charge("pay_1", 10_000, "good")
       yield* processor.forget(request.card)
       yield* processor.forget(request.card)
-      yield* processor.forget("pm_that_never_was")
+      yield* processor.forget("pm_unknown")
       const retrieved = yield* processor.charge({ ...request, payment_id: "pay_2" })
       assert.strictEqual(retrieved.state, "failed")
       assert.match(retrieved.problem ?? "", /no longer saved/)
@@ -214,12 +216,12 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
     charge,
     netCents,
     retrieve,
-    loseNextAnswer,
+    loseNextResponse,
     processor
   }) =>
     Effect.gen(function* () {
       const { request } = yield* charge("pay_1", 10_000, "good")
-      yield* loseNextAnswer
+      yield* loseNextResponse
       const lost = { ...request, payment_id: "pay_2", cents: 2000 }
       assert.strictEqual((yield* Effect.flip(processor.charge(lost)))._tag, "ProcessorUnavailable")
       const found = yield* retrieve({ ...lost, reference: null })
@@ -231,12 +233,12 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
   test("recovers a payment page by its payment id after its response was lost", ({
     newPayment,
     retrieve,
-    loseNextAnswer,
+    loseNextResponse,
     pay,
     processor
   }) =>
     Effect.gen(function* () {
-      yield* loseNextAnswer
+      yield* loseNextResponse
       const request = yield* newPayment("pay_1", 5000)
       const lost = yield* Effect.flip(processor.checkout({ ...request, email, customer: null, ...urls }))
       assert.strictEqual(lost._tag, "ProcessorUnavailable")
@@ -307,7 +309,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       assert.strictEqual(yield* netCents, 21_000)
     }))
 
-  test("reports refunds, and those that failed", ({ buy, failRefund, netCents, retrieveAgain, refund }) =>
+  test("reports refunds, also those that failed", ({ buy, failRefund, netCents, retrieveAgain, refund }) =>
     Effect.gen(function* () {
       const retrieved = yield* buy("pay_1", 5000, "good")
       const part = yield* refund("pay_1", 2000)
@@ -334,15 +336,15 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
 
   test("reports disputes that are open, won or lost", ({ buy, closeDispute, dispute, netCents, retrieveAgain }) =>
     Effect.gen(function* () {
-      const one = yield* buy("pay_1", 5000, "good")
-      const other = yield* buy("pay_2", 7000, "disputed")
-      assert.deepStrictEqual(summarize(other), paid(7000, "dispute 7000 taken"))
+      const first = yield* buy("pay_1", 5000, "good")
+      const second = yield* buy("pay_2", 7000, "disputed")
+      assert.deepStrictEqual(summarize(second), paid(7000, "dispute 7000 taken"))
       const disputed = yield* dispute("pay_1")
       assert.strictEqual(yield* netCents, 0)
       yield* closeDispute("pay_1", disputed, "won")
-      yield* closeDispute("pay_2", other.reversed[0]?.id ?? "", "lost")
-      const won = yield* retrieveAgain(one, "pay_1", 5000)
-      const lost = yield* retrieveAgain(other, "pay_2", 7000)
+      yield* closeDispute("pay_2", second.reversed[0]?.id ?? "", "lost")
+      const won = yield* retrieveAgain(first, "pay_1", 5000)
+      const lost = yield* retrieveAgain(second, "pay_2", 7000)
       assert.deepStrictEqual(won && summarize(won), paid(5000, "dispute 5000 returned"))
       assert.deepStrictEqual(lost && summarize(lost), paid(7000, "dispute 7000 lost"))
       assert.strictEqual(yield* netCents, 5000)
@@ -352,9 +354,9 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
     Effect.gen(function* () {
       const { reference } = yield* buy("pay_1", 5000, "good")
       const { body, header } = yield* event("pay_1")
-      const about = [{ payment_id: "pay_1", reference }]
-      assert.deepStrictEqual(yield* processor.readEvent(body, header), about)
-      assert.deepStrictEqual(yield* processor.readEvent(body, header), about)
+      const named = [{ payment_id: "pay_1", reference }]
+      assert.deepStrictEqual(yield* processor.readEvent(body, header), named)
+      assert.deepStrictEqual(yield* processor.readEvent(body, header), named)
       const forgeries = [
         processor.readEvent(body.replace("pay_1", "pay_2"), header),
         processor.readEvent(body, () => null),

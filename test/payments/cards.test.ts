@@ -1,117 +1,115 @@
-/** Which card is saved, and which ones the processor forgets: whatever is told when, and whoever does not answer. */
+/** Which card is saved, and which cards the processor forgets, in any order of events and during outages. */
 import { assert, describe, it } from "@effect/vitest"
 import { type Billing, type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing"
 import { Effect, type Scope } from "effect"
-import { inEachShop, inHaste, type Shop, until } from "./shop.ts"
+import { inEachSetup, type Setup, until, withoutLongSleeps } from "./setup.ts"
 
 type Open = Billing["Service"]
 
-const brand = ({ account_id }: Shop, billing: Open) =>
+const findBrand = ({ account_id }: Setup, billing: Open) =>
   Effect.map(billing.settings(account_id), ({ card }) => card?.brand ?? null)
 
-/** Paid on the processor's page; nobody has told of it yet. */
-const payUntold = Effect.fnUntraced(function* (
-  { form, stand }: Shop,
+/** The customer pays on the processor's page; no event has arrived yet. */
+const payWithoutEvent = Effect.fnUntraced(function* (
+  { form, harness }: Setup,
   billing: Open,
-  card: Parameters<Shop["stand"]["pay"]>[1]
+  card: Parameters<Setup["harness"]["pay"]>[1]
 ) {
-  const { asked, sent } = form(20_00)
-  yield* billing.topUp(asked)
-  yield* stand.pay(sent.payment_id, card)
+  const { request, sent } = form(20_00)
+  yield* billing.topUp(request)
+  yield* harness.pay(sent.payment_id, card)
   return sent.payment_id
 })
 
-const tell = ({ stand }: Shop, billing: Open, id: string) =>
-  Effect.flatMap(stand.event(id), ({ body, header }) => billing.webhook(body, header))
+const sendEvent = ({ harness }: Setup, billing: Open, id: string) =>
+  Effect.flatMap(harness.event(id), ({ body, header }) => billing.webhook(body, header))
 
-/** The processor, which does not take what is to be forgotten. */
-const keeping = (processor: CardProcessor): CardProcessor => ({
+/** The processor, which fails when it has to forget a card. */
+const withFailingForget = (processor: CardProcessor): CardProcessor => ({
   ...processor,
   forget: () => Effect.fail(new ProcessorUnavailable({ processor: processor.name, cause: new Error("503") }))
 })
 
-inEachShop((name, within) => {
-  const plays = <A, E>(what: string, play: (shop: Shop) => Effect.Effect<A, E, Scope.Scope>) =>
-    it.live(what, () => within((shop) => Effect.andThen(play(shop), shop.checkBooks)))
+inEachSetup((name, within) => {
+  const test = <A, E>(name: string, work: (setup: Setup) => Effect.Effect<A, E, Scope.Scope>) =>
+    it.live(name, () => within((setup) => Effect.andThen(work(setup), setup.checkBooks)))
 
   describe.concurrent(`a saved card with ${name}`, () => {
-    plays("is the card of the latest payment, even if an earlier payment is reported later", (shop) =>
-      shop.visit((billing) =>
+    test("is the card of the latest payment, even if an earlier payment is reported later", (setup) =>
+      setup.withBilling((billing) =>
         Effect.gen(function* () {
-          const early = yield* payUntold(shop, billing, "good")
-          yield* shop.buy(billing, 20_00, "mastercard")
-          yield* tell(shop, billing, early)
-          assert.strictEqual(yield* brand(shop, billing), "mastercard")
-          assert.strictEqual((yield* shop.moved).length, 2)
-          yield* shop.checkCards
-          yield* shop.buy(billing, 20_00, "amex")
-          assert.strictEqual(yield* brand(shop, billing), "amex")
-          yield* shop.checkCards
+          const early = yield* payWithoutEvent(setup, billing, "good")
+          yield* setup.buy(billing, 20_00, "mastercard")
+          yield* sendEvent(setup, billing, early)
+          assert.strictEqual(yield* findBrand(setup, billing), "mastercard")
+          assert.strictEqual((yield* setup.movements).length, 2)
+          yield* setup.checkCards
+          yield* setup.buy(billing, 20_00, "amex")
+          assert.strictEqual(yield* findBrand(setup, billing), "amex")
+          yield* setup.checkCards
         })
-      )
-    )
+      ))
 
-    plays("does not come back after its removal with a payment that began before", (shop) =>
-      shop.visit((billing) =>
+    test("does not come back after its removal with a payment that began before", (setup) =>
+      setup.withBilling((billing) =>
         Effect.gen(function* () {
-          yield* shop.buy(billing, 20_00, "good")
-          const early = yield* payUntold(shop, billing, "mastercard")
-          yield* billing.removeCard(shop.account_id)
-          yield* tell(shop, billing, early)
-          assert.isNull(yield* brand(shop, billing))
-          assert.strictEqual((yield* shop.moved).length, 2)
-          yield* shop.checkCards
-          yield* shop.buy(billing, 20_00, "amex")
-          assert.strictEqual(yield* brand(shop, billing), "amex")
-          yield* shop.checkCards
+          yield* setup.buy(billing, 20_00, "good")
+          const early = yield* payWithoutEvent(setup, billing, "mastercard")
+          yield* billing.removeCard(setup.account_id)
+          yield* sendEvent(setup, billing, early)
+          assert.isNull(yield* findBrand(setup, billing))
+          assert.strictEqual((yield* setup.movements).length, 2)
+          yield* setup.checkCards
+          yield* setup.buy(billing, 20_00, "amex")
+          assert.strictEqual(yield* findBrand(setup, billing), "amex")
+          yield* setup.checkCards
         })
-      )
-    )
+      ))
 
-    plays("is forgotten later when it was replaced while the processor did not answer", (shop) =>
+    test("is forgotten later if it was replaced while the processor did not respond", (setup) =>
       Effect.gen(function* () {
-        yield* shop.visit(
+        yield* setup.withBilling(
           (billing) =>
             Effect.gen(function* () {
-              yield* shop.buy(billing, 20_00, "good")
-              yield* shop.buy(billing, 20_00, "mastercard")
-              assert.strictEqual((yield* shop.stand.savedCards).length, 2)
+              yield* setup.buy(billing, 20_00, "good")
+              yield* setup.buy(billing, 20_00, "mastercard")
+              assert.strictEqual((yield* setup.harness.savedCards).length, 2)
             }),
-          { processor: keeping(shop.stand.processor) }
+          { processor: withFailingForget(setup.harness.processor) }
         )
-        yield* shop.visit((billing) =>
+        yield* setup.withBilling((billing) =>
           Effect.gen(function* () {
-            yield* shop.checkCards
-            assert.strictEqual(yield* brand(shop, billing), "mastercard")
+            yield* setup.checkCards
+            assert.strictEqual(yield* findBrand(setup, billing), "mastercard")
           })
         )
-      })
-    )
+      }))
 
-    plays("is removed at once during an outage, and forgotten by the processor after it", (shop) =>
+    test("is removed immediately during an outage, and forgotten by the processor afterwards", (setup) =>
       Effect.gen(function* () {
-        yield* shop.visit((billing) =>
+        yield* setup.withBilling((billing) =>
           Effect.gen(function* () {
-            yield* shop.buy(billing, 20_00, "good")
-            yield* billing.saveRecharge(shop.account_id, { is_on: true, cents: 20_00, trigger_credits: 5_000 })
-            yield* shop.stand.outage(true)
-            const { card, recharge } = yield* billing.removeCard(shop.account_id)
+            yield* setup.buy(billing, 20_00, "good")
+            yield* billing.saveRecharge(setup.account_id, { is_on: true, cents: 20_00, trigger_credits: 5_000 })
+            yield* setup.harness.outage(true)
+            const { card, recharge } = yield* billing.removeCard(setup.account_id)
             assert.deepStrictEqual([card, recharge.is_on], [null, false])
-            yield* shop.stand.outage(false)
-            assert.strictEqual((yield* shop.stand.savedCards).length, 1)
+            yield* setup.harness.outage(false)
+            assert.strictEqual((yield* setup.harness.savedCards).length, 1)
           })
         )
-        yield* shop.visit(() => shop.checkCards)
-        assert.deepStrictEqual(yield* shop.stand.savedCards, [])
-      })
-    )
+        yield* setup.withBilling(() => setup.checkCards)
+        assert.deepStrictEqual(yield* setup.harness.savedCards, [])
+      }))
 
-    plays("is forgotten although the processor refuses to forget twelve others", (shop) =>
+    test("is forgotten even if the processor fails to forget twelve others", (setup) =>
       Effect.gen(function* () {
-        const { processor } = shop.stand
-        yield* shop.visit((billing) => shop.buy(billing, 20_00, "good"), { processor })
-        yield* shop.visit((billing) => shop.buy(billing, 20_00, "mastercard"), { processor: keeping(processor) })
-        yield* shop.database.run(
+        const { processor } = setup.harness
+        yield* setup.withBilling((billing) => setup.buy(billing, 20_00, "good"), { processor })
+        yield* setup.withBilling((billing) => setup.buy(billing, 20_00, "mastercard"), {
+          processor: withFailingForget(processor)
+        })
+        yield* setup.database.run(
           `with recursive numbers(number) as (select 1 union all select number + 1 from numbers where number < 12)
            insert into console.card_to_forget (card, processor, since)
            select 'card_' || number, $1, '2026-01-01T00:00:00.000Z'
@@ -121,52 +119,50 @@ inEachShop((name, within) => {
         )
         const refusing: CardProcessor = {
           ...processor,
-          forget: (card) => (/^card_\d+$/.test(card) ? keeping(processor).forget(card) : processor.forget(card))
+          forget: (card) =>
+            /^card_\d+$/.test(card) ? withFailingForget(processor).forget(card) : processor.forget(card)
         }
-        yield* inHaste(
-          shop.visit(() => until(Effect.map(shop.stand.savedCards, ({ length }) => length === 1)), {
+        yield* withoutLongSleeps(
+          setup.withBilling(() => until(Effect.map(setup.harness.savedCards, ({ length }) => length === 1)), {
             processor: refusing
           })
         )
-        yield* shop.visit(() => shop.checkCards)
-      })
-    )
+        yield* setup.withBilling(() => setup.checkCards)
+      }))
 
-    plays("is charged only by a form that has shown it", (shop) =>
-      shop.visit((billing) =>
+    test("is charged only by a form that showed this card", (setup) =>
+      setup.withBilling((billing) =>
         Effect.gen(function* () {
-          yield* shop.buy(billing, 10_00, "good")
-          const { asked } = yield* shop.savedForm(billing, 20_00)
-          yield* shop.buy(billing, 10_00, "mastercard")
-          const refused = yield* Effect.flip(billing.topUp(asked))
+          yield* setup.buy(billing, 10_00, "good")
+          const { request } = yield* setup.formWithSavedCard(billing, 20_00)
+          yield* setup.buy(billing, 10_00, "mastercard")
+          const refused = yield* Effect.flip(billing.topUp(request))
           assert.strictEqual(
             refused.message,
             "Nothing was charged: another card was saved since this page was opened, Mastercard ending in 4444."
           )
-          assert.strictEqual(yield* shop.stand.paid, 2)
-          const { asked: anew } = yield* shop.savedForm(billing, 20_00)
-          const shownAnew = { ...asked, card: anew.card }
+          assert.strictEqual(yield* setup.harness.paid, 2)
+          const { request: anew } = yield* setup.formWithSavedCard(billing, 20_00)
+          const shownAnew = { ...request, card: anew.card }
           assert.isTrue("payment" in (yield* billing.topUp(shownAnew)))
-          yield* shop.buy(billing, 10_00, "good")
-          yield* billing.topUp(shownAnew) // sent again it is the same payment
-          assert.strictEqual(yield* shop.stand.paid, 4)
-          assert.strictEqual(yield* shop.balance, 55_000)
+          yield* setup.buy(billing, 10_00, "good")
+          yield* billing.topUp(shownAnew) // the same form is the same payment
+          assert.strictEqual(yield* setup.harness.paid, 4)
+          assert.strictEqual(yield* setup.balance, 55_000)
         })
-      )
-    )
+      ))
 
-    plays("is named by the payment that fails because the processor no longer knows the card", (shop) =>
-      shop.visit((billing) =>
+    test("is named by the payment that fails because the processor no longer knows the card", (setup) =>
+      setup.withBilling((billing) =>
         Effect.gen(function* () {
-          yield* shop.buy(billing, 20_00, "good")
-          for (const card of yield* shop.stand.savedCards) yield* shop.stand.processor.forget(card)
-          const answer = yield* billing.topUp((yield* shop.savedForm(billing, 30_00)).asked)
-          assert.deepInclude("payment" in answer && answer.payment, {
+          yield* setup.buy(billing, 20_00, "good")
+          for (const card of yield* setup.harness.savedCards) yield* setup.harness.processor.forget(card)
+          const result = yield* billing.topUp((yield* setup.formWithSavedCard(billing, 30_00)).request)
+          assert.deepInclude("payment" in result && result.payment, {
             state: "failed",
             card: { brand: "visa", last4: "4242" }
           })
         })
-      )
-    )
+      ))
   })
 })

@@ -1,5 +1,5 @@
-/** One kill of a process that works with money, at a stage that chance chooses; `test/long/payment-kills.test.ts` has the many. */
-import { hitByKills } from "./payment-kills.ts"
-import { pairs } from "./shop.ts"
+/** One kill of a process that runs `Billing`, at a random stage; `test/long/payment-kills.test.ts` has many. */
+import { describeKills } from "./payment-kills.ts"
+import { pairs } from "./setup.ts"
 
-hitByKills(pairs, 1)
+describeKills(pairs, 1)

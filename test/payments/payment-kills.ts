@@ -1,7 +1,7 @@
 /**
- * Kills processes that work with money, with -9, at stages before and after each thing that becomes durable, here or at
- * the card processor; meanwhile customers pay, money goes back, the processor is away or slow or loses answers, and events
- * come twice, late, in another order, and forged: each in its turn. In the end money in equals credits granted, exactly.
+ * Kills processes that run `Billing`, with SIGKILL, before and after each durable step, here or at the card processor. At
+ * the same time customers pay, payments are reversed, the processor is down or slow or loses responses, and events are
+ * repeated, late, out of order or forged. At the end the money received equals the credits granted, exactly.
  * `LARDER_CRASH_SEED` repeats a history.
  */
 import { spawn } from "node:child_process"
@@ -12,51 +12,51 @@ import { maxRequestMs } from "@larder/serve/billing"
 import type { ConsoleDatabase, ConsoleUnavailable } from "@larder/serve/persistence"
 import { Clock, Effect, References, type Scope } from "effect"
 import { chanceFrom, newSeed } from "../crash/chance.ts"
-import { allMishaps, type Mishap, metBy, mishapLasts, openMishaps, rowsOf, worksWell } from "./mishaps.ts"
-import type { Work } from "./payer.ts"
-import { type Account, adjustableClock, openShop, type Pair, places, type Shop, until } from "./shop.ts"
-import { simulatorStand } from "./simulator-stand.ts"
-import type { Stand } from "./stand.ts"
+import { allFaults, endFaults, type Fault, faultDurations, listFaults, listPayments, makeFaults } from "./faults.ts"
+import { type Stage, stages } from "./kill-stages.ts"
+import type { Work } from "./payment-worker.ts"
+import type { ProcessorHarness } from "./processor-harness.ts"
+import { type Account, adjustableClock, openSetup, type Pair, places, type Setup, until } from "./setup.ts"
+import { simulatorHarness } from "./simulator-harness.ts"
 import { storesIn } from "./stores.ts"
-import { stripeStandWithHost } from "./stripe-stand.ts"
-import { type Stage, stages } from "./stumbling.ts"
+import { stripeHarnessWithHost } from "./stripe-harness.ts"
 
-/** So many that each mishap is met, although processes are killed before they meet theirs. */
-const enough = 60
-const payer = fileURLToPath(new URL("./payer.ts", import.meta.url))
+/** With this many kills, each fault occurs, although some processes are killed before theirs. */
+const minKillsForAllFaults = 60
+const worker = fileURLToPath(new URL("./payment-worker.ts", import.meta.url))
 
-/** Where the processor is: in the same database, or a host on this machine that is not killed. */
+/** The processor: in the same database, or a host on this machine that is not killed. */
 type Processor = Effect.Effect<
   {
-    readonly stand: Effect.Effect<Stand, ConsoleUnavailable, ConsoleDatabase | Scope.Scope>
+    readonly harness: Effect.Effect<ProcessorHarness, ConsoleUnavailable, ConsoleDatabase | Scope.Scope>
     readonly url: string | null
-    /** Ends what the host outside of the payer plays. */
-    readonly endMishap: Effect.Effect<void>
+    /** Ends the fault of a host outside of the worker. */
+    readonly endFault: Effect.Effect<void>
   },
   never,
   Scope.Scope
 >
 const processors: Readonly<Record<Pair[0], Processor>> = {
-  "the simulator": Effect.succeed({ stand: simulatorStand, url: null, endMishap: Effect.void }),
-  "Stripe's wire format": Effect.map(stripeStandWithHost, ({ host, stand }) => ({
-    stand: Effect.succeed(stand),
+  "the simulator": Effect.succeed({ harness: simulatorHarness, url: null, endFault: Effect.void }),
+  "Stripe's wire format": Effect.map(stripeHarnessWithHost, ({ host, harness }) => ({
+    harness: Effect.succeed(harness),
     url: host.url,
-    endMishap: worksWell(stand)
+    endFault: endFaults(harness)
   }))
 }
 
-/** What it has told, and how often it has met each stage where it has ended by itself. */
-const runPayer = (work: Work, onBegun: () => void) =>
+/** The lines that it printed, and how often it reached each stage, if it was not killed. */
+const runWorker = (work: Work, onBegun: () => void) =>
   Effect.promise(async () => {
-    const child = spawn(process.execPath, [payer, JSON.stringify(work)], { stdio: ["ignore", "pipe", "inherit"] })
+    const child = spawn(process.execPath, [worker, JSON.stringify(work)], { stdio: ["ignore", "pipe", "inherit"] })
     const chunks: Array<Buffer> = []
     child.stdout.once("data", onBegun)
     child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk))
     const [code, signal] = await once(child, "close")
-    const told = Buffer.concat(chunks).toString().trim().split("\n")
-    if (signal === "SIGKILL") return { told, stagesMet: undefined }
+    const lines = Buffer.concat(chunks).toString().trim().split("\n")
+    if (signal === "SIGKILL") return { lines, stagesMet: undefined }
     assert.strictEqual(code, 0)
-    return { told, stagesMet: JSON.parse(told.at(-1) ?? "") as Met } // the payer writes it
+    return { lines, stagesMet: JSON.parse(lines.at(-1) ?? "") as Met } // the worker writes it
   })
 
 type Met = Partial<Record<Stage, number>>
@@ -68,12 +68,12 @@ const history = Effect.fnUntraced(function* (
   seed: number
 ) {
   const chance = chanceFrom(seed)
-  const { clock, putForward } = yield* adjustableClock
+  const { clock, advanceClock } = yield* adjustableClock
   const place = yield* places[store]
-  const { endMishap, stand, url } = yield* Effect.provideService(processors[processor], Clock.Clock, clock)
-  const inShop = <A, E>(work: (shop: Shop) => Effect.Effect<A, E, Scope.Scope>, account?: Account) =>
+  const { endFault, harness, url } = yield* Effect.provideService(processors[processor], Clock.Clock, clock)
+  const inSetup = <A, E>(work: (setup: Setup) => Effect.Effect<A, E, Scope.Scope>, account?: Account) =>
     Effect.gen(function* () {
-      return yield* work(yield* openShop(yield* stand, putForward, account))
+      return yield* work(yield* openSetup(yield* harness, advanceClock, account))
     }).pipe(
       Effect.scoped,
       Effect.provide(storesIn(place)),
@@ -81,63 +81,64 @@ const history = Effect.fnUntraced(function* (
       Effect.provideService(References.MinimumLogLevel, "Fatal")
     )
 
-  const account = yield* inShop(({ account_id, buy, key, visit }) =>
+  const account = yield* inSetup(({ account_id, buy, key, withBilling }) =>
     Effect.as(
-      visit((billing) => buy(billing, 100_00, "good")),
+      withBilling((billing) => buy(billing, 100_00, "good")),
       { account_id, key }
     )
   )
-  const happen = openMishaps(chance)
-  const mishaps = new Map<Mishap, number>()
+  const addFaults = makeFaults(chance)
+  const faults = new Map<Fault, number>()
   let killed = 0
   let ahead = 0
   let met: Met = {}
   const first = chance.between(0, stages.length - 1)
   for (let number = 0; killed < kills || number === 0; number++) {
-    const { events, money, ofProcessor } = yield* inShop(happen, account)
-    const stage = stages[(first + number * 5) % stages.length] ?? "before a booking" // in turn: five and fourteen share no divisor
+    const { events, fault, reversal } = yield* inSetup(addFaults, account)
+    // every stage takes its turn: five and fourteen have no common divisor
+    const stage = stages[(first + number * 5) % stages.length] ?? "before a booking"
     const end = number === 0 ? null : { stage, time: chance.between(1, Math.max(1, met[stage] ?? 0)) }
-    const lasts = mishapLasts[ofProcessor]
-    const work = { place, stripe: url, end, ...account, run: `run${number}`, ahead, events, mishapLasts: lasts }
-    const { stagesMet, told } = yield* runPayer(work, () => setTimeout(() => Effect.runFork(endMishap), lasts))
-    const around = metBy(ofProcessor, told)
-    // the first one is not killed: it meets what the processor plays, and forged events, or those that come twice and late
+    const faultMs = faultDurations[fault]
+    const work = { place, stripe: url, end, ...account, run: `run${number}`, ahead, events, faultMs }
+    const { stagesMet, lines } = yield* runWorker(work, () => setTimeout(() => Effect.runFork(endFault), faultMs))
+    const around = listFaults(fault, lines)
+    // the first process is not killed: it meets the fault of the processor, and forged, repeated or late events
     if (number === 0) assert.isAtLeast(around.length, 2)
-    for (const mishap of [money, ...around]) mishaps.set(mishap, (mishaps.get(mishap) ?? 0) + 1)
-    if (told.includes("later")) {
+    for (const kind of [reversal, ...around]) faults.set(kind, (faults.get(kind) ?? 0) + 1)
+    if (lines.includes("later")) {
       ahead += maxRequestMs
-      yield* putForward(maxRequestMs)
+      yield* advanceClock(maxRequestMs)
     }
     if (stagesMet === undefined) killed++
     else met = stagesMet
   }
 
-  if (kills >= enough) assert.sameMembers([...mishaps.keys()], [...allMishaps])
+  if (kills >= minKillsForAllFaults) assert.sameMembers([...faults.keys()], [...allFaults])
 
-  // what is still open is decided within a day: pages expire, and what never reached the processor is given up
-  yield* putForward(25 * 3_600_000)
-  return yield* inShop(
-    (shop) =>
-      // before the first look, which asks the processor what became of open payments
+  // open payments are decided within a day: pages expire, and so do payments that never reached the processor
+  yield* advanceClock(25 * 3_600_000)
+  return yield* inSetup(
+    (setup) =>
+      // before the first round, which retrieves open payments from the processor
       Effect.andThen(
-        worksWell(shop.stand),
-        shop.visit((billing) =>
+        endFaults(setup.harness),
+        setup.withBilling((billing) =>
           Effect.gen(function* () {
-            // no recharge begins while the books are compared
+            // so that no recharge begins during the comparison
             yield* billing.saveRecharge(account.account_id, { is_on: false, cents: 50_00, trigger_credits: 20_000 })
-            yield* until(Effect.map(rowsOf(shop), (rows) => rows.every(({ state }) => state !== "open")))
-            for (const { id, state } of yield* rowsOf(shop)) {
+            yield* until(Effect.map(listPayments(setup), (rows) => rows.every(({ state }) => state !== "open")))
+            for (const { id, state } of yield* listPayments(setup)) {
               if (state !== "succeeded") continue
-              const { body, header } = yield* shop.stand.event(id)
+              const { body, header } = yield* setup.harness.event(id)
               yield* billing.webhook(body, header)
             }
             assert.isFalse((yield* billing.settings(account.account_id)).recharge.is_recharging)
-            yield* shop.checkBooks
-            yield* shop.checkCards
-            const succeeded = (yield* rowsOf(shop)).filter(({ state }) => state === "succeeded")
-            assert.strictEqual(succeeded.length, yield* shop.stand.paid)
-            const bookings = (yield* shop.bookings).length
-            return { killed, paid: succeeded.length, bookings, mishaps: Object.fromEntries(mishaps) }
+            yield* setup.checkBooks
+            yield* setup.checkCards
+            const succeeded = (yield* listPayments(setup)).filter(({ state }) => state === "succeeded")
+            assert.strictEqual(succeeded.length, yield* setup.harness.paid)
+            const bookings = (yield* setup.bookings).length
+            return { killed, paid: succeeded.length, bookings, faults: Object.fromEntries(faults) }
           })
         )
       ),
@@ -145,9 +146,9 @@ const history = Effect.fnUntraced(function* (
   )
 })
 
-/** Each pair of a processor and a kind of store is hit so often. */
-export const hitByKills = (pairs: ReadonlyArray<Pair>, kills: number): void => {
-  describe("processes that work with money and are killed with -9", () => {
+/** The number of kills is for each pair of a processor and a kind of store. */
+export const describeKills = (pairs: ReadonlyArray<Pair>, kills: number): void => {
+  describe("processes that run Billing and are killed", () => {
     for (const [processor, store] of pairs) {
       it.live(
         `book each payment, refund and dispute once: ${processor}, ${store}`,

@@ -1,4 +1,4 @@
-/** `larder-serve payments check`: what it asks of Stripe, what it finds, and how it ends. */
+/** `larder-serve payments check`: its requests to Stripe, its findings, and its exit codes. */
 import { checkStripe } from "@larder/serve/billing/stripe"
 import { Clock, Effect, Redacted } from "effect"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
@@ -23,11 +23,11 @@ const complete = {
 }
 
 describe("larder-serve payments check", () => {
-  it("exits with 0 when everything is right, and leaves no payment page behind", async () => {
+  it("exits with 0 when every check is ok, and leaves no open payment page", async () => {
     host.account.endpoints = [
       { url: "https://console.example.com/webhooks/stripe", status: "enabled", enabled_events: ["*"] }
     ]
-    host.asked()
+    host.takeRequests()
     const { code, stderr, stdout } = await check(complete, ["--json"])
     expect([code, stderr]).toEqual([0, ""])
     const report = JSON.parse(stdout)
@@ -43,13 +43,13 @@ describe("larder-serve payments check", () => {
       "webhook_secret ok",
       "webhook_endpoint ok"
     ])
-    expect(host.asked().filter((request) => request.startsWith("POST"))).toEqual([
+    expect(host.takeRequests().filter((request) => request.startsWith("POST"))).toEqual([
       "POST /v1/checkout/sessions",
       expect.stringMatching(/^POST \/v1\/checkout\/sessions\/cs_test_\w+\/expire$/)
     ])
-    const [session, ...others] = host.books.sessions.values()
+    const [session, ...others] = host.state.sessions.values()
     expect([session?.status, session?.success_url, others]).toEqual(["expired", "https://console.example.com/", []])
-    expect(session?.metadata.payment_id).toBeUndefined() // its events are about no payment of this ledger
+    expect(session?.metadata.payment_id).toBeUndefined() // so its events name no payment of this ledger
   })
 
   it("exits with 4 when payments work and something is missing, and prints no secret", async () => {
@@ -66,9 +66,9 @@ describe("larder-serve payments check", () => {
   })
 
   it("exits with 1 when payments do not work, also with --json, and prints no secret", async () => {
-    host.mishaps.wrongKey = true
+    host.faults.wrongKey = true
     const { code, stderr, stdout } = await check(complete, ["--json"])
-    host.mishaps.wrongKey = false
+    host.faults.wrongKey = false
     expect(code).toBe(1)
     const { checks, state } = JSON.parse(stdout)
     expect([state, checks[1].check, checks[1].state]).toEqual(["failed", "account", "failed"])
@@ -78,11 +78,11 @@ describe("larder-serve payments check", () => {
   })
 
   it("exits with 1 when payments are simulated or the settings contradict each other, and sends no request", async () => {
-    host.asked()
+    host.takeRequests()
     const simulated = await check({}, ["--json"])
     expect([simulated.code, JSON.parse(simulated.stdout).payments]).toEqual([1, "simulated"])
     const { code, stdout } = await check({ LARDER_STRIPE_KEY: "pk_live_0123456789" })
-    expect([code, host.asked()]).toEqual([1, []])
+    expect([code, host.takeRequests()]).toEqual([1, []])
     expect(stdout).toMatch(/^failed +settings +LARDER_STRIPE_KEY is not a secret key of Stripe/)
     expect(stdout).not.toContain("0123456789")
   })
@@ -90,11 +90,11 @@ describe("larder-serve payments check", () => {
 
 describe("a check of payments", () => {
   const address = { url: "https://console.example.com", isPublic: true }
-  const found = async (
+  const runCheck = async (
     {
       clock,
       isTest = false,
-      ...at
+      ...others
     }: { readonly clock?: Clock.Clock; readonly isTest?: boolean } & Partial<Parameters<typeof checkStripe>[1]> = {},
     secret = webhookSecret
   ) => {
@@ -105,7 +105,7 @@ describe("a check of payments", () => {
         isTest,
         api: new URL(host.url)
       },
-      { ...address, ...at }
+      { ...address, ...others }
     )
     const findings = await Effect.runPromise(
       clock === undefined ? work : Effect.provideService(work, Clock.Clock, clock)
@@ -120,34 +120,34 @@ describe("a check of payments", () => {
 
   beforeEach(() => {
     Object.assign(host.account, openAccount(), { endpoints: [enabled] })
-    host.mishaps.forbidden.clear()
-    host.mishaps.refuses = undefined
-    host.mishaps.outage = "none"
+    host.faults.forbidden.clear()
+    host.faults.refuses = undefined
+    host.faults.outage = "none"
   })
 
-  it("finds an account that may not take payments, which matters to a live key alone", async () => {
+  it("finds an account that cannot take payments, which matters only with a live key", async () => {
     host.account.charges_enabled = false
-    const why =
+    const reason =
       "acct_loopback cannot take payments: charges are not enabled. Finish its activation in Stripe's dashboard."
-    expect(await found()).toEqual([`failed account: ${why}`])
-    expect(await found({ isTest: true })).toEqual([expect.stringMatching(/^warning key: /)])
+    expect(await runCheck()).toEqual([`failed account: ${reason}`])
+    expect(await runCheck({ isTest: true })).toEqual([expect.stringMatching(/^warning key: /)])
     Object.assign(host.account, { charges_enabled: true, card_payments: "pending" })
-    expect(await found()).toEqual([expect.stringMatching(/^failed account: .* its card payments are pending\./)])
+    expect(await runCheck()).toEqual([expect.stringMatching(/^failed account: .* its card payments are pending\./)])
   })
 
   it("finds an account whose customers cannot pay in US dollars", async () => {
     Object.assign(host.account, { country: "XX", default_currency: "eur", payable: ["eur"] })
-    expect(await found()).toEqual(["failed currency: Customers of an account in XX cannot pay in US dollars."])
+    expect(await runCheck()).toEqual(["failed currency: Customers of an account in XX cannot pay in US dollars."])
   })
 
-  it("finds that Stripe refuses a payment page, in Stripe's words", async () => {
-    host.mishaps.refuses = "No valid payment method types for this Checkout Session."
-    expect(await found()).toEqual([expect.stringMatching(/^failed checkout: 400 .*No valid payment method types/)])
+  it("finds that Stripe refuses a payment page, with Stripe's message", async () => {
+    host.faults.refuses = "No valid payment method types for this Checkout Session."
+    expect(await runCheck()).toEqual([expect.stringMatching(/^failed checkout: 400 .*No valid payment method types/)])
   })
 
-  it("finds permissions that a restricted key lacks, apart from those that it does not need", async () => {
-    for (const kind of ["disputes", "refunds", "account", "webhook_endpoints"]) host.mishaps.forbidden.add(kind)
-    expect(await found()).toEqual([
+  it("finds the permissions that a restricted key lacks, except those that it does not need", async () => {
+    for (const kind of ["disputes", "refunds", "account", "webhook_endpoints"]) host.faults.forbidden.add(kind)
+    expect(await runCheck()).toEqual([
       "warning account: The key does not have permission to read the account, so this was not checked.",
       "failed permissions: The key lacks permission to read: Refunds, Disputes. Grant these permissions in Stripe's dashboard.",
       "warning currency: The key does not have permission to read the account, so this was not checked.",
@@ -157,33 +157,33 @@ describe("a check of payments", () => {
 
   it("finds a webhook endpoint that is elsewhere, disabled or lacks events, and a malformed secret", async () => {
     host.account.endpoints = [{ ...enabled, url: "https://elsewhere.example.com/webhooks/stripe" }]
-    expect(await found()).toEqual([expect.stringMatching(/^warning webhook_endpoint: .* does not exist: create it/)])
-    expect(await found({ isPublic: false })).toEqual([]) // without LARDER_CONSOLE_URL any host may be it
+    expect(await runCheck()).toEqual([expect.stringMatching(/^warning webhook_endpoint: .* does not exist: create it/)])
+    expect(await runCheck({ isPublic: false })).toEqual([]) // without LARDER_CONSOLE_URL, any host is accepted
     host.account.endpoints = [{ ...enabled, status: "disabled" }]
-    expect(await found()).toEqual([expect.stringMatching(/^warning webhook_endpoint: .* is disabled: enable it/)])
+    expect(await runCheck()).toEqual([expect.stringMatching(/^warning webhook_endpoint: .* is disabled: enable it/)])
     host.account.endpoints = [
       { ...enabled, enabled_events: ["checkout.session.completed", "checkout.session.expired", "refund.created"] }
     ]
-    expect(await found({}, "sk_live_instead")).toEqual([
+    expect(await runCheck({}, "sk_live_instead")).toEqual([
       "warning webhook_secret: LARDER_STRIPE_WEBHOOK_SECRET is not a signing secret. Signing secrets begin with whsec_ and contain no spaces.",
       "warning webhook_endpoint: The endpoint https://console.example.com/webhooks/stripe lacks these events: payment_intent.succeeded, payment_intent.payment_failed, payment_intent.canceled, refund.updated, refund.failed, charge.dispute.created, charge.dispute.updated, charge.dispute.closed, charge.dispute.funds_withdrawn, charge.dispute.funds_reinstated."
     ])
   })
 
   it("finds that the clock is an hour ahead", async () => {
-    const { clock, putForward } = await Effect.runPromise(adjustableClock)
-    await Effect.runPromise(putForward(3_600_000))
-    expect(await found({ clock })).toEqual([
+    const { clock, advanceClock } = await Effect.runPromise(adjustableClock)
+    await Effect.runPromise(advanceClock(3_600_000))
+    expect(await runCheck({ clock })).toEqual([
       expect.stringMatching(
         /^warning clock: This machine's clock is 3\d{3} seconds ahead of Stripe's: events are rejected/
       )
     ])
   })
 
-  it("sends nothing more after Stripe could not be reached", async () => {
-    host.mishaps.outage = "503"
-    host.asked()
-    expect(await found()).toEqual([expect.stringMatching(/^failed account: 503/)])
-    expect(host.asked()).toEqual(["GET /v1/account"])
+  it("sends no further request after Stripe could not be reached", async () => {
+    host.faults.outage = "503"
+    host.takeRequests()
+    expect(await runCheck()).toEqual([expect.stringMatching(/^failed account: 503/)])
+    expect(host.takeRequests()).toEqual(["GET /v1/account"])
   })
 })

@@ -1,171 +1,174 @@
-/** Recharges whose outcome is not known for a while: outages, lost and slow answers, and cards that are replaced meanwhile. */
+/** Recharges with an unknown outcome: outages, lost and slow responses, and cards that are replaced in the meantime. */
 import { assert, describe, it } from "@effect/vitest"
 import { type Billing, type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing"
 import { Clock, Deferred, Effect, Fiber, type Scope } from "effect"
-import { aWhile, begin, paidTimes, settingsOf, spendAndTell } from "./recharging.ts"
-import { inEachShop, type Shop, until } from "./shop.ts"
+import { begin, isPaidTimes, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
+import { inEachSetup, type Setup, until } from "./setup.ts"
 
 type Open = Billing["Service"]
 
-const underWay = (shop: Shop, billing: Open) =>
-  until(Effect.map(settingsOf(shop, billing), ({ is_recharging }) => is_recharging))
-const settled = (shop: Shop, billing: Open) =>
-  until(Effect.map(settingsOf(shop, billing), ({ is_recharging }) => !is_recharging))
-const balanceIs = (shop: Shop, credits: number) => until(Effect.map(shop.balance, (balance) => balance === credits))
+const untilRunning = (setup: Setup, billing: Open) =>
+  until(Effect.map(readRecharge(setup, billing), ({ is_recharging }) => is_recharging))
+const untilEnded = (setup: Setup, billing: Open) =>
+  until(Effect.map(readRecharge(setup, billing), ({ is_recharging }) => !is_recharging))
+const untilBalance = (setup: Setup, credits: number) =>
+  until(Effect.map(setup.balance, (balance) => balance === credits))
 
-/** With 15,000 credits, of which 14,000 are spent while the processor is away. */
-const beginInOutage = Effect.fnUntraced(function* (shop: Shop, billing: Open) {
-  yield* begin(shop, billing)
-  yield* shop.stand.outage(true)
-  yield* spendAndTell(shop, billing, 14_000)
-  yield* underWay(shop, billing)
+/** With 15,000 credits, of which 14,000 are spent during an outage of the processor. */
+const beginInOutage = Effect.fnUntraced(function* (setup: Setup, billing: Open) {
+  yield* begin(setup, billing)
+  yield* setup.harness.outage(true)
+  yield* spendAndMark(setup, billing, 14_000)
+  yield* untilRunning(setup, billing)
 })
 
-/** Until the processor has refused it: nothing is on its way any more when the outage ends. */
-const refusedInOutage = (shop: Shop) => {
-  const { processor } = shop.stand
+/** Waits until the charge has failed, so that no request is in progress when the outage ends. */
+const failInOutage = (setup: Setup) => {
+  const { processor } = setup.harness
   let isRefused = false
-  const charge: CardProcessor["charge"] = (asked) =>
-    Effect.tapError(processor.charge(asked), () =>
+  const charge: CardProcessor["charge"] = (request) =>
+    Effect.tapError(processor.charge(request), () =>
       Effect.sync(() => {
         isRefused = true
       })
     )
-  return shop.visit((billing) => Effect.andThen(beginInOutage(shop, billing), until(Effect.sync(() => isRefused))), {
-    processor: { ...processor, charge }
-  })
+  return setup.withBilling(
+    (billing) => Effect.andThen(beginInOutage(setup, billing), until(Effect.sync(() => isRefused))),
+    {
+      processor: { ...processor, charge }
+    }
+  )
 }
 
-inEachShop((name, within) => {
-  /** Money in equals credits granted, whatever happened. */
-  const plays = <A, E>(what: string, play: (shop: Shop) => Effect.Effect<A, E, Scope.Scope>) =>
-    it.live(what, () => within((shop) => Effect.andThen(play(shop), shop.checkBooks)))
+inEachSetup((name, within) => {
+  /** At the end, the money received equals the credits granted. */
+  const test = <A, E>(name: string, work: (setup: Setup) => Effect.Effect<A, E, Scope.Scope>) =>
+    it.live(name, () => within((setup) => Effect.andThen(work(setup), setup.checkBooks)))
 
   describe.concurrent(`a recharge in doubt with ${name}`, () => {
-    plays("stays on during an outage, and is charged once by two servers after it", (shop) =>
+    test("stays on during an outage, and is charged once by two servers after it", (setup) =>
       Effect.gen(function* () {
-        yield* shop.visit((billing) =>
+        yield* setup.withBilling((billing) =>
           Effect.gen(function* () {
-            yield* beginInOutage(shop, billing)
-            yield* aWhile
-            assert.isTrue((yield* settingsOf(shop, billing)).is_on)
+            yield* beginInOutage(setup, billing)
+            yield* severalRounds
+            assert.isTrue((yield* readRecharge(setup, billing)).is_on)
           })
         )
-        yield* shop.stand.outage(false)
-        yield* shop.visit((billing) =>
-          shop.visit(() =>
+        yield* setup.harness.outage(false)
+        yield* setup.withBilling((billing) =>
+          setup.withBilling(() =>
             Effect.gen(function* () {
-              yield* until(Effect.map(settingsOf(shop, billing), ({ is_on, is_recharging }) => is_on && !is_recharging))
-              yield* aWhile
+              yield* until(
+                Effect.map(readRecharge(setup, billing), ({ is_on, is_recharging }) => is_on && !is_recharging)
+              )
+              yield* severalRounds
             })
           )
         )
-        assert.strictEqual(yield* shop.stand.paid, 2)
-        assert.strictEqual(yield* shop.balance, 21_000)
-      })
-    )
+        assert.strictEqual(yield* setup.harness.paid, 2)
+        assert.strictEqual(yield* setup.balance, 21_000)
+      }))
 
-    plays("is given up after an outage when the balance no longer needs it", (shop) =>
+    test("expires after an outage if the balance no longer requires it", (setup) =>
       Effect.gen(function* () {
-        yield* refusedInOutage(shop)
-        yield* shop.administration.creditAccount({ account_id: shop.account_id, credits: 100_000, note: "by hand" })
-        yield* shop.stand.outage(false)
-        yield* shop.putForward(16 * 60_000)
-        yield* shop.visit((billing) => settled(shop, billing))
-        assert.strictEqual(yield* shop.stand.paid, 1)
-      })
-    )
+        yield* failInOutage(setup)
+        yield* setup.administration.creditAccount({ account_id: setup.account_id, credits: 100_000, note: "manual" })
+        yield* setup.harness.outage(false)
+        yield* setup.advanceClock(16 * 60_000)
+        yield* setup.withBilling((billing) => untilEnded(setup, billing))
+        assert.strictEqual(yield* setup.harness.paid, 1)
+      }))
 
-    plays("begins again when the processor never received it", (shop) =>
+    test("begins again if the processor never received it", (setup) =>
       Effect.gen(function* () {
-        yield* refusedInOutage(shop)
-        yield* shop.stand.outage(false)
-        yield* shop.putForward(16 * 60_000)
-        yield* shop.visit((billing) =>
+        yield* failInOutage(setup)
+        yield* setup.harness.outage(false)
+        yield* setup.advanceClock(16 * 60_000)
+        yield* setup.withBilling((billing) =>
           Effect.gen(function* () {
-            yield* balanceIs(shop, 21_000)
-            yield* aWhile
-            const payments = yield* billing.payments(shop.account_id, { before: null, limit: 10 })
+            yield* untilBalance(setup, 21_000)
+            yield* severalRounds
+            const payments = yield* billing.payments(setup.account_id, { before: null, limit: 10 })
             assert.deepStrictEqual(
               payments.map(({ state }) => state),
               ["succeeded", "expired", "succeeded"]
             )
           })
         )
-        assert.strictEqual(yield* shop.stand.paid, 2)
-      })
-    )
+        assert.strictEqual(yield* setup.harness.paid, 2)
+      }))
 
-    plays("is booked once when an event arrives before a slow answer", (shop) =>
+    test("is booked once if an event arrives before a slow response", (setup) =>
       Effect.gen(function* () {
-        const { processor } = shop.stand
-        const overtaken = yield* Deferred.make<void>()
-        let isAnswered = false
+        const { processor } = setup.harness
+        const eventHandled = yield* Deferred.make<void>()
+        let hasResponded = false
         const slow = {
           ...processor,
-          charge: (asked: Parameters<typeof processor.charge>[0]) =>
-            Effect.tap(processor.charge(asked), () =>
+          charge: (request: Parameters<typeof processor.charge>[0]) =>
+            Effect.tap(processor.charge(request), () =>
               Effect.andThen(
-                Deferred.await(overtaken),
+                Deferred.await(eventHandled),
                 Effect.sync(() => {
-                  isAnswered = true
+                  hasResponded = true
                 })
               )
             )
         }
-        yield* shop.visit(
+        yield* setup.withBilling(
           (billing) =>
             Effect.gen(function* () {
-              yield* begin(shop, billing)
-              yield* spendAndTell(shop, billing, 14_000)
-              yield* until(paidTimes(shop, 2))
-              const [payment] = yield* billing.payments(shop.account_id, { before: null, limit: 1 })
-              const { body, header } = yield* shop.stand.event(payment?.id ?? "")
+              yield* begin(setup, billing)
+              yield* spendAndMark(setup, billing, 14_000)
+              yield* until(isPaidTimes(setup, 2))
+              const [payment] = yield* billing.payments(setup.account_id, { before: null, limit: 1 })
+              const { body, header } = yield* setup.harness.event(payment?.id ?? "")
               yield* billing.webhook(body, header)
-              assert.strictEqual(yield* shop.balance, 21_000)
-              yield* Deferred.succeed(overtaken, undefined)
-              yield* until(Effect.sync(() => isAnswered))
-              yield* aWhile
-              assert.strictEqual(yield* shop.balance, 21_000)
+              assert.strictEqual(yield* setup.balance, 21_000)
+              yield* Deferred.succeed(eventHandled, undefined)
+              yield* until(Effect.sync(() => hasResponded))
+              yield* severalRounds
+              assert.strictEqual(yield* setup.balance, 21_000)
             }),
           { processor: slow }
         )
-      })
-    )
+      }))
 
-    plays("is charged once when the answer is lost", (shop) =>
-      shop.visit((billing) =>
+    test("is charged once if the response is lost", (setup) =>
+      setup.withBilling((billing) =>
         Effect.gen(function* () {
-          yield* begin(shop, billing)
-          yield* shop.stand.loseNextAnswer
-          yield* spendAndTell(shop, billing, 14_000)
-          yield* balanceIs(shop, 21_000)
-          yield* aWhile
-          assert.strictEqual(yield* shop.stand.paid, 2)
+          yield* begin(setup, billing)
+          yield* setup.harness.loseNextResponse
+          yield* spendAndMark(setup, billing, 14_000)
+          yield* untilBalance(setup, 21_000)
+          yield* severalRounds
+          assert.strictEqual(yield* setup.harness.paid, 2)
         })
-      )
-    )
+      ))
 
-    plays("is charged and booked once, like a top-up beside it, when the answers come too late", (shop) =>
-      shop.visit((billing) =>
+    test("is charged and booked once, like a concurrent top-up, if the responses come too late", (setup) =>
+      setup.withBilling((billing) =>
         Effect.gen(function* () {
-          yield* begin(shop, billing)
-          yield* shop.stand.slow(true)
-          const asked = yield* Clock.currentTimeMillis
-          yield* spendAndTell(shop, billing, 14_000)
-          const topUp = yield* Effect.forkScoped(billing.topUp((yield* shop.savedForm(billing, 30_00)).asked))
-          yield* until(paidTimes(shop, 3))
-          yield* shop.stand.slow(false) // for what is asked from now on
-          assert.strictEqual(yield* shop.balance, 1_000)
-          const answer = yield* Fiber.join(topUp)
-          assert.isAtLeast((yield* Clock.currentTimeMillis) - asked, 10_000)
-          assert.isTrue("payment" in answer && answer.payment.state === "succeeded")
-          yield* balanceIs(shop, 51_000)
-          yield* settled(shop, billing)
-          yield* Effect.sleep("2 seconds") // the answers have come by now, and nobody waits for them
-          assert.strictEqual(yield* shop.stand.paid, 3)
+          yield* begin(setup, billing)
+          yield* setup.harness.slow(true)
+          const started = yield* Clock.currentTimeMillis
+          yield* spendAndMark(setup, billing, 14_000)
+          const topUp = yield* Effect.forkScoped(
+            billing.topUp((yield* setup.formWithSavedCard(billing, 30_00)).request)
+          )
+          yield* until(isPaidTimes(setup, 3))
+          yield* setup.harness.slow(false) // for later requests
+          assert.strictEqual(yield* setup.balance, 1_000)
+          const result = yield* Fiber.join(topUp)
+          assert.isAtLeast((yield* Clock.currentTimeMillis) - started, 10_000)
+          assert.isTrue("payment" in result && result.payment.state === "succeeded")
+          yield* untilBalance(setup, 51_000)
+          yield* untilEnded(setup, billing)
+          yield* Effect.sleep("2 seconds") // by now the late responses have arrived, and are ignored
+          assert.strictEqual(yield* setup.harness.paid, 3)
           assert.deepStrictEqual(
-            (yield* shop.moved).toSorted(([, one], [, other]) => one - other),
+            (yield* setup.movements).toSorted(([, a], [, b]) => a - b),
             [
               ["top_up", 10_000],
               ["auto_recharge", 20_000],
@@ -173,61 +176,59 @@ inEachShop((name, within) => {
             ]
           )
         })
-      )
-    )
+      ))
 
-    plays("is booked when it was given up and turns out to be paid", (shop) =>
+    test("is booked if it was expired and turns out to be paid", (setup) =>
       Effect.gen(function* () {
-        const { processor } = shop.stand
-        const deaf = { ...processor, retrieve: () => Effect.sync(() => undefined) }
-        yield* shop.visit((billing) =>
+        const { processor } = setup.harness
+        const withoutRetrieve = { ...processor, retrieve: () => Effect.sync(() => undefined) }
+        yield* setup.withBilling((billing) =>
           Effect.gen(function* () {
-            yield* begin(shop, billing)
-            yield* shop.stand.loseNextAnswer
-            yield* shop.spend(14_000)
+            yield* begin(setup, billing)
+            yield* setup.harness.loseNextResponse
+            yield* setup.spend(14_000)
           })
         )
-        yield* shop.visit(
+        yield* setup.withBilling(
           (billing) =>
             Effect.gen(function* () {
-              yield* underWay(shop, billing)
-              yield* until(paidTimes(shop, 2))
-              yield* billing.saveRecharge(shop.account_id, { is_on: false, cents: 20_00, trigger_credits: 5_000 })
+              yield* untilRunning(setup, billing)
+              yield* until(isPaidTimes(setup, 2))
+              yield* billing.saveRecharge(setup.account_id, { is_on: false, cents: 20_00, trigger_credits: 5_000 })
             }),
-          { processor: deaf }
+          { processor: withoutRetrieve }
         )
-        yield* shop.putForward(16 * 60_000)
-        yield* shop.visit((billing) => settled(shop, billing), {
-          processor: deaf
+        yield* setup.advanceClock(16 * 60_000)
+        yield* setup.withBilling((billing) => untilEnded(setup, billing), {
+          processor: withoutRetrieve
         })
-        assert.strictEqual(yield* shop.balance, 1_000)
-        yield* shop.visit(() => balanceIs(shop, 21_000))
-      })
-    )
+        assert.strictEqual(yield* setup.balance, 1_000)
+        yield* setup.withBilling(() => untilBalance(setup, 21_000))
+      }))
 
-    plays("is not repeated with a card that was replaced, and begins again with the new card", (shop) =>
+    test("is not repeated with a replaced card, and begins again with the new card", (setup) =>
       Effect.gen(function* () {
-        const { processor } = shop.stand
-        const keeping: CardProcessor = { ...processor, forget: () => Effect.void }
-        yield* shop.visit(
+        const { processor } = setup.harness
+        const withoutForget: CardProcessor = { ...processor, forget: () => Effect.void }
+        yield* setup.withBilling(
           (billing) =>
             Effect.gen(function* () {
-              yield* beginInOutage(shop, billing)
-              yield* aWhile
-              yield* shop.stand.outage(false)
-              yield* billing.saveRecharge(shop.account_id, { is_on: true, cents: 20_00, trigger_credits: 20_000 })
-              yield* shop.buy(billing, 10_00, "mastercard")
+              yield* beginInOutage(setup, billing)
+              yield* severalRounds
+              yield* setup.harness.outage(false)
+              yield* billing.saveRecharge(setup.account_id, { is_on: true, cents: 20_00, trigger_credits: 20_000 })
+              yield* setup.buy(billing, 10_00, "mastercard")
             }),
-          { processor: keeping }
+          { processor: withoutForget }
         )
-        yield* shop.visit(() => aWhile, { processor: keeping })
-        assert.strictEqual(yield* shop.balance, 11_000)
-        yield* shop.putForward(16 * 60_000)
-        yield* shop.visit((billing) =>
+        yield* setup.withBilling(() => severalRounds, { processor: withoutForget })
+        assert.strictEqual(yield* setup.balance, 11_000)
+        yield* setup.advanceClock(16 * 60_000)
+        yield* setup.withBilling((billing) =>
           Effect.gen(function* () {
-            yield* balanceIs(shop, 31_000)
-            yield* settled(shop, billing)
-            const payments = yield* billing.payments(shop.account_id, { before: null, limit: 3 })
+            yield* untilBalance(setup, 31_000)
+            yield* untilEnded(setup, billing)
+            const payments = yield* billing.payments(setup.account_id, { before: null, limit: 3 })
             assert.deepStrictEqual(
               payments.map(({ card, kind, state }) => [kind, state, card?.brand]),
               [
@@ -238,28 +239,27 @@ inEachShop((name, within) => {
             )
           })
         )
-      })
-    )
+      }))
 
-    plays("is not repeated with an amount that was changed, and begins again with the new amount", (shop) =>
+    test("is not repeated with an earlier amount, and begins again with the new amount", (setup) =>
       Effect.gen(function* () {
         const choice = { is_on: true, cents: 10_00, trigger_credits: 5_000 }
-        yield* shop.visit((billing) =>
+        yield* setup.withBilling((billing) =>
           Effect.gen(function* () {
-            yield* beginInOutage(shop, billing)
-            yield* aWhile
-            yield* billing.saveRecharge(shop.account_id, choice)
+            yield* beginInOutage(setup, billing)
+            yield* severalRounds
+            yield* billing.saveRecharge(setup.account_id, choice)
           })
         )
-        yield* shop.stand.outage(false)
-        yield* shop.visit(() => aWhile)
-        assert.strictEqual(yield* shop.balance, 1_000)
-        yield* shop.putForward(16 * 60_000)
-        yield* shop.visit((billing) =>
+        yield* setup.harness.outage(false)
+        yield* setup.withBilling(() => severalRounds)
+        assert.strictEqual(yield* setup.balance, 1_000)
+        yield* setup.advanceClock(16 * 60_000)
+        yield* setup.withBilling((billing) =>
           Effect.gen(function* () {
-            yield* balanceIs(shop, 11_000)
-            yield* settled(shop, billing)
-            const payments = yield* billing.payments(shop.account_id, { before: null, limit: 2 })
+            yield* untilBalance(setup, 11_000)
+            yield* untilEnded(setup, billing)
+            const payments = yield* billing.payments(setup.account_id, { before: null, limit: 2 })
             assert.deepStrictEqual(
               payments.map(({ cents, state }) => [cents, state]),
               [
@@ -269,40 +269,38 @@ inEachShop((name, within) => {
             )
           })
         )
-      })
-    )
+      }))
 
-    plays("stays on when the card that failed was replaced, and charges the new card", (shop) =>
+    test("stays on if the failed card was replaced, and charges the new card", (setup) =>
       Effect.gen(function* () {
-        const { processor } = shop.stand
-        const lost = new ProcessorUnavailable({ processor: processor.name, cause: new Error("the answer is lost") })
-        const deaf: CardProcessor = {
+        const { processor } = setup.harness
+        const lost = new ProcessorUnavailable({ processor: processor.name, cause: new Error("the response is lost") })
+        const withoutRetrieve: CardProcessor = {
           ...processor,
-          charge: (asked) => Effect.andThen(processor.charge(asked), Effect.fail(lost)),
+          charge: (request) => Effect.andThen(processor.charge(request), Effect.fail(lost)),
           retrieve: (query) => (query.card !== null ? Effect.sync(() => undefined) : processor.retrieve(query))
         }
-        yield* shop.visit(
+        yield* setup.withBilling(
           (billing) =>
             Effect.gen(function* () {
-              yield* begin(shop, billing, { card: "declined_later" })
-              yield* spendAndTell(shop, billing, 14_000)
-              yield* underWay(shop, billing)
-              yield* aWhile
-              yield* billing.saveRecharge(shop.account_id, { is_on: true, cents: 20_00, trigger_credits: 20_000 })
-              yield* shop.buy(billing, 10_00, "mastercard")
+              yield* begin(setup, billing, { card: "declined_later" })
+              yield* spendAndMark(setup, billing, 14_000)
+              yield* untilRunning(setup, billing)
+              yield* severalRounds
+              yield* billing.saveRecharge(setup.account_id, { is_on: true, cents: 20_00, trigger_credits: 20_000 })
+              yield* setup.buy(billing, 10_00, "mastercard")
             }),
-          { processor: deaf }
+          { processor: withoutRetrieve }
         )
-        yield* shop.visit((billing) =>
+        yield* setup.withBilling((billing) =>
           Effect.gen(function* () {
-            yield* balanceIs(shop, 31_000)
-            yield* settled(shop, billing)
-            assert.deepInclude(yield* settingsOf(shop, billing), { is_on: true, off_reason: null })
-            const [payment] = yield* billing.payments(shop.account_id, { before: null, limit: 1 })
+            yield* untilBalance(setup, 31_000)
+            yield* untilEnded(setup, billing)
+            assert.deepInclude(yield* readRecharge(setup, billing), { is_on: true, off_reason: null })
+            const [payment] = yield* billing.payments(setup.account_id, { before: null, limit: 1 })
             assert.deepInclude(payment, { state: "succeeded", card: { brand: "mastercard", last4: "4444" } })
           })
         )
-      })
-    )
+      }))
   })
 })

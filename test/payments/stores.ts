@@ -1,5 +1,4 @@
-/** Where money is kept: the ledger and the console's tables, opened as a server opens them. */
-
+/** The ledger and the console's tables, opened as a server opens them, and clocks for tests. */
 import { Ledger } from "@larder/serve/ledger"
 import type { ConsoleDatabase } from "@larder/serve/persistence"
 import { storesInFile, storesInPostgres } from "@larder/serve/stores"
@@ -7,7 +6,7 @@ import { Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
 
 export interface Place {
   readonly folder: string
-  /** Of the PostgreSQL database; undefined where all is in the folder. */
+  /** URL of the PostgreSQL database; undefined if everything is in the folder. */
   readonly url: string | undefined
 }
 
@@ -20,7 +19,7 @@ export const storesIn = ({ folder, url }: Place) => {
   return Ledger.layerAdministration.pipe(Layer.provideMerge(stores))
 }
 
-/** Charges calls of a key; their ids begin with `prefix`. */
+/** Returns a function that charges calls for a key; their ids begin with `prefix`. */
 export const spender = (key: string, prefix: string) =>
   Effect.map(Ledger, ({ authenticate, hold }) => {
     let calls = 0
@@ -35,11 +34,11 @@ export const spender = (key: string, prefix: string) =>
       })
   })
 
-/** Waits for what happens beside the test; its time-out is the limit. */
-export const until = <E, R>(isSo: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
-  Effect.flatMap(isSo, (so) => (so ? Effect.void : Effect.andThen(Effect.sleep("150 millis"), until(isSo))))
+/** Polls until the condition is true; the test's time-out is the limit. */
+export const until = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
+  Effect.flatMap(condition, (so) => (so ? Effect.void : Effect.andThen(Effect.sleep("150 millis"), until(condition))))
 
-/** A clock that runs like the others and can be put forward. Sleeping takes its time. */
+/** A real clock that can be advanced. Sleeping still takes real time. */
 export const adjustableClock = Effect.map(Clock.Clock, (real) => {
   let ahead = 0
   const milliseconds = () => real.currentTimeMillisUnsafe() + ahead
@@ -52,14 +51,14 @@ export const adjustableClock = Effect.map(Clock.Clock, (real) => {
     monotonicTimeNanos: real.monotonicTimeNanos,
     sleep: (duration) => real.sleep(duration)
   }
-  const putForward = (by: number) =>
+  const advanceClock = (by: number) =>
     Effect.sync(() => {
       ahead += by
     })
-  return { clock, putForward }
+  return { clock, advanceClock }
 })
 
-const sleepingLong = <A, E, R>(
+const replaceLongSleeps = <A, E, R>(
   work: Effect.Effect<A, E, R>,
   sleepLong: (clock: Clock.Clock, milliseconds: number) => Effect.Effect<void>
 ) =>
@@ -78,13 +77,13 @@ const sleepingLong = <A, E, R>(
     })
   )
 
-/** Rounds of a minute and longer follow each other at once. */
-export const inHaste = <A, E, R>(work: Effect.Effect<A, E, R>) =>
-  sleepingLong(work, (clock) => clock.sleep(Duration.millis(50)))
+/** Replaces sleeps of a minute and longer by a short one. */
+export const withoutLongSleeps = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  replaceLongSleeps(work, (clock) => clock.sleep(Duration.millis(50)))
 
-/** Rounds of a minute and longer come when the clock says so, also one that was put forward. */
-export const byTheClock = <A, E, R>(work: Effect.Effect<A, E, R>) =>
-  sleepingLong(work, (clock, milliseconds) => {
+/** Sleeps of a minute and longer end at the time of the clock, even if it was advanced. */
+export const withSleepsByClock = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  replaceLongSleeps(work, (clock, milliseconds) => {
     const end = clock.currentTimeMillisUnsafe() + milliseconds
     return until(Effect.sync(() => clock.currentTimeMillisUnsafe() >= end))
   })

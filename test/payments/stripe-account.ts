@@ -1,4 +1,4 @@
-/** What Stripe says of an account and its settings, as a test leaves them. */
+/** A Stripe account and its settings, which a test can change. */
 import type { Json } from "./stripe-objects.ts"
 
 export interface Endpoint {
@@ -12,7 +12,7 @@ export const openAccount = () => ({
   default_currency: "usd",
   charges_enabled: true,
   card_payments: "active",
-  /** In which customers may pay. */
+  /** Currencies in which customers may pay. */
   payable: ["eur", "usd"] as ReadonlyArray<string>,
   endpoints: [] as ReadonlyArray<Endpoint>
 })

@@ -1,16 +1,16 @@
 /**
- * Stripe's API on this machine: its wire format over real HTTP, keys, idempotency, lists, and events that are signed as
- * Stripe signs them. It plays outages, slow answers, answers that are lost after success, and answers without sense.
+ * Stripe's API on this machine: its wire format over real HTTP, keys, idempotency, lists, and events with Stripe's
+ * signatures. It simulates outages, slow responses, responses that are lost after success, and invalid responses.
  */
 import { createHash, createHmac, randomBytes } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { type Account, accountJson, countryJson, endpointJson, openAccount } from "./stripe-account.ts"
-import { type Books, invalid, openBooks, Refusal } from "./stripe-books.ts"
-import { type Params, paramsOf } from "./stripe-form.ts"
+import { type Params, parseParams } from "./stripe-form.ts"
 import type { Json } from "./stripe-objects.ts"
-import { refusalOf, requestOf } from "./stripe-rules.ts"
+import { findRefusal, parseRequest } from "./stripe-rules.ts"
+import { invalid, openStripeState, Refusal, type StripeState } from "./stripe-state.ts"
 
 export const stripeKey = "sk_test_loopback_0123456789"
 export const liveKey = "sk_live_loopback_0123456789"
@@ -19,15 +19,15 @@ export const webhookSecret = "whsec_loopback_0123456789"
 export interface Sent {
   readonly method: string
   readonly path: string
-  /** With its question mark, where there is one. */
+  /** With the question mark; empty if there is none. */
   readonly query: string
   readonly body: string
 }
-interface Answer {
+interface StripeResponse {
   readonly status: number
   readonly body: Json
 }
-interface Kept extends Answer {
+interface StoredResponse extends StripeResponse {
   readonly request: string
   readonly until: number
 }
@@ -41,7 +41,7 @@ const matches = (object: Json, params: Params) => {
   )
 }
 
-/** Newest first, a page at a time. */
+/** Newest first, one page. */
 const list = (all: ReadonlyArray<Json>, params: Params, url: string): Json => {
   const found = all.toReversed().filter((object) => matches(object, params))
   const start = params.starting_after === undefined ? 0 : found.findIndex(({ id }) => id === params.starting_after) + 1
@@ -51,28 +51,28 @@ const list = (all: ReadonlyArray<Json>, params: Params, url: string): Json => {
   return { object: "list", url, has_more: start + limit < found.length, data }
 }
 
-const route = (books: Books, account: Account, method: string, path: string, params: Params): Json => {
+const route = (state: StripeState, account: Account, method: string, path: string, params: Params): Json => {
   const isExpanded = params.expand !== undefined
   const at = path.slice("/v1/".length)
-  const { action, id, kind, name } = requestOf(method, path)
-  const wrong = refusalOf(name, params)
-  if (wrong !== undefined) throw invalid(wrong.message, { code: wrong.code, param: wrong.param })
-  if (method === "POST" && at === "checkout/sessions") return books.createSession(params)
-  if (method === "POST" && at === "payment_intents") return books.createIntent(params)
-  if (method === "POST" && kind === "payment_methods" && action === "detach") return books.detach(id)
-  if (method === "POST" && kind === "payment_intents" && action === "cancel") return books.cancel(id, params)
-  if (method === "POST" && kind === "checkout/sessions" && action === "expire") return books.expire(id)
+  const { action, id, kind, name } = parseRequest(method, path)
+  const refusal = findRefusal(name, params)
+  if (refusal !== undefined) throw invalid(refusal.message, { code: refusal.code, param: refusal.param })
+  if (method === "POST" && at === "checkout/sessions") return state.createSession(params)
+  if (method === "POST" && at === "payment_intents") return state.createIntent(params)
+  if (method === "POST" && kind === "payment_methods" && action === "detach") return state.detach(id)
+  if (method === "POST" && kind === "payment_intents" && action === "cancel") return state.cancel(id, params)
+  if (method === "POST" && kind === "checkout/sessions" && action === "expire") return state.expire(id)
   if (method === "GET" && at === "account") return accountJson(account)
   if (method === "GET" && kind === "country_specs" && id === account.country) return countryJson(account)
   if (method === "GET" && at === "webhook_endpoints") return list(account.endpoints.map(endpointJson), params, path)
-  if (method === "GET" && id === "" && kind in books.listed) {
-    return list(books.listed[kind as keyof Books["listed"]](isExpanded), params, path)
+  if (method === "GET" && id === "" && kind in state.listed) {
+    return list(state.listed[kind as keyof StripeState["listed"]](isExpanded), params, path)
   }
   if (method === "GET" && id !== "") {
-    if (kind === "checkout/sessions") return books.session(id, isExpanded)
-    if (kind === "payment_intents") return books.intent(id, isExpanded)
-    if (kind === "payment_methods") return books.method(id)
-    if (kind === "customers") return books.customer(id)
+    if (kind === "checkout/sessions") return state.session(id, isExpanded)
+    if (kind === "payment_intents") return state.intent(id, isExpanded)
+    if (kind === "payment_methods") return state.method(id)
+    if (kind === "customers") return state.customer(id)
   }
   throw invalid(`Unrecognized request URL (${method}: ${path}).`, {}, 404)
 }
@@ -85,7 +85,7 @@ const bodyOf = async (request: IncomingMessage) => {
   return Buffer.concat(chunks).toString("utf8")
 }
 
-export const eventBodyOf = (type: string, object: Json, now: number) =>
+export const formatEventBody = (type: string, object: Json, now: number) =>
   JSON.stringify({
     id: `evt_${randomBytes(12).toString("hex")}`,
     object: "event",
@@ -98,63 +98,68 @@ export const eventBodyOf = (type: string, object: Json, now: number) =>
     type
   })
 
-export const signatureOf = (secret: string, body: string, now: number) => {
+export const sign = (secret: string, body: string, now: number) => {
   const seconds = Math.floor(now / 1000)
   return `t=${seconds},v1=${createHmac("sha256", secret).update(`${seconds}.${body}`).digest("hex")}`
 }
 
 /** The caller closes it. */
 export const startStripeHost = async (now: () => number = Date.now) => {
-  const mishaps = {
-    /** `503`: Stripe's own fault; `closed`: no answer at all. */
+  const faults = {
+    /** `503`: an error of Stripe; `closed`: no response. */
     outage: "none" as "none" | "503" | "closed",
     slow_ms: 0,
-    loseNextAnswer: false,
-    /** The next answer is no JSON. */
-    nonsense: false,
-    /** Why Stripe refuses new payments, such as an account that may not take them. */
+    loseNextResponse: false,
+    /** The next response is not JSON. */
+    invalidJson: false,
+    /** Why Stripe refuses new payments, for example because the account may not accept them. */
     refuses: undefined as string | undefined,
-    /** What the restricted key may not see or do, such as `disputes`. */
+    /** Kinds of objects that the restricted key may not use, such as `disputes`. */
     forbidden: new Set<string>(),
-    /** Stripe takes the key no more, as after it was rolled. */
+    /** Stripe no longer accepts the key, as after it was rolled. */
     wrongKey: false,
-    /** The next payment is not made, and 500 is kept under its idempotency key. */
+    /** The next payment is not made, and 500 is stored under its idempotency key. */
     failNext: false
   }
-  const kept = new Map<string, Kept>()
-  const underWay = new Set<string>()
+  const stored = new Map<string, StoredResponse>()
+  const inProgress = new Set<string>()
   const sent: Array<Sent> = []
   const versions = new Set<string>()
 
-  const answer = (method: string, path: string, params: Params): Answer => {
+  const respond = (method: string, path: string, params: Params): StripeResponse => {
     try {
-      if (mishaps.failNext && method === "POST") {
-        mishaps.failNext = false
+      if (faults.failNext && method === "POST") {
+        faults.failNext = false
         return { status: 500, body: { error: { type: "api_error", message: "An unknown error occurred" } } }
       }
-      if (mishaps.forbidden.has(requestOf(method, path).kind)) {
+      if (faults.forbidden.has(parseRequest(method, path).kind)) {
         throw invalid("The provided key 'rk_test_****' does not have the required permissions.", {}, 403)
       }
-      if (mishaps.refuses !== undefined && isPayment(method, path)) throw invalid(mishaps.refuses)
-      return { status: 200, body: route(books, account, method, path, params) }
+      if (faults.refuses !== undefined && isPayment(method, path)) throw invalid(faults.refuses)
+      return { status: 200, body: route(state, account, method, path, params) }
     } catch (error) {
       if (error instanceof Refusal) return { status: error.status, body: { error: error.error } }
       throw error
     }
   }
 
-  /** Stripe answers the same key as it did first, for a day, also where it refused what was asked. */
-  const idempotent = (key: string, method: string, path: string, body: string): Answer & { replayed: boolean } => {
+  /** For a day, Stripe repeats the first response to the same key, even if it was an error. */
+  const idempotent = (
+    key: string,
+    method: string,
+    path: string,
+    body: string
+  ): StripeResponse & { replayed: boolean } => {
     const request = createHash("sha256").update(`${method} ${path} ${body}`).digest("hex")
-    const before = kept.get(key)
-    if (before !== undefined && before.until > now()) {
-      if (before.request === request) return { ...before, replayed: true }
+    const earlier = stored.get(key)
+    if (earlier !== undefined && earlier.until > now()) {
+      if (earlier.request === request) return { ...earlier, replayed: true }
       const message = `Keys for idempotent requests can only be used with the same parameters they were first used with.`
       return { status: 400, body: { error: { type: "idempotency_error", message } }, replayed: false }
     }
-    const given = answer(method, path, paramsOf(body))
-    if (![409, 429].includes(given.status)) kept.set(key, { ...given, request, until: now() + 86_400_000 })
-    return { ...given, replayed: false }
+    const response = respond(method, path, parseParams(body))
+    if (![409, 429].includes(response.status)) stored.set(key, { ...response, request, until: now() + 86_400_000 })
+    return { ...response, replayed: false }
   }
 
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
@@ -163,8 +168,8 @@ export const startStripeHost = async (now: () => number = Date.now) => {
     const body = await bodyOf(request)
     sent.push({ method, path: url.pathname, query: url.search, body })
     versions.add(String(request.headers["stripe-version"]))
-    if (mishaps.outage === "closed") return request.socket.destroy()
-    const send = ({ body, status }: Answer, headers: Record<string, string> = {}) =>
+    if (faults.outage === "closed") return request.socket.destroy()
+    const send = ({ body, status }: StripeResponse, headers: Record<string, string> = {}) =>
       response
         .writeHead(status, {
           "content-type": "application/json",
@@ -174,35 +179,38 @@ export const startStripeHost = async (now: () => number = Date.now) => {
           ...headers
         })
         .end(JSON.stringify(body))
-    if (mishaps.outage === "503") return send({ status: 503, body: { error: { type: "api_error", message: "Down" } } })
+    if (faults.outage === "503") return send({ status: 503, body: { error: { type: "api_error", message: "Down" } } })
     const isKnown = [stripeKey, liveKey].includes(request.headers.authorization?.replace("Bearer ", "") ?? "")
-    if (mishaps.wrongKey || !isKnown) {
+    if (faults.wrongKey || !isKnown) {
       const message = "Invalid API Key provided: sk_test_****"
       return send({ status: 401, body: { error: { type: "invalid_request_error", message } } })
     }
     const key = request.headers["idempotency-key"]
-    if (typeof key === "string" && underWay.has(key)) {
+    if (typeof key === "string" && inProgress.has(key)) {
       const message = "There is currently another in-progress request using this Idempotent Key."
       return send({
         status: 409,
         body: { error: { type: "idempotency_error", code: "idempotency_key_in_use", message } }
       })
     }
-    if (typeof key === "string") underWay.add(key)
+    if (typeof key === "string") inProgress.add(key)
     const { replayed, ...given } =
       typeof key === "string"
         ? idempotent(key, method, url.pathname, body)
-        : { ...answer(method, url.pathname, paramsOf(method === "GET" ? url.search.slice(1) : body)), replayed: false }
-    if (mishaps.slow_ms > 0) await sleep(mishaps.slow_ms)
-    if (typeof key === "string") underWay.delete(key)
-    if (isPayment(method, url.pathname) && mishaps.loseNextAnswer) {
-      mishaps.loseNextAnswer = false
-      // cut off in the middle: the client asks once more, with the same key, where a connection closes without any answer
+        : {
+            ...respond(method, url.pathname, parseParams(method === "GET" ? url.search.slice(1) : body)),
+            replayed: false
+          }
+    if (faults.slow_ms > 0) await sleep(faults.slow_ms)
+    if (typeof key === "string") inProgress.delete(key)
+    if (isPayment(method, url.pathname) && faults.loseNextResponse) {
+      faults.loseNextResponse = false
+      // cut off in the middle: if a connection closes without any response, the client retries once with the same key
       response.writeHead(given.status, { "content-type": "application/json", "content-length": 5000 })
       return response.write("{", () => request.socket.destroy())
     }
-    if (mishaps.nonsense) {
-      mishaps.nonsense = false
+    if (faults.invalidJson) {
+      faults.invalidJson = false
       return response.writeHead(200, { "content-type": "text/html" }).end("<h1>Welcome to the hotel's network</h1>")
     }
     return send(given, replayed ? { "idempotent-replayed": "true" } : {})
@@ -217,25 +225,24 @@ export const startStripeHost = async (now: () => number = Date.now) => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as AddressInfo // a server that listens on a port has one
   const url = `http://127.0.0.1:${port}`
-  const books = openBooks(now, () => url)
+  const state = openStripeState(now, () => url)
   const account = openAccount()
 
   return {
     url,
-    books,
+    state,
     account,
-    mishaps,
-    /** Requests since the last look. */
-    asked: () => sent.splice(0).map(({ method, path }) => `${method} ${path}`),
-    /** The same, whole. */
-    sent: () => sent.splice(0),
-    /** Of the API, that were asked for. */
+    faults,
+    /** Method and path of each request since the last call. */
+    takeRequests: () => sent.splice(0).map(({ method, path }) => `${method} ${path}`),
+    takeWholeRequests: () => sent.splice(0),
+    /** Requested versions of the API. */
     versions,
-    /** Events since the last look, signed now, in the order in which they happened. */
+    /** Events since the last call, signed now, oldest first. */
     takeEvents: () =>
-      books.happened.splice(0).map(({ object, type }) => {
-        const body = eventBodyOf(type, object, now())
-        return { type, body, signature: signatureOf(webhookSecret, body, now()) }
+      state.events.splice(0).map(({ object, type }) => {
+        const body = formatEventBody(type, object, now())
+        return { type, body, signature: sign(webhookSecret, body, now()) }
       }),
     close: () => {
       server.closeAllConnections()

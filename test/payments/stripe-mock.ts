@@ -1,6 +1,6 @@
 /**
- * Stripe's own mock of its API. It keeps nothing, and answers with examples; what it is good for is that it refuses requests
- * that are not in Stripe's OpenAPI description, which is part of it. Built from source with Go, once.
+ * Stripe's own mock of its API. It stores nothing and responds with examples, but it rejects requests that are not in its
+ * copy of Stripe's OpenAPI description. Built once from source with Go.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -12,30 +12,32 @@ import { repository } from "../support/repository.ts"
 const release = "v0.203.0"
 const source = `github.com/stripe/stripe-mock@${release}`
 
-/** Of the description in this release, which is the newest: two versions older than what Larder asks for. */
+/** Version of the description in this release, the newest one: two versions older than the one that Larder uses. */
 export const describedVersion = "2026-08-26.dahlia"
 
 interface Change {
   readonly request: string
   readonly added?: Readonly<Record<string, unknown>>
   readonly removed: ReadonlyArray<string>
-  readonly by: string
+  /** Address of the changelog. */
+  readonly changelog: string
 }
 /**
- * What 2026-09-30.endive and 2026-10-28.endive have changed in requests that Larder sends, by Stripe's changelog and by the
- * types of its client. A newer release of the mock may make them needless.
+ * Changes of 2026-09-30.endive and 2026-10-28.endive to requests that Larder sends, according to Stripe's changelog and
+ * the types of its client. With a newer release of the mock they may be unnecessary.
  */
 const changes: ReadonlyArray<Change> = [
   {
     request: "/v1/checkout/sessions",
     added: { allowed_payment_method_types: { type: "array", items: { type: "string", enum: ["card", "link"] } } },
     removed: ["payment_method_types"],
-    by: "https://docs.stripe.com/changelog/endive/2026-09-30/remove-payment-method-types-checkout-sessions"
+    changelog: "https://docs.stripe.com/changelog/endive/2026-09-30/remove-payment-method-types-checkout-sessions"
   },
   {
     request: "/v1/payment_intents",
     removed: ["payment_method_types"],
-    by: "https://docs.stripe.com/changelog/endive/2026-09-30/removes-the-payment-method-types-parameter-from-payment-intents-and-setup-intents"
+    changelog:
+      "https://docs.stripe.com/changelog/endive/2026-09-30/removes-the-payment-method-types-parameter-from-payment-intents-and-setup-intents"
   }
 ]
 
@@ -50,20 +52,20 @@ interface Description {
   >
 }
 
-const changed = (text: string) => {
+const applyChanges = (text: string) => {
   const description = JSON.parse(text) as Description // Stripe's, in a pinned release
   if (description.info.version !== describedVersion) {
-    throw new Error(`${source} describes ${description.info.version}: look through the changes since then again`)
+    throw new Error(`${source} describes ${description.info.version}: review the changes since that version`)
   }
-  for (const { added = {}, by, removed, request } of changes) {
+  for (const { added = {}, changelog, removed, request } of changes) {
     const form = description.paths[request]?.post.requestBody.content["application/x-www-form-urlencoded"]
     if (form === undefined) throw new Error(`${source} does not describe ${request}`)
     const { properties } = form.schema
-    const news = [
+    const applied = [
       ...Object.keys(added).filter((name) => name in properties),
       ...removed.filter((name) => !(name in properties))
     ]
-    if (news.length > 0) throw new Error(`${source} has ${news.join(", ")} of ${by} already`)
+    if (applied.length > 0) throw new Error(`${source} already contains ${applied.join(", ")} of ${changelog}`)
     for (const name of removed) delete properties[name]
     Object.assign(properties, added)
     for (const name of Object.keys(added)) form.encoding[name] = { explode: true, style: "deepObject" }
@@ -73,25 +75,25 @@ const changed = (text: string) => {
 
 export const hasGo = () => spawnSync("go", ["version"]).status === 0
 
-/** The first time it is loaded and compiled: about a minute. */
-const built = () => {
+/** Downloads and compiles it the first time, in about a minute. */
+const build = () => {
   const folder = path.join(repository, "node_modules/.cache", `stripe-mock-${release}`)
   const program = path.join(folder, "stripe-mock")
   if (!existsSync(program)) execFileSync("go", ["install", source], { env: { ...process.env, GOBIN: folder } })
   const { Dir } = JSON.parse(
     execFileSync("go", ["mod", "download", "-json", source], { encoding: "utf8", cwd: folder })
   )
-  return { program, described: path.join(Dir, "embedded/openapi") }
+  return { program, descriptions: path.join(Dir, "embedded/openapi") }
 }
 
-/** On the loopback, on ports that are free. */
+/** On free ports of the loopback interface. */
 export const startStripeMock = async () => {
-  const { described, program } = built()
+  const { descriptions, program } = build()
   const folder = mkdtempSync(path.join(tmpdir(), "stripe-mock-"))
   const spec = path.join(folder, "spec.json")
-  writeFileSync(spec, changed(readFileSync(path.join(described, "spec3.json"), "utf8")))
+  writeFileSync(spec, applyChanges(readFileSync(path.join(descriptions, "spec3.json"), "utf8")))
   const addresses = ["-http-addr", "127.0.0.1:0", "-https-addr", "127.0.0.1:0"]
-  const examples = ["-fixtures", path.join(described, "fixtures3.json")]
+  const examples = ["-fixtures", path.join(descriptions, "fixtures3.json")]
   const child = spawn(program, ["-spec", spec, ...examples, ...addresses], { stdio: ["ignore", "pipe", "inherit"] })
   const stop = () => {
     child.kill()

@@ -1,4 +1,4 @@
-/** Payments as Stripe keeps them, and as its API sends them (2026-10-28.endive). */
+/** Stripe's objects as the test host stores them, and as Stripe's API returns them (2026-10-28.endive). */
 import { type TestCardName, testCards } from "@larder/serve/billing"
 
 export interface Method {
@@ -20,7 +20,7 @@ export interface Intent {
   status: "requires_payment_method" | "requires_confirmation" | "succeeded" | "canceled"
   cancellation_reason: string | null
   failure: Failure | null
-  /** What was received; less than was asked for only where a test says so. */
+  /** The received amount; it differs from `amount` only if a test changes it. */
   received: number
   currency: string
 }
@@ -50,19 +50,19 @@ export interface Dispute {
   readonly intent: Intent
   readonly created: number
   status: string
-  /** Withdrawn (below zero) and reinstated. */
-  moved: ReadonlyArray<number>
+  /** Withdrawn (negative) and reinstated (positive) amounts. */
+  movements: ReadonlyArray<number>
 }
 
 export type Json = Readonly<Record<string, unknown>>
 
-export const sentence = (code: string) =>
+export const declineMessage = (code: string) =>
   code === "authentication_required"
     ? "Your card was declined. This transaction requires authentication."
     : "Your card was declined."
 
-/** Stripe has a code for the kind of refusal, and one for the bank's reason. */
-export const failureOf = (decline: string): Failure =>
+/** Stripe has a code for the kind of decline, and one for the bank's reason. */
+export const makeFailure = (decline: string): Failure =>
   ["insufficient_funds", "lost_card", "stolen_card", "card_declined"].includes(decline)
     ? { code: "card_declined", decline_code: decline === "card_declined" ? "generic_decline" : decline }
     : { code: decline, decline_code: decline }
@@ -89,7 +89,7 @@ const failureJson = ({ failure, method }: Intent): Json | null =>
         ...failure,
         charge: "ch_1",
         doc_url: "https://stripe.com/docs/error-codes/card-declined",
-        message: sentence(failure.code),
+        message: declineMessage(failure.code),
         payment_method: method === null ? undefined : methodJson(method),
         type: "card_error"
       }
@@ -152,11 +152,11 @@ export const refundJson = ({ amount, created, id, intent, status }: Refund): Jso
   status
 })
 
-export const disputeJson = ({ amount, created, id, intent, moved, status }: Dispute): Json => ({
+export const disputeJson = ({ amount, created, id, intent, movements, status }: Dispute): Json => ({
   id,
   object: "dispute",
   amount,
-  balance_transactions: moved.map((cents, index) => ({
+  balance_transactions: movements.map((cents, index) => ({
     id: `${id.replace("du_", "txn_")}${index}`,
     object: "balance_transaction",
     amount: cents,

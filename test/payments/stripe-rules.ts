@@ -1,12 +1,12 @@
 /**
- * What Stripe refuses whoever asks: parameters that it does not know, and those that exclude each other. By its types and its
- * changelog for 2026-10-28.endive. Only what this project sends is known here; anything else is a mistake.
+ * Parameters that Stripe rejects in any request: unknown ones, and ones that exclude each other, according to its types and
+ * its changelog for 2026-10-28.endive. Only parameters that this project sends are known here; others are mistakes.
  */
 import type { Params } from "./stripe-form.ts"
 
 const aPage = ["limit", "starting_after"]
 
-/** By request, without the numbers of lists. `*` is any name. */
+/** Known parameters by request, without list indexes. `*` matches any name. */
 export const known: Readonly<Record<string, ReadonlyArray<string>>> = {
   "POST checkout/sessions": [
     "mode",
@@ -58,7 +58,7 @@ export const known: Readonly<Record<string, ReadonlyArray<string>>> = {
   "GET webhook_endpoints": aPage
 }
 
-/** Of each, one at most. The types do not say so: it is in the changelog of 2026-07-29.dahlia, and in the reference of Checkout. */
+/** At most one of each pair. The types do not express this: see the changelog of 2026-07-29.dahlia and the reference of Checkout. */
 const exclusive: Readonly<Record<string, ReadonlyArray<readonly [string, string]>>> = {
   "POST checkout/sessions": [
     ["customer", "customer_email"],
@@ -68,7 +68,7 @@ const exclusive: Readonly<Record<string, ReadonlyArray<readonly [string, string]
 }
 
 /** Such as `POST checkout/sessions :id expire`. */
-export const requestOf = (method: string, path: string) => {
+export const parseRequest = (method: string, path: string) => {
   const [, kind = "", id = "", action = ""] =
     /^\/v1\/(checkout\/sessions|[a-z_]+)(?:\/([A-Za-z0-9_]+))?(?:\/([a-z]+))?$/.exec(path) ?? []
   const name = [method, kind, id === "" ? "" : ":id", action].filter((part) => part !== "").join(" ")
@@ -76,25 +76,25 @@ export const requestOf = (method: string, path: string) => {
 }
 
 /** `line_items[0][quantity]` is `line_items.quantity`. */
-export const namesIn = (params: Params, above = ""): ReadonlyArray<string> =>
+export const listNames = (params: Params, above = ""): ReadonlyArray<string> =>
   Object.entries(params).flatMap(([key, value]) => {
     const name = /^\d+$/.test(key) ? above : [above, key].filter((part) => part !== "").join(".")
-    return typeof value === "string" ? [name] : namesIn(value, name)
+    return typeof value === "string" ? [name] : listNames(value, name)
   })
 
 /** `metadata.payment_id` is `metadata.*`. */
-export const knownName = (request: string, name: string) => {
+export const findKnownName = (request: string, name: string) => {
   const any = name.replace(/\.[^.]+$/, ".*")
-  return known[request]?.find((it) => it === name || it === any)
+  return known[request]?.find((param) => param === name || param === any)
 }
 
-export const refusalOf = (request: string, params: Params) => {
+export const findRefusal = (request: string, params: Params) => {
   const both = exclusive[request]?.find((names) => names.every((name) => params[name] !== undefined))
   if (both !== undefined) {
     const message = `You may only specify one of these parameters: ${both.join(", ")}.`
     return { code: "parameters_exclusive", param: both[0], message }
   }
-  const unknown = namesIn(params).find((name) => knownName(request, name) === undefined)
+  const unknown = listNames(params).find((name) => findKnownName(request, name) === undefined)
   if (unknown === undefined) return undefined
   return { code: "parameter_unknown", param: unknown, message: `Received unknown parameter: ${unknown}` }
 }

@@ -1,9 +1,9 @@
-/** A real server that charges through Stripe, with Stripe on this machine: from the form to the credits. */
+/** A real server that charges through a simulated Stripe on this machine: from the form to the credits. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { administer } from "../support/api/operator.ts"
 import { startOwnConsole } from "../support/console/served-console.ts"
 import type { Environment } from "../support/programs.ts"
-import { type StripeHost, signatureOf, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
+import { type StripeHost, sign, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
 
 let host: StripeHost
 beforeAll(async () => {
@@ -24,28 +24,31 @@ const withoutSecret = startOwnConsole({ environment: settings() })
 const balanceOf = async (account_id: string, { home } = served) =>
   (await administer(home(), (ledger) => ledger.account({ account_id }))).balance_credits
 
-/** As far as the payment page. */
+/** Opens the payment page. */
 const begin = async ({ signIn } = served) => {
   const { account, browser } = await signIn()
   const { text } = await browser.get("/billing/top-up?amount=50")
   const submission = /name="submission" value="([^"]+)"/.exec(text)?.[1] ?? ""
   const sent = await browser.post("/billing/top-up", { amount: "50", submission, pay_with: "new_card" })
-  const session = [...host.books.sessions.values()].find(({ url }) => sent.headers.get("refresh") === `0; url=${url}`)
-  if (session === undefined) throw new Error(`${sent.status} leads nowhere:\n${sent.text}`)
+  const session = [...host.state.sessions.values()].find(({ url }) => sent.headers.get("refresh") === `0; url=${url}`)
+  if (session === undefined) throw new Error(`${sent.status} does not redirect to a payment page:\n${sent.text}`)
   return { account, browser, sent, session }
 }
 
-const tell = async (events: ReadonlyArray<{ readonly body: string; readonly signature: string }>, { url } = served) => {
-  const answers: Array<{ readonly status: number; readonly text: string }> = []
+const sendEvents = async (
+  events: ReadonlyArray<{ readonly body: string; readonly signature: string }>,
+  { url } = served
+) => {
+  const responses: Array<{ readonly status: number; readonly text: string }> = []
   for (const { body, signature } of events) {
     const headers = { "content-type": "application/json", "stripe-signature": signature }
     const response = await fetch(`${url()}/webhooks/stripe`, { method: "POST", headers, body })
-    answers.push({ status: response.status, text: await response.text() })
+    responses.push({ status: response.status, text: await response.text() })
   }
-  return answers
+  return responses
 }
 
-const taken = { status: 204, text: "" }
+const accepted = { status: 204, text: "" }
 const wrongSecret =
   "The signature does not match: LARDER_STRIPE_WEBHOOK_SECRET on the server is not the signing secret (whsec_…) of this webhook endpoint, or the event is not from Stripe.\n"
 const noSecret =
@@ -57,53 +60,53 @@ const refusedEvents = async () => {
 }
 
 describe("a server with a key of Stripe", () => {
-  it("leads to Stripe's page, and adds the credits when the customer comes back", async () => {
+  it("redirects to Stripe's page, and adds the credits when the customer returns", async () => {
     const { account, browser, session } = await begin()
-    host.books.pay(session, "good")
+    host.state.pay(session, "good")
     const { pathname } = new URL(session.success_url)
     expect((await browser.get(pathname)).status).toBe(200)
     expect(await balanceOf(account.id)).toBe(55_000)
     expect((await browser.get("/billing")).text).toContain("4242")
   })
 
-  it("leads to any host that Stripe's page has, although forms may only go to the console", async () => {
+  it("redirects to any host of Stripe's page, although forms may only be sent to the console", async () => {
     const { sent, session } = await begin()
     expect(sent.status).toBe(200)
     expect(sent.text).toContain(`href="${session.url}">Continue</a>`)
     expect(sent.headers.get("content-security-policy")).toContain("form-action 'self';")
   })
 
-  it("adds the credits once for repeated events, and takes them for a dispute until it is won", async () => {
+  it("adds the credits once for repeated events, and deducts them for a dispute until it is won", async () => {
     const { account, session } = await begin()
     host.takeEvents()
-    host.books.pay(session, "good")
+    host.state.pay(session, "good")
     const paid = host.takeEvents()
-    expect(await tell([...paid.toReversed(), ...paid])).toEqual(Array(paid.length * 2).fill(taken))
+    expect(await sendEvents([...paid.toReversed(), ...paid])).toEqual(Array(paid.length * 2).fill(accepted))
     expect(await balanceOf(account.id)).toBe(55_000)
-    if (session.intent === null) throw new Error("nobody has paid")
-    const dispute = host.books.dispute(session.intent)
-    await tell(host.takeEvents())
+    if (session.intent === null) throw new Error("the page was not paid")
+    const dispute = host.state.dispute(session.intent)
+    await sendEvents(host.takeEvents())
     expect(await balanceOf(account.id)).toBe(5000)
-    host.books.close(dispute, "won")
-    await tell(host.takeEvents())
+    host.state.close(dispute, "won")
+    await sendEvents(host.takeEvents())
     expect(await balanceOf(account.id)).toBe(55_000)
   })
 
-  it("rejects events that Stripe has not signed, says why in one line, counts them, and logs that once", async () => {
+  it("rejects events that Stripe has not signed, with the reason in one line, counts them, and logs a warning once", async () => {
     const { account, session } = await begin()
     const before = await refusedEvents()
     host.takeEvents()
-    host.books.pay(session, "good")
+    host.state.pay(session, "good")
     const forged = host
       .takeEvents()
-      .map(({ body }) => ({ body, signature: signatureOf("whsec_of_somebody_else", body, Date.now()) }))
-    expect(await tell(forged)).toEqual(forged.map(() => ({ status: 400, text: wrongSecret })))
+      .map(({ body }) => ({ body, signature: sign("whsec_of_another_endpoint", body, Date.now()) }))
+    expect(await sendEvents(forged)).toEqual(forged.map(() => ({ status: 400, text: wrongSecret })))
     expect(forged.length).toBeGreaterThan(1)
     expect((await refusedEvents()) - before).toBe(forged.length)
-    const told = served
+    const logged = served
       .logs()
       .match(/An event was rejected \(\d+ since the start\): The signature does not match: .*secret/g)
-    expect(told).toHaveLength(1)
+    expect(logged).toHaveLength(1)
     expect(await balanceOf(account.id)).toBe(5000)
   })
 
@@ -121,13 +124,13 @@ describe("a server with a key of Stripe", () => {
 })
 
 describe("a server with a key of Stripe but without the webhook secret", () => {
-  it("warns about the missing secret, rejects events, and adds the credits when the customer comes back", async () => {
+  it("warns about the missing secret, rejects events, and adds the credits when the customer returns", async () => {
     expect(withoutSecret.logs()).toMatch(/LARDER_STRIPE_WEBHOOK_SECRET is not set, so Stripe's events are rejected: /)
     const { account, browser, session } = await begin(withoutSecret)
     host.takeEvents()
-    host.books.pay(session, "good")
+    host.state.pay(session, "good")
     const events = host.takeEvents()
-    expect(await tell(events, withoutSecret)).toEqual(events.map(() => ({ status: 400, text: noSecret })))
+    expect(await sendEvents(events, withoutSecret)).toEqual(events.map(() => ({ status: 400, text: noSecret })))
     expect(await balanceOf(account.id, withoutSecret)).toBe(5000)
     expect((await browser.get(new URL(session.success_url).pathname)).status).toBe(200)
     expect(await balanceOf(account.id, withoutSecret)).toBe(55_000)

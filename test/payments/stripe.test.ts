@@ -1,16 +1,16 @@
-/** What only Stripe can do to its callers, over its wire format. */
+/** Behaviour of the Stripe adapter that the simulator does not have, over Stripe's wire format. */
 import { assert, describe, it } from "@effect/vitest"
 import type { PaymentQuery } from "@larder/serve/billing"
 import { apiVersion, makeStripeProcessor } from "@larder/serve/billing/stripe"
 import { Effect, Redacted } from "effect"
-import { eventBodyOf, type StripeHost, signatureOf, webhookSecret } from "./stripe-host.ts"
-import { stripeStandWithHost } from "./stripe-stand.ts"
+import { stripeHarnessWithHost } from "./stripe-harness.ts"
+import { formatEventBody, type StripeHost, sign, webhookSecret } from "./stripe-host.ts"
 
 const now = new Date().toISOString()
-const asked = (payment_id: string, cents = 5000) => ({ payment_id, account_id: "acct_1", cents, created_at: now })
+const newRequest = (payment_id: string, cents = 5000) => ({ payment_id, account_id: "acct_1", cents, created_at: now })
 const page = { email: "ada@example.test", success_url: "http://127.0.0.1:9/paid", cancel_url: "http://127.0.0.1:9/no" }
 const query = (payment_id: string, more: Partial<PaymentQuery> = {}): PaymentQuery => ({
-  ...asked(payment_id),
+  ...newRequest(payment_id),
   reference: null,
   customer: null,
   card: null,
@@ -19,25 +19,25 @@ const query = (payment_id: string, more: Partial<PaymentQuery> = {}): PaymentQue
 
 /** A customer who has paid 50 dollars once, as `pay_1`. */
 const afterOnePayment = Effect.gen(function* () {
-  const { host, settings, stand } = yield* stripeStandWithHost
-  const { processor } = stand
-  const opened = yield* processor.checkout({ ...asked("pay_1"), ...page, customer: null })
-  yield* stand.pay("pay_1", "good")
+  const { host, settings, harness } = yield* stripeHarnessWithHost
+  const { processor } = harness
+  const opened = yield* processor.checkout({ ...newRequest("pay_1"), ...page, customer: null })
+  yield* harness.pay("pay_1", "good")
   const retrieved = yield* processor.retrieve(query("pay_1", { reference: opened.reference }))
   if (retrieved?.card == null || retrieved.customer === null) return yield* Effect.die("pay_1 was not paid")
   const saved = { card: retrieved.card.id, customer: retrieved.customer }
-  const [intent] = host.books.intents.values()
-  if (intent === undefined) return yield* Effect.die("no intent")
-  return { host, settings, stand, processor, opened, saved, intent }
+  const [intent] = host.state.intents.values()
+  if (intent === undefined) return yield* Effect.die("there is no PaymentIntent")
+  return { host, settings, harness, processor, opened, saved, intent }
 })
 
-/** More pages of others than anybody looks through. */
-const fillWithSessions = ({ books: { sessions } }: StripeHost) => {
-  const [one] = sessions.values()
-  if (one === undefined) throw new Error("Stripe has no session")
+/** More pages of other payments than Larder lists. */
+const fillWithSessions = ({ state: { sessions } }: StripeHost) => {
+  const [session] = sessions.values()
+  if (session === undefined) throw new Error("Stripe has no session")
   for (let i = 0; i < 2000; i++) {
     const id = `cs_test_other${i}`
-    sessions.set(id, { ...one, id, metadata: {}, intent: null, status: "open" })
+    sessions.set(id, { ...session, id, metadata: {}, intent: null, status: "open" })
   }
 }
 
@@ -54,20 +54,23 @@ describe("Stripe", () => {
       const { settings } = yield* afterOnePayment
       const wrong = makeStripeProcessor({ ...settings, key: Redacted.make("sk_test_of_somebody_else") })
       const error = yield* Effect.flip(wrong.retrieve(query("pay_1")))
-      assert.match(error.message, /^stripe did not answer: the key in LARDER_STRIPE_KEY is refused \(401, request req_/)
+      assert.match(
+        error.message,
+        /^stripe did not respond: the key in LARDER_STRIPE_KEY is refused \(401, request req_/
+      )
       assert.notInclude(JSON.stringify(error), "sk_test")
       assert.notInclude(String(error.cause), "somebody")
     })
   )
 
-  it.live("is unavailable when no server listens, when it hangs up, and when its answer makes no sense", () =>
+  it.live("is unavailable when no server listens, when the connection closes, and when the response is invalid", () =>
     Effect.gen(function* () {
       const { host, processor, saved } = yield* afterOnePayment
-      const charge = (id: string) => Effect.flip(processor.charge({ ...asked(id), ...saved }))
-      host.mishaps.outage = "closed"
+      const charge = (id: string) => Effect.flip(processor.charge({ ...newRequest(id), ...saved }))
+      host.faults.outage = "closed"
       assert.match((yield* charge("pay_2")).message, /no connection/)
-      host.mishaps.outage = "none"
-      host.mishaps.nonsense = true
+      host.faults.outage = "none"
+      host.faults.invalidJson = true
       assert.strictEqual((yield* charge("pay_3"))._tag, "ProcessorUnavailable")
       const found = yield* processor.retrieve(query("pay_3", saved))
       assert.strictEqual(found?.state, "succeeded")
@@ -78,26 +81,26 @@ describe("Stripe", () => {
 
   it.live("repeats its own error for the same id, and charges nothing", () =>
     Effect.gen(function* () {
-      const { host, processor, saved, stand } = yield* afterOnePayment
-      host.mishaps.failNext = true
-      const again = { ...asked("pay_2"), ...saved }
+      const { host, processor, saved, harness } = yield* afterOnePayment
+      host.faults.failNext = true
+      const again = { ...newRequest("pay_2"), ...saved }
       for (const _ of [1, 2]) assert.match((yield* Effect.flip(processor.charge(again))).message, /500/)
       assert.isUndefined(yield* processor.retrieve(query("pay_2", saved)))
-      assert.strictEqual(yield* stand.netCents, 5000)
+      assert.strictEqual(yield* harness.netCents, 5000)
     })
   )
 
-  it.live("does not charge another amount under an id that was used", () =>
+  it.live("does not charge another amount under a used id", () =>
     Effect.gen(function* () {
-      const { processor, saved, stand } = yield* afterOnePayment
-      yield* processor.charge({ ...asked("pay_2", 1000), ...saved })
-      const error = yield* Effect.flip(processor.charge({ ...asked("pay_2", 9000), ...saved }))
+      const { processor, saved, harness } = yield* afterOnePayment
+      yield* processor.charge({ ...newRequest("pay_2", 1000), ...saved })
+      const error = yield* Effect.flip(processor.charge({ ...newRequest("pay_2", 9000), ...saved }))
       assert.strictEqual(error._tag, "ProcessorUnavailable")
-      assert.strictEqual(yield* stand.netCents, 6000)
+      assert.strictEqual(yield* harness.netCents, 6000)
     })
   )
 
-  it.live("reports what was received, even if the amount or the currency is another one", () =>
+  it.live("reports the received money, even if the amount or the currency differs", () =>
     Effect.gen(function* () {
       const { intent, opened, processor } = yield* afterOnePayment
       const retrieved = processor.retrieve(query("pay_1", { reference: opened.reference }))
@@ -118,12 +121,12 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("creates a new customer when the known one was removed", () =>
+  it.live("creates a new customer if the known one was removed", () =>
     Effect.gen(function* () {
-      const { host, processor, saved, stand } = yield* afterOnePayment
-      host.books.customers.delete(saved.customer)
-      const { reference } = yield* processor.checkout({ ...asked("pay_2"), ...page, customer: saved.customer })
-      yield* stand.pay("pay_2", "good")
+      const { host, processor, saved, harness } = yield* afterOnePayment
+      host.state.customers.delete(saved.customer)
+      const { reference } = yield* processor.checkout({ ...newRequest("pay_2"), ...page, customer: saved.customer })
+      yield* harness.pay("pay_2", "good")
       const retrieved = yield* processor.retrieve(query("pay_2", { reference }))
       assert.strictEqual(retrieved?.state, "succeeded")
       assert.notStrictEqual(retrieved?.customer, saved.customer)
@@ -132,16 +135,16 @@ describe("Stripe", () => {
 
   it.live("opens a page that asks for the e-mail address when Stripe does not accept the known one", () =>
     Effect.gen(function* () {
-      const { host, processor, saved, stand } = yield* afterOnePayment
-      host.books.customers.delete(saved.customer)
-      const inHouse = { ...page, email: "ada@mailhost" }
+      const { host, processor, saved, harness } = yield* afterOnePayment
+      host.state.customers.delete(saved.customer)
+      const localPage = { ...page, email: "ada@mailhost" }
       for (const [id, customer] of [
         ["pay_2", null],
         ["pay_3", saved.customer]
       ] as const) {
-        const { reference } = yield* processor.checkout({ ...asked(id), ...inHouse, customer })
-        assert.isNull(host.books.sessions.get(reference)?.email)
-        yield* stand.pay(id, "good")
+        const { reference } = yield* processor.checkout({ ...newRequest(id), ...localPage, customer })
+        assert.isNull(host.state.sessions.get(reference)?.email)
+        yield* harness.pay(id, "good")
         assert.strictEqual((yield* processor.retrieve(query(id, { reference })))?.state, "succeeded")
       }
     })
@@ -158,25 +161,25 @@ describe("Stripe", () => {
         status: "requires_confirmation"
       } as const
       const charge = query("pay_2", saved)
-      host.books.intents.set(half.id, { ...half, created })
-      assert.strictEqual((yield* processor.retrieve(charge))?.state, "open") // it may still be on its way
-      host.books.intents.set(half.id, { ...half, created: created - 1000 })
+      host.state.intents.set(half.id, { ...half, created })
+      assert.strictEqual((yield* processor.retrieve(charge))?.state, "open") // it may still be in progress
+      host.state.intents.set(half.id, { ...half, created: created - 1000 })
       const late = { ...charge, created_at: new Date((created - 1000) * 1000).toISOString() }
       const retrieved = yield* processor.retrieve(late)
       assert.deepStrictEqual(
         [retrieved?.state, retrieved?.cents, retrieved?.problem],
         ["expired", 0, "The card processor did not finish the payment. Nothing was charged."]
       )
-      assert.strictEqual(host.books.intents.get(half.id)?.status, "canceled")
+      assert.strictEqual(host.state.intents.get(half.id)?.status, "canceled")
       assert.deepStrictEqual(yield* processor.retrieve({ ...late, reference: half.id }), retrieved)
     })
   )
 
-  it.live("reports an expired page as ended without a payment", () =>
+  it.live("reports an expired page as expired, without a payment", () =>
     Effect.gen(function* () {
       const { host, processor } = yield* afterOnePayment
-      const { reference } = yield* processor.checkout({ ...asked("pay_2"), ...page, customer: null })
-      const session = host.books.sessions.get(reference)
+      const { reference } = yield* processor.checkout({ ...newRequest("pay_2"), ...page, customer: null })
+      const session = host.state.sessions.get(reference)
       if (session !== undefined) session.status = "expired"
       const retrieved = yield* processor.retrieve(query("pay_2", { reference }))
       assert.deepStrictEqual([retrieved?.state, retrieved?.cents, retrieved?.problem], ["expired", 0, null])
@@ -187,11 +190,11 @@ describe("Stripe", () => {
     Effect.gen(function* () {
       const { host, processor } = yield* afterOnePayment
       for (let i = 0; i < 250; i++) {
-        yield* processor.checkout({ ...asked(`pay_other_${i}`), ...page, customer: null })
+        yield* processor.checkout({ ...newRequest(`pay_other_${i}`), ...page, customer: null })
       }
-      host.asked()
+      host.takeRequests()
       assert.strictEqual((yield* processor.retrieve(query("pay_1")))?.state, "succeeded")
-      const lists = host.asked().filter((request) => request === "GET /v1/checkout/sessions")
+      const lists = host.takeRequests().filter((request) => request === "GET /v1/checkout/sessions")
       assert.strictEqual(lists.length, 3)
     })
   )
@@ -199,7 +202,7 @@ describe("Stripe", () => {
   it.live("finds a payment page dated an hour too late, and a charge dated 23 hours too late", () =>
     Effect.gen(function* () {
       const { processor, saved } = yield* afterOnePayment
-      yield* processor.charge({ ...asked("pay_2"), ...saved })
+      yield* processor.charge({ ...newRequest("pay_2"), ...saved })
       const later = (hours: number) => new Date(Date.parse(now) + hours * 3_600_000 - 60_000).toISOString()
       const page = yield* processor.retrieve(query("pay_1", { created_at: later(1) }))
       const charge = yield* processor.retrieve(query("pay_2", { ...saved, created_at: later(23) }))
@@ -210,11 +213,11 @@ describe("Stripe", () => {
   it.live("finds a saved card's charge among those of its customer, without listing pages", () =>
     Effect.gen(function* () {
       const { host, processor, saved } = yield* afterOnePayment
-      yield* processor.charge({ ...asked("pay_2", 3000), ...saved })
+      yield* processor.charge({ ...newRequest("pay_2", 3000), ...saved })
       fillWithSessions(host)
-      host.asked()
+      host.takeRequests()
       assert.strictEqual((yield* processor.retrieve(query("pay_2", saved)))?.cents, 3000)
-      assert.notInclude(host.asked(), "GET /v1/checkout/sessions")
+      assert.notInclude(host.takeRequests(), "GET /v1/checkout/sessions")
     })
   )
 
@@ -232,32 +235,32 @@ describe("Stripe", () => {
 
   it.live("keeps a payment open after a declined card, even if the event names the charge", () =>
     Effect.gen(function* () {
-      const { host, processor, stand } = yield* afterOnePayment
-      const { reference } = yield* processor.checkout({ ...asked("pay_2"), ...page, customer: null })
-      yield* stand.pay("pay_2", "declined")
-      const charge = [...host.books.intents.values()].find(({ metadata }) => metadata.payment_id === "pay_2")
+      const { host, processor, harness } = yield* afterOnePayment
+      const { reference } = yield* processor.checkout({ ...newRequest("pay_2"), ...page, customer: null })
+      yield* harness.pay("pay_2", "declined")
+      const charge = [...host.state.intents.values()].find(({ metadata }) => metadata.payment_id === "pay_2")
       const retrieved = yield* processor.retrieve(query("pay_2", { reference: charge?.id ?? null }))
       assert.deepStrictEqual([retrieved?.state, retrieved?.reference], ["open", reference])
     })
   )
 
-  it.live("takes nothing for an inquiry, and no more than was paid for a dispute", () =>
+  it.live("deducts nothing for an inquiry, and at most the payment for a dispute", () =>
     Effect.gen(function* () {
-      const { host, intent, opened, processor, stand } = yield* afterOnePayment
+      const { host, intent, opened, processor, harness } = yield* afterOnePayment
       const reversed = Effect.map(processor.retrieve(query("pay_1", { reference: opened.reference })), (retrieved) =>
         retrieved?.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
       )
-      const id = yield* stand.dispute("pay_1")
-      const dispute = host.books.disputes.get(id)
-      if (dispute === undefined) return yield* Effect.die("no dispute")
-      const { moved } = dispute
-      dispute.moved = []
+      const id = yield* harness.dispute("pay_1")
+      const dispute = host.state.disputes.get(id)
+      if (dispute === undefined) return yield* Effect.die("there is no dispute")
+      const { movements } = dispute
+      dispute.movements = []
       for (const status of ["warning_needs_response", "warning_under_review", "warning_closed", "prevented"]) {
         dispute.status = status
         assert.deepStrictEqual(yield* reversed, [])
       }
-      dispute.moved = moved
-      assert.deepStrictEqual(yield* reversed, ["dispute 5000 taken"]) // prevented, by giving the money back
+      dispute.movements = movements
+      assert.deepStrictEqual(yield* reversed, ["dispute 5000 taken"]) // prevented, by returning the money
       intent.received = 4900
       for (const status of ["needs_response", "under_review", "lost", "appeal_under_review"]) {
         dispute.status = status
@@ -268,25 +271,25 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("finds the payment of refund and dispute events, which carry only Stripe's own ids", () =>
+  it.live("finds the payment of refund and dispute events, which contain only Stripe's ids", () =>
     Effect.gen(function* () {
-      const { host, intent, processor, stand } = yield* afterOnePayment
+      const { host, intent, processor, harness } = yield* afterOnePayment
       host.takeEvents()
-      yield* stand.failRefund("pay_1", yield* stand.refund("pay_1", 1000))
-      yield* stand.closeDispute("pay_1", yield* stand.dispute("pay_1"), "won")
+      yield* harness.failRefund("pay_1", yield* harness.refund("pay_1", 1000))
+      yield* harness.closeDispute("pay_1", yield* harness.dispute("pay_1"), "won")
       const events = host.takeEvents()
       assert.deepStrictEqual(
         events.map(({ type }) => type),
         ["refund.created", "refund.failed", "charge.dispute.created", "charge.dispute.closed"]
       )
       for (const { body, signature } of events) {
-        const about = [{ payment_id: "pay_1", reference: intent.id }]
-        assert.deepStrictEqual(yield* processor.readEvent(body, () => signature), about)
+        const named = [{ payment_id: "pay_1", reference: intent.id }]
+        assert.deepStrictEqual(yield* processor.readEvent(body, () => signature), named)
       }
     })
   )
 
-  it.live("ignores events that are about no payment of ours", () =>
+  it.live("ignores events about other payments and objects", () =>
     Effect.gen(function* () {
       const { processor } = yield* afterOnePayment
       const objects = [
@@ -296,25 +299,22 @@ describe("Stripe", () => {
         { object: "balance" }
       ]
       for (const object of objects) {
-        const body = eventBodyOf("some.event", object, Date.now())
-        const header = () => signatureOf(webhookSecret, body, Date.now())
+        const body = formatEventBody("some.event", object, Date.now())
+        const header = () => sign(webhookSecret, body, Date.now())
         assert.deepStrictEqual(yield* processor.readEvent(body, header), [])
       }
       const notJson = "hello"
-      assert.deepStrictEqual(
-        yield* processor.readEvent(notJson, () => signatureOf(webhookSecret, notJson, Date.now())),
-        []
-      )
+      assert.deepStrictEqual(yield* processor.readEvent(notJson, () => sign(webhookSecret, notJson, Date.now())), [])
     })
   )
 
   it.live("fails for an event during an outage, so that Stripe sends it again", () =>
     Effect.gen(function* () {
-      const { host, processor, stand } = yield* afterOnePayment
+      const { host, processor, harness } = yield* afterOnePayment
       host.takeEvents()
-      yield* stand.refund("pay_1", 1000)
+      yield* harness.refund("pay_1", 1000)
       const [event] = host.takeEvents()
-      yield* stand.outage(true)
+      yield* harness.outage(true)
       const error = yield* Effect.flip(processor.readEvent(event?.body ?? "", () => event?.signature ?? null))
       assert.strictEqual(error._tag, "ProcessorUnavailable")
     })

@@ -1,13 +1,13 @@
-/** Payments by a person: on the processor's page and with the saved card, whatever happens on the way. A minute. */
+/** Payments by a person, on the processor's page and with the saved card, also during faults. A minute. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, References, Result } from "effect"
-import { inEachShop, until } from "./shop.ts"
+import { inEachSetup, until } from "./setup.ts"
 
-inEachShop((name, within) => {
+inEachSetup((name, within) => {
   describe(`a top-up with ${name}`, () => {
-    it.live("books the credits once, saves the card and gives a receipt", () =>
-      within(({ account_id, bookings, buy, checkBooks, visit }) =>
-        visit((billing) =>
+    it.live("books the credits once, saves the card and creates a receipt", () =>
+      within(({ account_id, bookings, buy, checkBooks, withBilling }) =>
+        withBilling((billing) =>
           Effect.gen(function* () {
             const id = yield* buy(billing, 50_00, "good")
             const paid = yield* billing.payment(account_id, id)
@@ -39,78 +39,78 @@ inEachShop((name, within) => {
     )
 
     it.live("books nothing for a declined card, and accepts another card on the same page", () =>
-      within(({ account_id, buy, checkBooks, moved, stand, visit }) =>
-        visit((billing) =>
+      within(({ account_id, buy, checkBooks, movements, harness, withBilling }) =>
+        withBilling((billing) =>
           Effect.gen(function* () {
             const id = yield* buy(billing, 50_00, "declined")
             assert.strictEqual((yield* billing.payment(account_id, id)).state, "open")
-            assert.deepStrictEqual(yield* moved, [])
-            yield* stand.pay(id, "owner_once")
+            assert.deepStrictEqual(yield* movements, [])
+            yield* harness.pay(id, "owner_once")
             assert.strictEqual((yield* billing.payment(account_id, id)).state, "succeeded")
-            assert.deepStrictEqual(yield* moved, [["top_up", 50_000]])
+            assert.deepStrictEqual(yield* movements, [["top_up", 50_000]])
             yield* checkBooks
           })
         )
       )
     )
 
-    it.live("books the credits when the customer never comes back: by an event, or by a later check", () =>
-      within(({ buy, checkBooks, form, moved, stand, visit }) =>
+    it.live("books the credits if the customer never returns: by an event, or by background reconciliation", () =>
+      within(({ buy, checkBooks, form, movements, harness, withBilling }) =>
         Effect.gen(function* () {
-          yield* visit((billing) =>
+          yield* withBilling((billing) =>
             Effect.gen(function* () {
-              const { asked, sent } = form(10_00)
-              yield* billing.topUp(asked)
-              yield* stand.pay(sent.payment_id, "good")
-              const { body, header } = yield* stand.event(sent.payment_id)
+              const { request, sent } = form(10_00)
+              yield* billing.topUp(request)
+              yield* harness.pay(sent.payment_id, "good")
+              const { body, header } = yield* harness.event(sent.payment_id)
               yield* Effect.all([billing.webhook(body, header), billing.webhook(body, header)], { concurrency: 2 })
               yield* billing.webhook(body, header)
-              assert.deepStrictEqual(yield* moved, [["top_up", 10_000]])
+              assert.deepStrictEqual(yield* movements, [["top_up", 10_000]])
               const later = form(20_00)
-              yield* billing.topUp(later.asked)
-              yield* stand.pay(later.sent.payment_id, "good")
+              yield* billing.topUp(later.request)
+              yield* harness.pay(later.sent.payment_id, "good")
             })
           )
-          yield* visit(() => until(Effect.map(moved, ({ length }) => length === 2)))
-          assert.deepStrictEqual(yield* moved, [
+          yield* withBilling(() => until(Effect.map(movements, ({ length }) => length === 2)))
+          assert.deepStrictEqual(yield* movements, [
             ["top_up", 10_000],
             ["top_up", 20_000]
           ])
-          yield* visit((billing) => buy(billing, 30_00, "good"))
+          yield* withBilling((billing) => buy(billing, 30_00, "good"))
           yield* checkBooks
         })
       )
     )
 
     it.live("expires with its page when it is not paid", () =>
-      within(({ account_id, form, moved, putForward, visit }) =>
-        visit((billing) =>
+      within(({ account_id, form, movements, advanceClock, withBilling }) =>
+        withBilling((billing) =>
           Effect.gen(function* () {
-            const { asked, sent } = form(10_00)
-            yield* billing.topUp(asked)
-            yield* putForward(25 * 3_600_000)
+            const { request, sent } = form(10_00)
+            yield* billing.topUp(request)
+            yield* advanceClock(25 * 3_600_000)
             assert.strictEqual((yield* billing.payment(account_id, sent.payment_id)).state, "expired")
-            assert.deepStrictEqual(yield* moved, [])
+            assert.deepStrictEqual(yield* movements, [])
           })
         )
       )
     )
 
-    it.live("answers with the outcome when it charges the saved card", () =>
-      within(({ account_id, buy, checkBooks, moved, savedForm, visit }) =>
-        visit((billing) =>
+    it.live("returns the outcome when it charges the saved card", () =>
+      within(({ account_id, buy, checkBooks, movements, formWithSavedCard, withBilling }) =>
+        withBilling((billing) =>
           Effect.gen(function* () {
             const withSaved = (cents: number) =>
-              Effect.flatMap(savedForm(billing, cents), ({ asked }) => billing.topUp(asked))
+              Effect.flatMap(formWithSavedCard(billing, cents), ({ request }) => billing.topUp(request))
             const refused = yield* Effect.flip(withSaved(20_00))
             assert.strictEqual(refused.message, "There is no saved card. Make one payment by card to save it.")
             yield* buy(billing, 10_00, "good")
-            const answer = yield* withSaved(20_00)
-            assert.isTrue("payment" in answer && answer.payment.state === "succeeded")
+            const result = yield* withSaved(20_00)
+            assert.isTrue("payment" in result && result.payment.state === "succeeded")
             yield* buy(billing, 30_00, "declined_later")
             const second = yield* withSaved(40_00)
             assert.isTrue("payment" in second && second.payment.state === "failed" && second.payment.problem !== null)
-            assert.deepStrictEqual(yield* moved, [
+            assert.deepStrictEqual(yield* movements, [
               ["top_up", 10_000],
               ["top_up", 20_000],
               ["top_up", 30_000]
@@ -134,19 +134,19 @@ inEachShop((name, within) => {
     )
 
     it.live("charges once for a form that is sent eight times", () =>
-      within(({ buy, checkBooks, form, savedForm, stand, visit }) =>
-        visit((billing) =>
+      within(({ buy, checkBooks, form, formWithSavedCard, harness, withBilling }) =>
+        withBilling((billing) =>
           Effect.gen(function* () {
             yield* buy(billing, 10_00, "good")
-            const { asked } = yield* savedForm(billing, 20_00)
+            const { request } = yield* formWithSavedCard(billing, 20_00)
             yield* Effect.all(
-              Array.from({ length: 8 }, () => billing.topUp(asked)),
+              Array.from({ length: 8 }, () => billing.topUp(request)),
               { concurrency: 8 }
             )
-            assert.strictEqual(yield* stand.paid, 2)
-            const other = yield* Effect.flip(billing.topUp({ ...asked, cents: 21_00 }))
+            assert.strictEqual(yield* harness.paid, 2)
+            const other = yield* Effect.flip(billing.topUp({ ...request, cents: 21_00 }))
             assert.strictEqual(other.message, "This form was already sent with a different amount. Reload the page.")
-            const page = form(30_00).asked
+            const page = form(30_00).request
             assert.deepStrictEqual(yield* billing.topUp(page), yield* billing.topUp(page))
             yield* checkBooks
           })
@@ -154,47 +154,47 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("leads to the payment when a form is sent again after it was paid, also a day later", () =>
-      within(({ account_id, checkBooks, form, moved, putForward, stand, visit }) =>
+    it.live("returns the payment when a form is sent again after it was paid, also a day later", () =>
+      within(({ account_id, checkBooks, form, movements, advanceClock, harness, withBilling }) =>
         Effect.gen(function* () {
           const forms = [form(20_00), form(30_00)]
           for (const wait of [0, 25 * 3_600_000]) {
-            const { asked, sent } = forms.pop() ?? form(10_00)
-            yield* visit((billing) => billing.topUp(asked))
-            yield* stand.pay(sent.payment_id, "good")
-            yield* putForward(wait)
-            yield* visit((billing) =>
+            const { request, sent } = forms.pop() ?? form(10_00)
+            yield* withBilling((billing) => billing.topUp(request))
+            yield* harness.pay(sent.payment_id, "good")
+            yield* advanceClock(wait)
+            yield* withBilling((billing) =>
               Effect.gen(function* () {
-                const again = yield* billing.topUp(asked)
+                const again = yield* billing.topUp(request)
                 assert.deepInclude("payment" in again && again.payment, { id: sent.payment_id, state: "succeeded" })
                 assert.strictEqual((yield* billing.payment(account_id, sent.payment_id)).state, "succeeded")
               })
             )
           }
-          assert.strictEqual(yield* stand.paid, 2)
-          assert.strictEqual((yield* moved).length, 2)
+          assert.strictEqual(yield* harness.paid, 2)
+          assert.strictEqual((yield* movements).length, 2)
           yield* checkBooks
         })
       )
     )
 
-    it.live("refuses an incomplete form, and one that was sent before as another payment", () =>
-      within(({ account_id, database, form, visit }) =>
-        visit((billing) =>
+    it.live("rejects an incomplete form, and a form that was already sent as another payment", () =>
+      within(({ account_id, database, form, withBilling }) =>
+        withBilling((billing) =>
           Effect.gen(function* () {
-            const { asked } = form(20_00)
-            const empty = yield* Effect.flip(billing.topUp({ ...asked, submission: "" }))
+            const { request } = form(20_00)
+            const empty = yield* Effect.flip(billing.topUp({ ...request, submission: "" }))
             assert.strictEqual(empty.message, "The form arrived incomplete, and nothing was charged. Reload the page.")
             const two = yield* Effect.all(
-              [20_00, 21_00].map((cents) => Effect.result(billing.topUp({ ...asked, cents }))),
+              [20_00, 21_00].map((cents) => Effect.result(billing.topUp({ ...request, cents }))),
               { concurrency: 2 }
             )
             assert.deepStrictEqual(
-              two.map((answer) => (Result.isFailure(answer) ? answer.failure._tag : "led")).toSorted(),
-              ["InvalidChoice", "led"]
+              two.map((result) => (Result.isFailure(result) ? result.failure._tag : "accepted")).toSorted(),
+              ["InvalidChoice", "accepted"]
             )
             assert.strictEqual((yield* billing.payments(account_id, { before: null, limit: 10 })).length, 1)
-            const { asked: second } = form(30_00)
+            const { request: second } = form(30_00)
             yield* billing.topUp(second)
             yield* database.run("update console.payment set processor = 'another' where cents = 3000")
             const elsewhere = yield* Effect.flip(billing.topUp(second))
@@ -207,44 +207,45 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("charges nothing during an outage of the processor, neither then nor later", () =>
-      within(({ account_id, buy, checkBooks, form, moved, putForward, savedForm, stand, visit }) =>
-        Effect.gen(function* () {
-          const open = yield* visit((billing) =>
-            Effect.gen(function* () {
-              yield* buy(billing, 10_00, "good")
-              yield* stand.outage(true)
-              const refused = yield* Effect.flip(billing.topUp(form(20_00).asked))
-              assert.strictEqual(
-                refused.message,
-                "The card processor does not answer. Nothing was charged. Try again in a moment."
-              )
-              const answer = yield* billing.topUp((yield* savedForm(billing, 30_00)).asked)
-              assert.isTrue("payment" in answer && answer.payment.state === "open")
-              return "payment" in answer ? answer.payment.id : ""
-            })
-          )
-          yield* stand.outage(false)
-          yield* putForward(16 * 60_000)
-          yield* visit((billing) =>
-            until(Effect.map(billing.payment(account_id, open), ({ state }) => state === "expired"))
-          )
-          assert.deepStrictEqual(yield* moved, [["top_up", 10_000]])
-          yield* checkBooks
-        })
+    it.live("charges nothing during an outage of the processor, nor afterwards", () =>
+      within(
+        ({ account_id, buy, checkBooks, form, movements, advanceClock, formWithSavedCard, harness, withBilling }) =>
+          Effect.gen(function* () {
+            const open = yield* withBilling((billing) =>
+              Effect.gen(function* () {
+                yield* buy(billing, 10_00, "good")
+                yield* harness.outage(true)
+                const refused = yield* Effect.flip(billing.topUp(form(20_00).request))
+                assert.strictEqual(
+                  refused.message,
+                  "The card processor does not respond. Nothing was charged. Try again in a moment."
+                )
+                const result = yield* billing.topUp((yield* formWithSavedCard(billing, 30_00)).request)
+                assert.isTrue("payment" in result && result.payment.state === "open")
+                return "payment" in result ? result.payment.id : ""
+              })
+            )
+            yield* harness.outage(false)
+            yield* advanceClock(16 * 60_000)
+            yield* withBilling((billing) =>
+              until(Effect.map(billing.payment(account_id, open), ({ state }) => state === "expired"))
+            )
+            assert.deepStrictEqual(yield* movements, [["top_up", 10_000]])
+            yield* checkBooks
+          })
       )
     )
 
-    it.live("books a payment whose answer was lost", () =>
-      within(({ buy, checkBooks, moved, savedForm, stand, visit }) =>
-        visit((billing) =>
+    it.live("books a payment if the response was lost", () =>
+      within(({ buy, checkBooks, movements, formWithSavedCard, harness, withBilling }) =>
+        withBilling((billing) =>
           Effect.gen(function* () {
             yield* buy(billing, 10_00, "good")
-            const { asked } = yield* savedForm(billing, 20_00)
-            yield* stand.loseNextAnswer
-            const answer = yield* billing.topUp(asked)
-            assert.isTrue("payment" in answer && answer.payment.state === "succeeded")
-            assert.deepStrictEqual(yield* moved, [
+            const { request } = yield* formWithSavedCard(billing, 20_00)
+            yield* harness.loseNextResponse
+            const result = yield* billing.topUp(request)
+            assert.isTrue("payment" in result && result.payment.state === "succeeded")
+            assert.deepStrictEqual(yield* movements, [
               ["top_up", 10_000],
               ["top_up", 20_000]
             ])
@@ -255,15 +256,15 @@ inEachShop((name, within) => {
     )
 
     it.live("accepts 10.00 to 50,000.00 USD", () =>
-      within(({ form, visit }) =>
-        visit((billing) =>
+      within(({ form, withBilling }) =>
+        withBilling((billing) =>
           Effect.gen(function* () {
             for (const cents of [9_99, 50_000_01, 10_00.5, Number.NaN]) {
-              const error = yield* Effect.flip(billing.topUp(form(cents).asked))
+              const error = yield* Effect.flip(billing.topUp(form(cents).request))
               assert.strictEqual(error.message, "The amount must be from $10.00 to $50,000.00, in whole cents.")
             }
             for (const cents of [10_00, 50_000_00]) {
-              assert.property(yield* billing.topUp(form(cents).asked), "redirect")
+              assert.property(yield* billing.topUp(form(cents).request), "redirect")
             }
           })
         )
@@ -271,56 +272,56 @@ inEachShop((name, within) => {
     )
 
     it.live("books nothing for a forged event", () =>
-      within(({ form, moved, stand, visit }) =>
-        visit((billing) =>
+      within(({ form, movements, harness, withBilling }) =>
+        withBilling((billing) =>
           Effect.gen(function* () {
-            const { asked, sent } = form(10_00)
-            yield* billing.topUp(asked)
-            yield* stand.pay(sent.payment_id, "good")
-            const { body, header } = yield* stand.event(sent.payment_id)
-            for (const [text, how] of [
+            const { request, sent } = form(10_00)
+            yield* billing.topUp(request)
+            yield* harness.pay(sent.payment_id, "good")
+            const { body, header } = yield* harness.event(sent.payment_id)
+            for (const [text, reader] of [
               [body, () => null],
               [`${body} `, header]
             ] as const) {
-              const error = yield* Effect.flip(billing.webhook(text, how))
+              const error = yield* Effect.flip(billing.webhook(text, reader))
               assert.strictEqual(error._tag, "EventRejected")
             }
-            assert.deepStrictEqual(yield* moved, [])
+            assert.deepStrictEqual(yield* movements, [])
           })
         )
       )
     )
 
     it.live("logs an error that says what to do when an event is about an unknown payment", () =>
-      within(({ buy, database, stand, visit }) =>
+      within(({ buy, database, harness, withBilling }) =>
         Effect.gen(function* () {
-          const told: Array<string> = []
-          const logger = Logger.make(({ message }) => told.push(String(message)))
-          const id = yield* visit((billing) =>
+          const logs: Array<string> = []
+          const logger = Logger.make(({ message }) => logs.push(String(message)))
+          const id = yield* withBilling((billing) =>
             Effect.gen(function* () {
               const bought = yield* buy(billing, 50_00, "good")
-              yield* database.run("delete from console.payment") // as a backup that was made before has it
-              const { body, header } = yield* stand.event(bought)
+              yield* database.run("delete from console.payment") // as in a restored backup from before the payment
+              const { body, header } = yield* harness.event(bought)
               yield* billing.webhook(body, header)
               return bought
             })
           ).pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(References.MinimumLogLevel, "Error"))
-          const { name } = stand.processor
-          assert.deepStrictEqual(told, [
+          const { name } = harness.processor
+          assert.deepStrictEqual(logs, [
             `An event from ${name} names payment ${id}, which is unknown here; a restored backup lacks the payments made after it. Check the payment at ${name}. If an account of this ledger paid, credit it with: larder-serve accounts credit --account ID --usd AMOUNT --note ${id}`
           ])
         })
       )
     )
 
-    it.live("books nothing when another amount was received than asked for, and says so", () =>
-      within(({ account_id, form, moved, stand, visit }) =>
-        visit(
+    it.live("books nothing if the received amount differs, and reports it to the customer", () =>
+      within(({ account_id, form, movements, harness, withBilling }) =>
+        withBilling(
           (billing) =>
             Effect.gen(function* () {
-              const { asked, sent } = form(10_00)
-              yield* billing.topUp(asked)
-              yield* stand.pay(sent.payment_id, "good")
+              const { request, sent } = form(10_00)
+              yield* billing.topUp(request)
+              yield* harness.pay(sent.payment_id, "good")
               const { problem, state } = yield* billing.payment(account_id, sent.payment_id)
               assert.deepStrictEqual(
                 [state, problem],
@@ -329,14 +330,14 @@ inEachShop((name, within) => {
                   "$10.01 was received instead of $10.00. No credits were added; the operator has been notified."
                 ]
               )
-              assert.deepStrictEqual(yield* moved, [])
+              assert.deepStrictEqual(yield* movements, [])
             }),
           {
             processor: {
-              ...stand.processor,
+              ...harness.processor,
               retrieve: (query) =>
                 Effect.map(
-                  stand.processor.retrieve(query),
+                  harness.processor.retrieve(query),
                   (retrieved) => retrieved && { ...retrieved, cents: retrieved.cents + 1 }
                 )
             }
@@ -345,9 +346,9 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("shows nobody the payments of another account", () =>
-      within(({ account_id, buy, newAccount, visit }) =>
-        visit((billing) =>
+    it.live("does not show the payments of another account", () =>
+      within(({ account_id, buy, newAccount, withBilling }) =>
+        withBilling((billing) =>
           Effect.gen(function* () {
             const id = yield* buy(billing, 10_00, "good")
             const other = yield* newAccount
@@ -363,10 +364,10 @@ inEachShop((name, within) => {
     )
 
     it.live("lists all payments page by page", () =>
-      within(({ account_id, form, visit }) =>
-        visit((billing) =>
+      within(({ account_id, form, withBilling }) =>
+        withBilling((billing) =>
           Effect.gen(function* () {
-            for (let number = 0; number < 7; number++) yield* billing.topUp(form(10_00 + number).asked)
+            for (let number = 0; number < 7; number++) yield* billing.topUp(form(10_00 + number).request)
             const all = yield* billing.payments(account_id, { before: null, limit: 100 })
             const paged: Array<string> = []
             for (let before: string | null = null; ; ) {

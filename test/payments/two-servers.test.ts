@@ -1,5 +1,5 @@
 /** A short history of two servers on one ledger; `test/long/two-servers-with-payments.test.ts` has the long ones. */
-import { pairs } from "./shop.ts"
-import { inTwoServers } from "./two-servers.ts"
+import { pairs } from "./setup.ts"
+import { describeTwoServers } from "./two-servers.ts"
 
-inTwoServers(pairs, 30)
+describeTwoServers(pairs, 30)

@@ -1,4 +1,4 @@
-/** `larder-serve people` over PostgreSQL: commands reach the tables by themselves. */
+/** `larder-serve people` over PostgreSQL: commands connect to the database themselves. */
 
 import { assert, describe, it } from "@effect/vitest"
 import { type OpenInvitation, People, type Person } from "@larder/serve/people"

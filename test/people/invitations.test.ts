@@ -1,4 +1,4 @@
-/** One-time links on both databases: whose they are, how long they are good, and what takes their place. */
+/** One-time links on both databases: for whom, how long they are valid, and what replaces them. */
 
 import { assert, describe, it } from "@effect/vitest"
 import { createFirstLink, type OpenInvitation, People } from "@larder/serve/people"
@@ -11,16 +11,16 @@ import { join, password, peopleAt, signIn } from "./joined.ts"
 const another = "staple correct horse"
 const operator = { account_id: "acct_demo", email: null, is_operator: true }
 
-/** What a start prints: the token, or nothing. */
-const printed = Effect.map(
+/** The token of the link that a start prints; undefined if it prints none. */
+const printFirstLink = Effect.map(
   createFirstLink("acct_demo", "http://127.0.0.1:8081"),
   (link) => /^http:\/\/127\.0\.0\.1:8081\/invitation\/([\w-]{43})$/.exec(link ?? "")?.[1]
 )
-const isGood = (token = "") => People.use((people) => Effect.map(people.invitation(token), Option.isSome))
+const isValid = (token = "") => People.use((people) => Effect.map(people.invitation(token), Option.isSome))
 const accept = (token: string | undefined, email = "") =>
   People.use((people) => people.accept({ token: token ?? "", email, password }))
-const open = (account_id: string) => People.use((people) => people.invitations(account_id))
-const tagOf = (token: string, email: string, chosen = password) =>
+const listOpen = (account_id: string) => People.use((people) => people.invitations(account_id))
+const tryAccept = (token: string, email: string, chosen = password) =>
   People.use((people) =>
     Effect.match(people.accept({ token, email, password: chosen }), {
       onFailure: ({ _tag }): string => _tag,
@@ -32,12 +32,12 @@ const withoutToken = ({ token: _, ...invitation }: OpenInvitation & { readonly t
 describe.each(consolePlaceNames)("a link for the first person in %s", (name) => {
   const at = peopleAt(name)
 
-  it.effect("makes an operator, and is printed only until the first person has joined", () =>
+  it.effect("creates an operator, and is printed only until the first person has joined", () =>
     at(() =>
       Effect.gen(function* () {
-        const { person } = yield* accept(yield* printed, "a@example.com")
+        const { person } = yield* accept(yield* printFirstLink, "a@example.com")
         assert.deepStrictEqual([person.account_id, person.is_operator], ["acct_demo", true])
-        assert.isUndefined(yield* printed)
+        assert.isUndefined(yield* printFirstLink)
       })
     )
   )
@@ -47,8 +47,8 @@ describe.each(consolePlaceNames)("a link for the first person in %s", (name) => 
       Effect.gen(function* () {
         const people = yield* People
         const { token: invited } = yield* people.invite(operator)
-        const [earlier, latest] = [yield* printed, yield* printed]
-        assert.deepStrictEqual(yield* Effect.all([earlier, latest, invited].map(isGood)), [false, true, true])
+        const [earlier, latest] = [yield* printFirstLink, yield* printFirstLink]
+        assert.deepStrictEqual(yield* Effect.all([earlier, latest, invited].map(isValid)), [false, true, true])
         yield* accept(invited, "a@example.com")
       })
     )
@@ -59,13 +59,13 @@ describe.each(consolePlaceNames)("a link for the first person in %s", (name) => 
       Effect.gen(function* () {
         const people = yield* People
         const { token: invited } = yield* people.invite(operator)
-        const first = yield* printed
+        const first = yield* printFirstLink
         const { person } = yield* accept(invited, "a@example.com")
-        assert.isFalse(yield* isGood(first))
-        assert.deepStrictEqual(yield* open("acct_demo"), [])
+        assert.isFalse(yield* isValid(first))
+        assert.deepStrictEqual(yield* listOpen("acct_demo"), [])
         assert.strictEqual((yield* Effect.flip(accept(first, "thief@example.com")))._tag, "InvitationGone")
-        yield* people.remove({ person_id: person.id })
-        assert.isFalse(yield* isGood(first))
+        yield* people.remove(person.id)
+        assert.isFalse(yield* isValid(first))
       })
     )
   )
@@ -73,26 +73,29 @@ describe.each(consolePlaceNames)("a link for the first person in %s", (name) => 
   it.effect("does not work while any person can sign in", () =>
     at(() =>
       Effect.gen(function* () {
-        const first = yield* printed
+        const first = yield* printFirstLink
         const { run } = yield* ConsoleDatabase
         yield* run("insert into console.person values ('pers_a', 'acct_a', 'a@example.com', '', false, '')")
-        assert.isFalse(yield* isGood(first))
+        assert.isFalse(yield* isValid(first))
         assert.strictEqual((yield* Effect.flip(accept(first, "thief@example.com")))._tag, "InvitationGone")
       })
     )
   )
 
-  it.effect("lets only one person in when two servers have printed one each", () =>
+  it.effect("lets only one person join when two servers have printed one link each", () =>
     at(() =>
       Effect.gen(function* () {
         const { run } = yield* ConsoleDatabase
-        const one = yield* printed
+        const first = yield* printFirstLink
         yield* run("update console.invitation set is_first = false")
-        const two = yield* printed
+        const second = yield* printFirstLink
         yield* run("update console.invitation set is_first = true")
-        const exits = yield* Effect.all([accept(one, "a@example.com"), accept(two, "b@example.com")].map(Effect.exit), {
-          concurrency: "unbounded"
-        })
+        const exits = yield* Effect.all(
+          [accept(first, "a@example.com"), accept(second, "b@example.com")].map(Effect.exit),
+          {
+            concurrency: "unbounded"
+          }
+        )
         assert.deepStrictEqual(exits.map(({ _tag }) => _tag).toSorted(), ["Failure", "Success"])
       })
     )
@@ -103,7 +106,7 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
   const at = peopleAt(name)
   const ann = { account_id: "acct_a", email: " Ann@Example.com", is_operator: true }
 
-  it.effect("is kept with the address in lower case, and listed for its account while it is open", () =>
+  it.effect("is stored with the address in lower case, and listed for its account while it is open", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -117,10 +120,10 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
           person_id: null,
           expires_at: "2026-11-08T00:00:00.000Z"
         })
-        assert.deepStrictEqual(yield* open("acct_a"), [withoutToken(invited)])
-        assert.deepStrictEqual(yield* open("acct_b"), [])
+        assert.deepStrictEqual(yield* listOpen("acct_a"), [withoutToken(invited)])
+        assert.deepStrictEqual(yield* listOpen("acct_b"), [])
         yield* accept(token)
-        assert.deepStrictEqual(yield* open("acct_a"), [])
+        assert.deepStrictEqual(yield* listOpen("acct_a"), [])
       })
     )
   )
@@ -136,8 +139,8 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
           yield* people.invite({ ...ann, email: null })
         ]
         const latest = yield* people.invite({ ...ann, email: "ANN@example.com", is_operator: false })
-        const good = yield* Effect.all([earlier, latest, ...others].map(({ token }) => isGood(token)))
-        assert.deepStrictEqual(good, [false, true, true, true, true])
+        const validity = yield* Effect.all([earlier, latest, ...others].map(({ token }) => isValid(token)))
+        assert.deepStrictEqual(validity, [false, true, true, true, true])
         const { person } = yield* accept(latest.token)
         assert.isFalse(person.is_operator)
       })
@@ -149,30 +152,30 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
       Effect.gen(function* () {
         yield* join("ann@example.com")
         const { token } = yield* People.use((people) => people.invite({ ...ann, email: null }))
-        assert.strictEqual(yield* tagOf(token, "ann@example.com", "too short"), "WeakPassword")
-        assert.strictEqual(yield* tagOf(token, "bob@example.com", "too short"), "WeakPassword")
+        assert.strictEqual(yield* tryAccept(token, "ann@example.com", "too short"), "WeakPassword")
+        assert.strictEqual(yield* tryAccept(token, "bob@example.com", "too short"), "WeakPassword")
       })
     )
   )
 
-  it.effect("has to wait after five taken addresses, twice as long each time, and works after the wait", () =>
+  it.effect("requires a wait after five taken addresses, twice as long each time, and works after the wait", () =>
     at(() =>
       Effect.gen(function* () {
         yield* join("ann@example.com")
         const { token } = yield* People.use((people) => people.invite({ ...ann, email: null }))
-        const asked = Array.from({ length: 8 }, () => tagOf(token, "ann@example.com"))
-        const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
-        assert.deepStrictEqual(answers.toSorted(), [
+        const attempts = Array.from({ length: 8 }, () => tryAccept(token, "ann@example.com"))
+        const outcomes = yield* Effect.all(attempts, { concurrency: "unbounded" })
+        assert.deepStrictEqual(outcomes.toSorted(), [
           ...Array(5).fill("EmailTaken"),
           ...Array(3).fill("TooManyAttempts")
         ])
-        assert.strictEqual(yield* tagOf(token, "bob@example.com"), "TooManyAttempts")
+        assert.strictEqual(yield* tryAccept(token, "bob@example.com"), "TooManyAttempts")
         yield* TestClock.adjust("1 second")
-        assert.strictEqual(yield* tagOf(token, "ann@example.com"), "EmailTaken")
+        assert.strictEqual(yield* tryAccept(token, "ann@example.com"), "EmailTaken")
         yield* TestClock.adjust("1 second")
-        assert.strictEqual(yield* tagOf(token, "bob@example.com"), "TooManyAttempts")
+        assert.strictEqual(yield* tryAccept(token, "bob@example.com"), "TooManyAttempts")
         yield* TestClock.adjust("1 second")
-        assert.strictEqual(yield* tagOf(token, "bob@example.com"), "joined")
+        assert.strictEqual(yield* tryAccept(token, "bob@example.com"), "joined")
       })
     )
   )
@@ -183,11 +186,11 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
         yield* join("ann@example.com")
         const { token } = yield* People.use((people) => people.invite({ ...ann, email: null }))
         for (let time = 0; time < 4; time++) {
-          assert.strictEqual(yield* tagOf(token, "ann@example.com"), "EmailTaken")
-          assert.strictEqual(yield* tagOf(token, "bob@example.com", "too short"), "WeakPassword")
-          assert.strictEqual(yield* tagOf(token, "bob at example"), "InvalidEmail")
+          assert.strictEqual(yield* tryAccept(token, "ann@example.com"), "EmailTaken")
+          assert.strictEqual(yield* tryAccept(token, "bob@example.com", "too short"), "WeakPassword")
+          assert.strictEqual(yield* tryAccept(token, "bob at example"), "InvalidEmail")
         }
-        assert.strictEqual(yield* tagOf(token, "bob@example.com"), "joined")
+        assert.strictEqual(yield* tryAccept(token, "bob@example.com"), "joined")
       })
     )
   )
@@ -198,7 +201,7 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
         const people = yield* People
         const [wrong, right] = [yield* people.invite(ann), yield* people.invite({ ...ann, email: null })]
         assert.deepStrictEqual(yield* people.withdraw(wrong.id), withoutToken(wrong))
-        assert.deepStrictEqual([yield* isGood(wrong.token), yield* isGood(right.token)], [false, true])
+        assert.deepStrictEqual([yield* isValid(wrong.token), yield* isValid(right.token)], [false, true])
         assert.strictEqual((yield* Effect.flip(people.withdraw(wrong.id)))._tag, "UnknownInvitation")
       })
     )
@@ -208,7 +211,7 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
 describe.each(consolePlaceNames)("a reset of a password in %s", (name) => {
   const at = peopleAt(name)
 
-  it.effect("gives a link for a new password, ends the sessions and the old password, and keeps the person", () =>
+  it.effect("creates a link for a new password, ends the sessions and the old password, and keeps the person", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -216,7 +219,7 @@ describe.each(consolePlaceNames)("a reset of a password in %s", (name) => {
         const { token, ...listed } = yield* people.reset(person.id)
         const { id: person_id, ...same } = person
         assert.deepInclude(listed, { ...same, person_id })
-        assert.deepStrictEqual(yield* open("acct_a"), [listed])
+        assert.deepStrictEqual(yield* listOpen("acct_a"), [listed])
         assert.deepStrictEqual(yield* people.session(session), Option.none())
         assert.strictEqual((yield* Effect.flip(signIn("ann@example.com")))._tag, "WrongCredentials")
 
@@ -232,15 +235,15 @@ describe.each(consolePlaceNames)("a reset of a password in %s", (name) => {
     )
   )
 
-  it.effect("replaces an earlier one, and ends when the person is removed", () =>
+  it.effect("replaces an earlier reset, and ends when the person is removed", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
         const { person } = yield* join("ann@example.com")
         const [earlier, latest] = [yield* people.reset(person.id), yield* people.reset(person.id)]
-        assert.deepStrictEqual([yield* isGood(earlier.token), yield* isGood(latest.token)], [false, true])
-        yield* people.remove({ person_id: person.id })
-        assert.isFalse(yield* isGood(latest.token))
+        assert.deepStrictEqual([yield* isValid(earlier.token), yield* isValid(latest.token)], [false, true])
+        yield* people.remove(person.id)
+        assert.isFalse(yield* isValid(latest.token))
         assert.strictEqual((yield* Effect.flip(people.reset(person.id)))._tag, "UnknownPerson")
       })
     )

@@ -1,24 +1,24 @@
-/** People on one of the databases, on a clock that the test moves, and somebody who has joined. */
+/** People on one of the databases, with a test clock, and a person who has joined. */
 
-import { layerPeopleNoDeps, Passwords, People } from "@larder/serve/people"
+import { Passwords, People } from "@larder/serve/people"
 import type { ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { type ConsolePlace, type consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
 
-const peopleWith = (passwords: typeof Passwords.layer) => layerPeopleNoDeps.pipe(Layer.provide(passwords))
+const peopleWith = (passwords: typeof Passwords.layer) => People.layerNoDeps.pipe(Layer.provide(passwords))
 
-/** Passwords cost nothing here. */
+/** Hashing passwords is fast here. */
 export const layerPeople = peopleWith(Passwords.layerTest)
 
 export const password = "lantern oyster gravel"
 
 const started = Date.parse("2026-11-01T00:00:00.000Z")
 
-/** What a pool of connections does every few seconds, it would do a million times when a test moves the clock by days. */
+/** On the test clock, the periodic work of a connection pool would run a million times when a test advances it by days. */
 const onRealTime = <A, E>(layer: Layer.Layer<A, E>) => Layer.effectContext(TestClock.withLive(Layer.build(layer)))
 
-/** On new tables, from 2026-11-01 on; with passwords that cost nothing, unless others are given. */
+/** On new tables, from 2026-11-01 on; hashing is fast unless other passwords are given. */
 export const peopleAt =
   (name: (typeof consolePlaceNames)[number], passwords = Passwords.layerTest) =>
   <A, E>(work: (place: ConsolePlace) => Effect.Effect<A, E, People | ConsoleDatabase>) =>

@@ -1,4 +1,4 @@
-/** What guesses of strangers, copied sessions and lost devices do to those who sign in, on both databases. */
+/** Guesses of strangers, copied sessions and lost devices, on both databases. */
 
 import { assert, describe, it } from "@effect/vitest"
 import { Passwords, People, type SignedIn } from "@larder/serve/people"
@@ -17,8 +17,8 @@ const isSignedIn = ({ token }: SignedIn) =>
     Option.isSome
   )
 
-/** Ten networks try an address as often as they are let: from the fifty-first guess on strangers have to wait. */
-const besiege = Effect.gen(function* () {
+/** Ten networks make all guesses that are allowed: from the 51st guess on, strangers have to wait. */
+const guessFromManyNetworks = Effect.gen(function* () {
   for (let network = 0; network < 10; network++) {
     for (let guess = 0; guess < 5; guess++) {
       yield* Effect.ignore(signIn(email, "a guess", `2001:db8:${network}::1`))
@@ -29,13 +29,13 @@ const besiege = Effect.gen(function* () {
 const signInFrom = (known_browser: string | undefined, given = password) =>
   People.use((people) => people.signIn({ email, password: given, address: "198.51.100.1", known_browser }))
 
-/** Lines of the log with what is noted about them. */
-const noting = <A, E, R>(work: Effect.Effect<A, E, R>) => {
+/** Returns the log lines with their annotations. */
+const collectLogs = <A, E, R>(work: Effect.Effect<A, E, R>) => {
   const lines: Array<string> = []
   const logger = Logger.make(({ fiber, message }) => {
     lines.push(JSON.stringify([message, fiber.getRef(References.CurrentLogAnnotations)]))
   })
-  return Effect.map(Effect.provide(work, Logger.layer([logger])), (done) => ({ done, lines }))
+  return Effect.map(Effect.provide(work, Logger.layer([logger])), (result) => ({ result, lines }))
 }
 
 describe.each(consolePlaceNames)("a person in %s", (name) => {
@@ -47,13 +47,13 @@ describe.each(consolePlaceNames)("a person in %s", (name) => {
         const people = yield* People
         const { known_browser, person } = yield* join(email)
         const bob = yield* join("bob@example.com")
-        yield* besiege
+        yield* guessFromManyNetworks
         assert.strictEqual((yield* Effect.flip(signInFrom(undefined)))._tag, "TooManyAttempts")
         assert.strictEqual((yield* Effect.flip(signInFrom("made up")))._tag, "TooManyAttempts")
         assert.strictEqual((yield* Effect.flip(signInFrom(bob.known_browser.token)))._tag, "TooManyAttempts")
         const again = yield* signInFrom(known_browser.token)
         assert.strictEqual(again.known_browser.expires_at.slice(0, 10), "2027-04-30")
-        // each sign-in replaces the token, and lets no stranger in earlier
+        // each sign-in replaces the token, and does not shorten the wait for strangers
         assert.strictEqual((yield* Effect.flip(signInFrom(known_browser.token)))._tag, "TooManyAttempts")
         yield* signInFrom(again.known_browser.token)
         yield* people.changePassword({ person_id: person.id, current: password, next: another })
@@ -61,7 +61,7 @@ describe.each(consolePlaceNames)("a person in %s", (name) => {
     )
   )
 
-  it.effect("has to wait with a known browser, too, after five failures of that browser", () =>
+  it.effect("also has to wait with a known browser after five failures in that browser", () =>
     at(() =>
       Effect.gen(function* () {
         const { known_browser } = yield* join(email)
@@ -76,25 +76,25 @@ describe.each(consolePlaceNames)("a person in %s", (name) => {
     )
   )
 
-  it.effect("is no longer known by a browser after 180 days, or after a change of the password", () =>
+  it.effect("no longer has a known browser after 180 days, or after a change of the password", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
         const { known_browser, person } = yield* join(email)
         yield* TestClock.adjust("180 days")
-        yield* besiege
+        yield* guessFromManyNetworks
         assert.strictEqual((yield* Effect.flip(signInFrom(known_browser.token)))._tag, "TooManyAttempts")
         yield* TestClock.adjust("2 hours")
         const { known_browser: lost } = yield* signIn(email)
         const changed = yield* people.changePassword({ person_id: person.id, current: password, next: another })
-        yield* besiege
+        yield* guessFromManyNetworks
         assert.strictEqual((yield* Effect.flip(signInFrom(lost.token, another)))._tag, "TooManyAttempts")
         yield* signInFrom(changed.known_browser.token, another)
       })
     )
   )
 
-  it.effect("signs out everywhere else, which ends the session that asks, too, and begins a new one", () =>
+  it.effect("signs out everywhere else, which also ends the current session, and begins a new one", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -105,7 +105,7 @@ describe.each(consolePlaceNames)("a person in %s", (name) => {
         assert.deepStrictEqual(yield* Effect.all([{ person, ...own }, other, bob, begun].map(isSignedIn)), [
           ...[false, false, true, true]
         ])
-        // the session has ended meanwhile
+        // the session has ended in the meantime
         assert.deepStrictEqual(yield* people.signOutElsewhere({ person, token: own.token }), Option.none())
         assert.isTrue(yield* isSignedIn(begun))
       })
@@ -117,14 +117,16 @@ describe.each(consolePlaceNames)("a person in %s", (name) => {
       Effect.gen(function* () {
         const people = yield* People
         const { person, token } = yield* join(email)
-        const [thief] = yield* Effect.all(
+        const [signedOut] = yield* Effect.all(
           [
             Effect.exit(people.signOutElsewhere({ person, token })),
             people.changePassword({ person_id: person.id, current: password, next: another })
           ],
           { concurrency: "unbounded" }
         )
-        if (Exit.isSuccess(thief) && Option.isSome(thief.value)) assert.isFalse(yield* isSignedIn(thief.value.value))
+        if (Exit.isSuccess(signedOut) && Option.isSome(signedOut.value)) {
+          assert.isFalse(yield* isSignedIn(signedOut.value.value))
+        }
       })
     )
   )
@@ -134,7 +136,7 @@ describe.each(consolePlaceNames)("a person in %s", (name) => {
       Effect.gen(function* () {
         const people = yield* People
         const { person } = yield* join(email)
-        const { lines } = yield* noting(
+        const { lines } = yield* collectLogs(
           Effect.gen(function* () {
             yield* signIn(email)
             for (let failure = 0; failure < 5; failure++) yield* Effect.flip(signIn(email, "wrong"))
@@ -144,19 +146,19 @@ describe.each(consolePlaceNames)("a person in %s", (name) => {
             yield* people.changePassword({ person_id: person.id, current: password, next: another })
           })
         )
-        const about = { person_id: person.id, caller: "192.0.2.7" }
+        const annotations = { person_id: person.id, caller: "192.0.2.7" }
         assert.deepStrictEqual(
           lines.map((line) => JSON.parse(line)),
           [
             [["signed in"], { person_id: person.id }],
-            ...Array.from({ length: 4 }, () => [["sign-in refused: wrong password"], about]),
-            [["sign-in refused: wrong password; the next has to wait"], { ...about, wait_seconds: 1 }],
+            ...Array.from({ length: 4 }, () => [["sign-in refused: wrong password"], annotations]),
+            [["sign-in refused: wrong password; the next has to wait"], { ...annotations, wait_seconds: 1 }],
             [["sign-in refused: wrong password"], { caller: "192.0.2.7" }],
             [["change of the password refused: wrong password"], { person_id: person.id }],
             [["password changed; all other sessions ended"], { person_id: person.id }]
           ]
         )
-        assert.deepStrictEqual(people.signIns(), { signed_in: 2, refused: 6, put_off: 1 }) // first by the link
+        assert.deepStrictEqual(people.signIns(), { signed_in: 2, refused: 6, put_off: 1 }) // the first one by the link
       })
     )
   )
@@ -182,25 +184,25 @@ it.effect("lets a known person sign in and change the password while 140 strange
     Effect.gen(function* () {
       const people = yield* People
       const { known_browser, person } = yield* join(email)
-      const crowded = yield* Deferred.make<void>()
+      const queueFull = yield* Deferred.make<void>()
       const outcomes: Array<string> = []
-      // from each address as many as may come at once
+      // as many from each address as are allowed at the same time
       const strangers = Array.from({ length: 140 }, (_, guess) =>
         signIn(`p${guess}@example.com`, "a guess", `192.0.2.${guess % 7}`).pipe(
           Effect.flip,
           Effect.tap(({ _tag }) => {
             outcomes.push(_tag)
-            return _tag === "TooManyAttempts" ? Deferred.succeed(crowded, undefined) : Effect.void
+            return _tag === "TooManyAttempts" ? Deferred.succeed(queueFull, undefined) : Effect.void
           })
         )
       )
-      const trying = yield* Effect.forkChild(Effect.all(strangers, { concurrency: "unbounded" }))
-      yield* Deferred.await(crowded)
+      const guessing = yield* Effect.forkChild(Effect.all(strangers, { concurrency: "unbounded" }))
+      yield* Deferred.await(queueFull)
       yield* signInFrom(known_browser.token)
       yield* people.changePassword({ person_id: person.id, current: password, next: another })
-      // three passwords, and behind no more than two strangers with each
+      // three passwords are checked, each behind at most two strangers
       assert.isAtMost(outcomes.filter((tag) => tag === "WrongCredentials").length, 20)
-      yield* Fiber.interrupt(trying)
+      yield* Fiber.interrupt(guessing)
     })
   )
 )

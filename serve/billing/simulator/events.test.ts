@@ -2,7 +2,13 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { asked, folder, good, onPage, simulatorIn } from "@larder/test/support/serve/simulator.ts"
+import {
+  newRequest,
+  openSimulatorIn,
+  pageDetails,
+  temporaryFolder,
+  validCard
+} from "@larder/test/support/serve/simulator.ts"
 import { Effect } from "effect"
 
 interface ReceivedEvent {
@@ -12,7 +18,7 @@ interface ReceivedEvent {
   readonly signature: string | null
 }
 
-/** A console's webhook that records the events. It answers with the given statuses, and then with 200. */
+/** A console's webhook that records the events. It responds with the given statuses, and then with 200. */
 const startWebhook = Effect.gen(function* () {
   const received: Array<ReceivedEvent> = []
   const statuses: Array<number> = []
@@ -43,15 +49,15 @@ const waitUntil = (isDone: () => boolean): Effect.Effect<void> =>
   Effect.suspend(() => (isDone() ? Effect.void : Effect.andThen(Effect.sleep("10 millis"), waitUntil(isDone))))
 
 const setUp = Effect.gen(function* () {
-  return { home: yield* folder, ...(yield* startWebhook) }
+  return { home: yield* temporaryFolder, ...(yield* startWebhook) }
 })
 
 const openSimulator = Effect.fnUntraced(function* ({ received, home, statuses, url }: Effect.Success<typeof setUp>) {
-  const simulator = yield* simulatorIn(home, url)
+  const simulator = yield* openSimulatorIn(home, url)
   const { processor } = simulator
   const buy = Effect.fnUntraced(function* (id: string) {
-    const { reference } = yield* processor.checkout({ ...asked(id), ...onPage })
-    yield* simulator.pay(reference, good)
+    const { reference } = yield* processor.checkout({ ...newRequest(id), ...pageDetails })
+    yield* simulator.pay(reference, validCard)
     return reference
   })
   const isAccepted = ({ body, signature }: ReceivedEvent) =>
@@ -143,7 +149,7 @@ describe("events of the simulator", () => {
         )
       }).pipe(Effect.scoped)
       assert.deepStrictEqual(statuses, [])
-      const next = yield* simulatorIn(home, url)
+      const next = yield* openSimulatorIn(home, url)
       yield* Effect.forkScoped(next.sendEvents)
       yield* waitUntil(() => received.length === 3)
       assert.strictEqual(new Set(received.map(({ body }) => body)).size, 1)

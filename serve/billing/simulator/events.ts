@@ -1,6 +1,6 @@
 /**
- * Events, sent as HTTP POST requests to the console's webhook. An event stays in the database until it is answered with
- * 2xx or has been tried for about two days. So it survives the process that created it, and may be delivered twice.
+ * Events, sent as HTTP POST requests to the console's webhook. An event waits in the database until a response has a
+ * status of 2xx, or for about two days. So it survives the process that created it, and may be delivered twice.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { Clock, Effect, Option, Schema } from "effect"
@@ -8,16 +8,17 @@ import { randomText } from "../../ledger/index.ts"
 import type { ConsoleDatabase } from "../../persistence/index.ts"
 import { checkTime, type EventPayment } from "../processor.ts"
 import { referenceOf, toIso } from "./payment-state.ts"
-import { type Found, makeRecords, SimulatedEvent, type SimulatorSettings } from "./records.ts"
+import { makeRecords, SimulatedEvent, type SimulatorSettings } from "./records.ts"
 
 export const waitingEvents = makeRecords("event", SimulatedEvent)
-export const sentEvents = makeRecords("event_sent", SimulatedEvent)
+const sentKind = "event_sent"
+export const sentEvents = makeRecords(sentKind, SimulatedEvent)
 
 const maxAttempts = 60
 /** How long events are delayed, so that several can be sent in reverse order. */
 const reverseDelayMs = 1500
 const maxReverseDelayMs = 10_000
-const answerTimeoutMs = 10_000
+const responseTimeoutMs = 10_000
 
 let latest = 0
 /** Ids sort in order of creation: those of the same millisecond get consecutive timestamps. */
@@ -29,7 +30,7 @@ export const newEventId = (now: number): string => {
 export const formatEvent = (
   id: string,
   type: string,
-  about: Pick<SimulatedEvent, "payment_id" | "account_id">,
+  { account_id, payment_id }: Pick<SimulatedEvent, "payment_id" | "account_id">,
   now: number
 ) =>
   JSON.stringify({
@@ -38,13 +39,7 @@ export const formatEvent = (
     type,
     created: Math.floor(now / 1000),
     livemode: false,
-    data: {
-      object: {
-        id: referenceOf(about.payment_id),
-        object: "payment",
-        metadata: { payment_id: about.payment_id, account_id: about.account_id }
-      }
-    }
+    data: { object: { id: referenceOf(payment_id), object: "payment", metadata: { payment_id, account_id } } }
   })
 
 /** `t=1700000000,v1=…`: the time, and an HMAC of the time and the body, as Stripe signs. */
@@ -89,7 +84,7 @@ const post = (url: string, secret: string, body: string, now: number) =>
         redirect: "manual",
         headers: { "content-type": "application/json", [signatureHeader]: sign(secret, body, now) },
         body,
-        signal: AbortSignal.any([stopped, AbortSignal.timeout(answerTimeoutMs)])
+        signal: AbortSignal.any([stopped, AbortSignal.timeout(responseTimeoutMs)])
       })
       await response.body?.cancel()
       return String(response.status)
@@ -98,8 +93,10 @@ const post = (url: string, secret: string, body: string, now: number) =>
     }
   })
 
+type FoundEvent = Effect.Success<ReturnType<typeof waitingEvents.all>>[number]
+
 /** The due events, in the order of sending. In reverse order, waits for a moment without new events. */
-const selectDue = (all: ReadonlyArray<Found<SimulatedEvent>>, events: SimulatorSettings["events"], now: number) => {
+const selectDue = (all: ReadonlyArray<FoundEvent>, events: SimulatorSettings["events"], now: number) => {
   const due = all.filter(({ value }) => value.due_at <= toIso(now))
   if (events !== "reversed") return due
   const [first] = due
@@ -114,28 +111,28 @@ type Database = ConsoleDatabase["Service"]
 const sendEvent = Effect.fnUntraced(function* (
   db: Database,
   url: string,
-  found: Found<SimulatedEvent>,
-  settings: SimulatorSettings
+  { id, value }: FoundEvent,
+  { events, webhook_secret }: SimulatorSettings
 ) {
   const now = yield* Clock.currentTimeMillis
-  const { id, value } = found
   const body = formatEvent(id, value.type, value, Date.parse(value.made_at))
   const forgery = formatEvent(newEventId(now), "checkout.session.completed", value, now)
-  if (settings.events === "forged") yield* post(url, randomBytes(24).toString("hex"), forgery, now)
-  if (settings.events === "twice") yield* post(url, settings.webhook_secret, body, now)
-  const answer = settings.events === "none" ? "not sent" : yield* post(url, settings.webhook_secret, body, now)
-  const attempted: SimulatedEvent = { ...value, answer, attempts: value.attempts + 1 }
-  const isDone = /^2\d\d$/.test(answer) || settings.events === "none" || attempted.attempts >= maxAttempts
-  if (isDone) return yield* sentEvents.change(db, found, attempted)
-  const wait = Math.min(500 * 2 ** value.attempts, 3_600_000)
-  return yield* waitingEvents.change(db, found, { ...attempted, due_at: toIso(now + wait) })
+  if (events === "forged") yield* post(url, randomBytes(24).toString("hex"), forgery, now)
+  if (events === "twice") yield* post(url, webhook_secret, body, now)
+  const answer = events === "none" ? "not sent" : yield* post(url, webhook_secret, body, now)
+  const attempts = value.attempts + 1
+  if (/^2\d\d$/.test(answer) || events === "none" || attempts >= maxAttempts) {
+    return yield* waitingEvents.replace(db, id, { ...value, answer, attempts }, sentKind)
+  }
+  const due_at = toIso(now + Math.min(500 * 2 ** value.attempts, 3_600_000))
+  return yield* waitingEvents.replace(db, id, { ...value, answer, attempts, due_at })
 })
 
 /** Sends each due event once. Returns the milliseconds until the next event is due. */
 export const sendDue = Effect.fnUntraced(function* (db: Database, url: string, settings: SimulatorSettings) {
   const now = yield* Clock.currentTimeMillis
-  for (const found of selectDue(yield* waitingEvents.all(db), settings.events, now))
-    yield* sendEvent(db, url, found, settings)
+  for (const event of selectDue(yield* waitingEvents.all(db), settings.events, now))
+    yield* sendEvent(db, url, event, settings)
   const waits = (yield* waitingEvents.all(db)).map(({ value }) => Math.max(Date.parse(value.due_at) - now, 200))
   return Math.min(30_000, ...waits)
 })

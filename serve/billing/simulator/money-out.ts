@@ -1,12 +1,19 @@
 /** Refunds and disputes, and their outcomes. */
-import { newDispute, refundFailureDelayMs, remainingCentsAt, toIso } from "./payment-state.ts"
+import {
+  newDispute,
+  newSimulatedId,
+  refundFailureDelayMs,
+  remainingCents,
+  toIso,
+  toRetrieved
+} from "./payment-state.ts"
 import type { SimulatedPayment, SimulatedReversal } from "./records.ts"
-import { newSimulatedId, type Refusable, reject, type SimulatorState } from "./state.ts"
+import { type Refusable, reject, type SimulatorState } from "./state.ts"
 import { findTestCard } from "./test-cards.ts"
 
-const addReversal = (payment: SimulatedPayment, reversal: SimulatedReversal): SimulatedPayment => ({
-  ...payment,
-  reversed: [...payment.reversed, reversal]
+const addReversal = (payment: SimulatedPayment, reversal: SimulatedReversal) => ({
+  payment: { ...payment, reversed: [...payment.reversed, reversal] },
+  result: reversal.id
 })
 
 export const makeMoneyOut = ({ change }: SimulatorState) => {
@@ -22,13 +29,13 @@ export const makeMoneyOut = ({ change }: SimulatorState) => {
       const after = before === undefined ? "There is no such refund or dispute." : edit(before, now)
       if (typeof after === "string") return reject(after)
       const reversed = payment.reversed.map((reversal) => (reversal.id === id ? after : reversal))
-      return { payment: { ...payment, reversed }, events: [{ type }], answer: undefined }
+      return { payment: { ...payment, reversed }, events: [{ type }], result: undefined }
     })
   return {
     /** Refunds the rest of the payment if `cents` is null. Returns the refund's id. */
     refund: (reference: string, cents: number | null): Refusable<string> =>
       change(reference, (payment, now) => {
-        const remaining = remainingCentsAt(payment, now)
+        const remaining = remainingCents(toRetrieved(payment, now))
         const amount = cents ?? remaining
         if (remaining <= 0) return reject("Nothing of this payment can be refunded.")
         if (!Number.isSafeInteger(amount) || amount < 1 || amount > remaining) {
@@ -37,20 +44,13 @@ export const makeMoneyOut = ({ change }: SimulatorState) => {
         const willFail = findTestCard(payment.plays)?.afterwards === "refunds_fail"
         const fails_at = willFail ? toIso(Date.parse(now) + refundFailureDelayMs) : null
         const id = newSimulatedId("re")
+        const refund = { id, kind: "refund", cents: amount, outcome: "refunded", fails_at, made_at: now } as const
         return {
-          payment: addReversal(payment, {
-            id,
-            kind: "refund",
-            cents: amount,
-            outcome: "refunded",
-            fails_at,
-            made_at: now
-          }),
+          ...addReversal(payment, refund),
           events: [
             { type: "charge.refunded" },
             ...(fails_at === null ? [] : [{ type: "refund.failed", due_at: fails_at }])
-          ],
-          answer: id
+          ]
         }
       }),
     failRefund: (reference: string, refund: string) =>
@@ -62,14 +62,9 @@ export const makeMoneyOut = ({ change }: SimulatorState) => {
     /** Disputes the rest of the payment. Returns the dispute's id. */
     dispute: (reference: string): Refusable<string> =>
       change(reference, (payment, now) => {
-        const remaining = remainingCentsAt(payment, now)
+        const remaining = remainingCents(toRetrieved(payment, now))
         if (remaining <= 0) return reject("Nothing of this payment can be disputed.")
-        const dispute = newDispute(newSimulatedId("dp"), remaining, now)
-        return {
-          payment: addReversal(payment, dispute),
-          events: [{ type: "charge.dispute.created" }],
-          answer: dispute.id
-        }
+        return { ...addReversal(payment, newDispute(remaining, now)), events: [{ type: "charge.dispute.created" }] }
       }),
     close: (reference: string, dispute: string, outcome: "won" | "lost") =>
       changeReversal(reference, dispute, "charge.dispute.closed", (reversal) =>

@@ -1,4 +1,5 @@
-/** State changes of a simulated payment. Pure: callers pass times and ids. */
+/** State changes of a simulated payment. */
+import { randomText } from "../../ledger/index.ts"
 import type { RetrievedPayment, RetrievedReversal } from "../processor.ts"
 import { explainDecline } from "../stripe/declines.ts"
 import type { SimulatedCard, SimulatedPayment, SimulatedReversal } from "./records.ts"
@@ -12,7 +13,9 @@ export const toIso = (milliseconds: number): string => new Date(milliseconds).to
 
 export const referenceOf = (paymentId: string): string => `sim_${paymentId}`
 
-const stateOf = ({ fails_at, kind, outcome }: SimulatedReversal, now: string): RetrievedReversal["state"] => {
+export const newSimulatedId = (prefix: string): string => `${prefix}_sim_${randomText(16)}`
+
+const reversalState = ({ fails_at, kind, outcome }: SimulatedReversal, now: string): RetrievedReversal["state"] => {
   if (kind === "dispute") return outcome === "won" ? "returned" : "taken"
   return fails_at !== null && fails_at <= now ? "returned" : "taken"
 }
@@ -31,33 +34,16 @@ export const toRetrieved = (payment: SimulatedPayment, now: string): RetrievedPa
     id: reversal.id,
     kind: reversal.kind,
     cents: reversal.cents,
-    state: stateOf(reversal, now),
+    state: reversalState(reversal, now),
     is_lost: reversal.outcome === "lost"
   }))
 })
 
 export const remainingCents = ({ cents, reversed }: RetrievedPayment): number =>
-  reversed.reduce((left, { cents, state }) => (state === "taken" ? left - cents : left), cents)
-export const remainingCentsAt = (payment: SimulatedPayment, now: string): number =>
-  remainingCents(toRetrieved(payment, now))
+  reversed.reduce((remaining, { cents, state }) => (state === "taken" ? remaining - cents : remaining), cents)
 
-/** The payment succeeds. Some test cards are then disputed automatically. */
-export const completePayment = (
-  payment: SimulatedPayment,
-  paidWith: SimulatedCard,
-  dispute: string,
-  now: string
-): SimulatedPayment => ({
-  ...payment,
-  ...paidWith,
-  state: "succeeded",
-  problem: null,
-  asked_owner: null,
-  reversed: findTestCard(paidWith.plays)?.afterwards === "disputed" ? [newDispute(dispute, payment.cents, now)] : []
-})
-
-export const newDispute = (id: string, cents: number, now: string): SimulatedReversal => ({
-  id,
+export const newDispute = (cents: number, now: string): SimulatedReversal => ({
+  id: newSimulatedId("dp"),
   kind: "dispute",
   cents,
   outcome: "open",
@@ -65,11 +51,20 @@ export const newDispute = (id: string, cents: number, now: string): SimulatedRev
   made_at: now
 })
 
+/** The payment succeeds. Some test cards are then disputed automatically. */
+export const completePayment = (payment: SimulatedPayment, paidWith: SimulatedCard, now: string): SimulatedPayment => ({
+  ...payment,
+  ...paidWith,
+  state: "succeeded",
+  problem: null,
+  asked_owner: null,
+  reversed: findTestCard(paidWith.plays)?.afterwards === "disputed" ? [newDispute(payment.cents, now)] : []
+})
+
 /** The payment after charging a saved card off-session; `saved` is undefined if the card is unknown. */
 export const chargeSaved = (
   payment: SimulatedPayment,
   saved: SimulatedCard | undefined,
-  dispute: string,
   now: string
 ): SimulatedPayment => {
   if (saved === undefined || saved.customer !== payment.customer) {
@@ -78,7 +73,7 @@ export const chargeSaved = (
   const { card, plays } = saved
   const later = findTestCard(plays)?.later ?? "pays"
   return later === "pays"
-    ? completePayment(payment, saved, dispute, now)
+    ? completePayment(payment, saved, now)
     : { ...payment, card, plays, state: "failed", problem: explainDecline(later.decline) }
 }
 
@@ -94,12 +89,10 @@ const parseExpiry = (text: string): string | undefined => {
   return month === undefined ? undefined : `${month.padStart(2, "0")}/20${year}`
 }
 
-export type CardProblems = Partial<Record<keyof EnteredCard, string>>
-
 type CheckedCard =
-  | { readonly problems: CardProblems }
-  | { readonly name: string; readonly expires: string; readonly card: TestCard }
-  | { readonly declined: string }
+  | { readonly kind: "accepted"; readonly name: string; readonly expires: string; readonly card: TestCard }
+  | { readonly kind: "invalid"; readonly problems: Partial<Record<keyof EnteredCard, string>> }
+  | { readonly kind: "declined"; readonly problem: string }
 
 export const checkCard = ({ cvc, expires, number }: EnteredCard, now: string): CheckedCard => {
   const digits = number.replace(/[\s-]/g, "")
@@ -111,10 +104,10 @@ export const checkCard = ({ cvc, expires, number }: EnteredCard, now: string): C
     ...(hasExpired ? { expires: "The card has expired." } : {}),
     ...(/^\d{3,4}$/.test(cvc.trim()) ? {} : { cvc: "Enter the three or four digits." })
   }
-  if (expiry === undefined || Object.keys(problems).length > 0) return { problems }
+  if (expiry === undefined || Object.keys(problems).length > 0) return { kind: "invalid", problems }
   const name = findTestCardName(digits)
   const card = findTestCard(name ?? null)
   return name === undefined || card === undefined
-    ? { declined: "The card was declined. Only the test cards below are accepted here." }
-    : { name, card, expires: expiry }
+    ? { kind: "declined", problem: "The card was declined. Only the test cards below are accepted here." }
+    : { kind: "accepted", name, card, expires: expiry }
 }

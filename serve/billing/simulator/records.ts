@@ -1,4 +1,4 @@
-/** Rows of `console.simulated`, as JSON. An update applies only if the record is unchanged since it was read. */
+/** What the simulator stores, as JSON in `console.simulated`. */
 import { Effect, Schema } from "effect"
 import type { Statements } from "../../persistence/index.ts"
 import { Card } from "../processor.ts"
@@ -28,7 +28,7 @@ export const SimulatedPayment = Schema.Struct({
   card: Schema.NullOr(Card),
   /** Name of the test card that was used. */
   plays: Schema.NullOr(Schema.String),
-  /** The card whose bank waits until the cardholder authenticates the payment. */
+  /** The card that was entered, while its bank waits until the cardholder authenticates the payment. */
   asked_owner: Schema.NullOr(Schema.Struct({ plays: Schema.String, expires: Schema.String })),
   success_url: Schema.NullOr(Schema.String),
   cancel_url: Schema.NullOr(Schema.String),
@@ -47,16 +47,17 @@ export const SimulatedEvent = Schema.Struct({
   made_at: Schema.String,
   due_at: Schema.String,
   attempts: Schema.Int,
+  /** Status of the latest response, or why there was none; null before the first attempt. */
   answer: Schema.NullOr(Schema.String)
 })
 export type SimulatedEvent = typeof SimulatedEvent.Type
 
 export const Faults = Schema.Struct({
-  /** No request is answered. */
+  /** Every request fails. */
   outage: Schema.Boolean,
-  /** Delay of every answer. */
+  /** Delay of every response. */
   slow_ms: Schema.Int,
-  /** The next payment is made, but its answer is lost. */
+  /** The next payment is made, but the response is lost. */
   lose_next_answer: Schema.Boolean,
   events: Schema.Literals(["once", "twice", "reversed", "forged", "none"])
 })
@@ -67,47 +68,44 @@ export type SimulatorSettings = typeof SimulatorSettings.Type
 
 export const noFaults: Faults = { outage: false, slow_ms: 0, lose_next_answer: false, events: "once" }
 
-const Row = Schema.Struct({ id: Schema.String, body: Schema.String })
-
-export interface Found<A> {
-  readonly id: string
-  readonly value: A
-  readonly body: string
-}
-
+/** Records of one kind. A transaction locks a record before it decides how to change it. */
 export const makeRecords = <A>(kind: string, schema: Schema.Codec<A, unknown>) => {
   const json = Schema.fromJsonString(schema)
-  const decode = Schema.decodeUnknownSync(json)
   const encode = Schema.encodeSync(json)
-  const decodeRow = ({ body, id }: typeof Row.Type): Found<A> => ({ id, body, value: decode(body) })
-  const change = (db: Statements, sql: string, params: ReadonlyArray<string>) =>
-    Effect.map(db.run(`${sql} returning id`, params), (rows) => rows === 1)
+  const Row = Schema.Struct({ id: Schema.String, value: json })
+  const first = <E>(rows: Effect.Effect<ReadonlyArray<typeof Row.Type>, E>) => Effect.map(rows, ([row]) => row?.value)
   return {
-    find: (db: Statements, id: string) =>
-      Effect.map(
-        db.all(Row, "select id, body from console.simulated where id = $1 and kind = $2", [id, kind]),
-        ([row]) => row && decodeRow(row)
-      ),
     all: (db: Statements) =>
-      Effect.map(db.all(Row, "select id, body from console.simulated where kind = $1 order by id", [kind]), (rows) =>
-        rows.map(decodeRow)
+      db.all(Row, "select id, body as value from console.simulated where kind = $1 order by id", [kind]),
+    find: (db: Statements, id: string) =>
+      first(db.all(Row, "select id, body as value from console.simulated where id = $1 and kind = $2", [id, kind])),
+    /** Finds the record. Other transactions that change it wait until this one ends. */
+    lock: (db: Statements, id: string) =>
+      first(
+        db.all(
+          Row,
+          "update console.simulated set body = body where id = $1 and kind = $2 returning id, body as value",
+          [id, kind]
+        )
       ),
     /** False if the id already exists. */
     add: (db: Statements, id: string, value: A) =>
-      change(db, "insert into console.simulated (id, kind, body) values ($1, $2, $3) on conflict (id) do nothing", [
+      Effect.map(
+        db.run(
+          "insert into console.simulated (id, kind, body) values ($1, $2, $3) on conflict (id) do nothing returning id",
+          [id, kind, encode(value)]
+        ),
+        (rows) => rows === 1
+      ),
+    /** Does nothing if the record is no longer of this kind. */
+    replace: (db: Statements, id: string, value: A, newKind = kind) =>
+      db.run("update console.simulated set kind = $3, body = $4 where id = $1 and kind = $2", [
         id,
         kind,
+        newKind,
         encode(value)
       ]),
-    /** False if the record has changed since it was read. A record of another kind becomes a record of this kind. */
-    change: (db: Statements, { body, id }: Found<unknown>, value: A) =>
-      change(db, "update console.simulated set kind = $3, body = $4 where id = $1 and body = $2", [
-        id,
-        body,
-        kind,
-        encode(value)
-      ]),
-    remove: (db: Statements, { body, id }: Found<unknown>) =>
-      change(db, "delete from console.simulated where id = $1 and body = $2", [id, body])
+    remove: (db: Statements, id: string) =>
+      db.run("delete from console.simulated where id = $1 and kind = $2", [id, kind])
   }
 }

@@ -1,4 +1,4 @@
-/** The simulator behind the `CardProcessor` interface, with simulated faults around each answer. */
+/** The simulator behind the `CardProcessor` interface, with simulated faults around each response. */
 import { Clock, Effect } from "effect"
 import { ConsoleUnavailable } from "../../persistence/index.ts"
 import {
@@ -9,13 +9,14 @@ import {
   type PaymentQuery,
   ProcessorUnavailable
 } from "../processor.ts"
+import type { makeCheckout } from "./checkout.ts"
 import { checkSignature, parseEvent, signatureHeader } from "./events.ts"
-import { chargeSaved, isPageExpired, pageLifetimeMs, referenceOf, toIso, toRetrieved } from "./payment-state.ts"
+import { chargeSaved, pageLifetimeMs, referenceOf, toIso, toRetrieved } from "./payment-state.ts"
 import type { SimulatedPayment } from "./records.ts"
-import { cardRecords, newSimulatedId, paymentRecords, type SimulatorState } from "./state.ts"
+import { cardRecords, paymentRecords, type SimulatorState } from "./state.ts"
 
 /** The same as for Stripe. */
-const answerTimeoutMs = 10_000
+const responseTimeoutMs = 10_000
 
 const unavailable = (cause: unknown) => new ProcessorUnavailable({ processor: "simulator", cause })
 const asProcessorError = <A, E>(work: Effect.Effect<A, E | ConsoleUnavailable>) =>
@@ -43,44 +44,43 @@ const newOpenPayment = (request: CheckoutRequest | ChargeRequest, now: number): 
   }
 }
 
-export const makeSimulatedProcessor = (state: SimulatorState): CardProcessor => {
-  const { db, settings, takeLostAnswer } = state
+export const makeSimulatedProcessor = (
+  { addOnce, db, setFaults, settings }: SimulatorState,
+  { expire }: ReturnType<typeof makeCheckout>
+): CardProcessor => {
   const add = Effect.fnUntraced(function* (newPayment: SimulatedPayment) {
-    const payment = yield* state.addOnce(newPayment)
+    const payment = yield* addOnce(newPayment)
     return payment.cents === newPayment.cents
       ? payment
       : yield* unavailable(`${newPayment.payment_id} was already requested with a different amount`)
   })
 
-  /** A lost answer does not undo the payment. */
-  const answer = <A>(
-    work: Effect.Effect<A, ConsoleUnavailable | ProcessorUnavailable>,
-    shouldLoseAnswer: Effect.Effect<boolean, ConsoleUnavailable> = Effect.succeed(false)
-  ) =>
+  /** A lost response does not undo the payment. */
+  const respond = <A>(work: Effect.Effect<A, ConsoleUnavailable | ProcessorUnavailable>, canBeLost = false) =>
     Effect.gen(function* () {
-      const { outage, slow_ms } = yield* settings
+      const { lose_next_answer, outage, slow_ms } = yield* settings
       if (outage) return yield* unavailable("503 Service Unavailable")
-      const isLost = yield* shouldLoseAnswer
+      // of concurrent requests, only one finds the fault still set
+      const isLost = canBeLost && lose_next_answer && (yield* setFaults({ lose_next_answer: false })).lose_next_answer
       const value = yield* work
       if (slow_ms > 0) yield* Effect.sleep(slow_ms)
       return isLost ? yield* unavailable("the connection was closed") : value
     }).pipe(
       Effect.timeoutOrElse({
-        duration: answerTimeoutMs,
-        orElse: () => Effect.fail(unavailable(`no answer within ${answerTimeoutMs / 1000} seconds`))
+        duration: responseTimeoutMs,
+        orElse: () => Effect.fail(unavailable(`no response within ${responseTimeoutMs / 1000} seconds`))
       }),
       asProcessorError
     )
-  const answerPayment = <A>(work: Effect.Effect<A, ConsoleUnavailable | ProcessorUnavailable>) =>
-    answer(work, takeLostAnswer)
+  const respondOrLose = <A>(work: Effect.Effect<A, ConsoleUnavailable | ProcessorUnavailable>) => respond(work, true)
 
   const find = Effect.fnUntraced(function* ({ payment_id, reference }: PaymentQuery) {
-    const found = yield* paymentRecords.find(db, reference ?? referenceOf(payment_id))
-    return found?.value.payment_id === payment_id ? found : undefined
+    const payment = yield* paymentRecords.find(db, reference ?? referenceOf(payment_id))
+    return payment?.payment_id === payment_id ? payment : undefined
   })
   const retrieve = Effect.fnUntraced(function* (query: PaymentQuery) {
-    const found = yield* find(query)
-    return found && toRetrieved(found.value, toIso(yield* Clock.currentTimeMillis))
+    const payment = yield* find(query)
+    return payment && toRetrieved(payment, toIso(yield* Clock.currentTimeMillis))
   })
 
   return {
@@ -91,33 +91,24 @@ export const makeSimulatedProcessor = (state: SimulatorState): CardProcessor => 
       // the page is part of the console: keep the host name by which the customer reached the console
       const { href } = new URL(`/simulator/checkout/${encodeURIComponent(reference)}`, request.success_url)
       return { url: href, reference, customer }
-    }, answerPayment),
+    }, respondOrLose),
     charge: Effect.fnUntraced(function* (request) {
       const now = yield* Clock.currentTimeMillis
       const saved = yield* cardRecords.find(db, request.card)
-      const newPayment = chargeSaved(newOpenPayment(request, now), saved?.value, newSimulatedId("dp"), toIso(now))
-      return toRetrieved(yield* add(newPayment), toIso(now))
-    }, answerPayment),
-    retrieve: (query) => answer(retrieve(query)),
+      return toRetrieved(yield* add(chargeSaved(newOpenPayment(request, now), saved, toIso(now))), toIso(now))
+    }, respondOrLose),
+    retrieve: (query) => respond(retrieve(query)),
     expireCheckout: Effect.fnUntraced(
       function* (query) {
-        const now = toIso(yield* Clock.currentTimeMillis)
-        const open = yield* find(query)
-        if (open?.value.state === "open" && !isPageExpired(open.value, now)) {
-          // has no effect if the payment is made at this moment
-          yield* paymentRecords.change(db, open, { ...open.value, expires_at: now })
+        const payment = yield* find(query)
+        if (payment !== undefined) {
+          yield* Effect.catchTag(expire(referenceOf(payment.payment_id)), "SimulatorRefused", Effect.die)
         }
         return yield* retrieve(query)
       },
-      (work) => answer(work)
+      (work) => respond(work)
     ),
-    forget: Effect.fnUntraced(
-      function* (card) {
-        const found = yield* cardRecords.find(db, card)
-        if (found !== undefined) yield* cardRecords.remove(db, found)
-      },
-      (work) => answer(work)
-    ),
+    forget: (card) => respond(Effect.asVoid(cardRecords.remove(db, card))),
     readEvent: Effect.fnUntraced(function* (body, header) {
       const { webhook_secret } = yield* settings
       const problem = checkSignature(webhook_secret, body, header(signatureHeader), yield* Clock.currentTimeMillis)

@@ -1,6 +1,13 @@
 /** Behaviour that only the simulator has: its stored state, and its test cards. */
 import { assert, describe, it } from "@effect/vitest"
-import { aSimulator, asked, folder, good, onPage, simulatorIn } from "@larder/test/support/serve/simulator.ts"
+import {
+  newRequest,
+  openSimulator,
+  openSimulatorIn,
+  pageDetails,
+  temporaryFolder,
+  validCard
+} from "@larder/test/support/serve/simulator.ts"
 import { consoleIn } from "@larder/test/support/serve/sqlite-console.ts"
 import { Effect, Schema } from "effect"
 import { ConsoleDatabase } from "../../persistence/index.ts"
@@ -9,32 +16,32 @@ import { isCardNumber, testCards } from "./test-cards.ts"
 describe("the simulator", () => {
   it.live("remembers payments, cards and faults after a restart of the server", () =>
     Effect.gen(function* () {
-      const home = yield* folder
+      const home = yield* temporaryFolder
       const paid = yield* Effect.scoped(
         Effect.gen(function* () {
-          const simulator = yield* simulatorIn(home)
-          const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
-          yield* simulator.pay(reference, good)
+          const simulator = yield* openSimulatorIn(home)
+          const { reference } = yield* simulator.processor.checkout({ ...newRequest("pay_1"), ...pageDetails })
+          yield* simulator.pay(reference, validCard)
           yield* simulator.setFaults({ slow_ms: 5 })
-          return yield* simulator.processor.retrieve({ ...asked("pay_1"), reference, customer: null, card: null })
+          return yield* simulator.processor.retrieve({ ...newRequest("pay_1"), reference, customer: null, card: null })
         })
       )
-      const { faults, processor } = yield* simulatorIn(home)
+      const { faults, processor } = yield* openSimulatorIn(home)
       assert.strictEqual((yield* faults).slow_ms, 5)
       const saved = { customer: paid?.customer ?? "", card: paid?.card?.id ?? "" }
-      assert.strictEqual((yield* processor.charge({ ...asked("pay_2"), ...saved })).state, "succeeded")
+      assert.strictEqual((yield* processor.charge({ ...newRequest("pay_2"), ...saved })).state, "succeeded")
     }).pipe(Effect.scoped)
   )
 
   it.live("stores no card number", () =>
     Effect.gen(function* () {
-      const home = yield* folder
+      const home = yield* temporaryFolder
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const simulator = yield* simulatorIn(home)
-          const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
-          yield* simulator.pay(reference, { ...good, number: "4111 1111 1111 1111" })
-          yield* simulator.pay(reference, good)
+          const simulator = yield* openSimulatorIn(home)
+          const { reference } = yield* simulator.processor.checkout({ ...newRequest("pay_1"), ...pageDetails })
+          yield* simulator.pay(reference, { ...validCard, number: "4111 1111 1111 1111" })
+          yield* simulator.pay(reference, validCard)
         })
       )
       const rows = yield* Effect.flatMap(ConsoleDatabase, (db) =>
@@ -47,29 +54,29 @@ describe("the simulator", () => {
 
   it.live("requires authentication for some cards, and declines if the cardholder refuses", () =>
     Effect.gen(function* () {
-      const { answerBank, pay, processor } = yield* aSimulator
-      const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
-      const card = { ...good, number: testCards.owner_always.number }
+      const { authenticate, pay, processor } = yield* openSimulator
+      const { reference } = yield* processor.checkout({ ...newRequest("pay_1"), ...pageDetails })
+      const card = { ...validCard, number: testCards.owner_always.number }
       assert.deepStrictEqual(yield* pay(reference, card), { kind: "requires_authentication" })
-      const refusal = yield* answerBank(reference, false)
+      const refusal = yield* authenticate(reference, false)
       assert.deepStrictEqual(refusal, {
         kind: "declined",
         problem: "The cardholder did not confirm the payment with the bank."
       })
-      assert.strictEqual((yield* answerBank(reference, true)).kind, "declined")
+      assert.strictEqual((yield* authenticate(reference, true)).kind, "declined")
       yield* pay(reference, card)
-      assert.deepStrictEqual(yield* answerBank(reference, true), { kind: "paid", url: onPage.success_url })
+      assert.deepStrictEqual(yield* authenticate(reference, true), { kind: "paid", url: pageDetails.success_url })
     }).pipe(Effect.scoped)
   )
 
   it.live("makes refunds of one test card fail a few seconds later", () =>
     Effect.gen(function* () {
-      const { pay, processor, refund } = yield* aSimulator
-      const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
-      yield* pay(reference, { ...good, number: testCards.refunds_fail.number })
+      const { pay, processor, refund } = yield* openSimulator
+      const { reference } = yield* processor.checkout({ ...newRequest("pay_1"), ...pageDetails })
+      yield* pay(reference, { ...validCard, number: testCards.refunds_fail.number })
       yield* refund(reference, null)
       const state = Effect.map(
-        processor.retrieve({ ...asked("pay_1"), reference, customer: null, card: null }),
+        processor.retrieve({ ...newRequest("pay_1"), reference, customer: null, card: null }),
         (retrieved) => retrieved?.reversed[0]?.state
       )
       assert.strictEqual(yield* state, "taken")
@@ -80,12 +87,12 @@ describe("the simulator", () => {
 
   it.live("refunds no more than was paid, and nothing twice", () =>
     Effect.gen(function* () {
-      const { close, dispute, failRefund, pay, processor, refund } = yield* aSimulator
-      const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
+      const { close, dispute, failRefund, pay, processor, refund } = yield* openSimulator
+      const { reference } = yield* processor.checkout({ ...newRequest("pay_1"), ...pageDetails })
       const messageOf = <A>(work: Effect.Effect<A, { readonly message: string }>) =>
         Effect.map(Effect.flip(work), ({ message }) => message)
       assert.strictEqual(yield* messageOf(refund(reference, null)), "Nothing of this payment can be refunded.")
-      yield* pay(reference, good)
+      yield* pay(reference, validCard)
       assert.strictEqual(
         yield* messageOf(refund(reference, 5001)),
         "A refund of this payment must be from $0.01 to $50.00."
@@ -112,15 +119,15 @@ describe("the simulator", () => {
 
   it.live("times out after ten seconds, although the payment was made", () =>
     Effect.gen(function* () {
-      const { pay, setFaults, processor } = yield* aSimulator
-      const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
-      yield* pay(reference, good)
-      const query = { ...asked("pay_1"), reference, customer: null, card: null }
+      const { pay, setFaults, processor } = yield* openSimulator
+      const { reference } = yield* processor.checkout({ ...newRequest("pay_1"), ...pageDetails })
+      yield* pay(reference, validCard)
+      const query = { ...newRequest("pay_1"), reference, customer: null, card: null }
       const paid = yield* processor.retrieve(query)
       yield* setFaults({ slow_ms: 20_000 })
-      const charge = { ...asked("pay_2"), customer: paid?.customer ?? "", card: paid?.card?.id ?? "" }
+      const charge = { ...newRequest("pay_2"), customer: paid?.customer ?? "", card: paid?.card?.id ?? "" }
       const error = yield* Effect.flip(processor.charge(charge))
-      assert.strictEqual(error.message, "simulator did not answer: no answer within 10 seconds")
+      assert.strictEqual(error.message, "simulator did not respond: no response within 10 seconds")
       yield* setFaults({ slow_ms: 0 })
       const payment = yield* processor.retrieve({ ...charge, reference: null })
       assert.strictEqual(payment?.state, "succeeded")

@@ -9,20 +9,16 @@ import type { Faults, SimulatedPayment } from "./records.ts"
 import { makeSimulatedProcessor } from "./simulated-processor.ts"
 import { openState, paymentRecords } from "./state.ts"
 
-export interface SeenPayment {
+export interface PaymentView {
   readonly payment: SimulatedPayment
   /** Its state as the `CardProcessor` interface reports it. */
   readonly retrieved: RetrievedPayment
 }
 
-const viewPayment = (payment: SimulatedPayment, now: number): SeenPayment => ({
-  payment,
-  retrieved: toRetrieved(payment, toIso(now))
-})
-
 const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
   const state = yield* openState
   const { db, setFaults, settings, wakeUps } = state
+  const checkout = makeCheckout(state)
   const sendRound = Effect.gen(function* () {
     const wait = yield* sendDue(db, `${consoleUrl()}/webhooks/simulator`, yield* settings)
     yield* Effect.timeoutOption(Queue.take(wakeUps), wait)
@@ -34,25 +30,29 @@ const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
       )
     )
   )
+  const makeView = Effect.map(
+    Clock.currentTimeMillis,
+    (now) =>
+      (payment: SimulatedPayment): PaymentView => ({ payment, retrieved: toRetrieved(payment, toIso(now)) })
+  )
   return {
-    ...makeCheckout(state),
+    ...checkout,
     ...makeMoneyOut(state),
-    processor: makeSimulatedProcessor(state),
-    payment: (reference: string) => Effect.map(paymentRecords.find(db, reference), (found) => found?.value),
-    seen: Effect.fnUntraced(function* (reference: string) {
-      const found = yield* paymentRecords.find(db, reference)
-      return found && viewPayment(found.value, yield* Clock.currentTimeMillis)
+    processor: makeSimulatedProcessor(state, checkout),
+    payment: Effect.fnUntraced(function* (reference: string) {
+      const payment = yield* paymentRecords.find(db, reference)
+      return payment && (yield* makeView)(payment)
     }),
     /** Newest first. */
     payments: Effect.fnUntraced(function* (limit: number) {
-      const now = yield* Clock.currentTimeMillis
       return (yield* paymentRecords.all(db))
-        .map(({ value }) => viewPayment(value, now))
-        .toSorted((a, b) => b.payment.made_at.localeCompare(a.payment.made_at))
+        .map(({ value }) => value)
+        .toSorted((a, b) => b.made_at.localeCompare(a.made_at))
         .slice(0, limit)
+        .map(yield* makeView)
     }),
     faults: Effect.map(settings, ({ webhook_secret: _, ...faults }): Faults => faults),
-    setFaults,
+    setFaults: (faults: Partial<Faults>) => Effect.asVoid(setFaults(faults)),
     /** Newest first. */
     events: Effect.fnUntraced(function* (limit: number) {
       const all = [...(yield* sentEvents.all(db)), ...(yield* waitingEvents.all(db))]
@@ -61,7 +61,7 @@ const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
         .slice(0, limit)
         .map(({ value }) => value)
     }),
-    /** Sends events to the console for as long as it runs. Start it once the console listens. */
+    /** Sends events to the console as long as it runs. Start it once the console listens. */
     sendEvents: Effect.forever(sendRound)
   }
 })

@@ -1,30 +1,27 @@
 /** The simulator's settings and payments. Each step of a payment is committed with its effects in one transaction. */
 import { randomBytes } from "node:crypto"
 import { Clock, Effect, Queue, Schema } from "effect"
-import { randomText } from "../../ledger/index.ts"
 import { ConsoleDatabase, type ConsoleUnavailable, type Statements } from "../../persistence/index.ts"
 import { newEventId, waitingEvents } from "./events.ts"
 import { referenceOf, toIso } from "./payment-state.ts"
 import { type Faults, makeRecords, noFaults, SimulatedCard, SimulatedPayment, SimulatorSettings } from "./records.ts"
 
 /** The request is invalid for this payment; the message says why. */
-export class SimulatorRefuses extends Schema.TaggedError<SimulatorRefuses>()("SimulatorRefuses", {
+export class SimulatorRefused extends Schema.TaggedError<SimulatorRefused>()("SimulatorRefused", {
   problem: Schema.String
 }) {
   override get message() {
     return this.problem
   }
 }
-export const reject = (problem: string) => new SimulatorRefuses({ problem })
+export const reject = (problem: string) => new SimulatorRefused({ problem })
 
-export type Refusable<A> = Effect.Effect<A, SimulatorRefuses | ConsoleUnavailable>
+export type Refusable<A> = Effect.Effect<A, SimulatorRefused | ConsoleUnavailable>
 
 export const paymentRecords = makeRecords("payment", SimulatedPayment)
 export const cardRecords = makeRecords("card", SimulatedCard)
 const settingsRecords = makeRecords("settings", SimulatorSettings)
 const settingsId = "settings"
-
-export const newSimulatedId = (prefix: string): string => `${prefix}_sim_${randomText(16)}`
 
 /** `due_at` is absent for an event that is due immediately. */
 interface NewEvent {
@@ -33,10 +30,11 @@ interface NewEvent {
 }
 
 export interface PaymentStep<A> {
+  /** The changed payment; absent if it does not change. */
   readonly payment?: SimulatedPayment
   readonly events?: ReadonlyArray<NewEvent>
-  readonly saved?: { readonly id: string; readonly value: SimulatedCard }
-  readonly answer: A
+  readonly saved?: SimulatedCard
+  readonly result: A
 }
 
 export const listOutcomeEvents = ({ made_by, reversed, state }: SimulatedPayment): ReadonlyArray<NewEvent> => {
@@ -47,18 +45,21 @@ export const listOutcomeEvents = ({ made_by, reversed, state }: SimulatedPayment
   ]
 }
 
-const insertEffects = Effect.fnUntraced(function* (
+const addEvents = Effect.fnUntraced(function* (
   tx: Statements,
-  { events = [], saved }: PaymentStep<unknown>,
-  { account_id, payment_id }: SimulatedPayment
+  { account_id, payment_id }: SimulatedPayment,
+  events: ReadonlyArray<NewEvent>
 ) {
   const now = yield* Clock.currentTimeMillis
-  if (saved !== undefined) yield* cardRecords.add(tx, saved.id, saved.value)
   for (const { due_at = toIso(now), type } of events) {
     const event = { type, payment_id, account_id, made_at: toIso(now), due_at, attempts: 0, answer: null }
     yield* waitingEvents.add(tx, newEventId(now), event)
   }
 })
+
+const requireSettings = Effect.flatMap((found: SimulatorSettings | undefined) =>
+  found === undefined ? Effect.die(new Error("The simulator's settings are missing")) : Effect.succeed(found)
+)
 
 export const openState = Effect.gen(function* () {
   const db = yield* ConsoleDatabase
@@ -66,60 +67,51 @@ export const openState = Effect.gen(function* () {
   const webhook_secret = randomBytes(24).toString("hex")
   yield* settingsRecords.add(db, settingsId, { ...noFaults, webhook_secret })
 
-  const findSettings = Effect.flatMap(settingsRecords.find(db, settingsId), (found) =>
-    found === undefined ? Effect.die(new Error("The simulator's settings are missing")) : Effect.succeed(found)
-  )
-  const setFaults = (faults: Partial<Faults>): Effect.Effect<void, ConsoleUnavailable> =>
-    findSettings.pipe(
-      Effect.flatMap((found) => settingsRecords.change(db, found, { ...found.value, ...faults })),
-      Effect.flatMap((isDone) => (isDone ? Effect.void : setFaults(faults)))
+  const wakeUp = Queue.offer(wakeUps, undefined)
+
+  /** Returns the earlier settings. */
+  const setFaults = (faults: Partial<Faults>) =>
+    db.transaction((tx) =>
+      settingsRecords.lock(tx, settingsId).pipe(
+        requireSettings,
+        Effect.tap((before) => settingsRecords.replace(tx, settingsId, { ...before, ...faults }))
+      )
     )
 
-  /** One step of a payment, in one transaction. Decides again if another request changed the payment first. */
   const change = <A>(
     reference: string,
-    decide: (payment: SimulatedPayment, now: string) => PaymentStep<A> | SimulatorRefuses
+    decide: (payment: SimulatedPayment, now: string) => PaymentStep<A> | SimulatorRefused
   ): Refusable<A> =>
     db
       .transaction((tx) =>
         Effect.gen(function* () {
-          const found = yield* paymentRecords.find(tx, reference)
-          if (found === undefined) return yield* reject("There is no such payment.")
-          const step = decide(found.value, toIso(yield* Clock.currentTimeMillis))
-          if (step instanceof SimulatorRefuses) return yield* step
-          const { payment = found.value } = step
-          if (!(yield* paymentRecords.change(tx, found, payment))) return undefined
-          yield* insertEffects(tx, step, payment)
-          return { answer: step.answer }
+          const before = yield* paymentRecords.lock(tx, reference)
+          if (before === undefined) return yield* reject("There is no such payment.")
+          const step = decide(before, toIso(yield* Clock.currentTimeMillis))
+          if (step instanceof SimulatorRefused) return yield* step
+          const { events = [], payment, result, saved } = step
+          if (payment !== undefined) yield* paymentRecords.replace(tx, reference, payment)
+          if (saved !== undefined) yield* cardRecords.add(tx, saved.card.id, saved)
+          yield* addEvents(tx, before, events)
+          return result
         })
       )
-      .pipe(
-        Effect.tap(Queue.offer(wakeUps, undefined)),
-        Effect.flatMap((done) => (done === undefined ? change(reference, decide) : Effect.succeed(done.answer)))
-      )
+      .pipe(Effect.tap(wakeUp))
 
   /** Returns the payment as first created, whatever the new request contains: the same id is the same payment. */
-  const addOnce = (newPayment: SimulatedPayment): Effect.Effect<SimulatedPayment, ConsoleUnavailable> =>
+  const addOnce = (newPayment: SimulatedPayment) =>
     db
       .transaction((tx) =>
         Effect.gen(function* () {
           const reference = referenceOf(newPayment.payment_id)
           const isNew = yield* paymentRecords.add(tx, reference, newPayment)
-          if (isNew && newPayment.state !== "open")
-            yield* insertEffects(tx, { events: listOutcomeEvents(newPayment), answer: null }, newPayment)
-          return (yield* paymentRecords.find(tx, reference))?.value ?? newPayment
+          if (isNew && newPayment.state !== "open") yield* addEvents(tx, newPayment, listOutcomeEvents(newPayment))
+          return (yield* paymentRecords.find(tx, reference)) ?? newPayment
         })
       )
-      .pipe(Effect.tap(Queue.offer(wakeUps, undefined)))
+      .pipe(Effect.tap(wakeUp))
 
-  /** Whether to lose the next answer; true only once. */
-  const takeLostAnswer = Effect.flatMap(findSettings, (found) =>
-    found.value.lose_next_answer
-      ? settingsRecords.change(db, found, { ...found.value, lose_next_answer: false })
-      : Effect.succeed(false)
-  )
-
-  const settings = Effect.map(findSettings, ({ value }) => value)
-  return { db, wakeUps, settings, setFaults, change, addOnce, takeLostAnswer }
+  const settings = requireSettings(settingsRecords.find(db, settingsId))
+  return { db, wakeUps, settings, setFaults, change, addOnce }
 })
 export type SimulatorState = Effect.Success<typeof openState>

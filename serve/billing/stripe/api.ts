@@ -1,11 +1,11 @@
 /**
  * Stripe's API as Larder uses it: the client with a pinned version, its failures as messages that are safe to log (they
- * contain no key and no request data), and the parts of Stripe's objects that Larder reads. Answers are decoded,
+ * contain no key and no request data), and the parts of Stripe's objects that Larder reads. Responses are decoded,
  * because the client does not check its types at run time.
  */
 import { Effect, Redacted, Schema } from "effect"
 import Stripe from "stripe"
-import { type ProcessorAnswer, ProcessorUnavailable } from "../processor.ts"
+import { type ProcessorResponse, ProcessorUnavailable } from "../processor.ts"
 import type { StripeSettings } from "./settings.ts"
 
 /** An upgrade of the client does not compile until this is changed. */
@@ -13,16 +13,16 @@ export const apiVersion = "2026-10-28.endive"
 
 /**
  * By default the client waits 80 seconds and retries; here the caller decides about retries. One retry cannot be
- * switched off: if a connection closes without an answer, the client repeats the request immediately, with the same
+ * switched off: if a connection closes without a response, the client repeats the request immediately, with the same
  * idempotency key.
  */
-const answerTimeoutMs = 10_000
+const responseTimeoutMs = 10_000
 
 export const openStripe = ({ api, key }: StripeSettings): Stripe =>
   new Stripe(Redacted.value(key), {
     apiVersion,
     maxNetworkRetries: 0,
-    timeout: answerTimeoutMs,
+    timeout: responseTimeoutMs,
     telemetry: false,
     ...(api === undefined
       ? {}
@@ -36,22 +36,24 @@ export const openStripe = ({ api, key }: StripeSettings): Stripe =>
 /** The client's own error, for callers that distinguish errors; it is never shown. */
 export class StripeFailed extends Schema.TaggedError<StripeFailed>()("StripeFailed", { cause: Schema.Defect() }) {}
 
-/** Sends one request; returns the client's answer, which is not decoded and has the headers. */
-export const send = <A>(request: () => Promise<A>) =>
-  Effect.tryPromise({ try: request, catch: (cause) => new StripeFailed({ cause }) })
+/** Sends one request; returns the response of the client, which is not decoded and has the headers. */
+export const send = <A>(start: () => Promise<A>) =>
+  Effect.tryPromise({ try: start, catch: (cause) => new StripeFailed({ cause }) })
 
-/** Sends one request; decodes the parts of its answer that are used. */
-export const request = <A>(work: () => Promise<unknown>, answer: Schema.Codec<A, unknown>) =>
-  send(work).pipe(
-    Effect.flatMap(Schema.decodeUnknownEffect(answer)),
-    Effect.catchTag("SchemaError", (error) =>
-      Effect.fail(new StripeFailed({ cause: stripeUnavailable(new Error(`the answer is invalid: ${error.message}`)) }))
+/** Sends one request; decodes the used parts of the response. */
+export const request = <A>(start: () => Promise<unknown>, schema: Schema.Codec<A, unknown>) =>
+  send(start).pipe(
+    Effect.flatMap(Schema.decodeUnknownEffect(schema)),
+    Effect.catchTag("SchemaError", ({ message }) =>
+      Effect.fail(new StripeFailed({ cause: stripeUnavailable(new Error(`the response is invalid: ${message}`)) }))
     )
   )
 
 /** The same, with any failure as `ProcessorUnavailable`. */
-export const requestOrFail = <A>(work: () => Promise<unknown>, answer: Schema.Codec<A, unknown>): ProcessorAnswer<A> =>
-  Effect.mapError(request(work, answer), ({ cause }) => asUnavailable(cause))
+export const requestOrFail = <A>(
+  start: () => Promise<unknown>,
+  schema: Schema.Codec<A, unknown>
+): ProcessorResponse<A> => Effect.mapError(request(start, schema), ({ cause }) => asUnavailable(cause))
 
 export const stripeUnavailable = (cause: unknown): ProcessorUnavailable =>
   new ProcessorUnavailable({ processor: "stripe", cause })
@@ -85,8 +87,8 @@ export const describeFailure = (cause: unknown): string => {
 /** Replaces the failure if Stripe has no such object; any other failure becomes `ProcessorUnavailable`. */
 export const orIfMissing =
   <B>(missing: B) =>
-  <A>(answer: Effect.Effect<A, StripeFailed>): ProcessorAnswer<A | B> =>
-    Effect.catchTag(answer, "StripeFailed", ({ cause }): ProcessorAnswer<B> => {
+  <A>(response: Effect.Effect<A, StripeFailed>): ProcessorResponse<A | B> =>
+    Effect.catchTag(response, "StripeFailed", ({ cause }): ProcessorResponse<B> => {
       const isMissing = cause instanceof Stripe.errors.StripeInvalidRequestError && cause.statusCode === 404
       return isMissing ? Effect.succeed(missing) : Effect.fail(asUnavailable(cause))
     })

@@ -1,5 +1,5 @@
 /**
- * Checks whether payments will work with the configured account: only reads, and opens a payment page for 10 dollars
+ * Checks whether payments will work with the configured account. It only reads, and opens a payment page for 10 dollars
  * that it expires immediately. It cannot check whether the webhook secret belongs to the endpoint, or whether a saved
  * card can be charged, because that would take money.
  */
@@ -69,14 +69,15 @@ const warning = (text: string): Outcome => ({ state: "warning", text })
 const failed = (text: string): Outcome => ({ state: "failed", text })
 
 const lacksPermission = (cause: unknown) => isForbidden(cause) && cause.statusCode === 403
-const headersOf = (cause: unknown): Readonly<Record<string, string>> => (isForbidden(cause) ? cause.headers : {}) ?? {}
+const readHeaders = (cause: unknown): Readonly<Record<string, string>> =>
+  (isForbidden(cause) ? cause.headers : {}) ?? {}
 
-/** A failed read is a result, too: payments may work even if the key may not read this. */
-const reportFailure = <R>(what: string, work: Effect.Effect<Outcome, StripeFailed, R>) =>
+/** A failed read is also a result: payments may work even if the key has no permission to read this. */
+const reportFailure = <R>(subject: string, work: Effect.Effect<Outcome, StripeFailed, R>) =>
   Effect.catchTag(work, "StripeFailed", ({ cause }) =>
     Effect.succeed(
       lacksPermission(cause)
-        ? warning(`The key does not have permission to read ${what}, so this was not checked.`)
+        ? warning(`The key does not have permission to read ${subject}, so this was not checked.`)
         : failed(describeFailure(cause))
     )
   )
@@ -98,7 +99,7 @@ const checkAccount = ({ isTest }: StripeSettings, account: typeof Account.Type):
 const checkVersion = (version: string | undefined): Outcome =>
   version === undefined || version === apiVersion
     ? ok(apiVersion)
-    : failed(`Stripe answers in version ${version}; Larder expects ${apiVersion}.`)
+    : failed(`Stripe responds in version ${version}; Larder expects ${apiVersion}.`)
 
 const checkClock = (date: string | undefined, now: number): Outcome => {
   const ahead = Math.round((now - Date.parse(date ?? "")) / 1000)
@@ -121,11 +122,11 @@ const checkPermissions = Effect.fnUntraced(function* (stripe: Stripe) {
   }
   const missing = yield* Effect.forEach(
     Object.entries(reads),
-    ([what, read]) =>
+    ([name, read]) =>
       request<unknown>(read, Schema.Unknown).pipe(
         Effect.as([]),
         Effect.catchTag("StripeFailed", (failure) =>
-          lacksPermission(failure.cause) ? Effect.succeed([what]) : Effect.fail(failure)
+          lacksPermission(failure.cause) ? Effect.succeed([name]) : Effect.fail(failure)
         )
       ),
     { concurrency: 6 }
@@ -161,8 +162,10 @@ const checkCheckout = Effect.fnUntraced(
       stripe.checkout.sessions.create(buildSession(page, "payments-check", { made_by: "larder-serve payments check" }))
     )
     const expired = yield* Effect.result(send(() => stripe.checkout.sessions.expire(session.id)))
-    const answer = yield* request<typeof Page.Type>(() => Promise.resolve(session), Page)
-    const { amount_total, currency, payment_method_types } = answer
+    const { amount_total, currency, payment_method_types } = yield* request<typeof Page.Type>(
+      () => Promise.resolve(session),
+      Page
+    )
     if (currency !== "usd" || amount_total !== page.cents) {
       return failed(`A payment page for 10 US dollars asks for ${amount_total} in ${currency}.`)
     }
@@ -170,8 +173,10 @@ const checkCheckout = Effect.fnUntraced(
       return failed("The payment page does not accept cards: enable them in Stripe's dashboard.")
     }
     if (Result.isFailure(expired)) {
-      const left = `${session.id} could not be expired; it expires automatically within a day: ${describeFailure(expired.failure.cause)}`
-      return warning(`A payment page was created. ${left}`)
+      const reason = describeFailure(expired.failure.cause)
+      return warning(
+        `A payment page was created. ${session.id} could not be expired; it expires automatically within a day: ${reason}`
+      )
     }
     return ok(`A payment page for 10 US dollars was created and expired immediately (${session.id}).`)
   },
@@ -193,12 +198,12 @@ const checkSecret = (secret: string | undefined): Outcome => {
 
 const checkEndpoint = Effect.fnUntraced(function* (stripe: Stripe, { isPublic, url }: ConsoleAddress) {
   const path = "/webhooks/stripe"
-  const wanted = isPublic ? `${url}${path}` : `<console>${path}`
+  const address = isPublic ? `${url}${path}` : `<console>${path}`
   const listed = yield* request(
     () => stripe.webhookEndpoints.list({ limit: 100 }).autoPagingToArray({ limit: 1000 }),
     Schema.Array(Endpoint)
   )
-  const matching = listed.filter(({ url }) => (isPublic ? url === wanted : URL.parse(url)?.pathname === path))
+  const matching = listed.filter(({ url }) => (isPublic ? url === address : URL.parse(url)?.pathname === path))
   const enabled = matching.filter(({ status }) => status === "enabled")
   const [missing] = enabled
     .map(({ enabled_events }) =>
@@ -207,11 +212,11 @@ const checkEndpoint = Effect.fnUntraced(function* (stripe: Stripe, { isPublic, u
     .toSorted((a, b) => a.length - b.length)
   if (missing?.length === 0) return ok(`Events are sent to ${enabled[0]?.url}.`)
   if (missing !== undefined) {
-    return warning(`The endpoint ${wanted} lacks these events: ${missing.join(", ")}.`)
+    return warning(`The endpoint ${address} lacks these events: ${missing.join(", ")}.`)
   }
   const state = matching.length > 0 ? "is disabled: enable it" : "does not exist: create it"
   const events = `for ${neededEvents.join(", ")}`
-  return warning(`The endpoint ${wanted} ${state} in Stripe's dashboard, ${events}.`)
+  return warning(`The endpoint ${address} ${state} in Stripe's dashboard, ${events}.`)
 })
 
 const toResults = (outcomes: Readonly<Record<string, Outcome>>): ReadonlyArray<PaymentsCheck> =>
@@ -226,19 +231,23 @@ export const checkStripe = Effect.fn("Stripe.check")(function* (settings: Stripe
     // every further request would be refused too
     return toResults({ key, account: failed(describeFailure(current.failure.cause)), webhook_secret })
   }
-  const headers = Result.isSuccess(current) ? current.success.lastResponse.headers : headersOf(current.failure.cause)
-  const account = Effect.flatMap(Effect.fromResult(current), (answer) =>
-    request(() => Promise.resolve(answer), Account)
+  const headers = Result.isSuccess(current) ? current.success.lastResponse.headers : readHeaders(current.failure.cause)
+  const account = Effect.flatMap(Effect.fromResult(current), (response) =>
+    request(() => Promise.resolve(response), Account)
   )
-  const accountOutcome = Effect.map(account, (account) => checkAccount(settings, account))
-  const currencyOutcome = Effect.flatMap(account, (account) => checkCurrency(stripe, account))
   return toResults({
     key,
-    account: yield* reportFailure("the account", accountOutcome),
+    account: yield* reportFailure(
+      "the account",
+      Effect.map(account, (decoded) => checkAccount(settings, decoded))
+    ),
     api_version: checkVersion(headers["stripe-version"]),
     clock: checkClock(headers.date, yield* Clock.currentTimeMillis),
     permissions: yield* reportFailure("payments", checkPermissions(stripe)),
-    currency: yield* reportFailure("the account", currencyOutcome),
+    currency: yield* reportFailure(
+      "the account",
+      Effect.flatMap(account, (decoded) => checkCurrency(stripe, decoded))
+    ),
     checkout: yield* checkCheckout(stripe, console),
     webhook_secret,
     webhook_endpoint: yield* reportFailure("webhook endpoints", checkEndpoint(stripe, console))

@@ -1,4 +1,4 @@
-/** Maps Stripe's objects to the state of a payment. Pure. */
+/** Maps Stripe's objects to the state of a payment. */
 import type { Card, RetrievedPayment, RetrievedReversal } from "../processor.ts"
 import {
   type CheckoutSession,
@@ -55,8 +55,8 @@ export const toReversals = (
   disputes: ReadonlyArray<typeof Dispute.Type>
 ): ReadonlyArray<RetrievedReversal> => {
   const refunded = refunds.map(toRefund).toReversed()
-  const left = refunded.reduce((left, { cents, state }) => (state === "taken" ? left - cents : left), amount_received)
-  return [...refunded, ...disputes.flatMap((dispute) => toDispute(dispute, left)).toReversed()]
+  const remaining = refunded.reduce((sum, { cents, state }) => (state === "taken" ? sum - cents : sum), amount_received)
+  return [...refunded, ...disputes.flatMap((dispute) => toDispute(dispute, remaining)).toReversed()]
 }
 
 const explainCurrency = (currency: string) =>
@@ -129,7 +129,7 @@ export const cardGone = "The card is no longer saved at the card processor."
 export const paymentRefused =
   "The card processor refused the payment. Nothing was charged; the operator has been notified."
 
-/** Stripe has no record of the payment, and a repeated request would get the same answer. */
+/** Stripe has no record of the payment, and a repeated request would get the same response. */
 export const toFailedCharge = (paymentId: string, customer: string, problem: string): RetrievedPayment => ({
   state: "failed",
   reference: paymentId,

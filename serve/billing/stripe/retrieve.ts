@@ -1,7 +1,7 @@
-/** Retrieves a payment from Stripe by its reference, or by Larder's id if the answer with the reference was lost. */
+/** Retrieves a payment from Stripe by its reference, or by Larder's id if the response with the reference was lost. */
 import { Clock, Effect, Schema } from "effect"
 import type Stripe from "stripe"
-import type { PaymentQuery, ProcessorAnswer, RetrievedPayment } from "../processor.ts"
+import type { PaymentQuery, ProcessorResponse, RetrievedPayment } from "../processor.ts"
 import {
   CheckoutSession,
   Dispute,
@@ -20,7 +20,7 @@ import { abandoned, isAbandoned, toRetrievedCharge, toRetrievedCheckout, toRever
  * Sessions are listed for all customers, so their margin is smaller.
  */
 const maxClockLead = { charges: 86_400, sessions: 3_600 }
-/** Seconds for which billing requests a recorded payment that was never answered. */
+/** Seconds for which billing repeats the request of a recorded payment without a response. */
 const maxRequestAge = 86_400
 /** More sessions than one server creates in a day. */
 const maxListed = 2000
@@ -43,6 +43,9 @@ const findInList = Effect.fnUntraced(function* <A extends CheckoutSession | Paym
   const problem = `more than ${maxListed} payments in a day: this one cannot be found among them`
   return yield* stripeUnavailable(new Error(problem))
 })
+
+const ifFound = <A, B>(found: ProcessorResponse<A | undefined>, retrieve: (object: A) => ProcessorResponse<B>) =>
+  Effect.flatMap(found, (object) => (object === undefined ? Effect.undefined : retrieve(object)))
 
 export const makeRetrieve = (stripe: Stripe) => {
   const listReversals = Effect.fnUntraced(function* (intent: PaymentIntent | undefined) {
@@ -99,56 +102,51 @@ export const makeRetrieve = (stripe: Stripe) => {
       CheckoutSession
     ).pipe(orIfMissing(undefined))
 
-  const findCharge = Effect.fnUntraced(function* (query: PaymentQuery) {
+  const findCharge = (query: PaymentQuery) => {
     const { created_at, customer, payment_id } = query
-    if (customer === null) return undefined
+    if (customer === null) return Effect.undefined
     const created = { gte: toSeconds(created_at) - maxClockLead.charges }
     const list = () => stripe.paymentIntents.list({ customer, created, limit: 100, expand: ["data.payment_method"] })
-    const intent = yield* findInList(list, PaymentIntent, payment_id)
-    return intent === undefined ? undefined : yield* retrieveOrCancelCharge(intent, query)
-  })
-  const findCheckout = Effect.fnUntraced(function* ({ created_at, payment_id }: PaymentQuery) {
+    return ifFound(findInList(list, PaymentIntent, payment_id), (intent) => retrieveOrCancelCharge(intent, query))
+  }
+  const findCheckout = ({ created_at, payment_id }: PaymentQuery) => {
     const seconds = toSeconds(created_at)
     const created = { gte: seconds - maxClockLead.sessions, lte: seconds + maxRequestAge }
     // not by customer: Stripe creates a first-time customer, whose id is unknown here
     const list = () => stripe.checkout.sessions.list({ created, limit: 100 })
-    const session = yield* findInList(list, CheckoutSession, payment_id)
-    return session === undefined ? undefined : yield* retrieveCheckout(session)
-  })
+    return ifFound(findInList(list, CheckoutSession, payment_id), retrieveCheckout)
+  }
   /** For an event that names a page's PaymentIntent: the session decides, as a failed charge does not end a page. */
-  const findCheckoutOfIntent = Effect.fnUntraced(function* (intent: PaymentIntent) {
-    const listed = yield* requestOrFail(
-      () => stripe.checkout.sessions.list({ payment_intent: intent.id }),
-      Schema.Struct({ data: Schema.Array(CheckoutSession) })
+  const findCheckoutOfIntent = (intent: PaymentIntent) => {
+    const list = () => stripe.checkout.sessions.list({ payment_intent: intent.id })
+    const listed = requestOrFail(list, Schema.Struct({ data: Schema.Array(CheckoutSession) }))
+    return ifFound(
+      Effect.map(listed, ({ data }) => data[0]),
+      retrieveCheckout
     )
-    const [session] = listed.data
-    return session === undefined ? undefined : yield* retrieveCheckout(session)
-  })
+  }
 
   const checkOwner = <A extends CheckoutSession | PaymentIntent>(
-    object: A | undefined,
+    found: ProcessorResponse<A | undefined>,
     { payment_id }: PaymentQuery
   ) =>
-    object === undefined || object.metadata?.payment_id === payment_id
-      ? Effect.succeed(object)
-      : Effect.fail(
-          stripeUnavailable(new Error(`${object.id} is not the payment ${payment_id}: is the key of another account?`))
-        )
+    Effect.tap(found, (object) =>
+      object === undefined || object.metadata?.payment_id === payment_id
+        ? Effect.void
+        : stripeUnavailable(new Error(`${object.id} is not the payment ${payment_id}: is the key of another account?`))
+    )
 
-  const retrieveByReference = Effect.fnUntraced(function* (reference: string, query: PaymentQuery) {
-    if (reference.startsWith("cs_")) {
-      const session = yield* checkOwner(yield* findSession(reference), query)
-      return session === undefined ? undefined : yield* retrieveCheckout(session)
-    }
-    const intent = yield* checkOwner(yield* findIntent(reference), query)
-    if (intent === undefined) return undefined
-    return yield* query.card === null ? findCheckoutOfIntent(intent) : retrieveOrCancelCharge(intent, query)
-  })
+  const retrieveByReference = (reference: string, query: PaymentQuery) =>
+    reference.startsWith("cs_")
+      ? ifFound(checkOwner(findSession(reference), query), retrieveCheckout)
+      : ifFound(checkOwner(findIntent(reference), query), (intent) =>
+          query.card === null ? findCheckoutOfIntent(intent) : retrieveOrCancelCharge(intent, query)
+        )
 
   return {
     retrieveCharge,
     findIntent,
-    retrieve: (query: PaymentQuery): ProcessorAnswer<RetrievedPayment | undefined> => {
+    retrieve: (query: PaymentQuery): ProcessorResponse<RetrievedPayment | undefined> => {
       const { card, reference } = query
       if (reference !== null && /^(cs|pi)_/.test(reference)) return retrieveByReference(reference, query)
       return card === null ? findCheckout(query) : findCharge(query)

@@ -139,9 +139,9 @@ export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => 
       const session = yield* openSession(checkout, payment_id).pipe(
         Effect.catchTag("StripeFailed", (failure) =>
           Effect.gen(function* () {
-            const isStale =
+            const isGone =
               checkout.customer !== null && isInvalid(failure.cause) && (yield* isDeleted(checkout.customer))
-            return yield* isStale ? openSession({ ...checkout, customer: null }, `${payment_id}-new-customer`) : failure
+            return yield* isGone ? openSession({ ...checkout, customer: null }, `${payment_id}-new-customer`) : failure
           })
         ),
         Effect.catchTag("StripeFailed", ({ cause }) =>

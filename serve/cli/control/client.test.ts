@@ -4,7 +4,7 @@ import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Stream } from "effect"
 import { Administration, embeddedConsole, LedgerFile, openLedgerFile, openLedgerInFile } from "../../ledger/index.ts"
-import { administerPeople, layerPeople } from "../../people/index.ts"
+import { administerPeople, People } from "../../people/index.ts"
 import { runningServer } from "./client.ts"
 import { serveControl } from "./server.ts"
 
@@ -24,7 +24,7 @@ const startServer = Effect.gen(function* () {
   const tables = Layer.provide(embeddedConsole, Layer.succeed(LedgerFile, file))
   const people = yield* administerPeople(() => "http://console.example").pipe(
     Effect.provideService(Administration, administration),
-    Effect.provide(yield* Layer.build(Layer.provide(layerPeople, tables)))
+    Effect.provide(yield* Layer.build(Layer.provide(People.layer, tables)))
   )
   yield* serveControl(folder, administration, people)
   const server = yield* runningServer(folder)

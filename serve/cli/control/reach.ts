@@ -17,7 +17,7 @@ import {
   postgresConsole,
   ServerUnreachable
 } from "../../ledger/index.ts"
-import { administerPeople, layerPeople, PeopleAdministration } from "../../people/index.ts"
+import { administerPeople, People, PeopleAdministration } from "../../people/index.ts"
 import { consoleUrlSetting, ledgerUrlSetting } from "../../settings.ts"
 import { runningServer, type Server } from "./client.ts"
 
@@ -89,7 +89,7 @@ const reachPeople = Effect.fn("People.reach")(function* (home: string) {
       ? Layer.provide(embeddedConsole, Layer.succeed(LedgerFile, reached.file))
       : postgresConsole(reached.url)
   const consoleUrl = yield* consoleUrlSetting
-  const context = yield* Layer.build(Layer.provide(layerPeople, database))
+  const context = yield* Layer.build(Layer.provide(People.layer, database))
   return yield* administerPeople(() => consoleUrl).pipe(
     Effect.provideService(Administration, reached.administration),
     Effect.provide(context)

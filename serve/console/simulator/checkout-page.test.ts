@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { aSimulator, asked, good, onPage } from "@larder/test/support/serve/simulator.ts"
+import { newRequest, openSimulator, pageDetails, validCard } from "@larder/test/support/serve/simulator.ts"
 import { Effect } from "effect"
 import { savedCardExplanation, testCards } from "../../billing/index.ts"
 import { makeForm } from "../web/form.ts"
@@ -25,9 +25,9 @@ const makeContext = (reference: string) => ({
 const findFocused = (text: string) => [...text.matchAll(/<input id="([^"]+)"[^>]* autofocus/g)].map(([, id]) => id)
 
 const makeCheckout = Effect.gen(function* () {
-  const simulator = yield* aSimulator
+  const simulator = yield* openSimulator
   const page = makeCheckoutPage(simulator)
-  const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
+  const { reference } = yield* simulator.processor.checkout({ ...newRequest("pay_1"), ...pageDetails })
   const open = (reference: string) => Effect.flatMap(page.get(makeContext(reference)), formatResult)
   const post = (fields: Record<string, string>) =>
     Effect.flatMap(page.post({ ...makeContext(reference), form: makeForm(new URLSearchParams(fields)) }), formatResult)
@@ -84,7 +84,7 @@ describe("the simulator's payment page", () => {
   it.live("contains no inline script or style, and escapes typed text", () =>
     Effect.gen(function* () {
       const { post } = yield* makeCheckout
-      const text = yield* post({ ...good, number: "<script>alert(1)</script>" })
+      const text = yield* post({ ...validCard, number: "<script>alert(1)</script>" })
       assert.notMatch(text, /<script|<style| style=| on[a-z]+="/)
       assert.include(text, "&lt;script&gt;")
     }).pipe(Effect.scoped)
@@ -93,9 +93,9 @@ describe("the simulator's payment page", () => {
   it.live("accepts a valid card and leads to the console, even if the form is sent or opened again", () =>
     Effect.gen(function* () {
       const { get, post } = yield* makeCheckout
-      const leaves = `leaves for ${onPage.success_url}`
-      assert.strictEqual(yield* post(good), leaves)
-      assert.strictEqual(yield* post(good), leaves)
+      const leaves = `leaves for ${pageDetails.success_url}`
+      assert.strictEqual(yield* post(validCard), leaves)
+      assert.strictEqual(yield* post(validCard), leaves)
       assert.strictEqual(yield* get, leaves)
     }).pipe(Effect.scoped)
   )
@@ -114,35 +114,35 @@ describe("the simulator's payment page", () => {
       }
       assert.include(text, 'value="4242 4242 4242 4241"')
       assert.deepStrictEqual(findFocused(text), ["number"])
-      assert.deepStrictEqual(findFocused(yield* post({ ...good, cvc: "12" })), ["cvc"])
-      assert.include(yield* post({ ...good, expires: "01/20" }), "The card has expired.")
+      assert.deepStrictEqual(findFocused(yield* post({ ...validCard, cvc: "12" })), ["cvc"])
+      assert.include(yield* post({ ...validCard, expires: "01/20" }), "The card has expired.")
     }).pipe(Effect.scoped)
   )
 
   it.live("returns 402 with the reason when a card is declined, and accepts another card", () =>
     Effect.gen(function* () {
       const { post } = yield* makeCheckout
-      const text = yield* post({ ...good, number: testCards.insufficient_funds.number })
+      const text = yield* post({ ...validCard, number: testCards.insufficient_funds.number })
       assert.match(text, /^402\n/)
       assert.include(text, "The card has insufficient funds. Nothing was charged. Try another card.")
       assert.notInclude(text, 'value="4000')
       assert.deepStrictEqual(findFocused(text), ["number"])
       assert.include(
-        yield* post({ ...good, number: "4111111111111111" }),
+        yield* post({ ...validCard, number: "4111111111111111" }),
         "Only the test cards below are accepted here."
       )
-      assert.match(yield* post(good), /^leaves/)
+      assert.match(yield* post(validCard), /^leaves/)
     }).pipe(Effect.scoped)
   )
 
   it.live("asks for the bank's confirmation if a card requires it, even after a reload", () =>
     Effect.gen(function* () {
       const { get, post } = yield* makeCheckout
-      const text = yield* post({ ...good, number: testCards.owner_once.number })
+      const text = yield* post({ ...validCard, number: testCards.owner_once.number })
       assert.include(text, "<h1>Confirm with your bank</h1>")
       assert.strictEqual(yield* get, text)
       assert.include(yield* post({ bank: "refuse" }), "did not confirm the payment with the bank. Nothing was charged.")
-      yield* post({ ...good, number: testCards.owner_once.number })
+      yield* post({ ...validCard, number: testCards.owner_once.number })
       assert.match(yield* post({ bank: "confirm" }), /^leaves/)
     }).pipe(Effect.scoped)
   )
@@ -150,10 +150,10 @@ describe("the simulator's payment page", () => {
   it.live("returns 404 for a payment that does not exist or that a saved card paid", () =>
     Effect.gen(function* () {
       const { open, post, simulator } = yield* makeCheckout
-      yield* post(good)
+      yield* post(validCard)
       const [paid] = yield* simulator.payments(1)
       const saved = { customer: paid?.payment.customer ?? "", card: paid?.payment.card?.id ?? "" }
-      const { reference } = yield* simulator.processor.charge({ ...asked("pay_2"), ...saved })
+      const { reference } = yield* simulator.processor.charge({ ...newRequest("pay_2"), ...saved })
       for (const other of [reference, "sim_pay_9", "settings", ""]) {
         assert.match(yield* open(other), /^404\n/)
       }

@@ -126,16 +126,16 @@ const showStep = (payment: SimulatedPayment, paying: CheckoutResult, typed: Ente
 
 export const makeCheckoutPage = (simulator: Simulator["Service"]): PublicPage => {
   const respond = (reference: string, show: (payment: SimulatedPayment) => Refusable<PageResult>) =>
-    Effect.flatMap(simulator.payment(reference), (payment) =>
-      payment?.made_by === "checkout"
-        ? Effect.catchTag(show(payment), "SimulatorRefuses", () => Effect.succeed(notFound))
+    Effect.flatMap(simulator.payment(reference), (found) =>
+      found?.payment.made_by === "checkout"
+        ? Effect.catchTag(show(found.payment), "SimulatorRefused", () => Effect.succeed(notFound))
         : Effect.succeed(notFound)
     )
   return {
     path: "/simulator/checkout/:reference",
     get: ({ params: { reference = "" } }) =>
       respond(reference, (payment) =>
-        Effect.map(simulator.currentStep(reference), (step) =>
+        Effect.map(simulator.currentStep(payment), (step) =>
           step === undefined ? payPage(payment, 200, {}, noFields) : showStep(payment, step, noFields)
         )
       ),
@@ -144,7 +144,7 @@ export const makeCheckoutPage = (simulator: Simulator["Service"]): PublicPage =>
       const typed = { number: form.text("number"), expires: form.text("expires"), cvc: form.text("cvc") }
       return respond(reference, (payment) =>
         Effect.map(
-          bank === "" ? simulator.pay(reference, typed) : simulator.answerBank(reference, bank === "confirm"),
+          bank === "" ? simulator.pay(reference, typed) : simulator.authenticate(reference, bank === "confirm"),
           (step) => showStep(payment, step, typed)
         )
       )

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { oncePerFile } from "@larder/test/support/once-per-file.ts"
-import { aSimulator, asked, good, onPage } from "@larder/test/support/serve/simulator.ts"
+import { newRequest, openSimulator, pageDetails, validCard } from "@larder/test/support/serve/simulator.ts"
 import { Effect, Redacted } from "effect"
 import { noFaults } from "../../billing/index.ts"
 import { makeForm } from "../web/form.ts"
@@ -14,11 +14,11 @@ const formatResult = (result: PageResult) => {
     : Effect.die(new Error(`a result of the kind ${result.kind}`))
 }
 
-const openSimulator = Effect.gen(function* () {
-  const simulator = yield* aSimulator
+const openPages = Effect.gen(function* () {
+  const simulator = yield* openSimulator
   const pages = simulatorPages(simulator)
-  const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
-  yield* simulator.pay(reference, good)
+  const { reference } = yield* simulator.processor.checkout({ ...newRequest("pay_1"), ...pageDetails })
+  yield* simulator.pay(reference, validCard)
   const visit = (path: string, fields?: Record<string, string>) => {
     const page = pages.find((candidate) => candidate.path === path)
     const context: FormContext = {
@@ -44,7 +44,7 @@ const openSimulator = Effect.gen(function* () {
   return { simulator, pages, reference, visit }
 })
 /** Shared by the tests of faults, because they change no payment. */
-const withFaults = oncePerFile(openSimulator)
+const withFaults = oncePerFile(openPages)
 const payment = "/simulator/payments/:reference"
 
 describe("the simulator's pages for operators", () => {
@@ -107,8 +107,8 @@ describe("the simulator's pages for operators", () => {
 
   it.live("refunds a part and then the rest, makes a refund fail, opens a dispute and closes it", () =>
     Effect.gen(function* () {
-      const { reference, simulator, visit } = yield* openSimulator
-      const readReversals = Effect.map(simulator.seen(reference), (seen) =>
+      const { reference, simulator, visit } = yield* openPages
+      const readReversals = Effect.map(simulator.payment(reference), (seen) =>
         seen?.retrieved.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
       )
       const redirectText = `redirects to /simulator/payments/${reference}`
@@ -124,11 +124,11 @@ describe("the simulator's pages for operators", () => {
         /^422 [\s\S]*A refund of this payment must be from \$0.01 to \$37.50/
       )
       assert.match(yield* visit(payment, { do: "refund", amount: "x" }), /^422 /)
-      const refund = (yield* simulator.seen(reference))?.retrieved.reversed[0]?.id ?? ""
+      const refund = (yield* simulator.payment(reference))?.retrieved.reversed[0]?.id ?? ""
       assert.include(yield* visit(payment), "Make it fail")
       yield* visit(payment, { do: "fail", id: refund })
       yield* visit(payment, { do: "dispute" })
-      const dispute = (yield* simulator.seen(reference))?.retrieved.reversed[1]?.id ?? ""
+      const dispute = (yield* simulator.payment(reference))?.retrieved.reversed[1]?.id ?? ""
       assert.deepStrictEqual(yield* readReversals, ["refund 1250 returned", "dispute 5000 taken"])
       assert.strictEqual(yield* visit(payment, { do: "won", id: dispute }), `${redirectText}: The dispute was won.`)
       assert.match(yield* visit(payment, { do: "lost", id: dispute }), /This dispute is already closed./)
@@ -143,7 +143,7 @@ describe("the simulator's pages for operators", () => {
 
   it.live("shows the same state of a payment in the list and on its page, after each refund and dispute", () =>
     Effect.gen(function* () {
-      const { reference, simulator, visit } = yield* openSimulator
+      const { reference, simulator, visit } = yield* openPages
       const badges = (text: string, from: string, to: string) => {
         const part = text.slice(text.indexOf(from), text.indexOf(to, text.indexOf(from)))
         return part
@@ -158,7 +158,7 @@ describe("the simulator's pages for operators", () => {
         return own
       })
       const findLastReversal = Effect.map(
-        simulator.seen(reference),
+        simulator.payment(reference),
         (seen) => seen?.retrieved.reversed.at(-1)?.id ?? ""
       )
       assert.strictEqual(yield* readState, "Paid")
@@ -175,9 +175,9 @@ describe("the simulator's pages for operators", () => {
 
   it.live("shows whether a dispute is open or lost, and shows a failed refund in a quiet tone", () =>
     Effect.gen(function* () {
-      const { reference, simulator, visit } = yield* openSimulator
+      const { reference, simulator, visit } = yield* openPages
       const findLastReversal = Effect.map(
-        simulator.seen(reference),
+        simulator.payment(reference),
         (seen) => seen?.retrieved.reversed.at(-1)?.id ?? ""
       )
       const readBadges = Effect.map(visit(payment), (text) =>
@@ -197,7 +197,7 @@ describe("the simulator's pages for operators", () => {
 
   it.live("offers neither refund nor dispute after a full refund", () =>
     Effect.gen(function* () {
-      const { visit } = yield* openSimulator
+      const { visit } = yield* openPages
       const buttons = ["Refund</button>", "Dispute the payment"]
       for (const button of buttons) assert.include(yield* visit(payment), button)
       yield* visit(payment, { do: "refund", amount: "" })
@@ -207,7 +207,7 @@ describe("the simulator's pages for operators", () => {
 
   it.live("marks payment ids with one CSS class, in both lists and on the page of a payment", () =>
     Effect.gen(function* () {
-      const { visit } = yield* openSimulator
+      const { visit } = yield* openPages
       const ids = (text: string) => text.match(/<code[^>]*>pay_1</g)
       const marked = '<code class="payment-id">pay_1<'
       assert.deepStrictEqual(ids(yield* visit("/simulator")), [marked, marked])
@@ -217,12 +217,12 @@ describe("the simulator's pages for operators", () => {
 
   it.live("rejects an unknown action with PageNotFound, and finds no unknown payment", () =>
     Effect.gen(function* () {
-      const { simulator, visit } = yield* openSimulator
+      const { simulator, visit } = yield* openPages
       const tag = (work: Effect.Effect<unknown, unknown>) => Effect.map(Effect.flip(work), String)
       assert.match(yield* tag(visit(payment, { do: "constructor" })), /PageNotFound/)
-      const { pages } = yield* openSimulator
+      const { pages } = yield* openPages
       assert.strictEqual(pages.length, 2)
-      assert.isUndefined(yield* simulator.seen("sim_pay_9"))
+      assert.isUndefined(yield* simulator.payment("sim_pay_9"))
     }).pipe(Effect.scoped)
   )
 })

@@ -1,6 +1,6 @@
 /** The console page where an operator simulates faults and events of processors, banks and networks. */
 import { Effect, Option, Schema } from "effect"
-import { Faults, noFaults, type SeenPayment, type SimulatedEvent, type Simulator } from "../../billing/index.ts"
+import { Faults, noFaults, type PaymentView, type SimulatedEvent, type Simulator } from "../../billing/index.ts"
 import { button, choices, field, postForm, type SentForm, select } from "../web/form.ts"
 import { centsText, empty, html, momentTag, notice, pluralize, section, stackedTable } from "../web/html.ts"
 import { type Page, redirect, show } from "../web/page.ts"
@@ -81,7 +81,7 @@ const readFaults = (form: SentForm): Faults | undefined => {
   }
 }
 
-const paymentTable = (payments: ReadonlyArray<SeenPayment>) =>
+const paymentTable = (payments: ReadonlyArray<PaymentView>) =>
   payments.length === 0
     ? empty("No payments yet", "A payment made in the console appears here.")
     : stackedTable("Payments, newest first", payments, [

@@ -2,14 +2,15 @@
 import { Effect } from "effect"
 import {
   formatCard,
+  type PaymentView,
   type Refusable,
   type RetrievedPayment,
   referenceOf,
   remainingCents,
-  type SeenPayment,
   type SimulatedPayment,
   type Simulator
 } from "../../billing/index.ts"
+
 import { button, dollarField, hiddenInput, parseCents, postForm } from "../web/form.ts"
 import {
   badge,
@@ -50,7 +51,7 @@ const refundBadge = ({ cents, reversed }: RetrievedPayment) => {
 }
 
 /** Whether the payment succeeded, and its reversals since; refunds and disputes do not exclude each other. */
-export const stateBadges = ({ retrieved, payment }: SeenPayment): Html => {
+export const stateBadges = ({ retrieved, payment }: PaymentView): Html => {
   const disputes = disputeOutcomes.filter((outcome) =>
     payment.reversed.some((reversal) => reversal.kind === "dispute" && reversal.outcome === outcome)
   )
@@ -60,12 +61,12 @@ export const stateBadges = ({ retrieved, payment }: SeenPayment): Html => {
   return html`${mainBadge}${disputes.map((outcome) => html` ${disputeBadges[outcome]}`)}`
 }
 
-export const simulatedPaymentPath = ({ payment }: SeenPayment) =>
+export const simulatedPaymentPath = ({ payment }: PaymentView) =>
   `/simulator/payments/${encodeURIComponent(referenceOf(payment.payment_id))}` as const
 
 export const simulatedCardText = ({ card }: SimulatedPayment) => (card === null ? "none" : formatCard(card))
 
-const reversalTable = ({ payment, retrieved }: SeenPayment) => {
+const reversalTable = ({ payment, retrieved }: PaymentView) => {
   const refundState = (id: string) =>
     retrieved.reversed.some((reversal) => reversal.id === id && reversal.state === "returned")
       ? badge("Refund failed")
@@ -87,7 +88,7 @@ const reversalTable = ({ payment, retrieved }: SeenPayment) => {
   ])
 }
 
-const showPayment = (seen: SeenPayment, problem?: string) => {
+const showPayment = (seen: PaymentView, problem?: string) => {
   const { retrieved, payment } = seen
   const remaining = remainingCents(retrieved)
   const forms: Html | false =
@@ -139,7 +140,7 @@ const runAction = (
 
 export const simulatedPaymentPage = (simulator: Simulator["Service"]): Page => {
   const findPayment = (reference: string) =>
-    Effect.flatMap(simulator.seen(reference), (found) =>
+    Effect.flatMap(simulator.payment(reference), (found) =>
       found === undefined ? Effect.fail(new PageNotFound()) : Effect.succeed(found)
     )
   return {
@@ -151,7 +152,7 @@ export const simulatedPaymentPage = (simulator: Simulator["Service"]): Page => {
       return Effect.flatMap(findPayment(reference), (found) =>
         runAction(simulator, reference, context).pipe(
           Effect.map((text) => redirect(simulatedPaymentPath(found), text)),
-          Effect.catchTag("SimulatorRefuses", ({ message }) => Effect.succeed(showPayment(found, message)))
+          Effect.catchTag("SimulatorRefused", ({ message }) => Effect.succeed(showPayment(found, message)))
         )
       )
     }

@@ -1,6 +1,6 @@
 /**
- * A server that is killed at a chosen moment of its work with money: before or after each thing that becomes durable, here
- * or at the card processor. It kills itself with -9, so that the moment is exact; nothing of the process runs any more.
+ * Kills a process at a chosen stage of its work with payments: before or after each durable step, here or at the card
+ * processor. The process kills itself with SIGKILL, so that the moment is exact and none of its code runs afterwards.
  */
 import type { CardProcessor } from "@larder/serve/billing"
 import type { Administration } from "@larder/serve/ledger"
@@ -25,13 +25,13 @@ export const stages = [
 ] as const
 export type Stage = (typeof stages)[number]
 
-/** The end comes when a stage is met for this time, counted from 1. */
+/** The process is killed when it reaches the stage for the `time`-th time, counted from 1. */
 export interface End {
   readonly stage: Stage
   readonly time: number
 }
 
-export const stumble = (end: End | null) => {
+export const killAtStage = (end: End | null) => {
   const met: Partial<Record<Stage, number>> = {}
   const meet = (stage: Stage) =>
     Effect.sync(() => {
@@ -46,7 +46,7 @@ export const stumble = (end: End | null) => {
     run: (sql, params) => around("before a statement", db.run(sql, params), "after a statement")
   })
   return {
-    /** How often each stage was met. */
+    /** How often each stage was reached. */
     met,
     database: (db: ConsoleDatabase["Service"]): ConsoleDatabase["Service"] => ({
       ...db,
@@ -58,16 +58,16 @@ export const stumble = (end: End | null) => {
           "after a transaction"
         )
     }),
-    administration: (it: Administration["Service"]): Administration["Service"] => ({
-      ...it,
-      book: (booking) => around("before a booking", it.book(booking), "after a booking")
+    administration: (administration: Administration["Service"]): Administration["Service"] => ({
+      ...administration,
+      book: (booking) => around("before a booking", administration.book(booking), "after a booking")
     }),
-    processor: (it: CardProcessor): CardProcessor => ({
-      ...it,
-      checkout: (asked) => around("before a page is made", it.checkout(asked), "after a page is made"),
-      charge: (asked) => around("before a charge", it.charge(asked), "after a charge"),
-      retrieve: (query) => around("before a retrieval", it.retrieve(query), "after a retrieval"),
-      forget: (card) => around("before a card is forgotten", it.forget(card), "after a card is forgotten")
+    processor: (processor: CardProcessor): CardProcessor => ({
+      ...processor,
+      checkout: (request) => around("before a page is made", processor.checkout(request), "after a page is made"),
+      charge: (request) => around("before a charge", processor.charge(request), "after a charge"),
+      retrieve: (query) => around("before a retrieval", processor.retrieve(query), "after a retrieval"),
+      forget: (card) => around("before a card is forgotten", processor.forget(card), "after a card is forgotten")
     })
   }
 }

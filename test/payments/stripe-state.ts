@@ -1,27 +1,27 @@
 /**
- * What Stripe does, as far as payments of this project go, with the refusals that its
- * documentation names and its test cards. Kept in memory.
+ * The state of a simulated Stripe in memory: the payments of this project, the errors that Stripe documents for them, and
+ * its test cards.
  */
 import { randomBytes } from "node:crypto"
 import { findTestCard, type TestCard, type TestCardName, testCards } from "@larder/serve/billing"
 import type { Params } from "./stripe-form.ts"
 import {
   type Dispute,
+  declineMessage,
   disputeJson,
-  failureOf,
   type Intent,
   intentJson,
   type Json,
   type Method,
+  makeFailure,
   methodJson,
   type Refund,
   refundJson,
   type Session,
-  sentence,
   sessionJson
 } from "./stripe-objects.ts"
 
-/** An answer that is none of 2xx. */
+/** A response with a status other than 2xx. */
 export class Refusal extends Error {
   readonly status: number
   readonly error: Json
@@ -51,59 +51,59 @@ const wholeCents = (text: unknown, param: string) => {
   return cents
 }
 
-/** `now` in milliseconds; `page` is where payment pages are. */
-export const openBooks = (now: () => number, page: () => string) => {
+/** `now` in milliseconds; `page` is the address of payment pages. */
+export const openStripeState = (now: () => number, page: () => string) => {
   const customers = new Set<string>()
   const methods = new Map<string, Method>()
   const intents = new Map<string, Intent>()
   const sessions = new Map<string, Session>()
   const refunds = new Map<string, Refund>()
   const disputes = new Map<string, Dispute>()
-  const happened: Array<{ readonly type: string; readonly object: Json }> = []
+  const events: Array<{ readonly type: string; readonly object: Json }> = []
   const seconds = () => Math.floor(now() / 1000)
-  const tell = (type: string, object: Json) => happened.push({ type, object })
+  const addEvent = (type: string, object: Json) => events.push({ type, object })
 
-  const customerNamed = (id: string) => {
+  const requireOwnCustomer = (id: string) => {
     if (!customers.has(id)) throw missing("customer", id, "customer")
     return id
   }
 
   const dispute = (intent: Intent): Dispute => {
-    const amount = intent.received - goneOf(intent)
-    const made: Dispute = {
+    const amount = intent.received - sumReversed(intent)
+    const created: Dispute = {
       id: newId("du"),
       amount,
-      moved: [-amount],
+      movements: [-amount],
       intent,
       created: seconds(),
       status: "needs_response"
     }
-    disputes.set(made.id, made)
-    tell("charge.dispute.created", disputeJson(made))
-    return made
+    disputes.set(created.id, created)
+    addEvent("charge.dispute.created", disputeJson(created))
+    return created
   }
 
-  const goneOf = (intent: Intent) =>
+  const sumReversed = (intent: Intent) =>
     [...refunds.values(), ...disputes.values()]
-      .filter((it) => it.intent === intent && !["failed", "won"].includes(it.status))
+      .filter((reversal) => reversal.intent === intent && !["failed", "won"].includes(reversal.status))
       .reduce((sum, { amount }) => sum + amount, 0)
 
-  /** What the bank says, and what comes of it. */
-  const take = (intent: Intent, method: Method, says: TestCard["later"]) => {
+  /** Charges the card, with the bank's decision. */
+  const chargeCard = (intent: Intent, method: Method, decision: TestCard["later"]) => {
     intent.method = method
-    if (says !== "pays") {
-      intent.failure = failureOf(says.decline)
-      tell("payment_intent.payment_failed", intentJson(intent, false))
+    if (decision !== "pays") {
+      intent.failure = makeFailure(decision.decline)
+      addEvent("payment_intent.payment_failed", intentJson(intent, false))
       return
     }
     intent.status = "succeeded"
     intent.failure = null
-    tell("payment_intent.succeeded", intentJson(intent, false))
+    addEvent("payment_intent.succeeded", intentJson(intent, false))
     if (findTestCard(method.plays)?.afterwards === "disputed") dispute(intent)
   }
 
   const newIntent = (amount: number, customer: string | null, metadata: Record<string, string>): Intent => {
-    const made: Intent = {
+    const created: Intent = {
       id: newId("pi"),
       amount,
       created: seconds(),
@@ -116,8 +116,8 @@ export const openBooks = (now: () => number, page: () => string) => {
       received: amount,
       currency: "usd"
     }
-    intents.set(made.id, made)
-    return made
+    intents.set(created.id, created)
+    return created
   }
 
   const createSession = (params: Params): Json => {
@@ -132,7 +132,7 @@ export const openBooks = (now: () => number, page: () => string) => {
       throw invalid(`Invalid email address: ${String(params.customer_email)}`, { code: "email_invalid", param })
     }
     const id = newId("cs_test")
-    const made: Session = {
+    const created: Session = {
       id,
       amount: wholeCents(price.unit_amount, "line_items[0][price_data][unit_amount]"),
       created: seconds(),
@@ -141,21 +141,21 @@ export const openBooks = (now: () => number, page: () => string) => {
       url: `${page()}/c/pay/${id}`,
       success_url: String(params.success_url),
       email: params.customer_email === undefined ? null : String(params.customer_email),
-      customer: params.customer === undefined ? null : customerNamed(String(params.customer)),
+      customer: params.customer === undefined ? null : requireOwnCustomer(String(params.customer)),
       intent: null,
       status: "open"
     }
-    sessions.set(id, made)
-    return sessionJson(made, false)
+    sessions.set(id, created)
+    return sessionJson(created, false)
   }
 
-  /** Made and confirmed in one request, without the customer. */
+  /** Creates and confirms in one request, off-session. */
   const createIntent = (params: Params): Json => {
     const amount = wholeCents(params.amount, "amount")
     if (params.currency !== "usd" || params.confirm !== "true" || params.off_session !== "true") {
-      throw invalid("Only off-session payments in usd, confirmed at once, are played here")
+      throw invalid("Only off-session payments in usd, confirmed immediately, are supported here")
     }
-    const customer = customerNamed(String(params.customer))
+    const customer = requireOwnCustomer(String(params.customer))
     const method = methods.get(String(params.payment_method))
     if (method === undefined) throw missing("PaymentMethod", String(params.payment_method), "payment_method")
     if (method.customer !== customer) {
@@ -164,13 +164,13 @@ export const openBooks = (now: () => number, page: () => string) => {
       )
     }
     const intent = newIntent(amount, customer, metadataIn(params.metadata))
-    take(intent, method, testCards[method.plays].later)
+    chargeCard(intent, method, testCards[method.plays].later)
     if (intent.failure === null) return intentJson(intent, true)
     const { code, decline_code } = intent.failure
     throw new Refusal(402, {
       code,
       decline_code,
-      message: sentence(code),
+      message: declineMessage(code),
       payment_intent: intentJson(intent, false),
       payment_method: methodJson(method),
       type: "card_error"
@@ -178,7 +178,7 @@ export const openBooks = (now: () => number, page: () => string) => {
   }
 
   const cancel = (id: string, params: Params): Json => {
-    const intent = one(intents, "payment_intent", id)
+    const intent = findObject(intents, "payment_intent", id)
     if (!intent.status.startsWith("requires_")) {
       throw invalid(`You cannot cancel this PaymentIntent because it has a status of ${intent.status}.`, {
         code: "payment_intent_unexpected_state"
@@ -186,7 +186,7 @@ export const openBooks = (now: () => number, page: () => string) => {
     }
     intent.status = "canceled"
     intent.cancellation_reason = String(params.cancellation_reason)
-    tell("payment_intent.canceled", intentJson(intent, false))
+    addEvent("payment_intent.canceled", intentJson(intent, false))
     return intentJson(intent, true)
   }
 
@@ -196,52 +196,59 @@ export const openBooks = (now: () => number, page: () => string) => {
   }
 
   const expire = (id: string): Json => {
-    const session = current(one(sessions, "checkout.session", id))
+    const session = current(findObject(sessions, "checkout.session", id))
     if (session.status !== "open") {
       throw invalid(
         `Only Checkout Sessions with a status in ["open"] can be expired. This Session has a status of ${session.status}.`
       )
     }
     session.status = "expired"
-    tell("checkout.session.expired", sessionJson(session, false))
+    addEvent("checkout.session.expired", sessionJson(session, false))
     return sessionJson(session, false)
   }
 
-  /** What the customer does on the page of Checkout. */
+  /** The customer pays on the page of Checkout. */
   const pay = (session: Session, plays: TestCardName): "paid" | "declined" | "over" => {
     if (current(session).status !== "open") return "over"
     session.intent ??= newIntent(session.amount, session.customer, session.intentMetadata)
     const { at_checkout } = testCards[plays]
     const method: Method = { id: newId("pm"), plays, customer: null }
     methods.set(method.id, method)
-    take(session.intent, method, at_checkout === "requires_authentication" ? "pays" : at_checkout)
+    chargeCard(session.intent, method, at_checkout === "requires_authentication" ? "pays" : at_checkout)
     if (session.intent.failure !== null) return "declined"
     session.customer ??= newId("cus")
     customers.add(session.customer)
     session.intent.customer = session.customer
     method.customer = session.customer
     session.status = "complete"
-    tell("checkout.session.completed", sessionJson(session, false))
+    addEvent("checkout.session.completed", sessionJson(session, false))
     return "paid"
   }
 
   const refund = (intent: Intent, cents: number | null): Refund => {
-    const left = intent.received - goneOf(intent)
-    if (intent.status !== "succeeded" || (cents ?? left) > left) throw new Error(`only ${left} cents can be refunded`)
-    const made: Refund = { id: newId("re"), amount: cents ?? left, intent, created: seconds(), status: "succeeded" }
-    refunds.set(made.id, made)
-    tell("refund.created", refundJson(made))
-    if (findTestCard(intent.method?.plays ?? null)?.afterwards === "refunds_fail") failRefund(made)
-    return made
+    const remaining = intent.received - sumReversed(intent)
+    if (intent.status !== "succeeded" || (cents ?? remaining) > remaining)
+      throw new Error(`only ${remaining} cents can be refunded`)
+    const created: Refund = {
+      id: newId("re"),
+      amount: cents ?? remaining,
+      intent,
+      created: seconds(),
+      status: "succeeded"
+    }
+    refunds.set(created.id, created)
+    addEvent("refund.created", refundJson(created))
+    if (findTestCard(intent.method?.plays ?? null)?.afterwards === "refunds_fail") failRefund(created)
+    return created
   }
-  const failRefund = (made: Refund) => {
-    made.status = "failed"
-    tell("refund.failed", refundJson(made))
+  const failRefund = (created: Refund) => {
+    created.status = "failed"
+    addEvent("refund.failed", refundJson(created))
   }
-  const close = (made: Dispute, status: string) => {
-    made.status = status
-    if (status === "won") made.moved = [...made.moved, made.amount]
-    tell("charge.dispute.closed", disputeJson(made))
+  const close = (created: Dispute, status: string) => {
+    created.status = status
+    if (status === "won") created.movements = [...created.movements, created.amount]
+    addEvent("charge.dispute.closed", disputeJson(created))
   }
 
   const detach = (id: string): Json => {
@@ -254,8 +261,8 @@ export const openBooks = (now: () => number, page: () => string) => {
     return methodJson(method)
   }
 
-  const one = <A>(kept: ReadonlyMap<string, A>, what: string, id: string): A => {
-    const found = kept.get(id)
+  const findObject = <A>(objects: ReadonlyMap<string, A>, what: string, id: string): A => {
+    const found = objects.get(id)
     if (found === undefined) throw missing(what, id, "id", 404)
     return found
   }
@@ -267,28 +274,28 @@ export const openBooks = (now: () => number, page: () => string) => {
     sessions,
     refunds,
     disputes,
-    happened,
+    events,
     pay,
     refund,
     failRefund,
     dispute,
     close,
-    goneOf,
+    sumReversed,
     createSession,
     createIntent,
     cancel,
     expire,
     detach,
-    customer: (id: string): Json => ({ id: customerAt404(customers, id), object: "customer" }),
-    method: (id: string) => methodJson(one(methods, "PaymentMethod", id)),
-    intent: (id: string, isExpanded: boolean) => intentJson(one(intents, "payment_intent", id), isExpanded),
+    customer: (id: string): Json => ({ id: requireCustomer(customers, id), object: "customer" }),
+    method: (id: string) => methodJson(findObject(methods, "PaymentMethod", id)),
+    intent: (id: string, isExpanded: boolean) => intentJson(findObject(intents, "payment_intent", id), isExpanded),
     session: (id: string, isExpanded: boolean) =>
-      sessionJson(current(one(sessions, "checkout.session", id)), isExpanded),
+      sessionJson(current(findObject(sessions, "checkout.session", id)), isExpanded),
     /** Oldest first. */
     listed: {
-      payment_intents: (isExpanded: boolean) => [...intents.values()].map((it) => intentJson(it, isExpanded)),
+      payment_intents: (isExpanded: boolean) => [...intents.values()].map((intent) => intentJson(intent, isExpanded)),
       "checkout/sessions": (isExpanded: boolean) =>
-        [...sessions.values()].map((it) => sessionJson(current(it), isExpanded)),
+        [...sessions.values()].map((session) => sessionJson(current(session), isExpanded)),
       customers: () => [...customers].map((id): Json => ({ id, object: "customer" })),
       payment_methods: () => [...methods.values()].map(methodJson),
       refunds: () => [...refunds.values()].map(refundJson),
@@ -296,9 +303,9 @@ export const openBooks = (now: () => number, page: () => string) => {
     }
   }
 }
-export type Books = ReturnType<typeof openBooks>
+export type StripeState = ReturnType<typeof openStripeState>
 
-const customerAt404 = (customers: ReadonlySet<string>, id: string) => {
+const requireCustomer = (customers: ReadonlySet<string>, id: string) => {
   if (!customers.has(id)) throw missing("customer", id, "id", 404)
   return id
 }

@@ -2,15 +2,15 @@
 import type { CardProcessor, TestCardName } from "@larder/serve/billing"
 import type { Effect } from "effect"
 
-/** Milliseconds. Larder waits ten seconds for a response. */
-export const tooLate = 11_000
+/** Larder waits ten seconds for a response. */
+export const lateResponseMs = 11_000
 
 export interface Event {
   readonly body: string
   readonly header: (name: string) => string | null
 }
 
-export interface Stand {
+export interface ProcessorHarness {
   readonly processor: CardProcessor
   /** The customer pays on the payment page of our payment. */
   readonly pay: (payment_id: string, card: TestCardName) => Effect.Effect<void>
@@ -23,7 +23,7 @@ export interface Stand {
   /** Requests are carried out, but their responses come after Larder has stopped waiting. */
   readonly slow: (isOn: boolean) => Effect.Effect<void>
   /** The next payment is made, but its response is lost. */
-  readonly loseNextAnswer: Effect.Effect<void>
+  readonly loseNextResponse: Effect.Effect<void>
   /** Money received minus money returned, in US cents. */
   readonly netCents: Effect.Effect<number>
   /** Number of payments that were paid, even if the money was returned later. */

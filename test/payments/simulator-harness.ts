@@ -1,10 +1,10 @@
-/** The built-in simulator, used as its pages use it. */
+/** The built-in simulator, with the actions of its pages. */
 import {
   cardRecords,
   formatEvent,
   newEventId,
   referenceOf,
-  remainingCentsAt,
+  remainingCents,
   Simulator,
   sign,
   signatureHeader,
@@ -12,36 +12,36 @@ import {
 } from "@larder/serve/billing"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
-import { type Stand, tooLate } from "./stand.ts"
+import { lateResponseMs, type ProcessorHarness } from "./processor-harness.ts"
 
-const all = 10_000
+const maxListed = 10_000
 const Settings = Schema.Struct({ body: Schema.fromJsonString(Schema.Struct({ webhook_secret: Schema.String })) })
 
-export const simulatorStand = Effect.gen(function* () {
+export const simulatorHarness = Effect.gen(function* () {
   const database = yield* ConsoleDatabase
   const simulator = Context.get(yield* Layer.build(Simulator.layer(() => "http://127.0.0.1:9")), Simulator)
-  const { close, dispute, failRefund, answerBank, pay, payments, processor, refund, setFaults } = simulator
-  const now = Effect.map(Clock.currentTimeMillis, (milliseconds) => new Date(milliseconds).toISOString())
-  const stand: Stand = {
+  const { close, dispute, failRefund, authenticate, pay, payments, processor, refund, setFaults } = simulator
+  const harness: ProcessorHarness = {
     processor,
     pay: (id, card) =>
       Effect.gen(function* () {
-        const answer = yield* pay(referenceOf(id), { number: testCards[card].number, expires: "04/2035", cvc: "123" })
-        if (answer.kind === "requires_authentication") yield* answerBank(referenceOf(id), true)
+        const result = yield* pay(referenceOf(id), { number: testCards[card].number, expires: "04/2035", cvc: "123" })
+        if (result.kind === "requires_authentication") yield* authenticate(referenceOf(id), true)
       }).pipe(Effect.orDie),
     refund: (id, cents) => Effect.orDie(refund(referenceOf(id), cents)),
-    failRefund: (id, it) => Effect.orDie(failRefund(referenceOf(id), it)),
+    failRefund: (id, refund) => Effect.orDie(failRefund(referenceOf(id), refund)),
     dispute: (id) => Effect.orDie(dispute(referenceOf(id))),
-    closeDispute: (id, it, outcome) => Effect.orDie(close(referenceOf(id), it, outcome)),
+    closeDispute: (id, disputeId, outcome) => Effect.orDie(close(referenceOf(id), disputeId, outcome)),
     outage: (isOn) => Effect.orDie(setFaults({ outage: isOn })),
-    slow: (isOn) => Effect.orDie(setFaults({ slow_ms: isOn ? tooLate : 0 })),
-    loseNextAnswer: Effect.orDie(setFaults({ lose_next_answer: true })),
-    netCents: Effect.gen(function* () {
-      const at = yield* now
-      return (yield* payments(all)).reduce((sum, { payment }) => sum + remainingCentsAt(payment, at), 0)
-    }).pipe(Effect.orDie),
+    slow: (isOn) => Effect.orDie(setFaults({ slow_ms: isOn ? lateResponseMs : 0 })),
+    loseNextResponse: Effect.orDie(setFaults({ lose_next_answer: true })),
+    netCents: Effect.orDie(
+      Effect.map(payments(maxListed), (views) =>
+        views.reduce((sum, { retrieved }) => sum + remainingCents(retrieved), 0)
+      )
+    ),
     paid: Effect.orDie(
-      Effect.map(payments(all), (seen) => seen.filter(({ payment }) => payment.state === "succeeded").length)
+      Effect.map(payments(maxListed), (views) => views.filter(({ payment }) => payment.state === "succeeded").length)
     ),
     savedCards: Effect.orDie(Effect.map(cardRecords.all(database), (saved) => saved.map(({ id }) => id))),
     event: (id) =>
@@ -53,5 +53,5 @@ export const simulatorStand = Effect.gen(function* () {
         return { body, header: (name: string) => (name.toLowerCase() === signatureHeader ? signature : null) }
       }).pipe(Effect.orDie)
   }
-  return stand
+  return harness
 })

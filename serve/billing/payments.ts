@@ -1,0 +1,101 @@
+/** Payments, receipts and settings as `Billing` returns them, its requests, and its errors. */
+import { Schema } from "effect"
+import type { PaymentRow } from "./payment-rows.ts"
+import { type Card, RetrievedReversal } from "./processor.ts"
+import type { RechargeRow } from "./recharge-rows.ts"
+
+export type ShownCard = Pick<Card, "brand" | "last4">
+
+export interface SavedCard extends Omit<Card, "id"> {
+  /** Identifies this card. A form contains the mark of the card that it shows. */
+  readonly mark: string
+}
+
+/** `taken`: its credits were deducted. `returned`: they were added again. */
+export const Reversal = Schema.Struct({ ...RetrievedReversal.fields, changed_at: Schema.String })
+export type Reversal = typeof Reversal.Type
+
+type ShownColumns = "id" | "kind" | "cents" | "state" | "problem" | "created_at" | "settled_at"
+
+export interface Payment extends Pick<PaymentRow, ShownColumns> {
+  /** The credits for these cents. They are in the ledger once the payment has succeeded. */
+  readonly credits: number
+  readonly card: ShownCard | null
+  /** The processor moves no real money. */
+  readonly is_simulated: boolean
+  /** Oldest first. */
+  readonly reversals: ReadonlyArray<Reversal>
+}
+
+export interface Receipt {
+  readonly account: { readonly id: string; readonly name: string }
+  /** Address of the person who paid; null for a recharge and for a payment without a known person. */
+  readonly email: string | null
+  readonly payment: Payment
+}
+
+export type RechargeChoice = Pick<RechargeRow, "is_on" | "cents" | "trigger_credits">
+
+export interface BillingSettings {
+  readonly card: SavedCard | null
+  readonly is_simulated: boolean
+  readonly recharge: RechargeChoice & {
+    /** A person has saved these amounts; otherwise they are proposed. */
+    readonly is_configured: boolean
+    /** Why billing switched auto-recharge off; null otherwise, and once a person switches it on or leaves it off. */
+    readonly off_reason: string | null
+    /** A recharge is in progress. */
+    readonly is_recharging: boolean
+  }
+}
+
+export interface TopUp {
+  readonly account_id: string
+  readonly person_id: string
+  readonly email: string
+  /** Whole US cents, 10.00 to 50,000.00 USD. */
+  readonly cents: number
+  /** Mark of the saved card to charge; null if the customer enters a card on the processor's page. */
+  readonly card: string | null
+  /** A random text, new each time the form is shown. A form sent twice is one payment: a second click is free. */
+  readonly submission: string
+  /** Absolute address that the customer returns to after paying; the page there calls `payment`. */
+  readonly success_url: (payment_id: string) => string
+  /** Absolute address that the customer returns to without having paid; the page there calls `leave`. */
+  readonly cancel_url: (payment_id: string) => string
+}
+
+/** `redirect`: the page on which the customer pays. `payment`: the outcome of charging the saved card. */
+export type TopUpResult = { readonly redirect: string } | { readonly payment: Payment }
+
+/** The choice was rejected and nothing was charged; the sentence says what to change. */
+export class InvalidChoice extends Schema.TaggedError<InvalidChoice>()("InvalidChoice", {
+  field: Schema.Literals(["cents", "trigger_credits", "submission", "card"]),
+  problem: Schema.String
+}) {
+  override get message() {
+    return this.problem
+  }
+}
+
+export class NoSavedCard extends Schema.TaggedError<NoSavedCard>()("NoSavedCard", {}) {
+  override get message() {
+    return "There is no saved card. Make one payment by card to save it."
+  }
+}
+
+/** Also the error for a payment of another account. */
+export class UnknownPayment extends Schema.TaggedError<UnknownPayment>()("UnknownPayment", { id: Schema.String }) {
+  override get message() {
+    return `There is no payment ${this.id}`
+  }
+}
+
+/** The card processor, the console's tables or the ledger do not respond. Billing finishes begun work exactly once. */
+export class BillingUnavailable extends Schema.TaggedError<BillingUnavailable>()("BillingUnavailable", {
+  problem: Schema.String
+}) {
+  override get message() {
+    return this.problem
+  }
+}

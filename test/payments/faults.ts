@@ -1,0 +1,149 @@
+/**
+ * Faults around processes that run `Billing`, and reversals of payments. Every kind takes its turn, so that none depends
+ * on chance: each round has one fault of the processor, one reversal, and event faults of all kinds.
+ */
+import { signatureHeader } from "@larder/serve/billing"
+import { Effect, Schema } from "effect"
+import type { Chance } from "../crash/chance.ts"
+import type { ProcessorHarness } from "./processor-harness.ts"
+import type { Setup } from "./setup.ts"
+
+/**
+ * Nine, a number without a common divisor with the five reversals or the fourteen stages of a kill. A slow processor
+ * costs ten seconds, so it occurs once.
+ */
+const processorFaults = [
+  "lost response",
+  "outage",
+  "lost response",
+  "slow",
+  "lost response",
+  "outage",
+  "lost response",
+  "outage",
+  "lost response"
+] as const
+type ProcessorFault = (typeof processorFaults)[number]
+/** Milliseconds from the start of a run. */
+export const faultDurations: Readonly<Record<ProcessorFault, number>> = { "lost response": 0, outage: 1_000, slow: 300 }
+
+const reversalKinds = ["refund", "failed refund", "dispute", "won", "lost"] as const
+const eventFaults = ["forged", "doubled", "reversed"] as const
+
+export type Fault = ProcessorFault | (typeof reversalKinds)[number] | (typeof eventFaults)[number]
+export const allFaults: ReadonlySet<Fault> = new Set([...processorFaults, ...reversalKinds, ...eventFaults])
+
+export interface SentEvent {
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+  /** `reversed`: older than an event that was sent before it. */
+  readonly fault: (typeof eventFaults)[number] | null
+}
+
+/**
+ * A line that a process prints: the outcome of a request to the processor; `later` when it has advanced its clock by
+ * `maxRequestMs`; or the fault of an event that it handled correctly.
+ */
+export type ProgressLine = "requested" | "responded" | "failed" | "later" | (typeof eventFaults)[number]
+
+/** The faults that a process has met, according to the lines that it printed. */
+export const listFaults = (fault: ProcessorFault, lines: ReadonlyArray<string>): ReadonlyArray<Fault> => {
+  const count = (wanted: ProgressLine) => lines.filter((line) => line === wanted).length
+  // a process that is killed while it waits for a slow response prints nothing more
+  const isMet = fault === "slow" ? count("requested") > count("responded") : count("failed") > 0
+  return [...eventFaults.filter((kind) => count(kind) > 0), ...(isMet ? [fault] : [])]
+}
+
+const Row = Schema.Struct({ id: Schema.String, state: Schema.String, card: Schema.NullOr(Schema.String) })
+export const listPayments = ({ database }: Setup) =>
+  database.all(Row, "select id, state, card from console.payment order by created_at, id")
+
+/** Ignores a step that is not possible for this payment. */
+const ignoreFailure = <A>(work: Effect.Effect<A>) => Effect.catchCause(work, () => Effect.succeed(undefined))
+
+const makeEvents = ({ harness }: Setup, id: string) =>
+  Effect.map(ignoreFailure(harness.event(id)), (event): ReadonlyArray<SentEvent> => {
+    if (event === undefined) return []
+    const names = ["stripe-signature", signatureHeader]
+    const headers = Object.fromEntries(
+      names.flatMap((name) => (event.header(name) ? [[name, event.header(name) ?? ""]] : []))
+    )
+    return [{ body: event.body, headers, fault: null }]
+  })
+
+export const endFaults = ({ outage, slow }: ProcessorHarness) => Effect.andThen(outage(false), slow(false))
+
+/** The faults around the processes of a history, from a random position on. */
+export const makeFaults = (chance: Chance) => {
+  /** Undecided disputes by payment. */
+  const disputes = new Map<string, string>()
+  /** Payments with a lost dispute. */
+  const lost = new Set<string>()
+  let atProcessor = chance.between(0, processorFaults.length - 1)
+  let atReversal = chance.between(0, reversalKinds.length - 1)
+
+  const reverse = Effect.fnUntraced(function* (
+    { harness }: Setup,
+    kind: (typeof reversalKinds)[number],
+    payment_id: string
+  ) {
+    if (kind === "refund" || kind === "failed refund") {
+      const refund = yield* harness.refund(payment_id, chance.between(1, 5_00))
+      if (kind === "failed refund") yield* harness.failRefund(payment_id, refund)
+      return
+    }
+    const dispute = disputes.get(payment_id) ?? (yield* harness.dispute(payment_id))
+    disputes.set(payment_id, dispute)
+    if (kind === "dispute") return
+    yield* harness.closeDispute(payment_id, dispute, kind)
+    disputes.delete(payment_id)
+    if (kind === "lost") lost.add(payment_id)
+  })
+
+  /** Reverses the first payment for which it is possible. Returns its events before and after. */
+  const reverseAny = Effect.fnUntraced(function* (
+    setup: Setup,
+    kind: (typeof reversalKinds)[number],
+    paid: ReadonlyArray<string>
+  ) {
+    const isEnd = kind === "won" || kind === "lost"
+    const start = chance.between(0, paid.length)
+    const rotated = [...paid.slice(start), ...paid.slice(0, start)]
+    const others = rotated.filter((id) => !disputes.has(id) && !lost.has(id))
+    for (const id of isEnd ? [...disputes.keys(), ...others] : others) {
+      const early = yield* makeEvents(setup, id)
+      if ((yield* ignoreFailure(Effect.as(reverse(setup, kind, id), true))) === undefined) continue
+      const late = yield* makeEvents(setup, id)
+      return { late, early: early.map((event): SentEvent => ({ ...event, fault: "reversed" })) }
+    }
+    return yield* Effect.die(new Error(`no payment is left for this reversal: ${kind}`))
+  })
+
+  /** Before a process starts: customers pay on open pages, a payment is reversed, and the processor gets a fault. */
+  return Effect.fnUntraced(function* (setup: Setup) {
+    const { harness } = setup
+    const fault = processorFaults[atProcessor++ % processorFaults.length] ?? "outage"
+    const reversal = reversalKinds[atReversal++ % reversalKinds.length] ?? "refund"
+    yield* endFaults(harness) // a killed process has not ended its fault
+    const rows = yield* listPayments(setup)
+    const events: Array<SentEvent> = []
+    for (const { card, id, state } of rows) {
+      if (state !== "open" || card !== null || chance.between(0, 2) === 0) continue
+      yield* ignoreFailure(harness.pay(id, chance.oneOf(["good", "mastercard", "declined"])))
+      events.push(...(yield* makeEvents(setup, id)))
+    }
+    const paid = rows.filter(({ state }) => state === "succeeded").map(({ id }) => id)
+    const { early, late } = yield* reverseAny(setup, reversal, paid)
+    const sent = [...late, ...events].flatMap(
+      (event): ReadonlyArray<SentEvent> => [
+        { ...event, body: `${event.body} `, fault: "forged" },
+        event,
+        { ...event, fault: "doubled" }
+      ]
+    )
+    if (fault === "lost response") yield* harness.loseNextResponse
+    if (fault === "outage") yield* harness.outage(true)
+    if (fault === "slow") yield* harness.slow(true)
+    return { events: [...sent, ...early], reversal, fault }
+  })
+}

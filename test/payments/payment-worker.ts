@@ -1,0 +1,147 @@
+/**
+ * A process that runs `Billing` as a server does, and is killed on the way. It receives genuine and forged events, pays on
+ * the processor's page and with the saved card, and spends until the account is recharged. Prints a line when it starts
+ * and one for each step (`ProgressLine`), and at the end how often it has reached each stage at which it can be killed.
+ */
+import { type CardProcessor, EventRejected, maxRequestMs, openBilling } from "@larder/serve/billing"
+import { makeStripeProcessor } from "@larder/serve/billing/stripe"
+import { Administration } from "@larder/serve/ledger"
+import { ConsoleDatabase } from "@larder/serve/persistence"
+import { Clock, Effect, Redacted, References } from "effect"
+import type { ProgressLine, SentEvent } from "./faults.ts"
+import { type End, killAtStage } from "./kill-stages.ts"
+import { simulatorHarness } from "./simulator-harness.ts"
+import { adjustableClock, type Place, spender, storesIn, until, withoutLongSleeps } from "./stores.ts"
+import { stripeKey, webhookSecret } from "./stripe-host.ts"
+
+export interface Work {
+  readonly place: Place
+  /** URL of Stripe's host; null for the simulator. */
+  readonly stripe: string | null
+  /** Null if the process is not killed. */
+  readonly end: End | null
+  readonly account_id: string
+  readonly key: string
+  /** Names the forms and calls of this run. */
+  readonly run: string
+  readonly events: ReadonlyArray<SentEvent>
+  /** Milliseconds by which its clock is ahead. */
+  readonly ahead: number
+  /** Milliseconds until the fault of the simulator ends, which runs in this process. */
+  readonly faultMs: number
+}
+
+const work: Work = JSON.parse(process.argv[2] ?? "{}") // the test writes it
+const { account_id, ahead, end, events, key, faultMs, place, run, stripe } = work
+
+const simulated = Effect.gen(function* () {
+  const { outage, processor, slow } = yield* simulatorHarness
+  yield* Effect.forkScoped(Effect.delay(Effect.andThen(outage(false), slow(false)), faultMs))
+  return processor
+})
+const openProcessor = (url: string | null) =>
+  url === null
+    ? simulated
+    : Effect.succeed(
+        makeStripeProcessor({
+          key: Redacted.make(stripeKey),
+          webhookSecret: Redacted.make(webhookSecret),
+          isTest: true,
+          api: new URL(url)
+        })
+      )
+
+/** Writes to a pipe are synchronous, so a line is printed even if the process is killed next. */
+const print = (line: ProgressLine) => Effect.sync(() => process.stdout.write(`${line}\n`))
+const printOutcome = <A, E>(work: Effect.Effect<A, E>) =>
+  print("requested").pipe(
+    Effect.andThen(work),
+    Effect.tap(() => print("responded")),
+    Effect.tapError(() => print("failed"))
+  )
+const withOutput = (processor: CardProcessor): CardProcessor => ({
+  ...processor,
+  checkout: (request) => printOutcome(processor.checkout(request)),
+  charge: (request) => printOutcome(processor.charge(request)),
+  retrieve: (query) => printOutcome(processor.retrieve(query))
+})
+
+const form = (cents: number, card: string | null = null) => ({
+  account_id,
+  person_id: "person_1",
+  email: "ada@example.test",
+  cents,
+  card,
+  submission: `${run} ${cents}`,
+  success_url: (id: string) => `http://127.0.0.1:9/billing/payments/${id}`,
+  cancel_url: (id: string) => `http://127.0.0.1:9/billing/top-up?left=${id}`
+})
+
+const { clock, advanceClock } = await Effect.runPromise(adjustableClock)
+
+await Effect.gen(function* () {
+  yield* advanceClock(ahead)
+  const { administration, database, met, processor } = killAtStage(end)
+  const tables = yield* ConsoleDatabase
+  const ledger = yield* Administration
+  process.stdout.write("begun\n")
+  const charged = processor(withOutput(yield* openProcessor(stripe)))
+  const spend = yield* spender(key, `${run} `)
+  const balance = Effect.map(ledger.account({ account_id }), ({ balance_credits }) => balance_credits)
+  yield* Effect.gen(function* () {
+    const billing = yield* openBilling(charged)
+    const handle = ({ body, headers }: SentEvent) =>
+      billing.webhook(body, (name) => headers[name.toLowerCase()] ?? null)
+    const expectAccepted = (event: SentEvent) =>
+      handle(event).pipe(
+        Effect.andThen(event.fault === null ? Effect.void : print(event.fault)),
+        Effect.catch((error) => (error instanceof EventRejected ? Effect.die(error) : Effect.void)) // it is sent again later
+      )
+    const expectRejected = (event: SentEvent) =>
+      Effect.flatMap(Effect.flip(handle(event)), (error) =>
+        error instanceof EventRejected ? print("forged") : Effect.die(error)
+      )
+    yield* Effect.forEach(
+      events,
+      (event) => (event.fault === "forged" ? expectRejected(event) : expectAccepted(event)),
+      {
+        concurrency: 3,
+        discard: true
+      }
+    )
+    yield* Effect.ignore(billing.topUp(form(10_00))) // the response may be lost
+    const { card } = yield* billing.settings(account_id)
+    yield* Effect.ignore(billing.topUp(form(11_00, card?.mark ?? "none")))
+    const choice = { is_on: true, cents: 50_00, trigger_credits: 20_000 }
+    // a dispute switches it off, also one that is found while this process makes calls
+    const keepOn = Effect.flatMap(billing.settings(account_id), ({ recharge }) =>
+      recharge.is_on ? Effect.void : billing.saveRecharge(account_id, choice)
+    )
+    yield* keepOn
+    const credits = yield* balance
+    if (credits > 15_000) yield* spend(credits - 15_000)
+    const call = Effect.sync(() => billing.charged(account_id))
+    const isRecharged = Effect.map(balance, (credits) => credits >= choice.trigger_credits)
+    const hasRecharged = until(Effect.andThen(Effect.andThen(keepOn, call), isRecharged)).pipe(
+      Effect.andThen(until(Effect.map(billing.settings(account_id), ({ recharge }) => !recharge.is_recharging)))
+    )
+    // a recharge that never reached the processor is not repeated if its card was replaced, and blocks others for a while
+    const later = Effect.andThen(advanceClock(maxRequestMs), print("later"))
+    yield* Effect.timeoutOrElse(hasRecharged, {
+      duration: "5 seconds",
+      orElse: () => Effect.andThen(later, hasRecharged)
+    })
+  }).pipe(
+    withoutLongSleeps,
+    Effect.scoped,
+    Effect.provideService(ConsoleDatabase, database(tables)),
+    Effect.provideService(Administration, administration(ledger))
+  )
+  process.stdout.write(`${JSON.stringify(met)}\n`)
+}).pipe(
+  Effect.scoped,
+  Effect.provide(storesIn(place)),
+  Effect.provideService(Clock.Clock, clock),
+  Effect.provideService(References.MinimumLogLevel, "Error"),
+  Effect.runPromise
+)
