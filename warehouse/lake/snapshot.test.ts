@@ -4,33 +4,19 @@ import { itLive } from "@larder/test/support/it-live.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Manifest } from "../generation/manifest.ts"
-import type { Definitions } from "./definitions.ts"
-import { attachCatalogue, columnsByTable } from "./ducklake.ts"
+import { attachCatalogue, readTables } from "./ducklake.ts"
 import { expireSnapshots } from "./retention.ts"
 import { beginSnapshot, endSnapshot } from "./snapshot.ts"
-import { parseType } from "./types.ts"
 
 /** Columns by their names, with their types. */
 type Columns = Readonly<Record<string, string>>
 
-const definitions = (columns: Columns): Definitions => ({
-  tables: [
-    {
-      schema: "shop",
-      name: "price",
-      comment: "Prices.",
-      columns: Object.entries(columns).map(([name, type]) => ({
-        name,
-        lakeType: parseType(type),
-        is_nullable: true,
-        comment: `The ${name}.`
-      }))
-    }
-  ],
-  views: [],
-  macros: [],
-  untouched: new Set()
-})
+const define = (columns: Columns) =>
+  [
+    `create or replace table shop.price (${Object.entries(columns).map((column) => column.join(" "))})`,
+    "comment on table shop.price is 'Prices.'",
+    ...Object.keys(columns).map((name) => `comment on column shop.price.${name} is 'The ${name}.'`)
+  ].join(";\n")
 
 const generation = (number: number): Manifest => ({
   format: 1,
@@ -53,13 +39,15 @@ const columnsAfter = Effect.fnUntraced(function* (...all: ReadonlyArray<Columns>
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-lake-" })
   const db = yield* DuckDb.memory
   yield* attachCatalogue(db, path.join(folder, "larder.ducklake"), true)
+  yield* db.run("create schema shop")
   for (const [index, columns] of all.entries()) {
-    const snapshot = yield* beginSnapshot(db, generation(index + 1), definitions(columns))
+    yield* db.run(define(columns))
+    const snapshot = yield* beginSnapshot(db, generation(index + 1), new Set())
     yield* endSnapshot(db, snapshot, { shop: `sha ${index}` }, "/lake", "")
     yield* expireSnapshots(db, new Map())
   }
-  const [columns = []] = [...(yield* columnsByTable(db)).values()]
-  return columns.map(({ comment, field: { id, name, type } }) => [id, name, type, comment])
+  const table = (yield* readTables(db)).get("shop.price")
+  return table?.columns.map(({ comment, field: { id, name, type } }) => [id, name, type, comment])
 })
 
 describe("the columns of a table in the catalogue", () => {
