@@ -38,7 +38,7 @@ const toRequestFailed = (response: DepotResponse) =>
   new RequestFailed({
     problem: `the host returned ${response.status}`,
     advice: adviceFor(response),
-    may_pass: isTemporaryStatus(response.status)
+    is_retryable: isTemporaryStatus(response.status)
   })
 
 const isMissing = ({ status }: DepotResponse) => status === 404 || status === 410
@@ -114,5 +114,5 @@ const outdatedHint = (name: string) =>
   new RequestFailed({
     problem: `${hintName} names ${name}, which does not exist`,
     advice: "A cache may have an outdated copy: wait, or publish again.",
-    may_pass: false
+    is_retryable: false
   })

@@ -329,7 +329,7 @@ describe("a service that rejects requests", () => {
       "PermanentRedirect",
       "The bucket depot is in another region than eu-test-1, or behind another endpoint: set AWS_REGION or"
     ],
-    [501, "NotImplemented", "A depot needs a service that knows If-None-Match, Range and ListObjectsV2, such as"]
+    [501, "NotImplemented", "A depot needs a service that supports If-None-Match, Range and ListObjectsV2, such as"]
   ] as const) {
     itLive(`with ${code}, is not requested again, and the message says what to do`, () =>
       Effect.gen(function* () {

@@ -42,7 +42,7 @@ const isOk = (status: number) => status >= 200 && status < 300
 const notAPage = new RequestFailed({
   problem: "the response is not a page of ListObjectsV2",
   advice: "Check that the address belongs to an S3 service.",
-  may_pass: true
+  is_retryable: true
 })
 
 export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
@@ -109,7 +109,7 @@ export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
   const putText: Depot["putText"] = (name, text) =>
     put(name, text, { "if-none-match": "*" }).pipe(
       Effect.as(true),
-      Effect.catchIf(({ may_pass }) => may_pass, isOwn(name, text)),
+      Effect.catchIf(({ is_retryable }) => is_retryable, isOwn(name, text)),
       withRetry,
       mapError(`write ${name}`)
     )
@@ -135,7 +135,7 @@ export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
           new RequestFailed({
             problem: `the file has ${bytes} bytes, and S3 accepts 5 GB at once`,
             advice: "Use a depot in a folder, or publish less in one data set.",
-            may_pass: false
+            is_retryable: false
           })
         )
   /** The service compares the SHA-256 with the bytes that arrive. */
