@@ -101,10 +101,10 @@ const selectOrigin = (pipeline: Pipeline, given: Given): OriginLayer => {
 const redirectWrites = Effect.fnUntraced(function* (layout: Layout, folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const seen = path.join(folder, "seen")
-  yield* Effect.ignore(fs.copy(layout.seen, seen)) // without the notes, files are verified again
+  const notes = path.join(folder, "notes")
+  yield* Effect.ignore(fs.copy(layout.notes, notes)) // without the notes, files are verified again
   const staging = path.join(folder, "staging")
-  return { ...layout, seen, staging, stagingLock: path.join(folder, ".staging.lock") } satisfies Layout as Layout
+  return { ...layout, notes, staging, stagingLock: path.join(folder, ".staging.lock") } satisfies Layout as Layout
 })
 
 /** Succeeds even if nothing was new or some feeds were left out. `scratch` is the folder of a dry run. */

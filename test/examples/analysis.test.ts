@@ -19,7 +19,11 @@ const files = () => path.join(inject("sampleHome"), "warehouse")
 const warehouse = () => path.join(files(), "larder.duckdb")
 /** The files of the data sets, under the names that people open. */
 const parts = (): Parts => ({
-  parts: dataSets.map((dataSet) => ({ dataSet, file: path.join(files(), `${dataSet.about.pipeline}.duckdb`) })),
+  parts: dataSets.map((dataSet) => ({
+    dataSet,
+    file: path.join(files(), `${dataSet.about.pipeline}.duckdb`),
+    entry: {}
+  })),
   ingestion: path.join(files(), "ingestion.duckdb")
 })
 beforeAll(async () => {

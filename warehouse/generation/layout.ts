@@ -26,8 +26,7 @@ export const layoutOf = (home: string, shared?: Depot) =>
       /** Locked while a generation is pulled. */
       pullLock: path.join(dir, ".pull.lock"),
       objectFile: (sha256: string) => path.join(dir, objectName(sha256)),
-      /** Notes on files that were verified against their SHA-256. */
-      seen: path.join(dir, "seen"),
+      notes: path.join(dir, "seen"),
       /** Folders with the sidecar files of branded foods, one for each of their databases. */
       sidecars: path.join(dir, "beside"),
       /** Locked while such a folder is created. */

@@ -2,14 +2,13 @@
  * Pulls generations from a shared depot to this machine. The manifest is stored after all its parts. A machine never
  * pulls another history than its own, or an older generation than it has.
  */
-import { mkdir, readFile, writeFile } from "node:fs/promises"
-import path from "node:path"
 import { Effect, Option, Result } from "effect"
 import { type Depot, datedObjects, putObject } from "../depot/depot.ts"
 import { WarehouseProblem } from "../problem.ts"
 import { type Layout, writableDirectory } from "./layout.ts"
 import { type waitLimits, withLock } from "./lock.ts"
 import { generationId, listNumbers, type Manifest, manifestName, newestManifest, readManifest } from "./manifest.ts"
+import { readNote, writeNote } from "./notes.ts"
 import { concurrent, objectsInManifest, pullParts } from "./pull-parts.ts"
 import {
   copyPulledParts,
@@ -169,18 +168,13 @@ export const pull = Effect.fn("Generation.pull")(function* (
 })
 
 /** A proof takes some seconds and a hundred requests, so it is noted on this machine. */
-const requireProof = Effect.fnUntraced(function* ({ depot, seen }: Layout) {
-  const note = path.join(seen, "depot")
-  const noted = yield* Effect.promise(() => readFile(note, "utf8").catch(() => undefined))
-  if (noted === `${depot.location}\n`) return
+const requireProof = Effect.fnUntraced(function* (layout: Layout) {
+  const { depot } = layout
+  const note = `${depot.location}\n`
+  if ((yield* readNote(layout, "depot")) === note) return
   const { proveDepot } = yield* Effect.promise(() => import("../depot/prove-depot.ts"))
   yield* proveDepot(depot)
-  yield* Effect.ignore(
-    Effect.tryPromise(async () => {
-      await mkdir(seen, { recursive: true })
-      await writeFile(note, `${depot.location}\n`)
-    })
-  )
+  yield* writeNote(layout, "depot", note)
 })
 
 /**

@@ -86,7 +86,7 @@ export const pruneLocal = Effect.fnUntraced(function* (layout: Layout) {
   const pruned = yield* pruneDepot(layout.local)
   if (pruned === undefined) return
   for (const sha256 of pruned.old) {
-    yield* fs.remove(path.join(layout.seen, sha256), { force: true })
+    yield* fs.remove(path.join(layout.notes, sha256), { force: true })
     for (const name of [sha256, `${sha256}.building`, `${sha256}.made`]) {
       yield* fs.remove(path.join(layout.sidecars, name), { recursive: true, force: true })
     }

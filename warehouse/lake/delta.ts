@@ -122,18 +122,12 @@ const metadataOf = ({ comment, name, schema, uuid }: typeof ChangedTable.Type, c
   configuration: {}
 })
 
-const Made = Schema.Struct({ made_at: Schema.BigInt })
-
 /** The commits of the newest snapshot of the catalogue. */
 export const readNewestCommits = Effect.fnUntraced(function* (db: Db) {
   const newest = yield* newestSnapshot(db)
   if (newest === undefined) return []
-  const number = Number(newest.snapshot_id)
-  const [made] = yield* db.all(
-    Made,
-    `select epoch_ms(snapshot_time) as made_at from ${catalogue}.ducklake_snapshot where snapshot_id = ${number}`
-  )
-  const timestamp = Number(made?.made_at ?? 0)
+  const { extra, number } = newest
+  const timestamp = Number(newest.made_at)
   const tables = yield* db.all(ChangedTable, selectChangedTables(number))
   const lakeTables = yield* readTables(db)
   const isInTables = `table_id in (${[-1, ...tables.map(({ id }) => id)].join(", ")})`
@@ -163,7 +157,7 @@ export const readNewestCommits = Effect.fnUntraced(function* (db: Db) {
   return tables.map((table): Commit => {
     const { columns } = lakeTables.get(tableKey(table)) ?? { columns: [] }
     const fields = columns.map(({ field }) => field)
-    const version = newest.extra.delta_versions[tableKey(table)] ?? 0
+    const version = extra.delta_versions[tableKey(table)] ?? 0
     const files = allFiles.filter((file) => file.table === table.id)
     const live = files.filter(({ ended }) => ended === null)
     const definition = table.is_dropped

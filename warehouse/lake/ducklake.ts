@@ -70,12 +70,14 @@ const extraText = Schema.fromJsonString(Extra)
 export const encodeExtra = Schema.encodeSync(extraText)
 
 const NewestSnapshot = Schema.Struct({
-  snapshot_id: Schema.BigInt,
-  schema_version: Schema.BigInt,
+  number: Schema.Int,
+  schema_version: Schema.Int,
+  made_at: Schema.Date,
   extra: extraText
 })
 const selectNewest = `
-  select snapshot_id, schema_version, commit_extra_info as extra
+  select snapshot_id::integer as number, schema_version::integer as schema_version, snapshot_time as made_at,
+    commit_extra_info as extra
   from ${catalogue}.ducklake_snapshot join ${catalogue}.ducklake_snapshot_changes using (snapshot_id)
   order by snapshot_id desc
   limit 1`

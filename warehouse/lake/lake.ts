@@ -5,7 +5,7 @@
  * follows from that catalogue. So a killed process leaves a readable lake, and the next one continues from there.
  */
 import { randomUUID } from "node:crypto"
-import { chmod, copyFile, mkdir, readFile, writeFile } from "node:fs/promises"
+import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { Effect, Option } from "effect"
 import { type Depot, datedObjects } from "../depot/depot.ts"
@@ -13,6 +13,7 @@ import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { currentMaker, generationId, listNumbers, newestManifest, readManifest } from "../generation/manifest.ts"
+import { readNote, writeNote } from "../generation/notes.ts"
 import { identifyFile } from "../generation/parts.ts"
 import { ownFolder } from "../publishing/staging.ts"
 import { findNewer } from "../tables/newer-versions.ts"
@@ -145,19 +146,9 @@ const show = Effect.fnUntraced(function* (depot: Depot, own: LocalState, folder:
 })
 
 /** Names the state that this machine has finished, so that the next run need not check whether everything was put. */
-const noteFile = ({ seen }: Layout) => path.join(seen, "lake")
 const noteText = ({ nonce, place }: LakeState) => `${place} ${nonce}\n`
 const isFinished = (layout: Layout, state: LakeState) =>
-  Effect.promise(() => readFile(noteFile(layout), "utf8").catch(() => undefined)).pipe(
-    Effect.map((text) => text === noteText(state))
-  )
-const noteFinished = (layout: Layout, state: LakeState) =>
-  Effect.promise(
-    () =>
-      mkdir(layout.seen, { recursive: true })
-        .then(() => writeFile(noteFile(layout), noteText(state)))
-        .catch(() => undefined) // the next run checks again
-  )
+  Effect.map(readNote(layout, "lake"), (note) => note === noteText(state))
 
 /** Another machine may be reading one of the newest states. */
 const maxStates = 10
@@ -215,7 +206,7 @@ const update = Effect.fnUntraced(function* (layout: Layout, address: string) {
   }
   if (lake === undefined) return
   const shown = yield* show(depot, lake, folder)
-  yield* noteFinished(layout, lake.state)
+  yield* writeNote(layout, "lake", noteText(lake.state))
   yield* sweep(depot, shown)
 }, Effect.scoped)
 

@@ -146,7 +146,7 @@ export const endSnapshot = Effect.fnUntraced(function* (
   message: string
 ) {
   const [changes] = yield* db.all(Changes, selectChanges(number))
-  const version = Number(before?.schema_version ?? 0) + (changes?.has_definitions ? 1 : 0)
+  const version = (before?.schema_version ?? 0) + (changes?.has_definitions ? 1 : 0)
   const changed = yield* db.all(ChangedTable, selectChangedTables(number))
   const delta_versions = { ...before?.extra.delta_versions }
   for (const table of changed) delta_versions[tableKey(table)] = (delta_versions[tableKey(table)] ?? -1) + 1

@@ -145,8 +145,8 @@ describe("a file that an older version wrote", () => {
       yield* change(fileOf(parts, "commodity"), "drop table commodity.metric") // readers see an empty table
       const original = yield* seenIn(yield* written((yield* published).parts))
       assert.deepStrictEqual((yield* seenIn(yield* written(parts))).tables, original.tables)
-      const newer = parts.parts.map(({ dataSet, file }) =>
-        dataSet.schema === "storefront" ? { dataSet: withColumn(dataSet, "store", "motto"), file } : { dataSet, file }
+      const newer = parts.parts.map((part) =>
+        part.dataSet.schema === "storefront" ? { ...part, dataSet: withColumn(part.dataSet, "store", "motto") } : part
       )
       const db = yield* analysing(yield* written({ ...parts, parts: newer }))
       assert.deepStrictEqual(yield* db.rows("select name, motto from storefront.store"), [

@@ -47,6 +47,12 @@ const lockFileOf = (folder: string) => `${folder}/.lock`
 /** Folders of the runs of this process. A file lock has no effect within the process that has it. */
 const ownFolders = new Set<string>()
 
+const markAsOwn = (folder: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => ownFolders.add(folder)),
+    () => Effect.sync(() => ownFolders.delete(folder))
+  )
+
 const isActive = Effect.fnUntraced(function* (folder: string) {
   if (ownFolders.has(folder)) return true
   return yield* Effect.scoped(DuckDb.lockFile(lockFileOf(folder))).pipe(
@@ -84,10 +90,7 @@ const takeOver = Effect.fnUntraced(function* (folder: string) {
     const file = join(folder, name)
     if (file !== runFileIn(folder)) yield* fs.remove(file, { recursive: true })
   }
-  yield* Effect.acquireRelease(
-    Effect.sync(() => ownFolders.add(folder)),
-    () => Effect.sync(() => ownFolders.delete(folder))
-  )
+  yield* markAsOwn(folder)
   yield* DuckDb.lockFile(lockFileOf(folder))
 })
 
@@ -131,16 +134,11 @@ export const ownFolder = Effect.fnUntraced(function* (layout: Layout, name: stri
   const folder = join(layout.staging, name)
   const scope = yield* Effect.scope
   const make = Effect.gen(function* () {
-    yield* Effect.acquireRelease(
-      Effect.andThen(
-        fs.makeDirectory(folder),
-        Effect.sync(() => ownFolders.add(folder))
-      ),
-      () =>
-        fs.remove(folder, { recursive: true }).pipe(
-          Effect.catch((error) => Effect.logWarning(`the next run removes ${folder}: ${error.message}`)),
-          Effect.andThen(Effect.sync(() => ownFolders.delete(folder)))
-        )
+    yield* markAsOwn(folder)
+    yield* Effect.acquireRelease(fs.makeDirectory(folder), () =>
+      fs
+        .remove(folder, { recursive: true })
+        .pipe(Effect.catch((error) => Effect.logWarning(`the next run removes ${folder}: ${error.message}`)))
     )
     yield* DuckDb.lockFile(lockFileOf(folder))
   }).pipe(Scope.provide(scope))
