@@ -15,8 +15,9 @@ const overtaken = (layout: Layout, times: number): Layout => {
   let runs = 0
   const { depot } = layout
   const run = Effect.orDie(publish(layout)).pipe(Effect.provide(NodeServices.layer))
-  const text: typeof depot.text = (name) => Effect.tap(depot.text(name), () => (runs++ < times ? run : Effect.void))
-  return publishingInto(layout, { ...depot, text })
+  const readText: typeof depot.readText = (name) =>
+    Effect.tap(depot.readText(name), () => (runs++ < times ? run : Effect.void))
+  return publishingInto(layout, { ...depot, readText })
 }
 
 const generationsIn = (file: string) =>

@@ -6,12 +6,12 @@ import {
   catchUp,
   type Layout,
   layoutOf,
+  makeOwnFolder,
   openLayout,
-  ownFolder,
   recordKilledRuns,
   refreshOpened,
-  requirePresentForm,
-  writableDirectory
+  requireCurrentFormat,
+  requireWritableFolder
 } from "@larder/warehouse"
 import { Clock, Config, Effect, Exit, FileSystem, Layer, Option, Path, Runtime, Schema } from "effect"
 import { Archive } from "./archive/archive.ts"
@@ -74,7 +74,7 @@ export const homeFolderSetting = Config.String("LARDER_HOME").pipe(Config.withDe
 /** Opens the warehouse of `LARDER_HOME`. Fails if an earlier version of Larder made it. */
 export const openHome = Effect.gen(function* () {
   const layout = yield* openLayout(yield* homeFolderSetting)
-  yield* requirePresentForm(layout)
+  yield* requireCurrentFormat(layout)
   return layout
 })
 
@@ -115,7 +115,7 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
   scratch?: string
 ) {
   const own = yield* openLayout(options.home)
-  if (scratch === undefined) yield* writableDirectory(own.home)
+  if (scratch === undefined) yield* requireWritableFolder(own.home)
   const layout = scratch === undefined ? own : yield* redirectWrites(own, scratch)
   const started: RunRecord = {
     finished_at: identity.started_at,
@@ -155,7 +155,7 @@ const closeArchive = Effect.fnUntraced(function* (
   const outcome = Exit.isFailure(exit) ? outcomeOfFailure(exit.cause) : exit.value.run.outcome
   if (Exit.isFailure(exit) && outcome === "interrupted") return
   if (Exit.isFailure(exit) || exit.value.run.generation === null) {
-    yield* Effect.catch(archive.recordEnd(outcome, shrinkageAccepted), (error) =>
+    yield* Effect.catch(archive.recordFailedRun(outcome, shrinkageAccepted), (error) =>
       Effect.logWarning(`the archive has no record of how this run ended: ${error.message}`)
     )
   }
@@ -179,8 +179,8 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
   const home = path.resolve(options.home)
   const scratch = options.dryRun ? yield* makeScratch : undefined
   if (scratch === undefined) {
-    yield* writableDirectory(home)
-    yield* ownFolder(yield* layoutOf(home), `archiving-${identity.run_id}`) // keeps a prune from starting meanwhile
+    yield* requireWritableFolder(home)
+    yield* makeOwnFolder(yield* layoutOf(home), `archiving-${identity.run_id}`) // keeps a prune from starting meanwhile
   }
   return yield* runPipeline(pipeline, identity, options, scratch).pipe(
     Effect.tap(({ run: { generation } }) =>
@@ -218,7 +218,7 @@ export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
 ) {
   const path = yield* Path.Path
   const folder = path.join(path.resolve(from), "raw")
-  yield* writableDirectory(options.home)
+  yield* requireWritableFolder(options.home)
   const archive = yield* openArchive(folder, yield* makeUnpackingFolder(yield* layoutOf(options.home)))
   return yield* Effect.forEach(runs, (run) => {
     const { days, finished_at, origin, run_id, shrinkage_accepted: acceptShrinkage, started_at } = run

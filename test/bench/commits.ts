@@ -6,7 +6,7 @@ interface Histogram {
   readonly sum: number
 }
 
-export const commitsOf = async (console: string): Promise<Histogram> => {
+export const readCommits = async (console: string): Promise<Histogram> => {
   const text = await (await fetch(`${console}/metrics`)).text()
   const buckets = [...text.matchAll(/^larder_commit_seconds_bucket\{le="([\d.]+)"\} (\d+)$/gm)]
   const value = (name: string) => Number(new RegExp(`^larder_commit_seconds_${name} (\\S+)$`, "m").exec(text)?.[1] ?? 0)

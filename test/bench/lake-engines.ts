@@ -1,6 +1,6 @@
 /** How long engines take over the foods of a lake, beside DuckDB over the file that people open. */
 import { isDeepStrictEqual } from "node:util"
-import { pythonWith, sparksJars } from "../lake/engines.ts"
+import { downloadSparkJars, installPython } from "../lake/engines.ts"
 import { done, isInstalled } from "../support/tools.ts"
 import { rounded } from "./statistics.ts"
 
@@ -28,9 +28,9 @@ export const measureEngines = async (lake: string, file: string) => {
       console.log(`${name} is left out: ${lacks.join(" and ")} cannot be run here.`)
       continue
     }
-    const environment = engine === "spark" ? { LAKE_JARS: await sparksJars() } : {}
+    const environment = engine === "spark" ? { LAKE_JARS: await downloadSparkJars() } : {}
     const program = new URL("lake-engines.py", import.meta.url).pathname
-    const answered = await done([await pythonWith(packages), program, engine, lake, file], lake, environment)
+    const answered = await done([await installPython(packages), program, engine, lake, file], lake, environment)
     const answers: Answers = JSON.parse(answered)
     const rows = Object.values(answers).map((answer) => answer.rows)
     first ??= rows

@@ -5,7 +5,7 @@
 
 import { startPostgres } from "../support/postgres/server.ts"
 import { type Server, startServer } from "../support/programs.ts"
-import { between, type Commits, commitsOf } from "./commits.ts"
+import { between, type Commits, readCommits } from "./commits.ts"
 import { load, type Measured } from "./load.ts"
 import { richKey } from "./servers.ts"
 
@@ -24,11 +24,11 @@ interface Subject {
 type Row = Partial<Commits> & { readonly requests_per_second: number; readonly p50_ms: number; readonly p99_ms: number }
 
 const measure = async ({ api, console, key }: Subject, request: string, connections: number): Promise<Row> => {
-  const before = console === undefined ? undefined : await commitsOf(console)
+  const before = console === undefined ? undefined : await readCommits(console)
   const { failed, ...measured }: Measured = await load({ url: api + request, key, seconds, connections })
   if (failed > 0) throw new Error(`${failed} calls failed`)
   if (console === undefined || before === undefined) return measured
-  return { ...measured, ...between(before, await commitsOf(console)) }
+  return { ...measured, ...between(before, await readCommits(console)) }
 }
 
 /** The round in the middle, by throughput. */

@@ -4,7 +4,7 @@ import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import type { RunRecord } from "@larder/schemas"
-import { layoutOf, recordEnd } from "@larder/warehouse"
+import { layoutOf, recordFailedRun } from "@larder/warehouse"
 import { Effect } from "effect"
 import { inject } from "vitest"
 import { run } from "../support/programs.ts"
@@ -25,7 +25,7 @@ const statusOf = async (
   try {
     const layout = await Effect.runPromise(layoutOf(home).pipe(Effect.provide(NodeServices.layer)))
     for (const [n, one] of runs.entries()) {
-      const record = recordEnd(layout, { run: { ...one, run_id: `${n}` }, checks: [], leftOut: [] })
+      const record = recordFailedRun(layout, { run: { ...one, run_id: `${n}` }, checks: [], leftOut: [] })
       await Effect.runPromise(record.pipe(Effect.provide(NodeServices.layer)))
     }
     spoil(layout.dir)

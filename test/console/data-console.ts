@@ -8,7 +8,7 @@ import {
   DuckDb,
   type Layout,
   layoutOf,
-  recordEnd,
+  recordFailedRun,
   recordRun,
   refreshOpened,
   stagedIngestTables,
@@ -139,8 +139,8 @@ export const dataAfter = (happened: Happening = () => Effect.void, withheld: Rea
     Effect.tap(samples, (layout) =>
       Effect.gen(function* () {
         yield* happened(layout)
-        yield* recordEnd(layout, { run: failed, checks: [failedCheck], leftOut: [] })
-        yield* recordEnd(layout, { run: partial, checks: [], leftOut: [] })
+        yield* recordFailedRun(layout, { run: failed, checks: [failedCheck], leftOut: [] })
+        yield* recordFailedRun(layout, { run: partial, checks: [], leftOut: [] })
       })
     ),
     withheld

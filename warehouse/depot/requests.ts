@@ -1,7 +1,7 @@
 /**
  * Sends requests to a depot over the network. A request fails if no data moves for a while, and is retried while its
- * fault may be temporary. The client must send the length of a streamed body: undici's client does; the one of `fetch`
- * does not, and S3 then rejects the request.
+ * fault may be temporary. The client must send the length of a streamed body, because S3 otherwise rejects the
+ * request: undici's client does, the client of `fetch` does not.
  */
 import { createReadStream } from "node:fs"
 import { Context, Duration, Effect, Queue, Schedule, Schema, Stream } from "effect"

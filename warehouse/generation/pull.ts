@@ -3,9 +3,9 @@
  * pulls another history than its own, or an older generation than it has.
  */
 import { Effect, Option, Result } from "effect"
-import { type Depot, datedObjects, putObject } from "../depot/depot.ts"
+import { type Depot, listObjectTimes, putObject } from "../depot/depot.ts"
 import { WarehouseProblem } from "../problem.ts"
-import { type Layout, writableDirectory } from "./layout.ts"
+import { type Layout, requireWritableFolder } from "./layout.ts"
 import { type waitLimits, withLock } from "./lock.ts"
 import { generationId, listNumbers, type Manifest, manifestName, newestManifest, readManifest } from "./manifest.ts"
 import { readNote, writeNote } from "./notes.ts"
@@ -25,7 +25,7 @@ export const notInDepot = ({ location }: Depot, what: string, existing: Readonly
 
 /** Returns the text of a manifest, as it was published. Fails if the manifest was pruned meanwhile. */
 export const manifestText = Effect.fnUntraced(function* ({ depot }: Layout, number: number) {
-  const text = yield* depot.text(manifestName(number))
+  const text = yield* depot.readText(manifestName(number))
   if (Option.isSome(text)) return text.value
   return yield* notInDepot(depot, generationId(number))
 })
@@ -42,9 +42,9 @@ export const pullGeneration = Effect.fn("Generation.pullOne")(function* (layout:
 const copyAll = Effect.fnUntraced(function* ({ depot, local, objectFile }: Layout) {
   yield* Effect.logInfo(`${depot.location} is empty: the generations of ${local.location} are copied to it`)
   for (const number of yield* listNumbers(local)) {
-    const [text, manifest] = yield* Effect.all([local.text(manifestName(number)), readManifest(local, number)])
+    const [text, manifest] = yield* Effect.all([local.readText(manifestName(number)), readManifest(local, number)])
     if (Option.isNone(text) || Option.isNone(manifest)) continue
-    const stored = yield* datedObjects(local)
+    const stored = yield* listObjectTimes(local)
     const objects = objectsInManifest(manifest.value).filter(({ sha256 }) => stored.has(sha256)) // manifests outlive their parts
     yield* Effect.forEach(objects, (object) => putObject(depot, object, objectFile(object.sha256)), concurrent)
     yield* depot.putText(manifestName(number), text.value)
@@ -163,7 +163,7 @@ export const pull = Effect.fn("Generation.pull")(function* (
 ) {
   const { depot, dir, local, pullLock } = layout
   if (depot === local) return undefined
-  yield* writableDirectory(dir)
+  yield* requireWritableFolder(dir)
   return yield* withLock(pullLock, pullWanted(layout, options), waitLimit)
 })
 

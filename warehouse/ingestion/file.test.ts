@@ -6,12 +6,12 @@ import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
 import { aLayout, apples, aRun, ask, pears, publishFound, tamper } from "@larder/test/support/warehouse/pantry.ts"
 import { rebuildPantry } from "@larder/test/support/warehouse/rebuilt-pantry.ts"
 import { Effect, FileSystem, Option } from "effect"
-import { datedObjects } from "../depot/depot.ts"
+import { listObjectTimes } from "../depot/depot.ts"
 import type { Layout } from "../generation/layout.ts"
 import { makeGeneration, manifestName, newestManifest, readManifest } from "../generation/manifest.ts"
 import { prune } from "../generation/retention.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
-import { recordEnd, recordRun } from "../publishing/record.ts"
+import { recordFailedRun, recordRun } from "../publishing/record.ts"
 import { rollback } from "../publishing/rollback.ts"
 import { writeRecordsOfRun } from "./records.ts"
 
@@ -40,7 +40,7 @@ const withMergedParts = copied(
   })
 )
 const fail = (layout: Layout, run_id: string) =>
-  recordEnd(layout, {
+  recordFailedRun(layout, {
     run: aRun({ run_id, outcome: "failed", message: "the shop was closed", rows_read: null }),
     checks: [{ name: "cheap", severity: "error", bad_rows: 2, examples: "[1,2]", description: "all is cheap" }],
     leftOut: [{ feed: "shop", kind: "unreachable", reason: "closed" }]
@@ -142,7 +142,7 @@ describe("ingestion.duckdb", () => {
     Effect.gen(function* () {
       const layout = yield* withMergedParts
       const { ingest } = Option.getOrThrow(yield* readManifest(layout.depot, 100))
-      const areThere = Effect.map(datedObjects(layout.depot), (objects) =>
+      const areThere = Effect.map(listObjectTimes(layout.depot), (objects) =>
         ingest.parts.map((part) => objects.has(part.sha256))
       )
       yield* prune(layout)

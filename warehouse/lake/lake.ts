@@ -8,14 +8,14 @@ import { randomUUID } from "node:crypto"
 import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { Effect, Option } from "effect"
-import { type Depot, datedObjects } from "../depot/depot.ts"
+import { type Depot, listObjectTimes } from "../depot/depot.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { currentMaker, generationId, listNumbers, newestManifest, readManifest } from "../generation/manifest.ts"
 import { readNote, writeNote } from "../generation/notes.ts"
 import { identifyFile } from "../generation/parts.ts"
-import { ownFolder } from "../publishing/staging.ts"
+import { makeOwnFolder } from "../publishing/staging.ts"
 import { findNewer } from "../tables/newer-versions.ts"
 import { addGeneration, type NamedFile, type ReadCatalogue, readCatalogueFile } from "./add-generation.ts"
 import { type Commit, isSameCommit, selectCheckpoint, toJsonLines } from "./delta.ts"
@@ -72,7 +72,7 @@ const putCommits = Effect.fnUntraced(function* (depot: Depot, { file, read: { co
     const { checkpoint, schema, table, text, version } = commit
     const name = commitName(schema, table, version)
     if (!(yield* depot.putText(name, text))) {
-      const stored = yield* depot.text(name)
+      const stored = yield* depot.readText(name)
       if (Option.isSome(stored) && !isSameCommit(stored.value, text)) {
         return yield* foreignLake(depot, `contains ${name}, which Larder did not write`)
       }
@@ -156,7 +156,7 @@ const maxStates = 10
 const sweep = Effect.fnUntraced(function* (depot: Depot, { read: { files, versions }, state }: LocalState) {
   const names = files.map(({ path: file, schema, table }) => fileName(schema, table, file))
   const stateNames = (yield* depot.list(statesFolder)).slice(-maxStates)
-  if (stateNames.at(-1) !== stateName(state.place)) return // another machine put a newer state, and knows what is needed
+  if (stateNames.at(-1) !== stateName(state.place)) return // another machine put a newer state, and removes what it does not need
   const states = yield* Effect.forEach(stateNames, (name) => readLakeState(depot, name))
   const catalogues = states.flatMap((kept) => (kept === undefined ? [] : [catalogueName(kept.catalogue.sha256)]))
   yield* sweepLake(depot, new Set([...names, ...stateNames, ...catalogues]), versions)
@@ -180,16 +180,16 @@ const update = Effect.fnUntraced(function* (layout: Layout, address: string) {
   if (newer !== undefined) return yield* newer
   const state = yield* newestState(depot)
   if (state !== undefined && state.number >= newest.number && (yield* isFinished(layout, state))) return
-  const folder = yield* ownFolder(layout, `lake-${randomUUID()}`)
+  const folder = yield* makeOwnFolder(layout, `lake-${randomUUID()}`)
   if (state === undefined) yield* requireNoOtherFiles(depot)
   let lake = state === undefined ? undefined : yield* fetchState(layout, state, folder)
   const numbers = (yield* listNumbers(depot, state?.number)).filter((number) => number <= newest.number)
   for (const number of numbers) {
-    const objects = yield* datedObjects(depot)
+    const objects = yield* listObjectTimes(depot)
     const pulling = Effect.gen(function* () {
       const manifest = Option.getOrUndefined(yield* readManifest(depot, number))
       const parts = manifest && (yield* pullGenerationParts(layout, manifest, objects, folder))
-      if (parts === undefined) yield* Effect.logInfo(`the lake skips ${generationId(number)}, whose data was removed`)
+      if (parts === undefined) yield* Effect.logInfo(`the lake skips ${generationId(number)}: its data was removed`)
       return parts
     })
     // Older generations are only history: an error in one of them is logged, and the generation is skipped.

@@ -34,7 +34,7 @@ const generation = (number: number): Manifest => ({
 })
 
 /** The columns of a catalogue after generations with these columns. Only the newest snapshot is kept. */
-const columnsAfter = Effect.fnUntraced(function* (...all: ReadonlyArray<Columns>) {
+const readColumnsAfter = Effect.fnUntraced(function* (...all: ReadonlyArray<Columns>) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-lake-" })
   const db = yield* DuckDb.memory
@@ -55,7 +55,7 @@ describe("the columns of a table in the catalogue", () => {
     Effect.gen(function* () {
       const first = { item: "VARCHAR", price: "DECIMAL(18,4)" }
       assert.deepStrictEqual(
-        yield* columnsAfter(
+        yield* readColumnsAfter(
           first,
           { item: "VARCHAR" },
           { item: "VARCHAR" },
@@ -72,7 +72,7 @@ describe("the columns of a table in the catalogue", () => {
   itLive("get another id with another type, even of a nested field", () =>
     Effect.gen(function* () {
       const before = { item: "INTEGER", sizes: "STRUCT(width INTEGER, height INTEGER)[]" }
-      assert.deepStrictEqual(yield* columnsAfter(before, { item: "BIGINT", sizes: "STRUCT(width INTEGER)[]" }), [
+      assert.deepStrictEqual(yield* readColumnsAfter(before, { item: "BIGINT", sizes: "STRUCT(width INTEGER)[]" }), [
         [6, "item", "int64", "The item."],
         [7, "sizes", "list", "The sizes."]
       ])

@@ -26,7 +26,7 @@ describe("a killed run", () => {
       yield* fs.rename(`${objects}-away`, objects)
       yield* recordKilledRuns(layout)
       assert.deepStrictEqual(yield* files(layout.staging), [])
-      yield* fs.makeDirectory(folder) // as if the run that recorded it was killed before it removed this
+      yield* fs.makeDirectory(folder) // as if the run that recorded it was killed before it removed the folder
       yield* fs.writeFileString(`${folder}/run.json`, runText)
       yield* recordKilledRuns(layout)
       assert.deepStrictEqual(yield* files(layout.staging), [])

@@ -5,7 +5,7 @@ import type { RunRecord } from "@larder/schemas"
 import { Effect, Option, Path, Schema } from "effect"
 import { Hint, hintName, type ObjectId, objectName, putObject } from "../depot/depot.ts"
 import { DuckDb } from "../duckdb.ts"
-import { type Layout, writableDirectory } from "../generation/layout.ts"
+import { type Layout, requireWritableFolder } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import {
   type Change,
@@ -25,7 +25,7 @@ import { recordedRun } from "../live/runs.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { ingestVersion } from "../tables/ingest-tables.ts"
 import { requireKnownIngest } from "../tables/newer-versions.ts"
-import { ownFolder, removeAbandoned, stagedFileIn } from "./staging.ts"
+import { makeOwnFolder, removeAbandoned, stagedFileIn } from "./staging.ts"
 
 /** This many parts are merged into one. */
 const mergedPartCount = 100
@@ -204,15 +204,15 @@ const writeRecordsOfFailedRun = Effect.fnUntraced(function* (file: string, recor
 }, Effect.scoped)
 
 /** Records a failed run, so that it is immediately visible in SQL, with the rows that it staged in its folder. */
-export const recordEnd = Effect.fnUntraced(function* (
+export const recordFailedRun = Effect.fnUntraced(function* (
   layout: Layout,
   ended: Omit<RecordsOfRun, "hasChangedData">,
   staging?: string
 ) {
   const records = { ...ended, hasChangedData: false }
   const path = yield* Path.Path
-  yield* writableDirectory(layout.dir)
-  const folder = yield* ownFolder(layout, `records-${randomUUID()}`)
+  yield* requireWritableFolder(layout.dir)
+  const folder = yield* makeOwnFolder(layout, `records-${randomUUID()}`)
   const file = path.join(folder, "records.gz")
   const without = writeRecordsOfRun(file, records)
   yield* staging === undefined
@@ -260,7 +260,7 @@ export const recordKilledRuns = (layout: Layout) =>
     layout,
     Effect.fn("KilledRuns.record")(function* (run) {
       if ((yield* recordedRun(layout, run.run_id)) !== undefined) return
-      yield* recordEnd(layout, {
+      yield* recordFailedRun(layout, {
         run: { ...run, outcome: "interrupted", message: killedMessage },
         checks: [],
         leftOut: []

@@ -8,7 +8,7 @@ import { RunRecord } from "@larder/schemas"
 import { Effect, Exit, FileSystem, Schema, Scope } from "effect"
 import { causeText, isDiskFull } from "../disk.ts"
 import { DuckDb, type DuckDbError } from "../duckdb.ts"
-import { type Layout, writableDirectory } from "../generation/layout.ts"
+import { type Layout, requireWritableFolder } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { WarehouseProblem } from "../problem.ts"
 import { createUncommentedTables } from "../tables/dictionary.ts"
@@ -118,7 +118,7 @@ export const removeAbandoned = Effect.fn("Staging.removeAbandoned")(function* <E
       killed.push({ folder, run })
     }
   }).pipe(Effect.catch((error) => Effect.logWarning(`the files of a killed run cannot be removed: ${error.message}`)))
-  yield* writableDirectory(layout.staging)
+  yield* requireWritableFolder(layout.staging)
   // Under a lock. Otherwise a folder could look abandoned before its run has locked it.
   yield* withLock(layout.stagingLock, remove)
   for (const { folder, run } of killed) {
@@ -129,7 +129,7 @@ export const removeAbandoned = Effect.fn("Staging.removeAbandoned")(function* <E
 }, Effect.scoped)
 
 /** Makes a folder that other runs do not touch, until the scope ends. */
-export const ownFolder = Effect.fnUntraced(function* (layout: Layout, name: string) {
+export const makeOwnFolder = Effect.fnUntraced(function* (layout: Layout, name: string) {
   const fs = yield* FileSystem.FileSystem
   const folder = join(layout.staging, name)
   const scope = yield* Effect.scope
@@ -142,13 +142,16 @@ export const ownFolder = Effect.fnUntraced(function* (layout: Layout, name: stri
     )
     yield* DuckDb.lockFile(lockFileOf(folder))
   }).pipe(Scope.provide(scope))
-  yield* writableDirectory(layout.staging)
+  yield* requireWritableFolder(layout.staging)
   yield* withLock(layout.stagingLock, make)
   return folder
 })
 
 /** Runs an effect if no run is active. A run that begins meanwhile waits for it. */
-export const whileNobodyRuns = Effect.fnUntraced(function* <A, E, R>(layout: Layout, effect: Effect.Effect<A, E, R>) {
+export const whileNoRunIsActive = Effect.fnUntraced(function* <A, E, R>(
+  layout: Layout,
+  effect: Effect.Effect<A, E, R>
+) {
   const fs = yield* FileSystem.FileSystem
   const checkAndRun = Effect.gen(function* () {
     for (const name of yield* fs.readDirectory(layout.staging)) {
@@ -160,7 +163,7 @@ export const whileNobodyRuns = Effect.fnUntraced(function* <A, E, R>(layout: Lay
     }
     return yield* effect
   })
-  yield* writableDirectory(layout.staging)
+  yield* requireWritableFolder(layout.staging)
   return yield* withLock(layout.stagingLock, checkAndRun)
 })
 
@@ -178,7 +181,7 @@ export const stage = Effect.fnUntraced(function* <A, E, R>(
   fill: (staging: Staging) => Effect.Effect<A, E, R>
 ) {
   const fs = yield* FileSystem.FileSystem
-  const folder = yield* ownFolder(layout, run.run_id)
+  const folder = yield* makeOwnFolder(layout, run.run_id)
   yield* fs.writeFileString(runFileIn(folder), encodeRun(run))
   const file = stagedFileIn(folder)
   const opened = yield* Scope.fork(yield* Effect.scope)

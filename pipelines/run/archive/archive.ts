@@ -42,7 +42,7 @@ interface ArchiveService {
   readonly flush: Effect.Effect<void, ArchiveUnwritable>
   recordPublished(generation: string, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>
   /** Records that the run ended without publishing, so that no later run resumes it. */
-  recordEnd(outcome: string, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>
+  recordFailedRun(outcome: string, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>
   /** For a run that has ended and is not resumed. A failure is only logged: a later run packs the payloads. */
   readonly pack: Effect.Effect<void>
 }
@@ -222,7 +222,7 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
     flush: catchUnwritable(flush),
     recordPublished: (published, shrinkageAccepted) =>
       endList(Effect.andThen(writeLine({ run_id, published, ...accept(shrinkageAccepted) }), flush)),
-    recordEnd: (ended, shrinkageAccepted) =>
+    recordFailedRun: (ended, shrinkageAccepted) =>
       endList(
         Effect.flatMap(fs.exists(list), (exists) =>
           exists ? writeLine({ run_id, ended, ...accept(shrinkageAccepted) }) : Effect.void

@@ -4,7 +4,7 @@
  * dry runs and runs that were killed before they published are left out.
  */
 import { randomUUID } from "node:crypto"
-import { ifMissing, type Layout, ownFolder } from "@larder/warehouse"
+import { ifMissing, type Layout, makeOwnFolder } from "@larder/warehouse"
 import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { NotRecorded, Origin, type RefusedRequest } from "../origins/origin.ts"
@@ -99,7 +99,7 @@ const makeReplies = (fetches: ReadonlyArray<Fetch | RefusedRequest>) => {
 }
 
 /** On the disk of the warehouse: temporary folders may be in memory. */
-export const makeUnpackingFolder = (layout: Layout) => ownFolder(layout, `unpacked-${randomUUID()}`)
+export const makeUnpackingFolder = (layout: Layout) => makeOwnFolder(layout, `unpacked-${randomUUID()}`)
 
 /** `scratch` is an existing folder for unpacked payloads: nothing is written to the archive. */
 export const openArchive = Effect.fnUntraced(function* (folder: string, scratch: string) {
@@ -144,7 +144,7 @@ export const repeatRun = (
           ),
         flush: Effect.void,
         recordPublished: () => Effect.void,
-        recordEnd: () => Effect.void,
+        recordFailedRun: () => Effect.void,
         pack: Effect.void
       })
       const origin = Origin.of({

@@ -146,7 +146,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
   )
 
   it.effect.each([
-    ["ended without publishing", { end: (archive: Archive["Service"]) => archive.recordEnd("failed") }],
+    ["ended without publishing", { end: (archive: Archive["Service"]) => archive.recordFailedRun("failed") }],
     ["published", { end: (archive: Archive["Service"]) => archive.recordPublished("larder-000001") }],
     ["is of another pipeline", { pipeline: "prices" }]
   ] as const)("reuses nothing of a run that %s", ([, about]) =>

@@ -93,7 +93,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
       const folder = yield* makeFolder
       yield* Effect.gen(function* () {
         yield* fetchAll(some)
-        yield* Archive.use((archive) => Effect.andThen(archive.recordEnd("failed"), archive.pack))
+        yield* Archive.use((archive) => Effect.andThen(archive.recordFailedRun("failed"), archive.pack))
       }).pipe(Effect.provide([runNamed(folder, "run-1"), answering(some)]))
       assert.deepStrictEqual(filesIn(folder), ["packs/run-1.zip"])
     })

@@ -4,7 +4,7 @@
  * are removed first and the lists that name them last: a kill loses nothing that is needed, and the next prune
  * completes this one.
  */
-import { ifMissing, type Layout, type PastRun, pastRuns, whileNobodyRuns } from "@larder/warehouse"
+import { ifMissing, type Layout, type PastRun, pastRuns, whileNoRunIsActive } from "@larder/warehouse"
 import { Clock, Effect, FileSystem, Option, Path } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { FileUnwritable } from "../files/write-all.ts"
@@ -168,7 +168,7 @@ export const pruneArchive = Effect.fn("Packs.prune")(function* (layout: Layout, 
   const pruning = Effect.gen(function* () {
     if (!(yield* fs.exists(path.join(root, "fetches")))) return nothing
     const pruned = prune(layout, root, options)
-    return yield* options.dryRun ? pruned : whileNobodyRuns(layout, pruned)
+    return yield* options.dryRun ? pruned : whileNoRunIsActive(layout, pruned)
   })
   return yield* Effect.catchTag(pruning, "PlatformError", (error) =>
     Effect.fail(new ArchiveUnwritable({ folder: root, cause: error.reason.cause ?? error }))

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto"
 import { writeFile } from "node:fs/promises"
 import path from "node:path"
 import { assert } from "@effect/vitest"
-import { type Depot, datedObjects, hintName, objectName, putObject } from "@larder/warehouse"
+import { type Depot, hintName, listObjectTimes, objectName, putObject } from "@larder/warehouse"
 import { Effect, FileSystem, Option, type Scope, Stream } from "effect"
 import { itLive } from "../it-live.ts"
 
@@ -15,7 +15,7 @@ const aFile = Effect.fnUntraced(function* (bytes: Uint8Array) {
 })
 
 const textOf = (depot: Depot, name: string, from = 0) =>
-  Effect.map(Stream.runCollect(depot.bytes(name, from)), (chunks) => Buffer.concat([...chunks]).toString())
+  Effect.map(Stream.runCollect(depot.readBytes(name, from)), (chunks) => Buffer.concat([...chunks]).toString())
 const bytesOf = (depot: Depot, sha256: string, from = 0) => textOf(depot, objectName(sha256), from)
 
 /** Of the names that `list` gives: it may give the hint as well. */
@@ -39,8 +39,8 @@ export const isReadableDepot = (open: Effect.Effect<Readable, never, Needs>) => 
   works("gives a text, and none where there is no such name", ({ depot, filled }) =>
     Effect.gen(function* () {
       yield* filled.putText("generations/000000001.json", `{ "by": "Zoë" }`)
-      assert.deepStrictEqual(yield* depot.text("generations/000000001.json"), Option.some(`{ "by": "Zoë" }`))
-      assert.deepStrictEqual(yield* depot.text("generations/000000002.json"), Option.none())
+      assert.deepStrictEqual(yield* depot.readText("generations/000000001.json"), Option.some(`{ "by": "Zoë" }`))
+      assert.deepStrictEqual(yield* depot.readText("generations/000000002.json"), Option.none())
     })
   )
   works("gives the bytes of an object as often as they are read, and fails where there is none", ({ depot, filled }) =>
@@ -50,7 +50,7 @@ export const isReadableDepot = (open: Effect.Effect<Readable, never, Needs>) => 
       const bytes = bytesOf(depot, object.sha256, 5)
       assert.deepStrictEqual([yield* bytes, yield* bytes], ["bytes", "bytes"])
       assert.strictEqual(yield* bytesOf(depot, object.sha256, 10), "")
-      const missing = depot.bytes(objectName("0".repeat(64)), 0) // nobody reads it yet, so nothing fails
+      const missing = depot.readBytes(objectName("0".repeat(64)), 0) // nobody reads it yet, so nothing fails
       const error = yield* Effect.flip(Stream.runDrain(missing))
       assert.strictEqual(error._tag, "DepotUnusable")
     })
@@ -58,7 +58,7 @@ export const isReadableDepot = (open: Effect.Effect<Readable, never, Needs>) => 
   works("gives the last hint that was put", ({ depot, filled }) =>
     Effect.gen(function* () {
       for (const hint of ["old", "new"]) yield* filled.putHint(hintName, hint)
-      assert.deepStrictEqual(yield* depot.text(hintName), Option.some("new"))
+      assert.deepStrictEqual(yield* depot.readText(hintName), Option.some("new"))
     })
   )
   works("lists the newest name last, also where the hint is old, and nothing after it", ({ depot, filled }) =>
@@ -86,13 +86,13 @@ export const isDepot = (open: Effect.Effect<Depot, never, Needs>) => {
     Effect.gen(function* () {
       assert.isTrue(yield* depot.putText("generations/000000001.json", "first"))
       assert.isFalse(yield* depot.putText("generations/000000001.json", "second"))
-      assert.deepStrictEqual(yield* depot.text("generations/000000001.json"), Option.some("first"))
+      assert.deepStrictEqual(yield* depot.readText("generations/000000001.json"), Option.some("first"))
     })
   )
   works("gives the last hint that was put", (depot) =>
     Effect.gen(function* () {
       for (const hint of ["old", "new"]) yield* depot.putHint(hintName, hint)
-      assert.deepStrictEqual(yield* depot.text(hintName), Option.some("new"))
+      assert.deepStrictEqual(yield* depot.readText(hintName), Option.some("new"))
     })
   )
   works("has one winner of twenty who put the same name at once, and keeps the winner's text", (depot) =>
@@ -102,7 +102,7 @@ export const isDepot = (open: Effect.Effect<Depot, never, Needs>) => {
         const texts = Array.from({ length: 20 }, () => randomUUID())
         const won = yield* Effect.forEach(texts, (text) => depot.putText(name, text), everybody)
         assert.strictEqual(won.filter(Boolean).length, 1)
-        assert.deepStrictEqual(yield* depot.text(name), Option.some(texts[won.indexOf(true)] ?? ""))
+        assert.deepStrictEqual(yield* depot.readText(name), Option.some(texts[won.indexOf(true)] ?? ""))
       }
     })
   )
@@ -112,7 +112,7 @@ export const isDepot = (open: Effect.Effect<Depot, never, Needs>) => {
       yield* Effect.forEach(Array.from({ length: 8 }), () => putObject(depot, object, file), everybody)
       assert.strictEqual(yield* bytesOf(depot, object.sha256), "a part of a generation")
       assert.strictEqual(yield* bytesOf(depot, object.sha256, 7), "of a generation".slice(0))
-      assert.deepStrictEqual([...(yield* datedObjects(depot)).keys()], [object.sha256])
+      assert.deepStrictEqual([...(yield* listObjectTimes(depot)).keys()], [object.sha256])
     })
   )
   works("replaces a file that readers of other programs open, and says when each file was put", (depot) =>
@@ -126,10 +126,10 @@ export const isDepot = (open: Effect.Effect<Depot, never, Needs>) => {
       const { file, object } = yield* aFile(Buffer.from("rows"))
       yield* depot.putFile(`lake/data/commodity/price/${object.sha256}.parquet`, object, file)
       yield* depot.putFile(`lake/data/commodity/price/${object.sha256}.parquet`, object, file)
-      const dated = yield* depot.dated("lake/")
+      const dated = yield* depot.listTimes("lake/")
       assert.deepStrictEqual([...dated.keys()].sort(), [`lake/data/commodity/price/${object.sha256}.parquet`, name])
       for (const put of dated.values()) assert.isAbove(put, Date.parse("2026-01-01"))
-      assert.deepStrictEqual([...(yield* depot.dated("objects/")).keys()], [])
+      assert.deepStrictEqual([...(yield* depot.listTimes("objects/")).keys()], [])
     })
   )
   works("lists names in their order, from a name on, and no unfinished ones", (depot) =>
@@ -150,7 +150,7 @@ export const isDepot = (open: Effect.Effect<Depot, never, Needs>) => {
       yield* putObject(depot, object, file)
       yield* depot.putText("generations/000000001.json", "old")
       yield* depot.remove([objectName(object.sha256), "generations/000000001.json", "generations/000000007.json"])
-      assert.strictEqual((yield* datedObjects(depot)).size, 0)
+      assert.strictEqual((yield* listObjectTimes(depot)).size, 0)
       assert.deepStrictEqual(yield* depot.list("generations/"), [])
       assert.isTrue(yield* depot.putText("generations/000000001.json", "new")) // numbers are never given again by Larder itself
     })
