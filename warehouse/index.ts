@@ -2,7 +2,7 @@
 export { mergeLabelColumn } from "./branded-foods/completed-label.ts"
 export { firstOwnAmount, labelColumns } from "./branded-foods/nutrition.ts"
 export * from "./data-sets.ts"
-export { type Depot, type DepotUnusable, datedObjects, hintName, objectName, putObject } from "./depot/depot.ts"
+export { type Depot, type DepotUnusable, hintName, listObjectTimes, objectName, putObject } from "./depot/depot.ts"
 export { folderDepot } from "./depot/folder.ts"
 export { httpDepot } from "./depot/http.ts"
 export { proveDepot } from "./depot/prove-depot.ts"
@@ -14,11 +14,14 @@ export { DuckDb, DuckDbError, identifier, literal, type OpenError, type Row } fr
 export {
   type HomeUnwritable,
   ifMissing,
+  KeyUnusable,
+  keyFileIn,
   type Layout,
   layoutOf,
   NoWarehouse,
-  requirePresentForm,
-  writableDirectory
+  openLayout,
+  requireCurrentFormat,
+  requireWritableFolder
 } from "./generation/layout.ts"
 export { type ListedGeneration, listGenerations } from "./generation/listing.ts"
 export { withLock } from "./generation/lock.ts"
@@ -33,7 +36,6 @@ export {
   readKeptManifests,
   readManifest
 } from "./generation/manifest.ts"
-export { KeyUnusable, keyFileIn, openLayout } from "./generation/open-layout.ts"
 export { identifyFile, type PartDamaged, verifyDataSet } from "./generation/parts.ts"
 export { catchUp, pull } from "./generation/pull.ts"
 export { keptSetting, prune, pruneLocal } from "./generation/retention.ts"
@@ -46,23 +48,29 @@ export { fromLive, readLiveDataSet, requirePublishable } from "./live/live-data-
 export * from "./live/runs.ts"
 export { openServedFoods } from "./live/sidecar-files.ts"
 export { refreshOpened } from "./opened/opened-files.ts"
-export { dataSetFileOf, findReadable, type Parts } from "./opened/parts.ts"
+export { findReadable, type Parts } from "./opened/parts.ts"
 export { pullAlone } from "./opened/pull-alone.ts"
 export { writeSnapshot } from "./opened/snapshot.ts"
 export { type Check, ChecksFailed, runChecks } from "./publishing/check.ts"
-export { assignments } from "./publishing/complete.ts"
+export { assignments } from "./publishing/merge.ts"
 export { publish } from "./publishing/publish.ts"
 export { rebuildFrom } from "./publishing/rebuild.ts"
-export { PublishedMeanwhile, recordEnd, recordKilledRuns, recordRun, requireStillKnown } from "./publishing/record.ts"
+export {
+  PublishedMeanwhile,
+  recordFailedRun,
+  recordKilledRuns,
+  recordRun,
+  requireStillKnown
+} from "./publishing/record.ts"
 export { rollback } from "./publishing/rollback.ts"
 export {
-  ownFolder,
+  makeOwnFolder,
   type Staged,
   type Staging,
   StagingFailed,
   stage,
   stagingFolder,
-  whileNobodyRuns
+  whileNoRunIsActive
 } from "./publishing/staging.ts"
 export * from "./read-models/points.ts"
 export type { ListPosition, StoreLists } from "./read-models/store-lists.ts"

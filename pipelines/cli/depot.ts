@@ -6,7 +6,7 @@ import {
   keyFileIn,
   makeKeyPair,
   parsePrivateKey,
-  writableDirectory
+  requireWritableFolder
 } from "@larder/warehouse"
 import { Console, Effect, FileSystem } from "effect"
 import { Command } from "effect/cli"
@@ -23,7 +23,7 @@ const findOrCreateKey = Effect.fnUntraced(function* (home: string) {
     const publicKey = yield* Effect.try({ try: () => encodePublicKey(parsePrivateKey(pem)), catch: unusable })
     return { file, publicKey, isNew: false }
   }
-  yield* writableDirectory(home)
+  yield* requireWritableFolder(home)
   const { privateKey, publicKey } = makeKeyPair()
   yield* fs.writeFileString(file, privateKey, { flag: "wx", mode: 0o600 }).pipe(Effect.mapError(unusable))
   return { file, publicKey, isNew: true }

@@ -8,7 +8,7 @@ import {
   pull,
   pullAlone,
   refreshOpened,
-  requirePresentForm
+  requireCurrentFormat
 } from "@larder/warehouse"
 import { Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
@@ -40,7 +40,7 @@ export const pullCommand = Command.make(
         problem: "LARDER_DEPOT names no depot: set it to s3://bucket/prefix, https://… or a folder, and pull again."
       })
     }
-    yield* requirePresentForm(layout)
+    yield* requireCurrentFormat(layout)
     const number = Option.getOrUndefined(to)
     const data_set = Option.getOrNull(only)
     const pulled = yield* data_set === null ? pullAll(layout, number) : pullAlone(layout, data_set, number)

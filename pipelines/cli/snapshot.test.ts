@@ -15,8 +15,9 @@ const overtake = (layout: Layout, times: number): Layout => {
   let runs = 0
   const { depot } = layout
   const run = Effect.orDie(publish(layout)).pipe(Effect.provide(NodeServices.layer))
-  const text: typeof depot.text = (name) => Effect.tap(depot.text(name), () => (runs++ < times ? run : Effect.void))
-  return withDepot(layout, { ...depot, text })
+  const readText: typeof depot.readText = (name) =>
+    Effect.tap(depot.readText(name), () => (runs++ < times ? run : Effect.void))
+  return withDepot(layout, { ...depot, readText })
 }
 
 const readGenerations = (file: string) =>

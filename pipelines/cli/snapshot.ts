@@ -1,8 +1,6 @@
 /** `larder-ingest snapshot`: all live data as one ordinary DuckDB file, for another machine or an older DuckDB. */
 import path from "node:path"
 import {
-  dataSetFileOf,
-  dataSets,
   findReadable,
   generationId,
   isLoaded,
@@ -10,7 +8,6 @@ import {
   listNumbers,
   NoWarehouse,
   newestManifest,
-  type Parts,
   pull,
   refreshOpened,
   verifyDataSet,
@@ -58,12 +55,7 @@ const takeSnapshot = Effect.fnUntraced(function* (to: string) {
   const { ingestion, manifest } = yield* copyIngestion(layout)
   const loaded = Object.entries(manifest.data_sets).filter(([, entry]) => isLoaded(entry))
   for (const [pipeline, entry] of loaded) yield* verifyDataSet(layout, pipeline, entry)
-  const { others, readable } = yield* findReadable(layout, Object.fromEntries(loaded))
-  const parts = dataSets.flatMap((dataSet): Parts["parts"] => {
-    const entry = readable[dataSet.about.pipeline]
-    const [database] = entry?.parts ?? []
-    return database === undefined ? [] : [dataSetFileOf(dataSet, layout.objectFile(database.sha256), entry)]
-  })
+  const { others, readable: parts } = yield* findReadable(layout, Object.fromEntries(loaded))
   const [first] = others
   if (first !== undefined && parts.length === 0) return yield* first
   for (const { message } of others) yield* Effect.logWarning(`the snapshot is without a data set: ${message}`)

@@ -13,8 +13,8 @@ import {
   newestManifest,
   PublishedMeanwhile,
   publish,
-  recordEnd,
   recordedRun,
+  recordFailedRun,
   refreshOpened,
   requirePublishable,
   requireStillKnown,
@@ -91,7 +91,7 @@ const recordFailure = Effect.fnUntraced(function* (
   const leftOut = error instanceof ReadFailed || error instanceof NothingRead ? error.left_out : []
   options.onFailed?.({ run, left_out: leftOut })
   if (options.dryRun) return
-  yield* recordEnd(layout, { run, checks, leftOut }, stagingFolder(layout, run.run_id)).pipe(
+  yield* recordFailedRun(layout, { run, checks, leftOut }, stagingFolder(layout, run.run_id)).pipe(
     Effect.catch(({ message }) => Effect.logWarning(`the record of this run is lost: ${message}`))
   )
 })

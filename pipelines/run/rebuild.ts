@@ -13,15 +13,15 @@ import {
   type Layout,
   layoutOf,
   listRunIds,
+  makeOwnFolder,
   newestManifest,
   openLayout,
-  ownFolder,
   rebuildFrom,
   recordKilledRuns,
   requireKnown,
   requireKnownIngest,
-  withLock,
-  writableDirectory
+  requireWritableFolder,
+  withLock
 } from "@larder/warehouse"
 import { Effect, Option } from "effect"
 import { type ArchivedRun, listArchivedRuns } from "./archive/archived-runs.ts"
@@ -53,7 +53,7 @@ const selectRuns = Effect.fnUntraced(function* (pipeline: Pipeline, layout: Layo
 
 export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline: Pipeline, home: string) {
   const layout = yield* openLayout(home)
-  yield* writableDirectory(layout.dir)
+  yield* requireWritableFolder(layout.dir)
   yield* catchUp(layout)
   const live = Option.getOrUndefined(yield* newestManifest(layout.local))
   yield* requireKnown(pipeline.dataSet, live?.data_sets[pipeline.name])
@@ -61,7 +61,7 @@ export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline:
   yield* recordKilledRuns(layout)
   const rebuilding = Effect.gen(function* () {
     const since = Option.getOrUndefined(yield* newestManifest(layout.local))?.data_sets[pipeline.name]
-    const scratch = yield* ownFolder(layout, `rebuild-${pipeline.name}-${randomUUID()}`)
+    const scratch = yield* makeOwnFolder(layout, `rebuild-${pipeline.name}-${randomUUID()}`)
     const runs = yield* repeatRuns(pipeline, home, yield* selectRuns(pipeline, layout, since), { home: scratch })
     if (runs.length === 0) return { runs, generation: null, isLoaded: isLoaded(since) }
     const from = yield* layoutOf(scratch)

@@ -8,12 +8,12 @@ import {
   catchUp,
   type Layout,
   layoutOf,
+  makeOwnFolder,
   openLayout,
-  ownFolder,
   recordKilledRuns,
   refreshOpened,
-  requirePresentForm,
-  writableDirectory
+  requireCurrentFormat,
+  requireWritableFolder
 } from "@larder/warehouse"
 import { Clock, Config, Effect, Exit, FileSystem, Layer, Option, Runtime, Schema } from "effect"
 import { Archive } from "./archive/archive.ts"
@@ -71,7 +71,7 @@ export const homeFolderSetting = Config.String("LARDER_HOME").pipe(Config.withDe
 /** Opens the warehouse of `LARDER_HOME`. Fails if an earlier version of Larder made it. */
 export const openHome = Effect.gen(function* () {
   const layout = yield* openLayout(yield* homeFolderSetting)
-  yield* requirePresentForm(layout)
+  yield* requireCurrentFormat(layout)
   return layout
 })
 
@@ -97,10 +97,10 @@ const selectOrigin = (pipeline: Pipeline, given: Given): OriginLayer => {
 /** Redirects what a run writes beside the warehouse into another folder, also the notes on verified files. */
 const redirectWrites = Effect.fnUntraced(function* (layout: Layout, folder: string) {
   const fs = yield* FileSystem.FileSystem
-  const seen = path.join(folder, "seen")
-  yield* Effect.ignore(fs.copy(layout.seen, seen)) // without the notes, files are verified again
+  const notes = path.join(folder, "notes")
+  yield* Effect.ignore(fs.copy(layout.notes, notes)) // without the notes, files are verified again
   const staging = path.join(folder, "staging")
-  return { ...layout, seen, staging, stagingLock: path.join(folder, ".staging.lock") } satisfies Layout as Layout
+  return { ...layout, notes, staging, stagingLock: path.join(folder, ".staging.lock") } satisfies Layout as Layout
 })
 
 /** Succeeds even if nothing was new or some feeds were left out. `scratch` is the folder of a dry run. */
@@ -111,7 +111,7 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
   scratch?: string
 ) {
   const own = yield* openLayout(options.home)
-  if (scratch === undefined) yield* writableDirectory(own.home)
+  if (scratch === undefined) yield* requireWritableFolder(own.home)
   const layout = scratch === undefined ? own : yield* redirectWrites(own, scratch)
   const started: RunRecord = {
     finished_at: identity.started_at,
@@ -173,8 +173,8 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
   const home = path.resolve(options.home)
   const scratch = options.dryRun ? yield* makeScratch : undefined
   if (scratch === undefined) {
-    yield* writableDirectory(home)
-    yield* ownFolder(yield* layoutOf(home), `archiving-${identity.run_id}`) // keeps a prune from starting meanwhile
+    yield* requireWritableFolder(home)
+    yield* makeOwnFolder(yield* layoutOf(home), `archiving-${identity.run_id}`) // keeps a prune from starting meanwhile
   }
   return yield* runPipeline(pipeline, identity, options, scratch).pipe(
     Effect.onExit((exit) => (options.dryRun ? Effect.void : closeArchive(exit, options.acceptShrinkage))),
@@ -208,7 +208,7 @@ export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   options: Pick<RunOptions, "home">
 ) {
   const folder = path.join(path.resolve(from), "raw")
-  yield* writableDirectory(options.home)
+  yield* requireWritableFolder(options.home)
   const archive = yield* openArchive(folder, yield* makeUnpackingFolder(yield* layoutOf(options.home)))
   return yield* Effect.forEach(runs, (run) => {
     const { days, finished_at, origin, run_id, shrinkage_accepted: acceptShrinkage, started_at } = run

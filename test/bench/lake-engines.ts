@@ -1,6 +1,6 @@
 /** Measures two queries over the foods of a lake in several engines, and in DuckDB over the database file. */
 import { isDeepStrictEqual } from "node:util"
-import { pythonWith, sparksJars } from "../lake/engines.ts"
+import { downloadSparkJars, installPython } from "../lake/engines.ts"
 import { isInstalled, runCommand } from "../support/tools.ts"
 import { roundTo } from "./statistics.ts"
 
@@ -28,9 +28,9 @@ export const measureEngines = async (lake: string, file: string) => {
       console.log(`${name} is left out: ${missing.join(" and ")} cannot be run here.`)
       continue
     }
-    const environment = engine === "spark" ? { LAKE_JARS: await sparksJars() } : {}
+    const environment = engine === "spark" ? { LAKE_JARS: await downloadSparkJars() } : {}
     const program = new URL("lake-engines.py", import.meta.url).pathname
-    const output = await runCommand([await pythonWith(packages), program, engine, lake, file], lake, environment)
+    const output = await runCommand([await installPython(packages), program, engine, lake, file], lake, environment)
     const results: Results = JSON.parse(output)
     const rows = Object.values(results).map((result) => result.rows)
     first ??= rows

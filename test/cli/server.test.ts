@@ -64,7 +64,7 @@ describe("larder-serve start", () => {
     [
       "a warehouse of an earlier form",
       (home) => writeFileSync(path.join(home, "warehouse/larder-000012.duckdb"), ""),
-      /warehouse contains a warehouse of an earlier form \(larder-000012\.duckdb\)\. Nothing was changed\. Move this folder aside, .*larder-ingest rebuild$/m
+      /warehouse contains a warehouse in an earlier format \(larder-000012\.duckdb\)\. Nothing was changed\. Move this folder aside, .*larder-ingest rebuild$/m
     ],
     [
       "a damaged manifest",

@@ -4,7 +4,7 @@ import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import type { RunRecord } from "@larder/schemas"
-import { layoutOf, recordEnd } from "@larder/warehouse"
+import { layoutOf, recordFailedRun } from "@larder/warehouse"
 import { Effect } from "effect"
 import { inject } from "vitest"
 import { run } from "../support/programs.ts"
@@ -25,7 +25,7 @@ const statusOf = async (
   try {
     const layout = await Effect.runPromise(layoutOf(home).pipe(Effect.provide(NodeServices.layer)))
     for (const [n, record] of runs.entries()) {
-      const recording = recordEnd(layout, { run: { ...record, run_id: `${n}` }, checks: [], leftOut: [] })
+      const recording = recordFailedRun(layout, { run: { ...record, run_id: `${n}` }, checks: [], leftOut: [] })
       await Effect.runPromise(recording.pipe(Effect.provide(NodeServices.layer)))
     }
     damage(layout.dir)

@@ -8,7 +8,7 @@ import {
   DuckDb,
   type Layout,
   layoutOf,
-  recordEnd,
+  recordFailedRun,
   recordRun,
   refreshOpened,
   stagedIngestTables,
@@ -140,8 +140,8 @@ export const layerSamples = (change: Change = () => Effect.void, withheld: Reado
     Effect.tap(samples, (layout) =>
       Effect.gen(function* () {
         yield* change(layout)
-        yield* recordEnd(layout, { run: failedRun, checks: [failedCheck], leftOut: [] })
-        yield* recordEnd(layout, { run: partialRun, checks: [], leftOut: [] })
+        yield* recordFailedRun(layout, { run: failedRun, checks: [failedCheck], leftOut: [] })
+        yield* recordFailedRun(layout, { run: partialRun, checks: [], leftOut: [] })
       })
     ),
     withheld

@@ -1,4 +1,7 @@
-/** Ceph's object gateway over a cluster of one: a monitor, and a store in memory. Needs the programs of Ceph, and their user's rights. */
+/**
+ * Starts Ceph's object gateway over a cluster with one monitor and a store in memory. Requires the programs of Ceph, and
+ * the permissions of their user.
+ */
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -6,10 +9,10 @@ import path from "node:path"
 import { freePort } from "../support/postgres/port.ts"
 import { cleanEnvironment } from "../support/programs.ts"
 import { type Command, isInstalled, runCommand } from "../support/tools.ts"
-import { answers, bucketAt, orStop, type Service } from "./service.ts"
+import { createBucket, type Service, startOrStop, waitForResponse } from "./service.ts"
 
-/** Those of Debian's packages ceph-mon, ceph-osd, ceph-common and radosgw that are not there. */
-export const missingOfCeph = () =>
+/** The missing programs of Debian's packages ceph-mon, ceph-osd, ceph-common and radosgw. */
+export const listMissingPrograms = () =>
   ["ceph-mon", "ceph-osd", "ceph", "radosgw", "radosgw-admin"].filter((program) => !isInstalled(program))
 
 const fsid = "6b3f0f1c-54c5-4f6e-8d0e-1d2c3b4a5960"
@@ -53,11 +56,11 @@ export const startCeph = async (): Promise<Service> => {
     daemons.push(spawn(program, ["-c", settings, ...args, "-f"], { env: cleanEnvironment({}), stdio: "ignore" }))
   const run = (...command: Command) => runCommand(command, folder, {})
   const stop = () => {
-    for (const daemon of daemons) daemon.kill("SIGKILL") // what they keep is thrown away
+    for (const daemon of daemons) daemon.kill("SIGKILL") // their data is not needed
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   }
 
-  return orStop(stop, async () => {
+  return startOrStop(stop, async () => {
     for (const name of ["client.admin", "mon."]) {
       const rights = ["--cap", "mon", "allow *", ...(name === "mon." ? [] : ["--cap", "osd", "allow *"])]
       await run("ceph-authtool", "keyring", ...(name === "mon." ? [] : ["-C"]), "--gen-key", "-n", name, ...rights)
@@ -70,10 +73,10 @@ export const startCeph = async (): Promise<Service> => {
     start("ceph-osd", "-i", "0")
     start("radosgw", "-n", "client.admin", `--rgw-frontends=beast endpoint=127.0.0.1:${port}`)
     const endpoint = `http://127.0.0.1:${port}`
-    await answers(endpoint)
+    await waitForResponse(endpoint)
     const [accessKeyId, secretAccessKey] = ["larder", "a-secret-of-larder"]
     const keys = [`--access-key=${accessKeyId}`, `--secret-key=${secretAccessKey}`]
     await run("radosgw-admin", "-c", settings, "user", "create", "--uid=larder", "--display-name=larder", ...keys)
-    return { settings: await bucketAt(endpoint, accessKeyId, secretAccessKey), isStrict: true, stop }
+    return { settings: await createBucket(endpoint, accessKeyId, secretAccessKey), isStrict: true, stop }
   })
 }

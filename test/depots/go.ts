@@ -1,4 +1,4 @@
-/** S3 services that are written in Go, built from pinned source, once: some minutes for each. */
+/** Builds S3 services that are written in Go, once, from pinned sources. Each build takes some minutes. */
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -7,7 +7,7 @@ import { freePort } from "../support/postgres/port.ts"
 import { cleanEnvironment, type Environment } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import { installOnce } from "../support/tools.ts"
-import { answers, bucketAt, orStop, type Service } from "./service.ts"
+import { createBucket, type Service, startOrStop, waitForResponse } from "./service.ts"
 
 const accessKeyId = "larder"
 const secretAccessKey = "a-secret-of-larder"
@@ -33,7 +33,7 @@ export const minio: Source = {
   environment: { MINIO_ROOT_USER: accessKeyId, MINIO_ROOT_PASSWORD: secretAccessKey, MINIO_BROWSER: "off" }
 }
 
-/** On the loopback, with its files in a folder that is removed at its end. */
+/** Starts a service on the loopback interface. Its files are in a folder that is removed when it stops. */
 export const startFromGo = async ({ args, environment, module, program }: Source): Promise<Service> => {
   const tools = path.join(repository, "node_modules/.cache/depots", program)
   await installOnce(tools, [["go", "install", module]], undefined, { GOBIN: tools })
@@ -50,9 +50,9 @@ export const startFromGo = async ({ args, environment, module, program }: Source
   const ended = new Promise<never>((_, reject) => {
     child.once("exit", (code) => reject(new Error(`${program} ended with ${code}`)))
   })
-  ended.catch(() => undefined) // also when it is stopped
-  return orStop(stop, async () => {
-    await Promise.race([answers(`http://${address}`), ended])
-    return { settings: await bucketAt(`http://${address}`, accessKeyId, secretAccessKey), isStrict: true, stop }
+  ended.catch(() => undefined) // it also ends when it is stopped
+  return startOrStop(stop, async () => {
+    await Promise.race([waitForResponse(`http://${address}`), ended])
+    return { settings: await createBucket(`http://${address}`, accessKeyId, secretAccessKey), isStrict: true, stop }
   })
 }

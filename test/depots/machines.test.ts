@@ -1,4 +1,4 @@
-/** Machines that share a depot in a bucket: each is a home of its own, with real processes. */
+/** Machines that share a depot in a bucket. Each has its own home and real processes. */
 import { readdirSync, statSync } from "node:fs"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
@@ -14,8 +14,8 @@ import { newKey, run, startServer, waitUntilServed } from "../support/programs.t
 
 const ingest = (home: string, environment: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
   run("larder-ingest", args, { LARDER_HOME: home, ...environment })
-/** A home whose only generation has one price: little travels. */
-const aSmallHome = async () => {
+/** A home whose only generation has one price, so that transfers are small. */
+const makeSmallHome = async () => {
   const home = makeTestFolder()
   await addGeneration(home, ["2026-09-29"])
   return home
@@ -23,11 +23,11 @@ const aSmallHome = async () => {
 const prices = "/v1/commodities/prices?series=butter-exch-spot-close-daily&from=2026-09-29"
 
 describe("machines that share a depot", () => {
-  itLive("publish into it, and a server follows, rolls back with it, and serves on without it", () =>
+  itLive("publish into it; a server follows publications and rollbacks, and continues without the depot", () =>
     Effect.gen(function* () {
       const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {
-        const publisher = await aSmallHome() // it had a generation before it shared a depot
+        const publisher = await makeSmallHome() // it had a generation before it shared a depot
         const [other, serving] = [makeTestFolder(), makeTestFolder()]
         await addGeneration(publisher, ["2026-09-29", "2026-09-30"], environment)
         const { key } = await newKey(serving)
@@ -62,11 +62,18 @@ describe("machines that share a depot", () => {
           const refused = await ingest(laptop, { LARDER_DEPOT: service.address }, "commodities")
           assert.strictEqual(refused.code, 1)
           assert.match(refused.stderr, /is read-only/)
-          const one = makeTestFolder()
-          const alone = await ingest(one, { LARDER_DEPOT: service.address }, "pull", "--only", "commodities", "--json")
+          const single = makeTestFolder()
+          const alone = await ingest(
+            single,
+            { LARDER_DEPOT: service.address },
+            "pull",
+            "--only",
+            "commodities",
+            "--json"
+          )
           assert.strictEqual(alone.code, 0, alone.stderr)
           assert.deepInclude(JSON.parse(alone.stdout), { generation: "larder-000004", data_set: "commodities" })
-          assert.deepStrictEqual(readdirSync(path.join(one, "warehouse")), [
+          assert.deepStrictEqual(readdirSync(path.join(single, "warehouse")), [
             ".opened.lock",
             ".pull.lock",
             "alone",
@@ -91,14 +98,14 @@ describe("machines that share a depot", () => {
     })
   )
 
-  itLive("lose nothing of each other's when both publish the same data set, despite lost answers", () =>
+  itLive("lose no data if both publish the same data set, even if responses are lost", () =>
     Effect.gen(function* () {
       const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {
-        const machines = [await aSmallHome(), makeTestFolder()] as const
+        const machines = [await makeSmallHome(), makeTestFolder()] as const
         const days = [["2026-09-30"], ["2026-10-01"]]
-        const given = await ingest(machines[0], environment, "pull") // gives the depot what this one has
-        assert.strictEqual(given.code, 0, given.stderr)
+        const upload = await ingest(machines[0], environment, "pull") // uploads the generations of this machine
+        assert.strictEqual(upload.code, 0, upload.stderr)
         service.plan("PUT", { kind: "cut", when: "after" }, 2)
         service.plan("PUT", { kind: "refuse", status: 503, code: "SlowDown" }, 2)
         service.plan("GET", { kind: "cut", when: "half-way" }, 3)
@@ -124,7 +131,7 @@ describe("machines that share a depot", () => {
     Effect.gen(function* () {
       const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {
-        const [publisher, laptop, stranger] = [await aSmallHome(), makeTestFolder(), makeTestFolder()]
+        const [publisher, laptop, stranger] = [await makeSmallHome(), makeTestFolder(), makeTestFolder()]
         const keys = await ingest(publisher, environment, "depot", "keys", "--json")
         const { file, is_new, public_key } = JSON.parse(keys.stdout)
         assert.deepStrictEqual([is_new, statSync(file).mode & 0o777], [true, 0o600])
@@ -159,7 +166,7 @@ describe("machines that share a depot", () => {
     Effect.gen(function* () {
       const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {
-        const [publisher, recorded, laptop] = [await aSmallHome(), makeTestFolder(), makeTestFolder()]
+        const [publisher, recorded, laptop] = [await makeSmallHome(), makeTestFolder(), makeTestFolder()]
         recordDays(recorded, ["2026-09-30"])
         const pull = (home: string) => ingest(home, environment, "pull")
         const publish = () => ingest(publisher, environment, "commodities", "--replay", recorded)

@@ -1,5 +1,5 @@
-/** Other services are in test/long: this one starts in a second. */
+/** Only moto starts in a second. The tests of other services are in test/long. */
 import { startMoto } from "./moto.ts"
-import { holdsDepots } from "./service.ts"
+import { testDepots } from "./service.ts"
 
-holdsDepots("moto", startMoto)
+testDepots("moto", startMoto)

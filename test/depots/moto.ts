@@ -1,21 +1,22 @@
 /**
- * moto: a stand-in for S3 that many projects test against. It looks at no signature and no checksum, and its conditions hold only where it
- * answers one request after the other: with a thread for each, twenty that put one name had two winners.
+ * Starts moto, a stand-in for S3 that many projects test against. It verifies no signatures and no checksums, and
+ * applies conditions reliably only to sequential requests: with a thread for each of twenty requests that put the same
+ * name, two succeeded.
  */
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { cleanEnvironment } from "../support/programs.ts"
-import { fromPython } from "./python.ts"
-import { bucketAt, orStop, type Service } from "./service.ts"
+import { installFromPython } from "./python.ts"
+import { createBucket, type Service, startOrStop } from "./service.ts"
 
 const oneAtATime = `
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import run_simple
 run_simple("127.0.0.1", 0, DomainDispatcherApplication(create_backend_app))`
 
-/** On the loopback, on a port that is free, with a bucket. */
+/** On a free port of the loopback interface, with a bucket. */
 export const startMoto = async (): Promise<Service> => {
-  const child = spawn(await fromPython("moto", "python"), ["-c", oneAtATime], {
+  const child = spawn(await installFromPython("moto", "python"), ["-c", oneAtATime], {
     env: cleanEnvironment({}),
     stdio: ["ignore", "ignore", "pipe"]
   })
@@ -24,11 +25,11 @@ export const startMoto = async (): Promise<Service> => {
     const endpoint = /Running on (http:\S+)/.exec(line)?.[1]
     if (endpoint === undefined) continue
     child.stderr.resume()
-    return orStop(stop, async () => ({
-      settings: await bucketAt(endpoint, "larder", "a secret"),
+    return startOrStop(stop, async () => ({
+      settings: await createBucket(endpoint, "larder", "a secret"),
       isStrict: false,
       stop
     }))
   }
-  throw new Error("moto ended before it listened")
+  throw new Error("moto ended before it accepted connections")
 }

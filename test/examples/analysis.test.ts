@@ -19,7 +19,11 @@ const getFolder = () => path.join(inject("sampleHome"), "warehouse")
 const getWarehouse = () => path.join(getFolder(), "larder.duckdb")
 /** The files of the data sets, under the names that people open. */
 const getParts = (): Parts => ({
-  parts: dataSets.map((dataSet) => ({ dataSet, file: path.join(getFolder(), `${dataSet.about.pipeline}.duckdb`) })),
+  parts: dataSets.map((dataSet) => ({
+    dataSet,
+    file: path.join(getFolder(), `${dataSet.about.pipeline}.duckdb`),
+    entry: {}
+  })),
   ingestion: path.join(getFolder(), "ingestion.duckdb")
 })
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** The engines that read the lake, from PyPI, and what DuckDB itself sees in the warehouse. */
+/** Reads the lake with other engines, which come from PyPI, and the warehouse with DuckDB. */
 import { spawn } from "node:child_process"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
@@ -10,33 +10,34 @@ import { installOnce, isInstalled, pythonPackages } from "../support/tools.ts"
 
 const readers = fileURLToPath(new URL("readers.py", import.meta.url))
 
-export interface Seen {
+export interface TableSummary {
   readonly rows: number
-  /** Of all values. */
+  /** The digest of all values. */
   readonly digest: string
-  /** By column, as DuckDB names what the engine gives. */
+  /** DuckDB's names for the types of the columns that the engine returns. */
   readonly types: Readonly<Record<string, string>>
   readonly comment?: string | null
   readonly comments?: Readonly<Record<string, string | null>>
-  /** Of a version of a Delta log. */
+  /** The generation of a version of a Delta log. */
   readonly generation?: string
   readonly version?: number
 }
 
-/** Python with the packages of a list in `test/lake`; it is installed once. */
-export const pythonWith = async (list: string) => {
-  if (!isInstalled("python3")) throw new Error("the engines that read the lake need python3, not installed here.")
+/** Installs Python with the packages of a list in `test/lake`, once. Returns the path of the program. */
+export const installPython = async (list: string) => {
+  if (!isInstalled("python3"))
+    throw new Error("the engines that read the lake require python3, which is not installed.")
   const folder = path.join(repository, "node_modules/.cache/lake", list)
   const requirements = fileURLToPath(new URL(`${list}.txt`, import.meta.url))
   await installOnce(folder, pythonPackages(folder, requirements), requirements, {})
   return path.join(folder, "venv/bin/python")
 }
 
-/** From Maven's repository. */
+/** These are in Maven's repository. */
 const jars = ["io.delta:delta-spark_2.13:4.0.0", "io.delta:delta-storage:4.0.0", "org.antlr:antlr4-runtime:4.13.1"]
 
-/** What Spark needs to read a Delta log; Maven fetches it once. */
-export const sparksJars = async () => {
+/** Downloads the libraries with which Spark reads Delta logs, once, with Maven. */
+export const downloadSparkJars = async () => {
   const folder = path.join(repository, "node_modules/.cache/lake/jars")
   const copies = jars.map(
     (jar) => ["mvn", "-q", "dependency:copy", `-Dartifact=${jar}`, `-DoutputDirectory=${folder}`] as const
@@ -50,10 +51,10 @@ export interface Snapshot {
   readonly message: string
   readonly delta_versions: Readonly<Record<string, number>>
 }
-export type Tables = Readonly<Record<string, Seen>>
+export type Tables = Readonly<Record<string, TableSummary>>
 
-/** What engines see in the lake at a place, each by its name; `snapshots` lists those of the DuckLake. */
-export const seenBy = async <Engine extends string>(
+/** Reads the lake at a folder or an address. The result is keyed by engine; `snapshots` lists those of the DuckLake. */
+export const readWithEngines = async <Engine extends string>(
   python: string,
   engines: ReadonlyArray<Engine>,
   lake: string,
@@ -71,13 +72,16 @@ export const seenBy = async <Engine extends string>(
   return JSON.parse(stdout)
 }
 
-const named = (table: string) => table.split(".").map(identifier).join(".")
+const quoteName = (table: string) => table.split(".").map(identifier).join(".")
 
-/** Rows, values and types of each table in the files that people open. JSON counts as text; `lists` says whether null lists count as empty. */
-export const seenInWarehouse = (home: string, lists: "as they are" | "never null" = "as they are"): Promise<Tables> =>
+/**
+ * Summarises each table in the files that people open. JSON is compared as text. With `never null`, null lists are compared
+ * as empty ones.
+ */
+export const readWarehouse = (home: string, lists: "as they are" | "never null" = "as they are"): Promise<Tables> =>
   Effect.gen(function* () {
     const db = yield* DuckDb.memory
-    const seen: Record<string, Seen> = {}
+    const summaries: Record<string, TableSummary> = {}
     for (const name of ["commodities", "branded-foods", "storefronts", "ingestion"]) {
       const file = path.join(home, "warehouse", `${name}.duckdb`)
       yield* db.run(`attach ${literal(file)} as ${identifier(name)} (read_only); use ${identifier(name)}`)
@@ -86,30 +90,30 @@ export const seenInWarehouse = (home: string, lists: "as they are" | "never null
          from duckdb_columns() c join duckdb_tables() t using (database_name, schema_name, table_name)
          where database_name = current_database() order by all`
       )
-      for (const [table = "", its = []] of Map.groupBy(columns, (column) => String(column.table))) {
-        const others = its.flatMap(({ column_name: name, data_type }) => {
+      for (const [table = "", own = []] of Map.groupBy(columns, (column) => String(column.table))) {
+        const others = own.flatMap(({ column_name: name, data_type }) => {
           if (data_type === "JSON") return [`${name}::varchar as ${name}`]
           return String(data_type).endsWith("[]") && lists === "never null" ? [`coalesce(${name}, []) as ${name}`] : []
         })
-        const source = `select * ${others.length === 0 ? "" : `replace (${others.join(", ")})`} from ${named(table)}`
-        const [found] = yield* db.rows(
+        const source = `select * ${others.length === 0 ? "" : `replace (${others.join(", ")})`} from ${quoteName(table)}`
+        const [summary] = yield* db.rows(
           `select count(*)::integer as rows, md5(coalesce(string_agg(line, '' order by line), '')) as digest
            from (select md5(t::varchar) as line from (${source}) t)`
         )
-        seen[table] = {
-          rows: Number(found?.rows),
-          digest: String(found?.digest),
+        summaries[table] = {
+          rows: Number(summary?.rows),
+          digest: String(summary?.digest),
           types: Object.fromEntries(
-            its.map(({ column_name, data_type }) => [
+            own.map(({ column_name, data_type }) => [
               String(column_name),
               data_type === "JSON" ? "VARCHAR" : String(data_type)
             ])
           ),
-          comment: String(its[0]?.table_comment),
-          comments: Object.fromEntries(its.map(({ column_name, comment }) => [String(column_name), String(comment)]))
+          comment: String(own[0]?.table_comment),
+          comments: Object.fromEntries(own.map(({ column_name, comment }) => [String(column_name), String(comment)]))
         }
       }
       yield* db.run(`use memory; detach ${identifier(name)}`)
     }
-    return seen
+    return summaries
   }).pipe(Effect.scoped, Effect.runPromise)

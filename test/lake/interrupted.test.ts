@@ -1,33 +1,33 @@
-/** What programs leave of the lake that are killed, or that bring it up at once with others. */
+/** Tests of programs that are killed while they update the lake, or that update it concurrently. */
 import { readdirSync } from "node:fs"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe } from "@effect/vitest"
-import { type Depot, identifyFile, recordEnd } from "@larder/warehouse"
+import { type Depot, identifyFile, recordFailedRun } from "@larder/warehouse"
 import { Effect } from "effect"
 import { itLive } from "../support/it-live.ts"
-import { deltaVersions, snapshotRows, snapshotsOf } from "../support/lake/reading.ts"
+import { countSnapshotRows, listSnapshotNumbers, readDeltaVersions } from "../support/lake/reading.ts"
 import { publishPrices } from "../support/warehouse/every-data-set.ts"
 import { aRun } from "../support/warehouse/example-data-set.ts"
-import { lakeKills, lakeOf, milkOfFile, price, rowsIn, up } from "./lake-kills.ts"
+import { copyMilkHome, lakeOf, price, rowsIn, testLakeKills, updateWithLake } from "./lake-kills.ts"
 
-const withMilk = milkOfFile()
+const withMilk = copyMilkHome()
 
-lakeKills(40)
+testLakeKills(40)
 
 describe("two machines that update the lake at the same time", () => {
   itLive("leave one consistent lake", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
-      yield* up(layout)
+      yield* updateWithLake(layout)
       yield* publishPrices(layout, "butter")
       yield* publishPrices(layout, "cheese")
-      const other = { ...layout, lakeLock: `${layout.lakeLock}.other`, seen: `${layout.seen}-other` }
-      yield* Effect.all([up(layout), up(other)], { concurrency: 2 })
+      const other = { ...layout, lakeLock: `${layout.lakeLock}.other`, notes: `${layout.notes}-other` }
+      yield* Effect.all([updateWithLake(layout), updateWithLake(other)], { concurrency: 2 })
       const lake = lakeOf(layout)
-      assert.deepStrictEqual(yield* snapshotsOf(lake), [1, 2, 3])
-      assert.deepStrictEqual(deltaVersions(lake, price), ["larder-000001", "larder-000002", "larder-000003"])
-      for (const [table, count] of yield* snapshotRows(lake)) {
+      assert.deepStrictEqual(yield* listSnapshotNumbers(lake), [1, 2, 3])
+      assert.deepStrictEqual(readDeltaVersions(lake, price), ["larder-000001", "larder-000002", "larder-000003"])
+      for (const [table, count] of yield* countSnapshotRows(lake)) {
         assert.strictEqual((yield* rowsIn(lake, table)).length, count, table)
       }
     })
@@ -35,8 +35,8 @@ describe("two machines that update the lake at the same time", () => {
   itLive("continue from the state of the faster one, whose files do not change", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
-      const other = { ...layout, lakeLock: `${layout.lakeLock}.other`, seen: `${layout.seen}-other` }
-      const upOfOther = Effect.orDie(up(other)).pipe(Effect.provide(NodeServices.layer))
+      const other = { ...layout, lakeLock: `${layout.lakeLock}.other`, notes: `${layout.notes}-other` }
+      const updateOther = Effect.orDie(updateWithLake(other)).pipe(Effect.provide(NodeServices.layer))
       for (const metric of ["butter", "cheese"]) {
         let isFaster = true
         const slow: Depot = {
@@ -44,22 +44,26 @@ describe("two machines that update the lake at the same time", () => {
           putText: (name, text) => {
             if (!isFaster || !name.startsWith("lake/states/")) return layout.depot.putText(name, text)
             isFaster = false
-            return Effect.andThen(upOfOther, layout.depot.putText(name, text))
+            return Effect.andThen(updateOther, layout.depot.putText(name, text))
           }
         }
-        yield* up({ ...layout, depot: slow })
+        yield* updateWithLake({ ...layout, depot: slow })
         yield* publishPrices(layout, metric)
-        // also where no row of the catalogue differs but those of the run
-        yield* recordEnd(layout, { run: aRun({ pipeline: "commodities", outcome: "failed" }), checks: [], leftOut: [] })
+        // also if only the rows of the run differ in the catalogue
+        yield* recordFailedRun(layout, {
+          run: aRun({ pipeline: "commodities", outcome: "failed" }),
+          checks: [],
+          leftOut: []
+        })
       }
-      yield* up(layout)
+      yield* updateWithLake(layout)
       const lake = lakeOf(layout)
       for (const name of readdirSync(path.join(lake, "catalogues"))) {
         const { sha256 } = yield* identifyFile(path.join(lake, "catalogues", name))
         assert.strictEqual(name, `${sha256}.ducklake`)
       }
-      assert.deepStrictEqual(yield* snapshotsOf(lake), [1, 2, 3, 4, 5])
-      for (const [table, count] of yield* snapshotRows(lake)) {
+      assert.deepStrictEqual(yield* listSnapshotNumbers(lake), [1, 2, 3, 4, 5])
+      for (const [table, count] of yield* countSnapshotRows(lake)) {
         assert.strictEqual((yield* rowsIn(lake, table)).length, count, table)
       }
     })

@@ -1,30 +1,30 @@
-/** What programs leave of the lake that are killed while they bring it up: at which of their changes of the depot is said by the test. */
+/** Tests of programs that are killed at one of their changes to the depot, while they update the lake. */
 import { cp } from "node:fs/promises"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { type Depot, type DepotUnusable, type Layout, updateLake } from "@larder/warehouse"
 import { ConfigProvider, Effect } from "effect"
 import { itLive } from "../support/it-live.ts"
-import { deltaRows, deltaVersions, snapshotRows } from "../support/lake/reading.ts"
+import { countSnapshotRows, readDeltaRows, readDeltaVersions } from "../support/lake/reading.ts"
 import { copyPerTest } from "../support/warehouse/copy-per-test.ts"
 import { publishPrices } from "../support/warehouse/every-data-set.ts"
 import { aLayout } from "../support/warehouse/example-data-set.ts"
 
-export const up = (layout: Layout) =>
+export const updateWithLake = (layout: Layout) =>
   Effect.provideService(
     updateLake(layout),
     ConfigProvider.ConfigProvider,
     ConfigProvider.fromUnknown({ LARDER_LAKE: "yes" })
   )
 export const lakeOf = ({ dir }: Layout) => path.join(dir, "lake")
-export const rowsIn = (lake: string, table: string) => Effect.promise(() => deltaRows(lake, table))
+export const rowsIn = (lake: string, table: string) => Effect.promise(() => readDeltaRows(lake, table))
 const metrics = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => rows.map((row) => row.metric_name).sort()
 export const price = "commodity.price_version"
 
-/** For one file of tests: a copy of a home whose generation 1 has milk. */
-export const milkOfFile = () => copyPerTest(Effect.tap(aLayout, (layout) => publishPrices(layout, "milk")))
+/** Returns a copy of a home whose generation 1 has milk. The original is made once for each test file. */
+export const copyMilkHome = () => copyPerTest(Effect.tap(aLayout, (layout) => publishPrices(layout, "milk")))
 
-/** Fails from its `allowed`-th change on, as if the program was killed there. */
+/** Fails at each change after the first `allowed` ones, as if the program was killed there. */
 const cutAfter = (depot: Depot, allowed: number): Depot => {
   let changes = 0
   const orKilled = <A>(effect: Effect.Effect<A, DepotUnusable>) =>
@@ -38,30 +38,32 @@ const cutAfter = (depot: Depot, allowed: number): Depot => {
   }
 }
 
-/** Kills at the first change, and then at each `step`-th behind it, until none is left. */
-export const lakeKills = (step: number) => {
-  describe("a program that is killed while it brings the lake up", () => {
-    const withMilk = milkOfFile()
+/** Kills the program at the first change, and then at every `step`-th one after it, until the program completes. */
+export const testLakeKills = (step: number) => {
+  describe("a program that is killed while it updates the lake", () => {
+    const withMilk = copyMilkHome()
     itLive("leaves a readable lake, and the next run completes it", () =>
       Effect.gen(function* () {
         const original = yield* withMilk
-        yield* up(original)
+        yield* updateWithLake(original)
         yield* publishPrices(original, "butter")
         const states = new Set<string>()
         for (let allowed = 0, isCut = true; isCut; allowed += step) {
           const layout = yield* aLayout
           yield* Effect.promise(() => cp(original.home, layout.home, { recursive: true }))
-          isCut = (yield* Effect.exit(up({ ...layout, depot: cutAfter(layout.depot, allowed) })))._tag === "Failure"
+          isCut =
+            (yield* Effect.exit(updateWithLake({ ...layout, depot: cutAfter(layout.depot, allowed) })))._tag ===
+            "Failure"
           const lake = lakeOf(layout)
-          const rows = (yield* snapshotRows(lake)).get(price)
+          const rows = (yield* countSnapshotRows(lake)).get(price)
           const byLog = yield* rowsIn(lake, price)
           assert.include([1, 2], rows)
           states.add(`${rows} ${byLog.length}`)
-          yield* up(layout)
-          assert.strictEqual((yield* snapshotRows(lake)).get(price), 2)
+          yield* updateWithLake(layout)
+          assert.strictEqual((yield* countSnapshotRows(lake)).get(price), 2)
           assert.deepStrictEqual(metrics(yield* rowsIn(lake, price)), ["butter", "milk"])
-          assert.deepStrictEqual(deltaVersions(lake, price), ["larder-000001", "larder-000002"])
-          for (const [table, count] of yield* snapshotRows(lake)) {
+          assert.deepStrictEqual(readDeltaVersions(lake, price), ["larder-000001", "larder-000002"])
+          for (const [table, count] of yield* countSnapshotRows(lake)) {
             assert.strictEqual((yield* rowsIn(lake, table)).length, count, table)
           }
         }

@@ -1,11 +1,11 @@
-"""How engines are opened to read a lake: the extensions of DuckDB from PyPI, and a session of Spark with the jars of `LAKE_JARS`."""
+"""Opens engines to read a lake: DuckDB's extensions from PyPI, and a Spark session with the jars in `LAKE_JARS`."""
 
 import os
 from pathlib import Path
 
 
 def extension(name):
-    """The file of an extension, which needs a session with `allow_unsigned_extensions`."""
+    """Returns the file of an extension, which requires a session with `allow_unsigned_extensions`."""
     folders = __import__(f"duckdb_extension_{name}").__path__
     return next(path for folder in folders for path in Path(folder).rglob("*.duckdb_extension"))
 

@@ -1,9 +1,10 @@
-"""Reads a lake with engines that read it, and prints what each saw of each table as JSON: an object by the name of the engine.
+"""Reads a lake with other engines, and prints a summary of each table as JSON, keyed by engine and table.
 
     readers.py ENGINE,ENGINE LAKE [VERSIONS]
 
-LAKE is the folder or the address; a bucket is reached with AWS_ENDPOINT_URL_S3, AWS_REGION and the keys. VERSIONS, as JSON, is the snapshot of the DuckLake, or the version of each table's Delta log, to read;
-the newest where it is not given. Values are compared by a hash over all rows, written the same way whichever engine read them.
+LAKE is a folder or an address; a bucket requires AWS_ENDPOINT_URL_S3, AWS_REGION and the keys. VERSIONS, as JSON, is the
+snapshot of the DuckLake or the version of each table's Delta log to read; the newest by default. Values are compared by a
+hash over all rows, which are written the same way for each engine.
 """
 
 import atexit
@@ -19,7 +20,7 @@ import duckdb
 sys.dont_write_bytecode = True
 from opened import extension, spark_session
 
-asked_engines, lake = sys.argv[1:3]
+engine_names, lake = sys.argv[1:3]
 versions = json.loads(sys.argv[3]) if len(sys.argv) > 3 else None
 
 session = duckdb.connect(config={"allow_unsigned_extensions": "true"})
@@ -31,7 +32,7 @@ def load(name):
 
 
 def summary(source):
-    """Rows, values and types of what DuckDB reads from `source`."""
+    """The number of rows, a digest of the values, and the types that DuckDB reads from `source`."""
     rows, digest = session.execute(
         f"""select count(*), md5(coalesce(string_agg(line, '' order by line), ''))
             from (select md5(t::varchar) as line from ({source}) t)"""
@@ -40,8 +41,8 @@ def summary(source):
     return {"rows": rows, "digest": digest, "types": types}
 
 
-def reach():
-    """Lets DuckDB read where the lake is."""
+def enable_network():
+    """Lets DuckDB read a lake over the network."""
     if "://" not in lake:
         return
     load("httpfs")
@@ -51,15 +52,15 @@ def reach():
             f"""create or replace secret (type s3, endpoint '{endpoint}', url_style 'path', use_ssl false, region '{os.environ["AWS_REGION"]}',
                 key_id '{os.environ["AWS_ACCESS_KEY_ID"]}', secret '{os.environ["AWS_SECRET_ACCESS_KEY"]}')"""
         )
-        os.environ["AWS_ALLOW_HTTP"] = "true"  # as deltalake and Polars want it
+        os.environ["AWS_ALLOW_HTTP"] = "true"  # for deltalake and Polars
 
 
 @functools.cache
 def attach():
-    """Once. Over a network the catalogue is copied first, as `docs/scale-out.md` says."""
+    """Attaches the catalogue once. Over a network it is copied first, as described in `docs/scale-out.md`."""
     load("ducklake")
-    load("httpfs")  # also a catalogue on this machine may name files elsewhere
-    reach()
+    load("httpfs")  # a catalogue on this machine may name files elsewhere
+    enable_network()
     place = f"{lake}/larder.ducklake"
     if "://" in lake:
         copy = f"{tempfile.mkdtemp(prefix='larder-lake-')}/larder.ducklake"
@@ -91,7 +92,7 @@ def ducklake():
 
 
 def views():
-    """Every view of the DuckLake, as far as it can be read."""
+    """Reads all views of the DuckLake, and a table macro."""
     attach()
     found = session.execute(
         "select schema_name, view_name, comment from duckdb_views() where database_name = 'larder' and not internal"
@@ -113,8 +114,8 @@ def snapshots():
 
 
 def delta_tables():
-    """Names of the tables, with where they are."""
-    reach()
+    """The places of the tables, by name."""
+    enable_network()
     logs = session.execute(f"select distinct parse_dirpath(file) from glob('{lake}/data/*/*/_delta_log/*.json')").fetchall()
     places = sorted(log.removesuffix("/_delta_log") for (log,) in logs)
     return {".".join(place.split("/")[-2:]): place for place in places}
@@ -124,7 +125,7 @@ def version_of(table):
     return None if versions is None else versions.get(table)
 
 
-def asked():
+def requested_tables():
     return {table: place for table, place in delta_tables().items() if versions is None or table in versions}
 
 
@@ -132,7 +133,7 @@ def deltalake():
     from deltalake import DeltaTable
 
     seen = {}
-    for table, place in asked().items():
+    for table, place in requested_tables().items():
         opened = DeltaTable(place, version=version_of(table))
         session.register("frame", opened.to_pyarrow_table())
         fields = json.loads(opened.schema().to_json())["fields"]
@@ -150,7 +151,7 @@ def polars():
     import polars
 
     seen = {}
-    for table, place in asked().items():
+    for table, place in requested_tables().items():
         session.register("frame", polars.read_delta(place, version=version_of(table)).to_arrow())
         seen[table] = summary("from frame")
     return seen
@@ -158,17 +159,17 @@ def polars():
 
 def delta():
     load("delta")
-    return {table: summary(f"from delta_scan('{place}')") for table, place in asked().items()}
+    return {table: summary(f"from delta_scan('{place}')") for table, place in requested_tables().items()}
 
 
 def clickhouse():
-    """ClickHouse has no lists that are null, and takes times without a zone for UTC."""
+    """ClickHouse has no null lists, and treats times without a zone as UTC."""
     import chdb
 
-    os.chdir(lake)  # it reads no file outside
+    os.chdir(lake)  # it reads no files outside the working directory
     connection = chdb.connect(":memory:")
     seen = {}
-    for table, place in asked().items():
+    for table, place in requested_tables().items():
         settings = ["output_format_arrow_string_as_string = 1"]
         if versions is not None:
             settings.append(f"delta_lake_snapshot_version = {version_of(table)}")
@@ -186,7 +187,7 @@ def clickhouse():
 def spark():
     opened = spark_session(**{"spark.databricks.delta.snapshotPartitions": "2"})  # for small tables
     seen = {}
-    for table, place in asked().items():
+    for table, place in requested_tables().items():
         reader = opened.read.format("delta")
         if versions is not None:
             reader = reader.option("versionAsOf", version_of(table))
@@ -204,4 +205,4 @@ def spark():
 
 engines = [ducklake, views, snapshots, deltalake, polars, delta, clickhouse, spark]
 by_name = {run.__name__: run for run in engines}
-print(json.dumps({name: by_name[name]() for name in asked_engines.split(",")}))
+print(json.dumps({name: by_name[name]() for name in engine_names.split(",")}))

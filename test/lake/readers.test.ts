@@ -1,6 +1,6 @@
 /**
- * Engines that others made read the lake of real programs, after publications, an upgrade, a rollback and a pruning, and a lake behind a
- * web server. In one file, which installs the engines once.
+ * Other engines read a lake that real programs wrote, after publications, an upgrade, a rollback and a pruning, and a lake
+ * behind a web server. All tests are in one file, so that the engines are installed once.
  */
 import { writeFileSync } from "node:fs"
 import path from "node:path"
@@ -16,16 +16,17 @@ import { addGeneration } from "../support/more-generations.ts"
 import { oncePerFile } from "../support/once-per-file.ts"
 import { run } from "../support/programs.ts"
 import { makeEveryDataSet, publishPrices } from "../support/warehouse/every-data-set.ts"
-import { pythonWith, seenBy, seenInWarehouse, type Tables } from "./engines.ts"
+import { installPython, readWarehouse, readWithEngines, type Tables } from "./engines.ts"
 
 const preload = new URL("../support/warehouse/another-version.ts", import.meta.url).href
 const lakes = { LARDER_LAKE: "yes" }
-/** The next version of Larder, in which `commodity.series` has a column more, and there is a table `commodity.note`. */
+/** The next version of Larder: `commodity.series` has another column, and there is a table `commodity.note`. */
 const upgraded = { ...lakes, NODE_OPTIONS: `--import=${preload}`, TEST_VERSION: "2" }
 
-const settings = (given: Readonly<Record<string, string>>) =>
-  Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(given))
-const up = (layout: Layout, given: Readonly<Record<string, string>>) => updateLake(layout).pipe(settings(given))
+const settings = (variables: Readonly<Record<string, string>>) =>
+  Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(variables))
+const updateWithLake = (layout: Layout, variables: Readonly<Record<string, string>>) =>
+  updateLake(layout).pipe(settings(variables))
 
 let home = ""
 let python = ""
@@ -35,19 +36,21 @@ const rollback = async (...args: ReadonlyArray<string>) => {
   expect(code, stderr).toBe(0)
 }
 
-/** Rows, all values and types. */
+/** Numbers of rows, digests of all values, and types. */
 const values = (tables: Tables) =>
   Object.fromEntries(Object.entries(tables).map(([name, { digest, rows, types }]) => [name, { digest, rows, types }]))
 const comments = (tables: Tables) =>
-  Object.fromEntries(Object.entries(tables).map(([name, seen]) => [name, { of: seen.comment, columns: seen.comments }]))
+  Object.fromEntries(
+    Object.entries(tables).map(([name, summary]) => [name, { table: summary.comment, columns: summary.comments }])
+  )
 
 const engines = ["ducklake", "deltalake", "polars", "delta"] as const
 const prices = "commodity.price_version"
 
-/** What was live after the generations 4, of this version, and 5, of the next one. */
-let fourth: Tables = {}
-let fifth: Tables = {}
-let newest: Awaited<ReturnType<typeof seenBy<(typeof engines)[number] | "views" | "snapshots">>>
+/** The live tables after generation 4, of this version, and after generation 5, of the next version. */
+let inFourth: Tables = {}
+let inFifth: Tables = {}
+let newest: Awaited<ReturnType<typeof readWithEngines<(typeof engines)[number] | "views" | "snapshots">>>
 
 const withEveryDataSet = makeEveryDataSet.pipe(
   Effect.map(({ layout }) => copyHome(layout.home)),
@@ -57,22 +60,22 @@ const withEveryDataSet = makeEveryDataSet.pipe(
 
 beforeAll(async () => {
   home = await Effect.runPromise(withEveryDataSet)
-  python = await pythonWith("duckdb-polars")
+  python = await installPython("duckdb-polars")
   await addGeneration(home, ["2026-09-30"], lakes)
-  fourth = await seenInWarehouse(home)
+  inFourth = await readWarehouse(home)
   await addGeneration(home, ["2026-09-30", "2026-10-01"], upgraded)
-  fifth = await seenInWarehouse(home)
-  newest = await seenBy(python, [...engines, "views", "snapshots"], lake())
+  inFifth = await readWarehouse(home)
+  newest = await readWithEngines(python, [...engines, "views", "snapshots"], lake())
 }, 300_000)
 afterAll(() => removeFolder(home))
 
 describe("the newest generation of the lake, after an added column and table", () => {
   it.each(engines)("equals the warehouse, read by %s", (engine) => {
-    expect(values(newest[engine])).toEqual(values(fifth))
+    expect(values(newest[engine])).toEqual(values(inFifth))
   })
 
   it.each(["ducklake", "deltalake"] as const)("has the comments of the warehouse, read by %s", (engine) => {
-    expect(comments(newest[engine])).toEqual(comments(fifth))
+    expect(comments(newest[engine])).toEqual(comments(inFifth))
   })
 
   it("has the views and macros of the warehouse in DuckLake, with the same rows", async () => {
@@ -92,21 +95,21 @@ describe("the newest generation of the lake, after an added column and table", (
 
 describe("an older generation of the lake", () => {
   it("equals what was live then, read by DuckLake", async () => {
-    const { ducklake } = await seenBy(python, ["ducklake"], lake(), 4)
-    expect(values(ducklake)).toEqual(values(fourth))
+    const { ducklake } = await readWithEngines(python, ["ducklake"], lake(), 4)
+    expect(values(ducklake)).toEqual(values(inFourth))
   })
 
   it("equals what was live then, read by deltalake and Polars", async () => {
     const versions = newest.snapshots.find(({ snapshot }) => snapshot === 4)?.delta_versions
-    const { deltalake, polars } = await seenBy(python, ["deltalake", "polars"], lake(), versions)
-    for (const seen of [deltalake, polars]) expect(values(seen)).toEqual(values(fourth))
+    const { deltalake, polars } = await readWithEngines(python, ["deltalake", "polars"], lake(), versions)
+    for (const seen of [deltalake, polars]) expect(values(seen)).toEqual(values(inFourth))
   })
 })
 
 describe("a lake after a rollback and a pruning", () => {
   it("has the rows that are live again, and the snapshots of the kept generations", async () => {
     await rollback("--to", "4", "--only", "commodities", "--note", "a wrong close")
-    const back = await seenBy(python, ["snapshots", "ducklake", "delta"], lake())
+    const back = await readWithEngines(python, ["snapshots", "ducklake", "delta"], lake())
     expect(back.snapshots.map(({ message }) => message)).toEqual([
       "larder-000001: commodities: published",
       "larder-000002: branded-foods: published",
@@ -116,15 +119,15 @@ describe("a lake after a rollback and a pruning", () => {
       "larder-000006: commodities: rollback to larder-000004: a wrong close"
     ])
     for (const engine of ["ducklake", "delta"] as const) {
-      expect(back[engine][prices], engine).toMatchObject({ digest: fourth[prices]?.digest })
+      expect(back[engine][prices], engine).toMatchObject({ digest: inFourth[prices]?.digest })
     }
     await addGeneration(home, ["2026-10-02"], { ...upgraded, LARDER_KEPT_GENERATIONS: "2" })
     await addGeneration(home, ["2026-10-05"], { ...upgraded, LARDER_KEPT_GENERATIONS: "2" })
-    const live = await seenInWarehouse(home)
-    const pruned = await seenBy(python, ["snapshots", ...engines], lake())
+    const live = await readWarehouse(home)
+    const pruned = await readWithEngines(python, ["snapshots", ...engines], lake())
     expect(pruned.snapshots.map(({ snapshot }) => snapshot)).toEqual([7, 8])
     for (const engine of engines) expect(values(pruned[engine]), engine).toEqual(values(live))
-    const { deltalake } = await seenBy(python, ["deltalake"], lake(), pruned.snapshots[0]?.delta_versions)
+    const { deltalake } = await readWithEngines(python, ["deltalake"], lake(), pruned.snapshots[0]?.delta_versions)
     expect(deltalake[prices]?.rows).toBe(Number(live[prices]?.rows) - 1)
   })
 })
@@ -134,23 +137,28 @@ describe("a lake behind a web server", () => {
     Effect.gen(function* () {
       const { layout } = yield* makeEveryDataSet
       const lake = `${yield* staticHost(layout.dir)}/lake`
-      const bringUp = up(layout, { ...lakes, LARDER_LAKE_URL: lake })
-      yield* bringUp
-      return { layout, lake, bringUp, seen: yield* Effect.promise(() => seenBy(python, ["ducklake"], lake)) }
+      const updateHosted = updateWithLake(layout, { ...lakes, LARDER_LAKE_URL: lake })
+      yield* updateHosted
+      return {
+        layout,
+        lake,
+        updateHosted,
+        seen: yield* Effect.promise(() => readWithEngines(python, ["ducklake"], lake))
+      }
     }).pipe(Effect.provide(NodeServices.layer))
   )
   itLive("equals the warehouse, read by DuckDB at the address in LARDER_LAKE_URL", () =>
     Effect.gen(function* () {
       const { lake, layout, seen } = yield* hosted
-      assert.deepStrictEqual(seen.ducklake, yield* Effect.promise(() => seenInWarehouse(layout.home)))
-      const first = yield* Effect.promise(() => seenBy(python, ["ducklake"], lake, 1))
+      assert.deepStrictEqual(seen.ducklake, yield* Effect.promise(() => readWarehouse(layout.home)))
+      const first = yield* Effect.promise(() => readWithEngines(python, ["ducklake"], lake, 1))
       assert.strictEqual(first.ducklake[prices]?.rows, 2)
       assert.notProperty(first.ducklake, "branded_food.food")
     })
   )
   itLive("stays the same for a session with a copy of its catalogue, while generations are replaced and pruned", () =>
     Effect.gen(function* () {
-      const { bringUp, lake, layout, seen } = yield* hosted
+      const { updateHosted, lake, layout, seen } = yield* hosted
       const own = makeTestFolder()
       const copied = yield* Effect.promise(async () => (await fetch(`${lake}/larder.ducklake`)).bytes())
       writeFileSync(path.join(own, "larder.ducklake"), copied)
@@ -158,11 +166,11 @@ describe("a lake behind a web server", () => {
       yield* goBack(layout, { to: Option.none(), only: Option.some("commodities"), note: Option.none() })
       yield* publishPrices(layout, "butter")
       yield* prune(layout).pipe(settings({ LARDER_KEPT_GENERATIONS: "1" }))
-      yield* bringUp
-      const [held, newest] = yield* Effect.promise(() =>
-        Promise.all([own, lake].map((place) => seenBy(python, ["ducklake"], place)))
+      yield* updateHosted
+      const [ofCopy, newest] = yield* Effect.promise(() =>
+        Promise.all([own, lake].map((place) => readWithEngines(python, ["ducklake"], place)))
       )
-      assert.deepStrictEqual(held, seen)
+      assert.deepStrictEqual(ofCopy, seen)
       assert.notDeepEqual(newest?.ducklake["ingest.run"], seen.ducklake["ingest.run"])
     })
   )

@@ -5,16 +5,23 @@
 import { rm } from "node:fs/promises"
 import path from "node:path"
 import { assert } from "@effect/vitest"
-import { recordEnd } from "@larder/warehouse"
+import { recordFailedRun } from "@larder/warehouse"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { startFromGo, versitygw } from "../depots/go.ts"
 import { copyHome, makeTestFolder, removeFolder } from "../end-to-end/ingesting.ts"
-import { pythonWith, type Snapshot, seenBy, seenInWarehouse, sparksJars, type Tables } from "../lake/engines.ts"
-import { lakeOf, up } from "../lake/lake-kills.ts"
+import {
+  downloadSparkJars,
+  installPython,
+  readWarehouse,
+  readWithEngines,
+  type Snapshot,
+  type Tables
+} from "../lake/engines.ts"
+import { lakeOf, updateWithLake } from "../lake/lake-kills.ts"
 import { environmentOf } from "../support/depots/shared-depot.ts"
 import { itLive } from "../support/it-live.ts"
-import { commitsOf } from "../support/lake/reading.ts"
+import { readCommits } from "../support/lake/reading.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { isInstalled } from "../support/tools.ts"
 import { publishPrices } from "../support/warehouse/every-data-set.ts"
@@ -35,33 +42,33 @@ const kinds = ["as they are", "never null"] as const
 beforeAll(async () => {
   home = copyHome(inject("sampleHome"))
   await addGeneration(home, ["2026-09-30"], lakes)
-  for (const kind of kinds) live[`4 ${kind}`] = await seenInWarehouse(home, kind)
+  for (const kind of kinds) live[`4 ${kind}`] = await readWarehouse(home, kind)
   await addGeneration(home, ["2026-09-30", "2026-10-01"], lakes)
-  for (const kind of kinds) live[`5 ${kind}`] = await seenInWarehouse(home, kind)
-  const python = await pythonWith("duckdb-polars")
-  const { snapshots } = await seenBy(python, ["snapshots"], lake())
+  for (const kind of kinds) live[`5 ${kind}`] = await readWarehouse(home, kind)
+  const python = await installPython("duckdb-polars")
+  const { snapshots } = await readWithEngines(python, ["snapshots"], lake())
   versions = snapshots.find(({ snapshot }) => snapshot === 4)?.delta_versions
 })
 afterAll(() => removeFolder(home))
 
 describe("ClickHouse", () => {
   it("reads the same as the warehouse, in the newest generation and the one before", async () => {
-    const python = await pythonWith("clickhouse")
-    const newest = await seenBy(python, ["clickhouse"], lake())
+    const python = await installPython("clickhouse")
+    const newest = await readWithEngines(python, ["clickhouse"], lake())
     expect(values(newest.clickhouse)).toEqual(values(live["5 never null"] ?? {}))
-    const before = await seenBy(python, ["clickhouse"], lake(), versions)
+    const before = await readWithEngines(python, ["clickhouse"], lake(), versions)
     expect(values(before.clickhouse)).toEqual(values(live["4 never null"] ?? {}))
   })
 })
 
 describe.skipIf(!isInstalled("java") || !isInstalled("mvn"))("Spark, if Java and Maven are installed", () => {
   it("reads the same as the warehouse, with its comments, in the newest generation and the one before", async () => {
-    const [python, LAKE_JARS] = [await pythonWith("spark"), await sparksJars()]
-    const { spark: newest } = await seenBy(python, ["spark"], lake(), undefined, { LAKE_JARS })
+    const [python, LAKE_JARS] = [await installPython("spark"), await downloadSparkJars()]
+    const { spark: newest } = await readWithEngines(python, ["spark"], lake(), undefined, { LAKE_JARS })
     expect(values(newest)).toEqual(values(live["5 as they are"] ?? {}))
     expect(comments(newest)).toEqual(comments(live["5 as they are"] ?? {}))
     expect(newest["commodity.price_version"]?.generation).toBe("larder-000005")
-    const { spark: before } = await seenBy(python, ["spark"], lake(), versions, { LAKE_JARS })
+    const { spark: before } = await readWithEngines(python, ["spark"], lake(), versions, { LAKE_JARS })
     expect(values(before)).toEqual(values(live["4 as they are"] ?? {}))
   })
 })
@@ -73,13 +80,13 @@ describe.skipIf(!isInstalled("go"))("DuckDB, deltalake and Polars, if Go is inst
       const environment = environmentOf({ ...settings, prefix: "larder" }, "1 second")
       const publisher = copyHome(home, makeTestFolder())
       await addGeneration(publisher, ["2026-10-02"], { ...environment, ...lakes })
-      const newest = values(await seenInWarehouse(publisher))
+      const newest = values(await readWarehouse(publisher))
       const place = `${environment.LARDER_DEPOT}/lake`
-      const python = await pythonWith("duckdb-polars")
+      const python = await installPython("duckdb-polars")
       const engines = ["ducklake", "deltalake", "polars", "delta"] as const
-      const seen = await seenBy(python, engines, place, undefined, environment)
+      const seen = await readWithEngines(python, engines, place, undefined, environment)
       for (const engine of engines) expect(values(seen[engine]), engine).toEqual(newest)
-      const { ducklake: before } = await seenBy(python, ["ducklake"], place, 5, environment)
+      const { ducklake: before } = await readWithEngines(python, ["ducklake"], place, 5, environment)
       expect(values(before)).toEqual(values(live["5 as they are"] ?? {}))
     } finally {
       stop()
@@ -94,16 +101,16 @@ describe("a log that becomes long", () => {
       yield* publishPrices(layout, "milk")
       for (let at = 2; at <= 14; at++) {
         const run = aRun({ pipeline: "commodities", outcome: "failed", message: `failure ${at}` })
-        yield* recordEnd(layout, { run, checks: [], leftOut: [] })
+        yield* recordFailedRun(layout, { run, checks: [], leftOut: [] })
       }
-      yield* up(layout)
+      yield* updateWithLake(layout)
       const lake = lakeOf(layout)
-      assert.strictEqual(commitsOf(lake, "ingest.run").length, 14)
+      assert.strictEqual(readCommits(lake, "ingest.run").length, 14)
       const log = path.join(lake, "data/ingest/run/_delta_log")
       const byEngine = yield* Effect.promise(async () => {
         for (let version = 0; version < 10; version++)
           await rm(path.join(log, `${String(version).padStart(20, "0")}.json`))
-        return seenBy(await pythonWith("duckdb-polars"), ["deltalake", "polars", "delta"], lake)
+        return readWithEngines(await installPython("duckdb-polars"), ["deltalake", "polars", "delta"], lake)
       })
       for (const [engine, seen] of Object.entries(byEngine)) assert.strictEqual(seen["ingest.run"]?.rows, 14, engine)
     })

@@ -1,3 +1,3 @@
-import { lakeKills } from "../lake/lake-kills.ts"
+import { testLakeKills } from "../lake/lake-kills.ts"
 
-lakeKills(1)
+testLakeKills(1)

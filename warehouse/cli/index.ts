@@ -1,3 +1,3 @@
-/** What the main programs of both rooms are made of. It loads no DuckDB, so that help stays quick. */
+/** The parts of both main programs. It does not load DuckDB, so that `--help` stays quick. */
 export { exitCodeOf, expectedMessages, makeProgram, report } from "./program.ts"
 export { visible, visibleInLine } from "./terminal.ts"

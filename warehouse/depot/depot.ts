@@ -1,10 +1,10 @@
 /**
  * The interface of a depot, which stores generations: files under names that end in their SHA-256, such as
  * `objects/ab/ab12…`, and texts under names such as `generations/000000012.json`. They never change. If several programs
- * put the same name at the same time, one of them is first, and the others get to know that they were not. Only hints,
+ * put the same name at the same time, exactly one succeeds, and the others receive false. Only hints,
  * and files that other engines read, are overwritten.
  */
-import { Effect, type Option, Schema, type Stream } from "effect"
+import { Clock, Effect, type Option, Schema, type Stream } from "effect"
 import { causeText } from "../disk.ts"
 
 /** The identity of a file, independent of its place. */
@@ -40,10 +40,10 @@ export interface Depot {
    * lost, the stored text shows which program was first.
    */
   readonly putText: (name: string, text: string) => Effect.Effect<boolean, DepotUnusable>
-  readonly text: (name: string) => Effect.Effect<Option.Option<string>, DepotUnusable>
+  readonly readText: (name: string) => Effect.Effect<Option.Option<string>, DepotUnusable>
   /** Puts a file under a name with its SHA-256, durably. Writes nothing if the name exists already. */
   readonly putFile: (name: string, object: ObjectId, file: string) => Effect.Effect<void, DepotUnusable>
-  readonly bytes: (name: string, from: number) => Stream.Stream<Uint8Array, DepotUnusable>
+  readonly readBytes: (name: string, from: number) => Stream.Stream<Uint8Array, DepotUnusable>
   /** Puts a text, replacing an earlier one. Only for hints: a reader may get an outdated one. */
   readonly putHint: (name: string, text: string) => Effect.Effect<void, DepotUnusable>
   /** Puts a file, replacing an earlier one atomically. */
@@ -51,23 +51,33 @@ export interface Depot {
   /** Names that begin with `prefix` and come after `after`, in order; only the last ones if the host cannot list. */
   readonly list: (prefix: string, after?: string) => Effect.Effect<ReadonlyArray<string>, DepotUnusable>
   /** The time at which each name in a folder and its subfolders was put, in milliseconds since 1970. */
-  readonly dated: (folder: string) => Effect.Effect<ReadonlyMap<string, number>, DepotUnusable>
+  readonly listTimes: (folder: string) => Effect.Effect<ReadonlyMap<string, number>, DepotUnusable>
   /** Removes names that are no longer needed. A missing name is not a failure. */
   readonly remove: (names: ReadonlyArray<string>) => Effect.Effect<void, DepotUnusable>
   /** Removes unfinished files that killed programs left before this time, in milliseconds since 1970. */
-  readonly sweep: (before: number) => Effect.Effect<void, DepotUnusable>
+  readonly removeUnfinished: (before: number) => Effect.Effect<void, DepotUnusable>
 }
 
 export const putObject = (depot: Depot, object: ObjectId, file: string) =>
   depot.putFile(objectName(object.sha256), object, file)
 
 /** The time at which each object was put, in milliseconds since 1970, by its SHA-256. */
-export const datedObjects = (depot: Depot): Effect.Effect<ReadonlyMap<string, number>, DepotUnusable> =>
-  Effect.map(depot.dated("objects/"), (dated) => {
+export const listObjectTimes = (depot: Depot): Effect.Effect<ReadonlyMap<string, number>, DepotUnusable> =>
+  Effect.map(depot.listTimes("objects/"), (times) => {
     const objects = new Map<string, number>()
-    for (const [name, put] of dated) {
+    for (const [name, put] of times) {
       const sha256 = /^objects\/\w\w\/([0-9a-f]{64})$/.exec(name)?.[1]
       if (sha256 !== undefined) objects.set(sha256, put)
     }
     return objects
   })
+
+/** In milliseconds. Younger files are kept, because a program names its files only after it has put them. */
+const minUnnamedAge = 86_400_000
+
+/**
+ * The time before which files were put that may be removed if nothing names them. The newest file was just put, and
+ * dated by the depot's clock: this machine's clock may be far ahead of it.
+ */
+export const oldestKeptTime = (times: ReadonlyMap<string, number>) =>
+  Effect.map(Clock.currentTimeMillis, (now) => Math.min(now, Math.max(...times.values())) - minUnnamedAge)

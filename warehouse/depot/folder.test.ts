@@ -7,15 +7,15 @@ import { itLive } from "@larder/test/support/it-live.ts"
 import { testDepot } from "@larder/test/support/warehouse/depot-contract.ts"
 import { Effect, FileSystem } from "effect"
 import { identifyFile } from "../generation/parts.ts"
-import { datedObjects, objectName, putObject } from "./depot.ts"
+import { listObjectTimes, objectName, putObject } from "./depot.ts"
 import { folderDepot } from "./folder.ts"
 
 const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-depot-" })).pipe(
   Effect.orDie
 )
 
-/** What another process says that cannot put a manifest there: `shell` prepares it, and `before` is done in it. */
-const errorIn = (
+/** The error of another process that cannot put a manifest. `shell` prepares the process, and `before` runs in it. */
+const readErrorIn = (
   folder: string,
   {
     before = "",
@@ -86,13 +86,13 @@ describe("a depot in a folder", () => {
           ),
         () => Effect.sync(() => isRoot && process.seteuid?.(0))
       )
-      assert.strictEqual((yield* datedObjects(depot)).size, 2)
+      assert.strictEqual((yield* listObjectTimes(depot)).size, 2)
     })
   )
-  itLive("leaves no unfinished file on a full disk, and reports it", () =>
+  itLive("leaves no unfinished file on a full disk, and reports the full disk", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
-      const message = errorIn(folder, { shell: "trap '' XFSZ; ulimit -f 1" })
+      const message = readErrorIn(folder, { shell: "trap '' XFSZ; ulimit -f 1" })
       assert.match(message, /EFBIG.*The disk is full: make room, and run again\./)
       assert.deepStrictEqual(readdirSync(path.join(folder, "generations")), [])
     })
@@ -101,7 +101,7 @@ describe("a depot in a folder", () => {
     Effect.gen(function* () {
       const folder = yield* aFolder
       yield* FileSystem.FileSystem.use((fs) => fs.chmod(folder, 0o555))
-      const message = errorIn(folder, { before: "if (process.getuid?.() === 0) process.setuid(65534)" })
+      const message = readErrorIn(folder, { before: "if (process.getuid?.() === 0) process.setuid(65534)" })
       assert.match(
         message,
         /EACCES.*The folder cannot be written: give this user write access, or set LARDER_DEPOT to another folder\./
@@ -110,20 +110,18 @@ describe("a depot in a folder", () => {
     })
   )
   for (const code of ["EPERM", "ENOSYS"]) {
-    itLive(
-      `says what to do where the file system has no hard links, which it tells by ${code}, and leaves nothing`,
-      () =>
-        Effect.gen(function* () {
-          const folder = yield* aFolder
-          const before = `
+    itLive(`says what to do if the file system has no hard links and fails with ${code}, and leaves no files`, () =>
+      Effect.gen(function* () {
+        const folder = yield* aFolder
+        const before = `
           fs.link = async () => { throw Object.assign(new Error("${code}: no link"), { code: "${code}" }) }
-          syncBuiltinESMExports()` // FAT answers the first, some file systems in user space the second
-          assert.match(
-            errorIn(folder, { before, setting: "LARDER_HOME" }),
-            /no link.*The folder must be on a file system with hard links: set LARDER_HOME to such a folder\./
-          )
-          assert.deepStrictEqual(readdirSync(path.join(folder, "generations")), [])
-        })
+          syncBuiltinESMExports()` // FAT fails with the first code, some file systems in user space with the second
+        assert.match(
+          readErrorIn(folder, { before, setting: "LARDER_HOME" }),
+          /no link.*The folder must be on a file system with hard links: set LARDER_HOME to a folder on one\./
+        )
+        assert.deepStrictEqual(readdirSync(path.join(folder, "generations")), [])
+      })
     )
   }
   itLive("says what to do if its folder is a file", () =>

@@ -36,7 +36,7 @@ const adviceFor = (cause: unknown, setting: Setting) => {
     case "ENOSYS":
     case "ENOTSUP":
     case "EOPNOTSUPP":
-      return `The folder must be on a file system with hard links: set ${setting} to such a folder.`
+      return `The folder must be on a file system with hard links: set ${setting} to a folder on one.`
     default:
       return "Check the folder, and run again."
   }
@@ -133,10 +133,10 @@ export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT")
       await rm(`${fileOf(name)}.wal`, { force: true }) // the write-ahead log of a program that wrote to the old file
     })
 
-  const text: Depot["text"] = (name) =>
+  const readText: Depot["readText"] = (name) =>
     attempt(`read ${name}`, () => readFile(fileOf(name), "utf8").then(Option.some, ifCode("ENOENT", Option.none())))
 
-  const bytes: Depot["bytes"] = (name, from) =>
+  const readBytes: Depot["readBytes"] = (name, from) =>
     Stream.suspend(() =>
       Stream.fromAsyncIterable<Uint8Array, DepotUnusable>(
         createReadStream(fileOf(name), { start: from }),
@@ -159,7 +159,7 @@ export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT")
       return names.filter((name) => name.startsWith(prefix) && name > after)
     })
 
-  const dated: Depot["dated"] = (folder) =>
+  const listTimes: Depot["listTimes"] = (folder) =>
     attempt(`list ${folder}`, async () => {
       const times = new Map<string, number>()
       const visit = async (name: string) => {
@@ -178,7 +178,7 @@ export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT")
     })
 
   /** Uses the change time, when it was linked: the file itself may have been written long before. */
-  const sweep: Depot["sweep"] = (before) =>
+  const removeUnfinished: Depot["removeUnfinished"] = (before) =>
     attempt("remove files of killed runs", async () => {
       const visit = async (folder: string) => {
         for (const name of await listAll(folder)) {
@@ -191,5 +191,17 @@ export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT")
       for (const folder of ["generations", "objects", "lake"]) await visit(fileOf(folder))
     })
 
-  return { location, putText, putHint, text, putFile, replaceFile, bytes, list, dated, remove, sweep }
+  return {
+    location,
+    putText,
+    readText,
+    putHint,
+    putFile,
+    replaceFile,
+    readBytes,
+    list,
+    listTimes,
+    remove,
+    removeUnfinished
+  }
 }

@@ -27,7 +27,7 @@ const numberIn = (name: string) => Number(/\/(\d{9})\.json$/.exec(name)?.[1] ?? 
 
 const adviceFor = ({ headers, status }: DepotResponse) => {
   if (status === 401 || status === 403) {
-    return "Write a user and a password into the address, https://user:password@host/…; a bucket answers 404 for a missing object only to users who may list it."
+    return "Write a user and a password into the address, https://user:password@host/…; a bucket responds with 404 for a missing object only to users who may list it."
   }
   if (status >= 300 && status < 400)
     return `Use the address that it redirects to: ${headers.location ?? "it does not say which"}.`
@@ -38,7 +38,7 @@ const toRequestFailed = (response: DepotResponse) =>
   new RequestFailed({
     problem: `the host returned ${response.status}`,
     advice: adviceFor(response),
-    may_pass: isTemporaryStatus(response.status)
+    is_retryable: isTemporaryStatus(response.status)
   })
 
 const isMissing = ({ status }: DepotResponse) => status === 404 || status === 410
@@ -62,9 +62,9 @@ export const httpDepot = Effect.fnUntraced(function* ({ address, user }: Host) {
       return response.status === 200 ? Effect.succeedSome(response.text) : Effect.fail(toRequestFailed(response))
     }).pipe(withRetry)
 
-  const text: Depot["text"] = (name) => read(name).pipe(mapError(`read ${name}`))
+  const readText: Depot["readText"] = (name) => read(name).pipe(mapError(`read ${name}`))
 
-  const bytes: Depot["bytes"] = (name, from) => {
+  const readBytes: Depot["readBytes"] = (name, from) => {
     const fail = (response: DepotResponse) =>
       Effect.fail(isMissing(response) ? missingObject : toRequestFailed(response))
     return Stream.mapError(
@@ -96,16 +96,16 @@ export const httpDepot = Effect.fnUntraced(function* ({ address, user }: Host) {
 
   const depot: Depot = {
     location: address,
-    text,
-    bytes,
+    readText,
+    readBytes,
     list,
     putText: (name) => readOnly(`write ${name}`),
     putHint: (name) => readOnly(`write ${name}`),
     putFile: (name) => readOnly(`store ${name}`),
     replaceFile: (name) => readOnly(`write ${name}`),
-    dated: (folder) => readOnly(`list ${folder}`),
+    listTimes: (folder) => readOnly(`list ${folder}`),
     remove: () => readOnly("remove outdated files"),
-    sweep: () => readOnly("remove files of killed runs")
+    removeUnfinished: () => readOnly("remove files of killed runs")
   }
   return depot
 })
@@ -114,5 +114,5 @@ const outdatedHint = (name: string) =>
   new RequestFailed({
     problem: `${hintName} names ${name}, which does not exist`,
     advice: "A cache may have an outdated copy: wait, or publish again.",
-    may_pass: false
+    is_retryable: false
   })

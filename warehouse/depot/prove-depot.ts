@@ -33,10 +33,10 @@ export const proveDepot = Effect.fn("Depot.proveDepot")(function* (depot: Depot)
     const winners = texts.filter((_, index) => won[index])
     if (winners.length !== 1) {
       const how = concurrency === 1 ? "one after the other" : "at once"
-      const what = `of ${count} that put the same name ${how}, ${winners.length} were told that they were first`
+      const what = `of ${count} writes of the same name ${how}, ${winners.length} succeeded`
       return yield* withoutConditions(depot, what)
     }
-    if (!Option.contains(yield* depot.text(name), winners[0])) {
+    if (!Option.contains(yield* depot.readText(name), winners[0])) {
       return yield* withoutConditions(depot, "it stored a text other than the first one")
     }
   })
@@ -45,14 +45,9 @@ export const proveDepot = Effect.fn("Depot.proveDepot")(function* (depot: Depot)
   const cleanUp = depot
     .remove(names)
     .pipe(Effect.catch((error) => Effect.logWarning(`${error.message} These names can be removed: ${folder}/`)))
-  const all = Effect.forEach(
-    names,
-    (name, index) => (index === 0 ? race(name, 1, 2) : race(name, "unbounded", racerCount)),
-    {
-      discard: true
-    }
-  )
-  yield* all.pipe(
+  const runRace = (name: string, index: number) =>
+    index === 0 ? race(name, 1, 2) : race(name, "unbounded", racerCount)
+  yield* Effect.forEach(names, runRace, { discard: true }).pipe(
     Effect.timeoutOrElse({
       duration: timeout,
       orElse: () =>

@@ -1,10 +1,10 @@
 /**
  * Sends requests to a depot over the network. A request fails if no data moves for a while, and is retried while its
- * fault may be temporary. The client must send the length of a streamed body: undici's client does; the one of `fetch`
- * does not, and S3 then rejects the request.
+ * fault may be temporary. The client must send the length of a streamed body, because S3 otherwise rejects the
+ * request: undici's client does, the client of `fetch` does not.
  */
 import { createReadStream } from "node:fs"
-import { Clock, Context, Duration, Effect, Schedule, Schema, Stream } from "effect"
+import { Context, Duration, Effect, Queue, Schedule, Schema, Stream } from "effect"
 import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import type { HttpClientError } from "effect/http/HttpClientError"
@@ -23,13 +23,13 @@ export const RequestLimits = Context.Reference("larder/warehouse/DepotRequestLim
   })
 })
 
-/** Why a request failed. If `may_pass` is set, it is unknown whether the request took effect. */
+/** Why a request failed. If `is_retryable` is set, it is unknown whether the request took effect. */
 export class RequestFailed extends Schema.TaggedError<RequestFailed>()("RequestFailed", {
   /** Without a full stop. */
   problem: Schema.String,
   /** What to do, as a sentence. */
   advice: Schema.String,
-  may_pass: Schema.Boolean
+  is_retryable: Schema.Boolean
 }) {
   override get message() {
     return this.problem
@@ -40,7 +40,7 @@ export class RequestFailed extends Schema.TaggedError<RequestFailed>()("RequestF
 export const missingObject = new RequestFailed({
   problem: "it does not exist",
   advice: "If its generation has been removed, use a newer one.",
-  may_pass: false
+  is_retryable: false
 })
 
 export interface DepotResponse {
@@ -69,7 +69,7 @@ const connectionFailed = ({ reason }: HttpClientError) => {
   return new RequestFailed({
     problem: `the connection failed (${text ?? reason._tag})`,
     advice: checkNetwork,
-    may_pass: !String(cause.code).includes("CERT")
+    is_retryable: !String(cause.code).includes("CERT")
   })
 }
 
@@ -77,32 +77,26 @@ const stalled = (timeout: Duration.Duration) =>
   new RequestFailed({
     problem: `no data arrived for ${Duration.format(timeout)}`,
     advice: checkNetwork,
-    may_pass: true
+    is_retryable: true
   })
 
 /** Fails if `noteProgress` is not called within the idle timeout. */
-const whileActive = <A, E, R>(work: (noteProgress: Effect.Effect<void>) => Effect.Effect<A, E, R>) =>
+const whileActive = <A, E, R>(work: (noteProgress: Effect.Effect<unknown>) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
-    const { idleTimeout } = yield* RequestLimits
-    let last = yield* Clock.currentTimeMillis
-    const noteProgress = Effect.map(Clock.currentTimeMillis, (now) => {
-      last = now
-    })
-    const watch = Effect.gen(function* () {
-      for (;;) {
-        const remaining = last + Duration.toMillis(idleTimeout) - (yield* Clock.currentTimeMillis)
-        if (remaining <= 0) return yield* stalled(idleTimeout)
-        yield* Effect.sleep(remaining)
-      }
-    })
-    return yield* Effect.raceFirst(work(noteProgress), watch)
+    const { idleTimeout: duration } = yield* RequestLimits
+    const progress = yield* Queue.sliding<void>(1)
+    const watch = Queue.take(progress).pipe(
+      Effect.timeoutOrElse({ duration, orElse: () => Effect.fail(stalled(duration)) }),
+      Effect.forever
+    )
+    return yield* Effect.raceFirst(work(Queue.offer(progress, undefined)), watch)
   })
 
 const retrySchedule = Effect.map(RequestLimits, ({ firstRetryInterval, maxRetryInterval, maxAttempts }) =>
   Schedule.min([Schedule.exponential(firstRetryInterval), Schedule.spaced(maxRetryInterval)]).pipe(
     Schedule.jittered,
     Schedule.upTo({ times: maxAttempts - 1 }),
-    Schedule.while(({ input }) => input instanceof RequestFailed && input.may_pass)
+    Schedule.while(({ input }) => input instanceof RequestFailed && input.is_retryable)
   )
 )
 
@@ -117,7 +111,11 @@ export const toDepotError = (attempt: string) => (failure: RequestFailed) =>
 const isNotEncoded = ({ headers }: HttpClientResponse) => (headers["content-encoding"] ?? "identity") === "identity"
 
 const invalidResponse = (problem: string) =>
-  new RequestFailed({ problem, advice: "Check the host, and what is between it and this machine.", may_pass: false })
+  new RequestFailed({
+    problem,
+    advice: "Check the host, and what is between it and this machine.",
+    is_retryable: false
+  })
 
 const dropBytes = <E, R>(count: number, bytes: Stream.Stream<Uint8Array, E, R>) =>
   Stream.mapAccum(
@@ -155,7 +153,7 @@ export const makeRequests = Effect.map(HttpClient.HttpClient, (unscoped) => {
       .execute(request)
       .pipe(Effect.provideService(HttpClient.TracerPropagationEnabled, false), Effect.mapError(connectionFailed))
 
-  const readText = (response: HttpClientResponse, noteProgress: Effect.Effect<void>) =>
+  const readText = (response: HttpClientResponse, noteProgress: Effect.Effect<unknown>) =>
     response.stream.pipe(
       Stream.mapError(connectionFailed),
       Stream.tap(() => noteProgress),
@@ -214,7 +212,7 @@ export const makeRequests = Effect.map(HttpClient.HttpClient, (unscoped) => {
 const withFile = (
   request: HttpClientRequest.HttpClientRequest,
   { bytes, file }: Upload,
-  noteProgress: Effect.Effect<void>
+  noteProgress: Effect.Effect<unknown>
 ) =>
   HttpClientRequest.bodyStream(
     request,

@@ -26,15 +26,15 @@ const aPart = Effect.gen(function* () {
   yield* Effect.promise(() => writeFile(file, text))
   return { file, object: { sha256: createHash("sha256").update(text).digest("hex"), bytes: text.length } }
 })
-const realMoment = Effect.promise(() => setTimeout(5))
+const pause = Effect.promise(() => setTimeout(5))
 /** Advances the clock until the fiber ends. */
-const inTime = Effect.fnUntraced(function* <A, E>(fiber: Fiber.Fiber<A, E>) {
-  while (fiber.pollUnsafe() === undefined) yield* Effect.andThen(TestClock.adjust("1 second"), realMoment)
+const advanceUntilDone = Effect.fnUntraced(function* <A, E>(fiber: Fiber.Fiber<A, E>) {
+  while (fiber.pollUnsafe() === undefined) yield* Effect.andThen(TestClock.adjust("1 second"), pause)
   return yield* Fiber.join(fiber)
 })
 
 const textOf = (depot: Depot, sha256: string, from = 0) =>
-  Effect.map(Stream.runCollect(depot.bytes(objectName(sha256), from)), (pieces) =>
+  Effect.map(Stream.runCollect(depot.readBytes(objectName(sha256), from)), (pieces) =>
     Buffer.concat([...pieces]).toString()
   )
 
@@ -53,7 +53,7 @@ describe("a text that is put while responses get lost", () => {
         service.plan("PUT", mishap)
         assert.isTrue(yield* depot.putText(name, "mine").pipe(soon))
         assert.isFalse(yield* depot.putText(name, "another"))
-        assert.deepStrictEqual(yield* depot.text(name), Option.some("mine"))
+        assert.deepStrictEqual(yield* depot.readText(name), Option.some("mine"))
       })
     )
   }
@@ -68,7 +68,7 @@ describe("a text that is put while responses get lost", () => {
         yield* depot.putText(name, "another")
         service.plan("PUT", mishap)
         assert.isFalse(yield* depot.putText(name, "mine").pipe(soon))
-        assert.deepStrictEqual(yield* depot.text(name), Option.some("another"))
+        assert.deepStrictEqual(yield* depot.readText(name), Option.some("another"))
       })
     )
   }
@@ -82,7 +82,7 @@ describe("a text that is put while responses get lost", () => {
         `Cannot write ${name} in ${depot.location} at ${service.endpoint}: the service returned 503 SlowDown ` +
           "(The service says SlowDown). Check the service, and run again."
       )
-      assert.strictEqual(service.seen.filter((request) => request.startsWith("PUT")).length, 4)
+      assert.strictEqual(service.requests.filter((request) => request.startsWith("PUT")).length, 4)
     })
   )
   it.effect("is put again after half a minute without any progress", () =>
@@ -91,10 +91,10 @@ describe("a text that is put while responses get lost", () => {
       const { depot, service } = yield* aBucket
       service.plan("PUT", { kind: "stall", when: "before" })
       const putting = yield* Effect.forkChild(depot.putText(name, "mine"))
-      while (service.seen.length === 0) yield* realMoment
+      while (service.requests.length === 0) yield* pause
       yield* TestClock.adjust("29 seconds")
-      assert.strictEqual(service.seen.length, 1)
-      assert.isTrue(yield* inTime(putting))
+      assert.strictEqual(service.requests.length, 1)
+      assert.isTrue(yield* advanceUntilDone(putting))
     })
   )
 })
@@ -121,7 +121,7 @@ describe("an object that is put", () => {
       const { depot, service } = yield* aBucket
       const { file, object } = yield* aPart
       for (let time = 1; time <= 2; time++) yield* putObject(depot, object, file)
-      assert.strictEqual(service.seen.filter((request) => request.startsWith("PUT")).length, 1)
+      assert.strictEqual(service.requests.filter((request) => request.startsWith("PUT")).length, 1)
       const key = service.keyOf(objectName(object.sha256))
       service.kept.set(key, { bytes: Buffer.from("half of it"), modified: new Date(0).toISOString() })
       yield* putObject(depot, object, file)
@@ -152,7 +152,7 @@ describe("an object that is put", () => {
         message,
         /: the file has 5368709121 bytes, and S3 accepts 5 GB at once\. Use a depot in a folder, or/
       )
-      assert.deepStrictEqual(service.seen, [])
+      assert.deepStrictEqual(service.requests, [])
     })
   )
   itLive("reports why it was rejected, even if the service does not wait for the whole body", () =>
@@ -182,7 +182,7 @@ describe("an object that is read", () => {
     const { depot, service } = yield* aBucket
     const { file, object } = yield* aPart
     yield* putObject(depot, object, file)
-    service.seen.length = 0
+    service.requests.length = 0
     return { service, sha256: object.sha256, read: (from: number) => textOf(depot, object.sha256, from).pipe(soon) }
   })
   itLive("resumes after each lost connection", () =>
@@ -191,7 +191,7 @@ describe("an object that is read", () => {
       service.plan("GET", cut("half-way"), 5) // each try makes progress, so five cuts are not too many for four tries
       assert.strictEqual(yield* read(0), text)
       assert.deepStrictEqual(
-        service.seen,
+        service.requests,
         Array.from({ length: 6 }, () => `GET ${service.keyOf(objectName(sha256))}`)
       )
       service.plan("GET", cut("half-way"))
@@ -203,8 +203,8 @@ describe("an object that is read", () => {
       yield* TestClock.setTime(Date.now()) // the service compares clocks
       const { read, service } = yield* anObject
       service.plan("GET", { kind: "stall", when: "half-way" })
-      assert.strictEqual(yield* inTime(yield* Effect.forkChild(read(0))), text)
-      assert.strictEqual(service.seen.length, 2)
+      assert.strictEqual(yield* advanceUntilDone(yield* Effect.forkChild(read(0))), text)
+      assert.strictEqual(service.requests.length, 2)
     }).pipe(Effect.provide(NodeServices.layer))
   )
   itLive("resumes from a host without ranges, and skips the bytes that it already has", () =>
@@ -230,7 +230,7 @@ describe("an object that is read", () => {
       const { read, service } = yield* anObject
       service.plan("GET", refuse(503, "SlowDown"), 100)
       assert.match((yield* Effect.flip(read(0))).message, /503 SlowDown/)
-      assert.strictEqual(service.seen.length, 4)
+      assert.strictEqual(service.requests.length, 4)
     })
   )
 })
@@ -273,7 +273,7 @@ describe("a listing", () => {
 
 describe("a service that rejects requests", () => {
   const token = `session${"x".repeat(300)}`
-  const refused = Effect.fnUntraced(function* (changed: Partial<Bucket>, mishap?: Mishap) {
+  const readRefusal = Effect.fnUntraced(function* (changed: Partial<Bucket>, mishap?: Mishap) {
     const service = yield* s3Service
     if (mishap !== undefined) service.plan("PUT", mishap)
     const depot = yield* withClient(s3Depot({ ...service.settings, sessionToken: Redacted.make(token), ...changed }))
@@ -305,7 +305,7 @@ describe("a service that rejects requests", () => {
   ] as const) {
     itLive(`${what}, names the setting to change`, () =>
       Effect.gen(function* () {
-        const message = yield* refused(changed)
+        const message = yield* readRefusal(changed)
         assert.include(message, `: the service returned ${problem} (`)
         assert.include(message, advice)
       })
@@ -329,11 +329,11 @@ describe("a service that rejects requests", () => {
       "PermanentRedirect",
       "The bucket depot is in another region than eu-test-1, or behind another endpoint: set AWS_REGION or"
     ],
-    [501, "NotImplemented", "A depot needs a service that knows If-None-Match, Range and ListObjectsV2, such as"]
+    [501, "NotImplemented", "A depot needs a service that supports If-None-Match, Range and ListObjectsV2, such as"]
   ] as const) {
     itLive(`with ${code}, is not requested again, and the message says what to do`, () =>
       Effect.gen(function* () {
-        const message = yield* refused({}, refuse(status, code))
+        const message = yield* readRefusal({}, refuse(status, code))
         assert.include(message, `: the service returned ${status} ${code} (The service says ${code}). ${advice}`)
       })
     )
@@ -342,14 +342,14 @@ describe("a service that rejects requests", () => {
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.plan("GET", refuse(404, "XAdminUserNotFound"))
-      const { message } = yield* Effect.flip(depot.text(name))
+      const { message } = yield* Effect.flip(depot.readText(name))
       assert.match(message, /404 XAdminUserNotFound .*Check AWS_ACCESS_KEY_ID/)
     })
   )
   it.effect("with a wrong clock, quotes the time of that clock", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.now() + 86_400_000)
-      const message = yield* refused({})
+      const message = yield* readRefusal({})
       assert.match(message, /403 RequestTimeTooSkewed .*\. Correct the clock of this machine: it says \d{4}-/)
     })
   )

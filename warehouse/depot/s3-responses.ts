@@ -76,71 +76,58 @@ interface RequestContext {
   readonly now: number
 }
 
-const wrongRegion = ({ bucket, region }: RequestContext, actual: string | undefined) =>
-  actual === undefined || actual === region
-    ? `The bucket ${bucket} is in another region than ${region}, or behind another endpoint: set AWS_REGION or AWS_ENDPOINT_URL_S3.`
-    : `The bucket ${bucket} is in the region ${actual}: set AWS_REGION=${actual}.`
+/** What to do about an error, by its code. `XAdminUserNotFound` is versitygw's. */
+const adviceByCode = (
+  { bucket, now }: RequestContext,
+  wrongRegion: string
+): ReadonlyArray<readonly [codes: ReadonlyArray<string>, advice: string]> => [
+  [["InvalidAccessKeyId", "XAdminUserNotFound"], "Check AWS_ACCESS_KEY_ID, and whether it belongs to this service."],
+  [["SignatureDoesNotMatch"], "Check AWS_SECRET_ACCESS_KEY."],
+  [
+    ["ExpiredToken", "InvalidToken", "TokenRefreshRequired"],
+    "Get new credentials, set them in AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and start again."
+  ],
+  [
+    ["RequestTimeTooSkewed", "RequestExpired"],
+    `Correct the clock of this machine: it says ${new Date(now).toISOString()}.`
+  ],
+  [["NoSuchBucket"], `Create the bucket ${bucket}, or name another one in LARDER_DEPOT.`],
+  [["InvalidBucketName"], "Correct the name of the bucket in LARDER_DEPOT."],
+  [
+    ["PermanentRedirect", "TemporaryRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException"],
+    wrongRegion
+  ],
+  [["QuotaExceeded", "XMinioStorageFull", "XMinioAdminBucketQuotaExceeded"], bucketFull],
+  [
+    ["XAmzContentSHA256Mismatch", "BadDigest", "InvalidDigest"],
+    "Run again; if this happens again, something between this machine and the service damages what it sends, or the file changes."
+  ],
+  [
+    ["NotImplemented"],
+    "A depot needs a service that supports If-None-Match, Range and ListObjectsV2, such as AWS S3, Ceph RGW or MinIO."
+  ]
+]
 
 const bucketFull = "The bucket is full: make room in it, or have its quota raised, and run again."
-const expiredToken =
-  "Get new credentials, set them in AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and start again."
-const wrongDigest =
-  "Run again; if this happens again, something between this machine and the service damages what it sends, or the file changes."
 
-const adviceForCode = (code: string, context: RequestContext, actualRegion: string | undefined) => {
-  const { bucket, now } = context
-  switch (code) {
-    case "InvalidAccessKeyId":
-    case "XAdminUserNotFound": // versitygw's code
-      return "Check AWS_ACCESS_KEY_ID, and whether it belongs to this service."
-    case "SignatureDoesNotMatch":
-      return "Check AWS_SECRET_ACCESS_KEY."
-    case "ExpiredToken":
-    case "InvalidToken":
-    case "TokenRefreshRequired":
-      return expiredToken
-    case "RequestTimeTooSkewed":
-    case "RequestExpired":
-      return `Correct the clock of this machine: it says ${new Date(now).toISOString()}.`
-    case "NoSuchBucket":
-      return `Create the bucket ${bucket}, or name another one in LARDER_DEPOT.`
-    case "InvalidBucketName":
-      return "Correct the name of the bucket in LARDER_DEPOT."
-    case "PermanentRedirect":
-    case "TemporaryRedirect":
-    case "AuthorizationHeaderMalformed":
-    case "IllegalLocationConstraintException":
-      return wrongRegion(context, actualRegion)
-    case "QuotaExceeded":
-    case "XMinioStorageFull":
-    case "XMinioAdminBucketQuotaExceeded":
-      return bucketFull
-    case "XAmzContentSHA256Mismatch":
-    case "BadDigest":
-    case "InvalidDigest":
-      return wrongDigest
-    case "NotImplemented":
-      return "A depot needs a service that knows If-None-Match, Range and ListObjectsV2, such as AWS S3, Ceph RGW or MinIO."
-    default:
-      return undefined
-  }
-}
-
-const adviceForStatus = (status: number, context: RequestContext, actualRegion: string | undefined) => {
+const findAdvice = (status: number, code: string, context: RequestContext, actualRegion: string | undefined) => {
+  const { bucket, region } = context
+  const wrongRegion =
+    actualRegion === undefined || actualRegion === region
+      ? `The bucket ${bucket} is in another region than ${region}, or behind another endpoint: set AWS_REGION or AWS_ENDPOINT_URL_S3.`
+      : `The bucket ${bucket} is in the region ${actualRegion}: set AWS_REGION=${actualRegion}.`
+  const byCode = adviceByCode(context, wrongRegion).find(([codes]) => codes.includes(code))
+  if (byCode !== undefined) return byCode[1]
   if (status === 507) return bucketFull
   if (status === 401 || status === 403) {
-    return `Allow these credentials s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject in the bucket ${context.bucket}.`
+    return `Allow these credentials s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject in the bucket ${bucket}.`
   }
-  if (status >= 300 && status < 400) return wrongRegion(context, actualRegion)
-  return "Check the service, and run again."
+  return status >= 300 && status < 400 ? wrongRegion : "Check the service, and run again."
 }
 
 /** Whether a retry may succeed, also for bytes damaged in transit and for names that other programs are just putting. */
-const mayPass = (status: number, code: string) =>
-  isTemporaryStatus(status) ||
-  status === 409 ||
-  status === 412 ||
-  ["XAmzContentSHA256Mismatch", "BadDigest"].includes(code)
+const isRetryable = (status: number, code: string) =>
+  isTemporaryStatus(status) || [409, 412].includes(status) || ["XAmzContentSHA256Mismatch", "BadDigest"].includes(code)
 
 /** Longer messages quote the request, perhaps with its session token. */
 const maxMessageLength = 200
@@ -153,7 +140,7 @@ export const toRequestFailed = (response: DepotResponse, context: RequestContext
   const quote = reason === "" || reason.length > maxMessageLength ? "" : ` (${reason})`
   return new RequestFailed({
     problem: `the service returned ${[status, code].join(" ").trim()}${quote}`,
-    advice: adviceForCode(code, context, region) ?? adviceForStatus(status, context, region),
-    may_pass: mayPass(status, code)
+    advice: findAdvice(status, code, context, region),
+    is_retryable: isRetryable(status, code)
   })
 }

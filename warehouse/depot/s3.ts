@@ -1,6 +1,6 @@
 /**
  * A depot in a bucket of an S3 service. `If-None-Match: *` decides which program is first. If the response is lost, the
- * retry is told that the name exists. So the text is read back, and a program that finds its own text was first. Texts
+ * retry fails because the name exists. So the text is read back: a program that finds its own text was first. Texts
  * that can race must differ, as manifests do by their ids. `prove-depot.ts` detects services that ignore the condition.
  */
 import { createHash } from "node:crypto"
@@ -39,10 +39,10 @@ const addressOf = ({ bucket, endpoint, region }: Bucket) => {
 
 const isOk = (status: number) => status >= 200 && status < 300
 
-const notAPage = new RequestFailed({
+const invalidPage = new RequestFailed({
   problem: "the response is not a page of ListObjectsV2",
   advice: "Check that the address belongs to an S3 service.",
-  may_pass: true
+  is_retryable: true
 })
 
 export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
@@ -109,7 +109,7 @@ export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
   const putText: Depot["putText"] = (name, text) =>
     put(name, text, { "if-none-match": "*" }).pipe(
       Effect.as(true),
-      Effect.catchIf(({ may_pass }) => may_pass, isOwn(name, text)),
+      Effect.catchIf(({ is_retryable }) => is_retryable, isOwn(name, text)),
       withRetry,
       mapError(`write ${name}`)
     )
@@ -117,7 +117,7 @@ export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
   const putHint: Depot["putHint"] = (name, text) =>
     put(name, text, {}).pipe(withRetry, Effect.asVoid, mapError(`write ${name}`))
 
-  const text: Depot["text"] = (name) => get(name).pipe(withRetry, mapError(`read ${name}`))
+  const readText: Depot["readText"] = (name) => get(name).pipe(withRetry, mapError(`read ${name}`))
 
   /** Undefined if there is no such object. The response to HEAD has no body, so a GET gets the reason of an error. */
   const readLength = Effect.fnUntraced(function* (name: string) {
@@ -135,7 +135,7 @@ export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
           new RequestFailed({
             problem: `the file has ${bytes} bytes, and S3 accepts 5 GB at once`,
             advice: "Use a depot in a folder, or publish less in one data set.",
-            may_pass: false
+            is_retryable: false
           })
         )
   /** The service compares the SHA-256 with the bytes that arrive. */
@@ -158,7 +158,7 @@ export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
       mapError(`write ${name}`)
     )
 
-  const bytes: Depot["bytes"] = (name, from) => {
+  const readBytes: Depot["readBytes"] = (name, from) => {
     const failRead = (response: DepotResponse) =>
       isMissingObject(response) ? Effect.fail(missingObject) : fail(response)
     return Stream.mapError(
@@ -174,7 +174,7 @@ export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
       Effect.map(parseListing),
       Effect.filterOrFail(
         (page) => page !== undefined,
-        () => notAPage
+        () => invalidPage
       ),
       withRetry
     )
@@ -190,7 +190,7 @@ export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
         token === undefined ? query : { ...query, "continuation-token": token }
       )
       for (const { key, modified } of entries) all.push({ name: key.slice(keyOf("").length), modified })
-      if (next !== undefined && next === token) return yield* notAPage
+      if (next !== undefined && next === token) return yield* invalidPage
       token = next
     } while (token !== undefined)
     return all.sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -202,7 +202,7 @@ export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
       mapError(`list ${names}`)
     )
 
-  const dated: Depot["dated"] = (folder) =>
+  const listTimes: Depot["listTimes"] = (folder) =>
     fetchEntries(folder, "").pipe(
       Effect.map((entries) => new Map(entries.map(({ modified, name }) => [name, modified]))),
       mapError(`list ${folder}`)
@@ -220,7 +220,19 @@ export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
       { concurrency: 8, discard: true }
     ).pipe(mapError("remove outdated files"))
 
-  const sweep = () => Effect.void // an interrupted PUT leaves nothing
-  const depot: Depot = { location, putText, putHint, text, putFile, replaceFile, bytes, list, dated, remove, sweep }
+  const removeUnfinished = () => Effect.void // an interrupted PUT leaves nothing
+  const depot: Depot = {
+    location,
+    putText,
+    readText,
+    putHint,
+    putFile,
+    replaceFile,
+    readBytes,
+    list,
+    listTimes,
+    remove,
+    removeUnfinished
+  }
   return depot
 })

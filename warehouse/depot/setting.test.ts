@@ -7,7 +7,7 @@ import { configuredDepot } from "./setting.ts"
 
 type Variables = Readonly<Record<string, string>>
 
-const depotBy = (variables: Variables) =>
+const openDepot = (variables: Variables) =>
   configuredDepot.pipe(Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(variables))))
 const keys = { AWS_ACCESS_KEY_ID: "larder", AWS_SECRET_ACCESS_KEY: "hush" }
 
@@ -23,13 +23,13 @@ describe("LARDER_DEPOT", () => {
   ] as const) {
     itLive(`“${place}” is ${location === undefined ? "none" : `the depot at ${location}`}`, () =>
       Effect.gen(function* () {
-        assert.strictEqual((yield* depotBy({ LARDER_DEPOT: place, ...keys }))?.location, location)
+        assert.strictEqual((yield* openDepot({ LARDER_DEPOT: place, ...keys }))?.location, location)
       })
     )
   }
-  itLive("is undefined if LARDER_DEPOT is not set", () =>
+  itLive("means no shared depot if it is not set", () =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* depotBy({}), undefined)
+      assert.strictEqual(yield* openDepot({}), undefined)
     })
   )
   for (const [what, variables, message] of [
@@ -81,14 +81,14 @@ describe("LARDER_DEPOT", () => {
   ] as const) {
     itLive(`with ${what}, is rejected in one sentence`, () =>
       Effect.gen(function* () {
-        assert.include((yield* Effect.flip(depotBy(variables))).message, message)
+        assert.include((yield* Effect.flip(openDepot(variables))).message, message)
       })
     )
   }
   itLive("reads the usual variables, and prefers those for S3 to those for all of AWS", () =>
     Effect.gen(function* () {
       const { endpoint, names, settings } = yield* s3Service
-      const depot = yield* depotBy({
+      const depot = yield* openDepot({
         LARDER_DEPOT: `s3://${settings.bucket}/${settings.prefix}`,
         AWS_ACCESS_KEY_ID: settings.accessKeyId,
         AWS_SECRET_ACCESS_KEY: Redacted.value(settings.secretAccessKey),
@@ -101,7 +101,7 @@ describe("LARDER_DEPOT", () => {
       assert(depot !== undefined)
       yield* depot.putText("generations/000000001.json", "{}")
       assert.deepStrictEqual(names(), ["generations/000000001.json"])
-      assert.deepStrictEqual(yield* depot.text("generations/000000001.json"), Option.some("{}"))
+      assert.deepStrictEqual(yield* depot.readText("generations/000000001.json"), Option.some("{}"))
     })
   )
 })

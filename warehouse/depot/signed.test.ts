@@ -17,7 +17,7 @@ describe("a depot with signatures", () => {
       assert.strictEqual(encodePublicKey(parsePrivateKey(privateKey)), publicKey)
       const depot = yield* aDepot
       assert.isTrue(yield* signingDepot(depot, parsePrivateKey(privateKey)).putText(name, text))
-      const stored = Option.getOrThrow(yield* trustedDepot(depot, parsePublicKey(publicKey)).text(name))
+      const stored = Option.getOrThrow(yield* trustedDepot(depot, parsePublicKey(publicKey)).readText(name))
       const { signature, ...rest } = JSON.parse(stored)
       assert.lengthOf(signature, 88)
       assert.deepStrictEqual(rest, JSON.parse(text))
@@ -33,9 +33,9 @@ describe("a depot with signatures", () => {
       yield* signingDepot(depot, parsePrivateKey(theirs.privateKey)).putText(names[1], text)
       const elsewhere = yield* aDepot
       yield* signingDepot(elsewhere, parsePrivateKey(ours.privateKey)).putText(name, text)
-      const changed = Option.getOrThrow(yield* elsewhere.text(name)).replace('"number":1', '"number":3')
+      const changed = Option.getOrThrow(yield* elsewhere.readText(name)).replace('"number":1', '"number":3')
       yield* depot.putText(names[2], changed)
-      const faults = yield* Effect.forEach(names, (name) => Effect.flip(trusted.text(name)))
+      const faults = yield* Effect.forEach(names, (name) => Effect.flip(trusted.readText(name)))
       assert.match(
         faults[0]?.message ?? "",
         /^Cannot trust generations\/000000001\.json in .*: it has no signature\. It was not used\./

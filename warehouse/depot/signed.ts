@@ -32,8 +32,8 @@ export const signingDepot = (depot: Depot, key: KeyObject): Depot => ({
 
 export const trustedDepot = (depot: Depot, key: KeyObject): Depot => ({
   ...depot,
-  text: (name) =>
-    Effect.tap(depot.text(name), (text) => {
+  readText: (name) =>
+    Effect.tap(depot.readText(name), (text) => {
       const fault = Option.isSome(text) && isManifest(name) ? findSignatureFault(text.value, key) : undefined
       return fault === undefined
         ? Effect.void

@@ -1,9 +1,22 @@
 /**
  * The paths of the warehouse on this machine. `warehouse/` contains generations, in `generations/` and `objects/`; if
  * several machines share a depot, those that this machine has pulled. Beside them are the files that people open, which
- * are made from them: see `opened-files.ts`.
+ * are made from them: see `opened-files.ts`. Opens it with the depot that LARDER_DEPOT names, and with the keys for it.
  */
-import { Effect, FileSystem, Path, type PlatformError, Schema } from "effect"
+import { join } from "node:path"
+import {
+  Config,
+  ConfigProvider,
+  Context,
+  Effect,
+  FileSystem,
+  Layer,
+  Option,
+  Path,
+  type PlatformError,
+  Schema,
+  Scope
+} from "effect"
 import { type Depot, objectName } from "../depot/depot.ts"
 import { folderDepot } from "../depot/folder.ts"
 import { causeText } from "../disk.ts"
@@ -26,11 +39,10 @@ export const layoutOf = (home: string, shared?: Depot) =>
       /** Locked while a generation is pulled. */
       pullLock: path.join(dir, ".pull.lock"),
       objectFile: (sha256: string) => path.join(dir, objectName(sha256)),
-      /** Notes on files that were verified against their SHA-256. */
-      seen: path.join(dir, "seen"),
+      notes: path.join(dir, "seen"),
       /** Folders with the sidecar files of branded foods, one for each of their databases. */
       sidecars: path.join(dir, "beside"),
-      /** Locked while such a folder is created. */
+      /** Locked while one of these folders is created. */
       sidecarsLock: path.join(dir, ".beside.lock"),
       catalogue: path.join(dir, "larder.duckdb"),
       /** The records of all runs, made from the parts of `ingest`. */
@@ -66,7 +78,7 @@ export class HomeUnwritable extends Schema.TaggedError<HomeUnwritable>()("HomeUn
 }
 
 /** Creates a folder and checks that it is writable, before any work is done. */
-export const writableDirectory = Effect.fnUntraced(function* (dir: string) {
+export const requireWritableFolder = Effect.fnUntraced(function* (dir: string) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.makeDirectory(dir, { recursive: true }).pipe(
     Effect.andThen(fs.access(dir, { writable: true })),
@@ -80,8 +92,8 @@ export const ifMissing =
   <A, R>(read: Effect.Effect<A, PlatformError.PlatformError, R>) =>
     Effect.catchReason(read, "PlatformError", "NotFound", () => Effect.succeed(fallback))
 
-/** Rejects a warehouse of a version of Larder that kept each generation in one file. */
-export const requirePresentForm = Effect.fnUntraced(function* ({ dir }: Layout) {
+/** Rejects a warehouse in the format of an earlier version, which stored each generation in one file. */
+export const requireCurrentFormat = Effect.fnUntraced(function* ({ dir }: Layout) {
   const fs = yield* FileSystem.FileSystem
   const names = yield* fs.readDirectory(dir).pipe(
     ifMissing<ReadonlyArray<string>>([]),
@@ -93,6 +105,72 @@ export const requirePresentForm = Effect.fnUntraced(function* ({ dir }: Layout) 
     .at(-1)
   if (file === undefined) return
   return yield* new WarehouseProblem({
-    problem: `${dir} contains a warehouse of an earlier form (${file}). Nothing was changed. Move this folder aside, and rebuild it from the raw archive with: npx larder-ingest rebuild`
+    problem: `${dir} contains a warehouse in an earlier format (${file}). Nothing was changed. Move this folder aside, and rebuild it from the raw archive with: npx larder-ingest rebuild`
   })
+})
+
+/** Undefined if no depot is shared. It is opened at its first use: most commands do not need it. */
+const SharedDepot = Context.Reference<Effect.Effect<Depot | undefined, Config.ConfigError>>(
+  "larder/warehouse/SharedDepot",
+  { defaultValue: () => Effect.succeed(undefined) }
+)
+
+export const sharedDepotFromSettings = Layer.effect(
+  SharedDepot,
+  Effect.gen(function* () {
+    const scope = yield* Effect.scope
+    const open = Effect.gen(function* () {
+      const { configuredDepot } = yield* Effect.promise(() => import("../depot/setting.ts"))
+      return yield* configuredDepot
+    })
+    return yield* Effect.cached(Scope.provide(open, scope))
+  })
+)
+
+/** The private key with which a machine signs what it publishes. Only its user may read it. */
+export const keyFileIn = (home: string) => join(home, "depot-key.pem")
+
+export class KeyUnusable extends Schema.TaggedError<KeyUnusable>()("KeyUnusable", {
+  file: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    return `The key ${this.file} cannot be used: ${causeText(this.cause)}. Restore it, or remove it and make another one with: npx larder-ingest depot keys`
+  }
+}
+
+const publicKeySetting = Config.option(Config.String("LARDER_DEPOT_PUBLIC_KEY")).pipe(
+  Config.map(Option.filter((text) => text !== ""))
+)
+
+const invalidKey = new Config.ConfigError(
+  new ConfigProvider.SourceError({
+    message:
+      "LARDER_DEPOT_PUBLIC_KEY is not a public key: set it to the line that `npx larder-ingest depot keys` prints"
+  })
+)
+
+/** If this machine has a key, it signs manifests. If it has a public key, it accepts only manifests signed with it. */
+const withKeys = Effect.fnUntraced(function* (depot: Depot, home: string) {
+  const fs = yield* FileSystem.FileSystem
+  const file = keyFileIn(home)
+  const unusable = (cause: unknown) => new KeyUnusable({ file, cause })
+  const pem = yield* fs.readFileString(file).pipe(ifMissing<string | undefined>(undefined), Effect.mapError(unusable))
+  const publicKey = yield* publicKeySetting
+  if (pem === undefined && Option.isNone(publicKey)) return depot
+  const { parsePrivateKey, parsePublicKey, signingDepot, trustedDepot } = yield* Effect.promise(
+    () => import("../depot/signed.ts")
+  )
+  const signing =
+    pem === undefined
+      ? depot
+      : signingDepot(depot, yield* Effect.try({ try: () => parsePrivateKey(pem), catch: unusable }))
+  if (Option.isNone(publicKey)) return signing
+  const key = yield* Effect.try({ try: () => parsePublicKey(publicKey.value), catch: () => invalidKey })
+  return trustedDepot(signing, key)
+})
+
+export const openLayout = Effect.fnUntraced(function* (home: string) {
+  const shared = yield* yield* SharedDepot
+  return yield* layoutOf(home, shared === undefined ? undefined : yield* withKeys(shared, home))
 })

@@ -1,6 +1,6 @@
 /** Lists the kept generations for people: what made each one, and whether its data is live or can become live again. */
 import { Effect, Option } from "effect"
-import { type Depot, datedObjects } from "../depot/depot.ts"
+import { type Depot, listObjectTimes } from "../depot/depot.ts"
 import { generationId, isLoaded, listNumbers, type Manifest, type ManifestUnusable, readManifest } from "./manifest.ts"
 
 const describe = (manifest: Manifest, newest: Manifest, objects: ReadonlyMap<string, number>) => {
@@ -50,7 +50,7 @@ export const listGenerations = Effect.fnUntraced(function* ({ depot }: { readonl
     if (Option.isSome(manifest)) all.push(manifest.value)
   }
   const newest = all.at(-1)
-  const objects = newest === undefined ? new Map<string, number>() : yield* datedObjects(depot)
+  const objects = newest === undefined ? new Map<string, number>() : yield* listObjectTimes(depot)
   const generations = newest === undefined ? [] : all.map((manifest) => describe(manifest, newest, objects))
   return { generations, unusable }
 })

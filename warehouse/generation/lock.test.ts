@@ -12,7 +12,7 @@ const aLock = Effect.gen(function* () {
 
 describe("a lock", () => {
   itLive(
-    "is waited for while another process holds it, can be interrupted meanwhile, and is free when that is killed",
+    "makes others wait while a process has it; the wait can be interrupted, and ends when that process is killed",
     () =>
       Effect.gen(function* () {
         const file = yield* aLock

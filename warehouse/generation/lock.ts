@@ -11,7 +11,7 @@ const triesBeforeLog = 10
 
 export const waitLimits = {
   run: { maxAttempts: 6000, label: "ten minutes" },
-  /** A server can keep answering from the current generation. */
+  /** A server can continue with the current generation. */
   server: { maxAttempts: 20, label: "two seconds" }
 }
 
@@ -46,7 +46,7 @@ const lockBetweenProcesses = Effect.fnUntraced(function* (file: string, waitLimi
   const { label, maxAttempts } = waitLimits[waitLimit]
   let tries = 0
   const logOnce = Effect.suspend(() =>
-    ++tries === triesBeforeLog ? Effect.logInfo(`another run holds ${file}; waiting for it`) : Effect.void
+    ++tries === triesBeforeLog ? Effect.logInfo(`another run has locked ${file}; waiting for it`) : Effect.void
   )
   yield* DuckDb.lockFile(file).pipe(
     Effect.tapError((error) => (error instanceof FileInUse ? logOnce : Effect.void)),

@@ -18,7 +18,7 @@ import { type Change, makeGeneration, manifestName, newestManifest, readManifest
 const cellar = exampleIn("cellar")
 
 /** The same warehouse, in which `meanwhile` runs just before the first manifest is put. */
-const overtaken = <E, R>(layout: Layout, meanwhile: Effect.Effect<unknown, E, R>) =>
+const runBeforePut = <E, R>(layout: Layout, meanwhile: Effect.Effect<unknown, E, R>) =>
   Effect.map(Effect.context<R>(), (context): Layout => {
     let isFirst = true
     const putText: Depot["putText"] = (name, text) => {
@@ -49,7 +49,7 @@ describe("a generation", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
-      const slow = yield* overtaken(
+      const slow = yield* runBeforePut(
         layout,
         publishFound(layout, { prices: [pears] }, { of: cellar, run: { run_id: "fast" } })
       )
@@ -76,7 +76,7 @@ describe("a generation", () => {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
       const elsewhere = { ...layout, lockOf: (name: string) => `${layout.lockOf(name)}.elsewhere` }
-      const slow = yield* overtaken(layout, publishFound(elsewhere, { prices: [pears] }))
+      const slow = yield* runBeforePut(layout, publishFound(elsewhere, { prices: [pears] }))
       const { run } = yield* publishFound(slow, { prices: [{ ...apples, price: "3" }] })
       assert.strictEqual(run.generation, "larder-000003")
       assert.deepStrictEqual(yield* queryWarehouse(layout, "select item, price from example.price order by item"), [

@@ -1,6 +1,6 @@
 /**
- * Reads and makes generations. A generation is a numbered manifest, which names the parts of each data set and says what
- * happened. Every run makes one, also a failed run, and so do rollbacks and rebuilds. Manifests and parts never change.
+ * Reads and makes generations. A generation is a numbered manifest, which names the parts of each data set and records
+ * what happened. Every run makes one, even a failed run, and so do rollbacks and rebuilds. Manifests and parts never change.
  * The highest number is live.
  */
 import { randomUUID } from "node:crypto"
@@ -119,7 +119,7 @@ const parse = (depot: Depot, name: string, text: string) => {
 /** The generation with this number; none if it was never made, or has been removed. */
 export const readManifest = Effect.fnUntraced(function* (depot: Depot, number: number) {
   const name = manifestName(number)
-  const text = yield* depot.text(name)
+  const text = yield* depot.readText(name)
   return Option.isSome(text) ? Option.some(yield* parse(depot, name, text.value)) : Option.none<Manifest>()
 })
 

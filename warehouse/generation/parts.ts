@@ -3,14 +3,14 @@
  * were verified before are recognised by size, inode and modification time, which is quick. The change time is not used,
  * because every new hard link sets it.
  */
-import { createReadStream } from "node:fs"
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises"
-import path from "node:path"
+import { type BigIntStats, createReadStream } from "node:fs"
+import { stat } from "node:fs/promises"
 import { Effect, Schema } from "effect"
 import type { ObjectId } from "../depot/depot.ts"
 import { causeText, makeDigest } from "../disk.ts"
 import type { Layout } from "./layout.ts"
 import type { DataSetEntry, DataSetPart } from "./manifest.ts"
+import { readNote, writeNote } from "./notes.ts"
 
 export class PartDamaged extends Schema.TaggedError<PartDamaged>()("PartDamaged", {
   pipeline: Schema.String,
@@ -38,12 +38,8 @@ export const identifyFile = (file: string) =>
     return digest.end()
   })
 
-export const readStamp = async (file: string) => {
-  const { ino, mtimeNs, size } = await stat(file, { bigint: true })
-  return `${size} ${ino} ${mtimeNs}`
-}
-
-const seenFile = ({ seen }: Layout, sha256: string) => path.join(seen, sha256)
+const toStamp = ({ ino, mtimeNs, size }: BigIntStats) => `${size} ${ino} ${mtimeNs}`
+export const readStamp = async (file: string) => toStamp(await stat(file, { bigint: true }))
 
 /** Reads the stamp first: a file that changes while it is read has another stamp afterwards. */
 export const identifyWithStamp = Effect.fnUntraced(function* (file: string) {
@@ -51,21 +47,10 @@ export const identifyWithStamp = Effect.fnUntraced(function* (file: string) {
   return { stamp, id: yield* identifyFile(file) }
 })
 
-/** Notes that the file with this stamp has this SHA-256. Without a complete note, the file is read again next time. */
+const noteText = (stamp: string) => `${stamp}\n`
+/** Notes that the file with this stamp has this SHA-256. */
 export const noteVerified = (layout: Layout, sha256: string, stamp: string) =>
-  Effect.promise(async () => {
-    try {
-      await mkdir(layout.seen, { recursive: true })
-      await writeFile(seenFile(layout, sha256), `${stamp}\n`)
-    } catch {
-      // the folder is read-only
-    }
-  })
-
-const wasVerified = async (layout: Layout, sha256: string, file: string) => {
-  const note = await readFile(seenFile(layout, sha256), "utf8").catch(() => undefined)
-  return note !== undefined && note === `${await readStamp(file)}\n`
-}
+  writeNote(layout, sha256, noteText(stamp))
 
 const describeReadError = (cause: unknown) =>
   cause instanceof Error && "code" in cause && cause.code === "ENOENT"
@@ -78,11 +63,10 @@ export const findFault = Effect.fnUntraced(function* (
   { bytes, sha256 }: ObjectId,
   file = layout.objectFile(sha256)
 ) {
-  const stats = yield* Effect.result(Effect.tryPromise(() => stat(file)))
+  const stats = yield* Effect.result(Effect.tryPromise(() => stat(file, { bigint: true })))
   if (stats._tag === "Failure") return describeReadError(stats.failure.cause)
-  const { size } = stats.success
-  if (size !== bytes) return `has ${size} bytes, but was published with ${bytes}`
-  if (yield* Effect.promise(() => wasVerified(layout, sha256, file).catch(() => false))) return undefined
+  if (Number(stats.success.size) !== bytes) return `has ${stats.success.size} bytes, but was published with ${bytes}`
+  if ((yield* readNote(layout, sha256)) === noteText(toStamp(stats.success))) return undefined
   const read = yield* Effect.result(identifyWithStamp(file))
   if (read._tag === "Failure") return describeReadError(read.failure.cause)
   if (read.success.id.sha256 !== sha256) return "was changed after it was published: it has another SHA-256"

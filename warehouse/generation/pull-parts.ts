@@ -5,7 +5,7 @@
 import { mkdir, open, rm, stat } from "node:fs/promises"
 import path from "node:path"
 import { Effect, Stream } from "effect"
-import { type ObjectId, objectName, putObject } from "../depot/depot.ts"
+import { type Depot, type ObjectId, objectName, putObject } from "../depot/depot.ts"
 import { FileOperationFailed, fileOperation } from "../disk.ts"
 import { WarehouseProblem } from "../problem.ts"
 import type { Layout } from "./layout.ts"
@@ -24,17 +24,15 @@ const sizeOf = (file: string) =>
     )
   )
 
-/** Appends the missing bytes of an object to its file. Returns the number of bytes received. */
-const receive = Effect.fnUntraced(function* ({ depot }: Layout, { bytes, sha256 }: ObjectId, file: string) {
+/** Appends the missing bytes of a stored file to a file on this machine. Returns the number of bytes received. */
+export const receive = Effect.fnUntraced(function* (depot: Depot, name: string, bytes: number, file: string) {
   const handle = yield* Effect.acquireRelease(
     attempt(file, () => open(file, "a")),
     (opened) => Effect.promise(() => opened.close())
   )
   const from = yield* sizeOf(file)
   if (from >= bytes) return 0
-  yield* Stream.runForEach(depot.bytes(objectName(sha256), from), (chunk) =>
-    attempt(file, () => handle.appendFile(chunk))
-  )
+  yield* Stream.runForEach(depot.readBytes(name, from), (chunk) => attempt(file, () => handle.appendFile(chunk)))
   return (yield* sizeOf(file)) - from
 }, Effect.scoped)
 
@@ -53,7 +51,7 @@ const pullObject = Effect.fnUntraced(function* (layout: Layout, generation: stri
   const file = path.join(layout.incoming, sha256)
   yield* attempt(file, () => mkdir(layout.incoming, { recursive: true }))
   for (let attempts = 0; attempts < 2; attempts++) {
-    received += yield* receive(layout, object, file)
+    received += yield* receive(layout.depot, objectName(sha256), object.bytes, file)
     const stamp = yield* stampIfComplete(file, object)
     if (stamp !== undefined) {
       yield* layout.local.remove([objectName(sha256)]) // removes a damaged copy

@@ -28,23 +28,24 @@ const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ p
 
 /** A depot that counts the bytes of objects that are read from it. */
 const depotIn = (folder: string) => {
-  const kept = folderDepot(folder)
+  const stored = folderDepot(folder)
   let bytes = 0
   const depot: Depot = {
-    ...kept,
-    bytes: (name, from) =>
-      Stream.tap(kept.bytes(name, from), (chunk) =>
+    ...stored,
+    readBytes: (name, from) =>
+      Stream.tap(stored.readBytes(name, from), (chunk) =>
         Effect.sync(() => {
           bytes += chunk.length
         })
       )
   }
-  const travelled = () => {
+  /** Returns the number of bytes since the last call. */
+  const takeReceivedBytes = () => {
     const before = bytes
     bytes = 0
     return before
   }
-  return { folder, depot, travelled }
+  return { folder, depot, takeReceivedBytes }
 }
 const aDepot = Effect.map(aFolder, depotIn)
 const aMachine = (depot: Depot) => Effect.flatMap(aLayout, ({ home }) => layoutOf(home, depot))
@@ -55,7 +56,7 @@ const publishOn = (
 ) => pull(machine).pipe(Effect.andThen(refreshOpened(machine)), Effect.andThen(publishFound(machine, ...args)))
 /** What a server does. */
 const follow = (machine: Layout) => Effect.tap(pull(machine), () => refreshOpened(machine))
-const items = (machine: Layout, from: string) =>
+const queryItems = (machine: Layout, from: string) =>
   Effect.map(queryWarehouse(machine, `select item from ${from} order by item`), (rows) => rows.map(({ item }) => item))
 const sizeOf = (machine: Layout, pipeline: string) =>
   Effect.map(newestManifest(machine.local), (newest) =>
@@ -65,24 +66,24 @@ const sizeOf = (machine: Layout, pipeline: string) =>
 describe("machines that share a depot", () => {
   itLive("get what the others published, and transfer only new parts", () =>
     Effect.gen(function* () {
-      const { depot, travelled } = yield* aDepot
+      const { depot, takeReceivedBytes } = yield* aDepot
       const [first, second, server] = [yield* aMachine(depot), yield* aMachine(depot), yield* aMachine(depot)]
       yield* publishOn(first, { prices: [apples], rejects: ["is no price"] })
       yield* publishOn(second, { prices: [{ item: "wine" }] }, { of: cellar })
-      travelled()
+      takeReceivedBytes()
       assert.deepInclude(yield* follow(server), { generation: 2 })
-      assert.isAbove(travelled(), (yield* sizeOf(server, "example")) + (yield* sizeOf(server, "cellar")))
-      assert.deepStrictEqual(yield* items(server, "example.price"), ["apple"])
-      assert.deepStrictEqual(yield* items(server, "cellar.price"), ["wine"])
+      assert.isAbove(takeReceivedBytes(), (yield* sizeOf(server, "example")) + (yield* sizeOf(server, "cellar")))
+      assert.deepStrictEqual(yield* queryItems(server, "example.price"), ["apple"])
+      assert.deepStrictEqual(yield* queryItems(server, "cellar.price"), ["wine"])
       assert.lengthOf(yield* queryWarehouse(server, "from ingest.run"), 2)
       assert.lengthOf(yield* queryWarehouse(server, "from ingest.reject"), 1)
       assert.isUndefined(yield* follow(server))
 
       yield* publishOn(first, { prices: [pears] })
-      travelled()
+      takeReceivedBytes()
       yield* follow(server)
-      assert.isBelow(travelled(), (yield* sizeOf(server, "example")) + 10_000)
-      assert.deepStrictEqual(yield* items(server, "example.price"), ["apple", "pear"])
+      assert.isBelow(takeReceivedBytes(), (yield* sizeOf(server, "example")) + 10_000)
+      assert.deepStrictEqual(yield* queryItems(server, "example.price"), ["apple", "pear"])
       assert.deepStrictEqual(yield* listNumbers(server.local), [2, 3], "the first is not needed")
     })
   )
@@ -102,8 +103,8 @@ describe("machines that share a depot", () => {
       assert.deepStrictEqual(both.map(({ run }) => run.generation).sort(), ["larder-000003", "larder-000004"])
       for (const machine of [first, second]) {
         yield* follow(machine)
-        assert.deepStrictEqual(yield* items(machine, "example.price"), ["apple", "fig", "pear"])
-        assert.deepStrictEqual(yield* items(machine, "cellar.price"), ["plum"])
+        assert.deepStrictEqual(yield* queryItems(machine, "example.price"), ["apple", "fig", "pear"])
+        assert.deepStrictEqual(yield* queryItems(machine, "cellar.price"), ["plum"])
         assert.lengthOf(yield* queryWarehouse(machine, "from ingest.run"), 4)
       }
     })
@@ -114,11 +115,11 @@ describe("machines that share a depot", () => {
       const [first, second] = [yield* aMachine(depot), yield* aMachine(depot)]
       yield* publishOn(first, { prices: [apples] })
       yield* publishOn(first, { prices: [pears] })
-      const asked = { to: Option.some(1), only: Option.none(), note: Option.none() }
-      assert.strictEqual((yield* rollback(second, asked)).generation, "larder-000003")
-      assert.deepStrictEqual(yield* items(second, "example.price"), ["apple"])
+      const options = { to: Option.some(1), only: Option.none(), note: Option.none() }
+      assert.strictEqual((yield* rollback(second, options)).generation, "larder-000003")
+      assert.deepStrictEqual(yield* queryItems(second, "example.price"), ["apple"])
       yield* follow(first)
-      assert.deepStrictEqual(yield* items(first, "example.price"), ["apple"])
+      assert.deepStrictEqual(yield* queryItems(first, "example.price"), ["apple"])
     })
   )
   itLive("pull a requested generation, and then no older one", () =>
@@ -128,7 +129,7 @@ describe("machines that share a depot", () => {
       for (const item of ["fig", "plum", "pear"]) yield* publishOn(publisher, { prices: [{ item }] })
       const to = (number: number) => pull(laptop, "run", { to: number }).pipe(Effect.tap(() => refreshOpened(laptop)))
       assert.deepInclude(yield* to(2), { generation: 2 })
-      assert.deepStrictEqual(yield* items(laptop, "example.price"), ["fig", "plum"])
+      assert.deepStrictEqual(yield* queryItems(laptop, "example.price"), ["fig", "plum"])
       assert.strictEqual(
         (yield* Effect.flip(to(1))).message,
         `${laptop.dir} already has larder-000002, and pulling never returns to an older generation. Pull larder-000001 into another folder, with LARDER_HOME.`
@@ -138,7 +139,7 @@ describe("machines that share a depot", () => {
         `There is no larder-000007 in ${depot.location}. There is: larder-000001, larder-000002, larder-000003.`
       )
       yield* follow(laptop)
-      assert.deepStrictEqual(yield* items(laptop, "example.price"), ["fig", "pear", "plum"])
+      assert.deepStrictEqual(yield* queryItems(laptop, "example.price"), ["fig", "pear", "plum"])
     })
   )
   itLive("get the generations that a machine had before it shared an empty depot", () =>
@@ -151,7 +152,7 @@ describe("machines that share a depot", () => {
       yield* publishOn(sharing, { prices: [{ item: "fig" }] })
       const other = yield* aMachine(depot)
       yield* follow(other)
-      assert.deepStrictEqual(yield* items(other, "example.price"), ["apple", "fig", "pear"])
+      assert.deepStrictEqual(yield* queryItems(other, "example.price"), ["apple", "fig", "pear"])
       assert.deepStrictEqual(yield* listNumbers(depot), [1, 2, 3])
     })
   )
@@ -174,24 +175,24 @@ describe("a pull", () => {
   })
   itLive("resumes where an earlier one was interrupted", () =>
     Effect.gen(function* () {
-      const { depot, part, travelled } = yield* published
+      const { depot, part, takeReceivedBytes } = yield* published
       const server = yield* aMachine(depot)
-      const cut: Depot = { ...depot, bytes: (name, from) => Stream.take(depot.bytes(name, from), 1) }
+      const cut: Depot = { ...depot, readBytes: (name, from) => Stream.take(depot.readBytes(name, from), 1) }
       const half = yield* layoutOf(server.home, {
         ...cut,
-        bytes: (name, from) =>
+        readBytes: (name, from) =>
           Stream.concat(
-            Stream.map(cut.bytes(name, from), (chunk) => chunk.subarray(0, 1000)),
-            depot.bytes(objectName("0".repeat(64)), 0) // then the connection breaks
+            Stream.map(cut.readBytes(name, from), (chunk) => chunk.subarray(0, 1000)),
+            depot.readBytes(objectName("0".repeat(64)), 0) // then the connection breaks
           )
       })
       assert.strictEqual((yield* Effect.flip(pull(half)))._tag, "DepotUnusable")
       assert.strictEqual(readFileSync(path.join(server.incoming, part.sha256)).length, 1000)
       assert.deepStrictEqual(yield* listNumbers(server.local), [])
-      travelled()
+      takeReceivedBytes()
       yield* follow(server)
-      assert.isBelow(travelled(), part.bytes + 2000 - 1000)
-      assert.deepStrictEqual(yield* items(server, "example.price"), ["apple"])
+      assert.isBelow(takeReceivedBytes(), part.bytes + 2000 - 1000)
+      assert.deepStrictEqual(yield* queryItems(server, "example.price"), ["apple"])
       assert.deepStrictEqual(readdirSync(server.incoming), [])
     })
   )
@@ -202,15 +203,15 @@ describe("a pull", () => {
       let isFirst = true
       const damaging = yield* layoutOf(server.home, {
         ...depot,
-        bytes: (name, from) =>
-          Stream.map(depot.bytes(name, from), (chunk) => {
+        readBytes: (name, from) =>
+          Stream.map(depot.readBytes(name, from), (chunk) => {
             if (!isFirst) return chunk
             isFirst = false
             return chunk.map((byte, at) => (at === 5 ? byte ^ 1 : byte))
           })
       })
       yield* follow(damaging)
-      assert.deepStrictEqual(yield* items(server, "example.price"), ["apple"])
+      assert.deepStrictEqual(yield* queryItems(server, "example.price"), ["apple"])
 
       const file = server.objectFile(part.sha256)
       const isNewer = publishOn(yield* aMachine(depot), { prices: [{ item: "wine" }] }, { of: cellar })
@@ -220,7 +221,7 @@ describe("a pull", () => {
         yield* before
         yield* follow(server)
         assert.strictEqual(readFileSync(file).length, part.bytes)
-        assert.deepStrictEqual(yield* items(server, "example.price"), ["apple"])
+        assert.deepStrictEqual(yield* queryItems(server, "example.price"), ["apple"])
       }
     })
   )
@@ -239,14 +240,14 @@ describe("a pull", () => {
         error.message,
         /^objects\/\w\w\/\w{64} of larder-000002 in .* is damaged: the received file has another size or SHA-256\. The live data on this machine stays\./
       )
-      assert.deepStrictEqual(yield* items(server, "example.price"), ["apple"])
+      assert.deepStrictEqual(yield* queryItems(server, "example.price"), ["apple"])
       assert.deepStrictEqual(yield* listNumbers(server.local), [1])
       assert.isFalse(existsSync(path.join(server.incoming, part?.sha256 ?? "")))
     })
   )
   itLive("transfers parts with the same bytes once, and also empty parts", () =>
     Effect.gen(function* () {
-      const { depot, folder, travelled } = yield* published
+      const { depot, folder, takeReceivedBytes } = yield* published
       const large = Buffer.alloc(300_000, "same bytes")
       const put = Effect.fnUntraced(function* (name: string, bytes: Uint8Array) {
         const file = path.join(folder, name)
@@ -266,9 +267,9 @@ describe("a pull", () => {
         })
       })
       const server = yield* aMachine(depot)
-      travelled()
+      takeReceivedBytes()
       yield* pull(server)
-      assert.isBelow(travelled(), (yield* sizeOf(server, "example")) - large.length + 10_000)
+      assert.isBelow(takeReceivedBytes(), (yield* sizeOf(server, "example")) - large.length + 10_000)
       assert.deepStrictEqual(
         parts.map(({ sha256 }) => readFileSync(server.objectFile(sha256)).length),
         [large.length, large.length, 0]
@@ -289,7 +290,7 @@ describe("a pull", () => {
         other.message,
         /^.* is not the depot of .*: larder-000002 of this machine is a different one there\. Nothing was changed\. Check LARDER_DEPOT/
       )
-      assert.deepStrictEqual(yield* items(server, "example.price"), ["apple", "pear"])
+      assert.deepStrictEqual(yield* queryItems(server, "example.price"), ["apple", "pear"])
     })
   )
 })

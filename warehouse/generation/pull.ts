@@ -2,14 +2,13 @@
  * Pulls generations from a shared depot to this machine. The manifest is stored after all its parts. A machine never
  * pulls another history than its own, or an older generation than it has.
  */
-import { mkdir, readFile, writeFile } from "node:fs/promises"
-import path from "node:path"
 import { Effect, Option, Result } from "effect"
-import { type Depot, datedObjects, putObject } from "../depot/depot.ts"
+import { type Depot, listObjectTimes, putObject } from "../depot/depot.ts"
 import { WarehouseProblem } from "../problem.ts"
-import { type Layout, writableDirectory } from "./layout.ts"
+import { type Layout, requireWritableFolder } from "./layout.ts"
 import { type waitLimits, withLock } from "./lock.ts"
 import { generationId, listNumbers, type Manifest, manifestName, newestManifest, readManifest } from "./manifest.ts"
+import { readNote, writeNote } from "./notes.ts"
 import { concurrent, objectsInManifest, pullParts } from "./pull-parts.ts"
 import {
   copyPulledParts,
@@ -26,7 +25,7 @@ export const notInDepot = ({ location }: Depot, what: string, existing: Readonly
 
 /** Returns the text of a manifest, as it was published. Fails if the manifest was pruned meanwhile. */
 export const manifestText = Effect.fnUntraced(function* ({ depot }: Layout, number: number) {
-  const text = yield* depot.text(manifestName(number))
+  const text = yield* depot.readText(manifestName(number))
   if (Option.isSome(text)) return text.value
   return yield* notInDepot(depot, generationId(number))
 })
@@ -43,9 +42,9 @@ export const pullGeneration = Effect.fn("Generation.pullOne")(function* (layout:
 const copyAll = Effect.fnUntraced(function* ({ depot, local, objectFile }: Layout) {
   yield* Effect.logInfo(`${depot.location} is empty: the generations of ${local.location} are copied to it`)
   for (const number of yield* listNumbers(local)) {
-    const [text, manifest] = yield* Effect.all([local.text(manifestName(number)), readManifest(local, number)])
+    const [text, manifest] = yield* Effect.all([local.readText(manifestName(number)), readManifest(local, number)])
     if (Option.isNone(text) || Option.isNone(manifest)) continue
-    const stored = yield* datedObjects(local)
+    const stored = yield* listObjectTimes(local)
     const objects = objectsInManifest(manifest.value).filter(({ sha256 }) => stored.has(sha256)) // manifests outlive their parts
     yield* Effect.forEach(objects, (object) => putObject(depot, object, objectFile(object.sha256)), concurrent)
     yield* depot.putText(manifestName(number), text.value)
@@ -164,23 +163,18 @@ export const pull = Effect.fn("Generation.pull")(function* (
 ) {
   const { depot, dir, local, pullLock } = layout
   if (depot === local) return undefined
-  yield* writableDirectory(dir)
+  yield* requireWritableFolder(dir)
   return yield* withLock(pullLock, pullWanted(layout, options), waitLimit)
 })
 
 /** A proof takes some seconds and a hundred requests, so it is noted on this machine. */
-const requireProof = Effect.fnUntraced(function* ({ depot, seen }: Layout) {
-  const note = path.join(seen, "depot")
-  const noted = yield* Effect.promise(() => readFile(note, "utf8").catch(() => undefined))
-  if (noted === `${depot.location}\n`) return
+const requireProof = Effect.fnUntraced(function* (layout: Layout) {
+  const { depot } = layout
+  const note = `${depot.location}\n`
+  if ((yield* readNote(layout, "depot")) === note) return
   const { proveDepot } = yield* Effect.promise(() => import("../depot/prove-depot.ts"))
   yield* proveDepot(depot)
-  yield* Effect.ignore(
-    Effect.tryPromise(async () => {
-      await mkdir(seen, { recursive: true })
-      await writeFile(note, `${depot.location}\n`)
-    })
-  )
+  yield* writeNote(layout, "depot", note)
 })
 
 /**

@@ -3,8 +3,8 @@
  * other data sets were published since. The records of all runs are kept. Parts of records that a kept manifest names
  * stay even after they were merged, because a copy or a reader of that manifest needs them.
  */
-import { Clock, Config, Effect, FileSystem, Option, Path, Schema } from "effect"
-import { type Depot, datedObjects, type ObjectId, objectName } from "../depot/depot.ts"
+import { Config, Effect, FileSystem, Option, Path, Schema } from "effect"
+import { type Depot, listObjectTimes, type ObjectId, objectName, oldestKeptTime } from "../depot/depot.ts"
 import { ifMissing, type Layout } from "./layout.ts"
 import { isLoaded, type Manifest, manifestName, newestManifest, readKeptManifests } from "./manifest.ts"
 import { objectsInManifest } from "./pull-parts.ts"
@@ -28,9 +28,6 @@ const keptStates = (all: ReadonlyArray<Manifest>, newest: Manifest, pipeline: st
 }
 
 const hashesOf = (objects: ReadonlyArray<ObjectId> = []) => objects.map(({ sha256 }) => sha256)
-
-/** In milliseconds. A younger object without a manifest is kept: it may belong to a generation in progress. */
-const minUnnamedAge = 86_400_000
 
 const removeOld = Effect.fnUntraced(function* (folder: string, isCandidate: (name: string) => boolean, before: number) {
   const fs = yield* FileSystem.FileSystem
@@ -67,16 +64,14 @@ const pruneDepot = Effect.fnUntraced(function* (depot: Depot) {
       ])
   ])
   const known = new Set(all.flatMap((manifest) => hashesOf(objectsInManifest(manifest))))
-  const objects = yield* datedObjects(depot)
-  // The newest object was just put and dated by the depot's clock: this machine's clock may be far ahead of it.
-  const now = Math.min(yield* Clock.currentTimeMillis, Math.max(...objects.values()))
-  const earliest = now - minUnnamedAge
+  const objects = yield* listObjectTimes(depot)
+  const earliest = yield* oldestKeptTime(objects)
   const old = [...objects]
     .filter(([sha256, put]) => !needed.has(sha256) && (known.has(sha256) || put < earliest))
     .map(([sha256]) => sha256)
   yield* depot.remove(old.map(objectName))
   yield* depot.remove(all.filter((manifest) => !isNeeded(manifest)).map(({ number }) => manifestName(number)))
-  yield* depot.sweep(earliest)
+  yield* depot.removeUnfinished(earliest)
   return { old, earliest }
 })
 
@@ -86,7 +81,7 @@ export const pruneLocal = Effect.fnUntraced(function* (layout: Layout) {
   const pruned = yield* pruneDepot(layout.local)
   if (pruned === undefined) return
   for (const sha256 of pruned.old) {
-    yield* fs.remove(path.join(layout.seen, sha256), { force: true })
+    yield* fs.remove(path.join(layout.notes, sha256), { force: true })
     for (const name of [sha256, `${sha256}.building`, `${sha256}.made`]) {
       yield* fs.remove(path.join(layout.sidecars, name), { recursive: true, force: true })
     }

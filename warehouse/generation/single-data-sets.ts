@@ -7,7 +7,7 @@ import { existsSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 import path from "node:path"
 import { Effect, FileSystem, Option } from "effect"
-import { datedObjects, putObject } from "../depot/depot.ts"
+import { listObjectTimes, putObject } from "../depot/depot.ts"
 import { WarehouseProblem } from "../problem.ts"
 import { HomeUnwritable, type Layout, layoutOf } from "./layout.ts"
 import { generationId, type Manifest, ManifestUnusable, newestManifest } from "./manifest.ts"
@@ -39,7 +39,7 @@ export const newestSingleManifest = Effect.fnUntraced(function* (layout: Layout)
   return manifests.flatMap(Option.toArray).sort((a, b) => b.number - a.number)[0]
 })
 
-/** For publishing without a shared depot, which would create a second history of such a data set. */
+/** Publishing without a shared depot would create a second history of a data set that was pulled from one. */
 export const requireNoSingleDataSets = Effect.fnUntraced(function* (layout: Layout) {
   const newest = yield* newestSingleManifest(layout)
   if (newest === undefined) return
@@ -51,7 +51,7 @@ export const requireNoSingleDataSets = Effect.fnUntraced(function* (layout: Layo
 /** Copies parts that are already here into the generation that is about to be pulled, which saves the download. */
 export const copyPulledParts = Effect.fnUntraced(function* (layout: Layout, { data_sets }: Manifest) {
   for (const { local, objectFile } of yield* listSingleDataSetLayouts(layout)) {
-    const objects = yield* datedObjects(local)
+    const objects = yield* listObjectTimes(local)
     for (const part of Object.values(data_sets).flatMap(({ parts }) => parts)) {
       if (objects.has(part.sha256)) yield* putObject(layout.local, part, objectFile(part.sha256))
     }

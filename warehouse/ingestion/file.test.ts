@@ -14,12 +14,12 @@ import {
 } from "@larder/test/support/warehouse/example-data-set.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
 import { Effect, FileSystem, Option } from "effect"
-import { datedObjects } from "../depot/depot.ts"
+import { listObjectTimes } from "../depot/depot.ts"
 import type { Layout } from "../generation/layout.ts"
 import { makeGeneration, manifestName, newestManifest, readManifest } from "../generation/manifest.ts"
 import { prune } from "../generation/retention.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
-import { recordEnd, recordRun } from "../publishing/record.ts"
+import { recordFailedRun, recordRun } from "../publishing/record.ts"
 import { rollback } from "../publishing/rollback.ts"
 import { writeRecordsOfRun } from "./records.ts"
 
@@ -48,7 +48,7 @@ const withMergedParts = copyPerTest(
   })
 )
 const recordFailure = (layout: Layout, run_id: string) =>
-  recordEnd(layout, {
+  recordFailedRun(layout, {
     run: aRun({ run_id, outcome: "failed", message: "the shop was closed", rows_read: null }),
     checks: [{ name: "cheap", severity: "error", bad_rows: 2, examples: "[1,2]", description: "all is cheap" }],
     leftOut: [{ feed: "shop", kind: "unreachable", reason: "closed" }]
@@ -155,7 +155,7 @@ describe("ingestion.duckdb", () => {
     Effect.gen(function* () {
       const layout = yield* withMergedParts
       const { ingest } = Option.getOrThrow(yield* readManifest(layout.depot, 100))
-      const arePresent = Effect.map(datedObjects(layout.depot), (objects) =>
+      const arePresent = Effect.map(listObjectTimes(layout.depot), (objects) =>
         ingest.parts.map((part) => objects.has(part.sha256))
       )
       yield* prune(layout)

@@ -29,7 +29,7 @@ const attempt = <A>(file: string, run: () => Promise<A>) => Effect.uninterruptib
 
 const spareFile = ({ dir }: Layout) => path.join(dir, ".ingestion.duckdb.next")
 /** Has the stamp of a file when this version last wrote it, and the generation up to which the file has records. */
-const noteFile = ({ seen }: Layout, file: string) => path.join(seen, path.basename(file))
+const noteFile = ({ notes }: Layout, file: string) => path.join(notes, path.basename(file))
 
 /** A generation. If a manifest was lost, its number may be used again; its id is not. */
 type GenerationRef = Pick<Manifest, "number" | "id">
@@ -179,7 +179,7 @@ const exchange = (layout: Layout, manifest: Manifest, upTo: GenerationRef | unde
   attempt(layout.ingestion, async () => {
     const spare = spareFile(layout)
     const before = `${spare}.before`
-    await mkdir(layout.seen, { recursive: true })
+    await mkdir(layout.notes, { recursive: true })
     await rm(before, { force: true })
     await rm(`${layout.ingestion}.wal`, { force: true }) // the write-ahead log of a program that wrote to the old file
     if (upTo !== undefined) await link(layout.ingestion, before)

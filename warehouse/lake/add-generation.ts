@@ -15,7 +15,6 @@ import {
 import { qualifiedName } from "../tables/dictionary.ts"
 import { dataSetTable } from "../tables/ingest-tables.ts"
 import { markAllSamples } from "../tables/sample-marks.ts"
-import { readDefinitions } from "./definitions.ts"
 import { readNewestCommits } from "./delta.ts"
 import { attachCatalogue, catalogue, listFiles, readOldestVersions } from "./ducklake.ts"
 import { writeFiles } from "./files.ts"
@@ -71,9 +70,8 @@ export const addGeneration = Effect.fnUntraced(function* (generation: Generation
   const db = yield* DuckDb.memory
   yield* db.run(`set temp_directory = ${literal(path.join(target.folder, "tmp"))}`)
   const sources = yield* define(db, generation)
-  const definitions = yield* readDefinitions(db, untouched)
   yield* attachCatalogue(db, target.file, target.isNew)
-  const snapshot = yield* beginSnapshot(db, manifest, definitions)
+  const snapshot = yield* beginSnapshot(db, manifest, untouched)
   const before = snapshot.before?.extra.databases ?? {}
   const added: Array<NamedFile> = []
   for (const source of sources) {
@@ -85,7 +83,7 @@ export const addGeneration = Effect.fnUntraced(function* (generation: Generation
     const fields = table.columns.map(({ field }) => field)
     const folder = path.join(target.folder, schema, name)
     const files = yield* writeFiles(db, source.table, fields, selectFrom(source), folder)
-    for (const { file, object } of yield* setFiles(db, snapshot, table, files)) {
+    for (const { file, object } of yield* setFiles(db, manifest.number, table, files)) {
       added.push({ name: fileName(schema, name, `${object.sha256}.parquet`), object, file })
     }
   }

@@ -8,9 +8,9 @@ import { generationId } from "../generation/manifest.ts"
 import {
   ChangedTable,
   catalogue,
-  columnsByTable,
   type LakeColumn,
   newestSnapshot,
+  readTables,
   selectChangedTables,
   tableKey
 } from "./ducklake.ts"
@@ -122,20 +122,14 @@ const metadataOf = ({ comment, name, schema, uuid }: typeof ChangedTable.Type, c
   configuration: {}
 })
 
-const Made = Schema.Struct({ made_at: Schema.BigInt })
-
 /** The commits of the newest snapshot of the catalogue. */
 export const readNewestCommits = Effect.fnUntraced(function* (db: Db) {
   const newest = yield* newestSnapshot(db)
   if (newest === undefined) return []
-  const number = Number(newest.snapshot_id)
-  const [made] = yield* db.all(
-    Made,
-    `select epoch_ms(snapshot_time) as made_at from ${catalogue}.ducklake_snapshot where snapshot_id = ${number}`
-  )
-  const timestamp = Number(made?.made_at ?? 0)
+  const { extra, number } = newest
+  const timestamp = Number(newest.made_at)
   const tables = yield* db.all(ChangedTable, selectChangedTables(number))
-  const columnsById = yield* columnsByTable(db)
+  const lakeTables = yield* readTables(db)
   const isInTables = `table_id in (${[-1, ...tables.map(({ id }) => id)].join(", ")})`
   const allFiles = yield* db.all(FileRow, `${selectFiles} where ${isInTables} order by id`)
   const statistics = yield* db.all(StatisticsRow, `${selectStatistics} where ${isInTables}`)
@@ -161,13 +155,14 @@ export const readNewestCommits = Effect.fnUntraced(function* (db: Db) {
     }
   })
   return tables.map((table): Commit => {
-    const columns = columnsById.get(Number(table.id)) ?? []
+    const { columns } = lakeTables.get(tableKey(table)) ?? { columns: [] }
     const fields = columns.map(({ field }) => field)
-    const version = newest.extra.delta_versions[tableKey(table)] ?? 0
+    const version = extra.delta_versions[tableKey(table)] ?? 0
     const files = allFiles.filter((file) => file.table === table.id)
     const live = files.filter(({ ended }) => ended === null)
-    const isDropped = columns.length === 0
-    const definition = isDropped ? [] : [{ protocol: protocolOf(fields) }, { metaData: metadataOf(table, columns) }]
+    const definition = table.is_dropped
+      ? []
+      : [{ protocol: protocolOf(fields) }, { metaData: metadataOf(table, columns) }]
     const commitInfo = {
       timestamp,
       operation: "WRITE",
@@ -181,7 +176,7 @@ export const readNewestCommits = Effect.fnUntraced(function* (db: Db) {
       ...files.filter(({ ended }) => Number(ended ?? 0) === number).map(remove),
       ...live.filter(({ began }) => Number(began) === number).map(add(fields, true))
     ]
-    const needsCheckpoint = version > 0 && version % checkpointInterval === 0 && !isDropped
+    const needsCheckpoint = version > 0 && version % checkpointInterval === 0 && !table.is_dropped
     return {
       schema: table.schema,
       table: table.name,

@@ -27,6 +27,10 @@ export const insertRows = (table: string, rows: ReadonlyArray<ReadonlyArray<Valu
   return rows.length === 0 ? [] : [`insert into ${catalogue}.ducklake_${table} values ${values}`]
 }
 
+const isLive = "end_snapshot is null"
+/** The rows of a table of the catalogue that are part of the newest snapshot. */
+export const liveRows = (table: string) => `(from ${catalogue}.ducklake_${table} where ${isLive})`
+
 /** Ends rows with a snapshot. Older snapshots still have them. */
 export const endRows = (table: string, number: number, condition: string) =>
   `update ${catalogue}.ducklake_${table} set end_snapshot = ${number} where ${condition} and ${isLive}`
@@ -66,14 +70,14 @@ const extraText = Schema.fromJsonString(Extra)
 export const encodeExtra = Schema.encodeSync(extraText)
 
 const NewestSnapshot = Schema.Struct({
-  snapshot_id: Schema.BigInt,
-  schema_version: Schema.BigInt,
-  next_catalog_id: Schema.BigInt,
-  next_file_id: Schema.BigInt,
+  number: Schema.Int,
+  schema_version: Schema.Int,
+  made_at: Schema.Date,
   extra: extraText
 })
 const selectNewest = `
-  select snapshot_id, schema_version, next_catalog_id, next_file_id, commit_extra_info as extra
+  select snapshot_id::integer as number, schema_version::integer as schema_version, snapshot_time as made_at,
+    commit_extra_info as extra
   from ${catalogue}.ducklake_snapshot join ${catalogue}.ducklake_snapshot_changes using (snapshot_id)
   order by snapshot_id desc
   limit 1`
@@ -82,7 +86,9 @@ const selectNewest = `
 export const newestSnapshot = (db: Db) => Effect.map(db.all(NewestSnapshot, selectNewest), ([newest]) => newest)
 
 const ColumnRow = Schema.Struct({
-  table: Schema.BigInt,
+  schema: Schema.String,
+  table: Schema.String,
+  table_id: Schema.BigInt,
   id: Schema.BigInt,
   name: Schema.String,
   type: Schema.String,
@@ -91,19 +97,16 @@ const ColumnRow = Schema.Struct({
   comment: Schema.NullOr(Schema.String)
 })
 
-export const isLive = "end_snapshot is null"
-export const commentOf = (id: string) =>
-  `(select "value" from ${catalogue}.ducklake_tag where object_id = ${id} and "key" = 'comment' and ${isLive})`
+export const commentOf = (id: string) => `(select "value" from ${liveRows("tag")} where object_id = ${id})`
 
 /** Parents come before their children. */
 const selectColumns = `
-  select table_id as "table", column_id as id, column_name as name, column_type as type, nulls_allowed as is_nullable,
-    parent_column as parent, (
-      select "value" from ${catalogue}.ducklake_column_tag tag
-      where tag.table_id = c.table_id and tag.column_id = c.column_id and "key" = 'comment' and ${isLive}
-    ) as comment
-  from ${catalogue}.ducklake_column c
-  where ${isLive}
+  select schema_name as "schema", table_name as "table", table_id, column_id as id, column_name as name,
+    column_type as type, nulls_allowed as is_nullable, parent_column as parent, "value" as comment
+  from ${liveRows("column")}
+  join ${liveRows("table")} using (table_id)
+  join ${liveRows("schema")} using (schema_id)
+  left join ${liveRows("column_tag")} using (table_id, column_id)
   order by table_id, column_order`
 
 export interface LakeColumn {
@@ -117,16 +120,20 @@ export interface LakeTable {
   readonly columns: ReadonlyArray<LakeColumn>
 }
 
-/** The columns of each table, by its id. */
-export const columnsByTable = Effect.fnUntraced(function* (db: Db) {
-  const tables = new Map<number, Array<LakeColumn>>()
+/** The live tables, by `schema.table`. */
+export const readTables = Effect.fnUntraced(function* (db: Db) {
+  const tables = new Map<string, LakeTable & { readonly columns: Array<LakeColumn> }>()
   const childrenById = new Map<string, Array<LakeField>>()
-  for (const { comment, id, is_nullable, name, parent, table, type } of yield* db.all(ColumnRow, selectColumns)) {
+  for (const row of yield* db.all(ColumnRow, selectColumns)) {
+    const { comment, id, is_nullable, name, parent, schema, table: tableName, table_id, type } = row
+    const key = tableKey({ schema, name: tableName })
+    const table = tables.get(key) ?? { id: Number(table_id), columns: [] }
+    tables.set(key, table)
     const children: Array<LakeField> = []
     const field = { id: Number(id), name, type, children }
-    childrenById.set(`${table}.${id}`, children)
-    if (parent !== null) childrenById.get(`${table}.${parent}`)?.push(field)
-    else tables.set(Number(table), [...(tables.get(Number(table)) ?? []), { field, is_nullable, comment }])
+    childrenById.set(`${table_id}.${id}`, children)
+    if (parent === null) table.columns.push({ field, is_nullable, comment })
+    else childrenById.get(`${table_id}.${parent}`)?.push(field)
   }
   return tables
 })
@@ -138,27 +145,29 @@ export const ChangedTable = Schema.Struct({
   schema: Schema.String,
   name: Schema.String,
   comment: Schema.NullOr(Schema.String),
-  is_defined: Schema.Boolean
+  is_defined: Schema.Boolean,
+  is_dropped: Schema.Boolean
 })
 
+/** Whether a snapshot changed rows in a table of the catalogue that belong to the table `t` of the lake. */
+const hasChanged = (number: number, table: string, id = "table_id") =>
+  `exists (from ${catalogue}.ducklake_${table} part where part.${id} = t.table_id and ${number} in (part.begin_snapshot, part.end_snapshot))`
+
+/** Whether a snapshot changed the columns or comments of `t`. */
+export const isAltered = (number: number) =>
+  `(${hasChanged(number, "column")} or ${hasChanged(number, "column_tag")} or ${hasChanged(number, "tag", "object_id")})`
+
 /** Selects the tables that the newest snapshot changed. */
-export const selectChangedTables = (number: number) => {
-  const hasChanged = (table: string, id: string) =>
-    `exists (from ${catalogue}.ducklake_${table} part where part.${id} = t.table_id and ${number} in (part.begin_snapshot, part.end_snapshot))`
-  const definedIn = [
-    `${number} in (t.begin_snapshot, t.end_snapshot)`,
-    hasChanged("column", "table_id"),
-    hasChanged("column_tag", "table_id"),
-    hasChanged("tag", "object_id")
-  ].join(" or ")
-  const isDefined = `coalesce(${definedIn}, false)`
-  return `
-    select table_id as id, table_uuid::varchar as uuid, schema_name as "schema", table_name as name,
-      ${commentOf("table_id")} as comment, (${isDefined}) as is_defined
-    from ${catalogue}.ducklake_table t join ${catalogue}.ducklake_schema using (schema_id)
-    where (${isDefined}) or ${hasChanged("data_file", "table_id")}
-    order by "schema", name`
-}
+export const selectChangedTables = (number: number) => `
+  with changed as (
+    select *, coalesce(${number} in (begin_snapshot, end_snapshot), false) or ${isAltered(number)} as is_defined
+    from ${catalogue}.ducklake_table t
+    where is_defined or ${hasChanged(number, "data_file")}
+  )
+  select table_id as id, table_uuid::varchar as uuid, schema_name as "schema", table_name as name,
+    ${commentOf("table_id")} as comment, is_defined, t.end_snapshot is not null as is_dropped
+  from changed t join ${catalogue}.ducklake_schema using (schema_id)
+  order by "schema", name`
 
 const SnapshotRow = Schema.Struct({ number: Schema.Int, extra: extraText })
 
@@ -196,26 +205,3 @@ export const listFiles = (db: Db) =>
   )
 
 export const tableKey = ({ name, schema }: { readonly schema: string; readonly name: string }) => `${schema}.${name}`
-
-/** The changes of a snapshot in progress, and the ids that it assigns. */
-export class Changes {
-  readonly statements: Array<string> = []
-  /** DuckLake's names for the changes. */
-  names: ReadonlyArray<string> = []
-  /** Whether the snapshot changes tables, views or macros. */
-  hasNewDefinitions = false
-  /** The number of the snapshot. */
-  readonly number: number
-  nextId: number
-  nextFileId: number
-  constructor(number: number, nextId: number, nextFileId: number) {
-    this.number = number
-    this.nextId = nextId
-    this.nextFileId = nextFileId
-  }
-  define(name: string, ...statements: ReadonlyArray<string>) {
-    this.hasNewDefinitions = true
-    if (!this.names.includes(name)) this.names = [...this.names, name]
-    this.statements.push(...statements)
-  }
-}

@@ -19,22 +19,22 @@ const column = (id: number, name: string, type: string): LakeField => ({ id, nam
 const columns = [column(1, "id", "int64"), column(2, "seen_at", "timestamp")]
 
 /** Changes from January on, 300,000 in each month. */
-const changes = (count: number) =>
+const selectChanges = (count: number) =>
   `select i as id, timestamp '2026-01-01' + interval (i // 300_000) month as seen_at from range(${count}) r(i)`
 
-const written = Effect.fnUntraced(function* (rows: string) {
+const writeRows = Effect.fnUntraced(function* (rows: string) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-lake-" })
   const db = yield* DuckDb.memory
   return yield* writeFiles(db, table, columns, rows, path.join(folder, "price_change"))
 })
-const ids = (files: ReadonlyArray<LakeFile>) => files.map(({ object }) => object.sha256)
+const listHashes = (files: ReadonlyArray<LakeFile>) => files.map(({ object }) => object.sha256)
 
 describe("the files of a table", () => {
   itLive("are none for no rows, and one for few rows", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* written(changes(0)), [])
-      const [one, ...others] = yield* written(`${changes(3)} order by i desc`)
+      assert.deepStrictEqual(yield* writeRows(selectChanges(0)), [])
+      const [one, ...others] = yield* writeRows(`${selectChanges(3)} order by i desc`)
       assert.lengthOf(others, 0)
       assert.strictEqual(one?.rows, 3)
       const statistics = one?.statistics.map(({ max, min, nulls, path: field, values }) => [
@@ -49,22 +49,22 @@ describe("the files of a table", () => {
         ["seen_at", "3", "0", "2026-01-01 00:00:00", "2026-01-01 00:00:00"]
       ])
       assert.deepStrictEqual(
-        ids(yield* written(changes(3))),
-        ids(one === undefined ? [] : [one]),
+        listHashes(yield* writeRows(selectChanges(3))),
+        listHashes(one === undefined ? [] : [one]),
         "whatever their order was"
       )
     })
   )
   itLive("are one for each month of a large history, and only the month with new rows gets a new file", () =>
     Effect.gen(function* () {
-      const before = yield* written(changes(1_000_001))
+      const before = yield* writeRows(selectChanges(1_000_001))
       assert.deepStrictEqual(
         before.map(({ rows }) => rows),
         [300_000, 300_000, 300_000, 100_001]
       )
-      const after = ids(yield* written(changes(1_100_000)))
-      assert.deepStrictEqual(after.slice(0, 3), ids(before).slice(0, 3))
-      assert.notInclude(ids(before), after[3])
+      const after = listHashes(yield* writeRows(selectChanges(1_100_000)))
+      assert.deepStrictEqual(after.slice(0, 3), listHashes(before).slice(0, 3))
+      assert.notInclude(listHashes(before), after[3])
     })
   )
 })

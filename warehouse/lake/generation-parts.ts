@@ -8,7 +8,7 @@ import { generationId, isLoaded, type Manifest } from "../generation/manifest.ts
 import { verifyDataSet } from "../generation/parts.ts"
 import { pullParts } from "../generation/pull-parts.ts"
 import { recordsUpTo, refreshIngestion } from "../ingestion/file.ts"
-import { dataSetFileOf, findReadable } from "../opened/parts.ts"
+import { findReadable } from "../opened/parts.ts"
 import { attempt } from "./states.ts"
 
 /** Makes `ingestion.duckdb` as of this generation, in the given folder. */
@@ -22,7 +22,7 @@ const makeIngestion = Effect.fnUntraced(function* (layout: Layout, manifest: Man
     if (before === (yield* attempt(layout.ingestion, inode))) return ingestion // otherwise it was exchanged, and may be written to
     yield* attempt(ingestion, () => rm(ingestion))
   }
-  yield* refreshIngestion({ ...layout, dir: folder, ingestion, seen: path.join(folder, "seen") }, manifest, dataSets)
+  yield* refreshIngestion({ ...layout, dir: folder, ingestion, notes: path.join(folder, "notes") }, manifest, dataSets)
   return ingestion
 })
 
@@ -40,18 +40,14 @@ export const pullGenerationParts = Effect.fnUntraced(function* (
   for (const [pipeline, entry] of Object.entries(loaded)) yield* verifyDataSet(layout, pipeline, entry)
   const { others, readable } = yield* findReadable(layout, loaded)
   for (const { message } of others) yield* Effect.logWarning(`the lake keeps what it had of a data set: ${message}`)
-  const parts = dataSets.flatMap((dataSet) => {
-    const entry = readable[dataSet.about.pipeline]
-    const [database] = entry?.parts ?? []
-    return database === undefined ? [] : [{ dataSet, entry, sha256: database.sha256 }]
-  })
-  const untouched = dataSets.filter(({ about: { pipeline } }) => pipeline in loaded && !(pipeline in readable))
+  const isReadable = new Set(readable.map(({ dataSet }) => dataSet))
+  const untouched = dataSets.filter((dataSet) => dataSet.about.pipeline in loaded && !isReadable.has(dataSet))
   return {
     manifest,
-    parts: parts.map(({ dataSet, entry, sha256 }) => dataSetFileOf(dataSet, layout.objectFile(sha256), entry)),
+    parts: readable,
     ingestion: yield* makeIngestion(layout, manifest, path.join(folder, String(manifest.number))),
     /** The SHA-256 of each data set's database, by schema. */
-    databases: Object.fromEntries(parts.map(({ dataSet, sha256 }) => [dataSet.schema, sha256])),
+    databases: Object.fromEntries(readable.map(({ dataSet, sha256 }) => [dataSet.schema, sha256])),
     /** Schemas that this version cannot read: the lake keeps what it has of them. */
     untouched: new Set(untouched.map(({ schema }) => schema))
   }

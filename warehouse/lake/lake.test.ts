@@ -4,7 +4,13 @@ import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { deltaRows, deltaVersions, lakeFiles, snapshotRows, snapshotsOf } from "@larder/test/support/lake/reading.ts"
+import {
+  countSnapshotRows,
+  listLakeFiles,
+  listSnapshotNumbers,
+  readDeltaRows,
+  readDeltaVersions
+} from "@larder/test/support/lake/reading.ts"
 import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
 import { makeEveryDataSet, publishPrices } from "@larder/test/support/warehouse/every-data-set.ts"
 import { aLayout, aRun } from "@larder/test/support/warehouse/example-data-set.ts"
@@ -12,7 +18,7 @@ import { ConfigProvider, Effect, Option } from "effect"
 import { DepotUnusable } from "../depot/depot.ts"
 import type { Layout } from "../generation/layout.ts"
 import { prune } from "../generation/retention.ts"
-import { recordEnd } from "../publishing/record.ts"
+import { recordFailedRun } from "../publishing/record.ts"
 import { rollback } from "../publishing/rollback.ts"
 import { updateLake } from "./lake.ts"
 import { followWithLake } from "./setting.ts"
@@ -42,8 +48,10 @@ const withHistory = copyPerTest(
   })
 )
 
-const rowsIn = (lake: string, table: string, version?: number) => Effect.promise(() => deltaRows(lake, table, version))
-const metrics = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => rows.map((row) => row.metric_name).sort()
+const readRows = (lake: string, table: string, version?: number) =>
+  Effect.promise(() => readDeltaRows(lake, table, version))
+const listMetrics = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>) =>
+  rows.map((row) => row.metric_name).sort()
 
 describe("the lake", () => {
   itLive("does not exist unless it is configured", () =>
@@ -59,7 +67,7 @@ describe("the lake", () => {
       const { layout } = yield* makeEveryDataSet
       yield* update(layout)
       const lake = lakeOf(layout)
-      const read = yield* snapshotRows(lake)
+      const read = yield* countSnapshotRows(lake)
       assert.deepStrictEqual(
         [...read.keys()].filter((table) => !table.startsWith("ingest.")),
         [
@@ -82,9 +90,9 @@ describe("the lake", () => {
         ]
       )
       for (const [table, rows] of read) {
-        assert.strictEqual((yield* rowsIn(lake, table)).length, rows, table)
+        assert.strictEqual((yield* readRows(lake, table)).length, rows, table)
       }
-      const foods = yield* rowsIn(lake, "branded_food.food")
+      const foods = yield* readRows(lake, "branded_food.food")
       assert.deepStrictEqual(
         foods.map(({ fdc_id }) => fdc_id),
         [1, 2, 3, 4, 7]
@@ -103,14 +111,14 @@ describe("the lake", () => {
     Effect.gen(function* () {
       const lake = lakeOf(yield* withHistory)
       const price = "commodity.price_version"
-      const versions = deltaVersions(lake, price)
+      const versions = readDeltaVersions(lake, price)
       assert.deepStrictEqual(versions, ["larder-000001", "larder-000002", "larder-000003"])
       for (const [at, wanted] of [["milk"], ["butter", "milk"], ["milk"]].entries()) {
-        assert.deepStrictEqual(metrics(yield* rowsIn(lake, price, at)), wanted)
-        assert.strictEqual((yield* snapshotRows(lake, at + 1)).get(price), wanted.length)
+        assert.deepStrictEqual(listMetrics(yield* readRows(lake, price, at)), wanted)
+        assert.strictEqual((yield* countSnapshotRows(lake, at + 1)).get(price), wanted.length)
       }
-      assert.deepStrictEqual(deltaVersions(lake, "commodity.series"), ["larder-000001"])
-      assert.deepStrictEqual(deltaVersions(lake, "ingest.run"), [
+      assert.deepStrictEqual(readDeltaVersions(lake, "commodity.series"), ["larder-000001"])
+      assert.deepStrictEqual(readDeltaVersions(lake, "ingest.run"), [
         "larder-000001",
         "larder-000002",
         "larder-000003" // marks the second run as rolled back
@@ -120,22 +128,22 @@ describe("the lake", () => {
   itLive("stores no file twice: a rollback names the files of the earlier generation again", () =>
     Effect.gen(function* () {
       const lake = lakeOf(yield* withHistory)
-      assert.strictEqual(lakeFiles(lake, "commodity.price_version").length, 2)
+      assert.strictEqual(listLakeFiles(lake, "commodity.price_version").length, 2)
     })
   )
   itLive("has the record of a failed run, and no data of it", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       yield* update(layout)
-      const before = lakeFiles(lakeOf(layout), "commodity.price_version")
-      yield* recordEnd(layout, {
+      const before = listLakeFiles(lakeOf(layout), "commodity.price_version")
+      yield* recordFailedRun(layout, {
         run: aRun({ pipeline: "commodities", outcome: "failed", message: "no answer" }),
         checks: [],
         leftOut: []
       })
       yield* update(layout)
-      assert.deepStrictEqual(lakeFiles(lakeOf(layout), "commodity.price_version"), before)
-      const runs = yield* rowsIn(lakeOf(layout), "ingest.run")
+      assert.deepStrictEqual(listLakeFiles(lakeOf(layout), "commodity.price_version"), before)
+      const runs = yield* readRows(lakeOf(layout), "ingest.run")
       assert.deepStrictEqual(runs.map(({ message }) => message).sort(), ["no answer", null])
     })
   )
@@ -148,26 +156,26 @@ describe("retention in the lake", () => {
     Effect.gen(function* () {
       const layout = yield* withMilk
       yield* update(layout)
-      const [oldest = ""] = lakeFiles(lakeOf(layout), price)
+      const [oldest = ""] = listLakeFiles(lakeOf(layout), price)
       yield* publishPrices(layout, "butter")
       yield* update(layout)
       yield* prune(layout).pipe(settings({ LARDER_KEPT_GENERATIONS: "1" }))
       yield* publishPrices(layout, "cheese")
       yield* update(layout)
       const lake = lakeOf(layout)
-      assert.deepStrictEqual(yield* snapshotsOf(lake), [2, 3])
-      assert.include(lakeFiles(lake, price), oldest)
+      assert.deepStrictEqual(yield* listSnapshotNumbers(lake), [2, 3])
+      assert.include(listLakeFiles(lake, price), oldest)
       const tomorrow = Date.now() / 1000 - 90_000
       yield* Effect.promise(async () => {
-        for (const name of lakeFiles(lake, price))
+        for (const name of listLakeFiles(lake, price))
           await utimes(path.join(lake, "data/commodity/price_version", name), tomorrow, tomorrow)
       })
       yield* publishPrices(layout, "cream").pipe(withClockAhead("25 hours"))
       yield* update(layout).pipe(withClockAhead("25 hours"))
-      assert.notInclude(lakeFiles(lake, price), oldest)
-      assert.strictEqual((yield* snapshotRows(lake, 2)).get(price), 2)
-      assert.deepStrictEqual(metrics(yield* rowsIn(lake, price)), ["butter", "cheese", "cream", "milk"])
-      assert.deepStrictEqual(metrics(yield* rowsIn(lake, price, 1)), ["butter", "milk"])
+      assert.notInclude(listLakeFiles(lake, price), oldest)
+      assert.strictEqual((yield* countSnapshotRows(lake, 2)).get(price), 2)
+      assert.deepStrictEqual(listMetrics(yield* readRows(lake, price)), ["butter", "cheese", "cream", "milk"])
+      assert.deepStrictEqual(listMetrics(yield* readRows(lake, price, 1)), ["butter", "milk"])
     })
   )
 })
@@ -227,7 +235,7 @@ describe("a lake that cannot be updated", () => {
         ["Warn: the lake is not up to date, and the next run tries again: Cannot write: no room. Make some."]
       )
       yield* update(layout)
-      assert.strictEqual((yield* snapshotRows(lakeOf(layout))).get(price), 1)
+      assert.strictEqual((yield* countSnapshotRows(lakeOf(layout))).get(price), 1)
     })
   )
 })

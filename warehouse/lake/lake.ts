@@ -5,16 +5,17 @@
  * follows from that catalogue. So a killed process leaves a readable lake, and the next one continues from there.
  */
 import { randomUUID } from "node:crypto"
-import { chmod, copyFile, mkdir, readFile, writeFile } from "node:fs/promises"
+import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { Effect, Option } from "effect"
-import { type Depot, datedObjects } from "../depot/depot.ts"
+import { type Depot, listObjectTimes } from "../depot/depot.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { currentMaker, generationId, listNumbers, newestManifest, readManifest } from "../generation/manifest.ts"
+import { readNote, writeNote } from "../generation/notes.ts"
 import { identifyFile } from "../generation/parts.ts"
-import { ownFolder } from "../publishing/staging.ts"
+import { makeOwnFolder } from "../publishing/staging.ts"
 import { findNewer } from "../tables/versions.ts"
 import { addGeneration, type NamedFile, type ReadCatalogue, readCatalogueFile } from "./add-generation.ts"
 import { type Commit, isSameCommit, selectCheckpoint, toJsonLines } from "./delta.ts"
@@ -71,7 +72,7 @@ const putCommits = Effect.fnUntraced(function* (depot: Depot, { file, read: { co
     const { checkpoint, schema, table, text, version } = commit
     const name = commitName(schema, table, version)
     if (!(yield* depot.putText(name, text))) {
-      const stored = yield* depot.text(name)
+      const stored = yield* depot.readText(name)
       if (Option.isSome(stored) && !isSameCommit(stored.value, text)) {
         return yield* foreignLake(depot, `contains ${name}, which Larder did not write`)
       }
@@ -145,19 +146,9 @@ const show = Effect.fnUntraced(function* (depot: Depot, own: LocalState, folder:
 })
 
 /** Names the state that this machine has finished, so that the next run need not check whether everything was put. */
-const noteFile = ({ seen }: Layout) => path.join(seen, "lake")
 const noteText = ({ nonce, place }: LakeState) => `${place} ${nonce}\n`
 const isFinished = (layout: Layout, state: LakeState) =>
-  Effect.promise(() => readFile(noteFile(layout), "utf8").catch(() => undefined)).pipe(
-    Effect.map((text) => text === noteText(state))
-  )
-const noteFinished = (layout: Layout, state: LakeState) =>
-  Effect.promise(
-    () =>
-      mkdir(layout.seen, { recursive: true })
-        .then(() => writeFile(noteFile(layout), noteText(state)))
-        .catch(() => undefined) // the next run checks again
-  )
+  Effect.map(readNote(layout, "lake"), (note) => note === noteText(state))
 
 /** Another machine may be reading one of the newest states. */
 const maxStates = 10
@@ -165,7 +156,7 @@ const maxStates = 10
 const sweep = Effect.fnUntraced(function* (depot: Depot, { read: { files, versions }, state }: LocalState) {
   const names = files.map(({ path: file, schema, table }) => fileName(schema, table, file))
   const stateNames = (yield* depot.list(statesFolder)).slice(-maxStates)
-  if (stateNames.at(-1) !== stateName(state.place)) return // another machine put a newer state, and knows what is needed
+  if (stateNames.at(-1) !== stateName(state.place)) return // another machine put a newer state, and removes what it does not need
   const states = yield* Effect.forEach(stateNames, (name) => readLakeState(depot, name))
   const catalogues = states.flatMap((kept) => (kept === undefined ? [] : [catalogueName(kept.catalogue.sha256)]))
   yield* sweepLake(depot, new Set([...names, ...stateNames, ...catalogues]), versions)
@@ -189,16 +180,16 @@ const update = Effect.fnUntraced(function* (layout: Layout, address: string) {
   if (newer !== undefined) return yield* newer
   const state = yield* newestState(depot)
   if (state !== undefined && state.number >= newest.number && (yield* isFinished(layout, state))) return
-  const folder = yield* ownFolder(layout, `lake-${randomUUID()}`)
+  const folder = yield* makeOwnFolder(layout, `lake-${randomUUID()}`)
   if (state === undefined) yield* requireNoOtherFiles(depot)
   let lake = state === undefined ? undefined : yield* fetchState(layout, state, folder)
   const numbers = (yield* listNumbers(depot, state?.number)).filter((number) => number <= newest.number)
   for (const number of numbers) {
-    const objects = yield* datedObjects(depot)
+    const objects = yield* listObjectTimes(depot)
     const pulling = Effect.gen(function* () {
       const manifest = Option.getOrUndefined(yield* readManifest(depot, number))
       const parts = manifest && (yield* pullGenerationParts(layout, manifest, objects, folder))
-      if (parts === undefined) yield* Effect.logInfo(`the lake skips ${generationId(number)}, whose data was removed`)
+      if (parts === undefined) yield* Effect.logInfo(`the lake skips ${generationId(number)}: its data was removed`)
       return parts
     })
     // Older generations are only history: an error in one of them is logged, and the generation is skipped.
@@ -215,7 +206,7 @@ const update = Effect.fnUntraced(function* (layout: Layout, address: string) {
   }
   if (lake === undefined) return
   const shown = yield* show(depot, lake, folder)
-  yield* noteFinished(layout, lake.state)
+  yield* writeNote(layout, "lake", noteText(lake.state))
   yield* sweep(depot, shown)
 }, Effect.scoped)
 

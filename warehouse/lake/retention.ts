@@ -2,8 +2,8 @@
  * Removes what the lake no longer keeps. It keeps the snapshots of generations whose data is kept, the files that these
  * snapshots name, and the versions of the Delta logs that belong to these files.
  */
-import { Clock, Effect } from "effect"
-import type { Depot } from "../depot/depot.ts"
+import { Effect } from "effect"
+import { type Depot, oldestKeptTime } from "../depot/depot.ts"
 import type { DuckDb } from "../duckdb.ts"
 import { checkpointInterval } from "./delta.ts"
 import { catalogue, listSnapshots } from "./ducklake.ts"
@@ -12,7 +12,7 @@ import { cataloguesFolder, dataFolder, parseLogFileName, statesFolder } from "./
 /** Snapshots of generations that changed no data are kept as long as their manifests. */
 const maxSnapshots = 100
 
-/** Catalogue tables whose rows are valid from one snapshot until another. */
+/** Catalogue tables with rows that are valid from one snapshot until another. */
 const versionedTables = ["schema", "table", "tag", "view", "macro", "data_file"]
 /** Catalogue tables with details of such rows: each with the table that has the row, and the id that links them. */
 const detailTables = [
@@ -65,9 +65,6 @@ export const expireSnapshots = Effect.fnUntraced(function* (
   )
 })
 
-/** In milliseconds. Younger files are kept, because a process names its files only after it has put them. */
-const minUnnamedAge = 86_400_000
-
 const isNamedFile = (name: string) => /\/(?:[0-9a-f]{64}\.(?:parquet|ducklake)|\d{9}\.json)$/.test(name)
 
 /** Whether a log file is older than the checkpoint from which the oldest kept version is read. */
@@ -83,10 +80,9 @@ export const sweepLake = Effect.fnUntraced(function* (
   named: ReadonlySet<string>,
   oldestVersions: ReadonlyMap<string, number>
 ) {
-  const folders = yield* Effect.forEach([dataFolder, cataloguesFolder, statesFolder], depot.dated)
-  const dated = new Map(folders.flatMap((folder) => [...folder]))
-  // The newest file was just put, and dated by the depot's clock: this machine's clock may be far ahead of it.
-  const earliest = Math.min(yield* Clock.currentTimeMillis, Math.max(...dated.values())) - minUnnamedAge
+  const folders = yield* Effect.forEach([dataFolder, cataloguesFolder, statesFolder], depot.listTimes)
+  const times = new Map(folders.flatMap((folder) => [...folder]))
+  const earliest = yield* oldestKeptTime(times)
   const isOld = (name: string) => (isNamedFile(name) ? !named.has(name) : isBehindCheckpoint(name, oldestVersions))
-  yield* depot.remove([...dated].filter(([name, put]) => put < earliest && isOld(name)).map(([name]) => name))
+  yield* depot.remove([...times].filter(([name, put]) => put < earliest && isOld(name)).map(([name]) => name))
 })

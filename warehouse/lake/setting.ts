@@ -6,7 +6,7 @@ import type { Layout } from "../generation/layout.ts"
 
 const isWanted = Config.schema(Schema.Literals(["yes", "no"]), "LARDER_LAKE").pipe(
   Config.withDefault("no" as const),
-  Config.map((answer) => answer === "yes")
+  Config.map((value) => value === "yes")
 )
 const addressSetting = Config.option(Config.String("LARDER_LAKE_URL")).pipe(
   Config.map(Option.filter((text) => text !== ""))

@@ -4,33 +4,19 @@ import { itLive } from "@larder/test/support/it-live.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Manifest } from "../generation/manifest.ts"
-import type { Definitions } from "./definitions.ts"
-import { attachCatalogue, columnsByTable } from "./ducklake.ts"
+import { attachCatalogue, readTables } from "./ducklake.ts"
 import { expireSnapshots } from "./retention.ts"
 import { beginSnapshot, endSnapshot } from "./snapshot.ts"
-import { parseType } from "./types.ts"
 
 /** Columns by their names, with their types. */
 type Columns = Readonly<Record<string, string>>
 
-const definitions = (columns: Columns): Definitions => ({
-  tables: [
-    {
-      schema: "shop",
-      name: "price",
-      comment: "Prices.",
-      columns: Object.entries(columns).map(([name, type]) => ({
-        name,
-        lakeType: parseType(type),
-        is_nullable: true,
-        comment: `The ${name}.`
-      }))
-    }
-  ],
-  views: [],
-  macros: [],
-  untouched: new Set()
-})
+const define = (columns: Columns) =>
+  [
+    `create or replace table shop.price (${Object.entries(columns).map((column) => column.join(" "))})`,
+    "comment on table shop.price is 'Prices.'",
+    ...Object.keys(columns).map((name) => `comment on column shop.price.${name} is 'The ${name}.'`)
+  ].join(";\n")
 
 const generation = (number: number): Manifest => ({
   format: 1,
@@ -48,18 +34,20 @@ const generation = (number: number): Manifest => ({
 })
 
 /** The columns of a catalogue after generations with these columns. Only the newest snapshot is kept. */
-const columnsAfter = Effect.fnUntraced(function* (...all: ReadonlyArray<Columns>) {
+const readColumnsAfter = Effect.fnUntraced(function* (...all: ReadonlyArray<Columns>) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-lake-" })
   const db = yield* DuckDb.memory
   yield* attachCatalogue(db, path.join(folder, "larder.ducklake"), true)
+  yield* db.run("create schema shop")
   for (const [index, columns] of all.entries()) {
-    const snapshot = yield* beginSnapshot(db, generation(index + 1), definitions(columns))
+    yield* db.run(define(columns))
+    const snapshot = yield* beginSnapshot(db, generation(index + 1), new Set())
     yield* endSnapshot(db, snapshot, { shop: `sha ${index}` }, "/lake", "")
     yield* expireSnapshots(db, new Map())
   }
-  const [columns = []] = [...(yield* columnsByTable(db)).values()]
-  return columns.map(({ comment, field: { id, name, type } }) => [id, name, type, comment])
+  const table = (yield* readTables(db)).get("shop.price")
+  return table?.columns.map(({ comment, field: { id, name, type } }) => [id, name, type, comment])
 })
 
 describe("the columns of a table in the catalogue", () => {
@@ -67,7 +55,7 @@ describe("the columns of a table in the catalogue", () => {
     Effect.gen(function* () {
       const first = { item: "VARCHAR", price: "DECIMAL(18,4)" }
       assert.deepStrictEqual(
-        yield* columnsAfter(
+        yield* readColumnsAfter(
           first,
           { item: "VARCHAR" },
           { item: "VARCHAR" },
@@ -84,7 +72,7 @@ describe("the columns of a table in the catalogue", () => {
   itLive("get another id with another type, even of a nested field", () =>
     Effect.gen(function* () {
       const before = { item: "INTEGER", sizes: "STRUCT(width INTEGER, height INTEGER)[]" }
-      assert.deepStrictEqual(yield* columnsAfter(before, { item: "BIGINT", sizes: "STRUCT(width INTEGER)[]" }), [
+      assert.deepStrictEqual(yield* readColumnsAfter(before, { item: "BIGINT", sizes: "STRUCT(width INTEGER)[]" }), [
         [6, "item", "int64", "The item."],
         [7, "sizes", "list", "The sizes."]
       ])

@@ -3,13 +3,13 @@
  * from the same state, the first one to put the next state wins.
  */
 import { randomUUID } from "node:crypto"
-import { open } from "node:fs/promises"
 import path from "node:path"
-import { Effect, Option, Schema, Stream } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { type Depot, ObjectId } from "../depot/depot.ts"
 import { fileOperation } from "../disk.ts"
 import { generationId, listNumbers, readManifest } from "../generation/manifest.ts"
 import { identifyFile } from "../generation/parts.ts"
+import { receive } from "../generation/pull-parts.ts"
 import { WarehouseProblem } from "../problem.ts"
 import { catalogueName, statesFolder } from "./names.ts"
 
@@ -39,7 +39,7 @@ export const encodeState = Schema.encodeSync(stateText)
 
 /** Undefined if the state has been removed. */
 export const readLakeState = Effect.fnUntraced(function* (depot: Depot, name: string) {
-  const text = yield* depot.text(name)
+  const text = yield* depot.readText(name)
   if (Option.isNone(text)) return undefined
   const state = decodeState(text.value)
   if (Option.isSome(state)) return state.value
@@ -58,7 +58,7 @@ export const newestState = Effect.fnUntraced(function* (depot: Depot) {
 
 /** Fails if the depot has files of another lake. A first run that was killed may have left files of tables. */
 export const requireNoOtherFiles = Effect.fnUntraced(function* (depot: Depot) {
-  const foreign = [...(yield* depot.dated("lake/")).keys()].find(
+  const foreign = [...(yield* depot.listTimes("lake/")).keys()].find(
     (name) => !/^lake\/(data\/[^/]+\/[^/]+|catalogues)\/[0-9a-f]{64}\.(parquet|ducklake)$/.test(name)
   )
   if (foreign === undefined) return
@@ -82,12 +82,8 @@ export const requireOwnHistory = Effect.fnUntraced(function* (depot: Depot, { id
 export const fetchCatalogue = Effect.fnUntraced(function* (depot: Depot, { bytes, sha256 }: ObjectId, folder: string) {
   const name = catalogueName(sha256)
   const file = path.join(folder, `${randomUUID()}.ducklake`)
-  const handle = yield* Effect.acquireRelease(
-    attempt(file, () => open(file, "wx")),
-    (opened) => Effect.promise(() => opened.close())
-  )
-  yield* Stream.runForEach(depot.bytes(name, 0), (chunk) => attempt(file, () => handle.appendFile(chunk)))
+  yield* receive(depot, name, bytes, file)
   const object = yield* identifyFile(file)
   if (object.sha256 === sha256 && object.bytes === bytes) return file
   return yield* foreignLake(depot, `contains ${name}, which is damaged`)
-}, Effect.scoped)
+})

@@ -1,18 +1,20 @@
 /** Maps the types of DuckDB's columns to those of DuckLake and Delta. */
 
-/** A column, or a field or element inside one. DuckLake finds it in a file by its permanent id. */
-export interface LakeField {
-  readonly id: number
-  readonly name: string
+export interface LakeType {
   /** DuckLake's name of the type: `int32`, `decimal(18,6)`, `list`, `struct`. */
   readonly type: string
-  readonly children: ReadonlyArray<LakeField>
+  readonly children: ReadonlyArray<NamedType>
 }
 
-/** The type of a field that has no id yet. */
-export interface LakeType {
-  readonly type: string
-  readonly children: ReadonlyArray<readonly [name: string, lakeType: LakeType]>
+/** A column, or a field or element inside one. */
+export interface NamedType extends LakeType {
+  readonly name: string
+}
+
+/** DuckLake finds it in a file by its permanent id. */
+export interface LakeField extends NamedType {
+  readonly id: number
+  readonly children: ReadonlyArray<LakeField>
 }
 
 /** JSON is written as text: readers of Delta would see the JSON type of Parquet as bytes. */
@@ -58,12 +60,12 @@ const splitFields = (text: string) => {
 
 /** Parses a type as DuckDB prints it: `STRUCT("name" VARCHAR, amount DECIMAL(18,6))[]`. */
 export const parseType = (type: string): LakeType => {
-  if (type.endsWith("[]")) return { type: "list", children: [["element", parseType(type.slice(0, -2))]] }
+  if (type.endsWith("[]")) return { type: "list", children: [{ name: "element", ...parseType(type.slice(0, -2)) }] }
   if (type.startsWith("DECIMAL(")) return { type: type.toLowerCase(), children: [] }
   if (type.startsWith("STRUCT(")) {
     const children = splitFields(type.slice("STRUCT(".length, -1)).map((field) => {
       const [, name = "", rest = ""] = /^("(?:[^"]|"")*"|\S+)\s+(.*)$/s.exec(field) ?? []
-      return [name.replace(/^"|"$/g, "").replaceAll('""', '"'), parseType(rest)] as const
+      return { name: name.replace(/^"|"$/g, "").replaceAll('""', '"'), ...parseType(rest) }
     })
     return { type: "struct", children }
   }
@@ -93,10 +95,10 @@ export const deltaStruct = (
   }))
 })
 
-export const hasType = (field: LakeField, lakeType: LakeType): boolean =>
-  field.type === lakeType.type &&
-  field.children.length === lakeType.children.length &&
-  field.children.every((child, index) => {
-    const [name, type] = lakeType.children[index] ?? []
-    return type !== undefined && child.name === name && hasType(child, type)
+export const isSameType = (a: LakeType, b: LakeType): boolean =>
+  a.type === b.type &&
+  a.children.length === b.children.length &&
+  a.children.every((child, index) => {
+    const other = b.children[index]
+    return other?.name === child.name && isSameType(child, other)
   })

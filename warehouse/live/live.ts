@@ -5,7 +5,7 @@
  */
 import { type Cause, Effect, Exit, Option, Schedule, Scope } from "effect"
 import type { DuckDb } from "../duckdb.ts"
-import { type Layout, NoWarehouse, requirePresentForm } from "../generation/layout.ts"
+import { type Layout, NoWarehouse, requireCurrentFormat } from "../generation/layout.ts"
 import {
   type DataSetEntry,
   generationId,
@@ -200,7 +200,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   let completed: number | undefined
 
   const start = Effect.gen(function* () {
-    yield* requirePresentForm(layout)
+    yield* requireCurrentFormat(layout)
     const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
     if (manifest === undefined) return yield* new NoWarehouse({ dir: layout.dir })
     const result = yield* serveDataSets(manifest, new Map())

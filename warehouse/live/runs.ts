@@ -2,7 +2,7 @@
 import { Run, RunRecord } from "@larder/schemas"
 import { Effect, FileSystem, Schema } from "effect"
 import { dataSets } from "../data-sets.ts"
-import { datedObjects } from "../depot/depot.ts"
+import { listObjectTimes } from "../depot/depot.ts"
 import type { DuckDb, Params } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { isLoaded, readKeptManifests } from "../generation/manifest.ts"
@@ -125,7 +125,7 @@ export interface PastRun extends Omit<typeof PastRun.Type, "rolled_back_by"> {
 
 /** The oldest generation of each data set to which a rollback is possible. */
 const findOldestKept = Effect.fnUntraced(function* ({ depot }: Layout) {
-  const objects = yield* datedObjects(depot)
+  const objects = yield* listObjectTimes(depot)
   const kept = (yield* readKeptManifests(depot)).flatMap(({ data_sets, number }) =>
     Object.entries(data_sets)
       .filter(([, entry]) => isLoaded(entry) && entry.parts.every(({ sha256 }) => objects.has(sha256)))

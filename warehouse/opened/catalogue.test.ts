@@ -14,14 +14,14 @@ const published = oncePerFile(makeEveryDataSet)
 
 const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-opened-" }))
 
-const written = Effect.fnUntraced(function* (parts: Parts) {
+const writeToFile = Effect.fnUntraced(function* (parts: Parts) {
   const file = `${yield* aFolder}/larder.duckdb`
   yield* writeCatalogue(file, parts)
   return file
 })
 
 /** A copy of the files, which a test may change. */
-const copied = Effect.fnUntraced(function* (folder: string) {
+const copyTo = Effect.fnUntraced(function* (folder: string) {
   const { parts } = yield* published
   return yield* copyParts(parts, folder)
 })
@@ -29,13 +29,14 @@ const change = Effect.fnUntraced(function* (file: string, sql: string) {
   const db = yield* DuckDb.readWrite(file)
   yield* db.run(sql)
 }, Effect.scoped)
-const fileOf = ({ parts }: Parts, schema: string) => parts.find(({ dataSet }) => dataSet.schema === schema)?.file ?? ""
+const findFile = ({ parts }: Parts, schema: string) =>
+  parts.find(({ dataSet }) => dataSet.schema === schema)?.file ?? ""
 
 describe("the catalogue", () => {
   itLive("shows the columns, rows and comments of every file", () =>
     Effect.gen(function* () {
       const { parts } = yield* published
-      const seen = yield* readContents(yield* written(parts))
+      const seen = yield* readContents(yield* writeToFile(parts))
       assert.isAbove(seen.tables.length, 30)
       const tables = new Map(seen.tables.map((table) => [table.name, table]))
       const comments = new Set(seen.comments.map((comment) => JSON.stringify(comment)))
@@ -50,7 +51,7 @@ describe("the catalogue", () => {
   )
   itLive("shows pictures, the label's own amounts, and values derived from them", () =>
     Effect.gen(function* () {
-      const db = yield* openAsAnalyst(yield* written((yield* published).parts))
+      const db = yield* openAsAnalyst(yield* writeToFile((yield* published).parts))
       const listed = "select image_src, image_width, image_height from storefront"
       assert.deepStrictEqual(yield* db.rows(`${listed}.listing order by all`), [
         { image_src: "https://shop.example/oat.jpg", image_width: 640, image_height: null },
@@ -71,10 +72,10 @@ describe("the catalogue", () => {
       )
     })
   )
-  itLive("also has the views that need two files", () =>
+  itLive("also has the views over two files", () =>
     Effect.gen(function* () {
       const { parts } = yield* published
-      const { tables } = yield* readContents(yield* written(parts))
+      const { tables } = yield* readContents(yield* writeToFile(parts))
       const names = tables.map(({ name }) => name)
       assert.includeMembers(names, ["storefront.store_status", "storefront.last_seen"])
       for (const { file } of parts.parts) {
@@ -85,7 +86,7 @@ describe("the catalogue", () => {
   )
   itLive("runs macros, including those that read two schemas", () =>
     Effect.gen(function* () {
-      const db = yield* openAsAnalyst(yield* written((yield* published).parts))
+      const db = yield* openAsAnalyst(yield* writeToFile((yield* published).parts))
       const [row] = yield* db.rows(
         "select branded_food.per_serving(3.5, 28) as amount, (select count(*)::integer from commodity.price_as_of('2026-01-05')) as prices"
       )
@@ -96,7 +97,7 @@ describe("the catalogue", () => {
     Effect.gen(function* () {
       const { ingestion, parts } = (yield* published).parts
       const db = yield* openAsAnalyst(
-        yield* written({ ingestion, parts: parts.filter(({ dataSet }) => dataSet.schema === "commodity") })
+        yield* writeToFile({ ingestion, parts: parts.filter(({ dataSet }) => dataSet.schema === "commodity") })
       )
       const schemas = yield* db.rows(
         "select distinct schema_name from duckdb_views() where database_name = 'larder' and not internal order by all"
@@ -108,9 +109,9 @@ describe("the catalogue", () => {
     Effect.gen(function* () {
       const folder = yield* aFolder
       const odd = `${folder}/pipeline=none/it's 50%25 größe [a]*`
-      const parts = yield* copied(odd)
+      const parts = yield* copyTo(odd)
       // The first name is a pattern that the second one matches.
-      const other = yield* copied(`${folder}/pipeline=none/it's 50%25 größe a other`)
+      const other = yield* copyTo(`${folder}/pipeline=none/it's 50%25 größe a other`)
       yield* change(other.ingestion, "delete from ingest.run")
       const file = `${odd}/larder.duckdb`
       yield* writeCatalogue(file, parts)
@@ -126,7 +127,7 @@ describe("the catalogue", () => {
   itLive("leaves no name ambiguous, even if the files themselves are attached under their own names", () =>
     Effect.gen(function* () {
       const { parts } = yield* published
-      const db = yield* openAsAnalyst(yield* written(parts))
+      const db = yield* openAsAnalyst(yield* writeToFile(parts))
       for (const file of [parts.ingestion, ...parts.parts.map(({ file }) => file)]) {
         yield* db.run(`attach ${literal(file)} (read_only)`)
       }
@@ -141,14 +142,14 @@ describe("the catalogue", () => {
 describe("a file that an older version wrote", () => {
   itLive("has null in missing columns, and no rows in missing tables", () =>
     Effect.gen(function* () {
-      const parts = yield* copied(yield* aFolder)
-      yield* change(fileOf(parts, "commodity"), "drop table commodity.metric") // readers see an empty table
-      const original = yield* readContents(yield* written((yield* published).parts))
-      assert.deepStrictEqual((yield* readContents(yield* written(parts))).tables, original.tables)
-      const newer = parts.parts.map(({ dataSet, file }) =>
-        dataSet.schema === "storefront" ? { dataSet: withColumn(dataSet, "store", "motto"), file } : { dataSet, file }
+      const parts = yield* copyTo(yield* aFolder)
+      yield* change(findFile(parts, "commodity"), "drop table commodity.metric") // it is shown as an empty table
+      const original = yield* readContents(yield* writeToFile((yield* published).parts))
+      assert.deepStrictEqual((yield* readContents(yield* writeToFile(parts))).tables, original.tables)
+      const newer = parts.parts.map((part) =>
+        part.dataSet.schema === "storefront" ? { ...part, dataSet: withColumn(part.dataSet, "store", "motto") } : part
       )
-      const db = yield* openAsAnalyst(yield* written({ ...parts, parts: newer }))
+      const db = yield* openAsAnalyst(yield* writeToFile({ ...parts, parts: newer }))
       assert.deepStrictEqual(yield* db.rows("select name, motto from storefront.store"), [
         { name: "Größe", motto: null }
       ])
@@ -156,12 +157,12 @@ describe("a file that an older version wrote", () => {
   )
   itLive("is not shown if its tables differ otherwise, and the message advises to rebuild", () =>
     Effect.gen(function* () {
-      const parts = yield* copied(yield* aFolder)
+      const parts = yield* copyTo(yield* aFolder)
       yield* change(
-        fileOf(parts, "storefront"),
+        findFile(parts, "storefront"),
         "alter table storefront.store alter column reported_product_count type bigint"
       )
-      const error = yield* Effect.flip(written(parts))
+      const error = yield* Effect.flip(writeToFile(parts))
       assert.match(
         error.message,
         /^The live data of storefronts was published by another version of Larder: column storefront\.store\.reported_product_count is 14: BIGINT there, and 14: INTEGER here\. .*larder-ingest rebuild storefronts$/

@@ -7,14 +7,13 @@
  * requires DuckDB 1.5 or newer. Users who need an ordinary file open one of a data set, or make a snapshot.
  */
 import { createHash } from "node:crypto"
-import { readFile } from "node:fs/promises"
-import { basename, join } from "node:path"
-import { Effect, FileSystem, Path } from "effect"
+import { Effect, Path } from "effect"
 import { dataSets } from "../data-sets.ts"
 import { writeAtomically } from "../disk.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { isLoaded, type Manifest } from "../generation/manifest.ts"
+import { readNote, writeNote } from "../generation/notes.ts"
 import { readStamp } from "../generation/parts.ts"
 import { definitionHash, qualifiedName } from "../tables/dictionary.ts"
 import { ingestTables, ingestViews } from "../tables/ingest-tables.ts"
@@ -23,7 +22,6 @@ import { viewsOf } from "../tables/tables.ts"
 import {
   attachParts,
   createSchemas,
-  dataSetFileOf,
   detachParts,
   type Parts,
   prepareSources,
@@ -64,16 +62,6 @@ export const writeCatalogue = Effect.fn("writeCatalogue")(function* (file: strin
 
 type DataSets = Manifest["data_sets"]
 
-/** The files that the catalogue shows, under their permanent names, so that it need not follow each publication. */
-const shownParts = ({ dataSetFile, ingestion }: Layout, data_sets: DataSets): Parts => ({
-  parts: dataSets.flatMap((dataSet) => {
-    const { pipeline } = dataSet.about
-    const entry = data_sets[pipeline]
-    return isLoaded(entry) ? [dataSetFileOf(dataSet, dataSetFile(pipeline), entry)] : []
-  }),
-  ingestion
-})
-
 const hashLines = (lines: ReadonlyArray<string>) => createHash("sha256").update(lines.join("\n")).digest("hex")
 
 /** The stamp of the catalogue, and the data sets that it shows: every version of Larder can compare these. */
@@ -86,24 +74,18 @@ const describeDataSets = async (layout: Layout, data_sets: DataSets) => {
 
 /** Adds the definitions of this version: if nothing has changed, the catalogue stays. */
 const describeCatalogue = async (layout: Layout, data_sets: DataSets) => {
-  const { parts } = shownParts(layout, data_sets)
+  const shown = dataSets.filter(({ about }) => isLoaded(data_sets[about.pipeline]))
   const all = [
     { tables: ingestTables, views: ingestViews },
-    ...parts.map(({ dataSet }) => ({ tables: dataSet.tables, views: viewsOf(dataSet) }))
+    ...shown.map((dataSet) => ({ tables: dataSet.tables, views: viewsOf(dataSet) }))
   ]
   return `${await describeDataSets(layout, data_sets)} ${hashLines(all.map(definitionHash))}\n`
 }
 
-const noteFile = ({ catalogue, seen }: Layout) => join(seen, basename(catalogue))
+const noteName = "larder.duckdb"
 
 const checkNote = (layout: Layout, isCurrent: (note: string) => Promise<boolean>) =>
-  Effect.promise(async () => {
-    try {
-      return await isCurrent(await readFile(noteFile(layout), "utf8"))
-    } catch {
-      return false
-    }
-  })
+  Effect.flatMap(readNote(layout, noteName), (note = "") => Effect.promise(() => isCurrent(note).catch(() => false)))
 
 /** Whether this version wrote the catalogue and it shows these data sets. False in a folder that was moved or copied. */
 export const isCatalogueOf = (layout: Layout, data_sets: DataSets) =>
@@ -114,18 +96,17 @@ export const isCatalogueOfAnyVersion = (layout: Layout, data_sets: DataSets) =>
   checkNote(layout, async (note) => note.startsWith(`${await describeDataSets(layout, data_sets)} `))
 
 /**
- * Writes the catalogue if it does not show these data sets. This version can read those in `readable`, whose files exist
- * under their permanent names.
+ * Writes the catalogue if it does not show these data sets. This version can read those in `readable`. They are shown
+ * under the permanent names of their files, so that the catalogue need not follow each publication.
  */
 export const refreshCatalogue = Effect.fn("Catalogue.refresh")(function* (
   layout: Layout,
   data_sets: DataSets,
-  readable: DataSets
+  readable: Parts["parts"]
 ) {
-  const fs = yield* FileSystem.FileSystem
   if (yield* isCatalogueOf(layout, data_sets)) return
-  yield* writeCatalogue(layout.catalogue, shownParts(layout, readable))
-  yield* fs.makeDirectory(layout.seen, { recursive: true })
+  const parts = readable.map((part) => ({ ...part, file: layout.dataSetFile(part.dataSet.about.pipeline) }))
+  yield* writeCatalogue(layout.catalogue, { parts, ingestion: layout.ingestion })
   const note = yield* Effect.tryPromise(() => describeCatalogue(layout, data_sets))
-  yield* fs.writeFileString(noteFile(layout), note)
+  yield* writeNote(layout, noteName, note)
 })

@@ -90,7 +90,7 @@ const linkSidecars = (layout: Layout, [database, ...sidecars]: DataSetEntry["par
 export const showAlone = (layout: Layout, part: string, file: string) =>
   withLock(layout.openedLock, Effect.andThen(sweep(layout), showAs(part, file)))
 
-/** The data sets whose database is intact. A damaged one is logged, and the others are shown. */
+/** The data sets with an intact database. A damaged one is logged, and the others are shown. */
 const findIntact = Effect.fnUntraced(function* (layout: Layout, { data_sets }: Manifest) {
   const intact: Record<string, DataSetEntry> = {}
   for (const [pipeline, entry] of Object.entries(data_sets)) {

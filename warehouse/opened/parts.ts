@@ -27,15 +27,8 @@ type Db = DuckDb["Service"]
 interface DataSetFile {
   readonly dataSet: DataSet
   readonly file: string
-  /** Hash of the tables, views and comments in it, if known. */
-  readonly definition?: string
+  readonly entry: Pick<DataSetEntry, "definition">
 }
-
-export const dataSetFileOf = (dataSet: DataSet, file: string, entry: DataSetEntry | undefined): DataSetFile => ({
-  dataSet,
-  file,
-  ...(entry?.definition === undefined ? {} : { definition: entry.definition })
-})
 
 export interface Parts {
   readonly parts: ReadonlyArray<DataSetFile>
@@ -68,7 +61,7 @@ export const detachParts = (parts: Parts) => filesOf(parts).map((file) => `detac
 /** Without the data sets that this version defined itself: their files need no inspection. */
 export const withOtherDefinition = ({ ingestion, parts }: Parts): Parts => ({
   ingestion,
-  parts: parts.filter((part) => hasOtherDefinition(part.dataSet, part))
+  parts: parts.filter(({ dataSet, entry }) => hasOtherDefinition(dataSet, entry))
 })
 
 /**
@@ -112,22 +105,22 @@ export const viewsAndComments = ({ parts }: Parts, sources: ReadonlyArray<TableS
   ]
 }
 
-const requireReadable = Effect.fnUntraced(function* (layout: Layout, pipeline: string, entry: DataSetEntry) {
-  const dataSet = dataSets.find(({ about }) => about.pipeline === pipeline)
-  const [database] = entry.parts
-  if (dataSet === undefined || database === undefined) return
+const requireReadable = Effect.fnUntraced(function* (dataSet: DataSet, entry: DataSetEntry, file: string) {
   yield* requireKnown(dataSet, entry)
-  if (entry.schema === dataSet.version) return
-  yield* Effect.scoped(openPublished(layout.objectFile(database.sha256), dataSet, entry))
+  if (entry.schema !== dataSet.version) yield* Effect.scoped(openPublished(file, dataSet, entry))
 })
 
-/** The data sets that this version can read, and the errors of the others. Their databases are intact. */
-export const findReadable = Effect.fnUntraced(function* (layout: Layout, data_sets: Manifest["data_sets"]) {
-  const readable: Record<string, DataSetEntry> = {}
+/** The loaded data sets that this version can read, and the errors of the others. Their databases are intact. */
+export const findReadable = Effect.fnUntraced(function* ({ objectFile }: Layout, data_sets: Manifest["data_sets"]) {
+  const readable: Array<DataSetFile & { readonly sha256: string }> = []
   const others: Array<Effect.Error<ReturnType<typeof requireReadable>>> = []
-  for (const [pipeline, entry] of Object.entries(data_sets)) {
-    const result = yield* Effect.result(requireReadable(layout, pipeline, entry))
-    if (result._tag === "Success") readable[pipeline] = entry
+  for (const dataSet of dataSets) {
+    const entry = data_sets[dataSet.about.pipeline]
+    const [database] = entry?.parts ?? []
+    if (entry === undefined || database === undefined) continue
+    const file = objectFile(database.sha256)
+    const result = yield* Effect.result(requireReadable(dataSet, entry, file))
+    if (result._tag === "Success") readable.push({ dataSet, file, entry, sha256: database.sha256 })
     else others.push(result.failure)
   }
   return { readable, others }

@@ -1,4 +1,4 @@
-/** A laptop that takes one data set of a shared depot, which is a folder here. */
+/** A laptop that pulls one data set from a shared depot, which is a folder here. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
@@ -134,7 +134,7 @@ describe("a data set that is pulled alone", () => {
       )
       assert.strictEqual(
         yield* message(pullAlone(laptop, "example")),
-        `${laptop.dir} has whole generations, of which larder-000002 is the newest. Pull without --only, or into another folder with LARDER_HOME.`
+        `${laptop.dir} has whole generations, up to larder-000002. Pull without --only, or into another folder with LARDER_HOME.`
       )
     })
   )

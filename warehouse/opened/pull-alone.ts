@@ -1,8 +1,8 @@
 /** Pulls the database of one data set from a shared depot, and nothing else. */
 import { rm } from "node:fs/promises"
 import { Effect, Option } from "effect"
-import { datedObjects, objectName } from "../depot/depot.ts"
-import { type Layout, writableDirectory } from "../generation/layout.ts"
+import { listObjectTimes, objectName } from "../depot/depot.ts"
+import { type Layout, requireWritableFolder } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import {
   generationId,
@@ -20,10 +20,10 @@ import { showAlone } from "./opened-files.ts"
 
 /** Removes the files of earlier pulls, including interrupted ones. */
 const keepOnly = Effect.fnUntraced(function* ({ incoming, local }: Layout, number: number, sha256: string) {
-  const objects = [...(yield* datedObjects(local)).keys()].filter((other) => other !== sha256)
+  const objects = [...(yield* listObjectTimes(local)).keys()].filter((other) => other !== sha256)
   const earlier = (yield* listNumbers(local)).filter((other) => other < number)
   yield* local.remove([...earlier.map(manifestName), ...objects.map(objectName)])
-  yield* local.sweep(Number.POSITIVE_INFINITY)
+  yield* local.removeUnfinished(Number.POSITIVE_INFINITY)
   yield* Effect.promise(() => rm(incoming, { recursive: true, force: true }))
 })
 
@@ -53,13 +53,13 @@ export const pullAlone = Effect.fn("Generation.pullAlone")(function* (layout: La
     if (Option.isSome(whole)) {
       // in a whole generation, one data set cannot be newer than the others
       return yield* new WarehouseProblem({
-        problem: `${dir} has whole generations, of which ${generationId(whole.value.number)} is the newest. Pull without --only, or into another folder with LARDER_HOME.`
+        problem: `${dir} has whole generations, up to ${generationId(whole.value.number)}. Pull without --only, or into another folder with LARDER_HOME.`
       })
     }
     const wanted = yield* findWanted(layout, yield* newestSingleManifest(layout), to)
     if (wanted === undefined) return undefined
     return yield* pullOrNewer(layout, wanted, to, (manifest) => pullDataSet(layout, pipeline, manifest))
   })
-  yield* writableDirectory(dir)
+  yield* requireWritableFolder(dir)
   return yield* withLock(pullLock, pulling)
 })

@@ -1,7 +1,7 @@
 /**
  * Builds the database of a data set: merges the staged rows of a run into a copy of the live database, and checks the
- * result. A first load brings most of the rows that there will ever be, so its staging file itself becomes the
- * database.
+ * result. A first load contains most of the rows that the data set will ever have, so its staging file itself
+ * becomes the database.
  */
 import { constants, copyFile } from "node:fs/promises"
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"

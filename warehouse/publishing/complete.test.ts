@@ -16,7 +16,7 @@ import { newestManifest } from "../generation/manifest.ts"
 import { attachLiveData, showLive } from "../live/live-data-set.ts"
 import { openServedFoods } from "../live/sidecar-files.ts"
 import { foodTable } from "../tables/branded_food/data-set.ts"
-import { completeFromLive } from "./complete.ts"
+import { completeFromLive } from "./merge.ts"
 import { stage } from "./staging.ts"
 
 /** Labels of each publication. Each test of this file has its own labels; all share four publications. */

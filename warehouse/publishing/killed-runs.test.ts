@@ -33,7 +33,7 @@ describe("a killed run", () => {
       yield* fs.rename(`${objects}-away`, objects)
       yield* recordKilledRuns(layout)
       assert.deepStrictEqual(yield* listFiles(layout.staging), [])
-      yield* fs.makeDirectory(folder) // as if the run that recorded it was killed before it removed this
+      yield* fs.makeDirectory(folder) // as if the run that recorded it was killed before it removed the folder
       yield* fs.writeFileString(`${folder}/run.json`, runText)
       yield* recordKilledRuns(layout)
       assert.deepStrictEqual(yield* listFiles(layout.staging), [])

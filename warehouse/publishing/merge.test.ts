@@ -53,7 +53,7 @@ const threeRuns = oncePerFile(
     return { layout, runs: [first.run, second.run, third.run] }
   })
 )
-const rows = (sql: string) => Effect.flatMap(threeRuns, ({ layout }) => queryWarehouse(layout, sql))
+const queryRows = (sql: string) => Effect.flatMap(threeRuns, ({ layout }) => queryWarehouse(layout, sql))
 
 describe("merging", () => {
   itLive("counts new and unchanged rows, and finds nothing new in ignored columns", () =>
@@ -76,17 +76,20 @@ describe("merging", () => {
   )
   itLive("append: keeps the first row, also of several staged rows with one key", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* rows("select item, quantity, note, run_id from example.delivery order by all"), [
-        { item: "apple", quantity: 2, note: "again", run_id: "second" },
-        { item: "apple", quantity: 5, note: null, run_id: "first" },
-        { item: "pear", quantity: 1, note: null, run_id: "second" },
-        { item: "quince", quantity: 5, note: null, run_id: "first" }
-      ])
+      assert.deepStrictEqual(
+        yield* queryRows("select item, quantity, note, run_id from example.delivery order by all"),
+        [
+          { item: "apple", quantity: 2, note: "again", run_id: "second" },
+          { item: "apple", quantity: 5, note: null, run_id: "first" },
+          { item: "pear", quantity: 1, note: null, run_id: "second" },
+          { item: "quince", quantity: 5, note: null, run_id: "first" }
+        ]
+      )
     })
   )
   itLive("replace: uses rows that differ, and the last of several staged ones, and keeps the others", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* rows("select item, price, seen_on, run_id from example.price order by item"), [
+      assert.deepStrictEqual(yield* queryRows("select item, price, seen_on, run_id from example.price order by item"), [
         { item: "apple", price: "1.2500", seen_on: "2026-01-05", run_id: "first" },
         { item: "pear", price: "2.5000", seen_on: "2026-01-05", run_id: "second" },
         { item: "plum", price: "3.0000", seen_on: "2026-01-05", run_id: "second" },
@@ -96,7 +99,7 @@ describe("merging", () => {
   )
   itLive("replace all: keeps exactly the staged rows", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* rows("from example.shelf"), [{ shelf: "kitchen", position: 1 }])
+      assert.deepStrictEqual(yield* queryRows("from example.shelf"), [{ shelf: "kitchen", position: 1 }])
     })
   )
 })
@@ -172,7 +175,7 @@ const publishRejects = Effect.fnUntraced(function* (layout: Layout, payloads: Pa
   return yield* publishStaged(layout, example.dataSet, staged, run)
 }, Effect.scoped)
 
-const rejected = (layout: Layout) =>
+const queryRejects = (layout: Layout) =>
   Effect.map(
     queryWarehouse(
       layout,
@@ -196,19 +199,19 @@ describe("merging rejects", () => {
   itLive("keeps rejects of payloads that are not read again, or are read with the same result", () =>
     Effect.gen(function* () {
       const layout = yield* withRejects
-      assert.deepStrictEqual(yield* rejected(layout), all)
+      assert.deepStrictEqual(yield* queryRejects(layout), all)
       assert.strictEqual((yield* publishRejects(layout, first)).run.outcome, "unchanged")
       yield* publishRejects(layout, [{ sha: "c", mapping: "1", rejects: { shop: [3] } }])
-      assert.deepStrictEqual(yield* rejected(layout), [...all, "c shop 3"])
+      assert.deepStrictEqual(yield* queryRejects(layout), [...all, "c shop 3"])
     })
   )
   itLive("keeps only the rejects of the last reading of a payload, and those of its bytes in another feed", () =>
     Effect.gen(function* () {
       const layout = yield* withRejects
       yield* publishRejects(layout, [{ sha: "a", mapping: "2", rejects: { shop: [2, 3] } }])
-      assert.deepStrictEqual(yield* rejected(layout), ["a shop 2", "a shop 3", "a shopping 1", "b shop 1"])
+      assert.deepStrictEqual(yield* queryRejects(layout), ["a shop 2", "a shop 3", "a shopping 1", "b shop 1"])
       yield* publishRejects(layout, [{ sha: "a", mapping: "3", rejects: {} }])
-      assert.deepStrictEqual(yield* rejected(layout), ["a shopping 1", "b shop 1"])
+      assert.deepStrictEqual(yield* queryRejects(layout), ["a shopping 1", "b shop 1"])
     })
   )
   itLive("deletes rejects that the same mapping does not find again", () =>
@@ -216,7 +219,7 @@ describe("merging rejects", () => {
       const layout = yield* withRejects
       const { run } = yield* publishRejects(layout, [{ sha: "a", mapping: "1", rejects: { shop: [1] } }])
       assert.strictEqual(run.outcome, "unchanged") // it has rejects, but no row of the data set
-      assert.deepStrictEqual(yield* rejected(layout), ["a shop 1", "a shopping 1", "b shop 1"])
+      assert.deepStrictEqual(yield* queryRejects(layout), ["a shop 1", "a shopping 1", "b shop 1"])
       assert.strictEqual((yield* queryWarehouse(layout, "from ingest.reject")).length, 6)
     })
   )

@@ -10,7 +10,6 @@ import { qualifiedName } from "../tables/dictionary.ts"
 import { stagedIngestTables } from "../tables/ingest-tables.ts"
 import type { DataSet, Merge, OwnedTable, Table } from "../tables/tables.ts"
 import { type AddedColumn, columnsToAdd, hasOtherDefinition } from "../tables/versions.ts"
-import { completeFromLive } from "./complete.ts"
 
 type Db = DuckDb["Service"]
 
@@ -70,6 +69,55 @@ const isKnownCondition = (table: Table, merge: KeyedMerge, owner: Owner | undefi
   const compared = columnsOf(table).filter((column) => !ignored.includes(column))
   return `${hasKey} and ${digest(compared, "s")} = ${digest(compared, "l")}`
 }
+
+type CompleteMerge = Extract<Merge, { readonly by: "complete" }>
+
+/** Rows per range: 250,000 labels of about 1.5 kB on each side of the join. */
+const maxRangeRows = 250_000
+
+const Range = Schema.Struct({ first: Schema.BigInt, last: Schema.BigInt })
+
+const selectRanges = (staged: string, key: string, rangeRows: number) => `
+  select min(${key})::bigint as first, max(${key})::bigint as last
+  from (select ${key}, (row_number() over (order by ${key}) - 1) // ${rangeRows} as range from ${staged})
+  group by range
+  order by first`
+
+/** The merged values of a row, as the `set` of an update. */
+export const assignments = (columns: ReadonlyArray<string>, expressionFor: CompleteMerge["expressionFor"]) =>
+  columns
+    .flatMap((column) => {
+      const expression = expressionFor(column)
+      return expression === undefined ? [] : [`${identifier(column)} = ${expression}`]
+    })
+    .join(", ")
+
+/**
+ * Completes staged rows from the live generation: a row with only part of the known values gets the rest from the live
+ * row of its key, and a row that adds nothing is removed. It processes ranges of the key, so wide tables with millions
+ * of rows need little memory.
+ */
+export const completeFromLive = Effect.fnUntraced(function* (
+  db: Db,
+  staged: string,
+  columns: ReadonlyArray<string>,
+  { expressionFor, ignoredColumns, key: keyName }: CompleteMerge,
+  rangeRows = maxRangeRows
+) {
+  const key = identifier(keyName)
+  const isSame = columns
+    .filter((column) => column !== keyName && !ignoredColumns.includes(column))
+    .map(
+      (column) => `${expressionFor(column) ?? `s.${identifier(column)}`} is not distinct from l.${identifier(column)}`
+    )
+    .join(" and ")
+  const set = assignments(columns, expressionFor)
+  for (const { first, last } of yield* db.all(Range, selectRanges(staged, key, rangeRows))) {
+    const isInRange = `s.${key} = l.${key} and s.${key} between ${first} and ${last} and l.${key} between ${first} and ${last}`
+    yield* db.run(`delete from ${staged} s using live.${staged} l where ${isInRange} and ${isSame}`)
+    yield* db.run(`update ${staged} s set ${set} from live.${staged} l where ${isInRange}`)
+  }
+})
 
 /** Removes staged rows that the live table already has, if it exists. Returns whether anything new is left. */
 const reduceTable = Effect.fnUntraced(function* (db: Db, table: Table, owner: Owner | undefined, isLive: boolean) {

@@ -20,7 +20,7 @@ class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishFailed",
   }
 }
 
-/** Errors whose own message is complete. */
+/** Errors with complete messages. */
 const completeErrors = [
   PublishFailed,
   ChecksFailed,

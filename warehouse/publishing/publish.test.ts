@@ -24,7 +24,7 @@ import { rollback } from "./rollback.ts"
 import { stage } from "./staging.ts"
 
 /** Names of all files and folders below a folder. */
-const filesBelow = (folder: string) =>
+const listFilesBelow = (folder: string) =>
   Effect.map(
     FileSystem.FileSystem.use((fs) => fs.readDirectory(folder, { recursive: true })),
     (names) => names.sort()
@@ -33,8 +33,8 @@ const filesBelow = (folder: string) =>
 /** A warehouse whose only generation has the price of apples. */
 const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
 
-const manifests = ({ depot }: Layout) => readKeptManifests(depot)
-const newest = (layout: Layout) => Effect.map(manifests(layout), (all) => all.at(-1))
+const readManifests = ({ depot }: Layout) => readKeptManifests(depot)
+const readNewest = (layout: Layout) => Effect.map(readManifests(layout), (all) => all.at(-1))
 
 describe("a published generation", () => {
   itLive("is a manifest of read-only parts under their SHA-256, with no other file left behind", () =>
@@ -42,7 +42,7 @@ describe("a published generation", () => {
       const layout = yield* aLayout
       const { run } = yield* publishFound(layout, { prices: [apples] })
       assert.strictEqual(run.generation, "larder-000001")
-      const manifest = yield* newest(layout)
+      const manifest = yield* readNewest(layout)
       assert.deepInclude(manifest, { number: 1, replaces: null })
       const { parts = [] } = manifest?.data_sets.example ?? {}
       assert.deepStrictEqual(
@@ -151,7 +151,7 @@ describe("checks", () => {
         error.message,
         'Checks failed; nothing was published, and the previous generation stays live.\n  cheap: 2 bad rows, such as [{"item":"apple","price":1.2500},{"item":"pear","price":2.0000}]\n    (passes if: nothing costs more than a dollar)'
       )
-      assert.strictEqual((yield* newest(layout))?.number, 1)
+      assert.strictEqual((yield* readNewest(layout))?.number, 1)
       assert.deepStrictEqual(yield* listFiles(layout.staging), [])
       assert.deepStrictEqual(yield* queryWarehouse(layout, "select item from example.price"), [{ item: "apple" }])
     })
@@ -200,7 +200,7 @@ describe("checks", () => {
         error.message,
         /^Publishing failed while checking it and recording the run: .*nowhere.*\(in: -- check cheap/s
       )
-      assert.deepStrictEqual(yield* manifests(layout), [])
+      assert.deepStrictEqual(yield* readManifests(layout), [])
     })
   )
   itLive("require that each row read is loaded, unchanged or rejected", () =>
@@ -234,7 +234,7 @@ describe("checks", () => {
       const reduced = { prices: [{ ...apples, price: "0.5000" }] }
       const { message } = yield* Effect.flip(publishFound(layout, reduced, options))
       assert.match(message, /prices_do_not_fall: 1 bad rows, such as \[\{"item":"apple","before":1.25.*"now":0.5/)
-      assert.strictEqual((yield* newest(layout))?.number, 1)
+      assert.strictEqual((yield* readNewest(layout))?.number, 1)
       const { checks, run } = yield* publishFound(layout, reduced, { ...options, acceptShrinkage: true })
       assert.strictEqual(run.generation, "larder-000002")
       assert.deepInclude(checks[1], { name: "prices_do_not_fall", severity: "warning", bad_rows: 1 })
@@ -243,24 +243,22 @@ describe("checks", () => {
 })
 
 describe("a run during which its data set was rolled back", () => {
-  itLive(
-    "publishes nothing, because data that it skipped as known is not known any more, and advises to run again",
-    () =>
-      Effect.gen(function* () {
-        const layout = yield* withApples
-        yield* publishFound(layout, { prices: [pears] })
-        const since = yield* newest(layout)
-        const run = aRun()
-        const { staged } = yield* stage(layout, run, example.dataSet, () => Effect.void)
-        yield* rollback(layout, { to: Option.none(), only: Option.none(), note: Option.none() })
-        const publication = { layout, dataSet: example.dataSet, staged, since, run, leftOut: [], silentRows: 0 }
-        const error = yield* Effect.flip(publish({ ...publication, checks: [], dryRun: false }))
-        assert.match(
-          error.message,
-          /^example was rolled back \(larder-000003\) while this run was reading or publishing: .*run again\.$/
-        )
-        assert.strictEqual((yield* newest(layout))?.number, 3)
-      })
+  itLive("publishes nothing, because data that it skipped as known is no longer live, and advises to run again", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      yield* publishFound(layout, { prices: [pears] })
+      const since = yield* readNewest(layout)
+      const run = aRun()
+      const { staged } = yield* stage(layout, run, example.dataSet, () => Effect.void)
+      yield* rollback(layout, { to: Option.none(), only: Option.none(), note: Option.none() })
+      const publication = { layout, dataSet: example.dataSet, staged, since, run, leftOut: [], silentRows: 0 }
+      const error = yield* Effect.flip(publish({ ...publication, checks: [], dryRun: false }))
+      assert.match(
+        error.message,
+        /^example was rolled back \(larder-000003\) while this run was reading or publishing: .*run again\.$/
+      )
+      assert.strictEqual((yield* readNewest(layout))?.number, 3)
+    })
   )
 })
 
@@ -268,10 +266,10 @@ describe("a dry run", () => {
   itLive("merges and checks, and publishes nothing", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
-      const before = yield* filesBelow(layout.dir)
+      const before = yield* listFilesBelow(layout.dir)
       const { checks, run } = yield* publishFound(layout, { prices: [pears] }, { dryRun: true })
       assert.deepStrictEqual([run.generation, run.rows_loaded, checks.length], [null, 1, 1])
-      assert.deepStrictEqual(yield* filesBelow(layout.dir), before)
+      assert.deepStrictEqual(yield* listFilesBelow(layout.dir), before)
     })
   )
 })
@@ -280,7 +278,7 @@ describe("an interrupted publication", () => {
   itLive("leaves the old generation live, and no files behind", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
-      const before = yield* filesBelow(layout.dir)
+      const before = yield* listFilesBelow(layout.dir)
       const endless: Check = {
         name: "slow",
         severity: "error",
@@ -288,11 +286,11 @@ describe("an interrupted publication", () => {
         sql: "select sum(sin(a.range * b.range)) as s from range(1000000) a, range(100000) b having s is null"
       }
       const publication = yield* Effect.forkChild(publishFound(layout, { prices: [pears] }, { checks: [endless] }))
-      while (!(yield* filesBelow(layout.staging)).some((name) => name.endsWith("built.duckdb"))) {
+      while (!(yield* listFilesBelow(layout.staging)).some((name) => name.endsWith("built.duckdb"))) {
         yield* Effect.sleep("5 millis")
       }
       yield* Fiber.interrupt(publication)
-      assert.deepStrictEqual(yield* filesBelow(layout.dir), before)
+      assert.deepStrictEqual(yield* listFilesBelow(layout.dir), before)
       assert.deepStrictEqual(yield* listFiles(layout.staging), [])
       assert.strictEqual((yield* publishFound(layout, { prices: [pears] })).run.generation, "larder-000002")
     })

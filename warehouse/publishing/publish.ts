@@ -5,7 +5,7 @@
  */
 import type { CheckOutcome, RunRecord } from "@larder/schemas"
 import { Effect, Path } from "effect"
-import { type Layout, writableDirectory } from "../generation/layout.ts"
+import { type Layout, requireWritableFolder } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { type DataSetEntry, type DataSetPart, generationId, isLoaded } from "../generation/manifest.ts"
 import { prune } from "../generation/retention.ts"
@@ -24,28 +24,6 @@ export interface Published {
   /** Whether any row of the data set changes. */
   readonly changes: boolean
 }
-
-/**
- * Reduces the staging file to what is new compared with the live data set, and counts the rows of the run. If nothing is
- * new, `records` is the file of its records.
- */
-const compare = Effect.fnUntraced(function* (publication: Publication, live: LiveDataSet) {
-  const path = yield* Path.Path
-  const { dataSet, layout, leftOut, silentRows, staged } = publication
-  const reduced = yield* reduceToNew(staged.db, layout, dataSet, live)
-  const { newRows, sourceRows } = reduced
-  const counted: RunRecord = {
-    ...publication.run,
-    rows_loaded: newRows,
-    rows_unchanged: silentRows + sourceRows - newRows
-  }
-  const hasOldTables = isLoaded(live.entry) && live.entry.schema < dataSet.version
-  if (reduced.changed.length > 0 || hasOldTables) return { reduced, run: counted, records: undefined }
-  const run: RunRecord = { ...counted, outcome: counted.outcome === "partial" ? "partial" : "unchanged" }
-  const records = path.join(path.dirname(staged.file), "records.gz")
-  yield* writeRecordsOfRun(records, { run, checks: [], leftOut, hasChangedData: false }, stagedRecords(staged.db))
-  return { reduced, run, records }
-})
 
 const putParts = (layout: Layout, { files }: Built) =>
   Effect.forEach(files, ({ file, name }) => Effect.map(putFile(layout, file), (object) => ({ name, ...object })), {
@@ -113,22 +91,47 @@ const publishNew = Effect.fnUntraced(function* (
   return { run, checks: built.checks, changes: true } satisfies Published
 })
 
-const publishWith = Effect.fnUntraced(function* (publication: Publication) {
+/** Adds the records of a run without new rows. */
+const publishUnchanged = Effect.fnUntraced(function* (
+  { dryRun, layout, leftOut, since, staged }: Publication,
+  counted: RunRecord,
+  live: LiveDataSet
+) {
   const path = yield* Path.Path
-  const { dataSet, dryRun, layout, since, staged } = publication
+  const folder = path.dirname(staged.file)
+  const records = path.join(folder, "records.gz")
+  const run: RunRecord = { ...counted, outcome: counted.outcome === "partial" ? "partial" : "unchanged" }
+  const recording = during("recording the run")
+  yield* writeRecordsOfRun(records, { run, checks: [], leftOut, hasChangedData: false }, stagedRecords(staged.db)).pipe(
+    recording
+  )
+  yield* staged.close
+  if (!dryRun) {
+    yield* recordRun(layout, run, records, folder, { since, base: live.entry }).pipe(
+      recording,
+      Effect.tap(() => finish(layout)),
+      Effect.uninterruptible
+    )
+  }
+  return { run, checks: [], changes: false } satisfies Published
+})
+
+const publishWith = Effect.fnUntraced(function* (publication: Publication) {
+  const { dataSet, layout, silentRows, since, staged } = publication
   const live = yield* readLiveDataSet(layout, dataSet).pipe(during("finding what is live"))
   yield* requireStillKnown(dataSet.about.pipeline, since, live.entry)
   const comparing = during(`comparing with ${live.file ?? "an empty warehouse"}`)
-  const { records, reduced, run } = yield* compare(publication, live).pipe(comparing)
-  if (records === undefined) return yield* publishNew(publication, run, reduced, live)
-  yield* staged.close
-  const recording = recordRun(layout, run, records, path.dirname(staged.file), { since, base: live.entry }).pipe(
-    during("recording the run"),
-    Effect.tap(() => finish(layout)),
-    Effect.uninterruptible
-  )
-  if (!dryRun) yield* recording
-  return { run, checks: [], changes: false } satisfies Published
+  const reduced = yield* reduceToNew(staged.db, layout, dataSet, live).pipe(comparing)
+  const { newRows, sourceRows } = reduced
+  const counted: RunRecord = {
+    ...publication.run,
+    rows_loaded: newRows,
+    rows_unchanged: silentRows + sourceRows - newRows
+  }
+  const hasOldTables = isLoaded(live.entry) && live.entry.schema < dataSet.version
+  return yield* reduced.changed.length > 0 || hasOldTables
+    ? publishNew(publication, counted, reduced, live)
+    : publishUnchanged(publication, counted, live)
 })
 
 /**
@@ -138,6 +141,6 @@ const publishWith = Effect.fnUntraced(function* (publication: Publication) {
 export const publish = Effect.fn("Generation.publish")(function* (publication: Publication) {
   const { dataSet, dryRun, layout } = publication
   if (dryRun) return yield* publishWith(publication)
-  yield* writableDirectory(layout.dir)
+  yield* requireWritableFolder(layout.dir)
   return yield* withLock(layout.lockOf(dataSet.about.pipeline), publishWith(publication))
 })

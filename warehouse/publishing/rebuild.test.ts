@@ -13,9 +13,9 @@ import { Effect, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { rollback } from "./rollback.ts"
 
-const back = (layout: Layout, to?: number) =>
+const goBack = (layout: Layout, to?: number) =>
   rollback(layout, { to: Option.fromNullishOr(to), only: Option.none(), note: Option.none() })
-const runs = (layout: Layout) =>
+const queryRuns = (layout: Layout) =>
   Effect.map(
     queryWarehouse(
       layout,
@@ -26,18 +26,18 @@ const runs = (layout: Layout) =>
         Object.values(row).map((cell) => (cell === null ? null : String(cell).replace("larder-00000", "")))
       )
   )
-const reasons = (layout: Layout, table = "reject") =>
+const queryReasons = (layout: Layout, table = "reject") =>
   Effect.map(queryWarehouse(layout, `select reason from ingest.${table} order by reason`), (rows) =>
     rows.map(({ reason }) => reason)
   )
 
 describe("a rebuild", () => {
-  itLive("records the runs that have no record, also where an earlier attempt was killed after the first of them", () =>
+  itLive("records the runs that have no record, also after an earlier attempt was killed after the first of them", () =>
     Effect.gen(function* () {
       const repeated = { one: { prices: [apples], rejects: ["odd"] }, two: { prices: [pears] } }
       const empty = yield* aLayout
       yield* rebuildExample(empty, repeated)
-      assert.deepStrictEqual(yield* runs(empty), [
+      assert.deepStrictEqual(yield* queryRuns(empty), [
         ["one", "1", "1", "1", null],
         ["two", "1", "1", "1", null]
       ])
@@ -51,12 +51,12 @@ describe("a rebuild", () => {
       const begun = yield* aLayout
       yield* publishFound(begun, repeated.one, { run: { run_id: "one" } })
       yield* rebuildExample(begun, repeated)
-      assert.deepStrictEqual(yield* runs(begun), [
+      assert.deepStrictEqual(yield* queryRuns(begun), [
         ["one", "1", "1", "2", null],
         ["two", "2", "2", "2", null]
       ])
       for (const layout of [empty, begun]) {
-        assert.deepStrictEqual(yield* reasons(layout), ["odd"])
+        assert.deepStrictEqual(yield* queryReasons(layout), ["odd"])
         assert.deepStrictEqual(yield* queryWarehouse(layout, "select item from example.price order by item"), [
           { item: "apple" },
           { item: "pear" }
@@ -72,10 +72,10 @@ describe("a rebuild", () => {
         yield* publishFound(layout, { prices: [apples], rejects: ["as first read"] }, { run: { run_id: "one" } })
         yield* rebuildExample(layout, { one: { prices: [apples], rejects: ["as read again"] } })
         const before = [["one", "1", "1", "2", null]]
-        assert.deepStrictEqual([yield* runs(layout), yield* reasons(layout)], [before, ["as read again"]])
-        yield* back(layout)
+        assert.deepStrictEqual([yield* queryRuns(layout), yield* queryReasons(layout)], [before, ["as read again"]])
+        yield* goBack(layout)
         assert.deepStrictEqual(
-          [yield* runs(layout), yield* reasons(layout)],
+          [yield* queryRuns(layout), yield* queryReasons(layout)],
           [[["one", "1", "1", null, null]], ["as first read"]]
         )
         assert.deepStrictEqual(
@@ -83,13 +83,13 @@ describe("a rebuild", () => {
           [{ rolled_back_by: "larder-000003" }]
         )
         yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "two" } }) // written into the other one of the two ingestion files
-        assert.deepStrictEqual(yield* reasons(layout, "live_reject"), ["as first read"])
-        yield* back(layout, 2)
+        assert.deepStrictEqual(yield* queryReasons(layout, "live_reject"), ["as first read"])
+        yield* goBack(layout, 2)
         assert.deepStrictEqual(
-          [yield* reasons(layout), yield* reasons(layout, "live_reject")],
+          [yield* queryReasons(layout), yield* queryReasons(layout, "live_reject")],
           [["as read again"], ["as read again"]]
         )
-        assert.deepStrictEqual(yield* runs(layout), [...before, ["two", "4", "4", null, "5"]])
+        assert.deepStrictEqual(yield* queryRuns(layout), [...before, ["two", "4", "4", null, "5"]])
       })
   )
   itLive("is shown to people, and reported as live, if it is interrupted after its manifest was put", (logs) =>
@@ -97,7 +97,7 @@ describe("a rebuild", () => {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] }, { run: { run_id: "one" } })
       yield* interruptAtManifest(layout, (of) => rebuildExample(of, { one: { prices: [apples] } }))
-      assert.deepStrictEqual(yield* runs(layout), [["one", "1", "1", "2", null]])
+      assert.deepStrictEqual(yield* queryRuns(layout), [["one", "1", "1", "2", null]])
       assert.deepStrictEqual(logs, [
         "Warn: the interrupt came too late: the data set is rebuilt, and larder-000002 is live"
       ])

@@ -24,7 +24,7 @@ import { WarehouseProblem } from "../problem.ts"
 import type { DataSet } from "../tables/tables.ts"
 import { requireKnown } from "../tables/versions.ts"
 import { addPart, isUnchangedEntry, PublishedMeanwhile, promoteChange, putFile } from "./record.ts"
-import { ownFolder } from "./staging.ts"
+import { makeOwnFolder } from "./staging.ts"
 
 const writeRecords = Effect.fnUntraced(function* (layout: Layout, from: Layout, event: GenerationEvent, file: string) {
   const fs = yield* FileSystem.FileSystem
@@ -59,7 +59,7 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet,
       problem: `The runs in the raw archive produce no row of ${pipeline}. The live data stays. Restore the folder raw from a backup, and run again.`
     })
   }
-  const folder = yield* ownFolder(layout, `records-${randomUUID()}`)
+  const folder = yield* makeOwnFolder(layout, `records-${randomUUID()}`)
   const records = path.join(folder, "records.gz")
   const event = eventWithoutRun({ kind: "rebuild", pipeline, went_back_to: null, note: null })
   yield* writeRecords(layout, from, event, records)

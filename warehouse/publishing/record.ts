@@ -3,26 +3,29 @@ import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
 import type { RunRecord } from "@larder/schemas"
 import { Effect, Option, Path, Schema } from "effect"
-import { type ObjectId, objectName, putObject } from "../depot/depot.ts"
+import { Hint, hintName, type ObjectId, objectName, putObject } from "../depot/depot.ts"
 import { DuckDb } from "../duckdb.ts"
-import { type Layout, writableDirectory } from "../generation/layout.ts"
+import { type Layout, requireWritableFolder } from "../generation/layout.ts"
+import { withLock } from "../generation/lock.ts"
 import {
   type Change,
   type DataSetEntry,
   generationId,
   type IngestPart,
   type Manifest,
+  makeGeneration,
+  manifestName,
   newestManifest
 } from "../generation/manifest.ts"
 import { findFault, identifyWithStamp, noteVerified } from "../generation/parts.ts"
-import { promote } from "../generation/promote.ts"
+import { pullGeneration } from "../generation/pull.ts"
 import { mergeIngestParts } from "../ingestion/part.ts"
 import { eventOf, type RecordsOfRun, stagedByFailedRun, writeRecordsOfRun } from "../ingestion/records.ts"
 import { recordedRun } from "../live/runs.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { ingestVersion } from "../tables/ingest-tables.ts"
 import { requireKnownIngest } from "../tables/versions.ts"
-import { ownFolder, removeAbandoned, stagedFileIn } from "./staging.ts"
+import { makeOwnFolder, removeAbandoned, stagedFileIn } from "./staging.ts"
 
 /** This many parts are merged into one. */
 const mergedPartCount = 100
@@ -118,6 +121,32 @@ export const addPart = (base: Manifest | undefined, object: ObjectId, number: nu
     parts: [...(base?.ingest.parts ?? []), { ...object, first: number, last: number }]
   } satisfies Manifest["ingest"])
 
+const encodeHint = Schema.encodeSync(Schema.fromJsonString(Hint))
+
+/** Pulls a generation that this machine published to a shared depot. */
+const pullOwn = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) {
+  const { depot, pullLock } = layout
+  // if this fails, the next generation puts a newer hint
+  yield* Effect.ignore(depot.putHint(hintName, encodeHint({ newest: manifestName(manifest.number) })))
+  yield* withLock(pullLock, pullGeneration(layout, manifest)).pipe(
+    Effect.catch((error) =>
+      Effect.logWarning(
+        `${generationId(manifest.number)} is live in ${depot.location}, and this machine gets it with its next run: ${error.message}`
+      )
+    )
+  )
+})
+
+/** Makes the next generation, as `change` describes it. After its manifest is put, nothing can fail the promotion. */
+const promote = Effect.fn("Generation.promote")(function* <E, R>(
+  layout: Layout,
+  change: (base: Manifest | undefined, number: number) => Effect.Effect<Change, E, R>
+) {
+  const manifest = yield* makeGeneration(layout.depot, change)
+  if (layout.depot !== layout.local) yield* pullOwn(layout, manifest)
+  return manifest
+})
+
 interface DataSetResult {
   /** The live generation when the run began to read; undefined if there was none. */
   readonly since?: Manifest | undefined
@@ -175,15 +204,15 @@ const writeRecordsOfFailedRun = Effect.fnUntraced(function* (file: string, recor
 }, Effect.scoped)
 
 /** Records a failed run, so that it is immediately visible in SQL, with the rows that it staged in its folder. */
-export const recordEnd = Effect.fnUntraced(function* (
+export const recordFailedRun = Effect.fnUntraced(function* (
   layout: Layout,
   ended: Omit<RecordsOfRun, "hasChangedData">,
   staging?: string
 ) {
   const records = { ...ended, hasChangedData: false }
   const path = yield* Path.Path
-  yield* writableDirectory(layout.dir)
-  const folder = yield* ownFolder(layout, `records-${randomUUID()}`)
+  yield* requireWritableFolder(layout.dir)
+  const folder = yield* makeOwnFolder(layout, `records-${randomUUID()}`)
   const file = path.join(folder, "records.gz")
   const without = writeRecordsOfRun(file, records)
   yield* staging === undefined
@@ -231,7 +260,7 @@ export const recordKilledRuns = (layout: Layout) =>
     layout,
     Effect.fn("KilledRuns.record")(function* (run) {
       if ((yield* recordedRun(layout, run.run_id)) !== undefined) return
-      yield* recordEnd(layout, {
+      yield* recordFailedRun(layout, {
         run: { ...run, outcome: "interrupted", message: killedMessage },
         checks: [],
         leftOut: []

@@ -16,17 +16,20 @@ import { type Layout, NoWarehouse } from "../generation/layout.ts"
 import { listGenerations } from "../generation/listing.ts"
 import { withLock } from "../generation/lock.ts"
 import { readKeptManifests, readManifest } from "../generation/manifest.ts"
-import { recordEnd } from "./record.ts"
+import { recordFailedRun } from "./record.ts"
 import { rollback } from "./rollback.ts"
 
-const back = (layout: Layout, options: { readonly to?: number; readonly only?: string; readonly note?: string } = {}) =>
+const goBack = (
+  layout: Layout,
+  options: { readonly to?: number; readonly only?: string; readonly note?: string } = {}
+) =>
   rollback(layout, {
     to: Option.fromNullishOr(options.to),
     only: Option.fromNullishOr(options.only),
     note: Option.fromNullishOr(options.note)
   })
 const publishDay = (layout: Layout, day: number) => publishFound(layout, { deliveries: [{ item: `day ${day}` }] })
-const items = (layout: Layout) =>
+const queryItems = (layout: Layout) =>
   Effect.map(queryWarehouse(layout, "select item from example.delivery order by item"), (rows) =>
     rows.map(({ item }) => item)
   )
@@ -55,19 +58,19 @@ describe("rollback", () => {
   itLive("returns step by step to the data from which the newest was built, until there is no earlier data", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
-      assert.deepStrictEqual(yield* back(layout), {
+      assert.deepStrictEqual(yield* goBack(layout), {
         generation: "larder-000004",
         data_sets: { example: "larder-000002" }
       })
-      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2"])
-      assert.deepStrictEqual(yield* back(layout), {
+      assert.deepStrictEqual(yield* queryItems(layout), ["day 1", "day 2"])
+      assert.deepStrictEqual(yield* goBack(layout), {
         generation: "larder-000005",
         data_sets: { example: "larder-000001" }
       })
-      assert.deepStrictEqual(yield* items(layout), ["day 1"])
+      assert.deepStrictEqual(yield* queryItems(layout), ["day 1"])
       assert.deepStrictEqual(yield* listKept(layout), ["1*", "(2)", "(3)"])
       assert.strictEqual(
-        (yield* Effect.flip(back(layout))).message,
+        (yield* Effect.flip(goBack(layout))).message,
         "larder-000001 is the first generation of example, and there is no other data set, so there is nothing to go back to."
       )
     })
@@ -75,19 +78,19 @@ describe("rollback", () => {
   itLive("returns to a generation by its id or its number, also to a later one", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
-      yield* back(layout, { to: 1 })
-      assert.deepStrictEqual(yield* items(layout), ["day 1"])
-      yield* back(layout, { to: 3 })
-      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2", "day 3"])
+      yield* goBack(layout, { to: 1 })
+      assert.deepStrictEqual(yield* queryItems(layout), ["day 1"])
+      yield* goBack(layout, { to: 3 })
+      assert.deepStrictEqual(yield* queryItems(layout), ["day 1", "day 2", "day 3"])
       assert.deepStrictEqual(yield* listKept(layout), ["1", "2", "3*"])
-      yield* back(layout, { to: 4 }) // itself a rollback: its data
-      assert.deepStrictEqual(yield* items(layout), ["day 1"])
+      yield* goBack(layout, { to: 4 }) // itself a rollback: its data
+      assert.deepStrictEqual(yield* queryItems(layout), ["day 1"])
     })
   )
   itLive("records who rolled back, why and from what, and keeps the history of runs", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
-      yield* back(layout, { to: 1, note: "the shop was closed" })
+      yield* goBack(layout, { to: 1, note: "the shop was closed" })
       assert.deepStrictEqual(
         yield* queryWarehouse(
           layout,
@@ -112,7 +115,7 @@ describe("rollback", () => {
           { generation: "larder-000003", rolled_back_by: "larder-000004" }
         ]
       )
-      yield* back(layout, { to: 3 })
+      yield* goBack(layout, { to: 3 })
       assert.deepStrictEqual(yield* queryWarehouse(layout, "from ingest.run where rolled_back_by is not null"), [])
     })
   )
@@ -121,14 +124,14 @@ describe("rollback", () => {
       const layout = yield* threeDays
       yield* publishFound(layout, { prices: [{ item: "wine", price: "9" }] }, { of: cellar })
       yield* publishFound(layout, { prices: [{ item: "wine", price: "11" }] }, { of: cellar })
-      const done = yield* back(layout, { only: "example" })
+      const done = yield* goBack(layout, { only: "example" })
       assert.deepStrictEqual(done, { generation: "larder-000006", data_sets: { example: "larder-000002" } })
       const price = queryWarehouse(layout, "select price from cellar.price")
       assert.deepStrictEqual(yield* price, [{ price: "11.0000" }])
-      assert.deepStrictEqual((yield* back(layout, { only: "cellar", to: 3 })).data_sets, { cellar: null })
-      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2"])
+      assert.deepStrictEqual((yield* goBack(layout, { only: "cellar", to: 3 })).data_sets, { cellar: null })
+      assert.deepStrictEqual(yield* queryItems(layout), ["day 1", "day 2"])
       yield* Effect.flip(price)
-      assert.deepStrictEqual((yield* back(layout, { to: 5 })).data_sets, {
+      assert.deepStrictEqual((yield* goBack(layout, { to: 5 })).data_sets, {
         example: "larder-000003",
         cellar: "larder-000005"
       })
@@ -139,7 +142,7 @@ describe("rollback", () => {
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* publishFound(layout, { prices: [{ item: "wine", price: "9" }] }, { of: cellar })
-      const done = yield* withLock(layout.lockOf("cellar"), back(layout, { only: "example" }))
+      const done = yield* withLock(layout.lockOf("cellar"), goBack(layout, { only: "example" }))
       assert.deepStrictEqual(done.data_sets, { example: "larder-000002" })
     })
   )
@@ -156,7 +159,7 @@ describe("rollback", () => {
       const corks = before.find(({ name }) => name === "corks")?.sha256 ?? ""
       yield* fs.chmod(layout.objectFile(corks), 0o644)
       yield* fs.writeFileString(layout.objectFile(corks), "one split")
-      yield* back(layout, { only: "cellar" })
+      yield* goBack(layout, { only: "cellar" })
       assert.deepStrictEqual(yield* queryWarehouse(layout, "select price from cellar.price"), [{ price: "9.0000" }])
     })
   )
@@ -167,7 +170,7 @@ describe("rollback", () => {
         const layout = yield* threeDays
         vi.stubEnv("TMPDIR", "/not/there")
         yield* Effect.ensuring(
-          Effect.andThen(back(layout), recordEnd(layout, aFailure)),
+          Effect.andThen(goBack(layout), recordFailedRun(layout, aFailure)),
           Effect.sync(() => vi.unstubAllEnvs())
         )
         assert.deepStrictEqual(yield* listFiles(layout.staging), [])
@@ -177,15 +180,15 @@ describe("rollback", () => {
     Effect.gen(function* () {
       const layout = yield* threeDays
       assert.strictEqual(
-        (yield* Effect.flip(back(layout, { to: 9 }))).message,
+        (yield* Effect.flip(goBack(layout, { to: 9 }))).message,
         "There is no generation larder-000009. These are kept: larder-000001, larder-000002, larder-000003."
       )
       for (const to of [3, 2]) {
-        const { message } = yield* Effect.flip(back(layout, { to, only: "attic" }))
+        const { message } = yield* Effect.flip(goBack(layout, { to, only: "attic" }))
         assert.strictEqual(message, "There is no data set attic. The data sets are: example.")
       }
       assert.strictEqual(
-        (yield* Effect.flip(back(layout, { to: 3 }))).message,
+        (yield* Effect.flip(goBack(layout, { to: 3 }))).message,
         "The live data is already that of larder-000003."
       )
       assert.strictEqual((yield* readKeptManifests(layout.depot)).length, 3)
@@ -194,8 +197,8 @@ describe("rollback", () => {
   itLive("is shown to people, and reported as live, if it is interrupted after its manifest was put", (logs) =>
     Effect.gen(function* () {
       const layout = yield* threeDays
-      yield* interruptAtManifest(layout, back)
-      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2"])
+      yield* interruptAtManifest(layout, goBack)
+      assert.deepStrictEqual(yield* queryItems(layout), ["day 1", "day 2"])
       assert.deepStrictEqual(logs, [
         "Warn: the interrupt came too late: the rollback is done, and larder-000004 is live"
       ])
@@ -205,7 +208,7 @@ describe("rollback", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
-      assert.instanceOf(yield* Effect.flip(back(layout)), NoWarehouse)
+      assert.instanceOf(yield* Effect.flip(goBack(layout)), NoWarehouse)
       assert.deepStrictEqual(yield* fs.readDirectory(layout.home), [])
     })
   )
@@ -215,12 +218,12 @@ describe("publishing after a rollback", () => {
   itLive("builds on the restored data, and keeps what was rolled back", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
-      yield* back(layout)
+      yield* goBack(layout)
       const { run } = yield* publishDay(layout, 4)
       assert.strictEqual(run.generation, "larder-000005")
-      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2", "day 4"])
+      assert.deepStrictEqual(yield* queryItems(layout), ["day 1", "day 2", "day 4"])
       assert.deepStrictEqual(yield* listKept(layout), ["1", "2", "(3)", "5*"])
-      assert.deepStrictEqual((yield* back(layout)).data_sets, { example: "larder-000002" })
+      assert.deepStrictEqual((yield* goBack(layout)).data_sets, { example: "larder-000002" })
     })
   )
   itLive("reads again what the rolled-back runs had read", () =>
@@ -228,10 +231,10 @@ describe("publishing after a rollback", () => {
       const layout = yield* threeDays
       const again = yield* publishDay(layout, 3)
       assert.strictEqual(again.run.outcome, "unchanged")
-      yield* back(layout)
+      yield* goBack(layout)
       const { run } = yield* publishDay(layout, 3)
       assert.deepInclude(run, { outcome: "published", rows_loaded: 1 })
-      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2", "day 3"])
+      assert.deepStrictEqual(yield* queryItems(layout), ["day 1", "day 2", "day 3"])
     })
   )
 })
@@ -244,7 +247,7 @@ describe("a data set that was rolled back to before its first run", () => {
       for (const run_id of ["first", "second"]) {
         const { run } = yield* publishFound(layout, wine, { of: cellar, run: { run_id } })
         assert.deepInclude(run, { outcome: "published", rows_loaded: 1 })
-        yield* back(layout, { only: "cellar" })
+        yield* goBack(layout, { only: "cellar" })
       }
       assert.deepStrictEqual(
         yield* queryWarehouse(
@@ -264,10 +267,10 @@ describe("a data set that was rolled back to before its first run", () => {
       const layout = yield* threeDays
       const publishWine = (price: string) => publishFound(layout, { prices: [{ item: "wine", price }] }, { of: cellar })
       yield* publishWine("1")
-      yield* back(layout, { only: "cellar" })
+      yield* goBack(layout, { only: "cellar" })
       for (const price of ["2", "3", "4", "5"]) yield* publishWine(price)
       assert.deepStrictEqual(yield* listKept(layout), ["1", "2", "3*", "(4)", "6", "7", "8", "9*"])
-      yield* back(layout, { to: 4, only: "cellar" })
+      yield* goBack(layout, { to: 4, only: "cellar" })
     })
   )
 })
@@ -280,10 +283,10 @@ describe("retention", () => {
         yield* publishFound(layout, { prices: [{ item: "wine", price }] }, { of: cellar })
       }
       assert.deepStrictEqual(yield* listKept(layout), ["1", "2", "3*", "5", "6", "7", "8", "9*"])
-      yield* back(layout, { to: 1, only: "example" })
+      yield* goBack(layout, { to: 1, only: "example" })
       for (const day of [4, 5, 6, 7, 8]) yield* publishDay(layout, day)
       assert.deepStrictEqual(yield* listKept(layout), ["5", "6", "7", "8", "9*", "11", "12", "13", "14", "15*"])
-      const error = yield* Effect.flip(back(layout, { to: 1, only: "example" }))
+      const error = yield* Effect.flip(goBack(layout, { to: 1, only: "example" }))
       assert.match(error.message, /^The data of example in larder-000001 is no longer kept\./)
     })
   )

@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto"
 import { Effect, Option, Path } from "effect"
 import { dataSets } from "../data-sets.ts"
-import { datedObjects } from "../depot/depot.ts"
+import { listObjectTimes } from "../depot/depot.ts"
 import { type Layout, NoWarehouse } from "../generation/layout.ts"
 import { type LockUnusable, type WarehouseBusy, withLock } from "../generation/lock.ts"
 import {
@@ -26,7 +26,7 @@ import { eventWithoutRun, writeRecordsOfEvent } from "../ingestion/records.ts"
 import { WarehouseProblem } from "../problem.ts"
 import { requireKnown, requireKnownIngest } from "../tables/versions.ts"
 import { addPart, promoteChange, putFile } from "./record.ts"
-import { ownFolder } from "./staging.ts"
+import { makeOwnFolder } from "./staging.ts"
 
 interface Plan {
   /** Null if a data set is rolled back to before its first run. */
@@ -116,7 +116,7 @@ const requireParts = Effect.fnUntraced(function* (layout: Layout, { entries }: P
     const [database] = wanted?.parts ?? [] // servers make its sidecar files again if they are damaged
     if (wanted === undefined || database === undefined) continue
     const generation = generationId(wanted.published_in)
-    if (!(yield* datedObjects(layout.depot)).has(database.sha256)) {
+    if (!(yield* listObjectTimes(layout.depot)).has(database.sha256)) {
       return yield* new WarehouseProblem({
         problem: `The data of ${pipeline} in ${generation} is no longer kept. Kept data is listed with its size by: npx larder-ingest generations`
       })
@@ -127,7 +127,7 @@ const requireParts = Effect.fnUntraced(function* (layout: Layout, { entries }: P
 })
 
 /** Runs an effect while no run publishes these data sets. Several locks are always taken in the same order. */
-const whileNobodyPublishes = <A, E, R>(
+const whileNoRunPublishes = <A, E, R>(
   layout: Layout,
   pipelines: ReadonlyArray<string>,
   effect: Effect.Effect<A, E, R>
@@ -167,7 +167,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (
   const newest = Option.getOrUndefined(yield* newestManifest(layout.depot))
   if (newest === undefined) return yield* new NoWarehouse({ dir: layout.dir })
   yield* makePlan(newest) // fails early, before other runs have to wait
-  const folder = yield* ownFolder(layout, `records-${randomUUID()}`)
+  const folder = yield* makeOwnFolder(layout, `records-${randomUUID()}`)
   const records = path.join(folder, "records.gz")
   let changed: ReadonlyArray<string> = []
   const change = Effect.fnUntraced(function* (base = newest, number: number) {
@@ -186,7 +186,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (
     const ingest = yield* addPart(base, yield* putFile(layout, records), number)
     return { event, data_sets: applyPlan(plan, base, number), ingest } satisfies Change
   })
-  const manifest = yield* whileNobodyPublishes(
+  const manifest = yield* whileNoRunPublishes(
     layout,
     pipeline === undefined ? Object.keys(newest.data_sets) : [pipeline],
     promoteChange(layout, "the rollback is done", change)

@@ -9,13 +9,13 @@ import type { Layout } from "../generation/layout.ts"
 import { removeAbandoned, stage } from "./staging.ts"
 
 const price = { item: "apple", price: "1.2500", seen_on: "2026-01-05", run_id: "r" }
-const names = (layout: Layout) =>
+const listNames = (layout: Layout) =>
   Effect.map(
     Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readDirectory(layout.staging)),
     (names) => names.sort()
   )
-/** Killed runs whose files were removed. */
-const removed = Effect.fnUntraced(function* (layout: Layout) {
+/** Removes the files of killed runs, and returns these runs. */
+const removeKilledRuns = Effect.fnUntraced(function* (layout: Layout) {
   const killed: Array<RunRecord> = []
   yield* removeAbandoned(layout, (run) => Effect.sync(() => killed.push(run)))
   return killed
@@ -37,7 +37,7 @@ describe("a staging file", () => {
           ])
         })
       )
-      assert.deepStrictEqual(yield* names(layout), [])
+      assert.deepStrictEqual(yield* listNames(layout), [])
     })
   )
   itLive("is also deleted after a failure, and the failure is reported", () =>
@@ -51,7 +51,7 @@ describe("a staging file", () => {
         )
       )
       assert.match(error.message, /"N\/A".*append to example\.price/)
-      assert.deepStrictEqual(yield* names(layout), [])
+      assert.deepStrictEqual(yield* listNames(layout), [])
     })
   )
 })
@@ -68,8 +68,10 @@ describe("files of killed runs", () => {
       yield* fs.makeDirectory(`${layout.staging}/damaged`)
       yield* fs.writeFileString(`${layout.staging}/damaged/.lock`, "no database")
       yield* fs.writeFileString(`${layout.staging}/stray.txt`, "stray")
-      assert.deepStrictEqual(yield* removed(layout), [])
-      const seen = yield* Effect.scoped(stage(layout, aRun({ run_id: "run" }), example.dataSet, () => names(layout)))
+      assert.deepStrictEqual(yield* removeKilledRuns(layout), [])
+      const seen = yield* Effect.scoped(
+        stage(layout, aRun({ run_id: "run" }), example.dataSet, () => listNames(layout))
+      )
       assert.deepStrictEqual(seen.filled, ["run"])
     })
   )
@@ -82,11 +84,11 @@ describe("files of killed runs", () => {
       assert.strictEqual(yield* other.nextLine, "held")
       const otherRun = aRun({ run_id: "other" })
       yield* fs.writeFileString(`${layout.staging}/other/run.json`, JSON.stringify(otherRun))
-      const staged = stage(layout, aRun({ run_id: "run" }), example.dataSet, () => names(layout))
-      assert.deepStrictEqual(yield* removed(layout), [])
+      const staged = stage(layout, aRun({ run_id: "run" }), example.dataSet, () => listNames(layout))
+      assert.deepStrictEqual(yield* removeKilledRuns(layout), [])
       assert.deepStrictEqual((yield* Effect.scoped(staged)).filled, ["other", "run"])
       yield* other.kill("SIGKILL")
-      assert.deepStrictEqual(yield* removed(layout), [otherRun])
+      assert.deepStrictEqual(yield* removeKilledRuns(layout), [otherRun])
       assert.deepStrictEqual((yield* Effect.scoped(staged)).filled, ["run"])
     })
   )
@@ -96,7 +98,7 @@ describe("files of killed runs", () => {
       const { staged } = yield* stage(layout, aRun({ run_id: "first" }), example.dataSet, (staging) =>
         staging.add(example.price, [price])
       )
-      assert.deepStrictEqual(yield* removed(layout), [])
+      assert.deepStrictEqual(yield* removeKilledRuns(layout), [])
       const second = yield* Effect.exit(
         Effect.scoped(stage(layout, aRun({ run_id: "second" }), example.dataSet, () => Effect.void))
       )

@@ -8,7 +8,7 @@ import { RunRecord } from "@larder/schemas"
 import { Effect, Exit, FileSystem, Schema, Scope } from "effect"
 import { causeText, isDiskFull } from "../disk.ts"
 import { DuckDb, type DuckDbError } from "../duckdb.ts"
-import { type Layout, writableDirectory } from "../generation/layout.ts"
+import { type Layout, requireWritableFolder } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { WarehouseProblem } from "../problem.ts"
 import { createUncommentedTables } from "../tables/dictionary.ts"
@@ -47,6 +47,12 @@ const lockFileOf = (folder: string) => `${folder}/.lock`
 /** Folders of the runs of this process. A file lock has no effect within the process that has it. */
 const ownFolders = new Set<string>()
 
+const markAsOwn = (folder: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => ownFolders.add(folder)),
+    () => Effect.sync(() => ownFolders.delete(folder))
+  )
+
 const isActive = Effect.fnUntraced(function* (folder: string) {
   if (ownFolders.has(folder)) return true
   return yield* Effect.scoped(DuckDb.lockFile(lockFileOf(folder))).pipe(
@@ -84,10 +90,7 @@ const takeOver = Effect.fnUntraced(function* (folder: string) {
     const file = join(folder, name)
     if (file !== runFileIn(folder)) yield* fs.remove(file, { recursive: true })
   }
-  yield* Effect.acquireRelease(
-    Effect.sync(() => ownFolders.add(folder)),
-    () => Effect.sync(() => ownFolders.delete(folder))
-  )
+  yield* markAsOwn(folder)
   yield* DuckDb.lockFile(lockFileOf(folder))
 })
 
@@ -115,7 +118,7 @@ export const removeAbandoned = Effect.fn("Staging.removeAbandoned")(function* <E
       killed.push({ folder, run })
     }
   }).pipe(Effect.catch((error) => Effect.logWarning(`the files of a killed run cannot be removed: ${error.message}`)))
-  yield* writableDirectory(layout.staging)
+  yield* requireWritableFolder(layout.staging)
   // Under a lock. Otherwise a folder could look abandoned before its run has locked it.
   yield* withLock(layout.stagingLock, remove)
   for (const { folder, run } of killed) {
@@ -126,31 +129,29 @@ export const removeAbandoned = Effect.fn("Staging.removeAbandoned")(function* <E
 }, Effect.scoped)
 
 /** Makes a folder that other runs do not touch, until the scope ends. */
-export const ownFolder = Effect.fnUntraced(function* (layout: Layout, name: string) {
+export const makeOwnFolder = Effect.fnUntraced(function* (layout: Layout, name: string) {
   const fs = yield* FileSystem.FileSystem
   const folder = join(layout.staging, name)
   const scope = yield* Effect.scope
   const make = Effect.gen(function* () {
-    yield* Effect.acquireRelease(
-      Effect.andThen(
-        fs.makeDirectory(folder),
-        Effect.sync(() => ownFolders.add(folder))
-      ),
-      () =>
-        fs.remove(folder, { recursive: true }).pipe(
-          Effect.catch((error) => Effect.logWarning(`the next run removes ${folder}: ${error.message}`)),
-          Effect.andThen(Effect.sync(() => ownFolders.delete(folder)))
-        )
+    yield* markAsOwn(folder)
+    yield* Effect.acquireRelease(fs.makeDirectory(folder), () =>
+      fs
+        .remove(folder, { recursive: true })
+        .pipe(Effect.catch((error) => Effect.logWarning(`the next run removes ${folder}: ${error.message}`)))
     )
     yield* DuckDb.lockFile(lockFileOf(folder))
   }).pipe(Scope.provide(scope))
-  yield* writableDirectory(layout.staging)
+  yield* requireWritableFolder(layout.staging)
   yield* withLock(layout.stagingLock, make)
   return folder
 })
 
 /** Runs an effect if no run is active. A run that begins meanwhile waits for it. */
-export const whileNobodyRuns = Effect.fnUntraced(function* <A, E, R>(layout: Layout, effect: Effect.Effect<A, E, R>) {
+export const whileNoRunIsActive = Effect.fnUntraced(function* <A, E, R>(
+  layout: Layout,
+  effect: Effect.Effect<A, E, R>
+) {
   const fs = yield* FileSystem.FileSystem
   const checkAndRun = Effect.gen(function* () {
     for (const name of yield* fs.readDirectory(layout.staging)) {
@@ -162,7 +163,7 @@ export const whileNobodyRuns = Effect.fnUntraced(function* <A, E, R>(layout: Lay
     }
     return yield* effect
   })
-  yield* writableDirectory(layout.staging)
+  yield* requireWritableFolder(layout.staging)
   return yield* withLock(layout.stagingLock, checkAndRun)
 })
 
@@ -180,7 +181,7 @@ export const stage = Effect.fnUntraced(function* <A, E, R>(
   fill: (staging: Staging) => Effect.Effect<A, E, R>
 ) {
   const fs = yield* FileSystem.FileSystem
-  const folder = yield* ownFolder(layout, run.run_id)
+  const folder = yield* makeOwnFolder(layout, run.run_id)
   yield* fs.writeFileString(runFileIn(folder), encodeRun(run))
   const file = stagedFileIn(folder)
   const opened = yield* Scope.fork(yield* Effect.scope)

@@ -9,7 +9,7 @@ import type { Layout } from "../generation/layout.ts"
 
 const sha256 = "ab".repeat(32)
 /** Unfinished files that are only written under the lock of the files that users open. */
-const underLock = () => [
+const nameFilesUnderLock = () => [
   `example.duckdb.${randomUUID()}.part`,
   `.ingestion.duckdb.next.${randomUUID()}.part`,
   `.ingestion.duckdb.next.${randomUUID()}.part.wal`,
@@ -17,7 +17,7 @@ const underLock = () => [
   `larder.duckdb.${randomUUID()}.building.wal`
 ]
 /** Files that another process may still be writing. */
-const possiblyActive = () => [
+const nameFilesInUse = () => [
   `generations/.000000002.json.${randomUUID()}.part`,
   `objects/ab/.${sha256}.${randomUUID()}.part`,
   objectName(sha256),
@@ -57,7 +57,7 @@ describe("files that killed runs left", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
-      const [nobodys, young] = [underLock(), possiblyActive()]
+      const [nobodys, young] = [nameFilesUnderLock(), nameFilesInUse()]
       yield* createFiles(layout, [...nobodys, ...young])
       yield* publishFound(layout, { prices: [pears] })
       assert.deepStrictEqual(yield* findExisting(layout, nobodys), [])
@@ -72,7 +72,7 @@ describe("files that killed runs left", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
-      const young = possiblyActive()
+      const young = nameFilesInUse()
       yield* createFiles(layout, young)
       yield* publishFound(layout, { prices: [pears] }).pipe(withClockAhead("365 days"))
       assert.deepStrictEqual(yield* findExisting(layout, young), young)

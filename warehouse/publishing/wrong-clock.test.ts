@@ -7,13 +7,13 @@ import type { Layout } from "../generation/layout.ts"
 import { listGenerations } from "../generation/listing.ts"
 import { type LiveData, watchLive } from "../live/live.ts"
 import { listRunIds, readLiveStates } from "../live/runs.ts"
-import { recordEnd } from "./record.ts"
+import { recordFailedRun } from "./record.ts"
 import { rollback } from "./rollback.ts"
 
 /** Days by which the clock of the machine was wrong in seven runs, one after the other. */
 const wrongBy = [0, 3650, -3650, 1, -1, 400, -400]
-/** A run with the times, and the id, of the clock that it sees. */
-const datedRun = (pipeline: string) =>
+/** A run whose id and times follow this clock. */
+const makeRun = (pipeline: string) =>
   Effect.map(DateTime.now, (now) => {
     const at = DateTime.formatIso(now)
     return { run_id: `${at.replaceAll(/[-:.]/g, "")}-${pipeline}`, started_at: at, finished_at: at }
@@ -38,32 +38,30 @@ const waitUntil = (isDone: () => boolean) =>
   })
 
 describe("a clock that is set forward and back", () => {
-  itLive(
-    "changes nothing of the order of generations: the last one published is live, and the last five are kept",
-    () =>
-      Effect.gen(function* () {
-        const layout = yield* aLayout
-        const publishDated = Effect.fnUntraced(function* (price: number) {
-          const run = yield* datedRun("example")
-          return yield* publishFound(layout, { prices: [{ item: "apple", price: String(price) }] }, { run })
-        })
-        yield* publishDated(0)
-        const server = yield* serve(layout)
-        for (const [index, days] of wrongBy.entries()) yield* withClockAhead(`${days} days`)(publishDated(index + 1))
-        yield* waitUntil(() => server.current().model === 7)
-        const { generations } = yield* listGenerations(layout)
-        assert.deepStrictEqual(
-          generations.filter(({ kept }) => kept).map(({ generation }) => generation),
-          ["larder-000004", "larder-000005", "larder-000006", "larder-000007", "larder-000008"]
-        )
-        assert.deepStrictEqual(
-          generations.filter(({ live }) => live).map(({ generation }) => generation),
-          ["larder-000008"]
-        )
-        const none = { to: Option.none(), only: Option.none(), note: Option.none() }
-        yield* withClockAhead("-800 days")(rollback(layout, none))
-        yield* waitUntil(() => server.current().model === 6)
+  itLive("does not change the order of generations: the last published one is live, and the last five are kept", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const publishDated = Effect.fnUntraced(function* (price: number) {
+        const run = yield* makeRun("example")
+        return yield* publishFound(layout, { prices: [{ item: "apple", price: String(price) }] }, { run })
       })
+      yield* publishDated(0)
+      const server = yield* serve(layout)
+      for (const [index, days] of wrongBy.entries()) yield* withClockAhead(`${days} days`)(publishDated(index + 1))
+      yield* waitUntil(() => server.current().model === 7)
+      const { generations } = yield* listGenerations(layout)
+      assert.deepStrictEqual(
+        generations.filter(({ kept }) => kept).map(({ generation }) => generation),
+        ["larder-000004", "larder-000005", "larder-000006", "larder-000007", "larder-000008"]
+      )
+      assert.deepStrictEqual(
+        generations.filter(({ live }) => live).map(({ generation }) => generation),
+        ["larder-000008"]
+      )
+      const none = { to: Option.none(), only: Option.none(), note: Option.none() }
+      yield* withClockAhead("-800 days")(rollback(layout, none))
+      yield* waitUntil(() => server.current().model === 6)
+    })
   )
   itLive("does not change which run is the newest, or the order in which a rebuild repeats the runs", () =>
     Effect.gen(function* () {
@@ -73,9 +71,9 @@ describe("a clock that is set forward and back", () => {
         const run = aRun({
           pipeline: "commodities",
           outcome: "failed",
-          ...(yield* withClockAhead(`${days} days`)(datedRun("c")))
+          ...(yield* withClockAhead(`${days} days`)(makeRun("c")))
         })
-        yield* recordEnd(layout, { run, checks: [], leftOut: [] })
+        yield* recordFailedRun(layout, { run, checks: [], leftOut: [] })
         ids.push(run.run_id)
       }
       assert.deepStrictEqual([...(yield* listRunIds(layout)).recorded], ids)

@@ -6,7 +6,7 @@
 
 import { randomUUID } from "node:crypto"
 import path from "node:path"
-import { ifMissing, type Layout, ownFolder } from "@larder/warehouse"
+import { ifMissing, type Layout, makeOwnFolder } from "@larder/warehouse"
 import { Context, Effect, FileSystem, Layer, Schema } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { NotRecorded, Origin, type RefusedRequest } from "../origins/origin.ts"
@@ -98,7 +98,7 @@ const makeResponder = (fetches: ReadonlyArray<Fetch | RefusedRequest>) => {
 }
 
 /** On the disk of the warehouse: temporary folders may be in memory. */
-export const makeUnpackingFolder = (layout: Layout) => ownFolder(layout, `unpacked-${randomUUID()}`)
+export const makeUnpackingFolder = (layout: Layout) => makeOwnFolder(layout, `unpacked-${randomUUID()}`)
 
 /** `scratch` is an existing folder for unpacked payloads: nothing is written to the archive. */
 export const openArchive = Effect.fnUntraced(function* (folder: string, scratch: string) {

@@ -5,7 +5,7 @@
  * completes this one.
  */
 import path from "node:path"
-import { ifMissing, type Layout, listPastRuns, type PastRun, whileNobodyRuns } from "@larder/warehouse"
+import { ifMissing, type Layout, listPastRuns, type PastRun, whileNoRunIsActive } from "@larder/warehouse"
 import { Clock, Effect, FileSystem, Option } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { FileUnwritable } from "../files/write-all.ts"
@@ -164,7 +164,7 @@ export const pruneArchive = Effect.fn("Packs.prune")(function* (layout: Layout, 
   const pruning = Effect.gen(function* () {
     if (!(yield* fs.exists(path.join(root, "fetches")))) return nothing
     const pruned = prune(layout, root, options)
-    return yield* options.dryRun ? pruned : whileNobodyRuns(layout, pruned)
+    return yield* options.dryRun ? pruned : whileNoRunIsActive(layout, pruned)
   })
   return yield* Effect.catchTag(pruning, "PlatformError", (error) =>
     Effect.fail(new ArchiveUnwritable({ folder: root, cause: error.reason.cause ?? error }))

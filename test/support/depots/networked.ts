@@ -1,15 +1,15 @@
-/** Depots over the network, as programs open them. */
+/** Opens depots over the network, as the programs do. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { RequestLimits, s3Depot } from "@larder/warehouse"
 import { Duration, Effect, Layer } from "effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import { s3Service } from "./s3-service.ts"
 
-/** With a client of its own, that is closed with the scope. */
+/** Provides a new HTTP client, which is closed with the scope. */
 export const withClient = <A, E, R>(work: Effect.Effect<A, E, R | HttpClient>) =>
   Effect.flatMap(Layer.build(NodeHttpClient.layerUndici), (client) => Effect.provide(work, client))
 
-/** Waits no longer than a test needs to. */
+/** Retries after a millisecond, and less often than by default. */
 export const soon = Effect.provideService(RequestLimits, {
   idleTimeout: Duration.seconds(30),
   firstRetryInterval: Duration.millis(1),

@@ -1,36 +1,37 @@
 /**
- * A small S3 service on the loopback, with what a depot needs of it: signatures, `If-None-Match`, `Range`, ListObjectsV2 in pages,
- * DELETE. One bucket, kept in memory, that everybody may read and who signs may change. Mishaps can be planned.
+ * A small S3 service on the loopback interface, with the features that a depot requires: signatures, `If-None-Match`,
+ * `Range`, pages of ListObjectsV2, and DELETE. It has one bucket in memory, which is public for reading. Writes require a
+ * signature. Tests can plan mishaps.
  */
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setTimeout } from "node:timers/promises"
 import { Effect, Redacted } from "effect"
-import { accessKeyId, faultOf, region, secretAccessKey, sha256Of } from "./s3-signature.ts"
+import { accessKeyId, findFault, region, secretAccessKey, sha256Of } from "./s3-signature.ts"
 
 const bucket = "depot"
-/** With what has to be encoded in addresses, signatures and listings. */
+/** Contains characters that must be encoded in addresses, signatures and listings. */
 const prefix = "who's + where/larder"
 
-/** What becomes of a request. */
+/** A fault that happens to a request. */
 export type Mishap =
-  /** Nothing happens, and this is the answer. */
+  /** The request has no effect, and this is the response. */
   | {
       readonly kind: "refuse"
       readonly status: number
       readonly code: string
       readonly headers?: Record<string, string>
     }
-  /** It happens, and this is the answer. */
+  /** The request takes effect, but this is the response. */
   | { readonly kind: "misreport"; readonly status: number; readonly code: string }
-  /** The connection is cut: before it happens, after it, or in the middle of the answer. */
+  /** The connection is cut before or after the request takes effect, or in the middle of the response. */
   | { readonly kind: "cut"; readonly when: "before" | "after" | "half-way" }
-  /** Nothing happens, and no answer comes; or its first half, and then nothing. */
+  /** The request has no effect and gets no response, or the response stops after its first half. */
   | { readonly kind: "stall"; readonly when: "before" | "half-way" }
-  /** One byte of what arrives, or of what is sent, is another one. */
+  /** One byte of the received or the sent body is changed. */
   | { readonly kind: "damage" }
-  /** Ranges are unknown, or others are sent. */
+  /** The service ignores ranges, or sends another range. */
   | { readonly kind: "range"; readonly sent: "all" | "another" }
 
 interface Plan {
@@ -50,13 +51,13 @@ const bytesOf = async (request: IncomingMessage) => {
   return Buffer.concat(pieces)
 }
 
-const damaged = (bytes: Buffer) => {
+const damage = (bytes: Buffer) => {
   const copy = Buffer.from(bytes)
   copy[copy.length >> 1] = (copy[copy.length >> 1] ?? 0) ^ 1
   return copy
 }
 
-const urlEncoded = (key: string) => encodeURIComponent(key).replaceAll("%2F", "/").replaceAll("%20", "+")
+const encodeUrl = (key: string) => encodeURIComponent(key).replaceAll("%2F", "/").replaceAll("%20", "+")
 
 const errorText = (code: string) =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>The service says ${code}.</Message></Error>`
@@ -66,12 +67,12 @@ const statusOf = (fault: string) => (fault === "AuthorizationHeaderMalformed" ? 
 const makeService = () => {
   const kept = new Map<string, Kept>()
   const plans: Array<Plan> = []
-  const seen: Array<string> = []
+  const requests: Array<string> = []
   const state = {
-    /** How `If-None-Match: *` is taken. */
-    conditions: "held" as "held" | "ignored" | "held one after the other",
+    /** How the service applies `If-None-Match: *`. */
+    conditions: "applied" as "applied" | "ignored" | "applied to sequential requests",
     pageLength: 1000,
-    /** Not every service encodes as it is asked to. */
+    /** Not every service encodes names on request. */
     listsEncoded: true,
     /** Requests that nothing comes of, not even an answer: a program that made one waits there until it is killed. */
     holds: () => false,
@@ -80,20 +81,20 @@ const makeService = () => {
   }
 
   const takePlan = (method: string): Mishap | undefined => {
-    const plan = plans.find((one) => one.method === method && one.times > 0)
+    const plan = plans.find((candidate) => candidate.method === method && candidate.times > 0)
     if (plan === undefined) return undefined
     plan.times -= 1
     return plan.mishap
   }
 
-  const answer = (
+  const respond = (
     response: ServerResponse,
     status: number,
     body: string | Buffer = "",
     headers: Record<string, string> = {}
   ) => response.writeHead(status, { "content-length": String(Buffer.byteLength(body)), ...headers }).end(body)
   const refuse = (response: ServerResponse, status: number, code: string, headers: Record<string, string> = {}) =>
-    answer(response, status, errorText(code), { "content-type": "application/xml", ...headers })
+    respond(response, status, errorText(code), { "content-type": "application/xml", ...headers })
 
   const list = (query: URLSearchParams) => {
     const after = query.get("continuation-token") ?? query.get("start-after") ?? ""
@@ -103,7 +104,7 @@ const makeService = () => {
     const isTruncated = page.length < keys.length
     const entries = page.map((key) => {
       const { bytes, modified } = kept.get(key) ?? {}
-      const shown = state.listsEncoded ? urlEncoded(key) : key.replace(/[&<>'"]/g, (char) => `&#${char.charCodeAt(0)};`)
+      const shown = state.listsEncoded ? encodeUrl(key) : key.replace(/[&<>'"]/g, (char) => `&#${char.charCodeAt(0)};`)
       return `<Contents><Key>${shown}</Key><LastModified>${modified}</LastModified><Size>${bytes?.length}</Size></Contents>`
     })
     const next = isTruncated ? `<NextContinuationToken>${last}</NextContinuationToken>` : ""
@@ -114,7 +115,7 @@ const makeService = () => {
     if (sha256Of(bytes) !== request.headers["x-amz-content-sha256"]) return [400, "XAmzContentSHA256Mismatch"]
     const isConditional = request.headers["if-none-match"] === "*" && state.conditions !== "ignored"
     if (isConditional && kept.has(key)) return [412, "PreconditionFailed"]
-    if (state.conditions === "held one after the other") await setTimeout(2) // as a service that looks first, and then writes
+    if (state.conditions === "applied to sequential requests") await setTimeout(2) // like a service that first checks and then writes
     kept.set(key, { bytes, modified: new Date().toISOString() })
     return [200, ""]
   }
@@ -122,23 +123,23 @@ const makeService = () => {
   const get = (key: string, request: IncomingMessage, response: ServerResponse, mishap: Mishap | undefined) => {
     const found = kept.get(key)
     if (found === undefined) return refuse(response, 404, "NoSuchKey")
-    const bytes = mishap?.kind === "damage" ? damaged(found.bytes) : found.bytes
+    const bytes = mishap?.kind === "damage" ? damage(found.bytes) : found.bytes
     const total = bytes.length
-    const asked = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? "")
-    const isRange = asked !== null && !(mishap?.kind === "range" && mishap.sent === "all")
-    const from = isRange ? Number(asked[1]) + (mishap?.kind === "range" ? 1 : 0) : 0
+    const requested = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? "")
+    const isRange = requested !== null && !(mishap?.kind === "range" && mishap.sent === "all")
+    const from = isRange ? Number(requested[1]) + (mishap?.kind === "range" ? 1 : 0) : 0
     if (from >= total && from > 0) return refuse(response, 416, "InvalidRange", { "content-range": `bytes */${total}` })
-    const sent = bytes.subarray(from, asked?.[2] ? Number(asked[2]) + 1 : total)
+    const sent = bytes.subarray(from, requested?.[2] ? Number(requested[2]) + 1 : total)
     const range = { "content-range": `bytes ${from}-${from + sent.length - 1}/${total}` }
     if ((mishap?.kind === "cut" || mishap?.kind === "stall") && mishap.when === "half-way") {
       response.writeHead(isRange ? 206 : 200, { "content-length": String(sent.length), ...(isRange ? range : {}) })
       return response.write(sent.subarray(0, sent.length >> 1), () => mishap.kind === "stall" || response.destroy())
     }
-    return answer(response, isRange ? 206 : 200, sent, isRange ? range : {})
+    return respond(response, isRange ? 206 : 200, sent, isRange ? range : {})
   }
 
-  /** What an undisturbed service does. */
-  const act = async (
+  /** Handles a valid request. */
+  const perform = async (
     url: URL,
     key: string,
     request: IncomingMessage,
@@ -148,15 +149,15 @@ const makeService = () => {
     const arrived = await bytesOf(request)
     switch (request.method) {
       case "PUT": {
-        const [status, code] = await put(key, request, mishap?.kind === "damage" ? damaged(arrived) : arrived)
-        return mishap?.kind === "cut" || (status === 200 ? answer(response, 200) : refuse(response, status, code))
+        const [status, code] = await put(key, request, mishap?.kind === "damage" ? damage(arrived) : arrived)
+        return mishap?.kind === "cut" || (status === 200 ? respond(response, 200) : refuse(response, status, code))
       }
       case "DELETE":
         kept.delete(key)
-        return mishap?.kind === "cut" || answer(response, 204)
+        return mishap?.kind === "cut" || respond(response, 204)
       default:
         if (key === "")
-          return answer(response, 200, list(url.searchParams).slice(0, state.listingEndsAt), {
+          return respond(response, 200, list(url.searchParams).slice(0, state.listingEndsAt), {
             "content-type": "application/xml"
           })
         return get(key, request, response, mishap)
@@ -168,10 +169,10 @@ const makeService = () => {
     const url = new URL(request.url ?? "", `http://${request.headers.host}`)
     const [, named, ...rest] = url.pathname.split("/").map(decodeURIComponent)
     const key = rest.join("/")
-    seen.push(`${method} ${key}`)
+    requests.push(`${method} ${key}`)
     if (state.holds()) return undefined
     const mayReadOnly = request.headers.authorization === undefined && ["GET", "HEAD"].includes(method) && key !== ""
-    const fault = mayReadOnly ? undefined : faultOf(request, url)
+    const fault = mayReadOnly ? undefined : findFault(request, url)
     if (fault !== undefined) return refuse(response, statusOf(fault), fault, { "x-amz-bucket-region": region })
     if (named !== bucket) return refuse(response, 404, "NoSuchBucket")
     const mishap = takePlan(method)
@@ -182,40 +183,40 @@ const makeService = () => {
       await put(key, request, await bytesOf(request))
       return refuse(response, mishap.status, mishap.code)
     }
-    await act(url, key, request, response, mishap)
+    await perform(url, key, request, response, mishap)
     return mishap?.kind === "cut" && mishap.when === "after" ? response.destroy() : response
   }
 
   return {
     state,
     kept,
-    seen,
+    requests,
     handle,
     plan: (method: string, mishap: Mishap, times = 1) => plans.push({ method, mishap, times }),
-    /** Forgets the mishaps that are planned. */
+    /** Cancels the planned mishaps. */
     recover: () => plans.splice(0)
   }
 }
 
-/** Closed with the scope. */
+/** The service is closed with the scope. */
 export const s3Service = Effect.acquireRelease(
   Effect.promise(async () => {
-    const { handle, kept, plan, recover, seen, state } = makeService()
+    const { handle, kept, plan, recover, requests, state } = makeService()
     const server = createServer((request, response) => void handle(request, response).catch(() => response.destroy()))
     await once(server.listen(0, "127.0.0.1"), "listening")
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    /** What `s3Depot` takes. */
+    /** The settings for `s3Depot`. */
     const settings = {
       ...{ bucket, prefix, region, endpoint, accessKeyId },
       secretAccessKey: Redacted.make(secretAccessKey),
       sessionToken: undefined
     }
-    /** Where everybody reads. */
+    /** The public address for reading. */
     const address = `${endpoint}/${bucket}/${prefix.split("/").map(encodeURIComponent).join("/")}`
     const keyOf = (name: string) => `${prefix}/${name}`
-    /** Names of the depot that are there. */
+    /** Names that exist in the depot. */
     const names = () => [...kept.keys()].map((key) => key.slice(prefix.length + 1)).sort()
-    return { server, endpoint, settings, address, keyOf, names, kept, plan, recover, seen, state }
+    return { server, endpoint, settings, address, keyOf, names, kept, plan, recover, requests, state }
   }),
   ({ server }) =>
     Effect.promise(async () => {

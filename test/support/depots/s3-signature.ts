@@ -1,4 +1,4 @@
-/** What an S3 service checks before it does anything: who asks, when, and that nothing was changed on the way. */
+/** Verifies the signature of a request, as S3 services do: the access key, the time, and that nothing was changed. */
 import { createHash, createHmac } from "node:crypto"
 import type { IncomingMessage } from "node:http"
 
@@ -9,12 +9,12 @@ export const region = "eu-test-1"
 const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest()
 export const sha256Of = (bytes: string | Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
-const strictly = (text: string) =>
+const encodeStrictly = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 
 const canonicalQuery = (url: URL) =>
   [...url.searchParams]
-    .map(([name, value]) => `${strictly(name)}=${strictly(value)}`)
+    .map(([name, value]) => `${encodeStrictly(name)}=${encodeStrictly(value)}`)
     .sort()
     .join("&")
 
@@ -26,7 +26,7 @@ const signatureOf = (request: IncomingMessage, url: URL, signedHeaders: string, 
     method,
     url.pathname
       .split("/")
-      .map((part) => strictly(decodeURIComponent(part)))
+      .map((part) => encodeStrictly(decodeURIComponent(part)))
       .join("/"),
     canonicalQuery(url),
     ...signedHeaders.split(";").map((name) => `${name}:${header(name)}`),
@@ -42,17 +42,18 @@ const signatureOf = (request: IncomingMessage, url: URL, signedHeaders: string, 
 const timeIn = (amzDate: string) =>
   Date.parse(amzDate.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"))
 
-const quarterOfAnHour = 15 * 60_000
+/** In milliseconds. */
+const maxSkew = 15 * 60_000
 
-/** The code of the refusal; undefined for a request that is as it has to be. */
-export const faultOf = (request: IncomingMessage, url: URL): string | undefined => {
+/** The error code for an invalid request; undefined if the request is valid. */
+export const findFault = (request: IncomingMessage, url: URL): string | undefined => {
   const { authorization = "", "x-amz-date": date, "x-amz-content-sha256": payload } = request.headers
   const [, key, scope = "", signedHeaders = "", signature] =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\S+), SignedHeaders=(\S+), Signature=([0-9a-f]{64})$/.exec(authorization) ??
     []
   if (key === undefined || payload === undefined) return "AccessDenied"
   if (key !== accessKeyId) return "InvalidAccessKeyId"
-  if (!(Math.abs(timeIn(String(date)) - Date.now()) < quarterOfAnHour)) return "RequestTimeTooSkewed"
+  if (!(Math.abs(timeIn(String(date)) - Date.now()) < maxSkew)) return "RequestTimeTooSkewed"
   if (scope.split("/")[1] !== region) return "AuthorizationHeaderMalformed"
   const required = ["host", ...Object.keys(request.headers).filter((name) => /^(x-amz-|if-)/.test(name))]
   if (required.some((name) => !signedHeaders.split(";").includes(name))) return "AccessDenied"

@@ -1,11 +1,11 @@
-/** Any web server that serves a folder: the one of Effect. */
+/** Serves a folder with Effect's web server, as an example of any web server. */
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpStaticServer from "effect/http/HttpStaticServer"
 
-/** Its address. Closed with the scope. */
+/** Returns the address of the server, which is closed with the scope. */
 export const staticHost = (folder: string) =>
   Effect.gen(function* () {
     const services = yield* Layer.build(NodeHttpServer.layer(() => createServer(), { port: 0, host: "127.0.0.1" }))

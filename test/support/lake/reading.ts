@@ -1,4 +1,7 @@
-/** Reads a lake in a folder as its formats say, without the code that wrote it: the logs as JSON, and the Parquet files with hyparquet. */
+/**
+ * Reads a lake in a folder without the code that wrote it: the logs as JSON, the Parquet files with hyparquet, and the
+ * catalogue with DuckDB.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { DuckDb, literal } from "@larder/warehouse"
@@ -10,7 +13,7 @@ import { compressors } from "hyparquet-compressors"
 const folderOf = (lake: string, table: string) => path.join(lake, "data", ...table.split("."))
 
 /** Names of the Parquet files of a table. */
-export const lakeFiles = (lake: string, table: string) =>
+export const listLakeFiles = (lake: string, table: string) =>
   readdirSync(folderOf(lake, table))
     .filter((name) => name.endsWith(".parquet"))
     .sort()
@@ -23,7 +26,7 @@ interface Action {
 }
 
 /** The commits of a table's log, up to a version. They have no gap. */
-export const commitsOf = (lake: string, table: string, until = Number.POSITIVE_INFINITY) => {
+export const readCommits = (lake: string, table: string, until = Number.POSITIVE_INFINITY) => {
   const log = path.join(folderOf(lake, table), "_delta_log")
   const commits: Array<ReadonlyArray<Action>> = []
   for (let version = 0; version <= until; version++) {
@@ -36,42 +39,44 @@ export const commitsOf = (lake: string, table: string, until = Number.POSITIVE_I
 }
 
 /** The generation of each version. */
-export const deltaVersions = (lake: string, table: string) =>
-  commitsOf(lake, table).map(([first]) => first?.commitInfo?.userMetadata)
+export const readDeltaVersions = (lake: string, table: string) =>
+  readCommits(lake, table).map(([first]) => first?.commitInfo?.userMetadata)
 
-/** Files that a version consists of. */
+/** The files of a version. */
 export const filesOf = (lake: string, table: string, version?: number) => {
   const files = new Map<string, NonNullable<Action["add"]>>()
-  for (const { add, remove } of commitsOf(lake, table, version).flat()) {
+  for (const { add, remove } of readCommits(lake, table, version).flat()) {
     if (remove !== undefined) files.delete(remove.path)
     if (add !== undefined) files.set(add.path, add)
   }
   return [...files.values()]
 }
 
-const plain = (value: unknown): unknown => {
+const toPlain = (value: unknown): unknown => {
   if (typeof value === "bigint") return Number(value)
-  if (Array.isArray(value)) return value.map(plain)
+  if (Array.isArray(value)) return value.map(toPlain)
   if (value === null || typeof value !== "object" || value instanceof Date) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, plain(inside)]))
+  return Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, toPlain(inside)]))
 }
 
-/** Rows of a table by its log. Decimals are numbers. */
-export const deltaRows = async (lake: string, table: string, version?: number) => {
+/** Reads the rows of a table that its log names. Decimals are numbers. */
+export const readDeltaRows = async (lake: string, table: string, version?: number) => {
   const rows: Array<Record<string, unknown>> = []
   for (const { path: name, size, stats } of filesOf(lake, table, version)) {
     const file = await asyncBufferFromFile(path.join(folderOf(lake, table), name))
     const read = await parquetReadObjects({ file, compressors })
-    const stated: { readonly numRecords: number } = JSON.parse(stats)
-    if (file.byteLength !== size || read.length !== stated.numRecords)
-      throw new Error(`${name} is not what the log says`)
-    rows.push(...read.map((row) => Object.fromEntries(Object.entries(row).map(([key, value]) => [key, plain(value)]))))
+    const statistics: { readonly numRecords: number } = JSON.parse(stats)
+    if (file.byteLength !== size || read.length !== statistics.numRecords)
+      throw new Error(`${name} differs from its log`)
+    rows.push(
+      ...read.map((row) => Object.fromEntries(Object.entries(row).map(([key, value]) => [key, toPlain(value)])))
+    )
   }
   return rows
 }
 
-/** How many rows each table has in a snapshot of the DuckLake, of which all files are there. */
-export const snapshotRows = (lake: string, snapshot?: number) =>
+/** The number of rows of each table in a snapshot of the DuckLake. Fails if one of its files does not exist. */
+export const countSnapshotRows = (lake: string, snapshot?: number) =>
   Effect.scoped(
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
@@ -93,15 +98,15 @@ export const snapshotRows = (lake: string, snapshot?: number) =>
         rows.set(String(name), Number(count))
         for (const file of paths as ReadonlyArray<string>) {
           if (!existsSync(path.join(folderOf(lake, String(name)), file)))
-            throw new Error(`${name} names ${file}, which is not there`)
+            throw new Error(`${name} names ${file}, which does not exist`)
         }
       }
       return rows
     })
   )
 
-/** Numbers of the snapshots, in their order. */
-export const snapshotsOf = (lake: string) =>
+/** Numbers of the snapshots, in ascending order. */
+export const listSnapshotNumbers = (lake: string) =>
   Effect.scoped(
     Effect.gen(function* () {
       const db = yield* DuckDb.memory

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto"
 import { writeFile } from "node:fs/promises"
 import path from "node:path"
 import { assert } from "@effect/vitest"
-import { type Depot, datedObjects, hintName, objectName, putObject } from "@larder/warehouse"
+import { type Depot, hintName, listObjectTimes, objectName, putObject } from "@larder/warehouse"
 import { Effect, FileSystem, Option, type Scope, Stream } from "effect"
 import { itLive } from "../it-live.ts"
 
@@ -15,7 +15,7 @@ const aFile = Effect.fnUntraced(function* (bytes: Uint8Array) {
 })
 
 const readText = (depot: Depot, name: string, from = 0) =>
-  Effect.map(Stream.runCollect(depot.bytes(name, from)), (chunks) => Buffer.concat([...chunks]).toString())
+  Effect.map(Stream.runCollect(depot.readBytes(name, from)), (chunks) => Buffer.concat([...chunks]).toString())
 const readObject = (depot: Depot, sha256: string, from = 0) => readText(depot, objectName(sha256), from)
 
 /** Names from `list` without the hint, which may be among them. */
@@ -39,8 +39,8 @@ export const testReadableDepot = (open: Effect.Effect<Readable, never, Needs>) =
   testDepots("returns a text, and none for an unknown name", ({ depot, filled }) =>
     Effect.gen(function* () {
       yield* filled.putText("generations/000000001.json", `{ "by": "Zoë" }`)
-      assert.deepStrictEqual(yield* depot.text("generations/000000001.json"), Option.some(`{ "by": "Zoë" }`))
-      assert.deepStrictEqual(yield* depot.text("generations/000000002.json"), Option.none())
+      assert.deepStrictEqual(yield* depot.readText("generations/000000001.json"), Option.some(`{ "by": "Zoë" }`))
+      assert.deepStrictEqual(yield* depot.readText("generations/000000002.json"), Option.none())
     })
   )
   testDepots("returns the bytes of an object each time, and fails for an unknown object", ({ depot, filled }) =>
@@ -50,7 +50,7 @@ export const testReadableDepot = (open: Effect.Effect<Readable, never, Needs>) =
       const bytes = readObject(depot, object.sha256, 5)
       assert.deepStrictEqual([yield* bytes, yield* bytes], ["bytes", "bytes"])
       assert.strictEqual(yield* readObject(depot, object.sha256, 10), "")
-      const missing = depot.bytes(objectName("0".repeat(64)), 0) // a stream fails only when it is read
+      const missing = depot.readBytes(objectName("0".repeat(64)), 0) // a stream fails only when it is read
       const error = yield* Effect.flip(Stream.runDrain(missing))
       assert.strictEqual(error._tag, "DepotUnusable")
     })
@@ -58,7 +58,7 @@ export const testReadableDepot = (open: Effect.Effect<Readable, never, Needs>) =
   testDepots("returns the last hint", ({ depot, filled }) =>
     Effect.gen(function* () {
       for (const hint of ["old", "new"]) yield* filled.putHint(hintName, hint)
-      assert.deepStrictEqual(yield* depot.text(hintName), Option.some("new"))
+      assert.deepStrictEqual(yield* depot.readText(hintName), Option.some("new"))
     })
   )
   testDepots("lists the newest name last, even if the hint is old, and nothing after it", ({ depot, filled }) =>
@@ -86,7 +86,7 @@ export const testDepot = (open: Effect.Effect<Depot, never, Needs>) => {
     Effect.gen(function* () {
       assert.isTrue(yield* depot.putText("generations/000000001.json", "first"))
       assert.isFalse(yield* depot.putText("generations/000000001.json", "second"))
-      assert.deepStrictEqual(yield* depot.text("generations/000000001.json"), Option.some("first"))
+      assert.deepStrictEqual(yield* depot.readText("generations/000000001.json"), Option.some("first"))
     })
   )
   testDepots("accepts one of twenty simultaneous texts of the same name, and keeps it", (depot) =>
@@ -96,7 +96,7 @@ export const testDepot = (open: Effect.Effect<Depot, never, Needs>) => {
         const texts = Array.from({ length: 20 }, () => randomUUID())
         const won = yield* Effect.forEach(texts, (text) => depot.putText(name, text), unbounded)
         assert.strictEqual(won.filter(Boolean).length, 1)
-        assert.deepStrictEqual(yield* depot.text(name), Option.some(texts[won.indexOf(true)] ?? ""))
+        assert.deepStrictEqual(yield* depot.readText(name), Option.some(texts[won.indexOf(true)] ?? ""))
       }
     })
   )
@@ -106,7 +106,7 @@ export const testDepot = (open: Effect.Effect<Depot, never, Needs>) => {
       yield* Effect.forEach(Array.from({ length: 8 }), () => putObject(depot, object, file), unbounded)
       assert.strictEqual(yield* readObject(depot, object.sha256), "a part of a generation")
       assert.strictEqual(yield* readObject(depot, object.sha256, 7), "of a generation".slice(0))
-      assert.deepStrictEqual([...(yield* datedObjects(depot)).keys()], [object.sha256])
+      assert.deepStrictEqual([...(yield* listObjectTimes(depot)).keys()], [object.sha256])
     })
   )
   testDepots("replaces a file, and returns the time at which each file was put", (depot) =>
@@ -120,10 +120,10 @@ export const testDepot = (open: Effect.Effect<Depot, never, Needs>) => {
       const { file, object } = yield* aFile(Buffer.from("rows"))
       yield* depot.putFile(`lake/data/commodity/price/${object.sha256}.parquet`, object, file)
       yield* depot.putFile(`lake/data/commodity/price/${object.sha256}.parquet`, object, file)
-      const dated = yield* depot.dated("lake/")
+      const dated = yield* depot.listTimes("lake/")
       assert.deepStrictEqual([...dated.keys()].sort(), [`lake/data/commodity/price/${object.sha256}.parquet`, name])
       for (const put of dated.values()) assert.isAbove(put, Date.parse("2026-01-01"))
-      assert.deepStrictEqual([...(yield* depot.dated("objects/")).keys()], [])
+      assert.deepStrictEqual([...(yield* depot.listTimes("objects/")).keys()], [])
     })
   )
   testDepots("lists names in order, after a given name, without unfinished ones", (depot) =>
@@ -144,7 +144,7 @@ export const testDepot = (open: Effect.Effect<Depot, never, Needs>) => {
       yield* putObject(depot, object, file)
       yield* depot.putText("generations/000000001.json", "old")
       yield* depot.remove([objectName(object.sha256), "generations/000000001.json", "generations/000000007.json"])
-      assert.strictEqual((yield* datedObjects(depot)).size, 0)
+      assert.strictEqual((yield* listObjectTimes(depot)).size, 0)
       assert.deepStrictEqual(yield* depot.list("generations/"), [])
       assert.isTrue(yield* depot.putText("generations/000000001.json", "new")) // Larder itself never uses a number again
     })

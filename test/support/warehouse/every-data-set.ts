@@ -68,7 +68,7 @@ export const makeEveryDataSet = Effect.gen(function* () {
   const parts = dataSets.map((dataSet) => ({
     dataSet,
     file: layout.dataSetFile(dataSet.about.pipeline),
-    definition: definitionHash(dataSet)
+    entry: { definition: definitionHash(dataSet) }
   }))
   return { layout, parts: { parts, ingestion: layout.ingestion } satisfies Parts as Parts }
 })
@@ -85,7 +85,9 @@ export const copyParts = Effect.fnUntraced(function* ({ ingestion, parts }: Part
     return copied
   })
   const copies: Parts = {
-    parts: yield* Effect.forEach(parts, ({ dataSet, file }) => Effect.map(copy(file), (file) => ({ dataSet, file }))),
+    parts: yield* Effect.forEach(parts, ({ dataSet, file }) =>
+      Effect.map(copy(file), (file) => ({ dataSet, file, entry: {} }))
+    ),
     ingestion: yield* copy(ingestion)
   }
   return copies
