@@ -52,7 +52,7 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
     payload.rows_read += count
     payload.rows_rejected += batch.rejects.length
     unnamedRejects[batch.collections.length > 0 ? "collections" : "products"] +=
-      batch.rejects.length - (batch.rejected?.length ?? 0)
+      batch.rejects.length - batch.rejected.length
     yield* staging.add(
       rejectTable,
       batch.rejects.map((reject) => ({ ...about, raw_sha256, ...reject }))

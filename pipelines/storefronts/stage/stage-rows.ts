@@ -67,7 +67,7 @@ const groupRows = (batch: Batch, cuts: ReadonlyArray<CutText>): Readonly<Record<
   collection: batch.collections,
   member: batch.members,
   row_count: countSourceRows(batch),
-  rejected: (batch.rejected ?? []).map((native_id) => ({ native_id })),
+  rejected: batch.rejected.map((native_id) => ({ native_id })),
   cut: cuts
 })
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { UnusableRow } from "../page.ts"
+import { UnusableRow } from "../feed.ts"
 import { type FieldName, fieldNames, readFields } from "./fields.ts"
 
 const read = (inner: string, prefixes = new Set(["g"])): Partial<Record<FieldName, ReadonlyArray<string>>> => {

@@ -2,7 +2,7 @@
  * Reads the fields of one item, by their names without prefix. `g:title` is preferred to `title`. A field inside
  * another field, such as the price of `g:shipping`, is not a field of the item.
  */
-import { UnusableRow } from "../page.ts"
+import { UnusableRow } from "../feed.ts"
 import { checkWellFormed, type ItemElement, parseElements } from "./item-elements.ts"
 
 /** Values of a field in the order of the item, with entities decoded. `title` and `description` may contain HTML. */

@@ -2,7 +2,7 @@
  * Reads the elements of one item, even if it is not well-formed: sax treats a `<` that begins no tag as text if it can.
  */
 import sax from "sax"
-import { UnusableRow } from "../page.ts"
+import { UnusableRow } from "../feed.ts"
 
 export interface ItemElement {
   /** In lower case, with its prefix. */

@@ -5,8 +5,8 @@
 import type { FeedLeftOut } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import type { OriginError, UpstreamUnavailable } from "../../../run/origins/origin.ts"
-import { UnexpectedAnswer } from "../../decode/answers.ts"
 import { FeedUnreadable } from "../../decode/feed.ts"
+import { UnexpectedResponse } from "../../decode/responses.ts"
 
 interface Meaning {
   readonly fetch_status: "complete" | "partial" | "failed"
@@ -151,9 +151,9 @@ export const unreadFromPage = (text: string, final_url: string): Unread => {
 }
 
 /** The outcome for an unusable response with status 200. Undefined if `cause` is not about the response. */
-export const unreadFromAnswer = (cause: unknown, text: string, final_url: string): Unread | undefined => {
+export const unreadFromResponse = (cause: unknown, text: string, final_url: string): Unread | undefined => {
   if (!(cause instanceof FeedUnreadable)) return undefined
-  const kind = cause instanceof UnexpectedAnswer ? cause.kind : undefined
+  const kind = cause instanceof UnexpectedResponse ? cause.kind : undefined
   if (kind === "html") return unreadFromPage(text, final_url)
   return makeUnread(kind === "window" ? "window" : "unreadable", `${final_url}: ${cause.problem}`)
 }

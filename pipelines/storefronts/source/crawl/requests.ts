@@ -7,7 +7,7 @@ import { Archive } from "../../../run/archive/archive.ts"
 import { type ArchiveUnwritable, type FetchedPayload, RawFileDamaged } from "../../../run/archive/fetch-list.ts"
 import { GivenUp, type Origin, type OriginError, type SourceRequest } from "../../../run/origins/origin.ts"
 import { decodePage } from "../../decode/payload-text.ts"
-import { isUnread, makeUnread, type Unread, unreadFromAnswer, unreadFromError, unreadFromPage } from "./outcome.ts"
+import { isUnread, makeUnread, type Unread, unreadFromError, unreadFromPage, unreadFromResponse } from "./outcome.ts"
 import { PageMemory, type StorePolicy } from "./policy.ts"
 import { makeRobots } from "./robots.ts"
 
@@ -116,7 +116,7 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
       try {
         return { raw, content: read(text) }
       } catch (cause) {
-        return yield* unreadFromAnswer(cause, text, raw.final_url) ?? Effect.die(cause)
+        return yield* unreadFromResponse(cause, text, raw.final_url) ?? Effect.die(cause)
       }
     })
     return Effect.catchIf(

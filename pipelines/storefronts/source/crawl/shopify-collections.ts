@@ -5,9 +5,9 @@
  * leaves the products as they were read.
  */
 import { Effect } from "effect"
-import { isObject, parseAnswer, pickObjects } from "../../decode/answers.ts"
 import { readCollections, readMembers } from "../../decode/json/shopify-json.ts"
-import { parseId } from "../../decode/page.ts"
+import { isObject, parseResponse, pickObjects } from "../../decode/responses.ts"
+import { parseId } from "../../decode/texts.ts"
 import { FeedStats } from "../../decode/typed-fields.ts"
 import { isUnread, type StoreOutcome } from "./outcome.ts"
 import { readPages } from "./pages.ts"
@@ -28,7 +28,7 @@ interface Sources<E, R> {
 
 /** The product counts above 0 that the collections of a page state, with the ids of the collections. */
 const readCounts = (text: string) => {
-  const answer = parseAnswer(text)
+  const answer = parseResponse(text)
   return pickObjects(isObject(answer) ? answer.collections : undefined).flatMap(({ id, products_count }) => {
     const native_id = parseId(id)
     const isCount = typeof products_count === "number" && products_count > 0

@@ -5,9 +5,9 @@
  */
 import { Effect } from "effect"
 import type { FetchedPayload } from "../../../run/archive/fetch-list.ts"
-import { UnexpectedAnswer } from "../../decode/answers.ts"
 import { readMeta, readShopifyProducts, type StoreMeta } from "../../decode/json/shopify-json.ts"
 import type { FeedPage } from "../../decode/page.ts"
+import { UnexpectedResponse } from "../../decode/responses.ts"
 import { FeedStats } from "../../decode/typed-fields.ts"
 import type { ListedStore } from "../store-list.ts"
 import { isUnread, makeUnread, type Unread } from "./outcome.ts"
@@ -59,7 +59,7 @@ const readMetaOrFault = (text: string): StoreMeta | Unread => {
   try {
     return readMeta(text)
   } catch (cause) {
-    if (!(cause instanceof UnexpectedAnswer) || cause.kind !== "mistyped") throw cause
+    if (!(cause instanceof UnexpectedResponse) || cause.kind !== "mistyped") throw cause
     return makeUnread("unreadable", `meta.json: ${cause.problem}`)
   }
 }

@@ -1,6 +1,6 @@
 /** Answers of a Shopify storefront for tests: what it gives for a product, variant or picture, changed field by field. */
 import { assert } from "@effect/vitest"
-import { readShopifyProducts, UnexpectedAnswer } from "@larder/pipelines"
+import { readShopifyProducts, UnexpectedResponse } from "@larder/pipelines"
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -62,11 +62,11 @@ export const pageOf = (...products: ReadonlyArray<unknown>) => JSON.stringify({ 
 export const read = (...products: ReadonlyArray<unknown>) => readShopifyProducts(pageOf(...products)).batch
 
 /** How and why an answer is refused. */
-export const misfitOf = (attempt: () => unknown) => {
+export const describeRejection = (attempt: () => unknown) => {
   try {
     attempt()
   } catch (error) {
-    if (error instanceof UnexpectedAnswer) return { kind: error.kind, problem: error.problem }
+    if (error instanceof UnexpectedResponse) return { kind: error.kind, problem: error.problem }
     throw error
   }
   return assert.fail("it was read")
