@@ -60,7 +60,7 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
     yield* progress.advance({ rows: count })
   })
   const ended = yield* feedKinds[store.kind]
-    .read(store, take, storePolicy, { listed: target.known(store) })
+    .read(store, take, storePolicy, target.known(store))
     .pipe(Effect.catchTag("Unread", Effect.die)) // each reader turns it into an outcome
   const read = checkUnnamedRejects(ended, unnamedRejects.collections, unnamedRejects.products)
   const all = [...payloads.values()]

@@ -10,9 +10,9 @@ export interface Part {
   readonly crc?: number
   /** Declared length, unpacked. Above 4 GB it is written as zip64. */
   readonly bytes?: number
-  /** Mode of the file, as a Unix notes it. */
+  /** Unix mode of the file. */
   readonly mode?: number
-  /** In place of what the content deflates to. */
+  /** Replaces the compressed content. */
   readonly packed?: Buffer
 }
 

@@ -33,10 +33,11 @@ const isAdminCollection = (collection: JsonObject) =>
   hasAny(collection, ["admin_graphql_api_id", "body_html", "sort_order", "rules"])
 
 const readEntries = (text: string, key: string, isAdminEntry: (entry: JsonObject) => boolean): PageEntries => {
-  const answer = parseResponse(text)
-  const entries = isObject(answer) ? answer[key] : undefined
-  const hasErrors = isObject(answer) && answer.errors !== undefined
-  if (!Array.isArray(entries) || (hasErrors && entries.length === 0)) throw explainUnexpected(answer, `list of ${key}`)
+  const response = parseResponse(text)
+  const entries = isObject(response) ? response[key] : undefined
+  const hasErrors = isObject(response) && response.errors !== undefined
+  if (!Array.isArray(entries) || (hasErrors && entries.length === 0))
+    throw explainUnexpected(response, `list of ${key}`)
   rejectLongList(entries, key)
   const adminIndex = pickObjects(entries).findIndex(isAdminEntry)
   if (adminIndex === -1) return { entries, hasBadBytes: text.includes(undecodable) }
@@ -45,12 +46,12 @@ const readEntries = (text: string, key: string, isAdminEntry: (entry: JsonObject
 }
 
 /** A page of `/products.json`. Fails with `UnexpectedResponse`; its kind is `window` after the first 25,000 products. */
-export const readShopifyProducts = (answer: string, stats = new FeedStats()): FeedPage =>
-  readPage(readEntries(answer, "products", isAdminProduct), stats, (product, id) => readProduct(product, id, stats))
+export const readShopifyProducts = (response: string, stats = new FeedStats()): FeedPage =>
+  readPage(readEntries(response, "products", isAdminProduct), stats, (product, id) => readProduct(product, id, stats))
 
 /** A page of `/collections/<handle>/products.json`: members of a collection, after `offset` of earlier pages. */
-export const readMembers = (answer: string, collectionNativeId: string, offset: number): FeedPage =>
-  readMemberPage(readEntries(answer, "products", isAdminProduct).entries, collectionNativeId, offset)
+export const readMembers = (response: string, collectionNativeId: string, offset: number): FeedPage =>
+  readMemberPage(readEntries(response, "products", isAdminProduct).entries, collectionNativeId, offset)
 
 /** If all `updated_at` of a page lie within this span, they are the time of the response, not of changes. */
 const responseSpan = 60_000
@@ -70,8 +71,8 @@ const readImage = (value: unknown, stats: FeedStats): FeedCollection["image"] =>
   return src === null ? null : { src, width, height }
 }
 
-export const readCollections = (answer: string, stats = new FeedStats()): FeedPage => {
-  const entries = readEntries(answer, "collections", isAdminCollection)
+export const readCollections = (response: string, stats = new FeedStats()): FeedPage => {
+  const entries = readEntries(response, "collections", isAdminCollection)
   const isResponse = isTimeOfResponse(
     pickObjects(entries.entries).map((collection) => parseTime(collection.updated_at))
   )
@@ -145,8 +146,8 @@ const readShopFields = (meta: JsonObject) => {
 export type StoreMeta = ReturnType<typeof readShopFields>
 
 /** `/meta.json`. Fails with `UnexpectedResponse`, of kind `mistyped` if one of its fields has another type. */
-export const readMeta = (answer: string): StoreMeta => {
-  const meta = parseResponse(answer)
+export const readMeta = (response: string): StoreMeta => {
+  const meta = parseResponse(response)
   if (!isObject(meta) || shopFields.every((key) => meta[key] === undefined))
     throw explainUnexpected(meta, "description of a shop")
   try {

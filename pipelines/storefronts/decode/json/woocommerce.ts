@@ -140,11 +140,11 @@ const rejectAdminEntries = (entries: ReadonlyArray<unknown>) => {
 }
 
 export const readWooCommerceProducts = (page: string, stats = new FeedStats()): FeedPage => {
-  const answer = parseResponse(page)
-  if (!Array.isArray(answer)) throw explainUnexpected(answer, "array of products")
-  rejectLongList(answer, "products")
-  rejectAdminEntries(answer)
-  return readPage({ entries: answer, hasBadBytes: page.includes(undecodable) }, stats, (product, id) =>
+  const response = parseResponse(page)
+  if (!Array.isArray(response)) throw explainUnexpected(response, "array of products")
+  rejectLongList(response, "products")
+  rejectAdminEntries(response)
+  return readPage({ entries: response, hasBadBytes: page.includes(undecodable) }, stats, (product, id) =>
     readProduct(product, id, stats)
   )
 }
