@@ -23,13 +23,13 @@ export { type DayRange, NothingRead, type Pipeline, ReadFailed, type ReadResult,
 export { BadUse, checkPipeline } from "./run/preflight.ts"
 export { rebuildDataSet } from "./run/rebuild.ts"
 export { FeedsLeftOut, ingestFromOrigin } from "./run/run.ts"
-export { UnexpectedAnswer } from "./storefronts/decode/answers.ts"
 export { readShopifyCsv } from "./storefronts/decode/csv/shopify-csv.ts"
 export { type Batch, type FeedProduct, FeedUnreadable, type ReadFile } from "./storefronts/decode/feed.ts"
 export { readGoogleMerchant } from "./storefronts/decode/google/google-merchant.ts"
 export { readMeta, readShopifyProducts } from "./storefronts/decode/json/shopify-json.ts"
 export { readWooCommerceProducts } from "./storefronts/decode/json/woocommerce.ts"
 export type { FeedPage } from "./storefronts/decode/page.ts"
+export { UnexpectedResponse } from "./storefronts/decode/responses.ts"
 export { feedKinds } from "./storefronts/feed-kinds.ts"
 export {
   ShopifyStoreSlots,

@@ -14,25 +14,10 @@ import { readShopify } from "./source/crawl/shopify.ts"
 import type { StoreRead, TakeRows } from "./source/crawl/store-read.ts"
 import { readWooCommerce } from "./source/crawl/woocommerce.ts"
 import type { ListedStore } from "./source/store-list.ts"
-
-export type OptionalField =
-  | "vendor"
-  | "product_type"
-  | "tags"
-  | "body_text"
-  | "images"
-  | "published_at"
-  | "sku"
-  | "barcode"
-  | "compare_at_price"
-  | "grams"
-  | "available"
-  | "options"
-  | "groups"
-  | "requires_shipping"
+import type { OptionalField } from "./stage/optional-fields.ts"
 
 interface FeedKind {
-  /** Sends the requests, decodes the answers, and passes the rows to `take`. */
+  /** Sends the requests, decodes the responses, and passes the rows to `take`. */
   readonly read: <E, R>(
     store: ListedStore,
     take: TakeRows<E, R>,

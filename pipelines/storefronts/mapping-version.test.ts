@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { pieces } from "@larder/test/support/pipelines/file-feeds.ts"
+import { yieldAll } from "@larder/test/support/pipelines/file-feeds.ts"
 import { compareWithGolden } from "@larder/test/support/pipelines/golden.ts"
 import { DuckDb, define, literal, stagedIngestTables, storefront } from "@larder/warehouse"
 import { Effect, FileSystem, Schema, Stream } from "effect"
@@ -29,12 +29,12 @@ interface Feed {
 const file = (domain: string, kind: ListedStore["kind"], decode: ReadFile, name: string): Feed => ({
   domain,
   kind,
-  batches: decode(pieces(payloadOf(name)), { currency: "CHF" })
+  batches: decode(yieldAll(payloadOf(name)), { currency: "CHF" })
 })
 const pages = (domain: string, kind: ListedStore["kind"], ...read: ReadonlyArray<FeedPage>): Feed => ({
   domain,
   kind,
-  batches: pieces(...read.map(({ batch }) => batch))
+  batches: yieldAll(...read.map(({ batch }) => batch))
 })
 
 const feeds: ReadonlyArray<Feed> = [

@@ -52,7 +52,7 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
     payload.rows_read += count
     payload.rows_rejected += batch.rejects.length
     unnamedRejects[batch.collections.length > 0 ? "collections" : "products"] +=
-      batch.rejects.length - (batch.rejected?.length ?? 0)
+      batch.rejects.length - batch.rejected.length
     yield* staging.add(
       rejectTable,
       batch.rejects.map((reject) => ({ ...about, raw_sha256, ...reject }))
@@ -60,7 +60,7 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
     yield* progress.advance({ rows: count })
   })
   const ended = yield* feedKinds[store.kind]
-    .read(store, take, storePolicy, { listed: target.known(store) })
+    .read(store, take, storePolicy, target.known(store))
     .pipe(Effect.catchTag("Unread", Effect.die)) // each reader turns it into an outcome
   const read = checkUnnamedRejects(ended, unnamedRejects.collections, unnamedRejects.products)
   const all = [...payloads.values()]

@@ -114,7 +114,7 @@ describe("a read of stores", () => {
     const { fetched_at, outcome_detail, read_at, run_id } = now.store
     expect(fetched_at).toEqual(before.store.fetched_at)
     expect([read_at, run_id]).not.toEqual([before.store.read_at, before.store.run_id])
-    expect(outcome_detail).toMatch(/no recording answers https:\/\/dairy\.example\/products\.json/)
+    expect(outcome_detail).toMatch(/no recording has https:\/\/dairy\.example\/products\.json/)
   })
 
   it("lists a product that is back with its old id and its first sighting", () => {

@@ -30,13 +30,13 @@ const joinedTexts = `' ' || concat_ws(' ', ${textColumns.join(", ")}) || ' '`
 
 /** Returns `line`, `problem`, and the columns of `branded_food.food` that do not describe the run. */
 export const normaliseLabels = (labels: string, names: FieldNames) => `
-  with seen as (
+  with joined as (
     select *, has_untidy(${joinedTexts}) as is_untidy
     from ${labels}
   ),
   tidied as (
     select * replace (${textColumns.map((column) => `if(is_untidy, tidied(${column}), ${column}) as ${column}`).join(", ")})
-    from seen
+    from joined
   ),
   read as (
     select

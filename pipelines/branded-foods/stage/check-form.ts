@@ -51,7 +51,7 @@ const checkedFields = {
   labelNutrients: "own_amounts"
 }
 
-/** So many unreadable values of a field are no isolated errors. Nor are as many as there are labels. */
+/** As many unreadable values of a field are not isolated errors; neither is one in each label. */
 const manyValues = 10
 
 const columnOf: ReadonlyMap<string, string> = new Map([
@@ -59,7 +59,7 @@ const columnOf: ReadonlyMap<string, string> = new Map([
   ...Object.entries(checkedFields)
 ])
 const columns = [...new Set(columnOf.values())]
-/** Conditions for counting a column for which "not null" is not enough. */
+/** Values to count in columns that may be empty without being null. */
 const countedValues: Readonly<Record<string, string>> = {
   nutrients: "if(len(nutrients) > 0, 1, null)",
   trade_channels: "if(len(trade_channels) > 0, 1, null)",

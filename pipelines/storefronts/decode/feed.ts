@@ -94,21 +94,23 @@ export interface Batch {
   readonly collections: ReadonlyArray<FeedCollection>
   readonly members: ReadonlyArray<FeedMember>
   readonly rejects: ReadonlyArray<FeedReject>
-  /** The `native_id` of products in rejected rows: these products are not withdrawn. Absent if there are none. */
-  readonly rejected?: ReadonlyArray<string>
+  /** The `native_id` of products in rejected rows: these products are not withdrawn. */
+  readonly rejected: ReadonlyArray<string>
 }
 
-export type OpenBatch = { -readonly [Field in keyof Batch]: Array<NonNullable<Batch[Field]>[number]> }
-
-export const emptyBatch = (): OpenBatch => ({
+export const emptyBatch = (): { readonly [Field in keyof Batch]: Array<Batch[Field][number]> } => ({
   rows: [],
   products: [],
   variants: [],
   images: [],
   collections: [],
   members: [],
-  rejects: []
+  rejects: [],
+  rejected: []
 })
+
+/** A row that cannot be used. The message is the end of the sentence "The row was rejected because …". */
+export class UnusableRow extends Error {}
 
 /** A payload that cannot be read, or not to its end: another format, missing columns in the header, or truncated. */
 export class FeedUnreadable extends Error {

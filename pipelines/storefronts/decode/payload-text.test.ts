@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { pieces } from "@larder/test/support/pipelines/file-feeds.ts"
+import { yieldAll } from "@larder/test/support/pipelines/file-feeds.ts"
 import fc from "fast-check"
 import { FeedUnreadable } from "./feed.ts"
 import { decodePieces, undecodable } from "./payload-text.ts"
 
 const read = async (...parts: ReadonlyArray<Uint8Array>) => {
   const texts: Array<string> = []
-  for await (const text of decodePieces(pieces(...parts))) texts.push(text)
+  for await (const text of decodePieces(yieldAll(...parts))) texts.push(text)
   return texts
 }
 const whole = async (...parts: ReadonlyArray<Uint8Array>) => (await read(...parts)).join("")
@@ -68,7 +68,7 @@ describe("the text of a payload", () => {
     ["UTF-8 when the header names no encoding", "text/csv", Buffer.from("Café"), "Café"]
   ] as const)("is read in %s", async (_, contentType, bytes, expected) => {
     const texts: Array<string> = []
-    for await (const text of decodePieces(pieces(bytes), contentType)) texts.push(text)
+    for await (const text of decodePieces(yieldAll(bytes), contentType)) texts.push(text)
     assert.strictEqual(texts.join(""), expected)
   })
 

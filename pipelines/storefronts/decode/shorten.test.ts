@@ -20,12 +20,12 @@ describe("texts of a feed that are too long", () => {
     ["product_type", "product_type", 2000]
   ] as const)(
     "are cut to a limit when they are a %s, and the cut is reported",
-    (stated, field: keyof FeedProduct, most) => {
-      const { cuts, product } = productOf({ [stated]: `${"x".repeat(most - 3)} 🧀 and more` })
-      assert.strictEqual(product?.[field], `${"x".repeat(most - 3)} 🧀`.slice(0, most))
+    (stated, field: keyof FeedProduct, maxLength) => {
+      const { cuts, product } = productOf({ [stated]: `${"x".repeat(maxLength - 3)} 🧀 and more` })
+      assert.strictEqual(product?.[field], `${"x".repeat(maxLength - 3)} 🧀`.slice(0, maxLength))
       assert.deepStrictEqual(
         cuts.map(({ characters, ...cut }) => [cut.native_id, cut.field, characters]),
-        [["7", field, most + 9]]
+        [["7", field, maxLength + 9]]
       )
     }
   )

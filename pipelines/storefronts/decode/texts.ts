@@ -1,5 +1,5 @@
 /**
- * Normalises the texts, prices and times of the rows of a feed. A price stays decimal text from the payload to the
+ * Normalises the texts, numbers, prices and times of the rows of a feed. A price stays decimal text from the payload to the
  * table: it never passes through binary floating point. An empty or invalid value is null.
  */
 import { numberToken } from "@larder/schemas"
@@ -61,6 +61,20 @@ export const parseMinorUnits = (amount: unknown, minorUnit: number): string | nu
   if (minorUnit === 0) return parseDecimal(digits)
   const padded = digits.padStart(minorUnit + 1, "0")
   return parseDecimal(`${padded.slice(0, -minorUnit)}.${padded.slice(-minorUnit)}`)
+}
+
+/**
+ * Shopify ids have up to 15 digits. A number that a double cannot hold exactly has changed already, and is rejected.
+ */
+export const parseId = (value: unknown): string | null => {
+  if (typeof value === "number") return Number.isSafeInteger(value) && value > 0 ? String(value) : null
+  return typeof value === "string" && /^[1-9]\d{0,19}$/.test(value) ? value : null
+}
+
+/** A whole number from 1 that a column of 32 bits can hold; otherwise null. */
+export const parseCount = (value: unknown): number | null => {
+  const number = typeof value === "string" && /^\d{1,10}$/.test(value) ? Number(value) : value
+  return typeof number === "number" && Number.isInteger(number) && number > 0 && number < 2 ** 31 ? number : null
 }
 
 const compareTexts = (a: string, b: string) => Number(a > b) - Number(a < b)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { UnusableRow } from "./page.ts"
+import { UnusableRow } from "./feed.ts"
 import { FeedStats, Fields, types } from "./typed-fields.ts"
 
 /** What is said of a feed after rows that state these prices; a row without a price that can be read is a reject. */

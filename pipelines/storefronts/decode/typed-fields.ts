@@ -3,10 +3,10 @@
  * If all values of a field have another type, in several rows, the whole feed is rejected: its source has changed, and
  * nothing else in it can be trusted.
  */
-import { formatJson, isObject, type JsonObject } from "./answers.ts"
+import { UnusableRow } from "./feed.ts"
 import { htmlToLine, htmlToText } from "./html-text.ts"
-import { parseCount, parseId, UnusableRow } from "./page.ts"
-import { normalizeText, parseDecimal, parseTime, parseWebAddress } from "./texts.ts"
+import { formatJson, isObject, type JsonObject } from "./responses.ts"
+import { normalizeText, parseCount, parseDecimal, parseId, parseTime, parseWebAddress } from "./texts.ts"
 
 export interface FieldType<A> {
   /** With its article, as the end of the sentence "it is 5, which is not …". */

@@ -13,8 +13,12 @@ async function* bytesOf(text: string) {
   yield Buffer.from(text)
 }
 
-/** A file of one store, assembled from so many bytes at once. */
-const put = Effect.fnUntraced(function* (rows: ReadonlyArray<string>, most?: number, status = "complete") {
+/** Stages and assembles a file of one store, in parts of `maxBytes`. */
+const stageAndAssemble = Effect.fnUntraced(function* (
+  rows: ReadonlyArray<string>,
+  maxBytes?: number,
+  status = "complete"
+) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" })
   const db = yield* DuckDb.memory
@@ -37,7 +41,7 @@ const put = Effect.fnUntraced(function* (rows: ReadonlyArray<string>, most?: num
       select 'run-1' as run_id, store_id, now() as read_at, '${status}' as fetch_status, '${status}' as outcome, 1 as pages_read,
         1 as products_read, false as has_all_products, true as is_taken, 0 as collections_read, 1 as seconds
       from storefront.store`)
-  const counts = yield* assembleProducts(db, "run-1", folder, surveys, most)
+  const counts = yield* assembleProducts(db, "run-1", folder, surveys, maxBytes)
   return { db, counts }
 })
 
@@ -57,7 +61,7 @@ const rows = [
 describe("assembling products", () => {
   itLive("assembles the same products in parts of limited size as all at once", () =>
     Effect.gen(function* () {
-      const [whole, divided] = [yield* put(rows), yield* put(rows, 8000)]
+      const [whole, divided] = [yield* stageAndAssemble(rows), yield* stageAndAssemble(rows, 8000)]
       const found = yield* divided.db.all(Part, parts)
       assert.isAbove(found.length, 5)
       assert.strictEqual(
@@ -77,7 +81,7 @@ describe("assembling products", () => {
       const Product = Schema.Struct({ native_id: Schema.String, is_merchandise: Schema.Boolean })
       const book = ["book,Book,,,S,1.00,,false", "book,,,,M,1.00,,true"]
       const pattern = ["pattern,Pattern,,,S,1.00,,false", "pattern,,,,M,1.00,,false"]
-      const { db } = yield* put([...book, ...pattern, "vase,Vase,,,S,1.00,,"])
+      const { db } = yield* stageAndAssemble([...book, ...pattern, "vase,Vase,,,S,1.00,,"])
       assert.deepStrictEqual(
         yield* db.all(Product, "select native_id, is_merchandise from storefront.product order by native_id"),
         [
@@ -93,7 +97,7 @@ describe("assembling products", () => {
     Effect.gen(function* () {
       const title = "Chocolate bar ".repeat(60)
       const tags = Array.from({ length: 100 }, (_, n) => `${"t".repeat(50)}${n}`).join(",")
-      const { db } = yield* put(products.map((n) => `p${n},${n} ${title},,"${tags}",,1.00,`))
+      const { db } = yield* stageAndAssemble(products.map((n) => `p${n},${n} ${title},,"${tags}",,1.00,`))
       // 500 characters of the title, 50 tags, and 500 bytes for what else there is: some 3.6 kB of each
       assert.strictEqual((yield* findPageEnds(db, 8000)).length, 14)
       assert.strictEqual((yield* findPageEnds(db)).length, 1)
@@ -104,7 +108,7 @@ describe("assembling products", () => {
     Effect.gen(function* () {
       const Half = Schema.Struct({ product_id: Schema.String })
       const halfOf = (status?: "partial") =>
-        Effect.flatMap(put(["a,A,,,S,1.00,", "b,B,,,S,1.00,"], undefined, status), ({ db }) =>
+        Effect.flatMap(stageAndAssemble(["a,A,,,S,1.00,", "b,B,,,S,1.00,"], undefined, status), ({ db }) =>
           db.all(Half, "from half_product")
         )
       assert.lengthOf(yield* halfOf(), 0)
@@ -114,7 +118,10 @@ describe("assembling products", () => {
 
   itLive("cuts texts that are too long, and reports their number once per store", () =>
     Effect.gen(function* () {
-      const { db } = yield* put([`a,${"A".repeat(5000)},,,,1.00,`, `b,B,,${"t".repeat(300)},${"o".repeat(2000)},1.00,`])
+      const { db } = yield* stageAndAssemble([
+        `a,${"A".repeat(5000)},,,,1.00,`,
+        `b,B,,${"t".repeat(300)},${"o".repeat(2000)},1.00,`
+      ])
       const Reject = Schema.Struct({ feed: Schema.String, reason: Schema.String, payload: Schema.String })
       assert.deepStrictEqual(yield* db.all(Reject, "select feed, reason, payload from ingest.reject"), [
         {

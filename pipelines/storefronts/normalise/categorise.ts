@@ -8,7 +8,8 @@ import { join } from "node:path"
 import { type DuckDb, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { writeLines } from "../../run/files/write-all.ts"
-import { classify, type surveyStore } from "./category/classify.ts"
+import { classify } from "./category/classify.ts"
+import type { surveyStore } from "./category/survey.ts"
 
 export type Surveys = ReadonlyMap<string, ReturnType<typeof surveyStore>>
 
@@ -58,10 +59,10 @@ const described = `
 
 /** The last product of each page. All are found together: one query per page would read all remaining products. */
 const End = Schema.Struct({ seq: Schema.Int })
-const selectPageEnds = (most: number) => `
+const selectPageEnds = (maxBytes: number) => `
   select max(seq)::integer as seq
   from (
-    select seq, (sum(bytes) over (order by seq) - bytes) // ${most} as page
+    select seq, (sum(bytes) over (order by seq) - bytes) // ${maxBytes} as page
     from (
       select seq, ${bytesOfProduct} + strlen(concat(title, product_type, stated_category, vendor)) + ${sumBytes("tags")}
         + coalesce(t.bytes, 0) as bytes
@@ -86,7 +87,7 @@ const loadCategories = (file: string) => `
   })`
 
 const stageDescriptions = (db: DuckDb["Service"]) => db.run(`${titles}; ${described}`)
-export const findPageEnds = (db: DuckDb["Service"], most = pageBytes) => db.all(End, selectPageEnds(most))
+export const findPageEnds = (db: DuckDb["Service"], maxBytes = pageBytes) => db.all(End, selectPageEnds(maxBytes))
 
 /** Fills `feed.category`. `folder` is private to the run. */
 export const categorizeProducts = Effect.fnUntraced(function* (

@@ -45,7 +45,7 @@ const findWaiting = Effect.fnUntraced(function* (
   { acceptShrinkage }: RunContext,
   stores: ReadonlyArray<ListedStore>,
   lastReads: ReadonlyMap<string, LastRead>,
-  bounds: IntervalLimits,
+  limits: IntervalLimits,
   now: number
 ) {
   const early = stores.flatMap((store) => {
@@ -53,7 +53,7 @@ const findWaiting = Effect.fnUntraced(function* (
     if (last === undefined || last.kind !== store.kind || !last.has_current_mapping || !isWebAddress(store.location))
       return []
     if (acceptShrinkage && last.fetch_status !== "complete") return [] // so that the operator can accept a loss
-    const due = computeDueTime(last, bounds)
+    const due = computeDueTime(last, limits)
     // a last read in the future comes from a clock that was ahead, and does not make a store wait
     return now < due && last.run_started_at <= now ? [{ store, due, run_id: last.run_id }] : []
   })
@@ -67,7 +67,7 @@ const findWaiting = Effect.fnUntraced(function* (
 })
 
 /** An origin that returns the waiting stores, so that they are archived like other inputs of the run. */
-const answerWith = (waiting: Waiting) =>
+const makeWaitingOrigin = (waiting: Waiting) =>
   Effect.map(Origin, (origin) =>
     Origin.of({
       ...origin,
@@ -114,15 +114,17 @@ const decideWaiting = Effect.fnUntraced(function* (
   list_fetched_at: string
 ) {
   const archive = yield* Archive
-  const bounds = yield* Effect.mapError(intervalSettings, () => new ReadFailed({ faults: [invalidIntervals] }))
+  const limits = yield* Effect.mapError(intervalSettings, () => new ReadFailed({ faults: [invalidIntervals] }))
   const none: ReadonlyMap<string, LastRead> = new Map()
   const lastReads = yield* fromLive(run.layout, storefront, none, (db) => readLastReads(db, run.mapping))
-  const waiting = yield* findWaiting(run, stores, lastReads, bounds, Date.parse(list_fetched_at))
+  const waiting = yield* findWaiting(run, stores, lastReads, limits, Date.parse(list_fetched_at))
   const fetchedBy = excludeWaiting(stores, waiting).flatMap(
     ({ domain }) => lastReads.get(domain)?.last_successful_run_id ?? []
   )
   yield* archive.revalidate(new Set(fetchedBy))
-  return waiting.length === 0 ? waiting : yield* Effect.provideServiceEffect(readWaiting, Origin, answerWith(waiting))
+  return waiting.length === 0
+    ? waiting
+    : yield* Effect.provideServiceEffect(readWaiting, Origin, makeWaitingOrigin(waiting))
 })
 
 /** The stores that this run reads, in list order. Recordings and samples leave out only stores archived as waiting. */

@@ -21,7 +21,7 @@ export const fileAddress = (location: string) => scheme + location.split(/[/\\]/
 
 /** An empty setting counts as not set. */
 const pathSetting = (name: string) =>
-  Config.map(Config.option(Config.String(name)), (place) => Option.filter(place, (text) => text.trim() !== ""))
+  Config.map(Config.option(Config.String(name)), (setting) => Option.filter(setting, (text) => text.trim() !== ""))
 
 export const operatorList = pathSetting("LARDER_STORES")
 export const storeFolder = pathSetting("LARDER_STORE_FILES")
@@ -101,16 +101,16 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
     }
     return yield* openLocalFile(fs, url, file, url)
   })
-  const isOurs = ({ url }: SourceRequest) =>
+  const isLocal = ({ url }: SourceRequest) =>
     isLive ? url.startsWith(scheme) : url === listAddress && given !== undefined
-  const isOnlyHere = ({ url }: SourceRequest) =>
+  const mayBeLocal = ({ url }: SourceRequest) =>
     !isLive && roots.length > 0 && url.startsWith(scheme) && url !== waitingAddress
   return Origin.of({
     ...origin,
-    open: (ask, resume) => {
-      if (isOurs(ask)) return open(ask)
-      const recorded = origin.open(ask, resume)
-      return isOnlyHere(ask) ? Effect.catchTag(recorded, "NotRecorded", () => open(ask)) : recorded
+    open: (request, resume) => {
+      if (isLocal(request)) return open(request)
+      const recorded = origin.open(request, resume)
+      return mayBeLocal(request) ? Effect.catchTag(recorded, "NotRecorded", () => open(request)) : recorded
     }
   })
 })

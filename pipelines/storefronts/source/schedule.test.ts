@@ -12,7 +12,7 @@ const bounds = { minInterval: 0, maxInterval: 7 * day }
 const now = Date.parse("2026-09-30T03:00:00Z")
 
 /** Hours until the next read of a store that was read just now and had not changed for `hours`. */
-const waitOf = (hours: number, domain = "shop.example", within = bounds) => {
+const computeWait = (hours: number, domain = "shop.example", within = bounds) => {
   const last = { domain, run_started_at: now, read_at: now, unchanged_since: now - hours * hour }
   return (computeDueTime(last, within) - now) / hour
 }
@@ -20,20 +20,20 @@ const domains = Array.from({ length: 1000 }, (_, n) => `shop-${n}.example`)
 
 describe("the schedule of a store", () => {
   it("reads a store again in the next run if the last read found a change", () => {
-    assert.strictEqual(waitOf(0), 0)
+    assert.strictEqual(computeWait(0), 0)
   })
 
   it.each([2, 24, 96])(
     "reads a store that was unchanged for %s hours again after half to all of that time",
     (hours) => {
-      const waits = domains.map((domain) => waitOf(hours, domain))
+      const waits = domains.map((domain) => computeWait(hours, domain))
       assert.isAtLeast(Math.min(...waits), hours / 2)
       assert.isBelow(Math.max(...waits), hours)
     }
   )
 
   it("waits at most a week, and spreads stores that never change over half of it", () => {
-    const waits = domains.map((domain) => waitOf(5000, domain))
+    const waits = domains.map((domain) => computeWait(5000, domain))
     assert.isBelow(Math.max(...waits), 7 * 24)
     const days = Map.groupBy(waits, (wait) => Math.floor(wait / 12))
     assert.strictEqual(days.size, 7)
@@ -42,18 +42,18 @@ describe("the schedule of a store", () => {
 
   it("never reads before the minimum interval is over, counted from run to run", () => {
     const within = { minInterval: 20 * hour, maxInterval: 7 * day }
-    assert.strictEqual(waitOf(0, "shop.example", within), 20)
+    assert.strictEqual(computeWait(0, "shop.example", within), 20)
     const slow = { domain: "shop.example", run_started_at: now, read_at: now + 3 * hour, unchanged_since: now }
     assert.strictEqual(computeDueTime(slow, within), now + 20 * hour)
   })
 
   it("reads every store in every run if the maximum interval is 0", () => {
-    assert.strictEqual(waitOf(5000, "shop.example", { minInterval: 20 * hour, maxInterval: 0 }), 0)
+    assert.strictEqual(computeWait(5000, "shop.example", { minInterval: 20 * hour, maxInterval: 0 }), 0)
   })
 
   it("is always the same for the same reads", () => {
-    assert.strictEqual(waitOf(96), waitOf(96))
-    assert.notStrictEqual(waitOf(96), waitOf(96, "other.example"))
+    assert.strictEqual(computeWait(96), computeWait(96))
+    assert.notStrictEqual(computeWait(96), computeWait(96, "other.example"))
   })
 })
 
@@ -91,12 +91,14 @@ describe("the last change of a store in a generation", () => {
         const none: ReadonlyMap<string, LastRead> = new Map()
         const known = yield* fromLive(layout, storefront, none, (db) => readLastReads(db, "of this version"))
         const dayOf = (time: number) => new Date(time).getUTCDate()
-        const told = [...known.values()].map(({ domain, last_successful_run_id, read_at, run_id, unchanged_since }) => [
-          domain.split(".")[0],
-          { read: dayOf(read_at), since: dayOf(unchanged_since), run_id, last_successful_run_id }
-        ])
+        const summaries = [...known.values()].map(
+          ({ domain, last_successful_run_id, read_at, run_id, unchanged_since }) => [
+            domain.split(".")[0],
+            { read: dayOf(read_at), since: dayOf(unchanged_since), run_id, last_successful_run_id }
+          ]
+        )
         const fetched = { read: 5, run_id: "run-5", last_successful_run_id: "run-5" }
-        assert.deepStrictEqual(Object.fromEntries(told), {
+        assert.deepStrictEqual(Object.fromEntries(summaries), {
           same: { ...fetched, since: 1 },
           priced: { ...fetched, since: 3 },
           renamed: { ...fetched, since: 3 },

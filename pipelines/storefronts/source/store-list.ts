@@ -56,7 +56,7 @@ export class StoreListUnusable extends Schema.TaggedError<StoreListUnusable>()("
   }
 }
 
-/** In characters. One run can read that many stores; a longer list is a mistake. */
+/** In characters. One run could not read more stores, so a longer list is a mistake. */
 export const maxListLength = 64 << 20
 
 /** Messages name fields and never quote their values. */
@@ -67,8 +67,8 @@ const faultsOf = SchemaIssue.makeFormatterStandardSchemaV1()
 
 const describeFault = (field: string, message: string) => {
   if (!fields.includes(field)) {
-    const meant = suggestName(field, fields)
-    return `there is no such field${meant === undefined ? "" : `; did you mean ${meant}?`}`
+    const suggestion = suggestName(field, fields)
+    return `there is no such field${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`
   }
   return message === "Missing key" ? "it is missing" : message.replace(/^Expected/, "expected")
 }

@@ -30,9 +30,53 @@ const StagedCounts = Schema.Struct({
 })
 type StagedCounts = typeof StagedCounts.Type
 
+const noProducts: Omit<StagedCounts, "domain"> = {
+  products: 0,
+  rejected: 0,
+  already_known: 0,
+  priceable: 0,
+  unpriced: 0
+}
+
 const stagedCountsSql = readFileSync(new URL("./found-products.sql", import.meta.url), "utf8")
 
+interface Comparison {
+  readonly read: StoreRead
+  readonly read_at: string
+  readonly current: Omit<StagedCounts, "domain">
+  readonly previous: KnownStore
+  /** The message about an optional field that the feed has lost. */
+  readonly lostField: string | undefined
+  readonly isTruncated: boolean
+}
+
+/** Returns the outcome and the detail of a read that is not accepted; undefined if the check passes. */
+type Check = (comparison: Comparison) => readonly [StoreOutcome, string] | undefined
+
 const acceptAdvice = "if this is correct, run again with --accept-shrinkage"
+
+/**
+ * Known rows with a later time would override the rows of this read, and the store would silently stop changing.
+ * Recordings keep their own times, and are not checked.
+ */
+const checkClock: Check = ({ previous: { fetched_at }, read_at }) => {
+  if (fetched_at === null || fetched_at <= Date.parse(read_at)) return undefined
+  const last = new Date(fetched_at).toISOString()
+  return [
+    "outdated",
+    `this machine's clock says ${read_at}, but the last read was later, at ${last}: correct the clock`
+  ]
+}
+
+/** A truncated file may end in an incomplete price, and it is unknown how many products are missing. */
+const checkEnd: Check = ({ isTruncated }) => {
+  const problem = "The file ends in the middle of a line, which the previous file did not: it was cut off"
+  return isTruncated ? ["unreadable", `${problem}; ${acceptAdvice}`] : undefined
+}
+
+/** If a field disappears from the feed, accepting the read would clear it in all products of the store. */
+const checkFields: Check = ({ lostField }) =>
+  lostField === undefined ? undefined : ["unreadable", `${lostField}; ${acceptAdvice}`]
 
 /** Maximum increase of the share of missing prices from one read to the next. */
 const maxMissingIncrease = 0.1
@@ -41,25 +85,13 @@ const missingShare = ({ priceable, unpriced }: Pick<StagedCounts, "unpriced" | "
   priceable === 0 ? 0 : unpriced / priceable
 const formatPercent = (share: number) => `${(share * 100).toFixed(1)} %`
 
-const rejectRead = (read: StoreRead, outcome: StoreOutcome, detail: string) =>
-  makeStoreRead(outcome, detail, { ...read, has_all_products: false })
-
 /** If many prices disappear at once, the feed has probably changed their format. */
-const checkPrices = (
-  read: StoreRead,
-  current: StagedCounts | undefined,
-  previous: KnownStore | undefined
-): StoreRead => {
-  if (current === undefined || previous === undefined || previous.priceable === 0) return read
+const checkPrices: Check = ({ current, previous }) => {
   const [before, now] = [missingShare(previous), missingShare(current)]
-  if (now - before <= maxMissingIncrease) return read
-  const detail = `${current.unpriced} of ${current.priceable} prices are missing or 0, ${formatPercent(now)} instead of ${formatPercent(before)}; ${acceptAdvice}`
-  return rejectRead(read, "unpriced", detail)
+  if (previous.priceable === 0 || now - before <= maxMissingIncrease) return undefined
+  const change = `${formatPercent(now)} instead of ${formatPercent(before)}`
+  return ["unpriced", `${current.unpriced} of ${current.priceable} prices are missing or 0, ${change}; ${acceptAdvice}`]
 }
-
-/** If a field disappears from the feed, accepting the read would clear it in all products of the store. */
-const checkFields = (read: StoreRead, lost: string | undefined): StoreRead =>
-  lost === undefined ? read : rejectRead(read, "unreadable", `${lost}; ${acceptAdvice}`)
 
 /** With fewer products, it is plausible that a store replaces them all. */
 const minListed = 3
@@ -68,51 +100,27 @@ const minListed = 3
  * If none of the known products is found, the next read has to confirm it. A menu may be replaced as a whole, but the
  * address may also lead to another store now.
  */
-const checkExchanged = (
-  read: StoreRead,
-  current: StagedCounts | undefined,
-  previous: KnownStore | undefined
-): StoreRead => {
-  if (!read.has_all_products || current === undefined || previous === undefined) return read
-  if (current.already_known > 0 || previous.listed < minListed || previous.outcome === "exchanged") return read
-  return rejectRead(read, "exchanged", `previous reads listed ${previous.listed} products`)
-}
-
-/**
- * Known rows with a later time would override the rows of this read, and the store would silently stop changing.
- * Recordings keep their own times, and are not checked.
- */
-const checkClock = (read: StoreRead, read_at: string, previous: KnownStore | undefined): StoreRead => {
-  const last = previous?.fetched_at ?? null
-  if (last === null || last <= Date.parse(read_at)) return read
-  const detail = `this machine's clock says ${read_at}, but the last read was later, at ${new Date(last).toISOString()}: correct the clock`
-  return rejectRead(read, "outdated", detail)
-}
-
-/** A truncated file may end in an incomplete price, and it is unknown how many products are missing. */
-const markTruncated = (read: StoreRead): StoreRead => {
-  const detail = `The file ends in the middle of a line, which the previous file did not: it was cut off; ${acceptAdvice}`
-  return rejectRead(read, "unreadable", detail)
-}
+const checkExchanged: Check = ({ current, previous, read }) =>
+  read.has_all_products &&
+  current.products > 0 &&
+  current.already_known === 0 &&
+  previous.listed >= minListed &&
+  previous.outcome !== "exchanged"
+    ? ["exchanged", `previous reads listed ${previous.listed} products`]
+    : undefined
 
 /**
  * A large loss of products is more likely a bad read than a real one, so the next read must confirm it. Large means
  * more than half of the products, or a fifth of a CSV or TSV: nothing else reveals one that was cut at a line end.
  */
-const checkShrinkage = (
-  read: StoreRead,
-  current: StagedCounts | undefined,
-  previous: KnownStore | undefined
-): StoreRead => {
-  if (previous === undefined || !read.has_all_products) return read
-  const listed = read.products_read + (current?.rejected ?? 0)
+const checkShrinkage: Check = ({ current, previous, read }) => {
+  const listed = read.products_read + current.rejected
   const isWithinLimit = (before: number) => (read.table_end === null ? listed * 2 >= before : listed * 5 > before * 4)
-  if (isWithinLimit(previous.listed)) return read
   const matchesReportedCount = read.facts.reported_product_count === read.products_read
   const isConfirmed = previous.outcome === "shrunk" && isWithinLimit(previous.found)
-  if (matchesReportedCount || isConfirmed) return read
-  const detail = `found ${read.products_read} products, previously ${previous.listed}`
-  return rejectRead(read, "shrunk", detail)
+  return !read.has_all_products || isWithinLimit(previous.listed) || matchesReportedCount || isConfirmed
+    ? undefined
+    : ["shrunk", `found ${read.products_read} products, previously ${previous.listed}`]
 }
 
 const LastFile = Schema.Struct({ domain: Schema.String, run_id: Schema.String, url: Schema.String })
@@ -154,37 +162,39 @@ export const checkReads = Effect.fnUntraced(function* (
   previousByDomain: ReadonlyMap<string, KnownStore>
 ) {
   const origin = yield* Origin
-  const stores = new Map((yield* run.staging.db.all(StagedCounts, stagedCountsSql)).map((row) => [row.domain, row]))
-  const comparable = reads.flatMap(({ read, store }) => {
+  const counts = new Map((yield* run.staging.db.all(StagedCounts, stagedCountsSql)).map((row) => [row.domain, row]))
+  // with another kind of feed, it is another store
+  const findPrevious = ({ read, store }: ReadStore) => {
     const previous = previousByDomain.get(store.domain)
-    const isComparable = previous?.kind === store.kind && read.fetch_status !== "failed" && stores.has(store.domain)
-    return isComparable ? [{ store, fields_seen: read.fields_seen, listed: previous.listed }] : []
-  })
-  const lost = run.acceptShrinkage ? new Map<string, string>() : yield* findLostFields(run, comparable)
-  const cut = run.acceptShrinkage ? new Set<string>() : yield* findTruncatedFiles(run, reads)
-  const checkRead = ({ read_at, store: { domain, kind }, ...item }: ReadStore): StoreRead => {
-    const [current, earlier] = [stores.get(domain), previousByDomain.get(domain)]
-    const read = { ...item.read, products_read: current?.products ?? 0 }
-    const previous = earlier?.kind === kind ? earlier : undefined // with another kind of feed, it is another store
-    if (read.fetch_status === "failed") return read
-    const clockChecked = origin.kind === "live" ? checkClock(read, read_at, previous) : read
-    // the operator accepts what the other checks would reject; a large loss still needs the next read to confirm it
-    if (run.acceptShrinkage)
-      return isAccepted(clockChecked) ? checkShrinkage(clockChecked, current, previous) : clockChecked
-    if (isAccepted(clockChecked) && previous !== undefined && cut.has(domain)) return markTruncated(clockChecked)
-    const allChecked = checkFields(
-      checkPrices(checkExchanged(clockChecked, current, previous), current, previous),
-      lost.get(domain)
-    )
-    return isAccepted(allChecked) ? checkShrinkage(allChecked, current, previous) : allChecked
+    return read.fetch_status !== "failed" && previous?.kind === store.kind ? previous : undefined
   }
-  return reads.map((item): ReadStore => ({ ...item, read: checkRead(item) }))
+  const comparable = reads.flatMap((item) => {
+    const previous = counts.has(item.store.domain) ? findPrevious(item) : undefined
+    return previous ? [{ store: item.store, fields_seen: item.read.fields_seen, listed: previous.listed }] : []
+  })
+  const lostFields = run.acceptShrinkage ? new Map<string, string>() : yield* findLostFields(run, comparable)
+  const truncated = run.acceptShrinkage ? new Set<string>() : yield* findTruncatedFiles(run, reads)
+
+  const checks = [
+    origin.kind === "live" ? [checkClock] : [],
+    // the operator accepts what these would reject; a large loss still needs the next read to confirm it
+    run.acceptShrinkage ? [] : [checkEnd, checkFields, checkPrices, checkExchanged],
+    checkShrinkage
+  ].flat()
+  return reads.map((item): ReadStore => {
+    const { domain } = item.store
+    const current = counts.get(domain) ?? noProducts
+    const previous = findPrevious(item)
+    const read = { ...item.read, products_read: current.products }
+    if (previous === undefined) return { ...item, read }
+    const shared = { read, read_at: item.read_at, current, previous }
+    const comparison = { ...shared, lostField: lostFields.get(domain), isTruncated: truncated.has(domain) }
+    const fault = checks.map((check) => check(comparison)).find((result) => result !== undefined)
+    return { ...item, read: fault ? makeStoreRead(...fault, { ...read, has_all_products: false }) : read }
+  })
 })
 
-const insertReject =
-  (run_id: string) =>
-  ({ read, rows_read, rows_rejected, store }: ReadStore) =>
-    `
+const insertReject = (run_id: string, { read, rows_read, rows_rejected, store }: ReadStore) => `
   insert into ingest.reject
   select 'storefronts', ${literal(feedName(store))}, ${literal(run_id)}, min(raw_sha256), 0,
     ${literal(`this read was not accepted; rows discarded: ${rows_read - rows_rejected}`)},
@@ -203,7 +213,7 @@ export const discardRejectedReads = Effect.fnUntraced(function* (
   const unaccepted = new Set(reads.filter((item) => !isAccepted(item.read) && item.rows_read > 0))
   if (unaccepted.size === 0) return reads
   const staged = [...unaccepted].filter(({ rows_read, rows_rejected }) => rows_read > rows_rejected)
-  yield* Effect.forEach(staged.map(insertReject(run_id)), (sql) => db.run(sql), { discard: true })
+  yield* Effect.forEach(staged, (item) => db.run(insertReject(run_id, item)), { discard: true })
   const domains = [...unaccepted].map(({ store }) => literal(store.domain)).join(", ")
   yield* db.run(feedTables.map((table) => `delete from feed.${table} where domain in (${domains})`).join("; "))
   return reads.map((item) => (unaccepted.has(item) ? { ...item, rows_rejected: item.rows_read } : item))

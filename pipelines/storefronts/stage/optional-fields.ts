@@ -6,13 +6,13 @@
 import { type DuckDb, fromLive, literal, storefront } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../../run/pipeline.ts"
-import { feedKinds, type OptionalField } from "../feed-kinds.ts"
+import { feedKinds } from "../feed-kinds.ts"
 import type { ListedStore } from "../source/store-list.ts"
 
 const variantsHave = (field: string) => `len(list_filter(variants, lambda variant: variant.${field} is not null)) > 0`
 
 /** SQL conditions on a row of `storefront.product`: whether a field has a value. */
-const hasValue: Readonly<Record<OptionalField, string>> = {
+const hasValue = {
   vendor: "vendor is not null",
   product_type: "product_type is not null",
   tags: "len(tags) > 0",
@@ -28,6 +28,7 @@ const hasValue: Readonly<Record<OptionalField, string>> = {
   groups: "len(list_filter(variants, lambda variant: variant.native_id <> native_id)) > 0",
   requires_shipping: variantsHave("requires_shipping")
 }
+export type OptionalField = keyof typeof hasValue
 const optionalFields = Object.keys(hasValue) as ReadonlyArray<OptionalField> // keys of a literal object, which TypeScript widens
 
 /** If items contain a field only if it has a value, a few of them may lose it together. */
@@ -49,43 +50,38 @@ const countFields = (fields: ReadonlyArray<OptionalField>, domains: ReadonlyArra
   where field is not null
   group by all`
 
-interface SeenStore {
+interface ReadFeed {
   readonly store: ListedStore
   readonly fields_seen: ReadonlySet<string>
   readonly listed: number
 }
 
-const findMissingFields = ({ fields_seen, store }: SeenStore) =>
+const findMissingFields = ({ fields_seen, store }: ReadFeed) =>
   optionalFields.flatMap((field) => {
     const names = feedKinds[store.kind].fields[field]
     return names === undefined || names.some((name) => fields_seen.has(name)) ? [] : [{ field, names }]
   })
 
 /** A message for each store that lost a field, by domain; it names the field. */
-export const findLostFields = Effect.fnUntraced(function* ({ layout }: RunContext, stores: ReadonlyArray<SeenStore>) {
-  const lacking = stores.flatMap((seen) => {
-    const fields = findMissingFields(seen)
-    return fields.length === 0 ? [] : [{ ...seen, lacking: fields }]
+export const findLostFields = Effect.fnUntraced(function* ({ layout }: RunContext, stores: ReadonlyArray<ReadFeed>) {
+  const incomplete = stores.flatMap((feed) => {
+    const missing = findMissingFields(feed)
+    return missing.length === 0 ? [] : [{ ...feed, missing }]
   })
-  const fields = [...new Set(lacking.flatMap((item) => item.lacking.map(({ field }) => field)))]
-  if (lacking.length === 0) return new Map<string, string>()
+  const fields = [...new Set(incomplete.flatMap(({ missing }) => missing.map(({ field }) => field)))]
+  if (incomplete.length === 0) return new Map<string, string>()
+  const domains = incomplete.map(({ store }) => store.domain)
   const live = yield* fromLive(layout, storefront, [], (db: DuckDb["Service"]) =>
-    db.all(
-      FieldCount,
-      countFields(
-        fields,
-        lacking.map(({ store }) => store.domain)
-      )
-    )
+    db.all(FieldCount, countFields(fields, domains))
   )
   const before = new Map(live.map(({ domain, field, products }) => [`${domain} ${field}`, products]))
   return new Map(
-    lacking.flatMap(({ lacking, listed, store }) => {
-      for (const { field, names } of lacking) {
+    incomplete.flatMap(({ listed, missing, store }) => {
+      for (const { field, names } of missing) {
         const products = before.get(`${store.domain} ${field}`) ?? 0
         if (products === 0 || !isLost(store.kind, products, listed)) continue
-        const what = `no product has the field ${names.join(" or ")} any more; before, ${products} of ${listed} products had a value in it`
-        return [[store.domain, what] as const]
+        const problem = `no product has the field ${names.join(" or ")} any more; before, ${products} of ${listed} products had a value in it`
+        return [[store.domain, problem] as const]
       }
       return []
     })

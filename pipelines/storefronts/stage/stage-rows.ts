@@ -1,5 +1,5 @@
 /**
- * Stages the rows of all stores, which are read concurrently and take turns to write. Rows become lines of JSON in a
+ * Stages the rows of all stores, which are read concurrently. One store at a time writes. Rows become lines of JSON in a
  * file, which DuckDB loads one buffer at a time. Memory does not grow with the number of products.
  */
 import { readFileSync } from "node:fs"
@@ -10,8 +10,8 @@ import { Effect, Fiber, Schema, Semaphore } from "effect"
 import { type FileUnwritable, writePieces } from "../../run/files/write-all.ts"
 import type { Batch } from "../decode/feed.ts"
 import { type CutText, shortenTexts } from "../decode/shorten.ts"
-import { surveyStore } from "../normalise/category/classify.ts"
 import { isMerchandise } from "../normalise/category/merchandise.ts"
+import { surveyStore } from "../normalise/category/survey.ts"
 import { makeUnread, type Unread } from "../source/crawl/outcome.ts"
 
 const rowsSql = readFileSync(new URL("./feed-tables.sql", import.meta.url), "utf8")
@@ -67,7 +67,7 @@ const groupRows = (batch: Batch, cuts: ReadonlyArray<CutText>): Readonly<Record<
   collection: batch.collections,
   member: batch.members,
   row_count: countSourceRows(batch),
-  rejected: (batch.rejected ?? []).map((native_id) => ({ native_id })),
+  rejected: batch.rejected.map((native_id) => ({ native_id })),
   cut: cuts
 })
 
@@ -81,7 +81,7 @@ const columnsOfTables = `
   order by column_index`
 
 /** The beginning of each line: the fields that all rows of a payload share, if the table has a column for them. */
-const lineStart = (names: ReadonlyArray<string>, from: RowSource) =>
+const formatLineStart = (names: ReadonlyArray<string>, from: RowSource) =>
   Object.entries(from)
     .filter(([name]) => names.includes(name))
     .map(([name, value]) => `"${name}":${JSON.stringify(value)},`)
@@ -110,7 +110,7 @@ const limitMemory = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
 export const stageRows = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   folder: string,
-  most = maxStoreCharacters
+  maxCharacters = maxStoreCharacters
 ) {
   yield* limitMemory(db)
   yield* attachFeed(db, join(folder, "feed.duckdb"))
@@ -118,7 +118,7 @@ export const stageRows = Effect.fnUntraced(function* (
   const columns = yield* db.all(Column, columnsOfTables)
   const columnsOf = (table: TableName) => columns.filter((column) => column.table === table)
   const scope = yield* Effect.scope
-  const turn = yield* Semaphore.make(1)
+  const writing = yield* Semaphore.make(1)
   const surveys = new Map<string, ReturnType<typeof surveyStore>>()
   const characterCounts = new Map<string, number>()
   let buffer = emptyBuffer()
@@ -159,7 +159,7 @@ export const stageRows = Effect.fnUntraced(function* (
 
   const addRows = Effect.fnUntraced(function* (table: TableName, rows: ReadonlyArray<object>, from: RowSource) {
     const names = columnsOf(table).map(({ name }) => name)
-    const beginning = lineStart(names, from)
+    const beginning = formatLineStart(names, from)
     const isNumbered = names.includes("seq")
     let lines = ""
     let characters = 0
@@ -180,10 +180,13 @@ export const stageRows = Effect.fnUntraced(function* (
    * Fails with `Unread`, before adding any row, if the store has reached its limit.
    */
   const addBatch = (original: Batch, from: RowSource): Effect.Effect<void, DuckDbError | FileUnwritable | Unread> =>
-    turn.withPermit(
+    writing.withPermit(
       Effect.gen(function* () {
-        if ((characterCounts.get(from.domain) ?? 0) >= most) {
-          return yield* makeUnread("too_large", `its rows have more than ${most.toLocaleString("en-US")} characters`)
+        if ((characterCounts.get(from.domain) ?? 0) >= maxCharacters) {
+          return yield* makeUnread(
+            "too_large",
+            `its rows have more than ${maxCharacters.toLocaleString("en-US")} characters`
+          )
         }
         const { batch, cuts } = shortenTexts(original)
         const survey = surveys.get(from.domain) ?? surveyStore()
@@ -193,6 +196,6 @@ export const stageRows = Effect.fnUntraced(function* (
         for (const table of feedTables) if (rows[table].length > 0) yield* addRows(table, rows[table], from)
       })
     )
-  const finishLoading = turn.withPermit(Effect.andThen(load, () => loaded))
+  const finishLoading = writing.withPermit(Effect.andThen(load, () => loaded))
   return { add: addBatch, finishLoading, surveys }
 })

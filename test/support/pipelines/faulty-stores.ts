@@ -1,6 +1,6 @@
 /**
  * Stores in each form of feed, and the faults of their feeds. Each store has one fault, so that one run over many stores meets all
- * of them. What a store lists is four products, whose price tells the first read from the second.
+ * of them. A store lists four products, whose price differs between the first and the second read.
  */
 import type { ServerResponse } from "node:http"
 import type { ListedStore } from "@larder/pipelines"
@@ -63,10 +63,10 @@ const rendered: Readonly<Record<Form, (price: string) => string>> = {
       .join("\n")}\n</channel></rss>\n`
 }
 
-/** The feed of a store that is well: its list of products. */
+/** The feed of a store without a fault: its list of products. */
 export const feedOf = (form: Form, price: string) => rendered[form](price)
 
-/** Where a store has its list of products. */
+/** The path of a store's list of products. */
 export const pathOf: Readonly<Record<Form, string>> = {
   shopify: "/products.json",
   woocommerce: "/wp-json/wc/store/v1/products",
@@ -75,23 +75,23 @@ export const pathOf: Readonly<Record<Form, string>> = {
   xml: "/feed"
 }
 
-/** How a store answers for its list; nothing, where the connection stays open in silence. */
-type Answering = (response: ServerResponse, feed: string) => void
+/** Responds to a request for the list, or leaves the connection open without a response. */
+type Respond = (response: ServerResponse, feed: string) => void
 
 export interface StoreFault {
-  /** As the table in the docs calls it. */
+  /** Its name in the table of the docs. */
   readonly fault: string
   readonly form: Form
-  /** The feed that comes instead. */
+  /** The feed that the store sends instead. */
   readonly feed?: string | Buffer
-  /** What the store does instead of sending it. */
-  readonly answer?: Answering
-  /** Header fields of its answer. */
+  /** What the store does instead of sending a feed. */
+  readonly answer?: Respond
+  /** Header fields of its response. */
   readonly headers?: Readonly<Record<string, string>>
   readonly robots?: string
-  /** Where the certificate of the store is not trusted. */
+  /** The certificate of the store is not trusted. */
   readonly isDistrusted?: true
-  /** Where the address in the list is that of another interface. */
+  /** The path of another interface, which the list names instead. */
   readonly path?: string
 }
 
@@ -102,7 +102,7 @@ const familyOf = (form: Form) => {
   return isTable(form) ? "CSV and TSV" : "XML"
 }
 
-/** What each form calls a field that products must have, and one that they may have. */
+/** The names of a required and of an optional field in each form. */
 const needed: Readonly<Record<Form, string>> = {
   shopify: "price",
   woocommerce: "prices",
@@ -142,7 +142,7 @@ const added = (form: Form, feed: string) => {
   return feed.replaceAll(/(?<=.)\n/g, `${separator}New\n`)
 }
 
-/** Prices as a feed would state them after a change of its format: all of them, or the first. */
+/** Prices in another format: all of them, or only the first. */
 const retyped = (form: Form, feed: string, first: boolean) => {
   const [from, to] = {
     shopify: [`"price":"${newPrice}"`, `"price":{"amount":"${newPrice}"}`],
@@ -160,11 +160,11 @@ const unpriced = (form: Form, feed: string) => {
   return feed.replaceAll(new RegExp(`(?<!Product 1.{0,90})${newPrice}( EUR)?`, "g"), "") // without any, the field is gone
 }
 
-/** Rows that lose their price together with what makes them a variant, as `unpriced` leaves the first one its price. */
+/** All rows but the first lose their price, and all other fields of their variant. */
 const invariant = (form: "shopify" | "csv", feed: string) => {
   if (form === "csv") return feed.replaceAll(new RegExp(`${newPrice},S-[2-4]`, "g"), ",")
   const { products }: { readonly products: ReadonlyArray<object> } = JSON.parse(feed)
-  return JSON.stringify({ products: products.map((one, n) => (n === 0 ? one : { ...one, variants: [] })) })
+  return JSON.stringify({ products: products.map((product, n) => (n === 0 ? product : { ...product, variants: [] })) })
 }
 
 const free = (form: Form, feed: string) =>
@@ -193,10 +193,10 @@ const cutAnywhere = "cut at any byte"
 const cutAtLine = "CSV and TSV: cut at the end of a line"
 const noProducts = (form: Form) => (form === "shopify" ? "Shopify: a list without products" : "a list without products")
 
-/** Where the head of the feed ends: what is cut off in that is no feed at all. */
+/** The end of the feed's head: a feed that is cut off within it is not a feed. */
 const headOf = (form: Form, feed: string) => (isJson(form) ? 1 : feed.indexOf(isTable(form) ? "\n" : "<item>") + 1)
 
-/** The feed cut at a random byte. A table that ends with a line looks whole. */
+/** The feed cut at a random byte. A table that is cut after a line looks complete. */
 const torn = (form: Form, random: () => number): StoreFault => {
   const bytes = Buffer.from(feedOf(form, newPrice).trimEnd())
   const head = headOf(form, bytes.toString())
@@ -217,7 +217,7 @@ const tornAtLine = (form: Form): ReadonlyArray<StoreFault> => {
 
 const notText = (feed: string) => Buffer.from(feed.replace("Product 1", "Product \xe9 1"), "latin1")
 
-/** What comes instead of a feed, by the fault's name in the table; a name for each kind of form where they are told otherwise. */
+/** The faulty feeds of all forms, by the fault's name in the table, which may depend on the form. */
 const everywhere: ReadonlyArray<
   readonly [string | ((form: Form) => string), (form: Form, feed: string) => string | Buffer]
 > = [
@@ -243,7 +243,7 @@ const admin = (feed: string) => feed.replaceAll('"id":', '"admin_graphql_api_id"
 const restApi = JSON.stringify(ids.map((id) => ({ id, name: `Product ${id}`, status: "private", price: newPrice })))
 
 const refusing =
-  (status: number): Answering =>
+  (status: number): Respond =>
   (response) =>
     response.writeHead(status).end("no")
 
@@ -264,7 +264,7 @@ const ofTheWay = (form: Form): ReadonlyArray<Omit<StoreFault, "form">> => [
   { fault: "a robots.txt that forbids", robots: `User-agent: *\nDisallow: ${pathOf[form]}` }
 ]
 
-/** Faults, in the order of the table. `random` says where feeds are cut off. */
+/** Faults, in the order of the table. `random` decides where feeds are cut off. */
 export const storeFaults = (random: () => number): ReadonlyArray<StoreFault> => [
   ...everywhere.flatMap(([name, change]) =>
     forms.map((form) => {

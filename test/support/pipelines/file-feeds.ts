@@ -1,17 +1,17 @@
-/** Files of feeds for tests: put together from text, handed over in pieces, and read to their end. */
+/** Feed files for tests: made from text, read in pieces, and read to their end. */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { type Batch, FeedUnreadable, type ReadFile } from "@larder/pipelines"
 import fc from "fast-check"
 
-export async function* pieces<A>(...parts: ReadonlyArray<A>): AsyncGenerator<A> {
+export async function* yieldAll<A>(...parts: ReadonlyArray<A>): AsyncGenerator<A> {
   yield* parts
 }
 
 export const bytesOf = (text: string): Uint8Array => Buffer.from(text)
 
-/** All that comes before the end, and the problem that is the end, or null. */
-export const collected = async <A>(parts: AsyncIterable<ReadonlyArray<A>>) => {
+/** All entries before the end, and the problem that ended the feed, or null. */
+export const collectUntilFault = async <A>(parts: AsyncIterable<ReadonlyArray<A>>) => {
   const found: Array<A> = []
   try {
     for await (const part of parts) found.push(...part)
@@ -22,14 +22,14 @@ export const collected = async <A>(parts: AsyncIterable<ReadonlyArray<A>>) => {
   return { found, problem: null }
 }
 
-async function* alone(batches: AsyncIterable<Batch>) {
+async function* wrapEach(batches: AsyncIterable<Batch>) {
   for await (const batch of batches) yield [batch]
 }
 
-/** What a payload gives, all batches in one. */
+/** The rows of a payload: all of its batches in one. */
 export const readWhole = async (read: ReadFile, payload: string | Uint8Array, currency: string | null = null) => {
   const bytes = typeof payload === "string" ? bytesOf(payload) : payload
-  const { found, problem } = await collected(alone(read(pieces(bytes), { currency })))
+  const { found, problem } = await collectUntilFault(wrapEach(read(yieldAll(bytes), { currency })))
   return {
     rows: found.flatMap(({ rows }) => rows),
     products: found.flatMap(({ products }) => products),
@@ -40,14 +40,14 @@ export const readWhole = async (read: ReadFile, payload: string | Uint8Array, cu
   }
 }
 
-/** A text cut at some places, down to single characters. */
-export const cutsOf = (text: string) =>
+/** A text that is split in random places, down to single characters. */
+export const splitAtRandom = (text: string) =>
   fc.array(fc.integer({ min: 0, max: text.length }), { maxLength: 60 }).map((places) => {
     const ends = [...places.sort((a, b) => a - b), text.length]
     return ends.map((end, index) => text.slice(ends[index - 1] ?? 0, end))
   })
 
-/** So many megabytes: a beginning, one row after the other, and an end, in pieces as a disk or a network gives them. */
+/** A file of this many megabytes: a beginning, rows, and an end, in pieces of the size that a disk or a network returns. */
 export async function* manyRows(megabytes: number, begin: string, row: (number: number) => string, end: string) {
   let piece = begin
   let written = 0
@@ -65,7 +65,7 @@ export async function* manyRows(megabytes: number, begin: string, row: (number: 
 setFlagsFromString("--expose-gc")
 const collectGarbage: () => void = runInNewContext("gc")
 
-/** Megabytes that the heap holds more at its highest than at the beginning, garbage left out, and how many rows were read. */
+/** The maximum growth of the heap in megabytes, without garbage, and the number of rows read. */
 export const readMeasured = async (batches: AsyncIterable<Batch>) => {
   collectGarbage()
   const before = process.memoryUsage().heapUsed
@@ -81,7 +81,7 @@ export const readMeasured = async (batches: AsyncIterable<Batch>) => {
   return { rows, growth: (highest - before) / 1_000_000 }
 }
 
-/** What it takes to read the first batch of a file when nobody wants more. */
+/** How much of a file is read for its first batch, and whether the file is closed after that. */
 export const readOneBatch = async (read: ReadFile, file: AsyncIterable<Uint8Array>) => {
   let pulled = 0
   let isClosed = false

@@ -1,4 +1,4 @@
-/** Feeds of stores of any size, and what reading them may take: tests choose the megabytes. */
+/** Store feeds of any size, and the memory that reading them may take: tests choose the megabytes. */
 import { assert } from "@effect/vitest"
 import { readGoogleMerchant, readShopifyCsv } from "@larder/pipelines"
 import { manyRows, readMeasured } from "./file-feeds.ts"
@@ -50,12 +50,12 @@ const feeds = {
 }
 
 /** Megabytes that the heap may grow by while a feed of any size is read. */
-const mostGrowth = 15
+const maxGrowth = 15
 
 export const expectConstantMemory = async (kind: keyof typeof feeds, megabytes: number) => {
   const { bytes, read, rowsPerMegabyte } = feeds[kind]
-  assert.isAbove(megabytes, mostGrowth * 1.5, "a feed that is held whole must show")
+  assert.isAbove(megabytes, maxGrowth * 1.5, "the feed must be larger than the limit")
   const { growth, rows } = await readMeasured(read(bytes(megabytes), { currency: null }))
   assert.isAbove(rows, megabytes * rowsPerMegabyte)
-  assert.isBelow(growth, mostGrowth)
+  assert.isBelow(growth, maxGrowth)
 }

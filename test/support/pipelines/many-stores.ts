@@ -1,4 +1,4 @@
-/** Many stores on this machine, read side by side: how long that takes is its size, which tests choose. */
+/** Many stores on this machine, read concurrently. Tests choose their number. */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { assert } from "@effect/vitest"
@@ -12,20 +12,20 @@ const heap = Effect.sync(() => {
   collectGarbage()
   return process.memoryUsage().heapUsed
 })
-/** What stays: on a slow disk the last files of the archive are still on their way to it. */
+/** The lowest of several measurements: on a slow disk, the last files of the archive may still be in memory. */
 const settledHeap = Effect.map(
   Effect.forEach(range(1, 4), () => Effect.delay(heap, "250 millis")),
-  (looks) => Math.min(...looks)
+  (measurements) => Math.min(...measurements)
 )
 
 /**
- * What remains of a store after its read may be this much: some 4 kB of lanes and connections, and with 50 stores the 2 MB of
- * a program that still warms up. The products of a store have nearly twice as much.
+ * Maximum bytes that remain in memory of each store after its read: some 4 kB of lanes and connections, and with 50
+ * stores the 2 MB of a program that still warms up. The products of a store need nearly twice as much.
  */
-const perStore = 60_000
+const maxBytesPerStore = 60_000
 const body_html = `<p>${"A text. ".repeat(600)}</p>`
 
-/** Reads so many stores, so many at once, and expects no more memory after the second half of them than after the first. */
+/** Reads `stores` stores, `atOnce` concurrently, and expects that memory does not grow from the first half to the second. */
 export const expectManyReads = (stores: number, atOnce: number) =>
   Effect.gen(function* () {
     const shops = yield* Effect.forEach(
@@ -33,15 +33,15 @@ export const expectManyReads = (stores: number, atOnce: number) =>
       (n) => startShop({ pages: [range(1, 20 + (n % 5))], body_html }),
       { concurrency: 50 }
     )
-    let together = 0
-    let most = 0
+    let running = 0
+    let maxRunning = 0
     const after: Array<number> = []
     const read = (shop: (typeof shops)[number]) =>
       Effect.gen(function* () {
-        together += 1
-        most = Math.max(most, together)
+        running += 1
+        maxRunning = Math.max(maxRunning, running)
         const { read } = yield* readOnce(storeAt(shop))
-        together -= 1
+        running -= 1
         return read
       })
     const all = []
@@ -54,10 +54,10 @@ export const expectManyReads = (stores: number, atOnce: number) =>
       all.reduce((sum, { products_read }) => sum + products_read, 0),
       (stores / 5) * (20 + 21 + 22 + 23 + 24)
     )
-    assert.strictEqual(most, atOnce)
+    assert.strictEqual(maxRunning, atOnce)
     assert.strictEqual(Math.max(...shops.map(({ load }) => load.max)), 1)
     const [half = 0, whole = 0] = after
-    assert.isBelow(whole - half, (stores / 2) * perStore)
+    assert.isBelow(whole - half, (stores / 2) * maxBytesPerStore)
   }).pipe(
     Effect.provideService(ShopifyStoreSlots, Semaphore.makeUnsafe(atOnce)),
     Effect.provide(network()),

@@ -15,7 +15,7 @@ import { samplesOf } from "../shared-samples.ts"
 const folder = samplesOf("storefront")
 export const samplesAreHere = existsSync(folder)
 
-/** Items of a Google feed that are variants of one product stand for it by the first of them, as in the rows that are served. */
+/** The first row of each product: items of a Google feed may be variants of one product, and the first one describes it. */
 const firstOfEach = (products: ReadonlyArray<FeedProduct>) => {
   const byId = new Map<string, FeedProduct>()
   for (const product of products) {

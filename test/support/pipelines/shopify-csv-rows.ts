@@ -1,4 +1,4 @@
-/** Product exports of Shopify for tests, put together from rows by their columns, and what is read from them. */
+/** Product exports of Shopify for tests, made from rows, and the result of reading them. */
 
 import { readShopifyCsv } from "@larder/pipelines"
 import { readWhole } from "./file-feeds.ts"
@@ -12,10 +12,10 @@ export const csvOf = (rows: ReadonlyArray<Cells>) => {
   return [line(columns), ...rows.map((row) => line(columns.map((column) => row[column] ?? "")))].join("\n")
 }
 
-/** What an export of these rows gives. */
+/** Reads an export of these rows. */
 export const read = (...rows: ReadonlyArray<Cells>) => readWhole(readShopifyCsv, csvOf(rows))
 
-/** A row of the classic dialect that is a product and its only variant. */
+/** A row in the classic layout: a product with its only variant. */
 export const aProduct = (changes: Cells = {}) => ({
   Handle: "oat-bar",
   Title: "Oat Bar",
@@ -47,7 +47,7 @@ export const aProduct = (changes: Cells = {}) => ({
   ...changes
 })
 
-/** A row that is another variant of that product: it has no title. */
+/** A row with another variant of that product, and therefore without a title. */
 export const aVariant = (changes: Cells) => {
   const { Handle, "Variant Price": price } = aProduct()
   return { Handle, "Variant Price": price, ...changes }

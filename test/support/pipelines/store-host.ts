@@ -1,4 +1,4 @@
-/** A shop over real HTTP on this machine, which behaves until a test tells it otherwise, and a read of it with short waits. */
+/** A shop over real HTTP on this machine, which misbehaves as a test requires, and reads of it with short waits. */
 import type { ServerResponse } from "node:http"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import {
@@ -27,16 +27,16 @@ export interface Shop {
   readonly meta?: Readonly<Record<string, unknown>>
   /** Collections by handle, with the ids of their members on each page. */
   readonly collections?: Readonly<Record<string, ReadonlyArray<ReadonlyArray<number>>>>
-  /** What each collection says of how many members it has; mostly more than it shows. */
+  /** The number of members that each collection states; mostly more than it lists. */
   readonly products_count?: number
   readonly robots?: string
-  /** Of every product. */
+  /** The description of every product. */
   readonly body_html?: string
-  /** Header fields of pages of products. */
+  /** Header fields of the pages of products. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Answers in place of the shop, or leaves it to the shop. `n` counts the requests for this address from 1. */
+/** Responds in place of the shop, or returns false. `n` counts the requests for this address from 1. */
 export type Misbehaviour = (request: { path: string; page: number; n: number; response: ServerResponse }) => boolean
 
 export const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
@@ -78,8 +78,8 @@ const collectionsOf = (shop: Shop) =>
     products_count: shop.products_count ?? 77
   }))
 
-/** What the shop answers; undefined where it has no such address. */
-export const answerOf = (shop: Shop, path: string, page: number): unknown => {
+/** The response of the shop; undefined if it has no such address. */
+export const buildResponse = (shop: Shop, path: string, page: number): unknown => {
   const members = /^\/collections\/([^/]+)\/products\.json$/.exec(path)?.[1]
   if (path === "/robots.txt") return shop.robots
   if (path === "/password") return "<!DOCTYPE html><title>Opening soon</title>"
@@ -92,23 +92,23 @@ export const answerOf = (shop: Shop, path: string, page: number): unknown => {
 }
 
 export const startShop = (shop: Shop, misbehave: Misbehaviour = () => false) => {
-  const asked = new Map<string, number>()
+  const requestCounts = new Map<string, number>()
   return startUpstream((response, _, { url }) => {
     const { pathname, searchParams } = new URL(url, "http://shop.test")
     const page = Number(searchParams.get("page") ?? 1)
-    const n = (asked.get(url) ?? 0) + 1
-    asked.set(url, n)
+    const n = (requestCounts.get(url) ?? 0) + 1
+    requestCounts.set(url, n)
     if (misbehave({ path: pathname, page, n, response })) return
-    const answer = answerOf(shop, pathname, page)
-    if (answer === undefined) return void response.writeHead(404).end()
-    if (typeof answer === "string") return void response.end(answer)
-    const isOfProducts = /products(\.json)?$/.test(pathname)
-    response.writeHead(200, { "content-type": "application/json", ...(isOfProducts ? shop.headers : {}) })
-    response.end(JSON.stringify(answer))
+    const content = buildResponse(shop, pathname, page)
+    if (content === undefined) return void response.writeHead(404).end()
+    if (typeof content === "string") return void response.end(content)
+    const isProductPage = /products(\.json)?$/.test(pathname)
+    response.writeHead(200, { "content-type": "application/json", ...(isProductPage ? shop.headers : {}) })
+    response.end(JSON.stringify(content))
   })
 }
 
-/** Nothing to wait for; what would be minutes is hundredths of a second. */
+/** Without pauses between requests, and with pauses of milliseconds before retries. */
 export const hasty: Partial<LivePolicy> = {
   ...storeLivePolicy,
   interval: 0,
@@ -128,7 +128,7 @@ export interface ReadOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** The network, and an archive in a folder that goes away with the scope. */
+/** The network, and an archive in a folder that is removed with the scope. */
 export const network = ({ env = {}, requests = {} }: ReadOptions = {}) => {
   const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-stores-" }))
   const archive = Effect.map(folder, (made) =>
@@ -147,11 +147,11 @@ export const network = ({ env = {}, requests = {} }: ReadOptions = {}) => {
 export interface Taken {
   readonly read: StoreRead
   readonly batches: ReadonlyArray<Batch>
-  /** Native ids of the products that were handed on, each once. */
+  /** Native ids of the products that were read, each once. */
   readonly products: ReadonlyArray<string>
 }
 
-/** Reads a store of this kind that lies there. */
+/** Reads a store once. */
 export const readOnce = Effect.fnUntraced(function* (
   store: ListedStore,
   policy: Partial<StorePolicy> = {},
@@ -159,8 +159,7 @@ export const readOnce = Effect.fnUntraced(function* (
 ) {
   const batches: Array<Batch> = []
   const take = (batch: Batch) => Effect.sync(() => void batches.push(batch))
-  const whole = { ...hastyStore, ...policy }
-  const read = yield* feedKinds[store.kind].read(store, take, whole, known)
+  const read = yield* feedKinds[store.kind].read(store, take, { ...hastyStore, ...policy }, known)
   const products = [...new Set(batches.flatMap((batch) => batch.products.map(({ native_id }) => native_id)))]
   return { read, batches, products } satisfies Taken as Taken
 })
@@ -173,7 +172,7 @@ export const storeAt = ({ url }: Pick<Upstream, "url">, store: Partial<ListedSto
   ...store
 })
 
-/** Starts a shop, reads it, and tells what it was asked. */
+/** Starts a shop and reads it. Also returns the requests that it received. */
 export const readShop = (
   shop: Shop,
   misbehave?: Misbehaviour,
@@ -186,13 +185,13 @@ export const readShop = (
     /** Ids of products that it listed before. */
     readonly known?: ReadonlyArray<number>
     readonly store?: Partial<ListedStore>
-    /** Of its location. */
+    /** The path of its location. */
     readonly path?: string
   } = {}
 ) =>
   Effect.gen(function* () {
     const upstream = yield* startShop(shop, misbehave)
-    const before = { listed: Effect.succeed(new Set(known.map(String))) }
+    const before = Effect.succeed(new Set(known.map(String)))
     const taken = yield* readOnce(storeAt({ url: upstream.url + path }, store), options.policy, before)
-    return { ...taken, asked: upstream.requests.map(({ url }) => url), load: upstream.load }
+    return { ...taken, requests: upstream.requests.map(({ url }) => url), load: upstream.load }
   }).pipe(Effect.provide(network(options)), Effect.scoped)

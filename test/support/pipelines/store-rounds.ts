@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto"
 import type { ServerResponse } from "node:http"
 import { Effect } from "effect"
-import { answerOf, range, type Shop } from "./store-host.ts"
+import { buildResponse, range, type Shop } from "./store-host.ts"
 import { type ReceivedRequest, startUpstream } from "./upstream.ts"
 
 const body_html = `<p>${"A text of a product. ".repeat(50)}</p>`
@@ -15,7 +15,7 @@ const products = 20
 const kinds = ["shopify", "shopify", "shopify", "woocommerce", "shopify-csv"] as const
 const kindOf = (n: number) => (n % 10 === 9 ? "google-merchant" : (kinds[n % 5] ?? "shopify"))
 
-/** What changes is one product: another one takes its place. */
+/** One product changes: another one replaces it. */
 const idsOf = (version: number) => [...range(1, products - 1), 1000 + version]
 
 const shopOf = (version: number): Shop => ({
@@ -41,8 +41,8 @@ const csvOf = (version: number) =>
 
 const tagOf = (text: string) => createHash("sha1").update(text).digest("hex")
 
-/** What a store gives for an address, and how it can be asked whether that has changed. */
-const givenBy = (n: number, version: number, url: string) => {
+/** The content of an address, with the headers that validate it. */
+const buildContent = (n: number, version: number, url: string) => {
   const { pathname, searchParams } = new URL(url, "http://shop.test")
   const page = Number(searchParams.get("page") ?? 1)
   const kind = kindOf(n)
@@ -59,8 +59,8 @@ const givenBy = (n: number, version: number, url: string) => {
   return { text, headers: { etag: kind === "shopify" ? `W/"${tagOf(text)}"` : `"${tagOf(text)}"` } }
 }
 const textOf = (version: number, pathname: string, page: number) => {
-  const answer = answerOf(shopOf(version), pathname, page)
-  return answer === undefined || typeof answer === "string" ? answer : JSON.stringify(answer)
+  const content = buildResponse(shopOf(version), pathname, page)
+  return content === undefined || typeof content === "string" ? content : JSON.stringify(content)
 }
 
 interface Traffic {
@@ -77,18 +77,18 @@ const serve = (
   { headers, url }: ReceivedRequest
 ) => {
   traffic.requests += 1
-  const given = givenBy(n, version, url)
-  if (given === undefined) return void response.writeHead(404).end()
-  const told: Readonly<Record<string, string>> = given.headers
+  const content = buildContent(n, version, url)
+  if (content === undefined) return void response.writeHead(404).end()
+  const validators: Readonly<Record<string, string>> = content.headers
   const isConditional = headers["if-none-match"] !== undefined || headers["if-modified-since"] !== undefined
   if (isConditional) traffic.conditional += 1
   const isSame =
     headers["if-none-match"] === undefined
-      ? isConditional && headers["if-modified-since"] === told["last-modified"]
-      : headers["if-none-match"] === told.etag
-  if (isSame) return void response.writeHead(304, told).end()
-  traffic.bytes += Buffer.byteLength(given.text)
-  response.writeHead(200, told).end(given.text)
+      ? isConditional && headers["if-modified-since"] === validators["last-modified"]
+      : headers["if-none-match"] === validators.etag
+  if (isSame) return void response.writeHead(304, validators).end()
+  traffic.bytes += Buffer.byteLength(content.text)
+  response.writeHead(200, validators).end(content.text)
 }
 
 const chanceOf = (day: number, n: number) => createHash("sha1").update(`${day} ${n}`).digest().readUInt32BE(0) / 2 ** 32
@@ -97,7 +97,7 @@ const chanceOf = (day: number, n: number) => createHash("sha1").update(`${day} $
 const isBusy = (n: number) => n % 50 === 5
 const changes = (day: number, n: number) => isBusy(n) || chanceOf(day, n) < 0.01
 
-/** So many stores. They live as long as the scope. */
+/** Starts `count` stores, until the scope ends. */
 export const startStores = Effect.fnUntraced(function* (count: number) {
   const traffic: Traffic = { requests: 0, bytes: 0, conditional: 0 }
   const versions = new Map<number, number>()
@@ -115,19 +115,19 @@ export const startStores = Effect.fnUntraced(function* (count: number) {
     const location = kind === "shopify" || kind === "woocommerce" ? url : `${url}/feed`
     return { domain: `shop-${n}.example`, name: `Shop ${n}`, kind, location, currency: "EUR" }
   })
-  /** What a day brings: answers with the domains of the stores that have changed. */
+  /** Changes the stores that change on this day, and returns their domains. */
   const pass = (day: number) => {
     const changed = hosts.filter(({ n }) => changes(day, n))
     for (const { n } of changed) versions.set(n, day)
     return changed.map(({ n }) => `shop-${n}.example`)
   }
-  /** What came to the stores since the last look. */
+  /** The traffic of all stores since the last call. */
   const look = (): Readonly<Traffic> => {
     const seen = { ...traffic }
     Object.assign(traffic, { requests: 0, bytes: 0, conditional: 0 })
     return seen
   }
-  /** What each store lists now: the titles of its products, sorted. */
+  /** The sorted titles of the products that each store lists now. */
   const listed = () =>
     new Map(
       hosts.map(({ n }) => [

@@ -52,7 +52,7 @@ const stageTyped = (header: LabelHeader) => {
   return `create table release.${header.member} as select ${selectColumns(header, "typed")} from ${csvRelation(header, types)}`
 }
 
-/** Reads every field as text. `unreadable` says why a row cannot be used. */
+/** Reads every field as text. `unreadable` is the reason why a row cannot be used. */
 const stageChecked = (header: LabelHeader) => {
   const problems = columnsOf(header.member).flatMap(([, { checked, header: field, must }]) => {
     if (must === undefined || !header.columns.includes(field)) return []

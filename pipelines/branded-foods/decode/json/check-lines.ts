@@ -1,16 +1,46 @@
 /**
- * The slow and exact check of a chunk that could not be loaded as a whole, about 60 MB/s in constant memory: strict UTF-8,
- * JSON, the expected shape, and no duplicate keys. Good lines stay in the file, the others are reported.
+ * The slow and exact checks of a chunk that could not be loaded as a whole. `checkLines` removes lines that break the
+ * rules of a release: about 60 MB/s in constant memory. `removeUnreadableLines` removes those that only DuckDB rejects.
  */
-import { open, rename, rm } from "node:fs/promises"
+import { createReadStream } from "node:fs"
+import { appendFile, open, rename, rm, writeFile } from "node:fs/promises"
 import { basename } from "node:path"
-import { type Effect, Stream } from "effect"
+import type { DuckDb, DuckDbError } from "@larder/warehouse"
+import { Effect, Stream } from "effect"
+import { reasonOf } from "../../../run/files/causes.ts"
+import { pieceBytes } from "../../../run/files/chunk-size.ts"
 import { FileUnwritable } from "../../../run/files/write-all.ts"
 import { makeBufferedWriter } from "../buffered-writer.ts"
-import { makeReject, readLines } from "./chunk-lines.ts"
 import { findDuplicateKey } from "./duplicate-keys.ts"
-import type { FoodReject } from "./food-list.ts"
-import { findShapeProblem } from "./keys.ts"
+import { type FoodReject, payloadBytes, shortenPayload } from "./food-list.ts"
+import { findShapeProblem, readChunk } from "./keys.ts"
+
+const lineFeed = Buffer.from("\n")
+
+/** The lines of a chunk as the cutter wrote them, `{"line":123,…}`, one at a time: each has up to 16 MB. */
+async function* readLines(file: string): AsyncGenerator<Buffer, void, undefined> {
+  let started: Array<Buffer> = []
+  for await (const data of createReadStream(file, { highWaterMark: pieceBytes })) {
+    const piece: Buffer = data
+    let from = 0
+    for (let end = piece.indexOf(lineFeed); end !== -1; end = piece.indexOf(lineFeed, from)) {
+      const rest = piece.subarray(from, end)
+      yield started.length === 0 ? rest : Buffer.concat([...started, rest])
+      started = []
+      from = end + 1
+    }
+    if (from < piece.length) started.push(piece.subarray(from))
+  }
+  if (started.length > 0) yield Buffer.concat(started)
+}
+
+/** The reject of a line: the line number that the cutter added, and the original record. */
+const makeReject = (bytes: Buffer, reason: string): FoodReject => {
+  const rest = bytes.indexOf(",")
+  const line = Number.parseInt(bytes.toString("latin1", '{"line":'.length, 24), 10)
+  const start = bytes.subarray(rest + 1, rest + 1 + payloadBytes)
+  return { line, reason, payload: shortenPayload(Buffer.concat([Buffer.from("{"), start])) }
+}
 
 const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
@@ -45,8 +75,6 @@ const findProblem = (bytes: Buffer): string | undefined => {
 /** Rejects per batch: even a chunk of nothing but rejects is reported in batches. */
 const maxRejects = 1000
 
-const newLine = Buffer.from("\n")
-
 async function* checkFile(file: string): AsyncGenerator<ReadonlyArray<FoodReject>, void, undefined> {
   const target = `${file}.good`
   const good = await open(target, "w")
@@ -58,7 +86,7 @@ async function* checkFile(file: string): AsyncGenerator<ReadonlyArray<FoodReject
       const reason = findProblem(line)
       if (reason === undefined) {
         await writer.write(line)
-        await writer.write(newLine)
+        await writer.write(lineFeed)
       } else {
         areAllGood = false
         rejects.push(makeReject(line, reason))
@@ -76,7 +104,10 @@ async function* checkFile(file: string): AsyncGenerator<ReadonlyArray<FoodReject
   yield rejects
 }
 
-/** Removes bad lines from the chunk's file, and passes them to `report`. */
+/**
+ * Removes from the chunk's file each line that is not strict UTF-8, not JSON of the expected shape, or has a duplicate
+ * key, and passes them to `report`.
+ */
 export const checkLines = <E, R>(
   file: string,
   report: (rejects: ReadonlyArray<FoodReject>) => Effect.Effect<void, E, R>
@@ -84,3 +115,65 @@ export const checkLines = <E, R>(
   Stream.fromAsyncIterable(checkFile(file), (cause) => new FileUnwritable({ file: basename(file), cause })).pipe(
     Stream.runForEach(report)
   )
+
+/** Lines per batch: usually 200 kB, never more than the chunk. */
+const batchLines = 32
+
+const firstLine = ({ cause }: DuckDbError) => reasonOf(cause).split("\n")[0] ?? ""
+
+/** Whether a record may have caused the error, and not a full disk or a lack of memory. */
+export const isRecordError = (error: DuckDbError) =>
+  /^(Invalid Input|Conversion|Out of Range) Error: /.test(firstLine(error))
+
+/** DuckDB's message without the name of the chunk, the line in it, and the line number that the cutter added. */
+const describeReason = (error: DuckDbError) => {
+  const message = firstLine(error)
+    .replace(/^[\w ]+ Error: /, "")
+    .replace(/^JSON transform error in file ".*", in line \d+: /s, "")
+    .replace(/ in file ".*", at byte \d+ in line \d+/s, "")
+    .replace(/\{"line":\d+,/, "{")
+  return `DuckDB cannot read the record: ${message.slice(0, 300)}`
+}
+
+const joinLines = (lines: ReadonlyArray<Buffer>) => Buffer.concat(lines.flatMap((line) => [line, lineFeed]))
+
+/**
+ * Removes from the chunk's file the records that DuckDB cannot read although they are JSON of the expected shape, and
+ * returns them as rejects. DuckDB's messages do not identify the line reliably, so it reads the chunk again in small
+ * batches, and the lines of a failing batch one by one, some 20 ms each: one such record costs some 20 s for a full
+ * chunk. No such record is known.
+ */
+export const removeUnreadableLines = Effect.fnUntraced(function* (db: DuckDb["Service"], file: string) {
+  const batch = `${file}.batch`
+  const target = `${file}.good`
+  const failed = (cause: unknown) => new FileUnwritable({ file: basename(file), cause })
+  const attempt = (run: () => Promise<void>) => Effect.tryPromise({ try: run, catch: failed })
+  const rejects: Array<FoodReject> = []
+  const findError = (lines: ReadonlyArray<Buffer>) =>
+    attempt(() => writeFile(batch, joinLines(lines))).pipe(
+      Effect.andThen(db.run(readChunk(batch))),
+      Effect.as(undefined),
+      Effect.catchTag("DuckDbError", (error) => (isRecordError(error) ? Effect.succeed(error) : Effect.fail(error)))
+    )
+  yield* attempt(() => writeFile(target, ""))
+  yield* Stream.fromAsyncIterable(readLines(file), failed).pipe(
+    Stream.grouped(batchLines),
+    Stream.runForEach((lines) =>
+      Effect.gen(function* () {
+        const isReadable = (yield* findError(lines)) === undefined
+        const good: Array<Buffer> = isReadable ? [...lines] : []
+        if (!isReadable) {
+          for (const line of lines) {
+            const error = yield* findError([line])
+            if (error === undefined) good.push(line)
+            else rejects.push(makeReject(line, describeReason(error)))
+          }
+        }
+        yield* attempt(() => appendFile(target, joinLines(good)))
+      })
+    )
+  )
+  yield* attempt(() => rm(batch, { force: true }))
+  yield* attempt(() => rename(target, file))
+  return rejects
+})

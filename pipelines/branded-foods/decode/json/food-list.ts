@@ -48,9 +48,11 @@ export const findHead = (start: Buffer, isAll: boolean): number | string | undef
   if (key === listKey) return `"${listKey}" is not a list`
   if (key !== undefined) return `it begins with ${quote(key)}, and a release of branded foods with "${listKey}"`
   if (text.trim() === "" && isAll) return "the file is empty"
-  const couldBe = /^(?:\xef|\xef\xbb|(?:\xef\xbb\xbf)?\s*(\{\s*("[^"\\]*("\s*(:\s*)?)?)?)?)$/.test(text)
-  if (!isAll && text.length < (couldBe ? maxHeadBytes : maxQuotedLength)) return undefined
-  return couldBe ? `it was cut off before its first record` : `it begins with ${quote(text)}, not with {"${listKey}": [`
+  const mayBeHead = /^(?:\xef|\xef\xbb|(?:\xef\xbb\xbf)?\s*(\{\s*("[^"\\]*("\s*(:\s*)?)?)?)?)$/.test(text)
+  if (!isAll && text.length < (mayBeHead ? maxHeadBytes : maxQuotedLength)) return undefined
+  return mayBeHead
+    ? `it was cut off before its first record`
+    : `it begins with ${quote(text)}, not with {"${listKey}": [`
 }
 
 /** The problem with the bytes after the `]` of the list; undefined if they end the file correctly. */

@@ -2,8 +2,8 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { DuckDb } from "@larder/warehouse"
 import { Effect, FileSystem, Layer, Schema } from "effect"
+import { removeUnreadableLines } from "./check-lines.ts"
 import { readChunk } from "./keys.ts"
-import { removeUnreadableLines } from "./unreadable-lines.ts"
 
 const foodAt = (line: number) => `{"line":${line},"fdcId":${line},"description":"FOOD ${line}"}`
 const twiceAt = (line: number) => `{"line":${line},"footnote":"${line}","footnote":"B"}`

@@ -7,13 +7,12 @@
  * Positions are lines of the file; the header is line 1. The export has neither currencies nor times.
  */
 import { pickStatement } from "../../normalise/category/taxonomy.ts"
-import type { FeedImage, FeedProduct, FeedVariant, ReadFile } from "../feed.ts"
+import { collectBatches } from "../batch-builder.ts"
+import { type FeedImage, type FeedProduct, type FeedVariant, type ReadFile, UnusableRow } from "../feed.ts"
 import { htmlToText } from "../html-text.ts"
-import { UnusableRow, withProductId } from "../page.ts"
 import { decodePieces } from "../payload-text.ts"
 import { dropLowerPrice, normalizeText, parseWebAddress } from "../texts.ts"
 import { FeedStats, Fields, type FieldType, types } from "../typed-fields.ts"
-import { collectBatches, type FileRow } from "./batch-builder.ts"
 import { type Columns, readTable, type TableFormat } from "./table.ts"
 import type { TableRecord } from "./table-records.ts"
 
@@ -141,30 +140,33 @@ const buildVariantId = (handle: string, options: ReadonlyArray<string | null>) =
     .map((part) => (part ?? "").replace(/[\\/]/g, "\\$&"))
     .join("/")
 
-const readVariant = (cells: Cells, product_native_id: string, position: number): FeedVariant | undefined => {
+/** One variant; none in a record that only adds a picture. */
+const readVariants = (cells: Cells, product_native_id: string, position: number): ReadonlyArray<FeedVariant> => {
   const values = (["option1", "option2", "option3"] as const).map(cells.text)
-  if ([cells.text("price"), cells.text("sku"), ...values].every((text) => text === null)) return undefined
+  if ([cells.text("price"), cells.text("sku"), ...values].every((text) => text === null)) return []
   const options = values.map((value) => (value === "Default Title" ? null : value))
   const [option1 = null, option2 = null, option3 = null] = options
   const price = cells.check("price", types.price)
-  return {
-    product_native_id,
-    native_id: buildVariantId(product_native_id, options),
-    title: options.filter((option) => option !== null).join(" / ") || "Default Title",
-    sku: cells.code("sku"),
-    barcode: cells.code("barcode"),
-    price,
-    compare_at_price: dropLowerPrice(cells.check("compareAt", types.price), price),
-    currency: null,
-    grams: Math.round(cells.check("grams", types.grams) ?? 0) || null,
-    available: readAvailability(cells),
-    option1,
-    option2,
-    option3,
-    position,
-    image_src: parseWebAddress(cells.raw("variantImage")),
-    requires_shipping: cells.check("requiresShipping", flag)
-  }
+  return [
+    {
+      product_native_id,
+      native_id: buildVariantId(product_native_id, options),
+      title: options.filter((option) => option !== null).join(" / ") || "Default Title",
+      sku: cells.code("sku"),
+      barcode: cells.code("barcode"),
+      price,
+      compare_at_price: dropLowerPrice(cells.check("compareAt", types.price), price),
+      currency: null,
+      grams: Math.round(cells.check("grams", types.grams) ?? 0) || null,
+      available: readAvailability(cells),
+      option1,
+      option2,
+      option3,
+      position,
+      image_src: parseWebAddress(cells.raw("variantImage")),
+      requires_shipping: cells.check("requiresShipping", flag)
+    }
+  ]
 }
 
 /** A record's picture is the product's next picture, even if the record is a variant. */
@@ -174,21 +176,17 @@ const readImages = (cells: Cells, product_native_id: string, line: number): Read
   return src === null ? [] : [{ product_native_id, position, src, width: null, height: null }]
 }
 
-const readRow = (record: TableRecord, columns: Columns<Column>, stats: FeedStats): FileRow => {
-  const cells = readCells(columns, record, stats)
-  const native_id = cells.text("handle")
-  if (native_id === null) throw new UnusableRow("it has no handle")
-  return withProductId(native_id, () => ({
-    native_id,
-    product: readProduct(cells, native_id),
-    variant: readVariant(cells, native_id, record.line),
-    images: readImages(cells, native_id, record.line)
-  }))
-}
-
 export const readShopifyCsv: ReadFile = (bytes, { content_type, stats = new FeedStats() }) =>
   collectBatches(stats, (builder) =>
-    readTable(builder, decodePieces(bytes, content_type), format, stats, (record, columns) =>
-      readRow(record, columns, stats)
-    )
+    readTable(builder, decodePieces(bytes, content_type), format, stats, (record, columns, identify) => {
+      const cells = readCells(columns, record, stats)
+      const native_id = cells.text("handle")
+      if (native_id === null) throw new UnusableRow("it has no handle")
+      identify(native_id)
+      return {
+        product: readProduct(cells, native_id),
+        variants: readVariants(cells, native_id, record.line),
+        images: readImages(cells, native_id, record.line)
+      }
+    })
   )

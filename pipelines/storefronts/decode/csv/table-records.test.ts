@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { collected, cutsOf, pieces } from "@larder/test/support/pipelines/file-feeds.ts"
+import { collectUntilFault, splitAtRandom, yieldAll } from "@larder/test/support/pipelines/file-feeds.ts"
 import fc from "fast-check"
 import { readRecords } from "./table-records.ts"
 
 const read = async (...parts: ReadonlyArray<string>) => {
-  const { found, problem } = await collected(readRecords(pieces(...parts)))
+  const { found, problem } = await collectUntilFault(readRecords(yieldAll(...parts)))
   return { cells: found.map(({ cells }) => cells), lines: found.map(({ line }) => line), found, problem }
 }
 
@@ -63,7 +63,7 @@ describe("records of a table", () => {
     const expected = await read(text)
     assert.isAbove(expected.found.length, 4)
     await fc.assert(
-      fc.asyncProperty(cutsOf(text), async (parts) => assert.deepStrictEqual(await read(...parts), expected))
+      fc.asyncProperty(splitAtRandom(text), async (parts) => assert.deepStrictEqual(await read(...parts), expected))
     )
     assert.deepStrictEqual(await read(...text), expected)
   })
@@ -107,7 +107,7 @@ describe("unbalanced quotes", () => {
         yield "4,5\n".repeat(12_500)
       }
     }
-    const { found, problem } = await collected(readRecords(endless()))
+    const { found, problem } = await collectUntilFault(readRecords(endless()))
     assert.strictEqual(found.length, 2)
     assert.include(problem, "line 3 is longer than 1000000 characters")
     assert.isAtMost(pulled, 1_100_000)

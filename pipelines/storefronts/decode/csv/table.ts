@@ -1,10 +1,9 @@
 /**
  * Reads the rows of a table by the names of its columns: files differ in which columns they have, and in which order.
  */
-import { FeedUnreadable } from "../feed.ts"
-import { UnusableRow } from "../page.ts"
+import type { BatchBuilder, ParsedRow } from "../batch-builder.ts"
+import { FeedUnreadable, UnusableRow } from "../feed.ts"
 import type { FeedStats } from "../typed-fields.ts"
-import type { BatchBuilder, FileRow } from "./batch-builder.ts"
 import { readRecords, type TableRecord } from "./table-records.ts"
 
 export interface Columns<Column extends string> {
@@ -54,7 +53,7 @@ export async function* readTable<Column extends string>(
   pieces: AsyncIterable<string>,
   format: TableFormat<Column>,
   stats: FeedStats,
-  readRow: (record: TableRecord, columns: Columns<Column>) => FileRow
+  readRow: (record: TableRecord, columns: Columns<Column>, identify: (native_id: string) => void) => ParsedRow
 ): AsyncGenerator<void> {
   let columns: Columns<Column> | undefined
   for await (const records of readRecords(pieces)) {
@@ -67,9 +66,9 @@ export async function* readTable<Column extends string>(
         continue
       }
       const known = columns
-      builder.addRow(record.line, record.raw, () => {
+      builder.addRow(record.line, record.raw, (identify) => {
         if (record.problem !== null) throw new UnusableRow(record.problem)
-        return readRow(record, known)
+        return readRow(record, known, identify)
       })
       if (builder.isFull) yield
     }

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { UnusableRow } from "../page.ts"
+import { UnusableRow } from "../feed.ts"
 import { type FieldName, fieldNames, readFields } from "./fields.ts"
 
 const read = (inner: string, prefixes = new Set(["g"])): Partial<Record<FieldName, ReadonlyArray<string>>> => {
   const { fields } = readFields(`<item>${inner}</item>`, prefixes)
   return Object.fromEntries(fieldNames.flatMap((name) => (fields(name).length === 0 ? [] : [[name, fields(name)]])))
 }
-const refusal = (inner: string): string => {
+const findProblem = (inner: string): string => {
   try {
     read(inner)
   } catch (cause) {
@@ -101,7 +101,7 @@ describe("fields with broken markup", () => {
     ["markup in a price", "<g:price><b>1</b> USD</g:price>"],
     ["a field of another name without an end", "<g:price>1</g:price><g:foo>a<g:brand>B</g:brand>"]
   ])("reject an item with %s", (_name, inner) => {
-    assert.match(refusal(inner), /^its \S+ contains <\S+>: perhaps a "<" in it is not escaped$/)
+    assert.match(findProblem(inner), /^its \S+ contains <\S+>: perhaps a "<" in it is not escaped$/)
   })
 
   it.each([
@@ -109,7 +109,7 @@ describe("fields with broken markup", () => {
     ["not in order", "<a>".repeat(60)],
     ["a hundred thousand times", "<a>".repeat(100_000)]
   ])("reject more than 50 nested elements, %s", (_name, inner) => {
-    assert.strictEqual(refusal(inner), "more than 50 elements are nested in it")
+    assert.strictEqual(findProblem(inner), "more than 50 elements are nested in it")
   })
 
   it.each([
@@ -124,6 +124,6 @@ describe("fields with broken markup", () => {
     ["many attributes", `<a ${Array.from({ length: 60_000 }, (_, number) => `b${number}="c" `).join("")}/>`]
   ])("are read without delay from some 900,000 characters of %s", (_name, inner) => {
     // Each is some 900,000 characters, and would take minutes if time grew with their square.
-    assert.doesNotThrow(() => refusal(inner))
+    assert.doesNotThrow(() => findProblem(inner))
   })
 })

@@ -2,8 +2,8 @@
  * Reads the fields of one item, by their names without prefix. `g:title` is preferred to `title`. A field inside
  * another field, such as the price of `g:shipping`, is not a field of the item.
  */
-import { UnusableRow } from "../page.ts"
-import { checkWellFormed, type ItemElement, parseLoosely, parseStrictly } from "./item-elements.ts"
+import { UnusableRow } from "../feed.ts"
+import { checkWellFormed, type ItemElement, parseElements } from "./item-elements.ts"
 
 /** Values of a field in the order of the item, with entities decoded. `title` and `description` may contain HTML. */
 export type FieldValues = (name: FieldName) => ReadonlyArray<string>
@@ -36,7 +36,7 @@ const mayContainMarkup = (name: FieldName) => name === "description" || name ===
 
 const readValue = (name: FieldName, element: ItemElement, isWellFormed: boolean): string => {
   const { attributes, markup, text, innerNames } = element
-  if (innerNames.length === 0) return name === "link" && text.trim() === "" ? String(attributes.href ?? "") : text
+  if (innerNames.length === 0) return name === "link" && text.trim() === "" ? (attributes.href ?? "") : text
   if (mayContainMarkup(name) || (isWellFormed && name === "title")) return markup
   throw new UnusableRow(`its ${element.name} contains <${innerNames[0]}>: perhaps a "<" in it is not escaped`)
 }
@@ -71,11 +71,8 @@ export const readFields = (
     return prefixes.has(prefix) ? knownNames.get(name) : undefined
   }
   const isWellFormed = checkWellFormed(item)
-  const strict = isWellFormed ? parseStrictly(item) : undefined
-  const isField = (elementName: string) => fieldName(elementName) !== undefined
-  const hasMarkup = strict?.some(({ innerNames, name }) => innerNames.length > 0 && isField(name))
-  const elements = strict === undefined || hasMarkup ? parseLoosely(item) : strict
-  if (!isWellFormed) rejectSwallowedFields(elements, isField)
+  const elements = parseElements(item)
+  if (!isWellFormed) rejectSwallowedFields(elements, (elementName) => fieldName(elementName) !== undefined)
   const google = new Map<FieldName, Array<string>>()
   const plain = new Map<FieldName, Array<string>>()
   for (const element of elements) {

@@ -95,12 +95,12 @@ describe("an item of a feed for Google", () => {
 
 describe("items of a group", () => {
   it("become variants of one product, with their size and colour as options", async () => {
-    const of = (id: string, size: string, color: string | null) =>
+    const makeItem = (id: string, size: string, color: string | null) =>
       anItem({ "g:id": id, "g:item_group_id": "L", "g:size": size, "g:color": color, "g:additional_image_link": null })
     const { images, products, rows, variants } = await read(
-      of("L-1", "S", "red"),
-      of("L-2", "M", "red"),
-      of("L-3", "M", null)
+      makeItem("L-1", "S", "red"),
+      makeItem("L-2", "M", "red"),
+      makeItem("L-3", "M", null)
     )
     assert.deepStrictEqual(rows, ["L", "L", "L"])
     assert.deepStrictEqual(
@@ -255,8 +255,8 @@ describe("items that cannot be used", () => {
   })
 
   it("include one with bytes that are not text", async () => {
-    const [before, behind] = feedOf(anItem({ "g:brand": "@" }), anItem({ "g:id": "2" })).split("@")
-    const bytes = Buffer.concat([bytesOf(before ?? ""), Buffer.from([0xfc]), bytesOf(behind ?? "")])
+    const [before, after] = feedOf(anItem({ "g:brand": "@" }), anItem({ "g:id": "2" })).split("@")
+    const bytes = Buffer.concat([bytesOf(before ?? ""), Buffer.from([0xfc]), bytesOf(after ?? "")])
     const { rejects, rows } = await readWhole(readGoogleMerchant, bytes)
     assert.deepStrictEqual(rows, ["2"])
     assert.include(rejects[0]?.reason, "bytes that are not text")

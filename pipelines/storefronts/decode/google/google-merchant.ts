@@ -3,10 +3,9 @@
  * decides the format, not the file name. An item that cannot be used becomes a reject and does not affect the others.
  * Positions count the items in XML, and the lines of the file in a table.
  */
-import { type BatchBuilder, collectBatches, type FileRow } from "../csv/batch-builder.ts"
+import { type BatchBuilder, collectBatches, type ParsedRow } from "../batch-builder.ts"
 import { readTable, type TableFormat } from "../csv/table.ts"
-import type { ReadFile } from "../feed.ts"
-import { UnusableRow } from "../page.ts"
+import { type ReadFile, UnusableRow } from "../feed.ts"
 import { decodePieces, undecodable } from "../payload-text.ts"
 import { FeedStats } from "../typed-fields.ts"
 import { type FieldName, fieldNames, readFields } from "./fields.ts"
@@ -14,13 +13,14 @@ import { type CutItem, cutItems } from "./items.ts"
 import { type FeedItem, readItem } from "./rows.ts"
 
 type FeedContext = Pick<FeedItem, "currency" | "stats">
+type ItemContext = Omit<FeedItem, "fields">
 
-const readXmlItem = (item: CutItem, prefixes: ReadonlySet<string>, context: FeedContext): FileRow => {
+const readXmlItem = (item: CutItem, prefixes: ReadonlySet<string>, context: ItemContext): ParsedRow => {
   if (item.problem !== null) throw new UnusableRow(item.problem)
   if (item.text.includes(undecodable)) throw new UnusableRow("it has bytes that are not text in the feed's encoding")
   const { fields, isWellFormed } = readFields(item.text, prefixes)
-  const row = readItem({ ...context, fields, position: item.number })
-  if (isWellFormed || row.variant?.price !== null) return row
+  const row = readItem({ ...context, fields })
+  if (isWellFormed || row.variants.some(({ price }) => price !== null)) return row
   throw new UnusableRow("it has no price, and its tags are not well-formed: something in it is not escaped")
 }
 
@@ -28,7 +28,9 @@ async function* readXml(builder: BatchBuilder, pieces: AsyncIterable<string>, co
   const prefixes = new Set(["g"])
   for await (const items of cutItems(pieces, prefixes)) {
     for (const item of items) {
-      builder.addRow(item.number, item.text, () => readXmlItem(item, prefixes, context))
+      builder.addRow(item.number, item.text, (identify) =>
+        readXmlItem(item, prefixes, { ...context, identify, position: item.number })
+      )
       if (builder.isFull) yield
     }
   }
@@ -53,9 +55,9 @@ const splitCell = (name: FieldName, cell: string) =>
   name === "additional_image_link" ? cell.split(/,\s*(?=https?:)/i) : [cell]
 
 const readItemTable = (builder: BatchBuilder, pieces: AsyncIterable<string>, context: FeedContext) =>
-  readTable(builder, pieces, tableFormat, context.stats, (record, columns) => {
+  readTable(builder, pieces, tableFormat, context.stats, (record, columns, identify) => {
     const fields = (name: FieldName) => splitCell(name, columns.cell(record, name)).filter((cell) => cell.trim() !== "")
-    return readItem({ ...context, fields, position: record.line })
+    return readItem({ ...context, identify, fields, position: record.line })
   })
 
 async function* prepend(first: string, others: AsyncGenerator<string>): AsyncGenerator<string> {

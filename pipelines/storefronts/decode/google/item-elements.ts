@@ -1,17 +1,14 @@
 /**
- * Reads the elements of one item. fast-xml-parser reads well-formed items. It silently swallows tags after a bare `<`,
- * so sax reads items with a bare `<` or with markup. sax treats a bare `<` as text if it can.
+ * Reads the elements of one item, even if it is not well-formed: sax treats a `<` that begins no tag as text if it can.
  */
-import { XMLParser } from "fast-xml-parser"
 import sax from "sax"
-import { isObject } from "../answers.ts"
-import { UnusableRow } from "../page.ts"
+import { UnusableRow } from "../feed.ts"
 
 export interface ItemElement {
   /** In lower case, with its prefix. */
   readonly name: string
   readonly text: string
-  readonly attributes: Readonly<Record<string, unknown>>
+  readonly attributes: Readonly<Record<string, string>>
   readonly innerNames: ReadonlyArray<string>
   /** The text between its tags, if it contains elements. */
   readonly markup: string
@@ -71,58 +68,14 @@ const decode = (entity: string, decimal?: string, hex?: string, name?: string): 
  */
 const decodeEntities = (text: string): string => (text.includes("&") ? text.replace(reference, decode) : text)
 
-const lowerCase = (name: string) => name.toLowerCase()
-const ignore = () => undefined
-
-const parser = new XMLParser({
-  ignoreAttributes: false,
-  attributeNamePrefix: "@",
-  textNodeName: "#text",
-  parseTagValue: false,
-  parseAttributeValue: false,
-  trimValues: false,
-  jPath: false,
-  transformTagName: lowerCase,
-  transformAttributeName: lowerCase,
-  entityDecoder: {
-    decode: decodeEntities,
-    reset: ignore,
-    setXmlVersion: ignore,
-    addInputEntities: ignore,
-    setExternalEntities: ignore
-  }
-})
-
-const buildElement = (name: string, value: unknown): ItemElement => {
-  const parts = isObject(value) ? Object.entries(value) : [["#text", value] as const]
-  const attributes = parts.filter(([key]) => key.startsWith("@")).map(([key, text]) => [key.slice(1), text])
-  return {
-    name,
-    text: parts.flatMap(([key, text]) => (key === "#text" && typeof text === "string" ? [text] : [])).join(""),
-    attributes: Object.fromEntries(attributes),
-    innerNames: parts.flatMap(([key]) => (key.startsWith("@") || key === "#text" ? [] : [key])),
-    markup: ""
-  }
-}
-
-/** For well-formed items. Undefined if the parser rejects the item. */
-export const parseStrictly = (text: string): ReadonlyArray<ItemElement> | undefined => {
-  let document: unknown
-  try {
-    document = parser.parse(text)
-  } catch {
-    return undefined // sax then reads the item, or fails with the reason
-  }
-  const item = isObject(document) ? Object.values(document)[0] : undefined
-  if (!isObject(item)) return undefined
-  return Object.entries(item).flatMap(([name, value]) =>
-    name.startsWith("@") || name === "#text" ? [] : [value].flat().map((content) => buildElement(name, content))
-  )
-}
-
 /** sax treats the character after a bare `&` as text, even a `<`. Replacing each `&` by this character avoids that. */
 const ampersand = "\uFDD1"
 const restoreAmpersands = (text: string) => text.replaceAll(ampersand, "&")
+
+const decodeAttributes = (attributes: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => [name, decodeEntities(restoreAmpersands(String(value)))] as const)
+  )
 
 interface OpenElement extends Omit<ItemElement, "text" | "innerNames" | "markup"> {
   text: string
@@ -130,8 +83,8 @@ interface OpenElement extends Omit<ItemElement, "text" | "innerNames" | "markup"
   readonly from: number
 }
 
-/** For all other items, and where the markup is needed. Fails with `UnusableRow` for too many levels or mistakes. */
-export const parseLoosely = (item: string): ReadonlyArray<ItemElement> => {
+/** Fails with `UnusableRow` for too many levels or mistakes. */
+export const parseElements = (item: string): ReadonlyArray<ItemElement> => {
   const elements: Array<ItemElement> = []
   const reader = sax.parser(false, { lowercase: true })
   let depth = 0
@@ -153,7 +106,7 @@ export const parseLoosely = (item: string): ReadonlyArray<ItemElement> => {
     if (depth === 2) elements.push({ ...field, markup: item.slice(field.from, reader.startTagPosition - 1) })
     depth--
   }
-  // A malformed item shows in the fields that are missing from it.
+  // a mistake is not reported itself: the fields that it hides are missing
   let mistakes = 0
   reader.onerror = () => {
     mistakes++
@@ -163,8 +116,3 @@ export const parseLoosely = (item: string): ReadonlyArray<ItemElement> => {
   reader.write(item.replaceAll("&", ampersand)).close()
   return elements
 }
-
-const decodeAttributes = (attributes: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(
-    Object.entries(attributes).map(([name, value]) => [name, decodeEntities(restoreAmpersands(String(value)))] as const)
-  )

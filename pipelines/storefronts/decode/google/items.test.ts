@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { collected, cutsOf, pieces } from "@larder/test/support/pipelines/file-feeds.ts"
+import { collectUntilFault, splitAtRandom, yieldAll } from "@larder/test/support/pipelines/file-feeds.ts"
 import fc from "fast-check"
 import { cutItems } from "./items.ts"
 
 const cut = async (...parts: ReadonlyArray<string>) => {
   const prefixes = new Set(["g"])
-  const { found, problem } = await collected(cutItems(pieces(...parts), prefixes))
+  const { found, problem } = await collectUntilFault(cutItems(yieldAll(...parts), prefixes))
   return { items: found, texts: found.map(({ text }) => text), problem, prefixes: [...prefixes] }
 }
 const rss = (...items: ReadonlyArray<string>) =>
@@ -69,7 +69,7 @@ describe("items of a feed", () => {
     const expected = await cut(text)
     assert.deepStrictEqual([expected.items.length, expected.problem, expected.prefixes], [4, null, ["g", "m"]])
     await fc.assert(
-      fc.asyncProperty(cutsOf(text), async (parts) => assert.deepStrictEqual(await cut(...parts), expected))
+      fc.asyncProperty(splitAtRandom(text), async (parts) => assert.deepStrictEqual(await cut(...parts), expected))
     )
     assert.deepStrictEqual(await cut(...text), expected)
   })
@@ -135,7 +135,7 @@ describe("a malicious feed", () => {
     for (let number = 0; number < 100; number++) yield part.repeat(65_536 / part.length)
   }
   const problemOf = async (begin: string, part: string) => {
-    const { found, problem } = await collected(cutItems(endless(begin, part), new Set()))
+    const { found, problem } = await collectUntilFault(cutItems(endless(begin, part), new Set()))
     return { items: found.map((item) => [item.text.length, item.problem]), problem }
   }
 

@@ -7,10 +7,8 @@
  * give the same rows. `condition`, `mpn` and custom labels are left out.
  */
 import { pickStatement, readStatement } from "../../normalise/category/taxonomy.ts"
-import type { FileRow } from "../csv/batch-builder.ts"
-import type { FeedImage } from "../feed.ts"
+import { type FeedImage, type FeedProduct, type FeedVariant, UnusableRow } from "../feed.ts"
 import { htmlToLine, htmlToText } from "../html-text.ts"
-import { UnusableRow, withProductId } from "../page.ts"
 import { compareDecimals, normalizeText, parseWebAddress } from "../texts.ts"
 import { type FeedStats, Fields, type FieldType } from "../typed-fields.ts"
 import { type FieldValues, fieldNames } from "./fields.ts"
@@ -23,6 +21,8 @@ export interface FeedItem {
   /** Currency in the store list, for prices without one. */
   readonly currency: string | null
   readonly stats: FeedStats
+  /** Receives the native id of the product, as soon as it is known. */
+  readonly identify: (native_id: string) => void
 }
 
 /** Reserved for each item, so that no two items of a product share a position. Google accepts 11 pictures per item. */
@@ -109,16 +109,12 @@ const readImages = (fields: FieldValues, product_native_id: string, position: nu
   return unique.map((src, index) => ({ product_native_id, position: from + index, src, width: null, height: null }))
 }
 
-export const readItem = (item: FeedItem): FileRow => {
-  const { fields } = item
+export const readItem = ({ currency, fields, identify, position, stats }: FeedItem) => {
   const id = normalizeText(fields("id")[0])
   if (id === null) throw new UnusableRow("it has no id")
   const group = normalizeText(fields("item_group_id")[0])
-  return withProductId(group ?? id, () => readRow(item, id, group))
-}
-
-const readRow = ({ currency, fields, stats, position }: FeedItem, id: string, group: string | null): FileRow => {
   const native_id = group ?? id
+  identify(native_id)
   const typed = new Fields(stats)
   for (const name of fieldNames) if (fields(name).length > 0) stats.recordField(name)
   const title = htmlToLine(fields("title")[0])
@@ -126,41 +122,37 @@ const readRow = ({ currency, fields, stats, position }: FeedItem, id: string, gr
   const [option1, option2] =
     group === null ? [null, null] : [normalizeText(fields("size")[0]), normalizeText(fields("color")[0])]
   const { compareAt, price } = readPrices(fields, typed)
-  const images = readImages(fields, native_id, position)
-  return {
+  const product: FeedProduct = {
     native_id,
-    product: {
-      native_id,
-      title,
-      handle: parseHandle(parseWebAddress(fields("link")[0])),
-      vendor: htmlToLine(fields("brand")[0]),
-      // of several product types, Google uses the first
-      product_type: normalizePath(fields("product_type")[0] ?? fields("category")[0]),
-      stated_category: readCategory(fields),
-      tags: [],
-      body_text: htmlToText(fields("description")[0] ?? fields("summary")[0] ?? fields("content")[0]),
-      published_at: null,
-      created_at: null,
-      is_published: true
-    },
-    variant: {
-      product_native_id: native_id,
-      native_id: id,
-      title: [option1, option2].filter((option) => option !== null).join(" / ") || title,
-      sku: null,
-      barcode: normalizeText(fields("gtin")[0]?.trim().replace(/^'+/, "")),
-      price: price?.amount ?? null,
-      compare_at_price: compareAt,
-      currency: price?.currency ?? currency,
-      grams: typed.read("shipping_weight", fields("shipping_weight").map(normalizeText)[0], weight),
-      available: typed.read("availability", fields("availability").map(normalizeText)[0], availability),
-      option1,
-      option2,
-      option3: null,
-      position,
-      image_src: parseWebAddress(fields("image_link")[0]),
-      requires_shipping: null
-    },
-    images
+    title,
+    handle: parseHandle(parseWebAddress(fields("link")[0])),
+    vendor: htmlToLine(fields("brand")[0]),
+    // of several product types, Google uses the first
+    product_type: normalizePath(fields("product_type")[0] ?? fields("category")[0]),
+    stated_category: readCategory(fields),
+    tags: [],
+    body_text: htmlToText(fields("description")[0] ?? fields("summary")[0] ?? fields("content")[0]),
+    published_at: null,
+    created_at: null,
+    is_published: true
   }
+  const variant: FeedVariant = {
+    product_native_id: native_id,
+    native_id: id,
+    title: [option1, option2].filter((option) => option !== null).join(" / ") || title,
+    sku: null,
+    barcode: normalizeText(fields("gtin")[0]?.trim().replace(/^'+/, "")),
+    price: price?.amount ?? null,
+    compare_at_price: compareAt,
+    currency: price?.currency ?? currency,
+    grams: typed.read("shipping_weight", fields("shipping_weight").map(normalizeText)[0], weight),
+    available: typed.read("availability", fields("availability").map(normalizeText)[0], availability),
+    option1,
+    option2,
+    option3: null,
+    position,
+    image_src: parseWebAddress(fields("image_link")[0]),
+    requires_shipping: null
+  }
+  return { product, variants: [variant], images: readImages(fields, native_id, position) }
 }

@@ -1,6 +1,6 @@
 /** What a Shopify storefront says beside its products: its collections, their members, and itself. */
 import { assert, describe, it } from "@effect/vitest"
-import { type Fields, misfitOf, responseTime } from "@larder/test/support/pipelines/shopify-answers.ts"
+import { describeRejection, type Fields, responseTime } from "@larder/test/support/pipelines/shopify-responses.ts"
 import { readCollections, readMembers, readMeta } from "./shopify-json.ts"
 
 const aCollection = (fields: Fields = {}) => ({
@@ -66,7 +66,7 @@ describe("a page of collections", () => {
   it.each(["body_html", "sort_order", "rules", "admin_graphql_api_id"])(
     "is rejected as one of the Admin API when it has %s",
     (key) => {
-      const { kind, problem } = misfitOf(() => collectionsOf(aCollection({ [key]: null })))
+      const { kind, problem } = describeRejection(() => collectionsOf(aCollection({ [key]: null })))
       assert.strictEqual(kind, "other shape")
       assert.match(problem, /^these are collections of the Admin API/)
     }
@@ -85,7 +85,9 @@ describe("members of a collection", () => {
   })
 
   it.each([[null], [{ id: "five" }], [{}]])("fail as other shape when one of them has no id: %j", (member) => {
-    const { kind, problem } = misfitOf(() => readMembers(JSON.stringify({ products: [{ id: 1 }, member] }), "1", 0))
+    const { kind, problem } = describeRejection(() =>
+      readMembers(JSON.stringify({ products: [{ id: 1 }, member] }), "1", 0)
+    )
     assert.deepStrictEqual([kind, problem], ["other shape", "number 2 of the list is a product without an id"])
   })
 })
@@ -131,7 +133,7 @@ describe("the facts that a shop states about itself", () => {
   ])("are not read when %s is %j", (key, value, problem) => {
     const text = JSON.stringify({ id: 1, [key]: value })
     assert.deepStrictEqual(
-      misfitOf(() => readMeta(text)),
+      describeRejection(() => readMeta(text)),
       { kind: "mistyped", problem }
     )
   })
@@ -149,6 +151,6 @@ describe("the facts that a shop states about itself", () => {
     ["other shape", '{"ok":true}'],
     ["other shape", "[1]"]
   ])("are not read from %s: %s", (kind, text) => {
-    assert.strictEqual(misfitOf(() => readMeta(text)).kind, kind)
+    assert.strictEqual(describeRejection(() => readMeta(text)).kind, kind)
   })
 })

@@ -1,6 +1,13 @@
 /** What a Shopify storefront answers and cannot be used: single products, and answers that are no page of products. */
 import { assert, describe, it } from "@effect/vitest"
-import { anImage, aProduct, aVariant, misfitOf, pageOf, read } from "@larder/test/support/pipelines/shopify-answers.ts"
+import {
+  anImage,
+  aProduct,
+  aVariant,
+  describeRejection,
+  pageOf,
+  read
+} from "@larder/test/support/pipelines/shopify-responses.ts"
 import { readCollections, readMembers, readShopifyProducts } from "./shopify-json.ts"
 
 describe("a product that cannot be used", () => {
@@ -137,10 +144,10 @@ describe("a response that is not a page of products", () => {
     ]
   ])("fails as %s: %s", (kind, text, problem) => {
     assert.deepStrictEqual(
-      misfitOf(() => readShopifyProducts(text)),
+      describeRejection(() => readShopifyProducts(text)),
       { kind, problem }
     )
-    assert.strictEqual(misfitOf(() => readMembers(text, "1", 0)).kind, kind)
+    assert.strictEqual(describeRejection(() => readMembers(text, "1", 0)).kind, kind)
   })
 
   it("fails as other shape when its list has more than 1,000 entries", () => {
@@ -151,8 +158,8 @@ describe("a response that is not a page of products", () => {
       ["products", (text: string) => readMembers(text, "1", 0)],
       ["collections", readCollections]
     ] as const) {
-      const misfit = misfitOf(() => reader(listOf(key, 1001)))
-      assert.deepStrictEqual(misfit, { kind: "other shape", problem: problemOf(key) })
+      const rejection = describeRejection(() => reader(listOf(key, 1001)))
+      assert.deepStrictEqual(rejection, { kind: "other shape", problem: problemOf(key) })
       assert.strictEqual(reader(JSON.stringify({ [key]: Array(1000).fill({ id: 1 }) })).entryCount, 1000)
     }
   })
@@ -163,7 +170,7 @@ describe("a response that is not a page of products", () => {
     assert.strictEqual(readShopifyProducts(pageWith("")).entryCount, 0)
     const problem = "the response has 1,000,002 values, and a page has at most 1,000,000"
     assert.deepStrictEqual(
-      misfitOf(() => readShopifyProducts(pageWith(',"b":[]'))),
+      describeRejection(() => readShopifyProducts(pageWith(',"b":[]'))),
       { kind: "other shape", problem }
     )
   })
@@ -175,7 +182,7 @@ describe("a response that is not a page of products", () => {
   })
 
   it("fails as not json when it is cut off", () => {
-    const { kind, problem } = misfitOf(() => readShopifyProducts(pageOf(aProduct()).slice(0, -20)))
+    const { kind, problem } = describeRejection(() => readShopifyProducts(pageOf(aProduct()).slice(0, -20)))
     assert.strictEqual(kind, "not json")
     assert.match(problem, /^the response is not JSON, or is cut off: /)
   })
@@ -186,7 +193,7 @@ describe("a response that is not a page of products", () => {
     ["inventory_item_id", aProduct({ variants: [aVariant({ inventory_item_id: 5 })] })],
     ["old_inventory_quantity", aProduct({ variants: [aVariant({ old_inventory_quantity: 5 })] })]
   ])("fails as other shape when it is from the Admin API, with %s", (_, product) => {
-    const { kind, problem } = misfitOf(() => readShopifyProducts(pageOf(aProduct(), product)))
+    const { kind, problem } = describeRejection(() => readShopifyProducts(pageOf(aProduct(), product)))
     assert.strictEqual(kind, "other shape")
     assert.match(problem, /^these are products of the Admin API \(number 2 has its fields\), which include drafts/)
   })

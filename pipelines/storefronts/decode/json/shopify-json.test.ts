@@ -8,7 +8,7 @@ import {
   pageOf,
   read,
   responseTime
-} from "@larder/test/support/pipelines/shopify-answers.ts"
+} from "@larder/test/support/pipelines/shopify-responses.ts"
 import { decodePage } from "../payload-text.ts"
 import { readShopifyProducts } from "./shopify-json.ts"
 
@@ -69,7 +69,8 @@ describe("a page of products", () => {
         ],
         collections: [],
         members: [],
-        rejects: []
+        rejects: [],
+        rejected: []
       }
     })
   })

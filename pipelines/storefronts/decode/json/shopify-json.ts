@@ -5,25 +5,19 @@
  * `products_count` of collections is not read, because it is wrong. Responses of the Admin API look alike and contain
  * drafts, so they are rejected.
  */
+
+import { type FeedCollection, UnusableRow } from "../feed.ts"
+import { type FeedPage, type PageEntries, readMemberPage, readPage } from "../page.ts"
+import { undecodable } from "../payload-text.ts"
 import {
-  explainMisfit,
+  explainUnexpected,
   isObject,
   type JsonObject,
-  parseAnswer,
+  parseResponse,
   pickObjects,
   rejectLongList,
-  UnexpectedAnswer
-} from "../answers.ts"
-import type { FeedCollection } from "../feed.ts"
-import {
-  type FeedPage,
-  type PageEntries,
-  readCollectionPage,
-  readMemberPage,
-  readProductPage,
-  UnusableRow
-} from "../page.ts"
-import { undecodable } from "../payload-text.ts"
+  UnexpectedResponse
+} from "../responses.ts"
 import { normalizeText, parseTime } from "../texts.ts"
 import { FeedStats, Fields, type FieldType, types } from "../typed-fields.ts"
 import { readProduct } from "./shopify-product.ts"
@@ -39,24 +33,25 @@ const isAdminCollection = (collection: JsonObject) =>
   hasAny(collection, ["admin_graphql_api_id", "body_html", "sort_order", "rules"])
 
 const readEntries = (text: string, key: string, isAdminEntry: (entry: JsonObject) => boolean): PageEntries => {
-  const answer = parseAnswer(text)
-  const entries = isObject(answer) ? answer[key] : undefined
-  const hasErrors = isObject(answer) && answer.errors !== undefined
-  if (!Array.isArray(entries) || (hasErrors && entries.length === 0)) throw explainMisfit(answer, `list of ${key}`)
+  const response = parseResponse(text)
+  const entries = isObject(response) ? response[key] : undefined
+  const hasErrors = isObject(response) && response.errors !== undefined
+  if (!Array.isArray(entries) || (hasErrors && entries.length === 0))
+    throw explainUnexpected(response, `list of ${key}`)
   rejectLongList(entries, key)
   const adminIndex = pickObjects(entries).findIndex(isAdminEntry)
   if (adminIndex === -1) return { entries, hasBadBytes: text.includes(undecodable) }
   const problem = `these are ${key} of the Admin API (number ${adminIndex + 1} has its fields), which include drafts; only those of the storefront are read`
-  throw new UnexpectedAnswer("other shape", problem)
+  throw new UnexpectedResponse("other shape", problem)
 }
 
-/** A page of `/products.json`. Fails with `UnexpectedAnswer`; its kind is `window` after the first 25,000 products. */
-export const readShopifyProducts = (answer: string, stats = new FeedStats()): FeedPage =>
-  readProductPage(readEntries(answer, "products", isAdminProduct), stats, readProduct)
+/** A page of `/products.json`. Fails with `UnexpectedResponse`; its kind is `window` after the first 25,000 products. */
+export const readShopifyProducts = (response: string, stats = new FeedStats()): FeedPage =>
+  readPage(readEntries(response, "products", isAdminProduct), stats, (product, id) => readProduct(product, id, stats))
 
 /** A page of `/collections/<handle>/products.json`: members of a collection, after `offset` of earlier pages. */
-export const readMembers = (answer: string, collectionNativeId: string, offset: number): FeedPage =>
-  readMemberPage(readEntries(answer, "products", isAdminProduct).entries, collectionNativeId, offset)
+export const readMembers = (response: string, collectionNativeId: string, offset: number): FeedPage =>
+  readMemberPage(readEntries(response, "products", isAdminProduct).entries, collectionNativeId, offset)
 
 /** If all `updated_at` of a page lie within this span, they are the time of the response, not of changes. */
 const responseSpan = 60_000
@@ -76,24 +71,29 @@ const readImage = (value: unknown, stats: FeedStats): FeedCollection["image"] =>
   return src === null ? null : { src, width, height }
 }
 
-export const readCollections = (answer: string, stats = new FeedStats()): FeedPage => {
-  const page = readEntries(answer, "collections", isAdminCollection)
-  const isResponse = isTimeOfResponse(pickObjects(page.entries).map((collection) => parseTime(collection.updated_at)))
-  return readCollectionPage(page, stats, (collection, native_id) => {
+export const readCollections = (response: string, stats = new FeedStats()): FeedPage => {
+  const entries = readEntries(response, "collections", isAdminCollection)
+  const isResponse = isTimeOfResponse(
+    pickObjects(entries.entries).map((collection) => parseTime(collection.updated_at))
+  )
+  const page = readPage(entries, stats, (collection, native_id) => {
     const fields = new Fields(stats)
     const title = fields.read("title", collection.title, types.text)
     const updated_at = fields.read("updated_at", collection.updated_at, types.time)
     if (title === null) throw new UnusableRow("it has no title")
     return {
-      native_id,
-      title,
-      handle: fields.read("handle", collection.handle, types.text),
-      description: fields.read("description", collection.description, types.body),
-      image: readImage(collection.image, stats),
-      published_at: fields.read("published_at", collection.published_at, types.time),
-      updated_at: isResponse ? null : updated_at
+      collection: {
+        native_id,
+        title,
+        handle: fields.read("handle", collection.handle, types.text),
+        description: fields.read("description", collection.description, types.body),
+        image: readImage(collection.image, stats),
+        published_at: fields.read("published_at", collection.published_at, types.time),
+        updated_at: isResponse ? null : updated_at
+      }
     }
   })
+  return { ...page, batch: { ...page.batch, rejected: [] } } // these are ids of collections, not of products
 }
 
 const codeType = (name: string, pattern: RegExp): FieldType<string> => ({
@@ -145,14 +145,14 @@ const readShopFields = (meta: JsonObject) => {
 /** The facts that a shop states about itself; null for those that it does not state. */
 export type StoreMeta = ReturnType<typeof readShopFields>
 
-/** `/meta.json`. Fails with `UnexpectedAnswer`, of kind `mistyped` if one of its fields has another type. */
-export const readMeta = (answer: string): StoreMeta => {
-  const meta = parseAnswer(answer)
+/** `/meta.json`. Fails with `UnexpectedResponse`, of kind `mistyped` if one of its fields has another type. */
+export const readMeta = (response: string): StoreMeta => {
+  const meta = parseResponse(response)
   if (!isObject(meta) || shopFields.every((key) => meta[key] === undefined))
-    throw explainMisfit(meta, "description of a shop")
+    throw explainUnexpected(meta, "description of a shop")
   try {
     return readShopFields(meta)
   } catch (cause) {
-    throw cause instanceof UnusableRow ? new UnexpectedAnswer("mistyped", cause.message) : cause
+    throw cause instanceof UnusableRow ? new UnexpectedResponse("mistyped", cause.message) : cause
   }
 }

@@ -2,10 +2,10 @@
  * Reads a product of a Shopify storefront, with its variants and pictures. The prices have no currency. `updated_at` of
  * products and variants is never read, because it is the time of the response.
  */
-import { isObject, type JsonObject } from "../answers.ts"
-import type { FeedImage, FeedVariant } from "../feed.ts"
-import { type ProductRows, parseId, UnusableRow } from "../page.ts"
-import { dropLowerPrice } from "../texts.ts"
+import type { ParsedRow } from "../batch-builder.ts"
+import { type FeedImage, type FeedVariant, UnusableRow } from "../feed.ts"
+import { isObject, type JsonObject } from "../responses.ts"
+import { dropLowerPrice, parseId } from "../texts.ts"
 import { type FeedStats, Fields, types } from "../typed-fields.ts"
 
 /** Shopify's placeholder for a product without options is not an option. */
@@ -79,7 +79,7 @@ const removeZeroPrices = (variants: ReadonlyArray<FeedVariant>): ReadonlyArray<F
     ? variants.map((variant) => (variant.price === "0" ? { ...variant, price: null, compare_at_price: null } : variant))
     : variants
 
-export const readProduct = (product: JsonObject, native_id: string, stats: FeedStats): ProductRows => {
+export const readProduct = (product: JsonObject, native_id: string, stats: FeedStats): ParsedRow => {
   const fields = new Fields(stats)
   const title = fields.read("title", product.title, types.text)
   if (title === null) throw new UnusableRow("it has no title")

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { UnexpectedAnswer } from "../answers.ts"
+import { UnexpectedResponse } from "../responses.ts"
 import { readWooCommerceProducts } from "./woocommerce.ts"
 
 type Fields = Readonly<Record<string, unknown>>
@@ -106,7 +106,8 @@ describe("a page of WooCommerce products", () => {
         ],
         collections: [],
         members: [],
-        rejects: []
+        rejects: [],
+        rejected: []
       }
     })
   })
@@ -154,7 +155,7 @@ describe("a page of WooCommerce products", () => {
     "is refused as one of the REST API for administrators when an entry has %s",
     (key) => {
       const entry = { id: 1, name: "Wire", price: "5", [key]: "x" }
-      assert.throws(() => read(aProduct(), entry), UnexpectedAnswer, /the REST API wc\/v3 of WooCommerce, .*number 2/)
+      assert.throws(() => read(aProduct(), entry), UnexpectedResponse, /the REST API wc\/v3 of WooCommerce, .*number 2/)
     }
   )
 
@@ -240,7 +241,7 @@ describe("a page of WooCommerce products", () => {
       readWooCommerceProducts(text)
       assert.fail("it was read")
     } catch (error) {
-      if (!(error instanceof UnexpectedAnswer)) throw error
+      if (!(error instanceof UnexpectedResponse)) throw error
       assert.deepStrictEqual([error.kind, error.problem], [kind, problem])
     }
   })

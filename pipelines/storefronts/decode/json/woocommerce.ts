@@ -3,18 +3,19 @@
  * smallest unit of a currency that each row names. A product becomes one variant: the response has neither prices nor
  * stock of its variations, only the range of their prices. Weights are left out, because their unit is not stated.
  */
+import type { ParsedRow } from "../batch-builder.ts"
+import { type FeedImage, UnusableRow } from "../feed.ts"
+import { type FeedPage, readPage } from "../page.ts"
+import { undecodable } from "../payload-text.ts"
 import {
-  explainMisfit,
+  explainUnexpected,
   formatJson,
   isObject,
   type JsonObject,
-  parseAnswer,
+  parseResponse,
   rejectLongList,
-  UnexpectedAnswer
-} from "../answers.ts"
-import type { FeedImage } from "../feed.ts"
-import { type FeedPage, type ProductRows, readProductPage, UnusableRow } from "../page.ts"
-import { undecodable } from "../payload-text.ts"
+  UnexpectedResponse
+} from "../responses.ts"
 import { compareDecimals, dropLowerPrice, normalizeText, parseMinorUnits } from "../texts.ts"
 import { FeedStats, Fields, type FieldType, types } from "../typed-fields.ts"
 
@@ -81,7 +82,7 @@ const readPrices = (product: JsonObject, fields: Fields) => {
   }
 }
 
-const readProduct = (product: JsonObject, native_id: string, stats: FeedStats): ProductRows => {
+const readProduct = (product: JsonObject, native_id: string, stats: FeedStats): ParsedRow => {
   const fields = new Fields(stats)
   const title = fields.read("name", product.name, types.line)
   if (title === null) throw new UnusableRow("it has no name")
@@ -135,13 +136,15 @@ const rejectAdminEntries = (entries: ReadonlyArray<unknown>) => {
   const index = entries.findIndex(isAdminEntry)
   if (index === -1) return
   const problem = `these are products of the REST API wc/v3 of WooCommerce, which is for administrators (number ${index + 1} has its fields) and includes private ones and drafts; only the Store API, wc/store/v1, is read`
-  throw new UnexpectedAnswer("other shape", problem)
+  throw new UnexpectedResponse("other shape", problem)
 }
 
 export const readWooCommerceProducts = (page: string, stats = new FeedStats()): FeedPage => {
-  const answer = parseAnswer(page)
-  if (!Array.isArray(answer)) throw explainMisfit(answer, "array of products")
-  rejectLongList(answer, "products")
-  rejectAdminEntries(answer)
-  return readProductPage({ entries: answer, hasBadBytes: page.includes(undecodable) }, stats, readProduct)
+  const response = parseResponse(page)
+  if (!Array.isArray(response)) throw explainUnexpected(response, "array of products")
+  rejectLongList(response, "products")
+  rejectAdminEntries(response)
+  return readPage({ entries: response, hasBadBytes: page.includes(undecodable) }, stats, (product, id) =>
+    readProduct(product, id, stats)
+  )
 }

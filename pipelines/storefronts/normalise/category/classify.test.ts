@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { classify, surveyStore } from "./classify.ts"
-import type { DescribedProduct } from "./decide.ts"
-import { findPrior } from "./store-view.ts"
+import { classify, type DescribedProduct } from "./classify.ts"
+import { findPrior, surveyStore } from "./survey.ts"
 
 const product = (title: string, more: Partial<DescribedProduct> = {}): DescribedProduct => ({
   title,
@@ -17,7 +16,7 @@ const placeOf = (title: string, more: Partial<DescribedProduct> = {}) => {
 }
 const storeOf = (products: ReadonlyArray<DescribedProduct>) => {
   const survey = surveyStore()
-  for (const one of products) survey.add(one)
+  for (const product of products) survey.add(product)
   return survey.view()
 }
 

@@ -34,12 +34,12 @@ const readFeed = (misbehave: Misbehaviour, options: ReadOptions = {}) =>
 describe("a feed that is one file", () => {
   it.live("is read at its address, after robots.txt", () =>
     Effect.gen(function* () {
-      const { asked, products, read } = yield* readFeed(serving(csv(1200)))
+      const { requests, products, read } = yield* readFeed(serving(csv(1200)))
       assert.deepStrictEqual(
         [read.outcome, read.currency, read.pages_read, products.length],
         ["complete", "USD", 1, 1200]
       )
-      assert.deepStrictEqual(asked, ["/robots.txt", "/feed.csv"])
+      assert.deepStrictEqual(requests, ["/robots.txt", "/feed.csv"])
     })
   )
 
@@ -99,7 +99,7 @@ describe("a feed that is one file", () => {
     ["a bomb that the host compressed", bomb, { "content-encoding": "gzip" }, "too_large"],
     ["a bomb that is a .gz", bomb, {}, "too_large"],
     ["a damaged .gz", gzipSync(csv(3)).subarray(0, 40), {}, "unreadable"]
-  ] as const)("fails when %s came", ([, body, headers, outcome]) =>
+  ] as const)("fails when the response is %s", ([, body, headers, outcome]) =>
     Effect.gen(function* () {
       const { batches, read } = yield* readFeed(serving(body, headers), small)
       assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, "failed"], read.detail ?? "")
@@ -139,8 +139,8 @@ describe("a feed that is one file", () => {
 
   const priceless = (rows: number) => csv(rows).replaceAll("9.50", "free")
   it.live.each([
-    ["nothing else came", priceless(11)],
-    ["usable rows came before", csv(600) + priceless(11).slice(csv(0).length)]
+    ["no other row was read", priceless(11)],
+    ["usable rows were read before", csv(600) + priceless(11).slice(csv(0).length)]
   ] as const)("stops after too many unusable rows, and fails, when %s", ([, body]) =>
     Effect.gen(function* () {
       const few = { policy: { maxRejects: 10 } }
@@ -182,8 +182,8 @@ describe("a feed that is one file", () => {
         if (path === "/robots.txt") response.end("User-agent: *\nDisallow: /*.csv$")
         return path === "/robots.txt"
       }
-      const { asked, read } = yield* readFeed(forbidding)
-      assert.deepStrictEqual([read.outcome, asked], ["forbidden", ["/robots.txt"]])
+      const { requests, read } = yield* readFeed(forbidding)
+      assert.deepStrictEqual([read.outcome, requests], ["forbidden", ["/robots.txt"]])
     })
   )
 })

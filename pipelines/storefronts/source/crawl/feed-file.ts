@@ -25,7 +25,7 @@ const toAddress = (location: string) => {
   return isWebAddress(address) ? address : fileAddress(address)
 }
 
-const damaged = ({ file }: FetchedPayload, cause: unknown) =>
+const makeDamaged = ({ file }: FetchedPayload, cause: unknown) =>
   new RawFileDamaged({ file, problem: `cannot be read (${reasonOf(cause)})` })
 
 /** Enough to distinguish a page from a feed, and compressed data from uncompressed data. */
@@ -34,15 +34,15 @@ const headBytes = 65_536
 const readPiece = (raw: FetchedPayload, from: number, length: number) =>
   Effect.tryPromise({
     try: async () => {
-      const opened = await open(raw.path)
+      const file = await open(raw.path)
       try {
-        const { buffer, bytesRead } = await opened.read(Buffer.alloc(length), 0, length, from)
+        const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, from)
         return buffer.subarray(0, bytesRead)
       } finally {
-        await opened.close()
+        await file.close()
       }
     },
-    catch: (cause) => damaged(raw, cause)
+    catch: (cause) => makeDamaged(raw, cause)
   })
 const readHead = (raw: FetchedPayload) => readPiece(raw, 0, headBytes)
 
@@ -90,7 +90,7 @@ const failWith = (raw: FetchedPayload, cause: unknown): Effect.Effect<never, Unr
   if (cause instanceof FeedUnreadable) return Effect.fail(makeUnread("unreadable", cause.problem))
   if (cause instanceof TooLong) return Effect.fail(makeUnread("too_large", cause.message))
   if (codeOf(cause).startsWith("Z_")) return Effect.fail(makeUnread("unreadable", "the compressed file is damaged"))
-  return cause instanceof Error && "syscall" in cause ? Effect.fail(damaged(raw, cause)) : Effect.die(cause)
+  return cause instanceof Error && "syscall" in cause ? Effect.fail(makeDamaged(raw, cause)) : Effect.die(cause)
 }
 
 /** Rows that were read before a limit are used; rows of a file that turns out to be another format are not. */

@@ -10,14 +10,14 @@ describe("pages of many stores", () => {
   it.live("are in memory at most two at a time, until each is staged", () =>
     Effect.gen(function* () {
       const shops = yield* Effect.forEach(range(1, 4), () => startShop({ pages: [range(1, 100), range(101, 120)] }))
-      let together = 0
-      let most = 0
+      let running = 0
+      let maxRunning = 0
       const take = () =>
         Effect.gen(function* () {
-          together += 1
-          most = Math.max(most, together)
+          running += 1
+          maxRunning = Math.max(maxRunning, running)
           yield* Effect.sleep("50 millis")
-          together -= 1
+          running -= 1
         })
       const all = yield* Effect.forEach(
         shops,
@@ -28,7 +28,7 @@ describe("pages of many stores", () => {
         all.map(({ outcome, products_read }) => [outcome, products_read]),
         shops.map(() => ["complete", 120])
       )
-      assert.strictEqual(most, 2)
+      assert.strictEqual(maxRunning, 2)
     }).pipe(
       Effect.provideService(PageMemory, { maxMegabytes: 2, pages: Semaphore.makeUnsafe(2) }),
       Effect.provide(network()),

@@ -190,13 +190,14 @@ describe("a store that takes too long", () => {
 describe("a store that throttles", () => {
   it.live("is requested four times, but only twice if its pauses together take too long", () =>
     Effect.gen(function* () {
-      const pages = (asked: ReadonlyArray<string>) => asked.filter((url) => url.startsWith("/products.json")).length
+      const pages = (requests: ReadonlyArray<string>) =>
+        requests.filter((url) => url.startsWith("/products.json")).length
       const tries = yield* readShop(shop, onPage(1, status(429)))
       const pauses = yield* readShop(shop, onPage(1, status(429)), {
         requests: { initialPause: "6 millis", maxTotalPause: "7 millis", maxPause: "6 millis" }
       })
-      assert.deepStrictEqual([pages(tries.asked), tries.read.outcome], [4, "throttled"])
-      assert.deepStrictEqual([pages(pauses.asked), pauses.read.outcome], [2, "throttled"])
+      assert.deepStrictEqual([pages(tries.requests), tries.read.outcome], [4, "throttled"])
+      assert.deepStrictEqual([pages(pauses.requests), pauses.read.outcome], [2, "throttled"])
     })
   )
 
@@ -207,9 +208,9 @@ describe("a store that throttles", () => {
         response.writeHead(429).end()
         return true
       }
-      const { asked, read } = yield* readShop(shop, angry)
+      const { requests, read } = yield* readShop(shop, angry)
       assert.strictEqual(read.outcome, "throttled")
-      assert.notInclude(asked.join(), "/products.json")
+      assert.notInclude(requests.join(), "/products.json")
     })
   )
 })

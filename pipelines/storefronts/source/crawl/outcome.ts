@@ -5,8 +5,8 @@
 import type { FeedLeftOut } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import type { OriginError, UpstreamUnavailable } from "../../../run/origins/origin.ts"
-import { UnexpectedAnswer } from "../../decode/answers.ts"
 import { FeedUnreadable } from "../../decode/feed.ts"
+import { UnexpectedResponse } from "../../decode/responses.ts"
 
 interface Meaning {
   readonly fetch_status: "complete" | "partial" | "failed"
@@ -18,7 +18,7 @@ interface Meaning {
 const partial = (sentence: string) => ({ fetch_status: "partial", sentence, kind: "partial" }) as const
 /** The store did not respond, or refused the request. */
 const unreachable = (sentence: string) => ({ fetch_status: "failed", sentence, kind: "unreachable" }) as const
-/** The store answered with something other than its feed. */
+/** The store responded with something other than its feed. */
 const untrusted = (sentence: string) => ({ fetch_status: "failed", sentence, kind: "untrusted" }) as const
 
 export const outcomes = {
@@ -43,9 +43,9 @@ export const outcomes = {
   locked: unreachable("The store is locked: it asks for a password or is suspended."),
   blocked: unreachable("The store blocks our requests with a firewall or a bot check."),
   not_found: unreachable("There is no such feed at this address."),
-  html: untrusted("The store answers with a web page instead of its feed: it may be another kind of store."),
+  html: untrusted("The store responds with a web page instead of its feed: it may be another kind of store."),
   throttled: unreachable("The store asks for longer pauses than a run can wait."),
-  unreachable: unreachable("The store does not answer, or its answer is incomplete."),
+  unreachable: unreachable("The store does not respond, or its response is incomplete."),
   forbidden: unreachable("The robots.txt of the store forbids this request."),
   private_address: unreachable("The address is in a private network, or is not one that is read."),
   unreadable: untrusted("The feed cannot be read."),
@@ -85,7 +85,7 @@ export const makeUnread = (outcome: StoreOutcome, detail: string) =>
   new Unread({ outcome, detail: detail.replace(/\.$/, "") })
 
 const goneStatuses = [404, 410]
-/** Shopify answers 402 for suspended shops. */
+/** Shopify responds with 402 for suspended shops. */
 const lockedStatuses = [402, 423]
 
 const outcomeOfStatus = (status: number): StoreOutcome => {
@@ -127,7 +127,7 @@ export const unreadFromError = (error: OriginError): Unread => {
     case "NotRecorded":
       return new Unread({
         outcome: "not_found",
-        detail: `no recording answers ${error.url}`,
+        detail: `no recording has ${error.url}`,
         is_unrecorded: true
       })
     case "RecordingUnreadable":
@@ -151,9 +151,9 @@ export const unreadFromPage = (text: string, final_url: string): Unread => {
 }
 
 /** The outcome for an unusable response with status 200. Undefined if `cause` is not about the response. */
-export const unreadFromAnswer = (cause: unknown, text: string, final_url: string): Unread | undefined => {
+export const unreadFromResponse = (cause: unknown, text: string, final_url: string): Unread | undefined => {
   if (!(cause instanceof FeedUnreadable)) return undefined
-  const kind = cause instanceof UnexpectedAnswer ? cause.kind : undefined
+  const kind = cause instanceof UnexpectedResponse ? cause.kind : undefined
   if (kind === "html") return unreadFromPage(text, final_url)
   return makeUnread(kind === "window" ? "window" : "unreadable", `${final_url}: ${cause.problem}`)
 }

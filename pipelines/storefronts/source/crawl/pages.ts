@@ -96,7 +96,7 @@ export const readPages = Effect.fnUntraced(function* <E, R>(list: PagedList<E, R
     for (const id of ids) seen.add(id)
     const fresh = seen.size - before
     repeated += new Set(ids).size - fresh
-    if (!result.raw.exact) break // a recording without page numbers holds the whole list
+    if (!result.raw.exact) break // a recording without page numbers contains the whole list
     if (entries < list.limit && seen.size >= (list.maxEntries ?? Number.POSITIVE_INFINITY)) break
     if (fresh === 0 && wasStale) return end("broken_off", `pages ${page - 1} and ${page} contain nothing new`)
     if (seen.size > maxIds) return end("window", `more than ${maxIds.toLocaleString("en-US")} are not read`)

@@ -4,16 +4,15 @@
  * that all were found, and a known product is missing, the pages are read again before anything is withdrawn.
  */
 import { Effect } from "effect"
-import { fetchStatusOf } from "./outcome.ts"
+import type { FeedStats } from "../../decode/typed-fields.ts"
+import { fetchStatusOf, type StoreOutcome } from "./outcome.ts"
 import { type PagedList, type ReadPages, readPages } from "./pages.ts"
 import type { LocalFault, RequestNeeds } from "./requests.ts"
+import { makeStoreRead, type StoreRead } from "./store-read.ts"
 
-export interface KnownProducts<E, R> {
-  /** Native ids of the products that the store listed before. Queried when a list ends, and not kept in memory. */
-  readonly listed: Effect.Effect<ReadonlySet<string>, E, R>
-}
-
-export const noKnownProducts: KnownProducts<never, never> = { listed: Effect.succeed(new Set()) }
+/** Native ids of the products that a store listed before. Queried when a list ends, and not kept in memory. */
+export type KnownProducts<E, R> = Effect.Effect<ReadonlySet<string>, E, R>
+export const noKnownProducts: KnownProducts<never, never> = Effect.succeed(new Set())
 
 interface Products<E, R> {
   readonly list: PagedList<E, R>
@@ -40,7 +39,7 @@ const combineReads = (first: ReadPages, again: ReadPages, missing: ReadonlyArray
 
 export const readProductList = Effect.fnUntraced(function* <E, R>({ known, list, recount }: Products<E, R>) {
   const findMissing = (ids: ReadonlySet<string>) =>
-    Effect.map(known.listed, (listed) => [...listed].filter((id) => !ids.has(id)))
+    Effect.map(known, (listed) => [...listed].filter((id) => !ids.has(id)))
   const lacks = (ids: ReadonlySet<string>) => Effect.map(findMissing(ids), ({ length }) => length > 0)
   const first: ReadPages = yield* readPages({ ...list, lacks })
   if (first.outcome !== "complete" || first.listed === 0) return first
@@ -59,3 +58,31 @@ export const readProductList = Effect.fnUntraced(function* <E, R>({ known, list,
   })
   return combineReads(first, again, missing)
 })
+
+/** The outcome for an empty product list. It is complete only if the store itself reports 0 products. */
+const explainEmpty = ({ detail, outcome, reported }: ReadPages): readonly [StoreOutcome, string | null] => {
+  if (outcome === "budget") return ["unreachable", `no product arrived in time: ${detail}`]
+  if (outcome !== "complete") return [fetchStatusOf(outcome) === "failed" ? outcome : "unreadable", detail]
+  if (reported === 0) return ["complete", null]
+  return reported === null ? ["empty", null] : ["headless", `it reports ${reported} products`]
+}
+
+/** The result of a read that consists of a product list. */
+export const makeProductRead = (
+  products: ReadPages,
+  stats: FeedStats,
+  { currency, facts }: Pick<StoreRead, "currency" | "facts">
+): StoreRead => {
+  const read = {
+    pages_read: products.pages,
+    products_read: products.listed,
+    has_all_products: products.outcome === "complete",
+    currency,
+    facts,
+    fields_seen: stats.fieldsSeen
+  }
+  const fault = stats.findFault()
+  if (fault !== null) return makeStoreRead("unreadable", fault, { ...read, has_all_products: false })
+  if (products.listed === 0) return makeStoreRead(...explainEmpty(products), read)
+  return makeStoreRead(products.outcome, products.detail, read)
+}

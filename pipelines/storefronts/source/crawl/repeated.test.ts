@@ -20,7 +20,7 @@ import type { StoreOutcome } from "./outcome.ts"
 import type { StorePolicy } from "./policy.ts"
 
 const settings = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ LARDER_PRIVATE_HOSTS: "127.0.0.1" }))
-const whatCame = ({ products, read }: Taken) => ({
+const summarize = ({ products, read }: Taken) => ({
   products,
   fetch_status: read.fetch_status,
   outcome: read.outcome,
@@ -29,7 +29,7 @@ const whatCame = ({ products, read }: Taken) => ({
   collections_read: read.collections_read
 })
 
-/** Reads a shop over the network, then once more from what the archive kept of that. */
+/** Reads a shop over the network, then once more from the archive. */
 const readTwice = (shop: Shop, misbehave?: Misbehaviour, policy: Partial<StorePolicy> = {}) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -42,9 +42,9 @@ const readTwice = (shop: Shop, misbehave?: Misbehaviour, policy: Partial<StorePo
     const archive = Archive.layer({ folder, run_id: "run-1", pipeline: "storefronts", days: null })
     const live = Layer.provide(liveOrigin(hasty), settings)
     const first = yield* Effect.gen(function* () {
-      yield* Archive.use((kept) => kept.fetch({ url: `${upstream.url}/list`, accept: "*/*" }))
+      yield* Archive.use((archive) => archive.fetch({ url: `${upstream.url}/list`, accept: "*/*" }))
       const taken = yield* readOnce(store, policy)
-      yield* Archive.use((kept) => Effect.andThen(kept.recordEnd({ published: "generation-1" }), kept.pack))
+      yield* Archive.use((archive) => Effect.andThen(archive.recordEnd({ published: "generation-1" }), archive.pack))
       return taken
     }).pipe(Effect.provide([archive, live]))
     yield* upstream.close
@@ -53,7 +53,7 @@ const readTwice = (shop: Shop, misbehave?: Misbehaviour, policy: Partial<StorePo
     const scratch = yield* fs.makeTempDirectoryScoped({ prefix: "larder-repeated-" })
     const toRepeat = yield* openArchive(folder, scratch)
     const again = yield* readOnce(store, policy).pipe(Effect.provide(repeatRun(toRepeat, run)))
-    assert.deepStrictEqual(whatCame(again), whatCame(first))
+    assert.deepStrictEqual(summarize(again), summarize(first))
     return first
   }).pipe(Effect.provide(NodeServices.layer), Effect.scoped)
 
@@ -72,7 +72,7 @@ describe("a read that is repeated from the archive", () => {
     })
   )
 
-  it.live("has the same result for a store that answered with HTML at first", () =>
+  it.live("has the same result for a store that responded with HTML at first", () =>
     Effect.gen(function* () {
       const { read } = yield* readTwice(
         { pages: [[1]] },
@@ -140,13 +140,13 @@ describe("a read that is repeated from the archive", () => {
   it.effect("has the same result for a store that took too long", () =>
     Effect.gen(function* () {
       const pages = [range(1, 250), range(251, 500)]
-      let isAsked = false
+      let wasRequested = false
       const silent = on(2, () => {
-        isAsked = true
+        wasRequested = true
         return true
       })
       const reading = readTwice({ pages }, silent, { budget: "30 seconds" })
-      const { read } = yield* whileClockAdvances(() => (isAsked ? "1 second" : "1 millis"), reading)
+      const { read } = yield* whileClockAdvances(() => (wasRequested ? "1 second" : "1 millis"), reading)
       assert.deepStrictEqual([read.outcome, read.products_read], ["budget", 250])
     })
   )

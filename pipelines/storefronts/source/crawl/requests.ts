@@ -7,14 +7,14 @@ import { Archive } from "../../../run/archive/archive.ts"
 import { type ArchiveUnwritable, type FetchedPayload, RawFileDamaged } from "../../../run/archive/fetch-list.ts"
 import { GivenUp, type Origin, type OriginError, type SourceRequest } from "../../../run/origins/origin.ts"
 import { decodePage } from "../../decode/payload-text.ts"
-import { isUnread, makeUnread, type Unread, unreadFromAnswer, unreadFromError, unreadFromPage } from "./outcome.ts"
+import { isUnread, makeUnread, type Unread, unreadFromError, unreadFromPage, unreadFromResponse } from "./outcome.ts"
 import { PageMemory, type StorePolicy } from "./policy.ts"
 import { makeRobots } from "./robots.ts"
 
 export type LocalFault = ArchiveUnwritable | RawFileDamaged
 export type RequestNeeds = Archive | Origin | FileSystem.FileSystem
 
-const orUnread = (error: OriginError | LocalFault | Unread): LocalFault | Unread =>
+const toUnread = (error: OriginError | LocalFault | Unread): LocalFault | Unread =>
   error._tag === "Unread" || error._tag === "ArchiveUnwritable" || error._tag === "RawFileDamaged"
     ? error
     : unreadFromError(error)
@@ -55,18 +55,18 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
     ...(lane === undefined ? {} : { lane })
   }
 
-  const fetch = Effect.fnUntraced(function* (ask: SourceRequest) {
+  const fetch = Effect.fnUntraced(function* (request: SourceRequest) {
     const archive = yield* Archive
-    const left = startedAt + Duration.toMillis(policy.budget) - (yield* Clock.currentTimeMillis)
+    const remaining = startedAt + Duration.toMillis(policy.budget) - (yield* Clock.currentTimeMillis)
     const problem = `${Duration.format(Duration.fromInputUnsafe(policy.budget))} were not enough`
-    const outOfTime = new GivenUp({ url: ask.url, reason: "budget", problem })
-    return yield* archive.fetch({ ...ask, timeLimit: { remaining: left, error: outOfTime } })
+    const outOfTime = new GivenUp({ url: request.url, reason: "budget", problem })
+    return yield* archive.fetch({ ...request, timeLimit: { remaining, error: outOfTime } })
   })
 
   const failWithoutRules = (error: OriginError) => {
     const { detail, outcome } = unreadFromError(error)
-    const why = `nothing is requested if robots.txt cannot be read: ${detail}`
-    return Effect.fail(makeUnread(outcome === "too_large" ? "forbidden" : outcome, why))
+    const problem = `nothing is requested if robots.txt cannot be read: ${detail}`
+    return Effect.fail(makeUnread(outcome === "too_large" ? "forbidden" : outcome, problem))
   }
   const robots = makeRobots(
     (url: string) =>
@@ -90,18 +90,18 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
     return yield* robots.allow(to.href, to.pathname) // the query may be signed, so it is not shown
   })
 
-  const get = Effect.fnUntraced(function* (ask: SourceRequest) {
+  const get = Effect.fnUntraced(function* (request: SourceRequest) {
     const context = yield* Effect.context<RequestNeeds>()
-    const pace = yield* robots.allow(ask.url)
+    const pace = yield* robots.allow(request.url)
     const mayFollow = (to: URL) =>
       checkRedirect(to).pipe(
         Effect.catchIf(isUnread, ({ detail: problem, outcome: reason }) =>
-          Effect.fail(new GivenUp({ url: ask.url, reason, problem }))
+          Effect.fail(new GivenUp({ url: request.url, reason, problem }))
         ),
         Effect.catchIf((error): error is LocalFault => !(error instanceof GivenUp), Effect.die),
         Effect.provideContext(context)
       )
-    return yield* Effect.mapError(fetch({ ...common, ...pace, mayFollow, ...ask }), orUnread)
+    return yield* Effect.mapError(fetch({ ...common, ...pace, mayFollow, ...request }), toUnread)
   })
 
   const memory = yield* makePageMemory
@@ -116,7 +116,7 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
       try {
         return { raw, content: read(text) }
       } catch (cause) {
-        return yield* unreadFromAnswer(cause, text, raw.final_url) ?? Effect.die(cause)
+        return yield* unreadFromResponse(cause, text, raw.final_url) ?? Effect.die(cause)
       }
     })
     return Effect.catchIf(

@@ -21,9 +21,9 @@ describe("a robots.txt", () => {
   it.live("ends the read before products are requested when it forbids them", () =>
     Effect.gen(function* () {
       const robots = rules("User-agent: *", "Disallow: /products.json")
-      const { asked, read } = yield* readShop({ ...shop, robots })
+      const { requests, read } = yield* readShop({ ...shop, robots })
       assert.deepStrictEqual([read.outcome, read.fetch_status], ["forbidden", "failed"])
-      assert.deepStrictEqual(asked, ["/robots.txt", "/meta.json"])
+      assert.deepStrictEqual(requests, ["/robots.txt", "/meta.json"])
       assert.match(read.detail ?? "", /robots\.txt forbids \/products\.json\?limit=250&page=1\)\.$/)
     })
   )
@@ -31,10 +31,10 @@ describe("a robots.txt", () => {
   it.live("leaves the products readable when it forbids meta.json and collections", () =>
     Effect.gen(function* () {
       const robots = rules("User-agent: *", "Disallow: /meta.json", "Disallow: /collections")
-      const { asked, products, read } = yield* readShop({ ...shop, robots })
+      const { requests, products, read } = yield* readShop({ ...shop, robots })
       assert.deepStrictEqual([read.outcome, read.fetch_status, products.length], ["broken_off", "partial", 2])
-      assert.notInclude(asked.join(), "meta.json")
-      assert.notInclude(asked.join(), "collections")
+      assert.notInclude(requests.join(), "meta.json")
+      assert.notInclude(requests.join(), "collections")
     })
   )
 
@@ -64,9 +64,9 @@ describe("a robots.txt", () => {
 
   it.live("is requested once", () =>
     Effect.gen(function* () {
-      const { asked } = yield* readShop({ ...shop, robots: rules("User-agent: *", "Disallow:") })
+      const { requests } = yield* readShop({ ...shop, robots: rules("User-agent: *", "Disallow:") })
       assert.lengthOf(
-        asked.filter((url) => url === "/robots.txt"),
+        requests.filter((url) => url === "/robots.txt"),
         1
       )
     })
@@ -97,12 +97,12 @@ describe("a robots.txt", () => {
     ["with 429", 429, "throttled"]
   ] as const)("prevents every other request if the response is always %s", ([, status, outcome]) =>
     Effect.gen(function* () {
-      const { asked, read } = yield* readShop(
+      const { requests, read } = yield* readShop(
         shop,
         onRobots((response) => response.writeHead(status).end())
       )
       assert.strictEqual(read.outcome, outcome)
-      assert.deepStrictEqual([...new Set(asked)], ["/robots.txt"])
+      assert.deepStrictEqual([...new Set(requests)], ["/robots.txt"])
     })
   )
 
@@ -120,8 +120,8 @@ describe("a robots.txt", () => {
       const heeded = yield* readShop({ ...shop, robots }, undefined, { policy })
       const refused = yield* readShop({ ...shop, robots: `${robots}#` }, undefined, { policy })
       assert.deepStrictEqual([heeded.read.outcome, heeded.products.length], ["broken_off", 2])
-      assert.notInclude(heeded.asked.join(), "collections")
-      assert.deepStrictEqual([refused.read.outcome, [...new Set(refused.asked)]], ["forbidden", ["/robots.txt"]])
+      assert.notInclude(heeded.requests.join(), "collections")
+      assert.deepStrictEqual([refused.read.outcome, [...new Set(refused.requests)]], ["forbidden", ["/robots.txt"]])
       assert.match(refused.read.detail ?? "", /robots\.txt: more than 200 bytes/)
       assert.strictEqual(storePolicy.maxRobotsBytes, 524_288)
     })
@@ -131,9 +131,9 @@ describe("a robots.txt", () => {
     Effect.gen(function* () {
       const robots = rules("User-agent: *", "Crawl-delay: 10")
       const policy = { maxDelay: "20 millis", budget: "30 seconds" } as const
-      const { asked, read } = yield* readShop({ ...shop, robots }, undefined, { policy })
+      const { requests, read } = yield* readShop({ ...shop, robots }, undefined, { policy })
       assert.strictEqual(read.outcome, "complete")
-      assert.isAbove(asked.length, 5)
+      assert.isAbove(requests.length, 5)
     })
   )
 })
@@ -146,7 +146,7 @@ const redirecting =
     response.writeHead(302, { location: to(page) }).end()
     return true
   }
-const asked = ({ requests }: Pick<Upstream, "requests">) => requests.map(({ url }) => url)
+const listRequests = ({ requests }: Pick<Upstream, "requests">) => requests.map(({ url }) => url)
 
 describe("the robots.txt of a redirect's target", () => {
   it.live("is read before any other request there, and can forbid it", () =>
@@ -161,7 +161,7 @@ describe("the robots.txt of a redirect's target", () => {
         read.detail,
         `The robots.txt of the store forbids this request (${other.url}/robots.txt forbids /products.json).`
       )
-      assert.deepStrictEqual(asked(other), ["/robots.txt"])
+      assert.deepStrictEqual(listRequests(other), ["/robots.txt"])
     }).pipe(Effect.scoped)
   )
 
@@ -171,7 +171,7 @@ describe("the robots.txt of a redirect's target", () => {
       const away = redirecting((page) => `${other.url}/products.json?page=${page}`)
       const { products, read } = yield* readShop(shop, away)
       assert.deepStrictEqual([read.outcome, products], ["complete", ["1", "2"]])
-      assert.deepStrictEqual(asked(other), ["/robots.txt", "/products.json?page=1", "/products.json?page=2"])
+      assert.deepStrictEqual(listRequests(other), ["/robots.txt", "/products.json?page=1", "/products.json?page=2"])
     }).pipe(Effect.scoped)
   )
 
@@ -186,7 +186,7 @@ describe("the robots.txt of a redirect's target", () => {
       const away = redirecting(() => `${between.url}/products.json`)
       const { read } = yield* readShop(shop, away)
       assert.strictEqual(read.outcome, "forbidden")
-      assert.deepStrictEqual([asked(between), asked(end)], [["/robots.txt"], []])
+      assert.deepStrictEqual([listRequests(between), listRequests(end)], [["/robots.txt"], []])
     }).pipe(Effect.scoped)
   )
 
@@ -194,9 +194,9 @@ describe("the robots.txt of a redirect's target", () => {
     Effect.gen(function* () {
       const away = redirecting(() => "/feed/products.json")
       const robots = rules("User-agent: *", "Disallow: /feed/")
-      const { asked: seen, read } = yield* readShop({ ...shop, robots }, away)
+      const { requests, read } = yield* readShop({ ...shop, robots }, away)
       assert.strictEqual(read.outcome, "forbidden")
-      assert.notInclude(seen.join(), "/feed/")
+      assert.notInclude(requests.join(), "/feed/")
     })
   )
 
@@ -206,7 +206,7 @@ describe("the robots.txt of a redirect's target", () => {
       const away = redirecting(() => `${other.url}/products.json`)
       const { read } = yield* readShop(shop, away)
       assert.strictEqual(read.outcome, "unreachable")
-      assert.deepStrictEqual([...new Set(asked(other))], ["/robots.txt"])
+      assert.deepStrictEqual([...new Set(listRequests(other))], ["/robots.txt"])
     }).pipe(Effect.scoped)
   )
 })

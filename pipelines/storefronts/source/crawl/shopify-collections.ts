@@ -5,9 +5,9 @@
  * leaves the products as they were read.
  */
 import { Effect } from "effect"
-import { isObject, parseAnswer, pickObjects } from "../../decode/answers.ts"
 import { readCollections, readMembers } from "../../decode/json/shopify-json.ts"
-import { parseId } from "../../decode/page.ts"
+import { isObject, parseResponse, pickObjects } from "../../decode/responses.ts"
+import { parseId } from "../../decode/texts.ts"
 import { FeedStats } from "../../decode/typed-fields.ts"
 import { isUnread, type StoreOutcome } from "./outcome.ts"
 import { readPages } from "./pages.ts"
@@ -28,16 +28,16 @@ interface Sources<E, R> {
 
 /** The product counts above 0 that the collections of a page state, with the ids of the collections. */
 const readCounts = (text: string) => {
-  const answer = parseAnswer(text)
-  return pickObjects(isObject(answer) ? answer.collections : undefined).flatMap(({ id, products_count }) => {
+  const response = parseResponse(text)
+  return pickObjects(isObject(response) ? response.collections : undefined).flatMap(({ id, products_count }) => {
     const native_id = parseId(id)
     const isCount = typeof products_count === "number" && products_count > 0
     return native_id !== null && isCount ? [[native_id, products_count] as const] : []
   })
 }
 
-/** Outcomes that end the loop: the next collection would fail too. */
-const wouldRepeat = (outcome: StoreOutcome) =>
+/** Whether the members of the next collection would fail, too. */
+const failsNextCollection = (outcome: StoreOutcome) =>
   outcome === "throttled" || outcome === "unreachable" || outcome === "broken_off"
 
 /** Members of a collection are sorted by demand and may move at any time, which the next read corrects. */
@@ -69,13 +69,13 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
   })
   let { pages } = list
   let memberCount = 0
-  const ended = (outcome: StoreOutcome, detail: string | null) => ({ outcome, detail, pages, listed: list.listed })
-  const brokenOff = (detail: string | null) => ended("broken_off", `its collections: ${detail}`)
-  if (list.outcome === "window" || list.outcome === "budget") return ended(list.outcome, list.detail)
-  if (!isAcceptable(list.outcome)) return brokenOff(list.detail)
+  const makeResult = (outcome: StoreOutcome, detail: string | null) => ({ outcome, detail, pages, listed: list.listed })
+  const breakOff = (detail: string | null) => makeResult("broken_off", `its collections: ${detail}`)
+  if (list.outcome === "window" || list.outcome === "budget") return makeResult(list.outcome, list.detail)
+  if (!isAcceptable(list.outcome)) return breakOff(list.detail)
   const fault = stats.findFault()
-  if (fault !== null) return brokenOff(fault)
-  if (list.listed === 0 && reported !== null && reported > 0) return brokenOff(`it reports ${reported} and lists none`)
+  if (fault !== null) return breakOff(fault)
+  if (list.listed === 0 && reported !== null && reported > 0) return breakOff(`it reports ${reported} and lists none`)
 
   let problem: string | undefined
   for (const { handle, native_id } of collections.slice(0, maxCollections)) {
@@ -102,13 +102,15 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
     pages += memberPages.pages
     memberCount += memberPages.listed
     if (isAcceptable(memberPages.outcome) || isGone) continue // hidden, or gone since it was listed: it has no members
-    if (memberPages.outcome === "budget") return ended("budget", memberPages.detail)
+    if (memberPages.outcome === "budget") return makeResult("budget", memberPages.detail)
     problem ??= `members of ${handle}: ${memberPages.detail}`
-    if (wouldRepeat(memberPages.outcome)) break
+    if (failsNextCollection(memberPages.outcome)) break
   }
-  if (problem !== undefined) return brokenOff(problem)
+  if (problem !== undefined) return breakOff(problem)
   if (collections.length > maxCollections)
-    return brokenOff(`members of ${maxCollections} of ${collections.length} were read`)
-  if (isHeadless(collections.length, memberCount)) return brokenOff(`none of the ${collections.length} lists a product`)
-  return list.outcome === "moved" ? ended("moved", `its collections: ${list.detail}`) : ended("complete", null)
+    return breakOff(`members of ${maxCollections} of ${collections.length} were read`)
+  if (isHeadless(collections.length, memberCount)) return breakOff(`none of the ${collections.length} lists a product`)
+  return list.outcome === "moved"
+    ? makeResult("moved", `its collections: ${list.detail}`)
+    : makeResult("complete", null)
 })

@@ -15,10 +15,10 @@ describe("pages of products", () => {
   it.live("continue after short pages in the middle", () =>
     Effect.gen(function* () {
       const pages = [range(1, 250), range(251, 495), range(496, 745), range(746, 748)]
-      const { asked, products, read } = yield* readShop({ pages })
+      const { requests, products, read } = yield* readShop({ pages })
       assert.deepStrictEqual([read.outcome, read.products_read, products.length], ["complete", 748, 748])
       assert.deepStrictEqual(
-        asked.filter((url) => url.startsWith("/products")),
+        requests.filter((url) => url.startsWith("/products")),
         [1, 2, 3, 4, 5].map((page) => `/products.json?limit=250&page=${page}`)
       )
     })
@@ -34,10 +34,10 @@ describe("pages of products", () => {
   it.live("continue after an empty page if the shop reports more products", () =>
     Effect.gen(function* () {
       const shop = { pages: [range(1, 10), [], [11, 12]], meta: { ...meta, published_products_count: 12 } }
-      const { asked, read } = yield* readShop(shop)
+      const { requests, read } = yield* readShop(shop)
       assert.deepStrictEqual([read.outcome, read.products_read], ["complete", 12])
       assert.lengthOf(
-        asked.filter((url) => url.startsWith("/products.json")),
+        requests.filter((url) => url.startsWith("/products.json")),
         4
       )
     })
@@ -54,10 +54,10 @@ describe("pages of products", () => {
 
   it.live("end the read as broken off when they are all the same", () =>
     Effect.gen(function* () {
-      const { asked, read } = yield* readShop({ pages: Array.from({ length: 50 }, () => range(1, 250)) })
+      const { requests, read } = yield* readShop({ pages: Array.from({ length: 50 }, () => range(1, 250)) })
       assert.deepStrictEqual([read.outcome, read.products_read], ["broken_off", 250])
       assert.lengthOf(
-        asked.filter((url) => url.startsWith("/products.json")),
+        requests.filter((url) => url.startsWith("/products.json")),
         2
       )
     })
@@ -198,8 +198,8 @@ describe("the currency of a shop's prices", () => {
     Effect.gen(function* () {
       const listed = yield* readShop({ pages: [[1]], meta }, undefined, { store: { country: "SE" } })
       const said = yield* readShop({ pages: [[1]], meta })
-      assert.include(listed.asked, "/products.json?limit=250&page=1&country=SE")
-      assert.include(said.asked, "/products.json?limit=250&page=1&country=NO")
+      assert.include(listed.requests, "/products.json?limit=250&page=1&country=SE")
+      assert.include(said.requests, "/products.json?limit=250&page=1&country=NO")
     })
   )
 })
@@ -225,10 +225,10 @@ describe("collections", () => {
   it.live("are requested page by page only while they seem to have more", () =>
     Effect.gen(function* () {
       const collections = { exact: [[1, 2]], more: [[1]], empty: [], full: [range(1, 250)] }
-      const { asked, read } = yield* readShop({ pages: [[1, 2]], collections, products_count: 2 })
+      const { requests, read } = yield* readShop({ pages: [[1, 2]], collections, products_count: 2 })
       assert.strictEqual(read.outcome, "complete")
       assert.deepStrictEqual(
-        asked.flatMap((url) => /^\/collections\/(\w+).*page=(\d)/.exec(url)?.slice(1).join(" ") ?? []),
+        requests.flatMap((url) => /^\/collections\/(\w+).*page=(\d)/.exec(url)?.slice(1).join(" ") ?? []),
         ["exact 1", "more 1", "more 2", "empty 1", "full 1", "full 2", "full 3"]
       )
     })
@@ -279,8 +279,8 @@ describe("the location of a shop", () => {
     ["/en/products.json", "/en/meta.json"]
   ] as const)("%s leads to %s", ([path, expected]) =>
     Effect.gen(function* () {
-      const { asked } = yield* readShop({ pages: [[1]], meta }, undefined, { path })
-      assert.deepStrictEqual(asked.slice(0, 2), ["/robots.txt", expected])
+      const { requests } = yield* readShop({ pages: [[1]], meta }, undefined, { path })
+      assert.deepStrictEqual(requests.slice(0, 2), ["/robots.txt", expected])
     })
   )
 })

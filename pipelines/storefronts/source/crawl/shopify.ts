@@ -5,29 +5,22 @@
  */
 import { Effect } from "effect"
 import type { FetchedPayload } from "../../../run/archive/fetch-list.ts"
-import { UnexpectedAnswer } from "../../decode/answers.ts"
 import { readMeta, readShopifyProducts, type StoreMeta } from "../../decode/json/shopify-json.ts"
 import type { FeedPage } from "../../decode/page.ts"
+import { UnexpectedResponse } from "../../decode/responses.ts"
 import { FeedStats } from "../../decode/typed-fields.ts"
 import type { ListedStore } from "../store-list.ts"
 import { isUnread, makeUnread, type Unread } from "./outcome.ts"
 import { ShopifyStoreSlots, type StorePolicy, shopifyLane } from "./policy.ts"
-import { type KnownProducts, readProductList } from "./product-list.ts"
+import { type KnownProducts, makeProductRead, readProductList } from "./product-list.ts"
 import { makeStoreRequests, type StoreRequests } from "./requests.ts"
 import { readShopifyCollections } from "./shopify-collections.ts"
-import {
-  explainEmpty,
-  makeStoreRead,
-  noShopFacts,
-  parseShopAddress,
-  type ShopFacts,
-  type TakeRows
-} from "./store-read.ts"
+import { makeStoreRead, noShopFacts, parseShopAddress, type ShopFacts, type TakeRows } from "./store-read.ts"
 
 const adminApi = { path: /\/admin\/api\//, name: "Shopify's Admin API" }
 
 const limit = 250
-/** Entries beyond this cannot be paged through: Shopify answers 400, or `errors` in place of products. */
+/** Entries beyond this cannot be paged through: Shopify responds with 400, or with `errors` in place of products. */
 const window = 25_000
 
 /** The currency of the prices in the same response, which depends on the visitor's market. */
@@ -50,8 +43,8 @@ const toFacts = ({
   ...facts
 }: StoreMeta): ShopFacts => ({ ...facts, reported_product_count })
 
-/** If `meta.json` fails like this, all other requests would fail too. */
-const wouldRepeat = ({ outcome }: Unread) =>
+/** Whether `meta.json` failed for a reason that fails all other requests, too. */
+const failsAllRequests = ({ outcome }: Unread) =>
   ["locked", "throttled", "unreachable", "private_address", "budget"].includes(outcome)
 
 /** `Unread` if a currency or a count has another type: everything that follows would lack it. */
@@ -59,7 +52,7 @@ const readMetaOrFault = (text: string): StoreMeta | Unread => {
   try {
     return readMeta(text)
   } catch (cause) {
-    if (!(cause instanceof UnexpectedAnswer) || cause.kind !== "mistyped") throw cause
+    if (!(cause instanceof UnexpectedResponse) || cause.kind !== "mistyped") throw cause
     return makeUnread("unreadable", `meta.json: ${cause.problem}`)
   }
 }
@@ -72,10 +65,10 @@ const readFacts = (requests: StoreRequests, base: string) =>
       ({ content }): StoreMeta | Unread | null => content
     ),
     isUnread,
-    (error) => Effect.succeed(wouldRepeat(error) ? error : null)
+    (error) => Effect.succeed(failsAllRequests(error) ? error : null)
   )
 
-/** Recordings that were made without a country are used for requests with one. */
+/** Also uses recordings that were made without a country for requests with one. */
 const retryWithoutCountry = (countryQuery: string, requests: StoreRequests): StoreRequests => ({
   ...requests,
   page: (url, wants, read) =>
@@ -139,20 +132,9 @@ const readAt = Effect.fnUntraced(function* <E, R>(
     recount: () =>
       Effect.map(readFacts(requests, base), (now) => (isUnread(now) ? null : (now?.published_products_count ?? null)))
   })
-  const read = {
-    pages_read: products.pages,
-    products_read: products.listed,
-    has_all_products: products.outcome === "complete",
-    currency: currency ?? fallbackCurrency,
-    facts,
-    fields_seen: stats.fieldsSeen
-  }
-  const fault = stats.findFault()
-  if (fault !== null) return makeStoreRead("unreadable", fault, { ...read, has_all_products: false })
-  if (products.listed === 0) return makeStoreRead(...explainEmpty(products), read)
-  if (products.outcome === "budget" || products.outcome === "broken_off") {
-    return makeStoreRead(products.outcome, products.detail, read)
-  }
+  const read = makeProductRead(products, stats, { currency: currency ?? fallbackCurrency, facts })
+  const isOver = read.fetch_status === "failed" || ["budget", "broken_off"].includes(read.outcome)
+  if (isOver || products.listed === 0) return read
   const collections = yield* readShopifyCollections({
     requests,
     limit,
@@ -163,7 +145,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
     maxCollections: policy.maxCollections
   })
   const { detail, outcome } = products.outcome === "complete" ? collections : products
-  const pages_read = products.pages + collections.pages
+  const pages_read = read.pages_read + collections.pages
   return makeStoreRead(outcome, detail, { ...read, pages_read, collections_read: collections.listed })
 })
 
@@ -175,6 +157,6 @@ export const readShopify = Effect.fn("Crawl.readShopify")(function* <E, R>(
 ) {
   const address = parseShopAddress(store.location, adminApi)
   if (!(address instanceof URL)) return address
-  const atOnce = yield* ShopifyStoreSlots
-  return yield* atOnce.withPermit(Effect.scoped(readAt(address, store, take, policy, known)))
+  const slots = yield* ShopifyStoreSlots
+  return yield* slots.withPermit(Effect.scoped(readAt(address, store, take, policy, known)))
 })

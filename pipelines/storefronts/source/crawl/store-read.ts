@@ -5,7 +5,6 @@ import type { Batch } from "../../decode/feed.ts"
 import type { StoreMeta } from "../../decode/json/shopify-json.ts"
 import type { ListedStore } from "../store-list.ts"
 import { fetchStatusOf, outcomes, type StoreOutcome } from "./outcome.ts"
-import type { ReadPages } from "./pages.ts"
 
 /** Receives the rows of a payload, or of a piece of it. The read waits for it. */
 export type TakeRows<E, R> = (batch: Batch, raw: FetchedPayload) => Effect.Effect<void, E, R>
@@ -103,12 +102,4 @@ export const parseShopAddress = (location: string, admin: { readonly path: RegEx
   if (!admin.path.test(address.pathname)) return address
   const problem = `its location is ${admin.name}, which is for administrators: list the address of the store itself`
   return makeStoreRead("unreadable", problem)
-}
-
-/** The outcome for an empty product list. It is complete only if the store itself reports 0 products. */
-export const explainEmpty = ({ detail, outcome, reported }: ReadPages): readonly [StoreOutcome, string | null] => {
-  if (outcome === "budget") return ["unreachable", `nothing came in time: ${detail}`]
-  if (outcome !== "complete") return [fetchStatusOf(outcome) === "failed" ? outcome : "unreadable", detail]
-  if (reported === 0) return ["complete", null]
-  return reported === null ? ["empty", null] : ["headless", `it reports ${reported} products`]
 }

@@ -33,20 +33,20 @@ const noCount = 0
 /** After its first page was served, the product at its top is unpublished, and all others move up by one. */
 const unpublishing = (n: number) => range(n === 1 ? 1 : 2, 500)
 
-const pagesOf = (asked: ReadonlyArray<string>) =>
-  asked.flatMap((url) => {
+const pagesOf = (requests: ReadonlyArray<string>) =>
+  requests.flatMap((url) => {
     const page = /^\/(?:products\.json|wp-json\/).*[?&]page=(\d+)/.exec(url)?.[1]
     return page === undefined ? [] : [Number(page)]
   })
-const metasOf = (asked: ReadonlyArray<string>) => asked.filter((url) => url === "/meta.json").length
+const metasOf = (requests: ReadonlyArray<string>) => requests.filter((url) => url === "/meta.json").length
 
 describe("a product that moves up onto a page that was read already", () => {
   it.live("is not withdrawn when the shop's own count changes during the read", () =>
     Effect.gen(function* () {
-      const { asked, read } = yield* readShop({ pages: [] }, showing(250, unpublishing), { known: range(1, 500) })
+      const { requests, read } = yield* readShop({ pages: [] }, showing(250, unpublishing), { known: range(1, 500) })
       assert.deepStrictEqual([read.outcome, read.fetch_status, read.has_all_products], ["moved", "partial", false])
       assert.include(read.detail ?? "", "there were 500 before its pages were read, and 499 after that")
-      assert.deepStrictEqual([pagesOf(asked), metasOf(asked)], [[1, 2, 3, 4], 2])
+      assert.deepStrictEqual([pagesOf(requests), metasOf(requests)], [[1, 2, 3, 4], 2])
     })
   )
 
@@ -83,13 +83,13 @@ describe("a product that moves up onto a page that was read already", () => {
 describe("a product that is gone", () => {
   it.live("is withdrawn at once if the shop reports as many as were found, before and after", () =>
     Effect.gen(function* () {
-      const { asked, read } = yield* readShop(
+      const { requests, read } = yield* readShop(
         { pages: [] },
         showing(250, () => range(2, 300)),
         { known: range(1, 300) }
       )
       assert.deepStrictEqual([read.outcome, read.has_all_products, read.products_read], ["complete", true, 299])
-      assert.deepStrictEqual([pagesOf(asked), metasOf(asked)], [[1, 2, 3], 2])
+      assert.deepStrictEqual([pagesOf(requests), metasOf(requests)], [[1, 2, 3], 2])
     })
   )
 
@@ -99,10 +99,10 @@ describe("a product that is gone", () => {
   ] as const)("is withdrawn after the pages were read again if the shop %s", ([, published_products_count]) =>
     Effect.gen(function* () {
       const shop: Shop = { pages: [range(2, 250), range(251, 300)], meta: { ...meta, published_products_count } }
-      const { asked, batches, read } = yield* readShop(shop, undefined, { known: range(1, 300) })
+      const { requests, batches, read } = yield* readShop(shop, undefined, { known: range(1, 300) })
       assert.deepStrictEqual([read.outcome, read.has_all_products, read.products_read], ["complete", true, 299])
       const again = published_products_count === undefined ? [1, 2, 3] : [1, 2, 3, 4]
-      assert.deepStrictEqual(pagesOf(asked), [1, 2, 3, 4, ...again])
+      assert.deepStrictEqual(pagesOf(requests), [1, 2, 3, 4, ...again])
       assert.lengthOf(
         batches.flatMap(({ rows }) => rows),
         299
@@ -140,11 +140,11 @@ describe("a shop without missing products", () => {
   it.live("is requested once per page, and twice for its count if it states one", () =>
     Effect.gen(function* () {
       const shop: Shop = { pages: [range(1, 300)], meta: { ...meta, published_products_count: 310 } }
-      const { asked, read } = yield* readShop(shop, undefined, { known: range(1, 300) })
+      const { requests, read } = yield* readShop(shop, undefined, { known: range(1, 300) })
       assert.strictEqual(read.outcome, "complete")
-      assert.deepStrictEqual([pagesOf(asked), metasOf(asked)], [[1, 2, 3], 2])
+      assert.deepStrictEqual([pagesOf(requests), metasOf(requests)], [[1, 2, 3], 2])
       const silent = yield* readShop({ pages: [range(1, 300)] }, undefined, { known: range(1, 300) })
-      assert.deepStrictEqual([pagesOf(silent.asked), metasOf(silent.asked)], [[1, 2, 3], 1])
+      assert.deepStrictEqual([pagesOf(silent.requests), metasOf(silent.requests)], [[1, 2, 3], 1])
     })
   )
 })
@@ -153,9 +153,9 @@ describe("an empty page", () => {
   it.live("is not the last one after a short page while known products are missing", () =>
     Effect.gen(function* () {
       const pages = [range(1, 245), [], range(246, 480)]
-      const { asked, read } = yield* readShop({ pages }, undefined, { known: range(1, 480) })
+      const { requests, read } = yield* readShop({ pages }, undefined, { known: range(1, 480) })
       assert.deepStrictEqual([read.outcome, read.products_read], ["complete", 480])
-      assert.deepStrictEqual(pagesOf(asked), [1, 2, 3, 4])
+      assert.deepStrictEqual(pagesOf(requests), [1, 2, 3, 4])
     })
   )
 
@@ -174,10 +174,10 @@ describe("a WooCommerce store whose pages state a count", () => {
   ] as const)("%s", ([, total, outcome, fetch_status]) =>
     Effect.gen(function* () {
       const shop = { pages: [range(1, 100)], headers: { "x-wp-total": `${total}` } }
-      const { asked, read } = yield* readShop(shop, undefined, { store: woo, known: range(1, 199) })
+      const { requests, read } = yield* readShop(shop, undefined, { store: woo, known: range(1, 199) })
       assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, fetch_status])
       assert.strictEqual(read.has_all_products, outcome === "complete")
-      assert.deepStrictEqual(pagesOf(asked), [1, 2, 3])
+      assert.deepStrictEqual(pagesOf(requests), [1, 2, 3])
       if (outcome === "unclear") assert.include(read.detail ?? "", "there are 199, and list 100")
     })
   )

@@ -9,10 +9,10 @@ describe("a WooCommerce store", () => {
   it.live("is read to its first empty page, in the currency that its prices name", () =>
     Effect.gen(function* () {
       const shop = { pages: [range(1, 100), range(101, 150)], headers: saying(150) }
-      const { asked, products, read } = yield* readShop(shop, undefined, { store })
+      const { requests, products, read } = yield* readShop(shop, undefined, { store })
       assert.deepStrictEqual([read.outcome, read.currency, products.length], ["complete", "EUR", 150])
       assert.strictEqual(read.facts.reported_product_count, 150)
-      assert.deepStrictEqual(asked, [
+      assert.deepStrictEqual(requests, [
         "/robots.txt",
         "/wp-json/wc/store/v1/products?per_page=100&page=1",
         "/wp-json/wc/store/v1/products?per_page=100&page=2",

@@ -5,9 +5,9 @@ import { readWooCommerceProducts } from "../../decode/json/woocommerce.ts"
 import { FeedStats } from "../../decode/typed-fields.ts"
 import type { ListedStore } from "../store-list.ts"
 import type { StorePolicy } from "./policy.ts"
-import { type KnownProducts, readProductList } from "./product-list.ts"
+import { type KnownProducts, makeProductRead, readProductList } from "./product-list.ts"
 import { makeStoreRequests } from "./requests.ts"
-import { explainEmpty, makeStoreRead, noShopFacts, parseShopAddress, type TakeRows } from "./store-read.ts"
+import { noShopFacts, parseShopAddress, type TakeRows } from "./store-read.ts"
 
 const adminApi = { path: /\/wp-json\/wc\/v\d/, name: "the REST API wc/v3 of WooCommerce" }
 
@@ -26,42 +26,6 @@ const addressOf = ({ origin, pathname }: URL, page: number) => {
   return `${origin}${root}?per_page=${limit}&page=${page}`
 }
 
-const readAt = Effect.fnUntraced(function* <E, R>(
-  address: URL,
-  store: ListedStore,
-  take: TakeRows<E, R>,
-  policy: StorePolicy,
-  known: KnownProducts<E, R>
-) {
-  const requests = yield* makeStoreRequests(policy)
-  const stats = new FeedStats()
-  let currency = store.currency ?? null
-  const products = yield* readProductList({
-    list: {
-      limit,
-      reported: null,
-      fetchPage: (page) =>
-        Effect.map(
-          requests.page(addressOf(address, page), [totalHeader], (text) => readWooCommerceProducts(text, stats)),
-          (page) => ({ ...page, ...readTotal(page.raw) })
-        ),
-      takePage: ({ content, raw }) => {
-        currency ??= content.batch.variants.find((variant) => variant.currency !== null)?.currency ?? null
-        return take(content.batch, raw)
-      }
-    },
-    known,
-    recount: Effect.succeed // every page has stated the current number
-  })
-  const facts = { ...noShopFacts, reported_product_count: products.reported }
-  const fields_seen = stats.fieldsSeen
-  const read = { pages_read: products.pages, products_read: products.listed, currency, facts, fields_seen }
-  const fault = stats.findFault()
-  if (fault !== null) return makeStoreRead("unreadable", fault, { ...read, has_all_products: false })
-  if (products.listed === 0) return makeStoreRead(...explainEmpty(products), read)
-  return makeStoreRead(products.outcome, products.detail, read)
-})
-
 export const readWooCommerce = Effect.fn("Crawl.readWooCommerce")(function* <E, R>(
   store: ListedStore,
   take: TakeRows<E, R>,
@@ -70,5 +34,29 @@ export const readWooCommerce = Effect.fn("Crawl.readWooCommerce")(function* <E, 
 ) {
   const address = parseShopAddress(store.location, adminApi)
   if (!(address instanceof URL)) return address
-  return yield* Effect.scoped(readAt(address, store, take, policy, known))
+  const stats = new FeedStats()
+  let currency = store.currency ?? null
+  const reading = Effect.gen(function* () {
+    const requests = yield* makeStoreRequests(policy)
+    return yield* readProductList({
+      list: {
+        limit,
+        reported: null,
+        fetchPage: (page) =>
+          Effect.map(
+            requests.page(addressOf(address, page), [totalHeader], (text) => readWooCommerceProducts(text, stats)),
+            (page) => ({ ...page, ...readTotal(page.raw) })
+          ),
+        takePage: ({ content, raw }) => {
+          currency ??= content.batch.variants.find((variant) => variant.currency !== null)?.currency ?? null
+          return take(content.batch, raw)
+        }
+      },
+      known,
+      recount: Effect.succeed // every page states the current number
+    })
+  })
+  const products = yield* Effect.scoped(reading)
+  const facts = { ...noShopFacts, reported_product_count: products.reported }
+  return makeProductRead(products, stats, { currency, facts })
 })

@@ -1,10 +1,10 @@
-/** Answers of a Shopify storefront for tests: what it gives for a product, variant or picture, changed field by field. */
+/** Responses of a Shopify storefront for tests: products, variants and pictures, changed field by field. */
 import { assert } from "@effect/vitest"
-import { readShopifyProducts, UnexpectedAnswer } from "@larder/pipelines"
+import { readShopifyProducts, UnexpectedResponse } from "@larder/pipelines"
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** What `updated_at` says where it is the time of the response. */
+/** The value of `updated_at` where it is the time of the response. */
 export const responseTime = "2026-03-02T10:00:00+01:00"
 
 export const aVariant = (fields: Fields = {}) => ({
@@ -61,13 +61,13 @@ export const aProduct = (fields: Fields = {}) => ({
 export const pageOf = (...products: ReadonlyArray<unknown>) => JSON.stringify({ products })
 export const read = (...products: ReadonlyArray<unknown>) => readShopifyProducts(pageOf(...products)).batch
 
-/** How and why an answer is refused. */
-export const misfitOf = (attempt: () => unknown) => {
+/** The kind of an unexpected response, and the problem with it. */
+export const describeRejection = (attempt: () => unknown) => {
   try {
     attempt()
   } catch (error) {
-    if (error instanceof UnexpectedAnswer) return { kind: error.kind, problem: error.problem }
+    if (error instanceof UnexpectedResponse) return { kind: error.kind, problem: error.problem }
     throw error
   }
-  return assert.fail("it was read")
+  return assert.fail("the response was accepted")
 }

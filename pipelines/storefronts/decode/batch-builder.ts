@@ -1,0 +1,116 @@
+/**
+ * Collects the rows of a payload into batches. A payload row is used as a whole or not at all, so each one is accounted
+ * for once: one that cannot be used becomes a reject and does not affect the others.
+ */
+import {
+  type Batch,
+  emptyBatch,
+  type FeedCollection,
+  type FeedImage,
+  type FeedProduct,
+  type FeedVariant,
+  UnusableRow
+} from "./feed.ts"
+import type { FeedStats } from "./typed-fields.ts"
+
+const maxBatchRows = 500
+/** A single row may have a million characters. */
+const maxBatchCharacters = 4_000_000
+/** Google allows ids of 50 characters, Shopify handles of 255. An id is never cut: it would become another id. */
+const maxIdLength = 1000
+/** A handle and the values of three options, in which some characters are escaped. */
+const maxVariantIdLength = 4000
+/** Rejected rows are kept for inspection, up to this many characters. */
+const maxPayloadCharacters = 10_000
+
+/** The rows that a payload row becomes: those of a product, or a collection. */
+export interface ParsedRow {
+  readonly product?: FeedProduct | undefined
+  readonly variants?: ReadonlyArray<FeedVariant>
+  readonly images?: ReadonlyArray<FeedImage>
+  readonly collection?: FeedCollection
+}
+
+const rejectLongIds = (product_native_id: string, variants: ReadonlyArray<FeedVariant>) => {
+  if (product_native_id.length > maxIdLength) {
+    throw new UnusableRow(`its id is longer than ${maxIdLength} characters`)
+  }
+  if (variants.some(({ native_id }) => native_id.length > maxVariantIdLength)) {
+    throw new UnusableRow(`its options are longer than ${maxVariantIdLength} characters`)
+  }
+}
+
+export class BatchBuilder {
+  #open = emptyBatch()
+  #characters = 0
+  readonly #stats: FeedStats
+
+  constructor(stats: FeedStats) {
+    this.#stats = stats
+  }
+
+  /**
+   * Adds one payload row. `read` passes its native id to `identify` as soon as it is known, so that a reject has it, too.
+   * If `read` fails with `UnusableRow`, nothing but the reject is added. `raw` is a function if the text of a row has to
+   * be made first.
+   */
+  addRow(position: number, raw: string | (() => string), read: (identify: (native_id: string) => void) => ParsedRow) {
+    if (typeof raw === "string") this.#characters += raw.length
+    let id: string | undefined
+    try {
+      const {
+        collection,
+        images = [],
+        product,
+        variants = []
+      } = read((native_id) => {
+        id = native_id
+      })
+      if (id !== undefined) rejectLongIds(id, variants)
+      if (collection !== undefined) this.#open.collections.push(collection)
+      else if (id !== undefined) this.#open.rows.push(id)
+      if (product !== undefined) this.#open.products.push(product)
+      for (const variant of variants) this.#open.variants.push(variant)
+      for (const image of images) this.#open.images.push(image)
+      this.#stats.recordUsed()
+    } catch (cause) {
+      if (!(cause instanceof UnusableRow)) throw cause
+      if (id !== undefined) this.#open.rejected.push(id)
+      this.#stats.recordReject(cause.message)
+      const payload = (typeof raw === "string" ? raw : raw()).slice(0, maxPayloadCharacters)
+      this.#open.rejects.push({ position, reason: cause.message, payload })
+    }
+  }
+
+  get rowCount() {
+    return this.#open.rows.length + this.#open.rejects.length
+  }
+  get isFull() {
+    return this.rowCount >= maxBatchRows || this.#characters >= maxBatchCharacters
+  }
+
+  takeBatch(): Batch {
+    const batch = this.#open
+    this.#open = emptyBatch()
+    this.#characters = 0
+    return batch
+  }
+}
+
+/**
+ * Yields the batches of a file that `read` fills. `read` yields whenever `isFull`, and continues only after the batch was
+ * consumed. Rows that were read before a failure are yielded before it is thrown.
+ */
+export async function* collectBatches(
+  stats: FeedStats,
+  read: (builder: BatchBuilder) => AsyncIterable<void>
+): AsyncGenerator<Batch> {
+  const builder = new BatchBuilder(stats)
+  try {
+    for await (const _ of read(builder)) yield builder.takeBatch()
+  } catch (cause) {
+    if (builder.rowCount > 0) yield builder.takeBatch()
+    throw cause
+  }
+  if (builder.rowCount > 0) yield builder.takeBatch()
+}
