@@ -1,5 +1,6 @@
 /**
- * The commodity catalog assigns the numbers of reports to metrics. It is data, in tab-separated tables under `catalog/`; a new metric is a new line in `metrics.tsv`. `catalog/README.md` explains the columns.
+ * The commodity catalog assigns the numbers of reports to metrics. It is data, in tab-separated tables under `catalog/`;
+ * a new metric is a new line in `metrics.tsv`. `catalog/README.md` explains the columns.
  */
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"

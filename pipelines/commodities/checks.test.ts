@@ -134,7 +134,11 @@ describe("a check", () => {
     ["insert into commodity.metric select * from commodity.metric limit 1", "listed twice"],
     ["insert into commodity.series select * from commodity.series limit 1", "listed twice"],
     ["delete from commodity.metric where metric_name = 'butter_sales_price_weekly'", "has no metric"],
-    ["delete from commodity.product where slug = 'lactose'", "has no product"]
+    ["delete from commodity.product where slug = 'lactose'", "has no product"],
+    [
+      "update commodity.metric set frequency = 'biweekly' where metric_name = 'butter_sales_price_weekly'",
+      "is biweekly"
+    ]
   ] as const)("catalog_is_consistent finds inconsistencies: %s", ([sql, fault]) =>
     Effect.gen(function* () {
       const db = yield* warehouse([])

@@ -15,10 +15,12 @@ export const commodityChecks: ReadonlyArray<Check> = [
   }),
   error(
     "catalog_is_consistent",
-    "metric names and series slugs are unique, every series has its metric, every metric its product",
+    "metric names and series slugs are unique, every series has its metric, every metric its product, and series are daily, weekly or monthly",
     `select metric_name as name, 'listed twice' as fault from commodity.metric group by all having count(*) > 1
      union all select slug, 'listed twice' from commodity.series group by all having count(*) > 1
      union all select slug, 'has no metric' from commodity.series anti join commodity.metric using (metric_name)
+     union all select slug, 'is ' || frequency from commodity.series join commodity.metric using (metric_name)
+       where frequency not in ('daily', 'weekly', 'monthly')
      union all select metric_name, 'has no product' from commodity.metric m
        where not exists (select 1 from commodity.product p where p.slug = m.product_slug)`
   ),

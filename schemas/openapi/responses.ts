@@ -84,7 +84,7 @@ const buildResponse = (
   content: { "application/json": { schema, examples } }
 })
 
-export type OpenApiResponse = ReturnType<typeof buildResponse>
+type OpenApiResponse = ReturnType<typeof buildResponse>
 interface Reference {
   readonly $ref: string
 }

@@ -150,7 +150,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
       if (permit === undefined) {
         const acquired = acquirePermit(call, key, request)
         const newPermit = acquired instanceof Promise ? await waitOutOfFlight(acquired) : acquired
-        if (newPermit === "overloaded") return refuse(call, requestId, tooManyInFlight, key)
+        if (newPermit === "too many in flight") return refuse(call, requestId, tooManyInFlight, key)
         if (newPermit === "disconnected") return refuse(call, requestId, callerDisconnected, key)
         permit = newPermit
         onPermit(permit)
@@ -200,7 +200,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
   }
 
   /** A paid response keeps its permit until it is sent; every other outcome releases it here. */
-  const chargeCall = async (call: Call, token: string, requestId: string): Promise<Outcome> => {
+  const admitAndCharge = async (call: Call, token: string, requestId: string): Promise<Outcome> => {
     let own: Permit | undefined
     try {
       const admitted = await admit(call, token, requestId, (permit) => {
@@ -222,7 +222,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
     if (call.authorization === null) return refuse(call, requestId, missingAuthorization)
     const token = readBearerKey(call.authorization)
     if (token === undefined) return refuse(call, requestId, malformedAuthorization)
-    return chargeCall(call, token, requestId)
+    return admitAndCharge(call, token, requestId)
   }
 
   /** Records the response in the meters and in the account's request log. */

@@ -47,7 +47,7 @@ export interface Route {
   readonly parse: (query: URLSearchParams) => Read<Readonly<Record<string, unknown>>>
   /** The error if a name is not in the catalogs. Called before credits are held and data is read. */
   readonly unknownNames: (values: Readonly<Record<string, unknown>>, model: ReadModel) => Invalid | undefined
-  /** Approximate size of the response in bytes, before the read. It decides how long the call waits for its permit. */
+  /** Approximate size of the response in bytes, before the read. It decides how the call waits for its permit. */
   readonly expectedBytes: (request: ValidRequest, model: ReadModel) => number
   readonly read: (request: ValidRequest, generation: Generation<ReadModel>) => Effect.Effect<string, unknown>
 }

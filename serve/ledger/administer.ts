@@ -40,8 +40,9 @@ interface AdministeredStore {
   readonly accounts: Operation<Output<"listAccounts">>
   readonly keys: (accountId: string, now: number) => Operation<ReadonlyArray<KeySummary>>
   readonly key: (id: string, now: number) => Operation<KeySummary>
-  /** Called in a change: nothing else changes the key until the change ends. */
+  /** In a change, nothing else changes the key until the change ends. */
   readonly keyRecord: (id: string) => Operation<ApiKey>
+  readonly countValidKeys: (accountId: string) => Operation<number>
   /** The account whose entries contain this reference and type. */
   readonly accountOfBooking: (type: Entry["type"], reference: string) => Operation<string | undefined>
   /** Runs `work` while nothing else changes these accounts. Afterwards, its writes are durable and in force. */
@@ -100,7 +101,7 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
 
   const changeKey = (id: string, decide: (key: ApiKey, now: number) => Result.Result<Decision, AdministrationError>) =>
     Effect.gen(function* () {
-      const { account_id } = yield* store.key(id, yield* Clock.currentTimeMillis)
+      const { account_id } = yield* store.keyRecord(id)
       return yield* store.change([account_id], (now) =>
         store.keyRecord(id).pipe(
           Effect.flatMap((key) => write(decide(key, now))),
@@ -147,8 +148,7 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
       return yield* store.change([account_id], (now) =>
         Effect.gen(function* () {
           yield* store.account(account_id)
-          const keys = yield* store.keys(account_id, now)
-          const validKeys = keys.filter(({ revoked_at }) => revoked_at === null).length
+          const validKeys = yield* store.countValidKeys(account_id)
           yield* write(issueKey({ ...settings, id, account_id, ...stored }, validKeys, now))
           return { key, ...(yield* store.key(id, now)) }
         })

@@ -157,7 +157,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     if (problem !== undefined) return errorResponse(400, -32_600, `Invalid request: ${problem}`)
     const dataBytes = Math.min(expectedBytes(message, caller.onDataHost), maxDataBytes)
     const permit = await limiter.acquire(caller.key, dataBytes * memoryFactor, request.signal)
-    if (permit === "overloaded") return tooManyInFlight
+    if (permit === "too many in flight") return tooManyInFlight
     if (permit === "disconnected") return callerDisconnected
     progress.permit = permit
     const newServer = () => serverFor(caller, sessionOf(request), sharePermit(permit), progress)

@@ -27,6 +27,7 @@ import {
   type Invited,
   type OpenInvitation,
   Person,
+  PersonId,
   type SignedIn,
   type SignIns,
   TooManyAttempts,
@@ -60,7 +61,8 @@ const removePerson = `delete from console.person where id = $1 returning ${colum
 const recordRemoved = `
   insert into console.removed_person (id, account_id, email, removed_at) values ($1, $2, $3, $4)`
 
-const isEmpty = ({ run }: Statements) => Effect.map(run("select id from console.person limit 1"), (rows) => rows === 0)
+const isEmpty = ({ all }: Statements) =>
+  Effect.map(all(PersonId, "select id from console.person limit 1"), (people) => people.length === 0)
 
 /** Sets the password of the person that a link is for. Creates the person if the link names none. */
 const savePassword = Effect.fnUntraced(function* (

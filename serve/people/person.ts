@@ -10,6 +10,8 @@ export const Person = Schema.Struct({
   is_operator: Schema.Boolean
 })
 export type Person = typeof Person.Type
+/** The only column of queries that look whether there is a person. */
+export const PersonId = Schema.Struct({ id: Schema.String })
 
 /** `token` goes into the cookie and nowhere else. */
 export interface SignedIn {

@@ -6,7 +6,7 @@
 import { Clock, Effect, Option, Schema } from "effect"
 import { timestampOf } from "../ledger/index.ts"
 import type { Statements } from "../persistence/index.ts"
-import { Person, type SignedIn } from "./person.ts"
+import { Person, PersonId, type SignedIn } from "./person.ts"
 import { hashToken, newToken } from "./tokens.ts"
 
 const hour = 60 * 60_000
@@ -40,12 +40,12 @@ const minSeenAt = (now: number) => timestampOf(now - maxIdle)
 
 /** Whether the person with this address has signed in with the browser of this token. */
 export const isKnownBrowser = Effect.fn("People.isKnownBrowser")(function* (
-  { run }: Statements,
+  { all }: Statements,
   token: string,
   email: string
 ) {
   const now = timestampOf(yield* Clock.currentTimeMillis)
-  return (yield* run(browserOfEmail, [hashToken(token), now, email])) > 0
+  return (yield* all(PersonId, browserOfEmail, [hashToken(token), now, email])).length > 0
 })
 
 /**

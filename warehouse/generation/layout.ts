@@ -1,7 +1,8 @@
 /**
  * The paths of the warehouse on this machine. `warehouse/` contains generations, in `generations/` and `objects/`; if
  * several machines share a depot, those that this machine has pulled. Beside them are the files that people open, which
- * are made from them: see `opened-files.ts`. Opens it with the depot that LARDER_DEPOT names, and with the keys for it.
+ * are made from them: see `opened-files.ts`. A layout is opened
+ * with the depot that LARDER_DEPOT names, and with the keys for it.
  */
 import { join } from "node:path"
 import {
@@ -39,6 +40,7 @@ export const layoutOf = (home: string, shared?: Depot) =>
       /** Locked while a generation is pulled. */
       pullLock: path.join(dir, ".pull.lock"),
       objectFile: (sha256: string) => path.join(dir, objectName(sha256)),
+      /** Notes of this machine: see `notes.ts`. */
       notes: path.join(dir, "seen"),
       /** Folders with the sidecar files of branded foods, one for each of their databases. */
       sidecars: path.join(dir, "beside"),

@@ -162,6 +162,6 @@ export const recordedRun = Effect.fnUntraced(function* (layout: Layout, run_id: 
 export const isOfSamples = ({ last_read, last_run }: PipelineState): boolean =>
   (last_read ?? last_run)?.origin === "sample"
 
-/** A date in the future, from a wrong clock, also counts as late. */
+/** A date as far in the future, from a wrong clock, also counts as late. */
 export const isLate = (on: string, days: number | null, now: number): boolean =>
   days !== null && Math.abs(now - Date.parse(on)) >= days * 86_400_000

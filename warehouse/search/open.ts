@@ -35,6 +35,10 @@ export const openFiles = (folder: string, opened: Array<PieceFile>) => {
   return { manifest, records, labels, columns }
 }
 
+/** The file that an error of the system names. */
+const findPath = (error: unknown) =>
+  error instanceof Error && "path" in error && typeof error.path === "string" ? error.path : undefined
+
 /** Opens the files of a generation's branded foods. Fails if one is damaged or from another build. */
 export const openFoods = Effect.fn("Foods.open")(function* (folder: string) {
   const opened: Array<PieceFile> = []
@@ -48,7 +52,7 @@ export const openFoods = Effect.fn("Foods.open")(function* (folder: string) {
     catch: (error) =>
       error instanceof FoodFilesDamaged
         ? error
-        : new FoodFilesDamaged({ file: folder, reason: `cannot be opened (${causeText(error)})` })
+        : new FoodFilesDamaged({ file: findPath(error) ?? folder, reason: `cannot be opened (${causeText(error)})` })
   })
   const page = function* (filters: FoodFilters, after: number | undefined, limit: number) {
     const docs = yield* search(labels, columns, filters, after, limit + 1)

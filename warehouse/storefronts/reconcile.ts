@@ -8,7 +8,7 @@
  */
 
 /** Maps the name of a table to SQL: the table itself, or a query in its place. */
-export type KnownTable = (table: string) => string
+type KnownTable = (table: string) => string
 
 /** The tables with the existing data of the stores. */
 export interface KnownStores {

@@ -51,7 +51,7 @@ const checkedFields = {
   labelNutrients: "own_amounts"
 }
 
-/** As many unreadable values of a field are not isolated errors; neither is one in each label. */
+/** At least as many unreadable values of a field are no isolated errors; nor is one in each label. */
 const manyValues = 10
 
 const columnOf: ReadonlyMap<string, string> = new Map([

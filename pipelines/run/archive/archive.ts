@@ -204,7 +204,7 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
   })
 
   const endList = Effect.fnUntraced(function* (end: RunEnd, isShrinkageAccepted: boolean) {
-    if (!(yield* fs.exists(list))) return // nothing was fetched
+    if ("ended" in end && !(yield* fs.exists(list))) return // nothing was fetched
     yield* writeLine({ run_id, ...end, ...(isShrinkageAccepted ? { shrinkage_accepted: true } : {}) })
     if ("published" in end) yield* flush
   })

@@ -40,6 +40,8 @@ const rejectLongIds = (product_native_id: string, variants: ReadonlyArray<FeedVa
   }
 }
 
+export type Identify = (native_id: string | undefined) => void
+
 export class BatchBuilder {
   #open = emptyBatch()
   #characters = 0
@@ -50,11 +52,11 @@ export class BatchBuilder {
   }
 
   /**
-   * Adds one payload row. `read` passes its native id to `identify` as soon as it is known, so that a reject has it, too.
-   * If `read` fails with `UnusableRow`, nothing but the reject is added. `raw` is a function if the text of a row has to
-   * be made first.
+   * Adds one payload row. `read` passes its native id to `identify` as soon as it is known, so that a reject has it, too;
+   * undefined if it turns out to be uncertain. If `read` fails with `UnusableRow`, only the reject and the id are added.
+   * `raw` is a function if the text of a row has to be made first.
    */
-  addRow(position: number, raw: string | (() => string), read: (identify: (native_id: string) => void) => ParsedRow) {
+  addRow(position: number, raw: string | (() => string), read: (identify: Identify) => ParsedRow) {
     if (typeof raw === "string") this.#characters += raw.length
     let id: string | undefined
     try {

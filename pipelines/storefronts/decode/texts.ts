@@ -1,6 +1,6 @@
 /**
- * Normalises the texts, numbers, prices and times of the rows of a feed. A price stays decimal text from the payload to the
- * table: it never passes through binary floating point. An empty or invalid value is null.
+ * Normalises the texts, numbers, prices and times of the rows of a feed. A price stays decimal text from the payload to
+ * the table: it never passes through binary floating point. An empty or invalid value is null.
  */
 import { numberToken } from "@larder/schemas"
 

@@ -99,7 +99,7 @@ describe("waiting calls", () => {
     vi.advanceTimersByTime(4_999)
     expect(await hasSettled(second)).toBe(false)
     vi.advanceTimersByTime(1)
-    expect(await second).toBe("overloaded")
+    expect(await second).toBe("too many in flight")
     expect(waiting()).toBe(0)
   })
 
@@ -107,9 +107,9 @@ describe("waiting calls", () => {
     const { acquire, waiting } = makeLimiter()
     for (const key of ["1", "2"]) await getPermit(acquire(caller("a", key), 8 * mebibyte, neverAborts))
     for (let call = 0; call < 128; call++) acquire(caller("a", "1"), 0, neverAborts)
-    expect(acquire(caller("a", "1"), 0, neverAborts)).toBe("overloaded")
+    expect(acquire(caller("a", "1"), 0, neverAborts)).toBe("too many in flight")
     for (let call = 0; call < 128; call++) acquire(caller("a", "2"), 0, neverAborts)
-    expect(acquire(caller("a", "3"), 0, neverAborts)).toBe("overloaded")
+    expect(acquire(caller("a", "3"), 0, neverAborts)).toBe("too many in flight")
     expect(waiting()).toBe(256)
   })
 

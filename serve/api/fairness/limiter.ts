@@ -19,8 +19,8 @@ export interface SharedPermit extends Permit {
   readonly take: (bytes: number) => boolean
 }
 
-/** `overloaded`: the wait timed out, or too many calls are waiting. */
-export type Acquired = Permit | "overloaded" | "disconnected"
+/** `too many in flight`: the wait timed out, or too many calls are waiting. */
+export type Acquired = Permit | "too many in flight" | "disconnected"
 
 interface Quota {
   readonly calls: number
@@ -128,12 +128,12 @@ export const makeLimiter = () => {
 
   const waitForCapacity = (caller: Caller, expected: number, signal: AbortSignal) =>
     new Promise<Acquired>((resolve) => {
-      const giveUp = (why: "overloaded" | "disconnected") => {
+      const giveUp = (why: "too many in flight" | "disconnected") => {
         waiting.remove(caller.id, waiter)
         settle(why)
       }
       const disconnect = () => giveUp("disconnected")
-      const timer = setTimeout(() => giveUp("overloaded"), timeoutMs)
+      const timer = setTimeout(() => giveUp("too many in flight"), timeoutMs)
       const settle = (outcome: Acquired) => {
         clearTimeout(timer)
         signal.removeEventListener("abort", disconnect)
@@ -157,7 +157,7 @@ export const makeLimiter = () => {
     acquire: (caller: Caller, expected: number, signal: AbortSignal): Acquired | Promise<Acquired> => {
       if (signal.aborted) return "disconnected"
       if (mayStart(caller, expected)) return begin(caller, expected)
-      return mayWait(caller) ? waitForCapacity(caller, expected, signal) : "overloaded"
+      return mayWait(caller) ? waitForCapacity(caller, expected, signal) : "too many in flight"
     },
     step,
     isFull: () => totalBytes >= maxBytes,

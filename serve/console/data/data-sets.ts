@@ -44,7 +44,7 @@ const selectNewestReading = (...frequencies: ReadonlyArray<string>): Source => (
 const commodities: FactSources = {
   contents: [
     ["series", "commodity.series"],
-    ["metrics", "(select distinct metric_name from commodity.metric)"],
+    ["metrics", "commodity.metric"],
     ["published values", "commodity.price_version"]
   ],
   newest: [

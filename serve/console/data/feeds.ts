@@ -84,7 +84,7 @@ export const dataFeedsPage: DataPage = {
       }
 ${searchForm(pipelineSelect(pipeline))}
 ${rows.length === 0 ? empty("No feeds", "No feed has been read yet.") : html`<div class="card feeds">${feedTable(rows, now)}</div>`}
-${listPaging(path, { pipeline }, after === undefined, last && { after_pipeline: last.pipeline, after: last.feed })}`
+${listPaging(path, { pipeline }, after === undefined || after_pipeline === undefined, last && { after_pipeline: last.pipeline, after: last.feed })}`
     )
   })
 }

@@ -10,7 +10,6 @@ import {
   type SimulatedPayment,
   type Simulator
 } from "../../billing/index.ts"
-
 import { button, dollarField, hiddenInput, parseCents, postForm } from "../web/form.ts"
 import {
   badge,

@@ -7,30 +7,47 @@ import { type RecordedTable, recordedTables, recordNames } from "./recorded-tabl
 /** Whether a record belongs to no row that the ledger records. */
 export const isOfUnknownKind = `(kind not in (${recordedTables.map((table) => `'${table}'`).join(", ")}) or body ->> 'id' is null)`
 
-/** `asJson` casts a body to the type in which bodies are compared. A removed payment has a record without columns. */
+/** `asJson` casts a body to the type in which bodies are compared. Only payments can be removed: their record says so. */
 const selectLastRecords = (table: RecordedTable, asJson: (body: string) => string) => `
   select body ->> 'id' as id, ${asJson("body")} as body,
-    coalesce(cast(body ->> 'removed' as text) in ('true', '1'), false) as is_removed
+    ${table === "payment" ? "coalesce(cast(body ->> 'removed' as text) in ('true', '1'), false)" : "false"} as is_removed
   from ledger.record
   where number in (select max(number) from ledger.record where kind = '${table}' group by body ->> 'id')
     and body ->> 'id' is not null`
 
-/** `rows` selects `id` and `body` of the rows of the table. */
+/** The names of columns whose value differs from that in the other body, or that the other body lacks. */
+const selectChanged = (body: string, other: string, each: string) =>
+  `select key from ${each}(${body}) where value is distinct from ${other} ->> key`
+
+/**
+ * `rows` selects `id` and `body` of the rows of the table. Two left joins instead of a full one, over materialized
+ * tables: SQLite indexes those for a left join only, and otherwise compares every record with every row.
+ */
 const selectDifferences = (table: RecordedTable, rows: string, { asJson, each }: RecordSyntax) => `
+  with last as materialized (${selectLastRecords(table, asJson)}),
+    stored as materialized (${rows}),
+    pair as (
+      select last.id, last.body as recorded, last.is_removed, stored.id as stored_id, stored.body
+      from last
+      left join stored on stored.id = last.id
+      union all
+      select stored.id, last.body, false, stored.id, stored.body
+      from stored
+      left join last on last.id = stored.id
+      where last.id is null
+    )
   select case
-      when last.id is null then format('${recordNames[table]} %s was never recorded', stored.id)
-      when stored.id is null then format('${recordNames[table]} %s was recorded, but is missing', last.id)
-      when last.is_removed then format('${recordNames[table]} %s was removed, but still exists', stored.id)
-      else format('${recordNames[table]} %s is not what was recorded: %s', stored.id, (
-        select string_agg(cell.key, ', ')
-        from ${each}(stored.body) as cell
-        where cell.value is distinct from last.body ->> cell.key
+      when recorded is null then format('${recordNames[table]} %s was never recorded', id)
+      when stored_id is null then format('${recordNames[table]} %s was recorded, but is missing', id)
+      when is_removed then format('${recordNames[table]} %s was removed, but still exists', id)
+      else format('${recordNames[table]} %s is not what was recorded: %s', id, (
+        select string_agg(key, ', ')
+        from (${selectChanged("body", "recorded", each)} union ${selectChanged("recorded", "body", each)}) as changed
       ))
     end as problem
-  from (${selectLastRecords(table, asJson)}) as last
-  full join (${rows}) as stored on stored.id = last.id
-  where case when last.is_removed then stored.id is not null else stored.body is distinct from last.body end
-  order by coalesce(stored.id, last.id)`
+  from pair
+  where case when is_removed then stored_id is not null else body is distinct from recorded end
+  order by id`
 
 /** Where the databases differ. */
 interface RecordSyntax {

@@ -74,6 +74,8 @@ export const administerEmbedded = Effect.fnUntraced(function* (
       const key = state.keys.get(id)
       return key === undefined ? Effect.fail(keyNotFound(id)) : Effect.succeed(key)
     })
+  const listKeys = (accountId: string) =>
+    [...state.keys.values()].filter(({ record }) => record.account_id === accountId)
   const write = (decision: Decision) =>
     Effect.tryPromise({ try: () => writer.decide(decision), catch: toLedgerUnavailable("be written") })
 
@@ -110,13 +112,14 @@ export const administerEmbedded = Effect.fnUntraced(function* (
     ),
     keys: (accountId, now) =>
       Effect.sync(() =>
-        [...state.keys.values()]
-          .filter(({ record }) => record.account_id === accountId)
+        listKeys(accountId)
           .toSorted(oldestFirst)
           .map((key) => summaryOfKey(key, now))
       ),
     key: (id, now) => Effect.map(findKey(id), (key) => summaryOfKey(key, now)),
     keyRecord: (id) => Effect.map(findKey(id), ({ record }) => record),
+    countValidKeys: (accountId) =>
+      Effect.sync(() => listKeys(accountId).filter(({ record }) => record.revoked_at === null).length),
     accountOfBooking: (type, reference) => Effect.sync(() => state.booked.get(bookingId(type, reference))),
     change: (_, work) =>
       Effect.flatMap(Clock.currentTimeMillis, work).pipe(oneChange.withPermit, Effect.uninterruptible),

@@ -18,6 +18,7 @@ import { verifyDatabase } from "./verification.ts"
 
 const KeyAndMonth = Schema.Struct({ ...ApiKey.fields, spent: Schema.Int })
 const SpentOfDay = Schema.Struct({ key_id: Schema.String, day: Day, credits: Schema.Int })
+const Count = Schema.Struct({ count: Schema.Int })
 const AccountOfEntry = Schema.Struct({ account_id: Schema.String })
 
 /** A list of accounts waits at most this long for the removal of expired credits. */
@@ -93,6 +94,9 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
     Effect.flatMap(readKeys(condition, value, now), (keys) => summarize(keys, now))
 
   const keyForUpdate = `select ${keyRow} as value from ledger.api_key as key where id = $1 for update`
+  const validKeys = `select jsonb_build_object('count', count(*)) as value
+    from ledger.api_key
+    where account_id = $1 and revoked_at is null`
   const accountOfBooking = `select jsonb_build_object('account_id', account_id) as value
     from ledger.entry
     where request_id = $1 and type = $2`
@@ -135,6 +139,7 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
       Effect.flatMap(all(ApiKey, keyForUpdate, [id]), ([key]) =>
         key === undefined ? Effect.fail(keyNotFound(id)) : Effect.succeed(key)
       ),
+    countValidKeys: (accountId) => Effect.map(all(Count, validKeys, [accountId]), ([valid]) => valid?.count ?? 0),
     accountOfBooking: (type, reference) =>
       Effect.map(all(AccountOfEntry, accountOfBooking, [reference, type]), ([entry]) => entry?.account_id),
     /** One transaction, while no server decides calls of these accounts. */

@@ -5,7 +5,7 @@
 import { Context, type Effect, Schema, Struct } from "effect"
 import type { ConsoleUnavailable } from "../console-database.ts"
 
-/** A call that got a response, charged or refused. */
+/** A finished call: charged, refused, or ended by its caller (status 499). */
 export const RequestRecord = Schema.Struct({
   id: Schema.String,
   account_id: Schema.String,
@@ -74,7 +74,7 @@ interface Log {
     readonly keys: ReadonlyArray<string>
     readonly today: string
   }) => Effect.Effect<ReadonlyMap<string, string>, ConsoleUnavailable>
-  /** By day, key, endpoint and status, including all calls that this process has noted. */
+  /** By day, key, endpoint and status, including all calls that this process has recorded. */
   readonly statuses: (query: StatusQuery) => Effect.Effect<ReadonlyArray<DailyCalls>, ConsoleUnavailable>
   /** The same, summed per status and ordered by status. */
   readonly byStatus: (query: StatusQuery) => Effect.Effect<ReadonlyArray<CallsByStatus>, ConsoleUnavailable>

@@ -232,7 +232,7 @@ const everywhere: ReadonlyArray<
   ["prices that become 0", free],
   ["the feed of another store", ofOther],
   [noProducts, (form, feed) => emptyList[form](feed)],
-  ["an empty answer", () => ""],
+  ["an empty response", () => ""],
   ["`null`", () => "null"],
   ["an HTML page", () => page],
   ["a page that asks for a password", () => locked],
@@ -252,7 +252,7 @@ const ofTheWay = (form: Form): ReadonlyArray<Omit<StoreFault, "form">> => [
   { fault: "HTTP 404", answer: refusing(404) },
   { fault: "HTTP 429", answer: refusing(429) },
   { fault: "HTTP 500", answer: refusing(500) },
-  { fault: "no answer", answer: () => undefined },
+  { fault: "no response", answer: () => undefined },
   {
     fault: "a connection that breaks in the middle",
     answer: (response, feed) => {
@@ -277,9 +277,9 @@ export const storeFaults = (random: () => number): ReadonlyArray<StoreFault> => 
   ...(["shopify", "csv"] as const).map((form) => {
     return { fault: "prices that vanish with their variants", form, feed: invariant(form, feedOf(form, newPrice)) }
   }),
-  { fault: "an answer of Shopify's Admin API", form: "shopify", feed: admin(feedOf("shopify", newPrice)) },
+  { fault: "a response of Shopify's Admin API", form: "shopify", feed: admin(feedOf("shopify", newPrice)) },
   { fault: "the address of Shopify's Admin API", form: "shopify", path: "/admin/api/2026-10/products.json" },
-  { fault: "an answer of WooCommerce's wc/v3", form: "woocommerce", feed: restApi },
+  { fault: "a response of WooCommerce's wc/v3", form: "woocommerce", feed: restApi },
   { fault: "the address of WooCommerce's wc/v3", form: "woocommerce", path: "/wp-json/wc/v3/products" },
   { fault: "prices in another currency", form: "shopify", headers: { "set-cookie": "cart_currency=NOK; path=/" } },
   {

@@ -51,6 +51,7 @@ describe("a record of a product export", () => {
         }
       ],
       rejects: [],
+      rejected: [],
       problem: null
     })
   })

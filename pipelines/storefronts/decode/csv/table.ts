@@ -1,7 +1,7 @@
 /**
  * Reads the rows of a table by the names of its columns: files differ in which columns they have, and in which order.
  */
-import type { BatchBuilder, ParsedRow } from "../batch-builder.ts"
+import type { BatchBuilder, Identify, ParsedRow } from "../batch-builder.ts"
 import { FeedUnreadable, UnusableRow } from "../feed.ts"
 import type { FeedStats } from "../typed-fields.ts"
 import { readRecords, type TableRecord } from "./table-records.ts"
@@ -53,7 +53,7 @@ export async function* readTable<Column extends string>(
   pieces: AsyncIterable<string>,
   format: TableFormat<Column>,
   stats: FeedStats,
-  readRow: (record: TableRecord, columns: Columns<Column>, identify: (native_id: string) => void) => ParsedRow
+  readRow: (record: TableRecord, columns: Columns<Column>, identify: Identify) => ParsedRow
 ): AsyncGenerator<void> {
   let columns: Columns<Column> | undefined
   for await (const records of readRecords(pieces)) {

@@ -36,6 +36,13 @@ describe("the fields of a feed item", () => {
     assert.deepStrictEqual(read(`${inner}<g:title>5 <10</g:title>`), { title: ["5 <10"] })
   })
 
+  it("are complete after a comment that ends in three hyphens, and after a script in capitals", () => {
+    const all = { id: ["1"], title: ["a <!-- b --->"], price: ["5 USD"] }
+    const title = "<g:title><![CDATA[a <!-- b --->]]></g:title>"
+    assert.deepStrictEqual(read(`<g:id>1</g:id><!--- c --->${title}<!-- d --><g:price>5 USD</g:price>`), all)
+    assert.deepStrictEqual(read(`<g:id>1</g:id><x><SCRIPT>c</SCRIPT></x>${title}<g:price>5 USD</g:price>`), all)
+  })
+
   it("keep each value of a field that occurs several times", () => {
     const links =
       "<g:additional_image_link>a</g:additional_image_link><g:additional_image_link>b</g:additional_image_link>"

@@ -71,7 +71,7 @@ export const readFields = (
     return prefixes.has(prefix) ? knownNames.get(name) : undefined
   }
   const isWellFormed = checkWellFormed(item)
-  const elements = parseElements(item)
+  const elements = parseElements(item, isWellFormed)
   if (!isWellFormed) rejectSwallowedFields(elements, (elementName) => fieldName(elementName) !== undefined)
   const google = new Map<FieldName, Array<string>>()
   const plain = new Map<FieldName, Array<string>>()

@@ -56,6 +56,7 @@ const asExpected = {
     { product_native_id: "L-1", position: 2, src: "https://cdn.example/2.jpg", width: null, height: null }
   ],
   rejects: [],
+  rejected: [],
   problem: null
 }
 
@@ -230,7 +231,7 @@ describe("items that cannot be used", () => {
   })
 
   it("are rejected one by one, and the others are kept", async () => {
-    const { problem, rejects, rows } = await read(
+    const { problem, rejected, rejects, rows } = await read(
       anItem({ "g:id": null }),
       anItem({ "g:id": "2", "g:title": " " }),
       anItem({ "g:id": "3", "g:price": "ask us" }),
@@ -240,6 +241,7 @@ describe("items that cannot be used", () => {
       anItem({ "g:id": "7" })
     )
     assert.deepStrictEqual([rows, problem], [["7"], null])
+    assert.deepStrictEqual(rejected, ["2", "3"]) // the ids of the others are missing or uncertain
     assert.deepStrictEqual(
       rejects.map(({ position, reason }) => [position, reason]),
       [

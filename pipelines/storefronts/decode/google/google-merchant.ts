@@ -21,6 +21,7 @@ const readXmlItem = (item: CutItem, prefixes: ReadonlySet<string>, context: Item
   const { fields, isWellFormed } = readFields(item.text, prefixes)
   const row = readItem({ ...context, fields })
   if (isWellFormed || row.variants.some(({ price }) => price !== null)) return row
+  context.identify(undefined) // the tags may hide the id of its group
   throw new UnusableRow("it has no price, and its tags are not well-formed: something in it is not escaped")
 }
 

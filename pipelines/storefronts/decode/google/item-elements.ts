@@ -72,6 +72,14 @@ const decodeEntities = (text: string): string => (text.includes("&") ? text.repl
 const ampersand = "\uFDD1"
 const restoreAmpersands = (text: string) => text.replaceAll(ampersand, "&")
 
+/** sax continues a comment that ends in `--->` to the end of the next one. Spaces keep all positions. */
+const blankComments = (item: string) =>
+  item.includes("--->")
+    ? item.replace(/<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->/g, (section) =>
+        section.startsWith("<!--") ? `<!--${" ".repeat(section.length - 7)}-->` : section
+      )
+    : item
+
 const decodeAttributes = (attributes: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => [name, decodeEntities(restoreAmpersands(String(value)))] as const)
@@ -83,10 +91,13 @@ interface OpenElement extends Omit<ItemElement, "text" | "innerNames" | "markup"
   readonly from: number
 }
 
-/** Fails with `UnusableRow` for too many levels or mistakes. */
-export const parseElements = (item: string): ReadonlyArray<ItemElement> => {
+/**
+ * Fails with `UnusableRow` for too many levels or mistakes. In an item that is not well-formed, the text of a `script`
+ * may have a bare `<`.
+ */
+export const parseElements = (item: string, isWellFormed: boolean): ReadonlyArray<ItemElement> => {
   const elements: Array<ItemElement> = []
-  const reader = sax.parser(false, { lowercase: true })
+  const reader = sax.parser(false, { lowercase: true, noscript: isWellFormed })
   let depth = 0
   let field: OpenElement = { name: "", text: "", attributes: {}, innerNames: [], from: 0 }
   reader.onopentag = ({ name, attributes }) => {
@@ -113,6 +124,6 @@ export const parseElements = (item: string): ReadonlyArray<ItemElement> => {
     if (mistakes > maxMistakes) throw new UnusableRow(`more than ${maxMistakes} things in it are not well-formed`)
     reader.resume()
   }
-  reader.write(item.replaceAll("&", ampersand)).close()
+  reader.write(blankComments(item).replaceAll("&", ampersand)).close()
   return elements
 }

@@ -6,7 +6,9 @@
  * `sale_price_effective_date` is ignored: a sale price always applies, because reading the same feed again later must
  * give the same rows. `condition`, `mpn` and custom labels are left out.
  */
+
 import { pickStatement, readStatement } from "../../normalise/category/taxonomy.ts"
+import type { Identify } from "../batch-builder.ts"
 import { type FeedImage, type FeedProduct, type FeedVariant, UnusableRow } from "../feed.ts"
 import { htmlToLine, htmlToText } from "../html-text.ts"
 import { compareDecimals, normalizeText, parseWebAddress } from "../texts.ts"
@@ -22,7 +24,7 @@ export interface FeedItem {
   readonly currency: string | null
   readonly stats: FeedStats
   /** Receives the native id of the product, as soon as it is known. */
-  readonly identify: (native_id: string) => void
+  readonly identify: Identify
 }
 
 /** Reserved for each item, so that no two items of a product share a position. Google accepts 11 pictures per item. */

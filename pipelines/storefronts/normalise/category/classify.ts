@@ -1,7 +1,7 @@
 /**
- * Decides the category of a product, and the method that found it. The sources in order: the category that the feed states, the product type, the
- * head noun of the title, tags, collections, what the store mostly sells. A stated id or path is always used, whatever
- * the other sources say. Ambiguous words (`apple`, `lock`) and types as wide as `Electronics` come after more certain
+ * Decides the category of a product, and the method that found it. The sources in order: the category that the feed
+ * states, the product type, the head noun of the title, tags, collections, what the store mostly sells. A stated id or
+ * path is always used, whatever the other sources say. Ambiguous words (`apple`, `lock`) and types as wide as `Electronics` come after more certain
  * sources.
  */
 import { type CategoryReading, readTitle, readType } from "./reading.ts"

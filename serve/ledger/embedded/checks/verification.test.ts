@@ -181,7 +181,7 @@ describe("a verification", () => {
     ],
     [
       `update api_key set budget_credits = 9000, scopes = '["get-product"]', sha256 = 'x' where id = 'key_b'; delete from record where number = 6`,
-      ["key key_b is not what was recorded: scopes, budget_credits, sha256"]
+      ["key key_b is not what was recorded: budget_credits, scopes, sha256"]
     ],
     [
       "insert into payment (id, account_id, kind, cents, state, processor, created_at) values ('pay_1', 'acct_a', 'top_up', 5000, 'open', 'stripe', 'x'); update payment set state = 'succeeded'; delete from record where number = 7",

@@ -1,7 +1,7 @@
 /**
  * Checks the whole ledger in a separate thread while it is being written: every entry against its predecessor, and all
- * derived data against entries and records, in one snapshot. Ten million entries take a few minutes, and memory for one
- * number per entry.
+ * derived data against entries and records, in one snapshot. Ten million entries take a few minutes, and temporary
+ * files for their request ids and charges.
  */
 import type { Sqlite } from "../../../persistence/index.ts"
 import type { Verification } from "../../administration.ts"

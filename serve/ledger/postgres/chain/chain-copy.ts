@@ -21,7 +21,7 @@ const recordsOfPostgres = `
     ) as link
   ) as link
   where kind is not null
-  order by number`
+  order by link.number`
 
 interface CopiedRecord {
   readonly number: number

@@ -1,5 +1,4 @@
-/** Calls of accounts whose lease another server has. They wait until that server has returned it. */
-
+/** Calls of accounts that another server decides now. They wait until that server has returned its lease or slice. */
 import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import type { AdmissionOutcome, AdmissionRequest } from "../../rules/admission.ts"
 import { accountOfHold, type Waiting } from "./group.ts"

@@ -6,7 +6,7 @@ import { makeOutageLog } from "./outage-log.ts"
 
 const diskFull = toLedgerUnavailable("be written")(new Error("No space left on device"))
 const lossMessage =
-  "The ledger cannot be written: No space left on device. Calls are refused, and not charged, until it is returns."
+  "The ledger cannot be written: No space left on device. Calls are refused, and not charged, until it is back."
 
 /** `logs` returns what was logged since its last call. */
 const openLog = Effect.gen(function* () {
@@ -25,7 +25,7 @@ describe("the log of outages", () => {
       log.lost(diskFull)
       assert.deepStrictEqual(yield* logs, [lossMessage])
       log.found()
-      assert.deepStrictEqual(yield* logs, ["The ledger is returns."])
+      assert.deepStrictEqual(yield* logs, ["The ledger is back."])
     })
   )
 
@@ -36,14 +36,14 @@ describe("the log of outages", () => {
         log.lost(diskFull)
         log.found()
       }
-      assert.deepStrictEqual(yield* logs, [lossMessage, "The ledger is returns."])
+      assert.deepStrictEqual(yield* logs, [lossMessage, "The ledger is back."])
       yield* TestClock.adjust("10 seconds")
-      assert.deepStrictEqual(yield* logs, ["The ledger is returns. It was lost 249 more times in ten seconds."])
+      assert.deepStrictEqual(yield* logs, ["The ledger is back. It was lost 249 more times in ten seconds."])
       log.lost(diskFull)
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(yield* logs, [`${lossMessage} It was lost 1 more time in ten seconds.`])
       log.found()
-      assert.deepStrictEqual(yield* logs, ["The ledger is returns."])
+      assert.deepStrictEqual(yield* logs, ["The ledger is back."])
     })
   )
 
@@ -53,7 +53,7 @@ describe("the log of outages", () => {
       log.lost(diskFull)
       yield* TestClock.adjust("30 seconds")
       log.found()
-      assert.deepStrictEqual(yield* logs, [lossMessage, "The ledger is returns."])
+      assert.deepStrictEqual(yield* logs, [lossMessage, "The ledger is back."])
       log.lost(diskFull)
       assert.deepStrictEqual(yield* logs, [lossMessage])
     })

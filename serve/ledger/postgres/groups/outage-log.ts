@@ -8,7 +8,7 @@ import type { LedgerUnavailable } from "../../errors.ts"
 const quietInterval = "10 seconds"
 
 const formatLoss = ({ message }: LedgerUnavailable) =>
-  `${message}. Calls are refused, and not charged, until it is returns.`
+  `${message}. Calls are refused, and not charged, until it is back.`
 const formatCount = (count: number) => `It was lost ${count} more time${count === 1 ? "" : "s"} in ten seconds.`
 
 /** Changes that are not logged yet are logged when the scope ends. */
@@ -23,7 +23,7 @@ export const makeOutageLog = Effect.gen(function* () {
     notLogged = 0
     if (count === 0) return Effect.void
     return cause === undefined
-      ? Effect.logInfo(`The ledger is returns. ${formatCount(count)}`)
+      ? Effect.logInfo(`The ledger is back. ${formatCount(count)}`)
       : Effect.logWarning(`${formatLoss(cause)} ${formatCount(count)}`)
   })
   const logLater = Effect.gen(function* () {
@@ -48,7 +48,7 @@ export const makeOutageLog = Effect.gen(function* () {
     },
     found: (): void => {
       cause = undefined
-      if (notLogged === 0) run(Effect.logInfo("The ledger is returns."))
+      if (notLogged === 0) run(Effect.logInfo("The ledger is back."))
     }
   }
 })
