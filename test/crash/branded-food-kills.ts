@@ -130,7 +130,7 @@ const mayHaveEnded = everyMoment.slice(5)
 const killRun = (home: string, moment: Moment, delay = 0) =>
   runKilled(home, ["branded-foods", "--file", large()], moment, { delay })
 
-export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => {
+export const testBrandedFoodKills = (names: ReadonlyArray<Name>, { rounds }: { readonly rounds: number }) => {
   describe("a run of branded foods that is killed with -9", () => {
     let copies: ReadonlyArray<KilledHome> = []
     beforeAll(async () => {
