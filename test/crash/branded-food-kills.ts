@@ -117,7 +117,7 @@ const moments = {
   "it begins the folder of the search": appears((home) => listStaged(home).includes("beside")),
   "that folder holds some files": appears((home) => inSearch(home) > 4),
   "its database is in the depot": objectsAppear(),
-  "some files beside it are in the depot": objectsAppear(4),
+  "some of its sidecar files are in the depot": objectsAppear(4),
   "its manifest appears": appears((home) => hasManifest(home, 2)),
   "the file of its data set changes": changes("branded-foods.duckdb")
 } satisfies Readonly<Record<string, Moment>>

@@ -2,7 +2,8 @@
 import { basename } from "node:path"
 import { type DuckDb, type DuckDbError, literal, rejectTable, type Staging } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import { FileUnwritable } from "../../run/files/write-all.ts"
+import { reasonOf } from "../../run/files/causes.ts"
+import { ReadFailed } from "../../run/pipeline.ts"
 import { checkLines, isRecordError, removeUnreadableLines } from "../decode/json/check-lines.ts"
 import { type Chunk, cutFoods, type FoodList } from "../decode/json/food-lines.ts"
 import type { FoodReject } from "../decode/json/food-list.ts"
@@ -31,7 +32,12 @@ const parseEntries = (line: string): ReadonlyArray<[string, unknown]> => {
 const findUnknownKeys = Effect.fnUntraced(function* (file: string, unknown: Map<string, string>) {
   const start = yield* Effect.tryPromise({
     try: () => readStart(file, searchedBytes),
-    catch: (cause) => new FileUnwritable({ file: basename(file), cause })
+    catch: (cause) =>
+      new ReadFailed({
+        faults: [
+          `${basename(file)} cannot be read: ${reasonOf(cause)}. This run published nothing; the previous generation stays live. Run again.`
+        ]
+      })
   })
   const lines = start.toString("utf8").split("\n").slice(0, -1)
   for (const [key, value] of lines.flatMap(parseEntries)) {

@@ -97,7 +97,7 @@ export const resolveColumn = (
   if (selected.length === 0) return undefined
   const values = fields.filter((field) => !keyFields.test(normaliseKey(field)))
   if ("only" in rule.by) {
-    return requireSingle(findNumberColumns(values, selected), "the only column with numbers", fields)
+    return requireSingle(findNumberColumns(values, selected), "the column with numbers", fields)
   }
   const { words } = rule.by
   const named = values.filter((field) => words.every((word) => normaliseKey(field).includes(word)))
