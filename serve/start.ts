@@ -15,7 +15,7 @@ import {
   makeReadModel,
   routes
 } from "./api/index.ts"
-import { Billing, openBilling, openProcessor, unpaidCreditWarning } from "./billing/index.ts"
+import { Billing, describeUnpaidCredits, openBilling, openProcessor } from "./billing/index.ts"
 import { createDemoKey, ledgerDirectoryIn, serveControl, welcome } from "./cli/index.ts"
 import {
   type ConsoleServices,
@@ -29,7 +29,7 @@ import {
 } from "./console/index.ts"
 import { addDocs } from "./docs/index.ts"
 import { Ledger, logKeyChanges } from "./ledger/index.ts"
-import { makeAssistants } from "./mcp/index.ts"
+import { makeMcpHandler } from "./mcp/index.ts"
 import { administerPeople, createFirstLink, People } from "./people/index.ts"
 import { type ConsoleDatabase, layerRequestLog, RequestLog } from "./persistence/index.ts"
 import { consoleUrlSetting, serveSettings } from "./settings.ts"
@@ -94,7 +94,7 @@ const open = Effect.fnUntraced(function* () {
   const origins = new Set([publicApiUrl, publicUrl].filter((url) => url !== undefined))
   const samples = () => describeSamples(live.current().model.provenances)
   const shared = { pipeline, routes, limiter, report, version, publicUrl: publicApiUrl }
-  const assistants = makeAssistants({
+  const assistants = makeMcpHandler({
     ...shared,
     ledger,
     dataHeaders: () => dataHeaders(combineProvenances(live.current().model.provenances), live.current().id),
@@ -147,7 +147,7 @@ const open = Effect.fnUntraced(function* () {
     docsUrl: publicApiUrl ?? addressFor(api, null)
   })
   if (!isLoopback(listening) && !publicUrl?.startsWith("https:")) yield* Effect.logWarning(warnOfMissingTls(listening))
-  const warning = unpaidCreditWarning(payments.mode, publicUrl)
+  const warning = describeUnpaidCredits(payments.mode, publicUrl)
   if (warning !== undefined) yield* Effect.logWarning(warning)
   for (const url of [api, listening]) if (!isEveryAddress(url)) origins.add(url)
   if (simulator !== undefined) yield* Effect.forkScoped(simulator.sendEvents)

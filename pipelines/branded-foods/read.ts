@@ -8,14 +8,14 @@ import { Effect, Schema } from "effect"
 import type { FetchedPayload } from "../run/archive/fetch-list.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
+import { readEarlierRuns } from "./earlier-runs.ts"
 import { labelMappingHash } from "./mapping-version.ts"
 import { checkDictionaries } from "./normalise/dictionaries.ts"
-import { readLoadedBefore } from "./previous.ts"
 import { fetchErrorTags, fetchRelease, formFeed, type MovedPayload } from "./source/fetch-release.ts"
 import { newestRelease } from "./source/newest-release.ts"
 import { loadForms, type StagedForm } from "./stage/load-forms.ts"
 
-const advice = "Nothing of this run was published; the previous generation stays live."
+const advice = "This run published nothing; the previous generation stays live."
 
 const noFormRead = (left_out: ReadonlyArray<FeedLeftOut>) => {
   const reasons = [...new Set(left_out.map(({ reason }) => reason))]
@@ -106,7 +106,7 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
   function* (run: RunContext) {
     yield* checkDictionaries
     const progress = yield* Progress
-    const previous = yield* readLoadedBefore(run)
+    const previous = yield* readEarlierRuns(run)
     const release = yield* newestRelease()
     yield* progress.expect([release.json, release.csv, release.zip].filter((form) => form !== undefined).length)
     const fetched = yield* fetchRelease(release, previous.payloads)

@@ -28,7 +28,7 @@ export const onlyFlag = Flag.String("only").pipe(
   Flag.optional
 )
 
-/** Ends a command with this exit code. No code handles it, so it needs no class for each problem. */
+/** Ends a command with this exit code. No caller handles it, so one class covers every problem. */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
   code: Schema.Int,
   problem: Schema.String
@@ -53,6 +53,6 @@ export const generationFlag = (description: string) =>
     Flag.optional
   )
 
-export const formatMinute = (iso: string) => `${iso.slice(0, 16).replace("T", " ")} UTC`
+export const formatUtcMinute = (iso: string) => `${iso.slice(0, 16).replace("T", " ")} UTC`
 
 export const formatKibibytes = (bytes: number) => `${Math.ceil(bytes / 1024).toLocaleString("en-US")} KiB`

@@ -3,7 +3,7 @@ import { type ListedGeneration, listGenerations } from "@larder/warehouse"
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import { openHome } from "../run/run.ts"
-import { formatKibibytes, formatMinute, jsonFlag } from "./flags.ts"
+import { formatKibibytes, formatUtcMinute, jsonFlag } from "./flags.ts"
 
 const describeOrigin = ({ kind, made_by, outcome, pipeline, went_back_to }: ListedGeneration) => {
   if (kind === "run") return `${pipeline}: ${outcome?.replace("_", " ")}`
@@ -20,7 +20,7 @@ const formatGeneration = (listed: ListedGeneration) => {
     ...(rolled_back_by === null ? [] : [`rolled back by ${rolled_back_by}`]),
     ...(note === null ? [] : [note])
   ]
-  return `${live ? "*" : " "} ${generation}  ${formatMinute(made_at)}  ${facts.join(", ")}`
+  return `${live ? "*" : " "} ${generation}  ${formatUtcMinute(made_at)}  ${facts.join(", ")}`
 }
 
 export const generationsCommand = Command.make(

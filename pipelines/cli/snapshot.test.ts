@@ -2,12 +2,12 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
-import { aLayout, publishFound, withDepot } from "@larder/test/support/warehouse/example-data-set.ts"
+import { aLayout, publishRows, withDepot } from "@larder/test/support/warehouse/example-data-set.ts"
 import { DuckDb, type Layout } from "@larder/warehouse"
 import { Effect } from "effect"
 import { copyIngestion, SnapshotOvertaken } from "./snapshot.ts"
 
-const publish = (layout: Layout) => publishFound(layout, { deliveries: [{ item: "a day" }] })
+const publish = (layout: Layout) => publishRows(layout, { deliveries: [{ item: "a day" }] })
 const published = copyPerTest(Effect.tap(aLayout, publish))
 
 /** Publishes a new generation each time the newest manifest is read, up to `times`. */

@@ -14,7 +14,7 @@ import {
 import { Clock, Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import { openHome } from "../run/run.ts"
-import { CommandFailed, formatMinute, jsonFlag } from "./flags.ts"
+import { CommandFailed, formatUtcMinute, jsonFlag } from "./flags.ts"
 
 /** `sample`: bundled samples do not get newer and are never late. `not_loaded`: the pipeline has never run. */
 type Status = "fresh" | "late" | "failed" | "sample" | "not_loaded"
@@ -34,12 +34,12 @@ const explainStatus = ({ last_read, last_run, late_after_days }: PipelineState, 
     // what happened and the first reason; if feeds were left out, the message has only their reasons
     const lines = last_run.message?.split("\n", last_run.outcome === "partial" ? 1 : 2) ?? []
     const problem = lines.length === 0 ? "nothing could be read" : lines.map((line) => line.trim()).join(" ")
-    return `the run of ${formatMinute(last_run.started_at)} failed: ${problem}`
+    return `the run of ${formatUtcMinute(last_run.started_at)} failed: ${problem}`
   }
-  const read = last_read === undefined ? "never read completely" : `last read ${formatMinute(last_read.finished_at)}`
+  const read = last_read === undefined ? "never read completely" : `last read ${formatUtcMinute(last_read.finished_at)}`
   const late = status === "late" ? `; it should be less than ${late_after_days} days old` : ""
   if (last_run.outcome !== "partial") return read + late
-  return `${read}${late}; the run of ${formatMinute(last_run.started_at)} left feeds out: ingest.left_out`
+  return `${read}${late}; the run of ${formatUtcMinute(last_run.started_at)} left feeds out: ingest.left_out`
 }
 
 /** Returns what the newest generation contains that this version of Larder does not know, as errors. */

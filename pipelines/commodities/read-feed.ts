@@ -5,7 +5,7 @@ import { expectErrors } from "../run/files/causes.ts"
 import type { Feed } from "./catalog.ts"
 import { decodeText, PayloadUnreadable, parseRows } from "./decode/payload.ts"
 import { DriftFound } from "./normalise/drift.ts"
-import type { Valued } from "./normalise/mapping.ts"
+import type { DaysWithValues } from "./normalise/mapping.ts"
 import { type Normalised, normalise } from "./normalise/normalise.ts"
 import { type FeedContext, fetchFeed } from "./source/fetch-feed.ts"
 import { stageFeed } from "./stage/stage-feed.ts"
@@ -31,11 +31,11 @@ const findKnownRead = (context: FeedContext, feed: Feed, raw: FetchedPayload): F
   return { rows_read, rows_rejected, rows_silent: rows_read - rows_rejected, measures: new Map() }
 }
 
-const listValued = ({ metrics }: Feed, { previous }: FeedContext): Valued => {
-  const own = new Set(metrics.map(({ metric_name }) => metric_name))
+const listDaysWithValues = ({ metrics }: Feed, { previous }: FeedContext): DaysWithValues => {
+  const names = new Set(metrics.map(({ metric_name }) => metric_name))
   return new Map(
     previous.measures.flatMap(({ days, metric_name }) =>
-      own.has(metric_name) ? [[metric_name, new Set(days.split(","))] as const] : []
+      names.has(metric_name) ? [[metric_name, new Set(days.split(","))] as const] : []
     )
   )
 }
@@ -57,7 +57,7 @@ export const readFeed = Effect.fnUntraced(
           throw new PayloadUnreadable({ url: raw.url, problem })
         }
         const requested = raw.exact ? window : undefined
-        const limits = { days: context.run.days, requested, valued: listValued(feed, context) }
+        const limits = { days: context.run.days, requested, daysWithValues: listDaysWithValues(feed, context) }
         return { read: normalise(feed, payload, limits), remark: payload.remark }
       },
       catch: expectErrors<DriftFound | PayloadUnreadable>(DriftFound, PayloadUnreadable)

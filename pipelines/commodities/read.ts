@@ -10,7 +10,7 @@ import { isOriginError, Origin, type OriginError } from "../run/origins/origin.t
 import { NothingRead, ReadFailed, type ReadResult, type RunContext, reasonLines } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { catalog, type Feed } from "./catalog.ts"
-import { readPreviousFeeds } from "./previous.ts"
+import { readEarlierRuns } from "./earlier-runs.ts"
 import { type FeedRead, readFeed } from "./read-feed.ts"
 import type { FeedContext } from "./source/fetch-feed.ts"
 import { areAllEmpty, emptyLikeOthers, findReasonToStop, marsKey } from "./source/requests.ts"
@@ -81,7 +81,7 @@ const needsKey =
   "It needs a key: set MARS_API_KEY to your key of My Market News, which is free at https://mymarketnews.ams.usda.gov, and run again."
 
 const advice =
-  "Nothing of this run was published; the previous generation stays live. Run again later, or correct the lines of a report that has changed in pipelines/commodities/catalog."
+  "This run published nothing; the previous generation stays live. Run again later, or correct the lines of a report that has changed in pipelines/commodities/catalog."
 
 /** At most one of this many feeds that responded may be untrusted: with more, something is wrong with all of them. */
 const minFeedsPerUntrusted = 3
@@ -91,7 +91,7 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
   const { feeds } = lines
   const progress = yield* Progress
   const { kind } = yield* Origin
-  const previous = yield* readPreviousFeeds(run)
+  const previous = yield* readEarlierRuns(run)
   const today = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
   const context = { run, previous, marsKey: yield* marsKey.pipe(Effect.orDie), today }
   yield* progress.expect(feeds.length)

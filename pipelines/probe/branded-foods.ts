@@ -12,10 +12,10 @@ import { findShapeProblem, knownKeys } from "../branded-foods/decode/json/keys.t
 import { newestRelease } from "../branded-foods/source/newest-release.ts"
 import { findFoodsMember, type ZipMember } from "../branded-foods/source/zip-members.ts"
 import type { OriginError } from "../run/origins/origin.ts"
-import { explainUnreachable, failOnLocalFault, makeVerdicts, type ProbeFinding } from "./verdict.ts"
+import { explainUnreachable, failOnLocalFault, makeVerdictFactory, type ProbeFinding } from "./verdict.ts"
 import { type MemberHead, readZipHeads, type ZipHeads } from "./zip-heads.ts"
 
-const toVerdict = makeVerdicts("branded-foods", "FoodData Central (fdc.nal.usda.gov)")
+const toVerdict = makeVerdictFactory("branded-foods", "FoodData Central (fdc.nal.usda.gov)")
 
 /** Without these keys, no food can become a label. */
 const neededKeys = ["fdcId", "description", "gtinUpc", "foodNutrients", "publicationDate"]

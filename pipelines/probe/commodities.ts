@@ -21,10 +21,10 @@ import { readHandEdited } from "../run/files/hand-edited.ts"
 import { NotRecorded, Origin, type OriginError, RefusedByUpstream } from "../run/origins/origin.ts"
 import type { DayRange } from "../run/pipeline.ts"
 import {
-  describeManyRejects,
+  describeExcessRejects,
   explainUnreachable,
   failOnLocalFault,
-  makeVerdicts,
+  makeVerdictFactory,
   type ProbeFinding
 } from "./verdict.ts"
 
@@ -86,7 +86,7 @@ const checkPayload = (
   ]
   const newest_day = read.readings.reduce((day, { observed_on }) => (observed_on > day ? observed_on : day), "")
   const about = { feed: feed.feed, notes, rows: rows.length, newest_day: newest_day === "" ? null : newest_day }
-  const rejected = describeManyRejects(read.rejects, rows.length, "rows")
+  const rejected = describeExcessRejects(read.rejects, rows.length, "rows")
   if (rejected !== undefined) return { ...about, verdict: "differs", detail: rejected }
   if (rows.length === 0) {
     const days = window === undefined ? "" : ` of ${window.from} to ${window.to}`
@@ -168,7 +168,7 @@ const probeService = Effect.fnUntraced(function* ({ feeds }: Catalog, source: Fe
   const skipped = own
     .slice(probed.length)
     .map(({ feed }): ProbeFinding => ({ feed, verdict: "not_asked", detail: stop ?? "" }))
-  return [...detectIgnoredDays(detectMove(probed)), ...skipped].map(makeVerdicts("commodities", services[source]))
+  return [...detectIgnoredDays(detectMove(probed)), ...skipped].map(makeVerdictFactory("commodities", services[source]))
 })
 
 export const probeCommodities = Effect.fn("probe.commodities")(
@@ -183,6 +183,6 @@ export const probeCommodities = Effect.fn("probe.commodities")(
     return verdicts.flat()
   },
   Effect.catchTag("BadLine", ({ message: detail }) =>
-    Effect.succeed([makeVerdicts("commodities", "catalog")({ feed: "all feeds", verdict: "not_asked", detail })])
+    Effect.succeed([makeVerdictFactory("commodities", "catalog")({ feed: "all feeds", verdict: "not_asked", detail })])
   )
 )

@@ -12,7 +12,7 @@ import { type StorePolicy, storePolicy } from "../storefronts/source/crawl/polic
 import { noKnownProducts } from "../storefronts/source/crawl/product-list.ts"
 import { listAddress, withOperatorFiles } from "../storefronts/source/operator-files.ts"
 import { type ListedStore, parseStoreList } from "../storefronts/source/store-list.ts"
-import { describeManyRejects, makeVerdicts, type ProbeFinding } from "./verdict.ts"
+import { describeExcessRejects, makeVerdictFactory, type ProbeFinding } from "./verdict.ts"
 
 /** Enough for a few hundred products of any feed. */
 const maxFileBytes = 4 << 20
@@ -41,7 +41,7 @@ const checkBatch = (feed: string, { products, rejects, variants }: Batch): Probe
   const notes =
     priced === variants.length ? [] : [`${variants.length - priced} of ${variants.length} variants have no price`]
   const rows = products.length + rejects.length
-  const rejected = describeManyRejects(rejects, rows, "products")
+  const rejected = describeExcessRejects(rejects, rows, "products")
   if (rejected !== undefined) return { feed, verdict: "differs", detail: rejected, notes, rows }
   if (variants.length > 0 && priced === 0) return { feed, verdict: "differs", detail: "no product has a price", rows }
   return { feed, verdict: "ok", detail: `the first ${products.length} products can be read`, notes, rows }
@@ -81,5 +81,5 @@ export const probeStorefronts = Effect.fn("probe.storefronts")(function* (given:
   const findings = yield* Effect.forEach(stores, probeStore, { concurrency: maxConcurrency }).pipe(
     Effect.provideService(Origin, truncateFiles(origin))
   )
-  return findings.map(makeVerdicts("storefronts", "stores of the list"))
+  return findings.map(makeVerdictFactory("storefronts", "stores of the list"))
 })

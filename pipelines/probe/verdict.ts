@@ -1,11 +1,11 @@
-/** The verdicts of a probe about feeds, its exit code, and its report for people. */
+/** The verdicts of a probe about each feed, its exit code, and its report as text. */
 import { Effect } from "effect"
 import type { ArchiveUnwritable, RawFileDamaged } from "../run/archive/fetch-list.ts"
 import { isOriginError, type OriginError, UpstreamUnavailable } from "../run/origins/origin.ts"
 
 export interface FeedVerdict {
   readonly pipeline: string
-  /** The service with its host, or the stores: a heading for people. */
+  /** A heading of the report: the service with its host, or the stores. */
   readonly group: string
   readonly feed: string
   /** `ok`: a run can read it. `not_asked`: the response would be the same as another feed's, or a setting is missing. */
@@ -21,7 +21,7 @@ export interface FeedVerdict {
 export type ProbeFinding = Pick<FeedVerdict, "feed" | "verdict" | "detail"> &
   Partial<Pick<FeedVerdict, "notes" | "rows" | "newest_day">>
 
-export const makeVerdicts =
+export const makeVerdictFactory =
   (pipeline: string, group: string) =>
   ({ detail, feed, newest_day = null, notes = [], rows = null, verdict }: ProbeFinding): FeedVerdict => ({
     pipeline,
@@ -34,10 +34,10 @@ export const makeVerdicts =
     newest_day
   })
 
-/** The share of rejected rows above which a feed differs. */
+/** The share of rejected rows above which the verdict is `differs`. */
 const maxRejectedShare = 0.1
 
-export const describeManyRejects = (
+export const describeExcessRejects = (
   rejects: ReadonlyArray<{ readonly position: string | number; readonly reason: string }>,
   rows: number,
   noun: string
@@ -47,7 +47,7 @@ export const describeManyRejects = (
   return `${rejects.length} of ${rows} ${noun} cannot be read, the first at ${first.position}: ${first.reason}`
 }
 
-/** Returns an error of the source, which becomes a verdict. A fault of this machine fails the probe. */
+/** Returns an error of the source, so that it becomes a verdict. A fault of this machine fails the probe. */
 export const failOnLocalFault = (error: OriginError | ArchiveUnwritable | RawFileDamaged) =>
   isOriginError(error) ? Effect.succeed(error) : Effect.fail(error)
 
@@ -69,11 +69,12 @@ const labels = { ok: "ok", differs: "differs", unreachable: "unreachable", not_a
 /** Formats one line per feed. Consecutive feeds with the same problem share a line. */
 const formatLines = (verdicts: ReadonlyArray<FeedVerdict>) => {
   const groups: Array<{ readonly shared: FeedVerdict; readonly feeds: Array<string> }> = []
-  for (const feed of verdicts) {
+  for (const verdict of verdicts) {
     const last = groups.at(-1)
-    const isSame = feed.verdict !== "ok" && feed.verdict === last?.shared.verdict && feed.detail === last.shared.detail
-    if (isSame) last.feeds.push(feed.feed)
-    else groups.push({ shared: feed, feeds: [feed.feed] })
+    const hasSameProblem =
+      verdict.verdict !== "ok" && verdict.verdict === last?.shared.verdict && verdict.detail === last.shared.detail
+    if (hasSameProblem) last.feeds.push(verdict.feed)
+    else groups.push({ shared: verdict, feeds: [verdict.feed] })
   }
   return groups.map(({ feeds, shared: { detail, notes, verdict } }) => {
     const names = feeds.length === 1 ? feeds[0] : `${feeds.length} feeds, ${feeds[0]} to ${feeds.at(-1)}`

@@ -43,7 +43,7 @@ const readRange = Effect.fnUntraced(function* (request: SourceRequest, maxBytes:
     const parts = yield* Stream.runCollect(takeBytes(response.body, maxBytes))
     return { response, bytes: Buffer.concat(parts) }
   })
-  return yield* origin.retrying(Effect.scoped(attempt))
+  return yield* origin.retry(Effect.scoped(attempt))
 })
 
 /** For yauzl, which reads the list of members in small steps. The whole list is in the tail. */

@@ -8,7 +8,7 @@ import {
   aRun,
   example,
   pears,
-  publishFound,
+  publishRows,
   queryWarehouse,
   withDepot
 } from "@larder/test/support/warehouse/example-data-set.ts"
@@ -80,7 +80,7 @@ const runWith = (
   )
 
 const withApples = copyPerTest(
-  Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] }, { run: { run_id: "before" } }))
+  Effect.tap(aLayout, (layout) => publishRows(layout, { prices: [apples] }, { run: { run_id: "before" } }))
 )
 
 const checkNamed = (name: string, sql: string): Check => ({ name, severity: "error", description: name, sql })
@@ -186,7 +186,7 @@ describe("a run whose data set another machine publishes meanwhile", () => {
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const layout = yield* home
-        const winner = publishFound(onAnotherMachine(layout), { prices: [pears] }, { run: { run_id: "winner" } })
+        const winner = publishRows(onAnotherMachine(layout), { prices: [pears] }, { run: { run_id: "winner" } })
         const { run } = yield* runWith(yield* overtakeWith(layout, winner), ["pear 2.0000", "plum 3", "melon"])
         assert.deepInclude(run, { outcome: "published", rows_loaded: 1, rows_unchanged: 1, rows_rejected: 1 })
         assert.deepStrictEqual(yield* readItems(layout), [...before, "pear", "plum"])
@@ -205,7 +205,7 @@ describe("a run whose data set another machine publishes meanwhile", () => {
   itLive("is unchanged if the other run published everything that it read", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
-      const winner = publishFound(onAnotherMachine(layout), { prices: [pears] }, { run: { run_id: "winner" } })
+      const winner = publishRows(onAnotherMachine(layout), { prices: [pears] }, { run: { run_id: "winner" } })
       const { run } = yield* runWith(yield* overtakeWith(layout, winner), ["pear 2.0000"])
       assert.deepInclude(run, { outcome: "unchanged", rows_loaded: 0, generation: null })
       assert.deepStrictEqual(yield* readItems(layout), ["apple", "pear"])
@@ -214,7 +214,7 @@ describe("a run whose data set another machine publishes meanwhile", () => {
   itLive("fails if the other run was rolled back, and is recorded once", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
-      yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "undone" } })
+      yield* publishRows(layout, { prices: [pears] }, { run: { run_id: "undone" } })
       const options = { to: Option.none<number>(), only: Option.none<string>(), note: Option.none<string>() }
       const rolledBack = yield* overtakeWith(layout, rollback(onAnotherMachine(layout), options))
       const error = yield* Effect.flip(runWith(rolledBack, ["plum 3"]))

@@ -37,17 +37,17 @@ const isExact = ({ runtime }: H3Event, pattern: ReadonlyArray<string>) => {
 }
 
 /** A data host without a port matches every port. */
-const isOnDataHost = (dataHost: string | undefined, { url }: H3Event) =>
+const matchesDataHost = (dataHost: string | undefined, { url }: H3Event) =>
   dataHost !== undefined && (url.host === dataHost || url.hostname === dataHost)
 
 /** Handles a request of an assistant. Never rejects. */
-export type Assistants = (request: Request, onDataHost: boolean) => Promise<ApiResponse>
+export type McpHandler = (request: Request, isOnDataHost: boolean) => Promise<ApiResponse>
 
 /** The parts of the API that the pages of the docs use. */
 export interface Listener extends Sender {
   /** Wraps the handler of a known path: only the exact path, only GET, and preflights without a key. */
   readonly get: (path: string, handler: (event: H3Event) => Promise<HTTPResponse>) => EventHandler
-  readonly free: RequestPipeline["free"]
+  readonly respondUncharged: RequestPipeline["respondUncharged"]
   readonly refuse: (event: H3Event, error: ApiError) => HTTPResponse | Promise<HTTPResponse>
   /** Address of the API in the guides, if it is configured. */
   readonly publicUrl: string | undefined
@@ -63,7 +63,7 @@ export interface Listener extends Sender {
 interface ApiNeeds extends Pick<Listener, "publicUrl" | "listening" | "consoleFor" | "samples"> {
   readonly pipeline: RequestPipeline
   readonly routes: ReadonlyArray<Route>
-  readonly assistants: Assistants
+  readonly assistants: McpHandler
   readonly docs: (app: H3, listener: Listener) => void
   readonly limiter: Limiter
   readonly report: PipelineNeeds["report"]
@@ -85,7 +85,7 @@ export const makeApi = (needs: ApiNeeds) => {
       if (!isExact(event, pattern)) return refuse(event, noSuchEndpoint)
       if (method === "GET") return handler(event)
       if (method === "OPTIONS") {
-        return new HTTPResponse(null, { status: 204, headers: pipeline.free(204, "", preflight).headers })
+        return new HTTPResponse(null, { status: 204, headers: pipeline.respondUncharged(204, "", preflight).headers })
       }
       return refuse(event, methodNotAllowed, { allow: "GET, OPTIONS" })
     }
@@ -100,7 +100,7 @@ export const makeApi = (needs: ApiNeeds) => {
           id: decodeId(event.context.params?.id ?? ""),
           query: event.url.searchParams,
           authorization: event.req.headers.get("authorization"),
-          onDataHost: isOnDataHost(dataHost, event),
+          isOnDataHost: matchesDataHost(dataHost, event),
           signal: event.req.signal
         })
       )
@@ -119,19 +119,30 @@ export const makeApi = (needs: ApiNeeds) => {
   for (const route of needs.routes) app.all(route.endpoint.path, serveRoute(route))
   app.all(
     "/openapi.json",
-    get("/openapi.json", (event) => respondShared(event, document, pipeline.free(200, "")))
+    get("/openapi.json", (event) => respondShared(event, document, pipeline.respondUncharged(200, "")))
   )
   app.all("/mcp", async (event) => {
     if (!isExact(event, ["", "mcp"])) return refuse(event, noSuchEndpoint)
-    const response = await needs.assistants(event.req, isOnDataHost(dataHost, event))
+    const response = await needs.assistants(event.req, matchesDataHost(dataHost, event))
     return response.status === 204 ? new HTTPResponse(null, response) : respond(event, response)
   })
   const isAtOwnHost = (event: H3Event) =>
     isLoopback(`http://${event.url.host}`) ||
-    isOnDataHost(dataHost, event) ||
+    matchesDataHost(dataHost, event) ||
     event.url.hostname === new URL(listening()).hostname
-  const { free } = pipeline
-  needs.docs(app, { get, respond, respondShared, free, refuse, publicUrl, listening, isAtOwnHost, consoleFor, samples })
+  const { respondUncharged } = pipeline
+  needs.docs(app, {
+    get,
+    respond,
+    respondShared,
+    respondUncharged,
+    refuse,
+    publicUrl,
+    listening,
+    isAtOwnHost,
+    consoleFor,
+    samples
+  })
   app.all("/**", (event) => refuse(event, noSuchEndpoint))
   return app
 }

@@ -1,5 +1,5 @@
 /** HTTP, the request pipeline and its routes. */
-export { type Assistants, type Listener, makeApi } from "./app.ts"
+export { type Listener, type McpHandler, makeApi } from "./app.ts"
 export { cursorScope, encodeCursor } from "./cursor.ts"
 export { routes } from "./data-sets.ts"
 export { chooseCoding, compress, makeSharedBody, minCompressedBytes, type SharedBody } from "./encoding.ts"

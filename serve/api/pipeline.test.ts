@@ -41,7 +41,7 @@ const makeTestPipeline = Effect.fnUntraced(function* (read: Effect.Effect<string
       id: "",
       query: new URLSearchParams("series=a"),
       authorization: `Bearer ${key}`,
-      onDataHost: false,
+      isOnDataHost: false,
       signal
     })
   const call = async (signal?: AbortSignal) => {

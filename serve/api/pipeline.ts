@@ -267,7 +267,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
       }
     },
     /** A response that costs nothing and needs no key: a preflight, the OpenAPI document, the docs. */
-    free: (status: number, body: string, headers?: Readonly<Record<string, string>>): ApiResponse =>
+    respondUncharged: (status: number, body: string, headers?: Readonly<Record<string, string>>): ApiResponse =>
       makeResponse(newRequestId(), status, body, headers),
     /** An error that costs nothing and belongs to no account. */
     refuse: (error: ApiError, headers?: Readonly<Record<string, string>>): ApiResponse =>

@@ -26,7 +26,7 @@ export interface Request<V> {
   readonly after: CursorPosition | undefined
   readonly cursorAt: (position: CursorPosition) => string
   /** Whether the call came to the host named by `LARDER_DATA_HOST`. */
-  readonly onDataHost: boolean
+  readonly isOnDataHost: boolean
 }
 
 export type ValidRequest = Request<Readonly<Record<string, unknown>>>
@@ -84,7 +84,7 @@ export interface RoutedRequest {
   readonly route: Route
   readonly id: string
   readonly query: URLSearchParams
-  readonly onDataHost: boolean
+  readonly isOnDataHost: boolean
 }
 
 export interface Call extends RoutedRequest {
@@ -97,7 +97,7 @@ export interface Call extends RoutedRequest {
 
 /** The valid request, or a 400. Checks the parameters first, then the cursor, then the names against the catalogs. */
 export const validate = (call: RoutedRequest, model: ReadModel): ValidRequest | ApiError => {
-  const { id, onDataHost, query, route } = call
+  const { id, isOnDataHost, query, route } = call
   const parsed = route.parse(query)
   if ("invalid" in parsed) return invalidRequest(parsed)
   const { cursor, limit: _, ...filters } = parsed.value
@@ -108,5 +108,5 @@ export const validate = (call: RoutedRequest, model: ReadModel): ValidRequest | 
   if (unknown !== undefined) return invalidRequest(unknown)
   const given = new Set(query.keys())
   const cursorAt = (position: CursorPosition) => encodeCursor(scope, position)
-  return { values: parsed.value, given, id, after, cursorAt, onDataHost }
+  return { values: parsed.value, given, id, after, cursorAt, isOnDataHost }
 }

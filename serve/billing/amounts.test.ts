@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { centsToCredits, formatCents, isValidPayment, isValidTrigger, presets } from "./amounts.ts"
+import { amountPresets, centsToCredits, formatCents, isValidPayment, isValidTrigger } from "./amounts.ts"
 
 describe("amounts of money", () => {
   it.each([
@@ -30,5 +30,5 @@ describe("amounts of money", () => {
     [50_000_001, false]
   ])("accepts %d credits as a trigger: %s", (credits, isValid) => assert.strictEqual(isValidTrigger(credits), isValid))
 
-  it("offers only amounts that can be paid", () => assert.isTrue(presets.every(isValidPayment)))
+  it("offers only amounts that can be paid", () => assert.isTrue(amountPresets.every(isValidPayment)))
 })

@@ -13,7 +13,7 @@ export const minTrigger = 1_000
 export const maxTrigger = 50_000_000
 
 /** Offered with one click, in US cents. */
-export const presets: ReadonlyArray<number> = [50_00, 100_00, 250_00, 500_00]
+export const amountPresets: ReadonlyArray<number> = [50_00, 100_00, 250_00, 500_00]
 
 const isWholeBetween = (value: number, min: number, max: number) =>
   Number.isSafeInteger(value) && value >= min && value <= max

@@ -104,10 +104,10 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
   const database = yield* ConsoleDatabase
   const administration = yield* Administration
   const marked = new Set<string>()
-  const mark = (account_id: string) => {
+  const requestEvaluation = (account_id: string) => {
     marked.add(account_id)
   }
-  const needs = { administration, database, processor, mark }
+  const needs = { administration, database, processor, requestEvaluation }
   const reconciling = makeReconcile(needs)
   const { leave, reconcile } = reconciling
   const { remove, save, settings } = makeSettings(needs)
@@ -144,7 +144,7 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
     settings: (account_id: string) => hideFailure(settings(account_id)),
     /** If it is on, the account is evaluated immediately: a balance below the trigger is recharged within a second. */
     saveRecharge: (account_id: string, choice: RechargeChoice) =>
-      hideFailure(Effect.tap(save(account_id, choice), () => Effect.sync(() => mark(account_id)))),
+      hideFailure(Effect.tap(save(account_id, choice), () => Effect.sync(() => requestEvaluation(account_id)))),
     /** Also switches auto-recharge off. Succeeds if there is no card to remove. */
     removeCard: (account_id: string) => hideFailure(remove(account_id)),
     /**
@@ -155,7 +155,7 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
     webhook: (body: string, header: HeaderReader) => hideFailure(handleEvent(body, header)),
     events: counts,
     /** Records that a call of the account was charged. Costs almost nothing, never waits and never throws. */
-    charged: mark
+    charged: requestEvaluation
   }
 })
 

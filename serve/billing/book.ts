@@ -1,8 +1,9 @@
 /**
- * Books a payment's state at the processor: adds the credits of a captured payment, and deducts those of a refund or
- * dispute. No other code turns money into credits. It may receive the same state any number of times, in any order,
- * from several servers at once, and may be killed between any two steps: each booking carries the id of its payment,
- * refund or dispute, and the ledger books each id once. The console's tables follow the ledger, never the reverse.
+ * Books in the ledger what the processor reports about a payment: adds the credits of a captured payment, and deducts the
+ * credits of a refund or dispute. No other code turns money into credits. It may receive the same state any number of
+ * times, in any order, from several servers at once, and may be killed between any two steps: each booking contains the id
+ * of its payment, refund or dispute, and the ledger books each id once. The console's tables follow the ledger, never the
+ * reverse.
  */
 import { Clock, Effect, Option, Stream } from "effect"
 import type { Administration, Entry } from "../ledger/index.ts"
@@ -25,13 +26,13 @@ export interface BillingNeeds {
   readonly database: ConsoleDatabase["Service"]
   readonly administration: Administration["Service"]
   readonly processor: CardProcessor
-  /** Marks the account for evaluation after a charged call or an unsuccessful recharge. */
-  readonly mark: (account_id: string) => void
+  /** Requests an evaluation of auto-recharge, after a charged call or an unsuccessful recharge. */
+  readonly requestEvaluation: (account_id: string) => void
 }
 
 export const nowText = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
 
-/** Entry types and names in the ledger for reversed money, and for reversed money that came back. */
+/** Entry types and names in the ledger for refunds and disputes, and for those whose money was returned. */
 const bookings = {
   refund: { type: "refund", suffix: "failed", returned: "failed refund" },
   dispute: { type: "adjustment", suffix: "won", returned: "dispute that was won" }
@@ -43,9 +44,9 @@ const nameCard = ({ card_brand: brand, card_last4: last4 }: PaymentRow) =>
 const minuteFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })
 
 export const makeBook = (needs: BillingNeeds) => {
-  const { administration, database, mark, processor } = needs
+  const { administration, database, processor, requestEvaluation } = needs
 
-  const capture = Effect.fnUntraced(function* (payment: PaymentRow, { card, customer }: RetrievedPayment) {
+  const bookCapturedPayment = Effect.fnUntraced(function* (payment: PaymentRow, { card, customer }: RetrievedPayment) {
     const { account_id, cents, id, kind } = payment
     const note = `${formatCents(cents)} by card${card === null ? "" : `, ${formatCard(card)}`}`
     yield* administration.book({ account_id, type: kind, credits: centsToCredits(cents), reference: id, note })
@@ -57,13 +58,13 @@ export const makeBook = (needs: BillingNeeds) => {
         yield* endRecharge(db, account_id, id)
         if (!isNew) return undefined
         // a saved card may have been removed in the meantime
-        if (payment.card !== null || card === null || customer === null) return { unwanted: null }
-        return { unwanted: yield* saveCard(db, payment, customer, card, now) }
+        if (payment.card !== null || card === null || customer === null) return { cardToForget: null }
+        return { cardToForget: yield* saveCard(db, payment, customer, card, now) }
       })
     )
     if (booked === undefined) return
     yield* Effect.logInfo("payment booked", { payment_id: id, account_id, cents })
-    if (booked.unwanted !== null) yield* forgetNow(needs, booked.unwanted)
+    if (booked.cardToForget !== null) yield* forgetNow(needs, booked.cardToForget)
   })
 
   const recordUnpaid = Effect.fnUntraced(function* (payment: PaymentRow, outcome: UnpaidOutcome) {
@@ -73,19 +74,20 @@ export const makeBook = (needs: BillingNeeds) => {
     yield* database.transaction(
       Effect.fnUntraced(function* (db) {
         yield* markUnpaid(db, id, outcome, now)
-        // the failure of a replaced card says nothing about the new card
+        // a failure of a replaced card does not concern the new card
         const saved = (yield* findCustomer(db, processor.name, account_id))?.card ?? payment.card
-        const isCardRefused = outcome.state === "failed" && saved === payment.card
+        const hasSavedCardFailed = outcome.state === "failed" && saved === payment.card
         const wasRunning = yield* endRecharge(db, account_id, id)
-        if (wasRunning && isCardRefused) yield* switchOff(db, account_id, reason, now)
+        if (wasRunning && hasSavedCardFailed) yield* switchOff(db, account_id, reason, now)
       })
     )
-    mark(account_id) // the balance may be too low for a charged call, which would mark it
+    // evaluate now: if the balance is too low, no charged call will trigger it
+    requestEvaluation(account_id)
   })
 
   /**
-   * Deducts the credits and returns the cents that were deducted. If another server, perhaps one that was killed before
-   * it recorded them, was first, it may have seen a smaller refund of the payment and have deducted more.
+   * Deducts the credits and returns the cents that were deducted. Another server may have deducted first and been killed
+   * before recording it. It may have seen another amount, so the booked amount is read.
    */
   const deduct = Effect.fnUntraced(function* (
     { account_id, id: payment_id }: PaymentRow,
@@ -109,7 +111,11 @@ export const makeBook = (needs: BillingNeeds) => {
   }
 
   /** Books first, then records the reversal. After a crash in between, the ledger ignores the repeated booking. */
-  const reverse = Effect.fnUntraced(function* (payment: PaymentRow, retrieved: RetrievedReversal, isRecorded: boolean) {
+  const bookReversal = Effect.fnUntraced(function* (
+    payment: PaymentRow,
+    retrieved: RetrievedReversal,
+    isRecorded: boolean
+  ) {
     const { account_id, id } = payment
     const reversed = { ...retrieved, cents: isRecorded ? retrieved.cents : yield* deduct(payment, retrieved) }
     if (reversed.state === "returned") yield* returnCredits(payment, reversed)
@@ -117,13 +123,15 @@ export const makeBook = (needs: BillingNeeds) => {
     yield* database.transaction(
       Effect.fnUntraced(function* (db) {
         const isNew = yield* saveReversal(db, payment, reversed, now)
-        // the cardholder claims that the charge was made without consent: do not charge again
+        // the cardholder disputes the charge: do not charge again
         if (isNew && reversed.kind === "dispute" && reversed.state === "taken") {
           yield* switchOff(db, account_id, `A payment of ${formatCents(payment.cents)} was disputed at the bank.`, now)
         }
       })
     )
-    yield* Effect.logInfo(`${reversed.kind} ${reversed.is_lost ? "lost" : reversed.state}`, {
+    yield* Effect.logInfo("refund or dispute booked", {
+      kind: reversed.kind,
+      state: reversed.is_lost ? "lost" : reversed.state,
       reversal_id: reversed.id,
       payment_id: id,
       account_id
@@ -140,21 +148,22 @@ export const makeBook = (needs: BillingNeeds) => {
     if (retrieved.cents !== payment.cents) {
       const reason =
         retrieved.problem ?? `${formatCents(retrieved.cents)} was received instead of ${formatCents(payment.cents)}.`
-      const problem = `${reason} No credits were added; the operator has been notified.`
       yield* Effect.logError(
-        `Payment ${payment.id} of account ${payment.account_id}: ${problem} Refund ${retrieved.reference} at ${processor.name}, or credit the account manually.`
+        `Payment ${payment.id} of account ${payment.account_id}: ${reason} No credits were added. Refund ${retrieved.reference} at ${processor.name}, or credit the account manually.`
       )
+      const problem = `${reason} No credits were added; the operator has been notified.`
       return yield* recordUnpaid(payment, { state: "failed", problem, card: retrieved.card })
     }
-    if (payment.state !== "succeeded") yield* capture(payment, retrieved)
+    if (payment.state !== "succeeded") yield* bookCapturedPayment(payment, retrieved)
     const byId = new Map((yield* findReversals(database, [payment])).map((reversal) => [reversal.id, reversal]))
     for (const reversed of retrieved.reversed) {
       const recorded = byId.get(reversed.id)
-      const cents = recorded?.cents ?? reversed.cents // return what was deducted, whatever was refunded since
+      // use the recorded amount, even if the processor now reports another
+      const cents = recorded?.cents ?? reversed.cents
       const hasChanged = recorded?.state !== reversed.state || (reversed.is_lost && !recorded?.is_lost)
       // a dispute of money that was already refunded has no amount left
       const isDue = cents > 0 && recorded?.state !== "returned" && hasChanged
-      if (isDue) yield* reverse(payment, { ...reversed, cents }, recorded !== undefined)
+      if (isDue) yield* bookReversal(payment, { ...reversed, cents }, recorded !== undefined)
     }
   })
 }

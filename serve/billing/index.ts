@@ -1,18 +1,18 @@
-/** Payments by card: top-ups, recharges, refunds and disputes, by Stripe or simulated. */
+/** Payments by card: top-ups, recharges, refunds and disputes, through Stripe or the simulator. */
 export {
+  amountPresets,
   centsToCredits,
   isValidPayment,
   isValidTrigger,
   maxPayment,
   maxTrigger,
   minPayment,
-  minTrigger,
-  presets
+  minTrigger
 } from "./amounts.ts"
 export { Billing, openBilling } from "./billing.ts"
 export { makeBook } from "./book.ts"
-export { openProcessor, unpaidCreditWarning } from "./open-processor.ts"
-export { expireOpen, findPayment, toQuery } from "./payment-rows.ts"
+export { describeUnpaidCredits, openProcessor } from "./open-processor.ts"
+export { expireOpenPayment, findPayment, toPaymentQuery } from "./payment-rows.ts"
 export type {
   BillingSettings,
   Payment,
@@ -35,9 +35,9 @@ export { endRecharge } from "./recharge-rows.ts"
 export { maxRequestMs } from "./reconcile.ts"
 export { formatCard, savedCardExplanation } from "./saved-card.ts"
 export type { CheckoutResult } from "./simulator/checkout.ts"
-export { formatEvent, newEventId, sign, signatureHeader } from "./simulator/events.ts"
+export { formatEvent, newEventId, signatureHeader, signEvent } from "./simulator/events.ts"
 export { type EnteredCard, referenceOf, remainingCents } from "./simulator/payment-state.ts"
 export { Faults, noFaults, type SimulatedEvent, type SimulatedPayment } from "./simulator/records.ts"
 export { type PaymentView, Simulator } from "./simulator/simulator.ts"
-export { cardRecords, type Refusable, type SimulatorRefused } from "./simulator/state.ts"
+export { cardRecords, type SimulatorEffect, type SimulatorRefused } from "./simulator/state.ts"
 export { findTestCard, type TestCard, type TestCardName, testCards } from "./simulator/test-cards.ts"

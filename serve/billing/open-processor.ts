@@ -20,7 +20,7 @@ const unpaidCreditReasons = {
 }
 
 /** The warning about credits without payment; undefined in live mode. `publicUrl` is the console's address, if set. */
-export const unpaidCreditWarning = (mode: Mode, publicUrl: string | undefined): string | undefined => {
+export const describeUnpaidCredits = (mode: Mode, publicUrl: string | undefined): string | undefined => {
   if (mode === "live") return undefined
   return publicUrl?.startsWith("https:")
     ? `CUSTOMERS ARE NOT CHARGED AT ${publicUrl}! ${unpaidCreditReasons[mode]} Set a live Stripe key before customers sign in.`

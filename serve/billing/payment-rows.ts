@@ -38,7 +38,7 @@ const columnNames = Struct.keys(PaymentRow.fields)
 export const paymentColumns = columnNames.join(", ")
 const ReversalRow = Schema.Struct({ payment_id: Schema.String, ...Reversal.fields })
 
-export const toQuery = (payment: PaymentRow): PaymentQuery => ({
+export const toPaymentQuery = (payment: PaymentRow): PaymentQuery => ({
   payment_id: payment.id,
   ...Struct.pick(payment, ["account_id", "card", "cents", "created_at", "customer", "reference"])
 })
@@ -158,7 +158,7 @@ export const markUnpaid = (db: Statements, id: string, { card, problem, state }:
   )
 
 /** Expires an open payment if its last request to the processor was before `requested_before`. False otherwise. */
-export const expireOpen = (db: Statements, id: string, requested_before: string, problem: string, now: string) =>
+export const expireOpenPayment = (db: Statements, id: string, requested_before: string, problem: string, now: string) =>
   change(
     db,
     `update console.payment

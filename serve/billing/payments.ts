@@ -1,4 +1,4 @@
-/** Payments, receipts and settings as `Billing` returns them, its requests, and its errors. */
+/** The types that `Billing` returns and accepts, and its errors. */
 import { Schema } from "effect"
 import type { PaymentRow } from "./payment-rows.ts"
 import { type Card, RetrievedReversal } from "./processor.ts"
@@ -7,8 +7,8 @@ import type { RechargeRow } from "./recharge-rows.ts"
 export type ShownCard = Pick<Card, "brand" | "last4">
 
 export interface SavedCard extends Omit<Card, "id"> {
-  /** Identifies this card. A form contains the mark of the card that it shows. */
-  readonly mark: string
+  /** Identifies this card. A form contains the fingerprint of the card that it shows. */
+  readonly fingerprint: string
 }
 
 /** `taken`: its credits were deducted. `returned`: they were added again. */
@@ -40,9 +40,9 @@ export interface BillingSettings {
   readonly card: SavedCard | null
   readonly is_simulated: boolean
   readonly recharge: RechargeChoice & {
-    /** A person has saved these amounts; otherwise they are proposed. */
+    /** False if these amounts are suggestions that nobody has saved. */
     readonly is_configured: boolean
-    /** Why billing switched auto-recharge off; null otherwise, and once a person switches it on or leaves it off. */
+    /** Why billing switched auto-recharge off. Null if it did not, or if a person has changed the setting since. */
     readonly off_reason: string | null
     /** A recharge is in progress. */
     readonly is_recharging: boolean
@@ -55,9 +55,9 @@ export interface TopUp {
   readonly email: string
   /** Whole US cents, 10.00 to 50,000.00 USD. */
   readonly cents: number
-  /** Mark of the saved card to charge; null if the customer enters a card on the processor's page. */
+  /** Fingerprint of the saved card to charge; null if the customer enters a card on the processor's page. */
   readonly card: string | null
-  /** A random text, new each time the form is shown. A form sent twice is one payment: a second click is free. */
+  /** A random text, new each time the form is shown. Submitting the form twice creates one payment. */
   readonly submission: string
   /** Absolute address that the customer returns to after paying; the page there calls `payment`. */
   readonly success_url: (payment_id: string) => string
@@ -68,7 +68,7 @@ export interface TopUp {
 /** `redirect`: the page on which the customer pays. `payment`: the outcome of charging the saved card. */
 export type TopUpResult = { readonly redirect: string } | { readonly payment: Payment }
 
-/** The choice was rejected and nothing was charged; the sentence says what to change. */
+/** The choice was rejected and nothing was charged. `problem` says what to change. */
 export class InvalidChoice extends Schema.TaggedError<InvalidChoice>()("InvalidChoice", {
   field: Schema.Literals(["cents", "trigger_credits", "submission", "card"]),
   problem: Schema.String
@@ -84,14 +84,17 @@ export class NoSavedCard extends Schema.TaggedError<NoSavedCard>()("NoSavedCard"
   }
 }
 
-/** Also the error for a payment of another account. */
+/** Also if the payment belongs to another account. */
 export class UnknownPayment extends Schema.TaggedError<UnknownPayment>()("UnknownPayment", { id: Schema.String }) {
   override get message() {
     return `There is no payment ${this.id}`
   }
 }
 
-/** The card processor, the console's tables or the ledger do not respond. Billing finishes begun work exactly once. */
+/**
+ * The card processor, the console's tables or the ledger do not respond. Work that has started is completed later, exactly
+ * once.
+ */
 export class BillingUnavailable extends Schema.TaggedError<BillingUnavailable>()("BillingUnavailable", {
   problem: Schema.String
 }) {

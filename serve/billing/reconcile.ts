@@ -4,7 +4,7 @@
  */
 import { Clock, Duration, Effect } from "effect"
 import { type BillingNeeds, makeBook, nowText } from "./book.ts"
-import { expireOpen, markRequested, type PaymentRow, toQuery } from "./payment-rows.ts"
+import { expireOpenPayment, markRequested, type PaymentRow, toPaymentQuery } from "./payment-rows.ts"
 import type { RetrievedPayment } from "./processor.ts"
 import { endRecharge, findRecharge } from "./recharge-rows.ts"
 import { findCustomer } from "./saved-card.ts"
@@ -20,7 +20,7 @@ export const maxRequestMs = Duration.toMillis("15 minutes")
 const notReceived = "The payment did not reach the card processor. Nothing was charged."
 
 export const makeReconcile = (needs: BillingNeeds) => {
-  const { administration, database, mark, processor } = needs
+  const { administration, database, processor, requestEvaluation } = needs
   const book = makeBook(needs)
   /** Returns whether the processor knows the payment. */
   const bookRetrieved = (payment: PaymentRow, retrieved: RetrievedPayment | undefined) =>
@@ -31,7 +31,7 @@ export const makeReconcile = (needs: BillingNeeds) => {
    * response with it was lost.
    */
   const reconcile = Effect.fn("Billing.reconcile")(function* (payment: PaymentRow, reference: string | null = null) {
-    const query = { ...toQuery(payment), reference: payment.reference ?? reference }
+    const query = { ...toPaymentQuery(payment), reference: payment.reference ?? reference }
     return yield* bookRetrieved(payment, yield* processor.retrieve(query))
   })
 
@@ -41,11 +41,11 @@ export const makeReconcile = (needs: BillingNeeds) => {
     if (customer === null || card === null) return yield* Effect.die(new Error(`${id} has no saved card to charge`))
     if (!(yield* markRequested(database, id, yield* nowText))) return
     const charged = yield* processor
-      .charge({ ...toQuery(payment), customer, card })
+      .charge({ ...toPaymentQuery(payment), customer, card })
       .pipe(
         Effect.catchTag("ProcessorUnavailable", (error) =>
           Effect.logWarning(`${error.message}. The payment is retrieved instead.`, { payment_id: id }).pipe(
-            Effect.andThen(processor.retrieve(toQuery(payment)))
+            Effect.andThen(processor.retrieve(toPaymentQuery(payment)))
           )
         )
       )
@@ -54,7 +54,7 @@ export const makeReconcile = (needs: BillingNeeds) => {
 
   const leave = Effect.fn("Billing.leave")(function* (payment: PaymentRow) {
     if (payment.card !== null) return yield* reconcile(payment)
-    return yield* bookRetrieved(payment, yield* processor.expireCheckout(toQuery(payment)))
+    return yield* bookRetrieved(payment, yield* processor.expireCheckout(toPaymentQuery(payment)))
   })
 
   /** Whether it is still the running recharge, with auto-recharge on, a low balance, the same card and amount. */
@@ -78,11 +78,11 @@ export const makeReconcile = (needs: BillingNeeds) => {
     const before = new Date(now - maxRequestMs).toISOString()
     yield* database.transaction(
       Effect.fnUntraced(function* (db) {
-        if (!(yield* expireOpen(db, id, before, notReceived, new Date(now).toISOString()))) return
+        if (!(yield* expireOpenPayment(db, id, before, notReceived, new Date(now).toISOString()))) return
         yield* endRecharge(db, account_id, id)
       })
     )
-    mark(account_id)
+    requestEvaluation(account_id)
   })
 
   return { reconcile, charge, leave, resolve }

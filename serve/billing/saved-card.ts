@@ -50,7 +50,7 @@ export const toSavedCard = (row: CustomerRow | undefined): SavedCard | null =>
         brand: row.card_brand ?? "card",
         last4: row.card_last4 ?? "",
         expires: row.card_expires ?? "",
-        mark: createHash("sha256").update(row.card).digest("hex").slice(0, 16)
+        fingerprint: createHash("sha256").update(row.card).digest("hex").slice(0, 16)
       }
 
 /** Creates the row if it is missing. Locks it: other transactions wait until this one ends. */

@@ -11,7 +11,7 @@ import {
   newPayment,
   type PaymentRow,
   setReference,
-  toQuery
+  toPaymentQuery
 } from "./payment-rows.ts"
 import { BillingUnavailable, InvalidChoice, NoSavedCard, type TopUp } from "./payments.ts"
 import type { Reconcile } from "./reconcile.ts"
@@ -45,7 +45,7 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, resol
     if (shown !== null) {
       const saved = toSavedCard(customer)
       if (saved === null) return yield* new NoSavedCard()
-      if (saved.mark !== shown) {
+      if (saved.fingerprint !== shown) {
         // the person saw another card than the one that would be charged
         const problem = `Nothing was charged: another card was saved since this page was opened, ${formatCard(saved)}.`
         return yield* new InvalidChoice({ field: "card", problem })
@@ -68,7 +68,7 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, resol
     const { id } = payment
     if (!(yield* markRequested(database, id, yield* nowText))) return undefined
     const page = yield* processor.checkout({
-      ...toQuery(payment),
+      ...toPaymentQuery(payment),
       email,
       success_url: success_url(id),
       cancel_url: cancel_url(id)

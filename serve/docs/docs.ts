@@ -7,7 +7,7 @@ import { noSuchEndpoint } from "@larder/schemas"
 import type { H3, H3Event } from "h3"
 import { type ApiResponse, type Listener, makeSharedBody, type SharedBody, sampleLine } from "../api/index.ts"
 import { type DocsAsset, docsAssets } from "./assets.ts"
-import { fillFacts } from "./facts.ts"
+import { replacePlaceholders } from "./facts.ts"
 import { findGuide, guidePaths } from "./guides.ts"
 import { referencePath, renderGuide, renderReference } from "./layout.ts"
 import { renderLlmsText } from "./llms.ts"
@@ -80,7 +80,18 @@ const makeRenderCache = () => {
 }
 
 export const addDocs = (app: H3, needs: Listener): void => {
-  const { consoleFor, free, get, isAtOwnHost, listening, publicUrl, refuse, respond, respondShared, samples } = needs
+  const {
+    consoleFor,
+    respondUncharged,
+    get,
+    isAtOwnHost,
+    listening,
+    publicUrl,
+    refuse,
+    respond,
+    respondShared,
+    samples
+  } = needs
   /** Readers copy this address into calls with their key, so the host of the request alone never determines it. */
   const apiFor = (event: H3Event) => publicUrl ?? (isAtOwnHost(event) ? requestOrigin(event) : listening())
   const consoleUrlFor = (event: H3Event) => consoleFor(isAtOwnHost(event) ? event.url.hostname : undefined)
@@ -91,7 +102,7 @@ export const addDocs = (app: H3, needs: Listener): void => {
     )
 
   serve("/", async () =>
-    free(302, "", {
+    respondUncharged(302, "", {
       "content-type": plain,
       location: "/docs",
       link: '</docs>; rel="service-doc", </openapi.json>; rel="service-desc"'
@@ -104,18 +115,25 @@ export const addDocs = (app: H3, needs: Listener): void => {
       path,
       get(path, async (event) => {
         const variables = { api: apiFor(event), console: consoleUrlFor(event), samples: samples() }
-        return respondShared(event, await renderCached(path, variables, render), free(200, "", documentHeaders(type)))
+        return respondShared(
+          event,
+          await renderCached(path, variables, render),
+          respondUncharged(200, "", documentHeaders(type))
+        )
       })
     )
 
   for (const path of guidePaths) {
     serveRendered(path, page, ({ api, console, samples }) => {
       const guide = findGuide(path)
-      return renderGuide(guide, renderMarkdown(fillFacts(guide.markdown, api)), { consoleUrl: console, samples })
+      return renderGuide(guide, renderMarkdown(replacePlaceholders(guide.markdown, api)), {
+        consoleUrl: console,
+        samples
+      })
     })
     // the notice is below the title, which stays the first line
     serveRendered(`${path}.md`, markdown, ({ api, samples }) =>
-      fillFacts(findGuide(path).markdown, api).replace("\n\n", () => `\n\n${sampleLine(samples)}`)
+      replacePlaceholders(findGuide(path).markdown, api).replace("\n\n", () => `\n\n${sampleLine(samples)}`)
     )
   }
   serveRendered("/llms.txt", plain, ({ api, samples }) => renderLlmsText(api, samples))
@@ -124,7 +142,10 @@ export const addDocs = (app: H3, needs: Listener): void => {
     const nonce = randomBytes(18).toString("base64")
     const options = { consoleUrl: consoleUrlFor(event), samples: samples() }
     const body = await renderReference(nonce, (await scalarScript()).path, options)
-    return free(200, body, { ...documentHeaders(page, referencePolicy(nonce)), "cache-control": "no-store" })
+    return respondUncharged(200, body, {
+      ...documentHeaders(page, referencePolicy(nonce)),
+      "cache-control": "no-store"
+    })
   })
 
   const findAsset = async (path: string): Promise<DocsAsset | undefined> => {
@@ -141,6 +162,6 @@ export const addDocs = (app: H3, needs: Listener): void => {
       "cache-control": "public, max-age=31536000, immutable",
       "x-content-type-options": "nosniff"
     }
-    return get(assets, () => respondShared(event, asset.body, free(200, "", headers)))(event)
+    return get(assets, () => respondShared(event, asset.body, respondUncharged(200, "", headers)))(event)
   })
 }

@@ -15,7 +15,7 @@ import {
   templateOf,
   weeklySpendCapReached
 } from "@larder/schemas"
-import { maxPayment, maxTrigger, minPayment, minTrigger, presets } from "../billing/index.ts"
+import { amountPresets, maxPayment, maxTrigger, minPayment, minTrigger } from "../billing/index.ts"
 import { usdOf } from "../ledger/index.ts"
 
 const formatCount = (value: number) => value.toLocaleString("en-US")
@@ -108,7 +108,7 @@ const facts: ReadonlyMap<string, string> = new Map([
   ["message weeklySpendCapReached", weeklySpendCapReached.message],
   ["message monthlySpendCapReached", monthlySpendCapReached.message],
   ["message foreignCursor", foreignCursor.invalid],
-  ["presets", orList.format(presets.map((cents) => formatCount(cents / 100)))],
+  ["presets", orList.format(amountPresets.map((cents) => formatCount(cents / 100)))],
   ["smallest payment", formatWholeUsd(minPayment)],
   ["largest payment", formatWholeUsd(maxPayment)],
   ["lowest trigger", formatWholeUsd(minTrigger / 10)],
@@ -116,7 +116,7 @@ const facts: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Fills the facts into a guide. `api` is the API's address for the reader. */
-export const fillFacts = (markdown: string, api: string): string =>
+export const replacePlaceholders = (markdown: string, api: string): string =>
   markdown.replace(/\{\{([^}]+)\}\}/g, (_, name: string) => {
     const fact = name === "api" ? api : facts.get(name)
     if (fact === undefined) throw new Error(`a guide contains the unknown fact {{${name}}}; see serve/docs/facts.ts`)

@@ -1,4 +1,4 @@
 /** The pages of the docs, which the API serves. */
 export { addDocs } from "./docs.ts"
-export { fillFacts } from "./facts.ts"
+export { replacePlaceholders } from "./facts.ts"
 export { guidePaths, guides } from "./guides.ts"

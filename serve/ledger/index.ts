@@ -48,7 +48,6 @@ export { recordInSqlite } from "./embedded/tables.ts"
 export { LedgerUnavailable } from "./errors.ts"
 export { flushFile, flushFolder } from "./files.ts"
 export { type AdmittedCall, Ledger, type LedgerAccess } from "./ledger.ts"
-export { monthOf, parseTypedTimestamp, timestampOf } from "./moments.ts"
 export { creditsOf, usdOf } from "./money.ts"
 export { administerPostgres } from "./postgres/administer.ts"
 export {
@@ -97,3 +96,4 @@ export {
   restoreState
 } from "./rules/ledger-state.ts"
 export { type SummedUsage, sumUsage, type UsageSum } from "./summed-usage.ts"
+export { monthOf, parseTypedTimestamp, timestampOf } from "./utc-calendar.ts"

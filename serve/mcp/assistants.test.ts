@@ -4,7 +4,7 @@ import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Effect } from "effect"
 import { makeLimiter, makeMeters, makePipeline, routes } from "../api/index.ts"
 import { type LedgerAccess, LedgerUnavailable, openLedgerOver } from "../ledger/index.ts"
-import { isAllowedOrigin, makeAssistants } from "./assistants.ts"
+import { isAllowedOrigin, makeMcpHandler } from "./assistants.ts"
 
 /** `/mcp` over a ledger, with its reports to the operator. */
 const openConnection = Effect.fnUntraced(function* (
@@ -40,7 +40,7 @@ const openConnection = Effect.fnUntraced(function* (
     onResponse: () => {},
     report
   })
-  const assistants = makeAssistants({
+  const assistants = makeMcpHandler({
     pipeline,
     routes,
     ledger,
@@ -91,7 +91,7 @@ describe("the assistant connection", () => {
         authenticate: () => Promise.reject(new Error("secret"))
       }))
       const { body, headers, status } = yield* post(list)
-      assert.deepStrictEqual([status, reports], [500, ["the assistant connection failed"]])
+      assert.deepStrictEqual([status, reports], [500, ["an MCP request failed"]])
       assert.strictEqual(headers["x-error-code"], "internal")
       assert.notInclude(body, "secret")
     }).pipe(Effect.scoped)

@@ -1,8 +1,7 @@
 /**
- * `/mcp`: the Model Context Protocol over streamable HTTP. This module checks the HTTP side of a request: method,
- * origin, key. `exchange.ts` handles the message; it is loaded with the first message, because the protocol library
- * takes an eighth of a second to load. Requests are stateless and carry the key, so any of several servers can handle
- * any request.
+ * `/mcp`: the Model Context Protocol over streamable HTTP. This module checks the HTTP side of a request: method, origin,
+ * key. `exchange.ts` handles the message; it is loaded with the first message, because loading the protocol library takes
+ * 125 ms. Requests are stateless and contain the key, so any of several servers can handle any request.
  */
 import {
   internal,
@@ -14,7 +13,7 @@ import {
   unknownKey
 } from "@larder/schemas"
 import { Cause } from "effect"
-import type { ApiResponse, Assistants, Limiter, PipelineNeeds, RequestPipeline, Route } from "../api/index.ts"
+import type { ApiResponse, Limiter, McpHandler, PipelineNeeds, RequestPipeline, Route } from "../api/index.ts"
 import { type LedgerAccess, LedgerUnavailable, readBearerKey } from "../ledger/index.ts"
 import type { Exchange } from "./exchange.ts"
 
@@ -43,10 +42,10 @@ const preflight = {
   "access-control-max-age": "86400"
 }
 
-/** Headers of the protocol that web pages may read, in addition to those of the API. */
+/** Response headers of the protocol that web pages may read, in addition to the API's headers. */
 const protocolHeaders = "Mcp-Session-Id, WWW-Authenticate"
 
-export const makeAssistants = (needs: AssistantNeeds): Assistants => {
+export const makeMcpHandler = (needs: AssistantNeeds): McpHandler => {
   const { ledger, origins, pipeline, report } = needs
   const { refuse } = pipeline
   let loading: Promise<Exchange> | undefined
@@ -61,31 +60,31 @@ export const makeAssistants = (needs: AssistantNeeds): Assistants => {
     return loading
   }
 
-  const respond = async (request: Request, isForeign: boolean, onDataHost: boolean): Promise<ApiResponse> => {
+  const respond = async (request: Request, isForeign: boolean, isOnDataHost: boolean): Promise<ApiResponse> => {
     const { headers, method } = request
     if (isForeign) return refuse(originNotAllowed)
-    if (method === "OPTIONS") return pipeline.free(204, "", preflight)
-    if (method !== "POST") return refuse({ ...methodNotAllowed, message: "Only POST is served here" }, { allow })
+    if (method === "OPTIONS") return pipeline.respondUncharged(204, "", preflight)
+    if (method !== "POST") return refuse({ ...methodNotAllowed, message: "Only POST is supported" }, { allow })
     const authorization = headers.get("authorization")
     if (authorization === null) return refuse(missingAuthorization)
     const token = readBearerKey(authorization)
     if (token === undefined) return refuse(malformedAuthorization)
     const key = await ledger.authenticate(token, Date.now())
     if (key === undefined) return refuse(unknownKey)
-    return (await loadExchange())(request, { key, authorization, onDataHost })
+    return (await loadExchange())(request, { key, authorization, isOnDataHost })
   }
 
-  const fail = (cause: unknown) => {
+  const toErrorResponse = (cause: unknown) => {
     // the ledger itself reports to the operator that it is unavailable
     if (cause instanceof LedgerUnavailable) return refuse(ledgerUnavailable)
-    report("the assistant connection failed", {}, Cause.die(cause))
+    report("an MCP request failed", {}, Cause.die(cause))
     return refuse(internal)
   }
 
-  return async (request, onDataHost) => {
+  return async (request, isOnDataHost) => {
     const origin = request.headers.get("origin")
     const isForeign = origin !== null && !isAllowedOrigin(origin, origins)
-    const { body, headers, status, permit } = await respond(request, isForeign, onDataHost).catch(fail)
+    const { body, headers, status, permit } = await respond(request, isForeign, isOnDataHost).catch(toErrorResponse)
     const {
       "access-control-allow-origin": _anyOrigin,
       "access-control-expose-headers": exposed,
@@ -114,11 +113,11 @@ const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"
 
 /**
  * Which web pages may call `/mcp`. A browser sends `Origin` with every POST; a program sends none and is accepted. A
- * page whose name was pointed at this machine (DNS rebinding) still sends its own origin and is rejected. Allowed are
- * `own`, the origins that the operator set and those of the listeners, and pages of the caller's own machine, where
- * developer tools run. `Host` is not checked, because an attacker that rebinds a name also chooses `Host`. All callers
- * need a key anyway. If a listener accepts every address of its machine (`LARDER_HOST=0.0.0.0`), its own address is
- * unknown: pages of the API's own origin then need `LARDER_API_URL`.
+ * page whose host name was pointed at this machine (DNS rebinding) still sends its own origin and is rejected. The
+ * origins in `own` (set by the operator, or of the listeners) and pages of the caller's own machine, where developer tools
+ * run, are allowed. `Host` is not checked, because an attacker that rebinds a name also chooses `Host`. All callers need a
+ * key anyway. If a listener accepts every address of its machine (`LARDER_HOST=0.0.0.0`), its own address is unknown: set
+ * `LARDER_API_URL` so that pages of the API's own origin are accepted.
  */
 export const isAllowedOrigin = (origin: string, own: ReadonlySet<string>): boolean => {
   const url = URL.parse(origin)

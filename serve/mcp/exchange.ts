@@ -27,7 +27,7 @@ import { makeTools } from "./tools.ts"
 interface Caller {
   readonly key: ApiKeyView
   readonly authorization: string | null
-  readonly onDataHost: boolean
+  readonly isOnDataHost: boolean
 }
 
 export type Exchange = (request: Request, caller: Caller) => Promise<ApiResponse>
@@ -105,7 +105,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
   const cancellations = makeCancellations()
 
   const serverFor = (
-    { authorization, key, onDataHost }: Caller,
+    { authorization, key, isOnDataHost }: Caller,
     session: string | undefined,
     shared: SharedPermit,
     { bodies, results }: Progress
@@ -121,7 +121,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
         if (route === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`)
         const call = readArguments(route, given)
         const result = await cancellations.run(clientCall(id), signal, (signal) =>
-          pipeline.handle({ ...call, authorization, onDataHost, shared, signal })
+          pipeline.handle({ ...call, authorization, isOnDataHost, shared, signal })
         )
         results.push(result)
         if (result.status === 499)
@@ -135,13 +135,13 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     return server
   }
 
-  const expectedBytes = (message: unknown, onDataHost: boolean): number => {
-    if (Array.isArray(message)) return message.reduce((sum, item) => sum + expectedBytes(item, onDataHost), 0)
+  const expectedBytes = (message: unknown, isOnDataHost: boolean): number => {
+    if (Array.isArray(message)) return message.reduce((sum, item) => sum + expectedBytes(item, isOnDataHost), 0)
     const { params } = Option.getOrElse(decodeToolCall(message), () => ({ params: undefined }))
     const route = params && routesByTool.get(params.name)
     return route === undefined
       ? 0
-      : pipeline.expectedBytes({ ...readArguments(route, params?.arguments ?? {}), onDataHost })
+      : pipeline.expectedBytes({ ...readArguments(route, params?.arguments ?? {}), isOnDataHost })
   }
 
   const respond = async (request: Request, caller: Caller, progress: Progress): Promise<Response | ApiError> => {
@@ -155,7 +155,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     const { message } = read
     const problem = checkBatch(message, request.headers.get("mcp-protocol-version"))
     if (problem !== undefined) return errorResponse(400, -32_600, `Invalid request: ${problem}`)
-    const dataBytes = Math.min(expectedBytes(message, caller.onDataHost), maxDataBytes)
+    const dataBytes = Math.min(expectedBytes(message, caller.isOnDataHost), maxDataBytes)
     const permit = await limiter.acquire(caller.key, dataBytes * memoryFactor, request.signal)
     if (permit === "too many in flight") return tooManyInFlight
     if (permit === "disconnected") return callerDisconnected
@@ -174,7 +174,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     })
     const response = await fetch(request, { parsedBody: message })
     // the response states the caller's mistakes; our own faults are reported to the operator
-    if (response.status >= 500) report("the assistant connection failed", {}, Cause.fail(faults))
+    if (response.status >= 500) report("an MCP request failed", {}, Cause.fail(faults))
     return response
   }
 
@@ -190,7 +190,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
       if (!(response instanceof Response)) return pipeline.refuse(response, keyHeaders)
       const session = response.headers.get("mcp-session-id")
       const code = response.status < 500 ? "protocol_error" : "internal"
-      const final = pipeline.free(response.status, progress.bodies.insert(await response.text()), {
+      const final = pipeline.respondUncharged(response.status, progress.bodies.insert(await response.text()), {
         ...(session !== null && { "mcp-session-id": session }),
         ...(response.status >= 400 && errorHeaders(code, publicUrl)),
         ...keyHeaders,

@@ -30,4 +30,4 @@ export {
 } from "./requests/request-log.ts"
 export { layerRequestLog } from "./requests/stored-requests.ts"
 export { isBusy, isDamaged, openSqlite, type SqlCell, type Sqlite, type SqliteRow } from "./sqlite.ts"
-export { inOwnThread, makeThread, type Thread } from "./thread.ts"
+export { makeThread, runInOwnThread, type Thread } from "./thread.ts"

@@ -89,7 +89,7 @@ export const makeThread = (files: Files): Thread => {
   }
 }
 
-export const inOwnThread = async <Arguments extends ReadonlyArray<unknown>, Result>(
+export const runInOwnThread = async <Arguments extends ReadonlyArray<unknown>, Result>(
   files: Files,
   module: string,
   work: Work<Arguments, Result>,

@@ -7,7 +7,7 @@ import { scopes } from "@larder/schemas"
 import { listen, makeApi, makeLimiter, makeMeters, makePipeline, makeReadModel, routes } from "@larder/serve/api"
 import { addDocs } from "@larder/serve/docs"
 import type { LedgerAccess } from "@larder/serve/ledger"
-import { makeAssistants } from "@larder/serve/mcp"
+import { makeMcpHandler } from "@larder/serve/mcp"
 import { layoutOf, watchLive } from "@larder/warehouse"
 import { Effect } from "effect"
 
@@ -39,7 +39,7 @@ const open = Effect.gen(function* () {
     report
   })
   const version = "bench"
-  const assistants = makeAssistants({
+  const assistants = makeMcpHandler({
     pipeline,
     routes,
     ledger,

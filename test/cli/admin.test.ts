@@ -52,7 +52,7 @@ describe("an administrative command", () => {
 
   it("changes a running server immediately, and exports the same ledger with and without it", async () => {
     const { account, key } = await createAccountAndKey()
-    const { call, end } = await server()
+    const { call, stop } = await server()
     assert.strictEqual(statSync(controlFile()).mode & 0o777, 0o600)
     assert.deepStrictEqual([await call(key.key), await call(key.key)], ["charged", "charged"])
     assert.strictEqual(await call(key.key), "monthly_spend_cap_reached")
@@ -70,7 +70,7 @@ describe("an administrative command", () => {
     )
 
     const throughServer = await larder(["ledger", "export", "--account", account.id, "--json"])
-    await end()
+    await stop()
     assert.throws(() => statSync(controlFile()), /ENOENT/)
     const withoutServer = await larder(["ledger", "export", "--account", account.id, "--json"])
     assert.strictEqual(withoutServer.stdout, throughServer.stdout)
@@ -235,11 +235,11 @@ describe("an administrative command that fails", () => {
   })
 
   it("exits with 1 and says that another process holds the ledger", async () => {
-    const { end } = await server()
+    const { stop } = await server()
     writeFileSync(controlFile(), JSON.stringify({ url: "http://127.0.0.1:9", token: "stale" }))
     const { code, stderr } = await larder(["accounts", "list"])
     assert.strictEqual(code, 1)
     assert.match(stderr, /is in use by another process, which does not respond like larder-serve/)
-    await end()
+    await stop()
   })
 })

@@ -2,7 +2,7 @@
 import { cpSync, readdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { makeTestFolder, query, recordOf } from "../end-to-end/ingesting.ts"
+import { makeTestFolder, parseRunRecord, query } from "../end-to-end/ingesting.ts"
 import { everyFeed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
 import { run } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
@@ -37,7 +37,7 @@ describe("bundled samples that a user reads explicitly", () => {
     const home = makeTestFolder()
     const result = await run("larder-ingest", [...args(), "--json"], { LARDER_HOME: home })
     assert.strictEqual(result.code, 0, result.stderr)
-    assert.strictEqual(recordOf(result).origin, "sample")
+    assert.strictEqual(parseRunRecord(result).origin, "sample")
     const [files, runs, [dataSet] = []] = await query(home, ...originQueries)
     assert.deepStrictEqual([files, runs], [[{ origin: "sample" }], [{ origin: "sample" }]])
     assert.deepInclude(dataSet, { origin: "sample", is_sample: true })
@@ -83,7 +83,7 @@ describe("bundled samples that a user reads explicitly", () => {
     const folder = makeTestFolder()
     writeRecordings(folder, everyFeed())
     const result = await run("larder-ingest", ["commodities", "--replay", folder, "--json"], { LARDER_HOME: home })
-    assert.strictEqual(recordOf(result).origin, "replay", result.stderr)
+    assert.strictEqual(parseRunRecord(result).origin, "replay", result.stderr)
     const [files] = await query(home, originQueries[0] ?? "")
     assert.deepStrictEqual(files, [{ origin: "replay" }])
   })

@@ -18,13 +18,13 @@ const holder = fileURLToPath(new URL("./ledger-process.ts", import.meta.url))
 export const useLarderHome = () => {
   let home = ""
   let holders: ReadonlyArray<ChildProcess> = []
-  let ends: ReadonlyArray<() => Promise<void>> = []
+  let stops: ReadonlyArray<() => Promise<void>> = []
   beforeEach(() => {
     home = mkdtempSync(path.join(tmpdir(), "larder-home-"))
   })
   afterEach(async () => {
-    await Promise.all(ends.map((end) => end()))
-    ends = []
+    await Promise.all(stops.map((stop) => stop()))
+    stops = []
     for (const child of holders) child.kill("SIGKILL")
     holders = []
     rmSync(home, { recursive: true, force: true })
@@ -45,10 +45,10 @@ export const useLarderHome = () => {
   /** Holds the ledger in this process; commands run in another process. */
   const server = async () => {
     const scope = Scope.makeUnsafe()
-    const end = () => Effect.runPromise(Scope.close(scope, Exit.void)) // idempotent
-    ends = [...ends, end]
+    const stop = () => Effect.runPromise(Scope.close(scope, Exit.void)) // idempotent
+    stops = [...stops, stop]
     const call = await Effect.runPromise(Scope.provide(holdLedger(ledgerFolder()), scope))
-    return { call: (token: string) => Effect.runPromise(call(token)), end }
+    return { call: (token: string) => Effect.runPromise(call(token)), stop }
   }
 
   /** Holds the ledger in a separate process, which can be killed. */

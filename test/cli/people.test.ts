@@ -11,7 +11,7 @@ const { json, larder, ledgerFolder, server } = useLarderHome()
 
 const parseToken = (link: string) => link.slice(link.lastIndexOf("/") + 1)
 
-/** Accepts a link as the console does. No other process may hold the tables. */
+/** Accepts a link as the console does. No other process may have the tables open. */
 const accept = (link: string, email: string) =>
   Effect.runPromise(
     People.use((people) => people.accept({ token: parseToken(link), email, password: "lantern oyster gravel" })).pipe(
@@ -57,9 +57,9 @@ describe("larder-serve people", () => {
     assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), { people: [], invitations: [] })
   })
 
-  it("invites, lists and removes people through a running server, with the address of its console", async () => {
+  it("invites, lists and removes people through a running server, and prints links to its console", async () => {
     const account = await json(["accounts", "create", "--name", "Ann Co"])
-    const { end } = await server()
+    const { stop } = await server()
     const { link } = await json(["people", "invite", "--account", account.id])
     assert.match(link, /^http:\/\/console\.example\/invitation\/[\w-]{43}$/)
     const unknown = await larder(["people", "remove", "--person", "pers_a"])
@@ -67,7 +67,7 @@ describe("larder-serve people", () => {
       unknown.stderr,
       "larder-serve: There is no person pers_a. List them with: larder-serve people list --account ID\n"
     )
-    await end()
+    await stop()
     const { person } = await accept(link, "bob@example.com")
 
     await server()
@@ -83,12 +83,12 @@ describe("larder-serve people", () => {
     assert.deepStrictEqual(await json(["people", "remove", "--person", person.id]), person)
   })
 
-  it("withdraws an invitation and resets a password by a link, through the server", async () => {
+  it("withdraws an invitation and prints a link to reset a password, through a running server", async () => {
     const account = await json(["accounts", "create", "--name", "Ann Co"])
     const { link } = await json(["people", "invite", "--account", account.id])
     const { person } = await accept(link, "ann@example.com")
 
-    const { end } = await server()
+    const { stop } = await server()
     const wrong = await json(["people", "invite", "--account", account.id, "--email", "bod@example.com"])
     const withdrawn = await larder(["people", "withdraw", "--invitation", wrong.id])
     assert.strictEqual(withdrawn.stdout, `The link of ${wrong.id} no longer works.\n`)
@@ -105,11 +105,11 @@ describe("larder-serve people", () => {
     assert.include(reset, "chooses the new password of ann@example.com")
     const { stdout: listed } = await larder(["people", "list", "--account", account.id])
     assert.match(listed, /inv_[0-9a-f]{20} +ann@example\.com +member +a new password/)
-    await end()
+    await stop()
     assert.deepStrictEqual((await accept(newLink, "")).person, person)
   })
 
-  it("prints links to the console's public address, or by default to its listener's address", async () => {
+  it("prints links to the console's public address, by default its listener's address", async () => {
     const { id } = await json(["accounts", "create", "--name", "Ann Co"])
     const inviteWith = async (environment: Environment) =>
       (await json(["people", "invite", "--account", id], environment)).link.replace(/\/[\w-]{43}$/, "")
@@ -125,7 +125,7 @@ describe("larder-serve people", () => {
     assert.match(wrong.stderr, /LARDER_CONSOLE_URL must be http\(s\):\/\/host, without a path/)
   })
 
-  it("exits with 1 and says that the account does not exist", async () => {
+  it("exits with 1 if the account does not exist", async () => {
     for (const command of ["invite", "list"]) {
       const { code, stderr } = await larder(["people", command, "--account", "acct_a"])
       assert.deepStrictEqual(

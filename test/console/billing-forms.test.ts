@@ -27,15 +27,15 @@ const notCompleted = "The payment was not completed, and nothing was charged."
 
 const amounts = [
   ["", "Enter an amount in US dollars."],
-  ["ten", "This is not an amount in dollars and cents, such as 75 or 75.50."],
-  ["-50", "This is not an amount in dollars and cents, such as 75 or 75.50."],
-  ["1e3", "This is not an amount in dollars and cents, such as 75 or 75.50."],
-  ["12.345", "This is not an amount in dollars and cents, such as 75 or 75.50."],
-  ["0x64", "This is not an amount in dollars and cents, such as 75 or 75.50."],
+  ["ten", "Enter an amount in dollars and cents, such as 75 or 75.50."],
+  ["-50", "Enter an amount in dollars and cents, such as 75 or 75.50."],
+  ["1e3", "Enter an amount in dollars and cents, such as 75 or 75.50."],
+  ["12.345", "Enter an amount in dollars and cents, such as 75 or 75.50."],
+  ["0x64", "Enter an amount in dollars and cents, such as 75 or 75.50."],
   ["9.99", "Enter at least $10 and at most $50,000."],
   ["0", "Enter at least $10 and at most $50,000."],
   ["50000.01", "Enter at least $10 and at most $50,000."],
-  ['"><script>alert(1)</script>', "This is not an amount in dollars and cents, such as 75 or 75.50."]
+  ['"><script>alert(1)</script>', "Enter an amount in dollars and cents, such as 75 or 75.50."]
 ] as const
 
 describe("a top-up", () => {
@@ -213,7 +213,7 @@ describe("auto-recharge", () => {
       expect(status).toBe(422)
       expect([readError(text, "recharge_amount"), readValue(text, "recharge_amount")]).toEqual([problem, typed])
       expect([readError(text, "trigger"), readValue(text, "trigger")]).toEqual([
-        "This is not an amount in dollars and cents, such as 20 or 20.50.",
+        "Enter an amount in dollars and cents, such as 20 or 20.50.",
         "many"
       ])
       expect((await readSettings(customer)).recharge.is_on).toBe(false)

@@ -19,38 +19,35 @@ const getCursor = async (query: string) => {
 }
 
 describe("pages", () => {
-  it.each([1, 2, 3, 5, 7, 10, 20, 21, 22, 500])(
-    "contain the whole list in pages of %i, each row once",
-    async (limit) => {
-      const { data } = await getPage("limit=500")
-      const pages = await fetchPages(api.get, `/v1/commodities?limit=${limit}`)
-      expect(pages.flat()).toEqual(data)
-      expect(pages.map((page) => page.length)).toEqual([
-        ...Array.from({ length: Math.ceil(data.length / limit) - 1 }, () => limit),
-        data.length % limit === 0 ? limit : data.length % limit
-      ])
-    }
-  )
+  it.each([1, 2, 3, 5, 7, 10, 20, 21, 22, 500])("of %i rows together contain each row once", async (limit) => {
+    const { data } = await getPage("limit=500")
+    const pages = await fetchPages(api.get, `/v1/commodities?limit=${limit}`)
+    expect(pages.flat()).toEqual(data)
+    expect(pages.map((page) => page.length)).toEqual([
+      ...Array.from({ length: Math.ceil(data.length / limit) - 1 }, () => limit),
+      data.length % limit === 0 ? limit : data.length % limit
+    ])
+  })
 
-  it("end with a null cursor, even if the last page is exactly full", async () => {
+  it("end with a null cursor, even if the last page is full", async () => {
     const { data, next_cursor } = await getPage("limit=21")
     expect([data.length, next_cursor]).toEqual([21, null])
     const last = await getPage(`limit=7&cursor=${await getCursor(`limit=7&cursor=${await getCursor("limit=7")}`)}`)
     expect([last.data.length, last.next_cursor]).toEqual([7, null])
   })
 
-  it("contain the whole filtered list in pages of 1", async () => {
+  it("of 1 row together contain the whole filtered list", async () => {
     const { data } = await getPage("category=dairy/whey")
     expect(data.length).toBeGreaterThan(2)
     expect((await fetchPages(api.get, "/v1/commodities?category=dairy/whey&limit=1")).flat()).toEqual(data)
   })
 
-  it("start at the first row without `cursor`, and with an empty one", async () => {
+  it("start at the first row if `cursor` is missing or empty", async () => {
     const first = await api.get("/v1/commodities?limit=3")
     expect((await api.get("/v1/commodities?limit=3&cursor=")).text).toBe(first.text)
   })
 
-  it("are the same again for the same cursor", async () => {
+  it("are the same for the same cursor", async () => {
     const target = `/v1/commodities?limit=3&cursor=${await getCursor("limit=3")}`
     expect((await api.get(target)).text).toBe((await api.get(target)).text)
   })
@@ -81,7 +78,7 @@ describe("a cursor", () => {
     expect(await getPage(`limit=3&cursor=${cursor}`, key)).toEqual(await getPage(`limit=3&cursor=${cursor}`))
   })
 
-  it("is rejected with other filters, where an empty filter counts as none", async () => {
+  it("is rejected with other filters; an empty filter counts as missing", async () => {
     const all = await getCursor("limit=1")
     const whey = await getCursor("category=dairy/whey&limit=1")
     expect((await getPage(`category=&limit=1&cursor=${all}`)).data.length).toBe(1)
@@ -109,17 +106,20 @@ describe("a cursor", () => {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
   const damages: ReadonlyArray<readonly [string, (cursor: string) => ReadonlyArray<string>]> = [
     [
-      "changed by a bit, and at its end by any other character",
+      "when one bit of any character, or the whole last character, is changed",
       (cursor) =>
         [...cursor].flatMap((character, at) =>
-          (at === cursor.length - 1 ? Array.from({ length: 63 }, (_, n) => n + 1) : [1, 2, 4, 8, 16, 32])
-            .map((bit) => alphabet.charAt(alphabet.indexOf(character) ^ bit))
+          (at === cursor.length - 1 ? Array.from({ length: 63 }, (_, index) => index + 1) : [1, 2, 4, 8, 16, 32])
+            .map((mask) => alphabet.charAt(alphabet.indexOf(character) ^ mask))
             .map((other) => cursor.slice(0, at) + other + cursor.slice(at + 1))
         )
     ],
-    ["missing", (cursor) => [...cursor].map((_, at) => cursor.slice(0, at) + cursor.slice(at + 1))],
     [
-      "added",
+      "when any character is removed",
+      (cursor) => [...cursor].map((_, at) => cursor.slice(0, at) + cursor.slice(at + 1))
+    ],
+    [
+      "when a character is inserted anywhere",
       (cursor) =>
         Array.from({ length: cursor.length + 1 }, (_, at) =>
           ["A", "_", "7", "=", ".", "%20", "%00", "%2B", "é"].map(
@@ -127,18 +127,18 @@ describe("a cursor", () => {
           )
         ).flat()
     ],
-    ["cut", (cursor) => [...cursor].slice(1).map((_, at) => cursor.slice(0, at + 1))],
+    ["when truncated", (cursor) => [...cursor].slice(1).map((_, at) => cursor.slice(0, at + 1))],
     [
-      "joined",
+      "when repeated, upper-cased or reversed",
       (cursor) => [cursor + cursor, `${cursor},${cursor}`, cursor.toUpperCase(), [...cursor].toReversed().join("")]
     ]
   ]
-  it.each(damages)("is rejected when its characters are %s, anywhere", async (_, damage) => {
+  it.each(damages)("is rejected %s", async (_, damage) => {
     const texts = damage(await getCursor("limit=1"))
     expect(texts.length).toBeGreaterThan(3)
-    const replies = await Promise.all(texts.map((text) => api.get(`/v1/commodities?limit=1&cursor=${text}`)))
-    expect(texts.filter((_, index) => replies[index]?.status !== 400)).toEqual([])
-    expect(new Set(replies.map(formatError))).toEqual(new Set([damaged]))
+    const responses = await Promise.all(texts.map((text) => api.get(`/v1/commodities?limit=1&cursor=${text}`)))
+    expect(texts.filter((_, index) => responses[index]?.status !== 400)).toEqual([])
+    expect(new Set(responses.map(formatError))).toEqual(new Set([damaged]))
   })
 
   it.each(["null", "0", "butter", "%", "%zz", "WyJidXR0ZXIiXQ", "A".repeat(10_000), "%F0%9F%A5%9B"])(

@@ -1,3 +1,3 @@
-import { brandedFoodKills } from "./branded-food-kills.ts"
+import { testBrandedFoodKills } from "./branded-food-kills.ts"
 
-brandedFoodKills(["it stages", "some files beside it are in the depot", "its manifest appears"], 0)
+testBrandedFoodKills(["it stages", "some of its sidecar files are in the depot", "its manifest appears"], { rounds: 0 })

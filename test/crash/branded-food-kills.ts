@@ -117,7 +117,7 @@ const moments = {
   "it begins the folder of the search": appears((home) => listStaged(home).includes("beside")),
   "that folder holds some files": appears((home) => inSearch(home) > 4),
   "its database is in the depot": objectsAppear(),
-  "some files beside it are in the depot": objectsAppear(4),
+  "some of its sidecar files are in the depot": objectsAppear(4),
   "its manifest appears": appears((home) => hasManifest(home, 2)),
   "the file of its data set changes": changes("branded-foods.duckdb")
 } satisfies Readonly<Record<string, Moment>>
@@ -130,7 +130,7 @@ const mayHaveEnded = everyMoment.slice(5)
 const killRun = (home: string, moment: Moment, delay = 0) =>
   runKilled(home, ["branded-foods", "--file", large()], moment, { delay })
 
-export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => {
+export const testBrandedFoodKills = (names: ReadonlyArray<Name>, { rounds }: { readonly rounds: number }) => {
   describe("a run of branded foods that is killed with -9", () => {
     let copies: ReadonlyArray<KilledHome> = []
     beforeAll(async () => {

@@ -1,3 +1,3 @@
-import { depotKills } from "./depot-kills.ts"
+import { testDepotKills } from "./depot-kills.ts"
 
-depotKills({ publishing: 8, pulling: 9 })
+testDepotKills({ publishing: 8, pulling: 9 })

@@ -30,14 +30,14 @@ const runKilledAt = async (
     child.kill("SIGKILL")
     return true
   }
-  const end = await waitForExit(child)
+  const result = await waitForExit(child)
   state.holds = () => false
-  return end
+  return result
 }
 
-const priceDays =
+const selectPriceDays =
   "select observed_on::varchar as day from commodity.price where metric_name = 'butter_exch_spot_close_daily' and observed_on > '2026-09-29' order by day"
-const daysIn = async (home: string) => ((await queryFiles(home, priceDays))[0] ?? []).map(({ day }) => day)
+const fetchDays = async (home: string) => ((await queryFiles(home, selectPriceDays))[0] ?? []).map(({ day }) => day)
 const [first, second] = ["2026-09-30", "2026-10-01"] as const
 
 /** A bucket with a generation of the first day, the machine that published it, and a recording with one more day. */
@@ -63,17 +63,17 @@ const pull = async (home: string, environment: Environment) => {
 
 const isUnfinished = (name: string) => /\.(part|building|next)$/.test(name)
 
-/** Each request of a program is a moment. `steps` sets how many requests lie between two tested moments. */
-export const depotKills = (steps: { readonly publishing: number; readonly pulling: number }) => {
+/** Each request of a program is a moment. `requestsPerStep` sets how many requests lie between two tested moments. */
+export const testDepotKills = (requestsPerStep: { readonly publishing: number; readonly pulling: number }) => {
   describe("a program that is killed in the middle of a request to the bucket", () => {
-    itLive("has published a generation or none, and the next run completes", () =>
+    itLive("publishes a whole generation or none, and the next run completes", () =>
       Effect.gen(function* () {
         const { environment, publisher, recorded, restore, service } = yield* published
         yield* Effect.promise(async () => {
           const args = ["commodities", "--replay", recorded]
-          const found = new Set<string>()
+          const dayLists = new Set<string>()
           let kills = 0
-          for (let at = 0, isKilled = true; isKilled; at += steps.publishing) {
+          for (let at = 0, isKilled = true; isKilled; at += requestsPerStep.publishing) {
             restore()
             const home = copyHome(publisher)
             const settings = { LARDER_HOME: home, ...environment }
@@ -83,14 +83,14 @@ export const depotKills = (steps: { readonly publishing: number; readonly pullin
             if (!isKilled) assert.strictEqual(code, 4, stderr)
             const laptop = makeTestFolder()
             await pull(laptop, environment)
-            const days = await daysIn(laptop)
-            found.add(days.join())
+            const days = await fetchDays(laptop)
+            dayLists.add(days.join())
             assert.include([first, `${first},${second}`], days.join(), `request ${at}`)
 
             const next = await run("larder-ingest", args, settings)
             assert.strictEqual(next.code, 4, next.stderr)
             await pull(laptop, environment)
-            assert.deepStrictEqual(await daysIn(laptop), [first, second], `request ${at}`)
+            assert.deepStrictEqual(await fetchDays(laptop), [first, second], `request ${at}`)
             const [runs] = await queryFiles(
               laptop,
               "select count(distinct run_id)::integer as ids, count(*)::integer as runs from ingest.run"
@@ -99,25 +99,25 @@ export const depotKills = (steps: { readonly publishing: number; readonly pullin
             removeFolder(home)
           }
           assert.isAbove(kills, 2)
-          assert.deepStrictEqual([...found].sort(), [first, `${first},${second}`])
+          assert.deepStrictEqual([...dayLists].sort(), [first, `${first},${second}`])
         })
       })
     )
-    itLive("has pulled a generation or none, and the next pull completes", () =>
+    itLive("pulls a whole generation or none, and the next pull completes", () =>
       Effect.gen(function* () {
         const { environment, publisher, service } = yield* published
         yield* Effect.promise(async () => {
           const laptop = makeTestFolder()
           await pull(laptop, environment)
           await addGeneration(publisher, [first, second], environment)
-          for (let at = 0, isKilled = true; isKilled; at += steps.pulling) {
+          for (let at = 0, isKilled = true; isKilled; at += requestsPerStep.pulling) {
             const home = copyHome(laptop)
             const settings = { LARDER_HOME: home, ...environment }
             const { signal } = await runKilledAt(service, ["pull"], settings, at)
             isKilled = signal === "SIGKILL"
-            assert.deepStrictEqual(await daysIn(home), isKilled ? [first] : [first, second], `request ${at}`)
+            assert.deepStrictEqual(await fetchDays(home), isKilled ? [first] : [first, second], `request ${at}`)
             await pull(home, environment)
-            assert.deepStrictEqual(await daysIn(home), [first, second])
+            assert.deepStrictEqual(await fetchDays(home), [first, second])
             const warehouse = path.join(home, "warehouse")
             assert.deepStrictEqual(readdirSync(warehouse).filter(isUnfinished), [])
             assert.deepStrictEqual(readdirSync(path.join(warehouse, "incoming")), [])

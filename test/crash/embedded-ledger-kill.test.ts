@@ -1,3 +1,3 @@
-import { embeddedLedgerKills } from "./embedded-ledger-kills.ts"
+import { testEmbeddedLedgerKills } from "./embedded-ledger-kills.ts"
 
-embeddedLedgerKills({ kills: 2 })
+testEmbeddedLedgerKills({ kills: 2 })

@@ -66,11 +66,11 @@ const tearLastWrite = ({ bookings, chance, count, observations, place }: History
   count(`logs with a part of ${tearLog(place.home, chance.oneOf(tears), isConfirmed, chance)}`)
 }
 
-export const embeddedLedgerKills = (max: { readonly kills: number }) =>
+export const testEmbeddedLedgerKills = ({ kills: totalKills }: { readonly kills: number }) =>
   describe("an embedded ledger whose server is killed with -9 under load", () => {
     const add = collectTotals("embedded ledger")
 
-    it.each(historiesWith(max.kills))(
+    it.each(historiesWith(totalKills))(
       "has one charge for each 200 that a caller received, and no other, after $kills kills and a clean stop",
       async ({ kills }) => {
         const numbers = await history("embedded ledger", {}, async (context) => {

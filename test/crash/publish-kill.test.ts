@@ -1,3 +1,5 @@
-import { publishKills } from "./publish-kills.ts"
+import { testPublishKills } from "./publish-kills.ts"
 
-publishKills(["it writes to the copy", "its manifest appears", "ingestion.duckdb changes", "its pack appears"], 0)
+testPublishKills(["it writes to the copy", "its manifest appears", "ingestion.duckdb changes", "its pack appears"], {
+  rounds: 0
+})

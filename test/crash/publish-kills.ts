@@ -133,7 +133,7 @@ const expectRecovered = async (copy: string) => {
   expect(await prices(copy)).toBe(undisturbed)
 }
 
-export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
+export const testPublishKills = (names: ReadonlyArray<Name>, { rounds }: { readonly rounds: number }) => {
   describe("a run that is killed with -9", () => {
     let copies: ReadonlyArray<KilledHome> = []
     beforeAll(async () => {

@@ -1,3 +1,3 @@
-import { sharedLedgerKills } from "./shared-ledger-kills.ts"
+import { testSharedLedgerKills } from "./shared-ledger-kills.ts"
 
-sharedLedgerKills({ kills: 2 })
+testSharedLedgerKills({ kills: 2 })

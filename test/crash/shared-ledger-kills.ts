@@ -78,7 +78,7 @@ const killUnderLoad = async (
 }
 
 /** Two of three kills hit a server, and two the database. */
-export const sharedLedgerKills = (max: { readonly kills: number }) =>
+export const testSharedLedgerKills = ({ kills: totalKills }: { readonly kills: number }) =>
   describe("a ledger in PostgreSQL that two servers share, each of which is killed with -9 under load", () => {
     const add = collectTotals("ledger in PostgreSQL")
     let postgres: Postgres
@@ -87,7 +87,7 @@ export const sharedLedgerKills = (max: { readonly kills: number }) =>
     })
     afterAll(() => postgres.remove())
 
-    it.each(historiesWith(max.kills))(
+    it.each(historiesWith(totalKills))(
       "has one charge for each 200 that a caller received, and no other, after $kills kills and a clean stop",
       async ({ first, kills }) => {
         const environment = { LARDER_LEDGER_URL: await postgres.newDatabase() }

@@ -1,3 +1,3 @@
-import { storefrontKills } from "./storefront-kills.ts"
+import { testStorefrontKills } from "./storefront-kills.ts"
 
-storefrontKills(["its rows are loaded", "its manifest appears"], 0) // while it builds, a server is looked at
+testStorefrontKills(["its rows are loaded", "its manifest appears"], { rounds: 0 }) // while it builds, a server is looked at

@@ -131,7 +131,7 @@ const expectRecovered = async (copy: string) => {
   await expectTidy(copy, isPublished ? 3 : 2 + unrecorded)
 }
 
-export const storefrontKills = (names: ReadonlyArray<Name>, rounds: number) =>
+export const testStorefrontKills = (names: ReadonlyArray<Name>, { rounds }: { readonly rounds: number }) =>
   describe("a run of stores that is killed with -9", () => {
     let copies: ReadonlyArray<KilledHome> = []
     beforeAll(async () => {

@@ -1,6 +1,6 @@
 /**
- * Releases of branded foods that cannot be trusted as a whole, and full disks: a clear error that names the file, the old
- * generation stays live, and the run leaves nothing. One release for each step that can reject it; unit tests cover every
+ * Releases of branded foods that cannot be trusted as a whole, and full disks: the error names the file, the old
+ * generation stays live, and the run leaves no files. One release for each step that can reject it; unit tests cover every
  * fault of zips, headers and lists of records.
  */
 import { spawn } from "node:child_process"
@@ -37,10 +37,10 @@ beforeAll(async () => {
 })
 afterAll(() => removeFolder(home))
 
-/** Foods that are not live, so that a test notices if any of them is loaded. */
-const other = goodFiles(500)
+/** Foods that are not live: a test detects whether any of them was loaded. */
+const otherFiles = goodFiles(500)
 const changeFile = (name: string, change: (content: string) => string | Buffer): ReadonlyArray<Part> =>
-  other.map((part) => (part.path === name ? { ...part, content: change(part.content.toString()) } : part))
+  otherFiles.map((part) => (part.path === name ? { ...part, content: change(part.content.toString()) } : part))
 const zip = goodZip(500)
 const flipBits = (at: number) => {
   const bytes = Buffer.from(zip)
@@ -55,14 +55,14 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
   [
     "a missing member",
     "few.zip",
-    zipOf(...other.slice(0, 2)),
+    zipOf(...otherFiles.slice(0, 2)),
     /few\.zip has no food_nutrient\.csv\. It contains food\.csv, branded_food\.csv/
   ],
   [
     "a header without a required column",
     "header.zip",
     zipOf(...changeFile("food.csv", (text) => text.replace('"description"', '"title"'))),
-    /food\.csv line 1: the header has no column description, which the mapping needs\. Found: fdc_id, data_type, title/
+    /food\.csv line 1: the header has no column "description", which the mapping needs\. Found: fdc_id, data_type, title/
   ],
   [
     "a CSV file cut off in its last record",
@@ -80,21 +80,21 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     "an empty CSV release",
     "headers.zip",
     zipOf(...csvFiles({ "food.csv": "", "branded_food.csv": "", "food_nutrient.csv": "" })),
-    /The release has no label: it is empty/
+    /The release contains no valid label: it is empty/
   ],
   [
     "empty CSV files, without even a header",
     "hollow.zip",
-    zipOf(...other.map((part) => ({ ...part, content: "" }))),
+    zipOf(...otherFiles.map((part) => ({ ...part, content: "" }))),
     /food\.csv: the file is empty: not even a header/
   ],
   [
     "a header with more columns than the rows, so that no row can be read",
     "shifted.zip",
     zipOf(...changeFile("food.csv", (text) => text.replace(',"publication_date"', ',"publication_date","extra"'))),
-    /has no label: all of its rows were rejected, such as record 2: it has 5 instead of 6 fields/
+    /contains no valid label: all rows were rejected. For example, record 2: it has 5 instead of 6 fields/
   ],
-  ["an empty JSON release", "empty.json", jsonRelease([]), /The release has no label: it is empty/],
+  ["an empty JSON release", "empty.json", jsonRelease([]), /The release contains no valid label: it is empty/],
   [
     "a JSON release truncated inside its zip",
     "json.zip",
@@ -107,7 +107,7 @@ describe("a release that cannot be trusted", () => {
   it.each(releases)("fails the run and leaves the old generation live: %s", async (_fault, name, content, message) => {
     const { code, stderr, stdout } = await load(home, writeRelease(name, content))
     expect(stderr).toMatch(message)
-    expect(stderr).toMatch(/Nothing of this run was published; the previous generation stays live/)
+    expect(stderr).toMatch(/This run published nothing; the previous generation stays live/)
     expect(code).toBe(1)
     expect(JSON.parse(stdout)).toMatchObject({ outcome: "failed", generation: null, rows_read: null })
     await expectOldFoods(home)
@@ -126,14 +126,14 @@ describe("a release that cannot be trusted", () => {
   })
 })
 
-/** Steps of branded foods alone. `publish-together.test.ts` has those of every publication. */
+/** The steps that only branded foods have. `publish-together.test.ts` covers the steps of every publication. */
 describe("a full disk", () => {
   let large = ""
   beforeAll(() => {
     large = writeRelease("large.zip", largeZip(1000))
   })
   const program = path.join(repository, "pipelines/bin/larder-ingest.mjs")
-  /** Writing more than this many kB to a file fails, as on a full disk. */
+  /** A write beyond this many kB of a file fails, as on a full disk. */
   const loadWithLimit = (file: string, kilobytes: number) =>
     waitForExit(
       spawn(
@@ -158,7 +158,7 @@ describe("a full disk", () => {
     ["unpacking it", 250, /food_nutrient\.csv cannot be written: EFBIG: .* Check free space/],
     ["staging its rows", 400, /Staging failed: .*release\.duckdb.* The disk is full/s]
   ])("fails the run while %s, and leaves the old generation live", async (_step, kilobytes, message) => {
-    await runStatus(home) // updates the files that people open
+    await runStatus(home) // updates the database files that people open
     const { code, stderr } = await loadWithLimit(large, kilobytes)
     expect(stderr).toMatch(message)
     expect(code).toBe(1)
@@ -175,7 +175,7 @@ describe("a full disk", () => {
       ["branded-foods", "--json", "--file", writeRelease("other.zip", zip)],
       { LARDER_HOME: home, NODE_OPTIONS: `--import=${fullDisk}`, TEST_FULL_DISK: import.meta.filename }
     )
-    expect(stderr).toMatch(/Publishing failed while writing the files beside it: .*ENOSPC.* The disk is full/)
+    expect(stderr).toMatch(/Publishing failed while writing the sidecar files: .*ENOSPC.* The disk is full/)
     expect(code).toBe(1)
     await expectOldFoods(home)
   })

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
-import { makeTestFolder, query, removeFolder, recordOf as runOf, temporaryFolder } from "./ingesting.ts"
+import { makeTestFolder, parseRunRecord, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import {
   amountLine,
   brandedLine,
@@ -45,7 +45,7 @@ const loadRelease = async (home: string, name: string, content: Buffer) => {
   writeFileSync(file, content)
   const end = await load(home, file)
   if (end.code !== 0) throw new Error(end.stderr)
-  const run = runOf(end)
+  const run = parseRunRecord(end)
   expect(Number(run.rows_loaded) + Number(run.rows_unchanged) + Number(run.rows_rejected)).toBe(run.rows_read)
   expect(leftovers(home)).toEqual([])
   return { run, stderr: end.stderr }

@@ -7,7 +7,7 @@ import type { ReleaseSize } from "../samples/branded-foods/labels.ts"
 import { writeZip } from "../samples/branded-foods/zip.ts"
 import { aLabel, type CsvRows, csvText, type Row, toCsvRows, writeCsv } from "../support/label-releases.ts"
 import { derivedOf, ingest, labelsOf, recordsOf } from "./branded-foods.ts"
-import { makeTestFolder, query, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { makeTestFolder, parseRunRecord, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { columnsOf2019 } from "./small-releases.ts"
 
 const size: ReleaseSize = {
@@ -60,7 +60,7 @@ describe("a generated CSV release", () => {
       zip
     )
     const end = await ingest(otherHome, zip)
-    expect([end.code, recordOf(end)]).toMatchObject([0, { rows_rejected: 0 }])
+    expect([end.code, parseRunRecord(end)]).toMatchObject([0, { rows_rejected: 0 }])
     expect(await labelsOf(otherHome)).toEqual(rows)
     expect(await derivedOf(otherHome)).toEqual(derived)
   })
@@ -109,7 +109,7 @@ describe("a small CSV release", () => {
     writeCsv(path.join(folder, name), rows, end)
     const home = path.join(folder, "home")
     const ended = await ingest(home, path.join(folder, name))
-    expect([ended.code, recordOf(ended)]).toMatchObject([0, { rows_rejected: 0, rows_read: 20, rows_loaded: 20 }])
+    expect([ended.code, parseRunRecord(ended)]).toMatchObject([0, { rows_rejected: 0, rows_read: 20, rows_loaded: 20 }])
     return { home, ended }
   }
   let expected: ReadonlyArray<string>
@@ -213,7 +213,7 @@ describe("a small CSV release", () => {
     rmSync(path.join(release, "food_attribute.csv"))
     const home = path.join(folder, "home")
     const ended = await ingest(home, release)
-    expect([ended.code, recordOf(ended)]).toMatchObject([
+    expect([ended.code, parseRunRecord(ended)]).toMatchObject([
       0,
       { rows_read: 18, rows_loaded: 16, rows_unchanged: 2, rows_rejected: 0 }
     ])

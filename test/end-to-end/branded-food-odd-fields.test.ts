@@ -7,13 +7,13 @@ import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { aLabel, csvText, type Row, toCsvRows, writeCsv } from "../support/label-releases.ts"
 import { ingest, recordsOf } from "./branded-foods.ts"
-import { makeTestFolder, query, removeFolder, recordOf as runOf, temporaryFolder } from "./ingesting.ts"
+import { makeTestFolder, parseRunRecord, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { foodsIn, jsonRelease, recordOf } from "./small-releases.ts"
 
 const loadRelease = async (home: string, release: string) => {
   const end = await ingest(home, release)
   if (end.code !== 0) throw new Error(end.stderr)
-  const run = runOf(end)
+  const run = parseRunRecord(end)
   expect(Number(run.rows_loaded) + Number(run.rows_unchanged) + Number(run.rows_rejected)).toBe(run.rows_read)
   return { run, stderr: end.stderr }
 }
@@ -187,7 +187,7 @@ describe("a CSV release with unusable dictionaries", () => {
       "food_nutrient_derivation.csv": '"id","nm"\n"1","x"\n',
       "nutrient.csv": '"id","name","unit_name"\n"90001","5" pipe","MG"\n'
     })
-    expect(stderr).toMatch(/the header has no column code/)
+    expect(stderr).toMatch(/the header has no column "code"/)
     expect(stderr).toMatch(/records of a dictionary cannot be read.*"nutrient\.csv","records":1/)
   })
 })

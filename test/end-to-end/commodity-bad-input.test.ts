@@ -25,8 +25,8 @@ import {
   generationOf,
   makeTestFolder,
   newestManifest,
+  parseRunRecord,
   query,
-  recordOf,
   removeFolder,
   replay,
   replayFolder,
@@ -49,7 +49,7 @@ let home = ""
 beforeAll(async () => {
   home = temporaryFolder()
   const { stderr, stdout } = await replay(home, good) // two reports of many: a quick, partial run
-  if (recordOf({ stdout }).outcome !== "partial") throw new Error(stderr)
+  if (parseRunRecord({ stdout }).outcome !== "partial") throw new Error(stderr)
 })
 afterAll(() => removeFolder(home))
 
@@ -77,7 +77,7 @@ describe("a payload that cannot be trusted", () => {
     expect(run.code).toBe(4)
     expect(run.stderr).toMatch(/1 feed of commodities left out; the others were published\./)
     expect(run.stderr).toMatch(reason)
-    expect(recordOf(run)).toMatchObject({
+    expect(parseRunRecord(run)).toMatchObject({
       outcome: "partial",
       generation: "larder-000002",
       left_out: [{ feed: closes.feed, kind: "untrusted" }]
@@ -90,10 +90,10 @@ describe("a payload that cannot be trusted", () => {
     const copy = copyForTest(home)
     const run = await replay(copy, withCloses(cut))
     expect(run.code).toBe(1)
-    expect(recordOf(run)).toMatchObject({ outcome: "failed", generation: null, rows_read: null })
+    expect(parseRunRecord(run)).toMatchObject({ outcome: "failed", generation: null, rows_read: null })
     expect(run.stderr).toMatch(/1 of 2 feeds that responded cannot be trusted, which is more than a third\./)
     expect(run.stderr).toMatch(reason)
-    expect(run.stderr).toMatch(/Nothing of this run was published; the previous generation stays live/)
+    expect(run.stderr).toMatch(/This run published nothing; the previous generation stays live/)
     await expectOldGeneration(copy)
     expect(await readRuns(copy)).toMatchObject([
       { outcome: "partial" },
@@ -324,7 +324,7 @@ describe("a run that can read nothing", () => {
     expect(run.stderr).toMatch(/Nothing could be read, so nothing was published\./)
     for (const feed of Object.keys(everyFeed())) expect(run.stderr).toContain(`${feed}: `)
     await expectOldGeneration(copy)
-    expect(recordOf(run)).toMatchObject({ outcome: "failed", generation: null, rows_read: null })
-    expect(recordOf(run).left_out).toHaveLength(Object.keys(everyFeed()).length)
+    expect(parseRunRecord(run)).toMatchObject({ outcome: "failed", generation: null, rows_read: null })
+    expect(parseRunRecord(run).left_out).toHaveLength(Object.keys(everyFeed()).length)
   })
 })

@@ -192,7 +192,7 @@ describe("a live run of commodities", () => {
       assert.match(error.message, /gov-mars\/1603: .* has the content type text\/html; charset=utf-8, not JSON/)
       assert.match(error.message, /40 Pound Block Cheddar Cheese Prices and Sales: .* is not whole JSON/)
       assert.match(error.message, /gov-mars\/1602: GET \S+ was refused/)
-      assert.match(error.message, /Nothing of this run was published; the previous generation stays live/)
+      assert.match(error.message, /This run published nothing; the previous generation stays live/)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })

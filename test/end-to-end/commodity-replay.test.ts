@@ -20,8 +20,8 @@ import {
   copyHome,
   generationOf,
   makeTestFolder,
+  parseRunRecord,
   query,
-  recordOf,
   removeFolder,
   replay,
   temporaryFolder,
@@ -34,7 +34,7 @@ const weeks = ["08/29/2026", "09/05/2026", "09/12/2026", "09/19/2026", "09/26/20
 const makeReport = (published_date: string, prices: ReadonlyArray<string | null>): ReadonlyArray<Row> =>
   weeks.map((week, index) => aBlockRow({ "Week Ending Date": week, cheese_40_Price: prices[index], published_date }))
 const countsOf = ({ stdout }: { readonly stdout: string }) => {
-  const { outcome, rows_loaded, rows_read, rows_rejected, rows_unchanged } = recordOf({ stdout })
+  const { outcome, rows_loaded, rows_read, rows_rejected, rows_unchanged } = parseRunRecord({ stdout })
   return { outcome, rows_loaded, rows_read, rows_rejected, rows_unchanged }
 }
 
@@ -237,7 +237,7 @@ describe("a window of days over recordings without a query", () => {
     }
     const empty = makeTestFolder()
     const run = await replay(empty, bodies, "--from", "2026-07-01", "--to", "2026-08-01")
-    expect(recordOf(run)).toMatchObject({ window_from: "2026-07-01", window_to: "2026-08-01" })
+    expect(parseRunRecord(run)).toMatchObject({ window_from: "2026-07-01", window_to: "2026-08-01" })
     const [rows] = await query(
       empty,
       "select distinct metric_name, observed_on::varchar as day from commodity.price order by all"
@@ -257,7 +257,7 @@ describe("a report that is not among the recordings", () => {
     const rows = [aClose({ report_date: "09/30/2026", close_price: 1.4 })]
     const run = await replay(copy, { ...rest, [closes.feed]: bodyOf(closes, rows) })
     expect(run.code).toBe(4)
-    expect(recordOf(run)).toMatchObject({ outcome: "partial", generation: "larder-000003", rows_loaded: 1 })
+    expect(parseRunRecord(run)).toMatchObject({ outcome: "partial", generation: "larder-000003", rows_loaded: 1 })
     expect(run.stderr).toMatch(/2 feeds of commodities left out/)
     expect(run.stderr).toMatch(/gov-mars\/1623: There is no recording of GET .*1623\?allSections=true/)
     expect(run.stderr).toMatch(/marsapi\.ams\.usda\.gov\/services\/v1\.2\/reports\/1623\/CME%20Monthly%20Averages\n/)

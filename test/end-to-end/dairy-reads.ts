@@ -15,7 +15,7 @@ import {
   reads,
   stores
 } from "./dairy-recordings.ts"
-import { newestManifest, query, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { newestManifest, parseRunRecord, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { type Files, outcomesOf, type Row, replayStores, writeFiles } from "./storefronts.ts"
 
 /** The state after a read, in the warehouse and in the API. */
@@ -88,7 +88,7 @@ const readOnce = async (home: string, files: Files) => {
   try {
     const { code, stderr, stdout } = await replayStores(home, folder)
     if (code !== 0 && code !== 4) throw new Error(stderr)
-    return recordOf({ stdout })
+    return parseRunRecord({ stdout })
   } finally {
     removeFolder(folder)
   }

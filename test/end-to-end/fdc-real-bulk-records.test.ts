@@ -5,7 +5,7 @@ import { brandedFoodId } from "@larder/schemas"
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest"
 import { describeSamples, samplesOf } from "../support/shared-samples.ts"
 import { ingest, recordsOf } from "./branded-foods.ts"
-import { recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { parseRunRecord, removeFolder, temporaryFolder } from "./ingesting.ts"
 
 const sample = (name: string) => path.join(samplesOf("fdc"), name)
 
@@ -14,8 +14,8 @@ const testBulkRecords = () => {
   const file = "fdc_extract_3records_bulk_shape.json"
   const ids = [1106457, 1106628, 1106915]
   beforeAll(async () => {
-    const end = await ingest(home, sample(file))
-    expect([end.code, recordOf(end)]).toMatchObject([
+    const result = await ingest(home, sample(file))
+    expect([result.code, parseRunRecord(result)]).toMatchObject([
       0,
       { rows_read: 3, rows_loaded: 3, rows_unchanged: 0, rows_rejected: 0 }
     ])
@@ -29,7 +29,7 @@ const testBulkRecords = () => {
     unit,
     amount
   })
-  const unstated = {
+  const defaults = {
     short_description: null,
     subbrand_name: null,
     gpc_class_code: null,
@@ -53,7 +53,7 @@ const testBulkRecords = () => {
   }
   const expected = [
     {
-      ...unstated,
+      ...defaults,
       ...common,
       id: brandedFoodId(1106457),
       fdc_id: 1106457,
@@ -82,7 +82,7 @@ const testBulkRecords = () => {
       modified_on: "2020-04-15"
     },
     {
-      ...unstated,
+      ...defaults,
       ...common,
       id: brandedFoodId(1106628),
       fdc_id: 1106628,
@@ -129,14 +129,14 @@ const testBulkRecords = () => {
       modified_on: "2020-04-13"
     },
     {
-      ...unstated,
+      ...defaults,
       ...common,
       id: brandedFoodId(1106915),
       fdc_id: 1106915,
       description: "PINEAPPLE & ORANGE HABANERO HOT SAUCE, PINEAPPLE & ORANGE HABANERO",
       brand_owner: "GUNTHER'S GOURMET",
       category: "Ketchup, Mustard, BBQ & Cheese Sauce",
-      upc: "813090000000", // a spreadsheet's rounding, and a wrong check digit: as published
+      upc: "813090000000", // as published: rounded by a spreadsheet, with a wrong check digit
       serving_size: 15,
       household_serving_text: "1 Tbsp",
       ingredients:
@@ -181,22 +181,22 @@ const testBulkRecords = () => {
     expect(await recordsOf(home, ids)).toEqual(expected)
   })
 
-  it("state the 29 values of their labels, and no others", async () => {
+  it("contain the 29 values of their labels, and no others", async () => {
     interface Food {
       readonly labelNutrients: Readonly<Record<string, { readonly value: number }>>
     }
     const { BrandedFoods } = JSON.parse(readFileSync(sample(file), "utf8")) as {
       readonly BrandedFoods: ReadonlyArray<Food>
     }
-    const snake = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    const toSnakeCase = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     const labels = BrandedFoods.map(({ labelNutrients }) =>
-      Object.fromEntries(Object.entries(labelNutrients).map(([key, { value }]) => [snake(key), value]))
+      Object.fromEntries(Object.entries(labelNutrients).map(([key, { value }]) => [toSnakeCase(key), value]))
     )
     expect(labels.flatMap(Object.keys).length).toBe(29)
     expect((await recordsOf(home, ids)).map((record) => record?.nutrition)).toEqual(labels)
   })
 
-  it("have the same 29 values from amounts per 100 g if the release does not state them", async () => {
+  it("have the same 29 values, calculated from amounts per 100 g, if the release has no label values", async () => {
     const folder = temporaryFolder()
     onTestFinished(() => removeFolder(folder))
     const text = readFileSync(sample(file), "utf8")

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import type { Ended } from "../support/programs.ts"
 import { describeSamples, samplesOf } from "../support/shared-samples.ts"
 import { derivedOf, ingest, labelsOf, recordsOf, rejectsOf } from "./branded-foods.ts"
-import { query, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { parseRunRecord, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { parseCsv } from "./plain-csv.ts"
 
 const sample = (name: string) => path.join(samplesOf("fdc"), name)
@@ -40,7 +40,7 @@ const testSlice = () => {
 
   const runOf = (end: Ended | undefined) => {
     expect([end?.code, end?.stderr]).toMatchObject([0, expect.any(String)])
-    return recordOf(end ?? { stdout: "{}" })
+    return parseRunRecord(end ?? { stdout: "{}" })
   }
 
   it("is read to the last row, and each row is loaded, of another kind, or rejected with a reason", async () => {

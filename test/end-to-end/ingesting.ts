@@ -43,7 +43,7 @@ export const replayFolder = (home: string, folder: string, ...args: ReadonlyArra
   run("larder-ingest", ["commodities", "--replay", folder, "--json", ...args], { LARDER_HOME: home })
 
 /** Parses the record of a run that `--json` prints. */
-export const recordOf = ({ stdout }: { readonly stdout: string }): Readonly<Record<string, unknown>> =>
+export const parseRunRecord = ({ stdout }: { readonly stdout: string }): Readonly<Record<string, unknown>> =>
   JSON.parse(stdout)
 
 const generations = (home: string) => path.join(home, "warehouse/generations")

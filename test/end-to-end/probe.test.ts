@@ -247,7 +247,7 @@ describe("a probe of branded foods", () => {
       const verdicts = yield* probe(brandedFoods, { origin: host.origin })
       assert.include(
         findVerdict(verdicts, "gov-fdc/csv").detail,
-        "branded_food.csv line 1: the header has no column gtin_upc"
+        'branded_food.csv line 1: the header has no column "gtin_upc"'
       )
       assert.include(findVerdict(verdicts, "gov-fdc/json").detail, "the zip has no .json")
       host.releases.clear()

@@ -5,7 +5,7 @@ import { DuckDb, type Layout, withLock } from "@larder/warehouse"
 import { Effect, FileSystem } from "effect"
 import { itLive } from "../support/it-live.ts"
 import { oncePerFile } from "../support/once-per-file.ts"
-import { aLayout, exampleIn, publishFound, queryWarehouse } from "../support/warehouse/example-data-set.ts"
+import { aLayout, exampleIn, publishRows, queryWarehouse } from "../support/warehouse/example-data-set.ts"
 import { otherProcess } from "../support/warehouse/other-process.ts"
 import { publishersKilled, publishersRace } from "./publishers-race.ts"
 
@@ -46,20 +46,20 @@ describe("publishers at the same time", () => {
   itLive("of different data sets do not wait for each other", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishFound(layout, { deliveries: makeItems("fig", 1) })
+      yield* publishRows(layout, { deliveries: makeItems("fig", 1) })
       const holder = yield* otherProcess({ do: "hold", file: layout.lockOf("example") })
       assert.strictEqual(yield* holder.nextLine, "held")
-      const { run } = yield* publishFound(layout, { deliveries: makeItems("wine", 1) }, { of: exampleIn("cellar") })
+      const { run } = yield* publishRows(layout, { deliveries: makeItems("wine", 1) }, { of: exampleIn("cellar") })
       assert.strictEqual(run.generation, "larder-000002")
     })
   )
   itLive("wait for the publisher that holds the lock, and log this once", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishFound(layout, { deliveries: makeItems("fig", 1) })
+      yield* publishRows(layout, { deliveries: makeItems("fig", 1) })
       const holder = yield* otherProcess({ do: "hold", file: layout.lockOf("example") })
       assert.strictEqual(yield* holder.nextLine, "held")
-      const here = yield* Effect.forkChild(publishFound(layout, { deliveries: makeItems("plum", 1) }))
+      const here = yield* Effect.forkChild(publishRows(layout, { deliveries: makeItems("plum", 1) }))
       while (!logs.some((line) => line.includes("waiting for it"))) yield* Effect.sleep("20 millis")
       assert.strictEqual((yield* queryWarehouse(layout, "from example.delivery")).length, 1)
       yield* holder.kill("SIGKILL")
@@ -73,7 +73,7 @@ describe("publishers at the same time", () => {
       const layout = yield* aLayout
       yield* Effect.forEach(
         ["apple", "pear", "plum"],
-        (name) => publishFound(layout, { deliveries: makeItems(name, 5) }),
+        (name) => publishRows(layout, { deliveries: makeItems(name, 5) }),
         {
           concurrency: "unbounded"
         }
@@ -95,7 +95,7 @@ describe("an analyst who has the warehouse open", () => {
   itLive("keeps reading one generation during seven publications, and finds the new one when opening again", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishFound(layout, { deliveries: makeItems("apple", 10), prices: [{ item: "apple" }] })
+      yield* publishRows(layout, { deliveries: makeItems("apple", 10), prices: [{ item: "apple" }] })
       const analyst = yield* otherProcess({ do: "read", file: layout.dataSetFile("example") })
       assert.strictEqual(yield* analyst.nextLine, "open")
       const sql =
@@ -104,7 +104,7 @@ describe("an analyst who has the warehouse open", () => {
       assert.deepStrictEqual(yield* analyst.query(sql), before)
       for (let day = 1; day <= 7; day++) {
         // After the sixth, the generation that is being read is pruned.
-        yield* publishFound(layout, {
+        yield* publishRows(layout, {
           deliveries: makeItems(`pear ${day}`, 1),
           prices: [{ item: "apple", price: `${day}` }]
         })
@@ -118,7 +118,7 @@ describe("an analyst who has the warehouse open", () => {
   itLive("can attach the file of a data set with any DuckDB, but cannot write", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishFound(layout, { deliveries: makeItems("apple", 1) })
+      yield* publishRows(layout, { deliveries: makeItems("apple", 1) })
       const db = yield* DuckDb.memory
       yield* db.run(`attach '${layout.dataSetFile("example")}' as larder (read_only)`)
       assert.strictEqual((yield* db.rows("from larder.example.delivery")).length, 1)
@@ -132,7 +132,7 @@ describe("a full disk", () => {
     makeItems("pear", count).map((row) => ({ ...row, note: randomBytes(30).toString("hex") }))
   const rows = 8_000
   const withManyRows = oncePerFile(
-    Effect.tap(aLayout, (layout) => publishFound(layout, { deliveries: makeLongItems(rows) })).pipe(
+    Effect.tap(aLayout, (layout) => publishRows(layout, { deliveries: makeLongItems(rows) })).pipe(
       Effect.provide(NodeServices.layer)
     )
   )
@@ -189,7 +189,7 @@ describe("a full disk", () => {
     Effect.gen(function* () {
       const layout = yield* withManyRows
       assert.strictEqual((yield* publishWithLimit(layout, belowCurrentSize, makeItems("pear", 5))).code, 1)
-      yield* publishFound(layout, { deliveries: makeItems("plum", 1) })
+      yield* publishRows(layout, { deliveries: makeItems("plum", 1) })
       assert.strictEqual((yield* queryWarehouse(layout, "from example.delivery")).length, rows + 1)
     })
   )

@@ -3,7 +3,7 @@ import { catalog } from "@larder/pipelines"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { writeRecordings } from "../support/pipelines/commodity-payloads.ts"
 import { describeSamples } from "../support/shared-samples.ts"
-import { query, recordOf, removeFolder, replayFolder, temporaryFolder, valuesOf } from "./ingesting.ts"
+import { parseRunRecord, query, removeFolder, replayFolder, temporaryFolder, valuesOf } from "./ingesting.ts"
 import { butterMonths, classIVMonths, powderPrints, recordings, reportTitles, spotCloses } from "./real-recordings.ts"
 
 const { feedsByName } = catalog()
@@ -33,7 +33,7 @@ const testRealNumbers = () => {
 
   it("come from a partial run that names the reports that were not recorded", () => {
     expect(first.code).toBe(4)
-    expect(recordOf(first)).toMatchObject({
+    expect(parseRunRecord(first)).toMatchObject({
       outcome: "partial",
       origin: "replay",
       generation: "larder-000001",
@@ -43,7 +43,7 @@ const testRealNumbers = () => {
     expect(first.stderr).not.toMatch(/gov-mars\/1603: No recording/)
     // two were shortened by hand and keep the counts of the service
     expect(first.stderr).toMatch(/40 Pound Block .*: The payload of \S+ states 3785 rows and contains 20\./)
-    expect(recordOf(first).left_out).toContainEqual(expect.objectContaining({ kind: "partial" }))
+    expect(parseRunRecord(first).left_out).toContainEqual(expect.objectContaining({ kind: "partial" }))
   })
 
   it("contain the block price of 2026-08-29, 1.6140, and the revision of 2026-09-05", async () => {

@@ -12,8 +12,8 @@ import {
   copyHome,
   generationOf,
   newestManifest,
+  parseRunRecord,
   query,
-  recordOf,
   removeFolder,
   replay,
   temporaryFolder
@@ -51,9 +51,12 @@ describe("larder-ingest rebuild", () => {
     const days = ["09/28/2026", "10/01/2026"].map((report_date) => aClose({ report_date, close_price: 1.4 }))
     const october = ["--from", "2026-10-01", "--to", "2026-10-31"] // without the first of the two days
     const partial = await replay(home, { [closes.feed]: bodyOf(closes, days) }, ...october)
-    expect(recordOf(partial)).toMatchObject({ outcome: "partial", rows_loaded: 1 })
-    expect(recordOf(await replay(home, everyFeed(), "--dry-run"))).toMatchObject({ dry_run: true, generation: null })
-    expect(recordOf(await replay(home, everyFeed()))).toMatchObject({ outcome: "unchanged" })
+    expect(parseRunRecord(partial)).toMatchObject({ outcome: "partial", rows_loaded: 1 })
+    expect(parseRunRecord(await replay(home, everyFeed(), "--dry-run"))).toMatchObject({
+      dry_run: true,
+      generation: null
+    })
+    expect(parseRunRecord(await replay(home, everyFeed()))).toMatchObject({ outcome: "unchanged" })
     expect((await replay(home, { [closes.feed]: "<html>" })).code).toBe(1)
     await ingestLabels(home, "csv", [aLabel({ fdc_id: 4_000_000 }), aLabel({ fdc_id: 4_000_001 })])
     await ingestLabels(home, "json", [aLabel({ fdc_id: 4_000_000, footnote: "A note" })], "2026-08-31")
@@ -170,7 +173,7 @@ describe("the bundled release of branded foods", () => {
     const home = copyForTest(inject("sampleHome"))
     const before = generationOf(home, "branded-foods")
     const { code, stdout } = await run("larder-ingest", ["branded-foods", "--json"], { LARDER_HOME: home })
-    const record = recordOf({ stdout })
+    const record = parseRunRecord({ stdout })
     expect([code, record]).toMatchObject([
       0,
       { outcome: "unchanged", generation: null, rows_loaded: 0, rows_rejected: 0 }

@@ -1,6 +1,6 @@
 /** Products with more variants and pictures than shops allow, in a file and in the pages of a shop. Some 20 s. */
 import { assert, describe, it } from "@effect/vitest"
-import { makeTestFolder, recordOf } from "./ingesting.ts"
+import { makeTestFolder, parseRunRecord } from "./ingesting.ts"
 import { replayStores, rowsOf, shopifyPages, writeFiles } from "./storefronts.ts"
 
 const bakery = {
@@ -36,7 +36,7 @@ describe("a product with too many variants in an export", () => {
     const [home, folder] = [makeTestFolder(), makeTestFolder()]
     const first = await replayStores(home, writeFiles(folder, makeFiles(...shirts, ...again, mug)))
     assert.strictEqual(first.code, 0, first.stderr)
-    assert.deepInclude(recordOf(first), { rows_read: 2063, rows_loaded: 2049, rows_rejected: 14 })
+    assert.deepInclude(parseRunRecord(first), { rows_read: 2063, rows_loaded: 2049, rows_rejected: 14 })
     assert.deepStrictEqual(await formatRejects(home), [
       "1002: shirt has more than 1000 pictures; left out: 1060",
       "2050: shirt has more than 2048 variants; left out: 12",
@@ -76,7 +76,7 @@ describe("a product that several pages of a shop list with other variants", () =
     writeFiles(folder, { "stores.json": [shop], ...shopifyPages(shop.domain, pages) })
     const read = await replayStores(home, folder)
     assert.strictEqual(read.code, 4, read.stderr) // a product on two pages counts as moved
-    assert.deepInclude(recordOf(read), { rows_read: 5, rows_loaded: 4, rows_unchanged: 1, rows_rejected: 0 })
+    assert.deepInclude(parseRunRecord(read), { rows_read: 5, rows_loaded: 4, rows_unchanged: 1, rows_rejected: 0 })
     assert.deepStrictEqual(
       await rowsOf(home, "select native_id, len(variants)::integer as n from storefront.product order by native_id"),
       [1, 2, 3, 9].map((id) => ({ native_id: String(id), n: id === 1 || id === 9 ? 2048 : 1 }))

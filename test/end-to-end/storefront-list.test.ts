@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
 import { run } from "../support/programs.ts"
-import { makeTestFolder, rebuildFrom, recordOf } from "./ingesting.ts"
+import { makeTestFolder, parseRunRecord, rebuildFrom } from "./ingesting.ts"
 import { ingestStores, type Listed, outcomesOf, shopifyPages, writeFiles } from "./storefronts.ts"
 
 const csv = "Handle,Title,Variant Price\nrye,Rye bread,2.50\nspelt,Spelt bread,3.20\n"
@@ -27,7 +27,7 @@ describe("a list of stores given with --stores", () => {
       LARDER_STORE_FILES: files
     })
     expect(code, stderr).toBe(0)
-    expect(recordOf({ stdout })).toMatchObject({ outcome: "published", origin: "live", rows_loaded: 2 })
+    expect(parseRunRecord({ stdout })).toMatchObject({ outcome: "published", origin: "live", rows_loaded: 2 })
     expect(await outcomesOf(home)).toEqual({ "bakery.example": "complete complete" })
   })
 
@@ -57,7 +57,7 @@ describe("a list of stores given with --stores", () => {
     const args = ["--replay", recording, "--stores", list]
     const { code, stderr, stdout } = await ingestStores(home, args, { LARDER_STORE_FILES: files })
     expect(code, stderr).toBe(0)
-    expect(recordOf({ stdout })).toMatchObject({ outcome: "published", origin: "replay", rows_loaded: 9 })
+    expect(parseRunRecord({ stdout })).toMatchObject({ outcome: "published", origin: "replay", rows_loaded: 9 })
     const domains = [bakery, dairy, other, beside, kept].map(({ domain }) => domain)
     const outcomes = Object.fromEntries(domains.map((domain) => [domain, "complete complete"]))
     expect(await outcomesOf(home)).toEqual(outcomes)

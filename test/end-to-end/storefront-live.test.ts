@@ -13,7 +13,7 @@ import { ingestLive } from "../support/pipelines/live-runs.ts"
 import { readPayloads } from "../support/pipelines/raw-archive.ts"
 import { type Misbehaviour, type Shop, startShop } from "../support/pipelines/store-host.ts"
 import type { Ended, Environment } from "../support/programs.ts"
-import { copyForTest, makeTestFolder, rebuildFrom, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { copyForTest, makeTestFolder, parseRunRecord, rebuildFrom, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { ingestStores, type Listed, outcomesOf, type Row, rowsOf, writeFiles } from "./storefronts.ts"
 
 const csv = "Handle,Title,Variant Price\nrye,Rye bread,2.50\nspelt,Spelt bread,3.20\n"
@@ -64,7 +64,7 @@ describe("a live run of stores", () => {
     const { code, stderr, stdout } = await ingestStores(home, [], { LARDER_SOURCES: "live" })
     assert.strictEqual(code, 2, stderr)
     assert.include(stderr, "No store list is given: name a JSON file with --stores or in LARDER_STORES.")
-    assert.deepInclude(recordOf({ stdout }), { outcome: "failed", rows_read: null, generation: null })
+    assert.deepInclude(parseRunRecord({ stdout }), { outcome: "failed", rows_read: null, generation: null })
     assert.deepStrictEqual(readdirSync(home), [])
   })
 
@@ -159,9 +159,9 @@ good,,M,8.00,,
 
   it("publishes the other stores, exits with 4 and names each store that failed or was read in part", async () => {
     assert.strictEqual(first.code, 4, first.stderr)
-    assert.deepInclude(recordOf(first), { outcome: "partial", rows_read: 12 })
+    assert.deepInclude(parseRunRecord(first), { outcome: "partial", rows_read: 12 })
     assert.match(first.stderr, /the read of other\.example was failed/)
-    const leftOut = recordOf(first).left_out as ReadonlyArray<Row>
+    const leftOut = parseRunRecord(first).left_out as ReadonlyArray<Row>
     assert.deepStrictEqual(
       leftOut.flatMap(({ feed, kind }) => (String(feed).startsWith("store/outside") ? [] : [`${feed}: ${kind}`])),
       ["store/messy.example: partial", "store/other.example: unreachable", "store/local.example: unreachable"]
@@ -211,7 +211,7 @@ good,,M,8.00,,
   })
 
   it("counts each row of a faulty export as loaded, unchanged or rejected", async () => {
-    assert.deepInclude(recordOf(first), { rows_read: 12, rows_loaded: 4, rows_unchanged: 2, rows_rejected: 6 })
+    assert.deepInclude(parseRunRecord(first), { rows_read: 12, rows_loaded: 4, rows_unchanged: 2, rows_rejected: 6 })
     assert.deepStrictEqual(
       (
         await rowsOf(setting.home, "select position::integer as line, reason from ingest.reject order by line, reason")
@@ -235,7 +235,7 @@ good,,M,8.00,,
     setting.writeList([other, { ...other, domain: "page.example", location: "page.csv" }])
     const later = await setting.ingest({ LARDER_HOME: home })
     assert.strictEqual(later.code, 4, later.stderr)
-    assert.deepInclude((recordOf(later).left_out as ReadonlyArray<Row>)[0], {
+    assert.deepInclude((parseRunRecord(later).left_out as ReadonlyArray<Row>)[0], {
       feed: "store/page.example",
       kind: "untrusted"
     })

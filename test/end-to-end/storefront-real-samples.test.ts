@@ -7,7 +7,7 @@ import path from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import type { Ended } from "../support/programs.ts"
 import { describeSamples } from "../support/shared-samples.ts"
-import { recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { parseRunRecord, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { listRecordings, recordedStores, samples } from "./storefront-recordings.ts"
 import { outcomesOf, replayStores, rowsOf, writeFiles } from "./storefronts.ts"
 
@@ -64,7 +64,7 @@ const testRecordings = () => {
 
   it("account for all 4,275 rows as loaded, unchanged or rejected", async () => {
     expect(end?.code, end?.stderr).toBe(4)
-    const run = recordOf(end ?? { stdout: "{}" })
+    const run = parseRunRecord(end ?? { stdout: "{}" })
     expect(run).toMatchObject({ outcome: "partial", rows_read: 4275, rows_rejected: 158 })
     expect(Number(run.rows_loaded) + Number(run.rows_unchanged) + Number(run.rows_rejected)).toBe(run.rows_read)
     expect(await find("select sum(rows_read)::integer as n from ingest.raw_file")).toEqual([{ n: run.rows_read }])

@@ -4,7 +4,7 @@
  * really lost products.
  */
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { parseRunRecord, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { expectSameStoresRebuilt } from "./rebuilt-stores.ts"
 import {
   type Files,
@@ -162,7 +162,7 @@ beforeAll(async () => {
     const folder = writeFiles(temporaryFolder(), files)
     const { code, stderr, stdout } = await replayStores(home, folder)
     removeFolder(folder)
-    expect({ code, outcome: recordOf({ stdout }).outcome }, stderr).toEqual(expected)
+    expect({ code, outcome: parseRunRecord({ stdout }).outcome }, stderr).toEqual(expected)
   }
 }, 120_000)
 afterAll(() => removeFolder(home))

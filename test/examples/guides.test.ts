@@ -4,7 +4,7 @@ import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { fillFacts, guides } from "@larder/serve/docs"
+import { guides, replacePlaceholders } from "@larder/serve/docs"
 import type { Row } from "@larder/warehouse"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
@@ -25,8 +25,8 @@ afterAll(() => proxy?.close())
 /** The code fences of one language, in the order of the guides. */
 const listPrograms = (language: string): ReadonlyArray<string> =>
   guides().flatMap(({ markdown }) =>
-    [...fillFacts(markdown, proxy.url).matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, kind, text = ""]) =>
-      kind === language ? [text] : []
+    [...replacePlaceholders(markdown, proxy.url).matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(
+      ([, kind, text = ""]) => (kind === language ? [text] : [])
     )
   )
 

@@ -13,7 +13,7 @@ import { copyMilkHome, lakeOf, price, rowsIn, testLakeKills, updateWithLake } fr
 
 const withMilk = copyMilkHome()
 
-testLakeKills(40)
+testLakeKills({ step: 40 })
 
 describe("two machines that update the lake at the same time", () => {
   itLive("leave one consistent lake", () =>

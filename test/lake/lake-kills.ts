@@ -39,7 +39,7 @@ const cutAfter = (depot: Depot, allowed: number): Depot => {
 }
 
 /** Kills the program at the first change, and then at every `step`-th one after it, until the program completes. */
-export const testLakeKills = (step: number) => {
+export const testLakeKills = ({ step }: { readonly step: number }) => {
   describe("a program that is killed while it updates the lake", () => {
     const withMilk = copyMilkHome()
     itLive("leaves a readable lake, and the next run completes it", () =>

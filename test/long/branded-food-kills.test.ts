@@ -1,3 +1,3 @@
-import { brandedFoodKills, everyMoment } from "../crash/branded-food-kills.ts"
+import { everyMoment, testBrandedFoodKills } from "../crash/branded-food-kills.ts"
 
-brandedFoodKills(everyMoment, 10)
+testBrandedFoodKills(everyMoment, { rounds: 10 })

@@ -1,3 +1,3 @@
-import { depotKills } from "../crash/depot-kills.ts"
+import { testDepotKills } from "../crash/depot-kills.ts"
 
-depotKills({ publishing: 1, pulling: 1 })
+testDepotKills({ publishing: 1, pulling: 1 })

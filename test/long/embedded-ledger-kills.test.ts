@@ -1,4 +1,4 @@
 /** Kills a server 200 times, in about twenty minutes. */
-import { embeddedLedgerKills } from "../crash/embedded-ledger-kills.ts"
+import { testEmbeddedLedgerKills } from "../crash/embedded-ledger-kills.ts"
 
-embeddedLedgerKills({ kills: 200 })
+testEmbeddedLedgerKills({ kills: 200 })

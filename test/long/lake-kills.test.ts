@@ -1,3 +1,3 @@
 import { testLakeKills } from "../lake/lake-kills.ts"
 
-testLakeKills(1)
+testLakeKills({ step: 1 })

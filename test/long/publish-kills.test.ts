@@ -1,3 +1,3 @@
-import { everyMoment, publishKills } from "../crash/publish-kills.ts"
+import { everyMoment, testPublishKills } from "../crash/publish-kills.ts"
 
-publishKills(everyMoment, 10)
+testPublishKills(everyMoment, { rounds: 10 })

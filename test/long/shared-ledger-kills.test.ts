@@ -1,4 +1,4 @@
 /** Kills a server 200 times, and PostgreSQL as often, in about half an hour. */
-import { sharedLedgerKills } from "../crash/shared-ledger-kills.ts"
+import { testSharedLedgerKills } from "../crash/shared-ledger-kills.ts"
 
-sharedLedgerKills({ kills: 300 })
+testSharedLedgerKills({ kills: 300 })

@@ -1,3 +1,3 @@
-import { everyMoment, storefrontKills } from "../crash/storefront-kills.ts"
+import { everyMoment, testStorefrontKills } from "../crash/storefront-kills.ts"
 
-storefrontKills(everyMoment, 10)
+testStorefrontKills(everyMoment, { rounds: 10 })

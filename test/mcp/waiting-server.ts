@@ -9,7 +9,7 @@ import path from "node:path"
 import { getCommodityPrices } from "@larder/schemas"
 import { listen, makeApi, makeLimiter, makeMeters, makePipeline, route } from "@larder/serve/api"
 import { openEmbeddedLedger } from "@larder/serve/ledger"
-import { makeAssistants } from "@larder/serve/mcp"
+import { makeMcpHandler } from "@larder/serve/mcp"
 import { Deferred, Effect, Stream } from "effect"
 import { expect } from "vitest"
 import { liveAndEmpty } from "../support/serve/empty-generation.ts"
@@ -54,7 +54,7 @@ export const startWaitingServer = Effect.gen(function* () {
   )
   const routes = [route(getCommodityPrices, { read: () => waitForTest })]
   const common = { pipeline, routes, limiter, report, version: "1" }
-  const assistants = makeAssistants({
+  const assistants = makeMcpHandler({
     ...common,
     ledger,
     dataHeaders: () => ({}),

@@ -1,6 +1,6 @@
 /** Servers that share a database book the same recharge, or two payments of an account, at the same moment. */
 import { assert, describe, it } from "@effect/vitest"
-import { endRecharge, expireOpen, findPayment, makeBook, toQuery } from "@larder/serve/billing"
+import { endRecharge, expireOpenPayment, findPayment, makeBook, toPaymentQuery } from "@larder/serve/billing"
 import { postgresConsole } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted, References, Schema } from "effect"
@@ -47,7 +47,7 @@ describe("two servers on PostgreSQL", () => {
           const payment = yield* findPayment(database, payment_id)
           if (payment === undefined) return yield* Effect.die("no payment was recorded")
           assert.strictEqual(payment.state, "open")
-          const retrieved = yield* processor.retrieve(toQuery(payment))
+          const retrieved = yield* processor.retrieve(toPaymentQuery(payment))
           return retrieved === undefined ? yield* Effect.die("the processor knows no payment") : { payment, retrieved }
         })
         const first = yield* payWithoutBooking(forms[0].sent.payment_id, "mastercard")
@@ -62,7 +62,7 @@ describe("two servers on PostgreSQL", () => {
             )
         }
         const bookWith = (tables: Setup["database"]) =>
-          makeBook({ administration, database: tables, processor, mark: () => {} })
+          makeBook({ administration, database: tables, processor, requestEvaluation: () => {} })
         const later = Effect.andThen(
           Deferred.await(firstDone),
           bookWith(otherDatabase)(second.payment, second.retrieved)
@@ -123,7 +123,12 @@ describe("two servers on PostgreSQL", () => {
         const secondWaits = yield* Deferred.make<void>()
         const payment = yield* findPayment(database, id)
         if (payment === undefined) return yield* Effect.die("no payment was recorded")
-        const book = makeBook({ administration, database: otherDatabase, processor: harness.processor, mark: () => {} })
+        const book = makeBook({
+          administration,
+          database: otherDatabase,
+          processor: harness.processor,
+          requestEvaluation: () => {}
+        })
         const known = { ...payment, reference: retrieved.reference } // so that booking writes only the two rows
         const booking = yield* Effect.forkChild(Effect.andThen(Deferred.await(locked), book(known, retrieved)))
         yield* Effect.forkChild(
@@ -134,7 +139,7 @@ describe("two servers on PostgreSQL", () => {
         )
         yield* database.transaction((db) =>
           Effect.gen(function* () {
-            assert.isTrue(yield* expireOpen(db, id, later, "expired", later))
+            assert.isTrue(yield* expireOpenPayment(db, id, later, "expired", later))
             yield* Deferred.succeed(locked, undefined)
             yield* Deferred.await(secondWaits)
             yield* endRecharge(db, account_id, id)

@@ -1,6 +1,6 @@
 /** Which card processor a server uses, and when it refuses to start without Stripe. */
 import { assert, describe, it } from "@effect/vitest"
-import { openProcessor, unpaidCreditWarning } from "@larder/serve/billing"
+import { describeUnpaidCredits, openProcessor } from "@larder/serve/billing"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { ConfigProvider, Effect, Exit } from "effect"
 import { places } from "./setup.ts"
@@ -52,14 +52,14 @@ describe.each(["an embedded ledger", "PostgreSQL"] as const)("a server on %s", (
 describe("the warning about credits without payment", () => {
   it("is prominent when the console has a public address", () => {
     for (const mode of ["simulated", "test"] as const) {
-      const warning = unpaidCreditWarning(mode, undefined)
+      const warning = describeUnpaidCredits(mode, undefined)
       assert.match(warning ?? "", /^Card payments .* without paying\.$/)
-      assert.strictEqual(unpaidCreditWarning(mode, "http://console.lan"), warning)
+      assert.strictEqual(describeUnpaidCredits(mode, "http://console.lan"), warning)
       assert.strictEqual(
-        unpaidCreditWarning(mode, "https://console.example.com"),
+        describeUnpaidCredits(mode, "https://console.example.com"),
         `CUSTOMERS ARE NOT CHARGED AT https://console.example.com! ${warning} Set a live Stripe key before customers sign in.`
       )
     }
-    assert.isUndefined(unpaidCreditWarning("live", "https://console.example.com"))
+    assert.isUndefined(describeUnpaidCredits("live", "https://console.example.com"))
   })
 })

@@ -147,7 +147,7 @@ const history = Effect.fnUntraced(function* (
 })
 
 /** The number of kills is for each pair of a processor and a kind of store. */
-export const describeKills = (pairs: ReadonlyArray<Pair>, kills: number): void => {
+export const testPaymentKills = (pairs: ReadonlyArray<Pair>, { kills }: { readonly kills: number }): void => {
   describe("processes that run Billing and are killed", () => {
     for (const [processor, store] of pairs) {
       it.live(

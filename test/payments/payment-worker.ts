@@ -111,7 +111,7 @@ await Effect.gen(function* () {
     )
     yield* Effect.ignore(billing.topUp(form(10_00))) // the response may be lost
     const { card } = yield* billing.settings(account_id)
-    yield* Effect.ignore(billing.topUp(form(11_00, card?.mark ?? "none")))
+    yield* Effect.ignore(billing.topUp(form(11_00, card?.fingerprint ?? "none")))
     const choice = { is_on: true, cents: 50_00, trigger_credits: 20_000 }
     // a dispute switches it off, also one that is found while this process makes calls
     const keepOn = Effect.flatMap(billing.settings(account_id), ({ recharge }) =>

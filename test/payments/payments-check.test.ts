@@ -83,7 +83,7 @@ describe("larder-serve payments check", () => {
     expect([simulated.code, JSON.parse(simulated.stdout).payments]).toEqual([1, "simulated"])
     const { code, stdout } = await check({ LARDER_STRIPE_KEY: "pk_live_0123456789" })
     expect([code, host.takeRequests()]).toEqual([1, []])
-    expect(stdout).toMatch(/^failed +settings +LARDER_STRIPE_KEY is not a secret key of Stripe/)
+    expect(stdout).toMatch(/^failed +settings +LARDER_STRIPE_KEY is not a Stripe secret key/)
     expect(stdout).not.toContain("0123456789")
   })
 })

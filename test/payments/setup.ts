@@ -74,7 +74,7 @@ export const openSetup = Effect.fnUntraced(function* (
     entries.filter(isMoneyMovement)
   )
 
-  /** A form, and the id of its payment once it was sent. `card` is the mark of the saved card; null for a new card. */
+  /** A form, and the id of its payment once it was sent. `card` is the fingerprint of the saved card; null for a new card. */
   const form = (cents: number, card: string | null = null) => {
     const sent = { payment_id: "" }
     const request: TopUp = {
@@ -119,7 +119,7 @@ export const openSetup = Effect.fnUntraced(function* (
     form,
     /** With the card that is currently saved. */
     formWithSavedCard: (billing: Billing["Service"], cents: number) =>
-      Effect.map(billing.settings(account_id), ({ card }) => form(cents, card?.mark ?? "none")),
+      Effect.map(billing.settings(account_id), ({ card }) => form(cents, card?.fingerprint ?? "none")),
     /** Runs a server's `Billing` during `work`, optionally with another processor, ledger or tables. */
     withBilling: <A, E, R>(
       work: (billing: Billing["Service"]) => Effect.Effect<A, E, R>,

@@ -6,8 +6,8 @@ import {
   referenceOf,
   remainingCents,
   Simulator,
-  sign,
   signatureHeader,
+  signEvent,
   testCards
 } from "@larder/serve/billing"
 import { ConsoleDatabase } from "@larder/serve/persistence"
@@ -49,7 +49,7 @@ export const simulatorHarness = Effect.gen(function* () {
         const [settings] = yield* database.all(Settings, "select body from console.simulated where kind = 'settings'")
         const at = yield* Clock.currentTimeMillis
         const body = formatEvent(newEventId(at), "charge.updated", { payment_id: id, account_id: "acct_any" }, at)
-        const signature = sign(settings?.body.webhook_secret ?? "", body, at)
+        const signature = signEvent(settings?.body.webhook_secret ?? "", body, at)
         return { body, header: (name: string) => (name.toLowerCase() === signatureHeader ? signature : null) }
       }).pipe(Effect.orDie)
   }

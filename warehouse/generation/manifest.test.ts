@@ -6,7 +6,7 @@ import {
   apples,
   exampleIn,
   pears,
-  publishFound,
+  publishRows,
   queryWarehouse,
   withDepot
 } from "@larder/test/support/warehouse/example-data-set.ts"
@@ -48,12 +48,12 @@ describe("a generation", () => {
   itLive("gets the next number if another program was faster, and loses the data and records of neither", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishFound(layout, { prices: [apples] })
+      yield* publishRows(layout, { prices: [apples] })
       const slow = yield* runBeforePut(
         layout,
-        publishFound(layout, { prices: [pears] }, { of: cellar, run: { run_id: "fast" } })
+        publishRows(layout, { prices: [pears] }, { of: cellar, run: { run_id: "fast" } })
       )
-      const { run } = yield* publishFound(slow, { prices: [{ ...apples, price: "3" }] }, { run: { run_id: "slow" } })
+      const { run } = yield* publishRows(slow, { prices: [{ ...apples, price: "3" }] }, { run: { run_id: "slow" } })
       assert.strictEqual(run.generation, "larder-000003")
       assert.deepStrictEqual(
         yield* queryWarehouse(layout, "select p.price, c.item from example.price p, cellar.price c"),
@@ -74,10 +74,10 @@ describe("a generation", () => {
   itLive("is made again if another machine has published the same data set meanwhile, and loses none of its data", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishFound(layout, { prices: [apples] })
+      yield* publishRows(layout, { prices: [apples] })
       const elsewhere = { ...layout, lockOf: (name: string) => `${layout.lockOf(name)}.elsewhere` }
-      const slow = yield* runBeforePut(layout, publishFound(elsewhere, { prices: [pears] }))
-      const { run } = yield* publishFound(slow, { prices: [{ ...apples, price: "3" }] })
+      const slow = yield* runBeforePut(layout, publishRows(elsewhere, { prices: [pears] }))
+      const { run } = yield* publishRows(slow, { prices: [{ ...apples, price: "3" }] })
       assert.strictEqual(run.generation, "larder-000003")
       assert.deepStrictEqual(yield* queryWarehouse(layout, "select item, price from example.price order by item"), [
         { item: "apple", price: "3.0000" },
@@ -127,7 +127,7 @@ describe("a manifest that cannot be used", () => {
       Effect.gen(function* () {
         const layout = yield* aLayout
         yield* layout.depot.putText(manifestName(1), text)
-        const error = yield* Effect.flip(publishFound(layout, { prices: [apples] }))
+        const error = yield* Effect.flip(publishRows(layout, { prices: [apples] }))
         assert.include(error.message, "generations/000000001.json in ")
         assert.match(error.message, message)
       })

@@ -8,7 +8,7 @@ import {
   apples,
   changeDatabase,
   pears,
-  publishFound,
+  publishRows,
   queryWarehouse
 } from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, Fiber, FileSystem, Option } from "effect"
@@ -17,7 +17,7 @@ import type { Layout } from "./layout.ts"
 import { newestManifest } from "./manifest.ts"
 import { findFault, identifyFile } from "./parts.ts"
 
-const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
+const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishRows(layout, { prices: [apples] })))
 const databaseOf = Effect.fnUntraced(function* (layout: Layout) {
   const manifest = Option.getOrThrow(yield* newestManifest(layout.depot))
   const [part] = manifest.data_sets.example?.parts ?? []
@@ -48,7 +48,7 @@ describe("a part", () => {
       const layout = yield* withApples
       const { file } = yield* databaseOf(layout)
       yield* changeDatabase(file, "create table example.foreigner (i int)")
-      const error = yield* Effect.flip(publishFound(layout, { prices: [pears] }))
+      const error = yield* Effect.flip(publishRows(layout, { prices: [pears] }))
       assert.match(
         error.message,
         /^example\.duckdb of example \(.*\) (has \d+ bytes, but was published with \d+|was changed after it was published: it has another SHA-256)\. It is not used\. Rebuild it from the raw archive with: npx larder-ingest rebuild example; or go back with: npx larder-ingest rollback --only example$/
@@ -62,7 +62,7 @@ describe("a part", () => {
       const layout = yield* withApples
       const { file } = yield* databaseOf(layout)
       yield* fs.remove(file)
-      const error = yield* Effect.flip(publishFound(layout, { prices: [pears] }))
+      const error = yield* Effect.flip(publishRows(layout, { prices: [pears] }))
       assert.match(error.message, /^example\.duckdb of example \(.*\) is missing\./)
       assert.deepStrictEqual(yield* queryWarehouse(layout, "select item from example.price"), [{ item: "apple" }])
     })

@@ -9,7 +9,7 @@ import {
   apples,
   exampleIn,
   pears,
-  publishFound,
+  publishRows,
   queryWarehouse
 } from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, FileSystem, Option, Stream } from "effect"
@@ -50,10 +50,8 @@ const depotIn = (folder: string) => {
 const aDepot = Effect.map(aFolder, depotIn)
 const aMachine = (depot: Depot) => Effect.flatMap(aLayout, ({ home }) => layoutOf(home, depot))
 
-const publishOn = (
-  machine: Layout,
-  ...args: Parameters<typeof publishFound> extends [Layout, ...infer A] ? A : never
-) => pull(machine).pipe(Effect.andThen(refreshOpened(machine)), Effect.andThen(publishFound(machine, ...args)))
+const publishOn = (machine: Layout, ...args: Parameters<typeof publishRows> extends [Layout, ...infer A] ? A : never) =>
+  pull(machine).pipe(Effect.andThen(refreshOpened(machine)), Effect.andThen(publishRows(machine, ...args)))
 /** What a server does. */
 const follow = (machine: Layout) => Effect.tap(pull(machine), () => refreshOpened(machine))
 const queryItems = (machine: Layout, from: string) =>
@@ -146,8 +144,8 @@ describe("machines that share a depot", () => {
     Effect.gen(function* () {
       const { depot } = yield* aDepot
       const alone = yield* aLayout
-      yield* publishFound(alone, { prices: [apples] })
-      yield* publishFound(alone, { prices: [pears] })
+      yield* publishRows(alone, { prices: [apples] })
+      yield* publishRows(alone, { prices: [pears] })
       const sharing = yield* layoutOf(alone.home, depot)
       yield* publishOn(sharing, { prices: [{ item: "fig" }] })
       const other = yield* aMachine(depot)

@@ -8,7 +8,7 @@ import {
   aRun,
   changeDatabase,
   pears,
-  publishFound,
+  publishRows,
   queryWarehouse,
   rebuildExample
 } from "@larder/test/support/warehouse/example-data-set.ts"
@@ -23,7 +23,7 @@ import { recordFailedRun, recordRun } from "../publishing/record.ts"
 import { rollback } from "../publishing/rollback.ts"
 import { writeRecordsOfRun } from "./records.ts"
 
-const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
+const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishRows(layout, { prices: [apples] })))
 
 /** Enough failed runs that the parts of the first hundred generations are merged. */
 const failed = Array.from({ length: 103 }, (_, index) => `run ${String(index).padStart(3, "0")}`)
@@ -31,7 +31,7 @@ const failed = Array.from({ length: 103 }, (_, index) => `run ${String(index).pa
 const withMergedParts = copyPerTest(
   Effect.gen(function* () {
     const layout = yield* aLayout
-    yield* publishFound(layout, { prices: [apples], rejects: ["as first read"] }, { run: { run_id: "apples" } })
+    yield* publishRows(layout, { prices: [apples], rejects: ["as first read"] }, { run: { run_id: "apples" } })
     yield* rebuildExample(layout, { apples: { prices: [apples], rejects: ["as read again"] } })
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
@@ -140,9 +140,9 @@ describe("ingestion.duckdb", () => {
     Effect.gen(function* () {
       const layout = yield* withApples
       const fs = yield* FileSystem.FileSystem
-      yield* publishFound(layout, { prices: [pears], rejects: ["of pears"] }, { run: { run_id: "lost" } })
+      yield* publishRows(layout, { prices: [pears], rejects: ["of pears"] }, { run: { run_id: "lost" } })
       yield* fs.remove(`${layout.dir}/${manifestName(2)}`)
-      const again = yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "again" } })
+      const again = yield* publishRows(layout, { prices: [pears] }, { run: { run_id: "again" } })
       assert.deepInclude(again.run, { outcome: "published", rows_loaded: 1, generation: "larder-000002" })
       assert.deepStrictEqual(
         yield* queryWarehouse(layout, "select run_id from ingest.run where recorded_in = 'larder-000002'"),

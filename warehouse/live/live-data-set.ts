@@ -101,7 +101,7 @@ const attachAndCompare = Effect.fnUntraced(function* (db: Db, dataSet: DataSet, 
 })
 
 /** Reads from the live state of a data set. Returns `fallback` if nothing is live. */
-export const fromLive = Effect.fnUntraced(function* <A, E, R>(
+export const readLive = Effect.fnUntraced(function* <A, E, R>(
   layout: Layout,
   dataSet: DataSet,
   fallback: A,

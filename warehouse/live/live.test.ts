@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { aLayout, aRun, exampleIn, publishFound } from "@larder/test/support/warehouse/example-data-set.ts"
+import { aLayout, aRun, exampleIn, publishRows } from "@larder/test/support/warehouse/example-data-set.ts"
 import {
   countDays,
   findDatabase,
@@ -71,7 +71,7 @@ describe("the live data", () => {
       const layout = yield* oneDay
       const live = yield* watchExample(layout)
       const db = live.current().dataSet("example")
-      yield* publishFound(layout, { prices: [{ item: "wine", price: "9" }] }, { of: exampleIn("cellar") })
+      yield* publishRows(layout, { prices: [{ item: "wine", price: "9" }] }, { of: exampleIn("cellar") })
       yield* waitUntil(() => live.current().id === "larder-000002")
       assert.strictEqual(live.current().dataSet("example"), db)
     })

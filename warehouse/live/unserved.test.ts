@@ -1,7 +1,7 @@
 /** Generations that a server cannot serve completely: the previous data stays, and one log entry says so. */
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { example, publishFound } from "@larder/test/support/warehouse/example-data-set.ts"
+import { example, publishRows } from "@larder/test/support/warehouse/example-data-set.ts"
 import {
   countDays,
   findDatabase,
@@ -80,7 +80,7 @@ describe("a new generation that cannot be served", () => {
       const layout = yield* oneDay
       const live = yield* watchExample(layout)
       const newer = { ...example, dataSet: { ...example.dataSet, version: example.dataSet.version + 1 } }
-      yield* publishFound(layout, rowsOfDay(2), { of: newer })
+      yield* publishRows(layout, rowsOfDay(2), { of: newer })
       yield* waitUntil(() => live.fault() !== undefined)
       assert.strictEqual(live.fault(), "example of larder-000002 cannot be served")
       assert.strictEqual(yield* readExample(live, countDays), 1)

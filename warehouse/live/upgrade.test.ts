@@ -7,7 +7,7 @@ import {
   example,
   exampleIn,
   pears,
-  publishFound
+  publishRows
 } from "@larder/test/support/warehouse/example-data-set.ts"
 import { waitUntil } from "@larder/test/support/warehouse/live-example.ts"
 import { withColumn, withDefinition, withoutTable } from "@larder/test/support/warehouse/other-versions.ts"
@@ -24,8 +24,8 @@ const cellar = exampleIn("cellar")
 const before = copyPerTest(
   Effect.tap(aLayout, (layout) =>
     Effect.andThen(
-      publishFound(layout, { prices: [apples], deliveries: [{ item: "apple" }] }),
-      publishFound(layout, { prices: [{ item: "wine" }] }, { of: cellar })
+      publishRows(layout, { prices: [apples], deliveries: [{ item: "apple" }] }),
+      publishRows(layout, { prices: [{ item: "wine" }] }, { of: cellar })
     )
   )
 )
@@ -97,7 +97,7 @@ describe("an upgrade with an added column, under a running server", () => {
       assert.deepStrictEqual(yield* stock.rows("select item, quantity from example.stock"), [
         { item: "apple", quantity: 1 }
       ])
-      yield* publishFound(layout, { prices: [{ ...pears, colour: "green" }] }, { of: withColour })
+      yield* publishRows(layout, { prices: [{ ...pears, colour: "green" }] }, { of: withColour })
       yield* waitUntil(() => server.swaps() === 1 && old.fault() !== undefined)
       assert.deepStrictEqual(yield* prices, [
         { item: "apple", price: "1.2500", colour: null, row: 0 },
@@ -123,7 +123,7 @@ describe("an upgrade that cannot be read by name, under a running server", () =>
     [
       "a changed type",
       withDefinition(example.dataSet, "price", "decimal(18, 4)", "double"),
-      "column example.price.price is 2: DECIMAL(18,4) not null there, and 2: DOUBLE not null here"
+      "column example.price.price is DECIMAL(18,4) not null at position 2 in the live data, but DOUBLE not null at position 2 in this version"
     ],
     [
       "a removed table",
@@ -132,7 +132,7 @@ describe("an upgrade that cannot be read by name, under a running server", () =>
         views: [],
         countSourceRows: "select count(*)::integer as rows from example.price"
       },
-      "column example.delivery.item is 1: VARCHAR not null there, and missing here"
+      "column example.delivery.item is VARCHAR not null at position 1 in the live data, but missing in this version"
     ]
   ] as const) {
     itLive(`does not serve that data set until it is rebuilt, and serves the others: ${change}`, (logs) =>
@@ -149,7 +149,7 @@ describe("an upgrade that cannot be read by name, under a running server", () =>
         assert.include(message, difference)
         assert.include(message, "larder-ingest rebuild example")
         const again = yield* aLayout
-        yield* publishFound(again, { prices: [apples, pears] }, { of: newer(dataSet) })
+        yield* publishRows(again, { prices: [apples, pears] }, { of: newer(dataSet) })
         const since = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets.example
         yield* rebuildFrom({ layout, dataSet, from: again, since })
         yield* waitUntil(() => server.swaps() === 1 && old.fault() !== undefined)
@@ -200,7 +200,7 @@ describe("a start on a data set that cannot be served", () => {
   itLive("fails if nothing else can be served, with the data set's own message", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishFound(layout, { prices: [apples] }, { of: newer(withColumn(example.dataSet, "price", "colour")) })
+      yield* publishRows(layout, { prices: [apples] }, { of: newer(withColumn(example.dataSet, "price", "colour")) })
       const error = yield* Effect.flip(serve(layout))
       assert.strictEqual(
         error instanceof Error && error.message,

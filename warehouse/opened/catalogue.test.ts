@@ -165,7 +165,7 @@ describe("a file that an older version wrote", () => {
       const error = yield* Effect.flip(writeToFile(parts))
       assert.match(
         error.message,
-        /^The live data of storefronts was published by another version of Larder: column storefront\.store\.reported_product_count is 14: BIGINT there, and 14: INTEGER here\. .*larder-ingest rebuild storefronts$/
+        /^The live data of storefronts was published by another version of Larder: column storefront\.store\.reported_product_count is BIGINT at position 14 in the live data, but INTEGER at position 14 in this version\. .*larder-ingest rebuild storefronts$/
       )
     })
   )

@@ -10,7 +10,7 @@ import {
   apples,
   exampleIn,
   pears,
-  publishFound,
+  publishRows,
   queryWarehouse
 } from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, Fiber, FileSystem } from "effect"
@@ -27,12 +27,12 @@ const cellar = exampleIn("cellar")
 const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-depot-" }))
 const publishIn = Effect.fnUntraced(function* (
   folder: string,
-  ...args: Parameters<typeof publishFound> extends [Layout, ...infer A] ? A : never
+  ...args: Parameters<typeof publishRows> extends [Layout, ...infer A] ? A : never
 ) {
   const machine = yield* layoutOf((yield* aLayout).home, folderDepot(folder))
   yield* pull(machine)
   yield* refreshOpened(machine)
-  yield* publishFound(machine, ...args)
+  yield* publishRows(machine, ...args)
 })
 
 const original = oncePerFile(

@@ -152,7 +152,7 @@ export const build = Effect.fn("Generation.build")(function* (building: Building
     yield* db.run("checkpoint").pipe(during("writing it")) // nothing writes after it: a write-ahead log would not be published
     return { checks, newest_on }
   }).pipe(during("checking it and recording the run"))
-  const sidecars = yield* buildSidecars(db, dataSet, folder).pipe(during("writing the files beside it"))
+  const sidecars = yield* buildSidecars(db, dataSet, folder).pipe(during("writing the sidecar files"))
   yield* staged.close
   const database = { name: `${dataSet.about.pipeline}.duckdb`, file }
   return { ...finished, records, files: [database, ...sidecars] }

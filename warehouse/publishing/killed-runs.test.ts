@@ -5,7 +5,7 @@ import {
   apples,
   aRun,
   listFiles,
-  publishFound,
+  publishRows,
   queryWarehouse
 } from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, FileSystem } from "effect"
@@ -16,7 +16,7 @@ describe("a killed run", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
-      yield* publishFound(layout, { prices: [apples] }, { run: { run_id: "before" } })
+      yield* publishRows(layout, { prices: [apples] }, { run: { run_id: "before" } })
       const folder = `${layout.staging}/killed`
       yield* fs.makeDirectory(folder)
       yield* fs.writeFileString(`${folder}/rows.duckdb`, "many rows")

@@ -10,7 +10,7 @@ import {
   example,
   listFiles,
   pears,
-  publishFound,
+  publishRows,
   publishStaged,
   queryWarehouse
 } from "@larder/test/support/warehouse/example-data-set.ts"
@@ -26,7 +26,7 @@ const threeRuns = oncePerFile(
   Effect.gen(function* () {
     const layout = yield* aLayout
     const quince = { item: "quince", price: "4.0000" }
-    const first = yield* publishFound(layout, {
+    const first = yield* publishRows(layout, {
       shelves: ["cellar", "kitchen"],
       prices: [apples, pears, { ...quince, price: "3.9000" }, quince].map((price) => ({ ...price, run_id: "first" })),
       deliveries: [
@@ -47,9 +47,9 @@ const threeRuns = oncePerFile(
         { item: "apple", note: "again", quantity: 2, run_id: "second" }
       ]
     }
-    const second = yield* publishFound(layout, found)
+    const second = yield* publishRows(layout, found)
     const prices = found.prices.map((price) => ({ ...price, seen_on: "2026-02-05", run_id: "third" }))
-    const third = yield* publishFound(layout, { shelves: ["kitchen"], prices })
+    const third = yield* publishRows(layout, { shelves: ["kitchen"], prices })
     return { layout, runs: [first.run, second.run, third.run] }
   })
 )
@@ -191,7 +191,7 @@ describe("merging rejects", () => {
   ]
   const withRejects = copyPerTest(
     Effect.tap(aLayout, (layout) =>
-      Effect.andThen(publishFound(layout, { prices: [apples] }), publishRejects(layout, first))
+      Effect.andThen(publishRows(layout, { prices: [apples] }), publishRejects(layout, first))
     )
   )
   const all = ["a shop 1", "a shop 2", "a shop/prices.csv 7", "a shopping 1", "b shop 1"]
@@ -247,7 +247,7 @@ describe("merging: rows with lists that replace others", () => {
 })
 
 describe("a run with nothing new", () => {
-  const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
+  const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishRows(layout, { prices: [apples] })))
   itLive("adds its records, but no new part of its data set: the file that people open stays", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
@@ -257,9 +257,9 @@ describe("a run with nothing new", () => {
         deliveries: [{ item: "apple" }],
         rejects: ["price is N/A"]
       }
-      yield* publishFound(layout, found)
+      yield* publishRows(layout, found)
       const before = statSync(layout.dataSetFile("example")).ino
-      const { checks, run } = yield* publishFound(layout, found)
+      const { checks, run } = yield* publishRows(layout, found)
       assert.deepStrictEqual(checks, [])
       assert.deepStrictEqual(run, {
         ...run,
@@ -290,9 +290,9 @@ describe("a run with nothing new", () => {
         views: [...dataSet.views, { schema: "example", name: "cheap", ddl }]
       }
       const of = { ...example, dataSet: other }
-      const same = yield* publishFound(layout, { prices: [apples] }, { of })
+      const same = yield* publishRows(layout, { prices: [apples] }, { of })
       assert.deepStrictEqual([same.run.outcome, same.run.generation], ["unchanged", null])
-      const { run } = yield* publishFound(layout, { prices: [{ item: "plum", price: "0.5" }] }, { of })
+      const { run } = yield* publishRows(layout, { prices: [{ item: "plum", price: "0.5" }] }, { of })
       assert.deepStrictEqual([run.outcome, run.generation, run.rows_loaded], ["published", "larder-000003", 1])
       assert.deepStrictEqual(yield* queryWarehouse(layout, "from example.cheap"), [{ item: "plum" }])
       const comment = "select comment from duckdb_tables() where table_name = 'price'"
@@ -303,15 +303,15 @@ describe("a run with nothing new", () => {
     Effect.gen(function* () {
       const layout = yield* withApples
       const of = { ...example, dataSet: { ...example.dataSet, version: example.dataSet.version + 1 } }
-      const { run } = yield* publishFound(layout, { prices: [apples] }, { of })
+      const { run } = yield* publishRows(layout, { prices: [apples] }, { of })
       assert.deepStrictEqual([run.outcome, run.generation, run.rows_loaded], ["published", "larder-000002", 0])
-      assert.strictEqual((yield* publishFound(layout, { prices: [apples] }, { of })).run.outcome, "unchanged")
+      assert.strictEqual((yield* publishRows(layout, { prices: [apples] }, { of })).run.outcome, "unchanged")
     })
   )
   itLive("stays partial if some feeds were missing", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
-      const { run } = yield* publishFound(layout, { prices: [apples] }, { run: { outcome: "partial" } })
+      const { run } = yield* publishRows(layout, { prices: [apples] }, { run: { outcome: "partial" } })
       assert.deepStrictEqual([run.outcome, run.generation], ["partial", null])
     })
   )

@@ -7,7 +7,7 @@ import { withColumn } from "@larder/test/support/warehouse/other-versions.ts"
 import { Effect, FileSystem, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { makeGeneration, newestManifest } from "../generation/manifest.ts"
-import { fromLive, requirePublishable } from "../live/live-data-set.ts"
+import { readLive, requirePublishable } from "../live/live-data-set.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { commodity } from "../tables/commodity/data-set.ts"
 import type { DataSet } from "../tables/tables.ts"
@@ -60,7 +60,7 @@ describe("a program that is older than the live data", () => {
       const layout = yield* upgraded
       const sentence = sentenceOf("commodities")
       assert.strictEqual(yield* messageOf(requirePublishable(layout, commodity)), sentence)
-      assert.strictEqual(yield* messageOf(fromLive(layout, commodity, [], (db) => db.rows("select 1"))), sentence)
+      assert.strictEqual(yield* messageOf(readLive(layout, commodity, [], (db) => db.rows("select 1"))), sentence)
       assert.strictEqual(yield* messageOf(publishSeries(layout, commodity, "milk")), sentence)
       assert.strictEqual((yield* liveOf(layout)).number, 2)
       yield* requirePublishable(layout, newer)

@@ -10,7 +10,7 @@ import {
   exampleIn,
   listFiles,
   pears,
-  publishFound,
+  publishRows,
   publishStaged,
   queryWarehouse
 } from "@larder/test/support/warehouse/example-data-set.ts"
@@ -31,7 +31,7 @@ const listFilesBelow = (folder: string) =>
   )
 
 /** A warehouse whose only generation has the price of apples. */
-const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
+const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishRows(layout, { prices: [apples] })))
 
 const readManifests = ({ depot }: Layout) => readKeptManifests(depot)
 const readNewest = (layout: Layout) => Effect.map(readManifests(layout), (all) => all.at(-1))
@@ -40,7 +40,7 @@ describe("a published generation", () => {
   itLive("is a manifest of read-only parts under their SHA-256, with no other file left behind", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      const { run } = yield* publishFound(layout, { prices: [apples] })
+      const { run } = yield* publishRows(layout, { prices: [apples] })
       assert.strictEqual(run.generation, "larder-000001")
       const manifest = yield* readNewest(layout)
       assert.deepInclude(manifest, { number: 1, replaces: null })
@@ -76,7 +76,7 @@ describe("a published generation", () => {
         description: "all is priced",
         sql: "select 1 where false"
       }
-      yield* publishFound(layout, { prices: [apples] }, { run: { run_id: "good" }, checks: [priced] })
+      yield* publishRows(layout, { prices: [apples] }, { run: { run_id: "good" }, checks: [priced] })
       assert.deepStrictEqual(
         yield* queryWarehouse(
           layout,
@@ -115,8 +115,8 @@ describe("a published generation", () => {
     Effect.gen(function* () {
       const layout = yield* withApples
       const cellar = exampleIn("cellar")
-      yield* publishFound(layout, { shelves: ["deep"], prices: [pears] }, { of: cellar })
-      yield* publishFound(layout, { shelves: ["right"] })
+      yield* publishRows(layout, { shelves: ["deep"], prices: [pears] }, { of: cellar })
+      yield* publishRows(layout, { shelves: ["right"] })
       assert.deepStrictEqual(
         yield* queryWarehouse(layout, "from example.shelf, (select shelf as deep from cellar.shelf)"),
         [{ shelf: "right", position: 1, deep: "deep" }]
@@ -146,7 +146,7 @@ describe("checks", () => {
   itLive("publish nothing if one of severity error fails, and show the bad rows", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
-      const error = yield* Effect.flip(publishFound(layout, found, { checks: [expensive("error")] }))
+      const error = yield* Effect.flip(publishRows(layout, found, { checks: [expensive("error")] }))
       assert.strictEqual(
         error.message,
         'Checks failed; nothing was published, and the previous generation stays live.\n  cheap: 2 bad rows, such as [{"item":"apple","price":1.2500},{"item":"pear","price":2.0000}]\n    (passes if: nothing costs more than a dollar)'
@@ -159,7 +159,7 @@ describe("checks", () => {
   itLive("are recorded and logged if one of severity warning fails, and the run is published", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishFound(layout, found, { checks: [expensive("warning")] })
+      yield* publishRows(layout, found, { checks: [expensive("warning")] })
       assert.deepStrictEqual(
         yield* queryWarehouse(
           layout,
@@ -182,7 +182,7 @@ describe("checks", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       const sql = "select range as i from range(1000000)"
-      const { checks } = yield* publishFound(layout, found, { checks: [{ ...expensive("warning"), sql }] })
+      const { checks } = yield* publishRows(layout, found, { checks: [{ ...expensive("warning"), sql }] })
       const [, million] = checks
       assert.deepStrictEqual(
         [million?.bad_rows, million?.examples],
@@ -194,7 +194,7 @@ describe("checks", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       const error = yield* Effect.flip(
-        publishFound(layout, found, { checks: [{ ...expensive("error"), sql: "from nowhere" }] })
+        publishRows(layout, found, { checks: [{ ...expensive("error"), sql: "from nowhere" }] })
       )
       assert.match(
         error.message,
@@ -226,16 +226,16 @@ describe("checks", () => {
       }
       const options = { checks: [cheaper] }
       const layout = yield* aLayout
-      const first = yield* publishFound(layout, { prices: [apples] }, options)
+      const first = yield* publishRows(layout, { prices: [apples] }, options)
       assert.deepStrictEqual(
         first.checks.map(({ name }) => name),
         ["rows_accounted_for"]
       )
       const reduced = { prices: [{ ...apples, price: "0.5000" }] }
-      const { message } = yield* Effect.flip(publishFound(layout, reduced, options))
+      const { message } = yield* Effect.flip(publishRows(layout, reduced, options))
       assert.match(message, /prices_do_not_fall: 1 bad rows, such as \[\{"item":"apple","before":1.25.*"now":0.5/)
       assert.strictEqual((yield* readNewest(layout))?.number, 1)
-      const { checks, run } = yield* publishFound(layout, reduced, { ...options, acceptShrinkage: true })
+      const { checks, run } = yield* publishRows(layout, reduced, { ...options, acceptShrinkage: true })
       assert.strictEqual(run.generation, "larder-000002")
       assert.deepInclude(checks[1], { name: "prices_do_not_fall", severity: "warning", bad_rows: 1 })
     })
@@ -246,7 +246,7 @@ describe("a run during which its data set was rolled back", () => {
   itLive("publishes nothing, because data that it skipped as known is no longer live, and advises to run again", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
-      yield* publishFound(layout, { prices: [pears] })
+      yield* publishRows(layout, { prices: [pears] })
       const since = yield* readNewest(layout)
       const run = aRun()
       const { staged } = yield* stage(layout, run, example.dataSet, () => Effect.void)
@@ -267,7 +267,7 @@ describe("a dry run", () => {
     Effect.gen(function* () {
       const layout = yield* withApples
       const before = yield* listFilesBelow(layout.dir)
-      const { checks, run } = yield* publishFound(layout, { prices: [pears] }, { dryRun: true })
+      const { checks, run } = yield* publishRows(layout, { prices: [pears] }, { dryRun: true })
       assert.deepStrictEqual([run.generation, run.rows_loaded, checks.length], [null, 1, 1])
       assert.deepStrictEqual(yield* listFilesBelow(layout.dir), before)
     })
@@ -285,14 +285,14 @@ describe("an interrupted publication", () => {
         description: "",
         sql: "select sum(sin(a.range * b.range)) as s from range(1000000) a, range(100000) b having s is null"
       }
-      const publication = yield* Effect.forkChild(publishFound(layout, { prices: [pears] }, { checks: [endless] }))
+      const publication = yield* Effect.forkChild(publishRows(layout, { prices: [pears] }, { checks: [endless] }))
       while (!(yield* listFilesBelow(layout.staging)).some((name) => name.endsWith("built.duckdb"))) {
         yield* Effect.sleep("5 millis")
       }
       yield* Fiber.interrupt(publication)
       assert.deepStrictEqual(yield* listFilesBelow(layout.dir), before)
       assert.deepStrictEqual(yield* listFiles(layout.staging), [])
-      assert.strictEqual((yield* publishFound(layout, { prices: [pears] })).run.generation, "larder-000002")
+      assert.strictEqual((yield* publishRows(layout, { prices: [pears] })).run.generation, "larder-000002")
     })
   )
 })
@@ -303,7 +303,7 @@ describe("a folder that cannot be used", () => {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
       yield* fs.writeFileString(layout.dir, "a file where the folder should be")
-      const error = yield* Effect.flip(publishFound(layout, { prices: [apples] }))
+      const error = yield* Effect.flip(publishRows(layout, { prices: [apples] }))
       assert.match(error.message, /warehouse cannot be created or written: EEXIST.*Set LARDER_HOME/)
     })
   )

@@ -4,7 +4,7 @@ import {
   aLayout,
   apples,
   pears,
-  publishFound,
+  publishRows,
   queryWarehouse,
   rebuildExample
 } from "@larder/test/support/warehouse/example-data-set.ts"
@@ -49,7 +49,7 @@ describe("a rebuild", () => {
         ]
       )
       const begun = yield* aLayout
-      yield* publishFound(begun, repeated.one, { run: { run_id: "one" } })
+      yield* publishRows(begun, repeated.one, { run: { run_id: "one" } })
       yield* rebuildExample(begun, repeated)
       assert.deepStrictEqual(yield* queryRuns(begun), [
         ["one", "1", "1", "2", null],
@@ -69,7 +69,7 @@ describe("a rebuild", () => {
     () =>
       Effect.gen(function* () {
         const layout = yield* aLayout
-        yield* publishFound(layout, { prices: [apples], rejects: ["as first read"] }, { run: { run_id: "one" } })
+        yield* publishRows(layout, { prices: [apples], rejects: ["as first read"] }, { run: { run_id: "one" } })
         yield* rebuildExample(layout, { one: { prices: [apples], rejects: ["as read again"] } })
         const before = [["one", "1", "1", "2", null]]
         assert.deepStrictEqual([yield* queryRuns(layout), yield* queryReasons(layout)], [before, ["as read again"]])
@@ -82,7 +82,7 @@ describe("a rebuild", () => {
           yield* queryWarehouse(layout, "select rolled_back_by from ingest.generation where kind = 'rebuild'"),
           [{ rolled_back_by: "larder-000003" }]
         )
-        yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "two" } }) // written into the other one of the two ingestion files
+        yield* publishRows(layout, { prices: [pears] }, { run: { run_id: "two" } }) // written into the other one of the two ingestion files
         assert.deepStrictEqual(yield* queryReasons(layout, "live_reject"), ["as first read"])
         yield* goBack(layout, 2)
         assert.deepStrictEqual(
@@ -95,7 +95,7 @@ describe("a rebuild", () => {
   itLive("is shown to people, and reported as live, if it is interrupted after its manifest was put", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishFound(layout, { prices: [apples] }, { run: { run_id: "one" } })
+      yield* publishRows(layout, { prices: [apples] }, { run: { run_id: "one" } })
       yield* interruptAtManifest(layout, (of) => rebuildExample(of, { one: { prices: [apples] } }))
       assert.deepStrictEqual(yield* queryRuns(layout), [["one", "1", "1", "2", null]])
       assert.deepStrictEqual(logs, [

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { assert, describe } from "@effect/vitest"
 import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { aLayout, apples, pears, publishFound } from "@larder/test/support/warehouse/example-data-set.ts"
+import { aLayout, apples, pears, publishRows } from "@larder/test/support/warehouse/example-data-set.ts"
 import { Duration, Effect, FileSystem, Path } from "effect"
 import { objectName } from "../depot/depot.ts"
 import type { Layout } from "../generation/layout.ts"
@@ -56,25 +56,25 @@ describe("files that killed runs left", () => {
   itLive("are removed by the next run: at once if no active program can use them, otherwise after a day", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishFound(layout, { prices: [apples] })
+      yield* publishRows(layout, { prices: [apples] })
       const [nobodys, young] = [nameFilesUnderLock(), nameFilesInUse()]
       yield* createFiles(layout, [...nobodys, ...young])
-      yield* publishFound(layout, { prices: [pears] })
+      yield* publishRows(layout, { prices: [pears] })
       assert.deepStrictEqual(yield* findExisting(layout, nobodys), [])
       assert.deepStrictEqual(yield* findExisting(layout, young), young)
-      yield* runLater(layout, "23 hours", publishFound(layout, { prices: [pears] }))
+      yield* runLater(layout, "23 hours", publishRows(layout, { prices: [pears] }))
       assert.deepStrictEqual(yield* findExisting(layout, young), young)
-      yield* runLater(layout, "25 hours", publishFound(layout, { prices: [pears] }))
+      yield* runLater(layout, "25 hours", publishRows(layout, { prices: [pears] }))
       assert.deepStrictEqual(yield* findExisting(layout, young), [])
     })
   )
   itLive("are kept if another program may be writing them, however far the clock of a run is ahead", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishFound(layout, { prices: [apples] })
+      yield* publishRows(layout, { prices: [apples] })
       const young = nameFilesInUse()
       yield* createFiles(layout, young)
-      yield* publishFound(layout, { prices: [pears] }).pipe(withClockAhead("365 days"))
+      yield* publishRows(layout, { prices: [pears] }).pipe(withClockAhead("365 days"))
       assert.deepStrictEqual(yield* findExisting(layout, young), young)
     })
   )
@@ -83,7 +83,7 @@ describe("files that killed runs left", () => {
       const layout = yield* aLayout
       const own = ["notes.duckdb", "half.duckdb.part", "building", "generations/readme.txt"]
       yield* createFiles(layout, own)
-      yield* runLater(layout, "25 hours", publishFound(layout, { prices: [apples] }))
+      yield* runLater(layout, "25 hours", publishRows(layout, { prices: [apples] }))
       assert.deepStrictEqual(yield* findExisting(layout, own), own)
     })
   )

@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { aLayout, aRun, example, publishFound } from "@larder/test/support/warehouse/example-data-set.ts"
+import { aLayout, aRun, example, publishRows } from "@larder/test/support/warehouse/example-data-set.ts"
 import { DateTime, Effect, Option, Schema } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { listGenerations } from "../generation/listing.ts"
@@ -43,7 +43,7 @@ describe("a clock that is set forward and back", () => {
       const layout = yield* aLayout
       const publishDated = Effect.fnUntraced(function* (price: number) {
         const run = yield* makeRun("example")
-        return yield* publishFound(layout, { prices: [{ item: "apple", price: String(price) }] }, { run })
+        return yield* publishRows(layout, { prices: [{ item: "apple", price: String(price) }] }, { run })
       })
       yield* publishDated(0)
       const server = yield* serve(layout)

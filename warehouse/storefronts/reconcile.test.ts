@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { oncePerFile } from "@larder/test/support/once-per-file.ts"
-import { aLayout, apples, publishFound, queryWarehouse } from "@larder/test/support/warehouse/example-data-set.ts"
+import { aLayout, apples, publishRows, queryWarehouse } from "@larder/test/support/warehouse/example-data-set.ts"
 import { listed, publishReads, shareStores, sightings, timeOfDay } from "@larder/test/support/warehouse/store-reads.ts"
 import { Effect } from "effect"
 
@@ -15,7 +15,7 @@ describe("a store that is read twice, with another data set in the warehouse", (
   const readTwice = oncePerFile(
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishFound(layout, { prices: [apples] })
+      yield* publishRows(layout, { prices: [apples] })
       const first = yield* publishReads(layout, { day: 1, ...found })
       const afterFirst = { listed: yield* listed(layout), sightings: yield* sightings(layout) }
       const second = yield* publishReads(layout, { day: 2, ...found })

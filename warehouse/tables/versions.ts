@@ -52,8 +52,8 @@ const selectDifferences = (schema: string, published: string) => `
   found as (${selectColumns(literal(published), schema)}),
   counted as (select "table", count(*) as columns from found group by "table")
   select "table", column_name,
-    wanted.column_index || ': ' || wanted.data_type || if(wanted.is_nullable, '', ' not null') as wanted,
-    found.column_index || ': ' || found.data_type || if(found.is_nullable, '', ' not null') as found,
+    wanted.data_type || if(wanted.is_nullable, '', ' not null') || ' at position ' || wanted.column_index as wanted,
+    found.data_type || if(found.is_nullable, '', ' not null') || ' at position ' || found.column_index as found,
     coalesce(found.data_type is null and wanted.is_nullable and wanted.column_index > columns, false) as is_addable
   from wanted full join found using ("table", column_name) join counted using ("table")
   where (wanted.column_index, wanted.data_type, wanted.is_nullable)
@@ -70,12 +70,12 @@ export const columnsToAdd = Effect.fnUntraced(function* (db: Db, { about, schema
   if (others.length > 0) {
     const differences = others.map(
       ({ column_name, found, table, wanted }) =>
-        `column ${schema}.${table}.${column_name} is ${found ?? "missing"} there, and ${wanted ?? "missing"} here`
+        `column ${schema}.${table}.${column_name} is ${found ?? "missing"} in the live data, but ${wanted ?? "missing"} in this version`
     )
     return yield* new TablesDiffer({ pipeline: about.pipeline, differences })
   }
   return all.map(({ column_name, table, wanted }): AddedColumn => {
-    return { table, column: column_name, type: wanted?.replace(/^\d+: /, "") ?? "varchar" }
+    return { table, column: column_name, type: wanted?.replace(/ at position \d+$/, "") ?? "varchar" }
   })
 })
 

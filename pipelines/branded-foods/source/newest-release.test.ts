@@ -36,7 +36,7 @@ const fromPage = Effect.fnUntraced(function* (...pages: ReadonlyArray<readonly [
           Effect.catchTag(recorded.open(request), "NotRecorded", ({ url }) =>
             Effect.fail(new RefusedByUpstream({ url, status: 404, problem: "HTTP 404 Not Found" }))
           ),
-        listing: () => Effect.succeed(undefined)
+        list: () => Effect.succeed(undefined)
       })
     )
   ).pipe(Layer.provide(replayOrigin(folder)))

@@ -110,13 +110,13 @@ const findOnPages = Effect.gen(function* () {
 
 export const newestRelease = Effect.fn("Release.newest")(function* () {
   const origin = yield* Origin
-  const localFiles = yield* origin.listing(fileScheme)
+  const localFiles = yield* origin.list(fileScheme)
   if (localFiles === undefined) return yield* findOnPages
   if (localFiles.length > 0) {
     const files = localFiles.map(parseAddress)
     return assembleRelease(files, files[0]?.released_on ?? null)
   }
-  const recorded = (yield* origin.listing(datasetsUrl)) ?? []
+  const recorded = (yield* origin.list(datasetsUrl)) ?? []
   const release = findNewest(recorded.filter((address) => /_branded_food_/i.test(address)))
   if (release !== undefined) return release
   yield* Effect.catchIf(readPage(pages[0] ?? host), isAbsent, () => Effect.void) // fails with the recorded error response, if there is one

@@ -118,8 +118,8 @@ export const checkForm = Effect.fnUntraced(function* (
   const { labels = 0 } = stated
   if (labels === 0) {
     const [example] = yield* db.all(Rejected, firstReject, { feed })
-    const why = example === undefined ? "it is empty" : `all of its rows were rejected, such as ${example.example}`
-    return yield* implausible(`has no label: ${why}`)
+    const why = example === undefined ? "it is empty" : `all rows were rejected. For example, ${example.example}`
+    return yield* implausible(`contains no valid label: ${why}`)
   }
   const [unreadable] = form === "csv" ? yield* db.all(Rejected, unreadableFiles, { feed }) : []
   if (unreadable !== undefined) {

@@ -2,7 +2,8 @@
 import { basename } from "node:path"
 import { type DuckDb, type DuckDbError, literal, rejectTable, type Staging } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import { FileUnwritable } from "../../run/files/write-all.ts"
+import { reasonOf } from "../../run/files/causes.ts"
+import { ReadFailed } from "../../run/pipeline.ts"
 import { checkLines, isRecordError, removeUnreadableLines } from "../decode/json/check-lines.ts"
 import { type Chunk, cutFoods, type FoodList } from "../decode/json/food-lines.ts"
 import type { FoodReject } from "../decode/json/food-list.ts"
@@ -15,7 +16,10 @@ import { insertLabels, type LoadInput, type LoadResult, maxPayloadLength } from 
 /** Bytes per chunk that are searched for unknown keys. A new key occurs in all records, or is rare enough to ignore. */
 const searchedBytes = 262_144
 
-/** DuckDB may accept a line that is not strict JSON, such as one with an extra comma. Other lines have the same keys. */
+/**
+ * DuckDB may accept a line that is not strict JSON, such as one with an extra comma. Such a line is skipped here, because
+ * other lines have the same keys.
+ */
 const parseEntries = (line: string): ReadonlyArray<[string, unknown]> => {
   try {
     const food: Readonly<Record<string, unknown>> = JSON.parse(line)
@@ -28,7 +32,12 @@ const parseEntries = (line: string): ReadonlyArray<[string, unknown]> => {
 const findUnknownKeys = Effect.fnUntraced(function* (file: string, unknown: Map<string, string>) {
   const start = yield* Effect.tryPromise({
     try: () => readStart(file, searchedBytes),
-    catch: (cause) => new FileUnwritable({ file: basename(file), cause })
+    catch: (cause) =>
+      new ReadFailed({
+        faults: [
+          `${basename(file)} cannot be read: ${reasonOf(cause)}. This run published nothing; the previous generation stays live. Run again.`
+        ]
+      })
   })
   const lines = start.toString("utf8").split("\n").slice(0, -1)
   for (const [key, value] of lines.flatMap(parseEntries)) {
@@ -38,17 +47,17 @@ const findUnknownKeys = Effect.fnUntraced(function* (file: string, unknown: Map<
 
 const lastLabel = "select coalesce(max(rowid), -1)::integer as row from branded_food.food"
 
-const countAdded = (row: number) => `
+const countAddedSql = (row: number) => `
   select
     count(*) filter (where rowid > ${row})::integer as labels,
     (count(*) - count(distinct fdc_id))::integer as duplicates
   from branded_food.food`
 
 /**
- * Counts texts of a chunk that may be objects or lists: DuckDB reads these as their JSON. Few texts begin with a bracket,
- * so few chunks need the slow check of their records, which shows whether a text only looks like JSON.
+ * DuckDB reads a nested object or list as its JSON text. Counts texts that may be one. Few texts begin with a bracket, so
+ * few chunks need the slow check of their records, which shows whether a text only looks like JSON.
  */
-const countNestedTexts = (row: number) => {
+const countNestedTextsSql = (row: number) => {
   const looksNested = (text: string) =>
     `case when starts_with(${text}, '[') then regexp_matches(${text}, '^.["{}\\[\\]0-9tfn-]') else starts_with(${text}, '{') end`
   const anyLooksNested = (list: string, text: string) =>
@@ -82,7 +91,7 @@ const labelsWithProblems = `
   from (${chunkLabels})
   left join (${repeatedIds}) using (fdc_id)`
 
-const loadChecked = (load: LoadInput) => [
+const checkedLoadSql = (load: LoadInput) => [
   `insert into ingest.reject
    select 'branded-foods', ${literal(load.feed)}, ${literal(load.run_id)}, ${literal(load.raw_sha256)}, line, problem,
      left(to_json(chunk)::varchar, ${maxPayloadLength})
@@ -92,8 +101,8 @@ const loadChecked = (load: LoadInput) => [
 
 const nutrientNames = "struct(nutrient struct(id varchar, number varchar, name varchar, unitName varchar))[]"
 
-/** Counts nutrients of a chunk that are in no dictionary yet, or in ours without a number. */
-const countUnnamedNutrients = (row: number) => `
+/** Counts nutrients of a chunk that no dictionary contains, or that ours lists without a number. */
+const countUnnamedNutrientsSql = (row: number) => `
   select count(*)::integer as rows
   from (select distinct unnest(nutrients).nutrient_id as nutrient_id from branded_food.food where rowid > ${row})
   where nutrient_id not in (
@@ -102,8 +111,11 @@ const countUnnamedNutrients = (row: number) => `
     select nutrient_id from release.nutrient
   )`
 
-/** Reading the names with every chunk would take longer than all other steps. A bad record loses only a name here. */
-const insertNutrientNames = (path: string) => `
+/**
+ * Reading the names with every chunk would take longer than all other steps. If a record cannot be read here, only its
+ * nutrient names are missing.
+ */
+const insertNutrientNamesSql = (path: string) => `
   insert into release.nutrient
   select distinct try_cast(entry.nutrient.id as integer) as nutrient_id, entry.nutrient.number, entry.nutrient.name, entry.nutrient.unitName
   from (
@@ -126,12 +138,12 @@ const loadWholeChunk = Effect.fnUntraced(function* (
 ) {
   const isRead = yield* db.run(insertLabels(load, jsonLabels(chunk.file))).pipe(
     Effect.as(true),
-    Effect.catchTag("DuckDbError", () => Effect.succeed(false)) // checking line by line finds the record
+    Effect.catchTag("DuckDbError", () => Effect.succeed(false)) // the check line by line finds the bad record
   )
   if (!isRead) return false
-  const [added] = yield* db.all(Added, countAdded(before))
+  const [added] = yield* db.all(Added, countAddedSql(before))
   if (added?.labels === chunk.records && added.duplicates === 0) {
-    const [nested] = yield* db.all(Count, countNestedTexts(before))
+    const [nested] = yield* db.all(Count, countNestedTextsSql(before))
     if (nested?.rows === 0) return true
   }
   yield* db.run(`delete from branded_food.food where rowid > ${before}`)
@@ -148,16 +160,18 @@ const loadLineByLine = Effect.fnUntraced(function* (
   reject: Reject
 ) {
   yield* checkLines(file, reject)
-  const read = db.run(readChunk(file))
-  const readOthers = removeUnreadableLines(db, file).pipe(Effect.flatMap(reject), Effect.andThen(read))
-  yield* Effect.catchTag(read, "DuckDbError", (error) => (isRecordError(error) ? readOthers : Effect.fail(error)))
-  yield* Effect.forEach(loadChecked(load), (sql) => db.run(sql), { discard: true })
+  const readAll = db.run(readChunk(file))
+  const readWithoutBadLines = removeUnreadableLines(db, file).pipe(Effect.flatMap(reject), Effect.andThen(readAll))
+  yield* Effect.catchTag(readAll, "DuckDbError", (error) =>
+    isRecordError(error) ? readWithoutBadLines : Effect.fail(error)
+  )
+  yield* Effect.forEach(checkedLoadSql(load), (sql) => db.run(sql), { discard: true })
 })
 
 /** For smaller chunks, planning the long query takes more time than running it. */
 const chunkBytes = 192 << 20
 
-/** `folder` is for the chunks, and belongs to the run. */
+/** Chunks are written to `folder`, which the run owns and removes. */
 export const loadJson = Effect.fnUntraced(function* (
   staging: Staging,
   load: LoadInput,
@@ -178,12 +192,12 @@ export const loadJson = Effect.fnUntraced(function* (
       yield* reject(chunk.rejects)
       yield* load.reportProgress(chunk.rejects.length)
       if (chunk.records === 0) return
-      const [end] = yield* db.all(Row, lastLabel)
-      const before = end?.row ?? -1
+      const [lastRow] = yield* db.all(Row, lastLabel)
+      const before = lastRow?.row ?? -1
       if (!(yield* loadWholeChunk(db, load, chunk, before))) yield* loadLineByLine(db, load, chunk.file, reject)
       yield* findUnknownKeys(chunk.file, unknown)
-      const [unnamed] = yield* db.all(Count, countUnnamedNutrients(before))
-      if (unnamed?.rows !== 0) yield* db.run(insertNutrientNames(chunk.file))
+      const [unnamed] = yield* db.all(Count, countUnnamedNutrientsSql(before))
+      if (unnamed?.rows !== 0) yield* db.run(insertNutrientNamesSql(chunk.file))
       yield* load.reportProgress(chunk.records)
     })
   )

@@ -191,21 +191,21 @@ describe("reading a report that has changed", () => {
     const feed = feedNamed("gov-mars/1046")
     const { mostly_low_price: _, ...row } = aRange(1046)
     assert.strictEqual(readRows(feed, [row]).rejects.length, 0)
-    const valued = new Map([["dry_whey_us_west_mostly_low_weekly", new Set(["2026-09-18"])]])
-    assert.throws(() => readRows(feed, [row], { valued }), /the column mostly_low_price is missing/)
+    const daysWithValues = new Map([["dry_whey_us_west_mostly_low_weekly", new Set(["2026-09-18"])]])
+    assert.throws(() => readRows(feed, [row], { daysWithValues }), /the column mostly_low_price is missing/)
   })
 
   it("fails when a column is empty on more than five days that had values, and not on fewer or other days", () => {
     const metric = "butter_exch_spot_close_daily"
     const days = ["14", "15", "16", "17", "18", "21", "22"].map((day) => `2026-09-${day}`)
     const rows = days.map((day) => aClose({ report_date: day, published_date: `${day} 10:57:04`, close_price: null }))
-    const valued = (from: number) => new Map([[metric, new Set(["2026-01-02", ...days.slice(from)])]])
+    const daysWithValues = (from: number) => new Map([[metric, new Set(["2026-01-02", ...days.slice(from)])]])
     assert.throws(
-      () => readRows(closes, rows, { valued: valued(1) }),
-      /the column close_price of butter_exch_spot_close_daily is empty in all 7 rows, 6 days among them that had a value/
+      () => readRows(closes, rows, { daysWithValues: daysWithValues(1) }),
+      /the column close_price of butter_exch_spot_close_daily is empty in all 7 rows, although 6 of their days had a value before/
     )
-    assert.strictEqual(readRows(closes, rows, { valued: valued(2) }).rows_silent, 7)
-    assert.strictEqual(readRows(closes, [...rows, aClose()], { valued: valued(0) }).readings.length, 1)
+    assert.strictEqual(readRows(closes, rows, { daysWithValues: daysWithValues(2) }).rows_silent, 7)
+    assert.strictEqual(readRows(closes, [...rows, aClose()], { daysWithValues: daysWithValues(0) }).readings.length, 1)
   })
 
   it("fails when most Class I prices were announced after their months began", () => {
@@ -228,13 +228,13 @@ describe("reading a report that has changed", () => {
   it("fails when no row belongs to a metric that has had values, and not before it had any", () => {
     const rows = [aClose({ commodity: "Butter (AA)" })]
     assert.strictEqual(readRows(closes, rows).rows_silent, 1)
-    const valued = new Map([["butter_exch_spot_close_daily", new Set(["2026-09-28"])]])
+    const daysWithValues = new Map([["butter_exch_spot_close_daily", new Set(["2026-09-28"])]])
     assert.throws(
-      () => readRows(closes, rows, { valued }),
+      () => readRows(closes, rows, { daysWithValues }),
       /none of its 1 rows has the values .* such as commodity Butter/
     )
     const days = { from: "2026-09-01", to: "2026-09-30" }
-    assert.strictEqual(readRows(closes, rows, { valued, days }).rows_silent, 1, "a backfill may find none")
+    assert.strictEqual(readRows(closes, rows, { daysWithValues, days }).rows_silent, 1, "a backfill may find none")
   })
 
   it("fails even if rows of other markets can be read", () => {

@@ -43,7 +43,7 @@ describe("a column by name", () => {
     )
     assert.throws(
       () => resolve(rule, [{ class_1_base_Price: "21.33", class_1_Price: "22.18" }]),
-      /could be class_1_Price or class_1_base_Price, and guessing/
+      /could be class_1_Price or class_1_base_Price; a wrong guess/
     )
   })
 })
@@ -58,7 +58,7 @@ describe("a column by the words in its name", () => {
   it("fails when two columns fit, and names both", () => {
     assert.throws(
       () => resolve(rule, [{ weekly_average: n("1.39"), weekly_average_change: n("-0.01") }]),
-      /could be weekly_average or weekly_average_change, and guessing/
+      /could be weekly_average or weekly_average_change; a wrong guess/
     )
   })
 
@@ -84,7 +84,7 @@ describe("a column by the words in its name", () => {
   })
 })
 
-describe("the only column with numbers", () => {
+describe("the column with numbers", () => {
   const rule = "monthly_average ~ only number"
   const row = {
     commodity: "Butter",
@@ -107,6 +107,6 @@ describe("the only column with numbers", () => {
       () => resolve(rule, [{ ...row, price_min: n("1"), price_max: n("2") }]),
       /could be price_min or price_max/
     )
-    assert.throws(() => resolve(rule, [row]), /the only column with numbers is missing/)
+    assert.throws(() => resolve(rule, [row]), /the column with numbers is missing/)
   })
 })

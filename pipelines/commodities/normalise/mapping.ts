@@ -1,4 +1,4 @@
-/** The catalog applied to one payload: which rows belong to which metric, and which column contains its number. */
+/** Applies the catalog to one payload: which rows belong to which metric, and which column contains its number. */
 import { numberToken } from "@larder/schemas"
 import type { CatalogMetric, ColumnRule, Feed } from "../catalog.ts"
 import {
@@ -14,19 +14,20 @@ import {
 import type { PeriodReader } from "./dates.ts"
 import { drift, type TypedField } from "./drift.ts"
 
-export type Valued = ReadonlyMap<string, ReadonlySet<string>>
+/** Per metric, the days that have had a value. */
+export type DaysWithValues = ReadonlyMap<string, ReadonlySet<string>>
 
 export interface MappedMetric {
   readonly metric: CatalogMetric
   readonly selects: (row: PayloadRow) => boolean
-  /** Undefined if an optional column is missing, or if the payload has no row that identifies it. */
+  /** Undefined if an optional column is missing, or if no row shows which column it is. */
   readonly column: string | undefined
-  readonly selected: number
+  readonly selectedCount: number
 }
 
 const foldText = (text: string) => text.replaceAll(/\s+/g, " ").toLowerCase()
 
-/** Makes a test for cells with one of these texts. A column contains few different texts, so each is folded once. */
+/** Returns a test for cells with one of these texts. A column contains few different texts, so each is folded once. */
 const makeCellTest = (values: ReadonlyArray<string>) => {
   const accepted = new Set(values.map(foldText))
   const known = new Map<string, boolean>()
@@ -56,7 +57,7 @@ const makeSelector = (metric: CatalogMetric, fields: ReadonlyArray<string>, rows
 /** Returns the number in a cell as a token, with its digits as printed; undefined if it is not a number. */
 export const numberInCell = (cell: unknown) => (isScalar(cell) ? numberToken(cellText(cell) ?? "") : undefined)
 
-/** Fields that identify rows or date them. A number in them is never a price. */
+/** Fields that contain ids, names or dates. A number in them is never a price. */
 const keyFields =
   /(^|_)(id|code|year|date)$|^(report_)?(month|week)$|^(commodity|package|grade|other_grades|quality|application|lot_desc|region|community|category|group)$/
 
@@ -73,7 +74,7 @@ const requireSingle = (candidates: ReadonlyArray<string>, description: string, f
   const fault =
     candidates.length === 0
       ? "is missing"
-      : `could be ${candidates.join(" or ")}, and guessing between them would publish wrong prices`
+      : `could be ${candidates.join(" or ")}; a wrong guess would publish wrong prices`
   throw drift(`${description} ${fault}`, fields)
 }
 
@@ -96,7 +97,7 @@ export const resolveColumn = (
   if (selected.length === 0) return undefined
   const values = fields.filter((field) => !keyFields.test(normaliseKey(field)))
   if ("only" in rule.by) {
-    return requireSingle(findNumberColumns(values, selected), "the only column with numbers", fields)
+    return requireSingle(findNumberColumns(values, selected), "the column with numbers", fields)
   }
   const { words } = rule.by
   const named = values.filter((field) => words.every((word) => normaliseKey(field).includes(word)))
@@ -108,7 +109,7 @@ export const resolveColumn = (
   )
 }
 
-/** A column in which no value is a number has changed its meaning: that is drift, not a bad row. */
+/** A column without any number has changed its meaning: that is drift, not a bad row. */
 const assertNumbers = (metric: CatalogMetric, column: string, rows: ReadonlyArray<PayloadRow>) => {
   const stated = rows.filter((row) => isStated(row[column]))
   if (stated.length === 0 || stated.some((row) => numberInCell(row[column]) !== undefined)) return
@@ -116,55 +117,63 @@ const assertNumbers = (metric: CatalogMetric, column: string, rows: ReadonlyArra
   throw drift(`the column ${column} of ${metric.metric_name} no longer contains numbers, but values like ${example}`)
 }
 
-export const selectorFields = (feed: Feed, fields: ReadonlyArray<string>): ReadonlyArray<TypedField> =>
+export const listSelectorFields = (feed: Feed, fields: ReadonlyArray<string>): ReadonlyArray<TypedField> =>
   [...new Set(feed.metrics.flatMap(({ where }) => where.map(({ field }) => field)))].flatMap((name) => {
     const field = onlyField(fields, name)
     return field === undefined ? [] : [{ field, fits: (cell: unknown) => typeof cell === "string" }]
   })
 
-/** Throws `DriftFound` if the payload lacks what a metric needs: also its optional column, once it has had values. */
+/**
+ * Throws `DriftFound` if the payload lacks a column that a metric needs. An optional column is required once its metric
+ * has had values.
+ */
 export const mapPayload = (
   feed: Feed,
   fields: ReadonlyArray<string>,
   rows: ReadonlyArray<PayloadRow>,
-  valued: Valued
+  daysWithValues: DaysWithValues
 ) => {
   const selectors = feed.metrics.map((metric) => ({ metric, selects: makeSelector(metric, fields, rows) }))
-  const ours = rows.filter((row) => selectors.some(({ selects }) => selects(row)))
+  const selectedRows = rows.filter((row) => selectors.some(({ selects }) => selects(row)))
   const mapping = selectors.map(({ metric, selects }): MappedMetric => {
-    const own = ours.filter(selects)
+    const metricRows = selectedRows.filter(selects)
     const rule =
-      own.length > 0 && valued.has(metric.metric_name) ? { ...metric.column, optional: false } : metric.column
-    const column = resolveColumn(rule, fields, ours)
-    if (column !== undefined) assertNumbers(metric, column, own)
-    return { metric, selects, column, selected: own.length }
+      metricRows.length > 0 && daysWithValues.has(metric.metric_name)
+        ? { ...metric.column, optional: false }
+        : metric.column
+    const column = resolveColumn(rule, fields, selectedRows)
+    if (column !== undefined) assertNumbers(metric, column, metricRows)
+    return { metric, selects, column, selectedCount: metricRows.length }
   })
-  return { mapping, ours }
+  return { mapping, selectedRows }
 }
 
-/** A rolling report restates five weeks. After a price has ended, its nulls cover four weeks that had a value. */
-const weeksRestated = 5
+/**
+ * A rolling report repeats five weeks. When a price is discontinued, the report shows null for up to four weeks that had a
+ * value before.
+ */
+const maxLostDays = 5
 
 /**
- * Throws `DriftFound` if every row of a metric has no value, although the metric has had one on more than five of the
- * days of these rows. Rows of other days may have none: a price that is not quoted, or one that has ended.
+ * Throws `DriftFound` if all rows of a metric are empty, although more than five of their days had a value before. Days
+ * that never had a value may be empty: the price may not be quoted, or may have been discontinued.
  */
-export const assertStillStated = (
+export const assertStillHasValues = (
   mapping: ReadonlyArray<MappedMetric>,
-  ours: ReadonlyArray<PayloadRow>,
+  selectedRows: ReadonlyArray<PayloadRow>,
   readPeriod: PeriodReader,
-  valued: Valued
+  daysWithValues: DaysWithValues
 ) => {
   for (const { column, metric, selects } of mapping) {
-    const known = valued.get(metric.metric_name)
+    const known = daysWithValues.get(metric.metric_name)
     if (column === undefined || known === undefined) continue
-    const own = ours.filter(selects)
-    if (own.some((row) => isStated(row[column]))) continue
-    const days = own.map(readPeriod).flatMap((period) => ("day" in period ? [period.day] : []))
+    const metricRows = selectedRows.filter(selects)
+    if (metricRows.some((row) => isStated(row[column]))) continue
+    const days = metricRows.map(readPeriod).flatMap((period) => ("day" in period ? [period.day] : []))
     const lost = new Set(days.filter((day) => known.has(day)))
-    if (lost.size <= weeksRestated) continue
+    if (lost.size <= maxLostDays) continue
     throw drift(
-      `the column ${column} of ${metric.metric_name} is empty in all ${own.length} rows, ${lost.size} days among them that had a value`
+      `the column ${column} of ${metric.metric_name} is empty in all ${metricRows.length} rows, although ${lost.size} of their days had a value before`
     )
   }
 }

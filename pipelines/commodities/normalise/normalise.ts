@@ -28,12 +28,12 @@ import {
   type TypedField
 } from "./drift.ts"
 import {
-  assertStillStated,
+  assertStillHasValues,
+  type DaysWithValues,
+  listSelectorFields,
   type MappedMetric,
   mapPayload,
-  numberInCell,
-  selectorFields,
-  type Valued
+  numberInCell
 } from "./mapping.ts"
 
 export interface PriceReading {
@@ -64,13 +64,13 @@ export interface Limits {
   /** Days requested from the service by the feed's window field. A row outside shows that it ignored the filter. */
   readonly requested?: DayRange | undefined
   /** Metrics that have had values, and on which days. Their columns, rows and values must not disappear silently. */
-  readonly valued?: Valued | undefined
+  readonly daysWithValues?: DaysWithValues | undefined
 }
 
 type RowResult =
   | { readonly kind: "readings"; readonly readings: ReadonlyArray<PriceReading> }
   /** A row of another product or market. */
-  | { readonly kind: "not ours" }
+  | { readonly kind: "not selected" }
   | { readonly kind: "no value" }
   | { readonly kind: "other days" }
   /** `undated`: the row states no date at all, which occurs and implies nothing about the other rows. */
@@ -124,19 +124,19 @@ const listTypedFields = (
 ): ReadonlyArray<TypedField> => {
   const isDate = (cell: unknown) => parseDay(cellText(cell) ?? "") !== undefined
   const window = requested === undefined ? [] : [{ field: feed.window_field, fits: isDate }]
-  return [...identityFields(feed, fields), ...selectorFields(feed, fields), ...window]
+  return [...identityFields(feed, fields), ...listSelectorFields(feed, fields), ...window]
 }
 
 const makeRowReader = (
   feed: Feed,
   fields: ReadonlyArray<string>,
   mapping: ReadonlyArray<MappedMetric>,
-  ours: ReadonlyArray<PayloadRow>,
+  selectedRows: ReadonlyArray<PayloadRow>,
   limits: Limits
 ) => {
   const { requested, days } = limits
   const readPeriod = makePeriodReader(feed.period, fields)
-  const readPublication = makePublicationReader(fields, ours)
+  const readPublication = makePublicationReader(fields, selectedRows)
   const readUnit = makeUnitReader(fields)
   const typed = listTypedFields(feed, fields, limits)
   return (row: unknown, source_row: number): RowResult => {
@@ -144,11 +144,11 @@ const makeRowReader = (
     assertRequested(feed, row, requested)
     const misfit = findMisfit(typed, row)
     if (misfit !== undefined) return reject(`${misfit} is ${quoteCell(row[misfit])}, a value of another type`)
-    const own = mapping.filter(({ selects }) => selects(row))
-    if (own.length === 0) return { kind: "not ours" }
+    const metrics = mapping.filter(({ selects }) => selects(row))
+    if (metrics.length === 0) return { kind: "not selected" }
     const period = readPeriod(row)
     if ("fault" in period) return reject(period.fault, !period.stated)
-    const stated = own.flatMap(({ column, metric }) =>
+    const stated = metrics.flatMap(({ column, metric }) =>
       column !== undefined && cellText(row[column]) !== undefined ? [{ metric, column }] : []
     )
     if (stated.length === 0) return { kind: "no value" }
@@ -184,11 +184,11 @@ const makeRowReader = (
 const assertSelected = (
   feed: Feed,
   rows: ReadonlyArray<PayloadRow>,
-  ours: ReadonlyArray<PayloadRow>,
-  { days, valued }: Limits
+  selectedRows: ReadonlyArray<PayloadRow>,
+  { days, daysWithValues }: Limits
 ) => {
-  if (rows.length === 0 || ours.length > 0 || days !== undefined) return
-  const lost = feed.metrics.find(({ metric_name }) => valued?.has(metric_name))
+  if (rows.length === 0 || selectedRows.length > 0 || days !== undefined) return
+  const lost = feed.metrics.find(({ metric_name }) => daysWithValues?.has(metric_name))
   if (lost === undefined) return
   const conditions = lost.where.map(({ field, values }) => `${field} ${values.join(" or ")}`).join(", ")
   throw drift(`none of its ${rows.length} rows has the values that selected earlier prices, such as ${conditions}`)
@@ -219,15 +219,17 @@ const findUnknownFields = (
 
 /** Reads the rows of one payload. Throws `DriftFound` if the payload lacks what the mapping needs. */
 export const normalise = (feed: Feed, payload: Payload, limits: Limits = {}): Normalised => {
-  const { valued = new Map() } = limits
+  const { daysWithValues = new Map() } = limits
   assertReport(feed, payload)
   const rows = payload.rows.filter(isRow)
   const fields = listFields(rows)
   assertTypes(listTypedFields(feed, fields, limits), rows)
-  const { mapping, ours } = rows.length === 0 ? { mapping: [], ours: [] } : mapPayload(feed, fields, rows, valued)
-  assertSelected(feed, rows, ours, limits)
-  if (ours.length > 0) assertStillStated(mapping, ours, makePeriodReader(feed.period, fields), valued)
-  const readRow = rows.length === 0 ? () => notAnObject : makeRowReader(feed, fields, mapping, ours, limits)
+  const { mapping, selectedRows } =
+    rows.length === 0 ? { mapping: [], selectedRows: [] } : mapPayload(feed, fields, rows, daysWithValues)
+  assertSelected(feed, rows, selectedRows, limits)
+  if (selectedRows.length > 0)
+    assertStillHasValues(mapping, selectedRows, makePeriodReader(feed.period, fields), daysWithValues)
+  const readRow = rows.length === 0 ? () => notAnObject : makeRowReader(feed, fields, mapping, selectedRows, limits)
   const results = payload.rows.map((row, index) => readRow(row, index + 1))
   assertReadable(fields, results)
 
@@ -248,6 +250,6 @@ export const normalise = (feed: Feed, payload: Payload, limits: Limits = {}): No
     rejects,
     unknown_fields: findUnknownFields(feed, fields, rows, new Set(measures.values())),
     measures,
-    absent: mapping.flatMap(({ metric, selected }) => (selected === 0 ? [metric.metric_name] : []))
+    absent: mapping.flatMap(({ metric, selectedCount }) => (selectedCount === 0 ? [metric.metric_name] : []))
   }
 }

@@ -5,12 +5,12 @@ import { Archive } from "../../run/archive/archive.ts"
 import { NotRecorded, Origin, RefusedByUpstream, type SourceRequest } from "../../run/origins/origin.ts"
 import type { RunContext } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
-import type { PreviousFeeds } from "../previous.ts"
+import type { EarlierRuns } from "../earlier-runs.ts"
 import { feedRequests, widenWindow } from "./requests.ts"
 
 export interface FeedContext {
   readonly run: RunContext
-  readonly previous: PreviousFeeds
+  readonly previous: EarlierRuns
   readonly marsKey: Redacted.Redacted | undefined
   readonly today: string
 }

@@ -4,10 +4,10 @@ import { Effect } from "effect"
 import type { FetchedPayload } from "../../run/archive/fetch-list.ts"
 import type { RunContext } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
+import type { EarlierRuns } from "../earlier-runs.ts"
 import type { Normalised } from "../normalise/normalise.ts"
-import type { PreviousFeeds } from "../previous.ts"
 
-const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, previous: PreviousFeeds) {
+const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, previous: EarlierRuns) {
   const known = previous.unknownFields.flatMap((unknown) => (unknown.feed === feed.feed ? [unknown.field] : []))
   const fields = read.unknown_fields.map(({ field }) => field).filter((field) => !known.includes(field))
   if (fields.length > 0)
@@ -24,7 +24,7 @@ const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, p
 
 /** `payload_mapping`: identifies the mapping, so that a later run recognises a payload that it need not read again. */
 export const stageFeed = Effect.fnUntraced(function* (
-  { run, previous }: { readonly run: RunContext; readonly previous: PreviousFeeds },
+  { run, previous }: { readonly run: RunContext; readonly previous: EarlierRuns },
   feed: Feed,
   raw: FetchedPayload,
   read: Normalised,

@@ -145,13 +145,13 @@ export const repeatRun = (
       const origin = Origin.of({
         kind: "replay",
         open: ({ url }) => Effect.die(new Error(`${url} was requested from the network in a run that is repeated`)),
-        listing: (prefix) =>
+        list: (prefix) =>
           Effect.succeed(
             [...new Set(fetches.filter(hasPayload).map(({ url }) => url))]
               .filter((url) => url.startsWith(prefix))
               .sort()
           ),
-        retrying: (attempt) => attempt
+        retry: (attempt) => attempt
       })
       return Context.make(Archive, archive).pipe(Context.add(Origin, origin))
     })

@@ -19,8 +19,8 @@ layer(NodeServices.layer)("a local file, passed with --file", (it) => {
       yield* Effect.gen(function* () {
         const origin = yield* Origin
         assert.strictEqual(origin.kind, "replay")
-        assert.deepStrictEqual(yield* origin.listing("file:"), ["file:my%20release.zip"])
-        assert.deepStrictEqual(yield* origin.listing("https:"), [])
+        assert.deepStrictEqual(yield* origin.list("file:"), ["file:my%20release.zip"])
+        assert.deepStrictEqual(yield* origin.list("https:"), [])
         const archive = yield* Archive
         const fetched = yield* archive.fetch({ url: "file:my%20release.zip", accept: "*/*" })
         assert.strictEqual(yield* fs.readFileString(fetched.path), "PK")
@@ -47,7 +47,7 @@ layer(NodeServices.layer)("a local file, passed with --file", (it) => {
       for (const name of ["food.csv", "Nutrient.CSV", ".hidden.csv", "notes.txt"]) {
         yield* fs.writeFileString(`${folder}/rel/${name}`, name)
       }
-      const listing = yield* Origin.use((origin) => origin.listing("file:")).pipe(
+      const listing = yield* Origin.use((origin) => origin.list("file:")).pipe(
         Effect.provide(fileOrigin(`${folder}/rel/`))
       )
       assert.deepStrictEqual(listing, ["file:rel/Nutrient.CSV", "file:rel/food.csv"])
@@ -55,9 +55,9 @@ layer(NodeServices.layer)("a local file, passed with --file", (it) => {
   )
 
   it.effect.each([
-    ["notes.txt", "notes.txt is not a release: it is neither of these."],
+    ["notes.txt", "notes.txt is not a release: the file type is not supported."],
     ["empty", "empty is not a release: the folder has no .csv file."],
-    ["food.csv", "food.csv is not a release: it is neither of these."]
+    ["food.csv", "food.csv is not a release: the file type is not supported."]
   ] as const)("is rejected if it is not a release: %s", ([name, message]) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -1,5 +1,5 @@
 /**
- * A release on this machine, for `--file`: a zip, a `.json`, or a folder of `.csv` files that together are one release.
+ * A local release, for `--file`: a zip, a `.json`, or a folder of `.csv` files that together are one release.
  * Addresses are `file:<name>` and `file:<folder>/<name>`: local paths are private, so they are not archived or logged.
  */
 import path from "node:path"
@@ -20,7 +20,7 @@ export class FileUnusable extends Schema.TaggedError<FileUnusable>()("FileUnusab
 
 const makeAddress = (...names: ReadonlyArray<string>) => fileScheme + names.map(encodeURIComponent).join("/")
 
-/** Fields of a response that no recording or local file has. */
+/** Default values for response fields that recordings and local files do not have. */
 export const recordedResponse = (url: string) => ({
   status: 200,
   final_url: url,
@@ -29,28 +29,28 @@ export const recordedResponse = (url: string) => ({
   last_modified: null
 })
 
-/** Opens a local file as a response. Errors name it by `shown`. */
+/** Opens a local file as a response. Error messages call it `displayName`. */
 export const openLocalFile = Effect.fnUntraced(function* (
   fs: FileSystem.FileSystem,
   url: string,
   file: string,
-  shown: string
+  displayName: string
 ) {
   const unreadable = (error: PlatformError.PlatformError) =>
-    new RecordingUnreadable({ file: shown, cause: error.reason.cause ?? error })
+    new RecordingUnreadable({ file: displayName, cause: error.reason.cause ?? error })
   const { type } = yield* Effect.mapError(fs.stat(file), unreadable)
-  // opening a pipe blocks until something is written to it, and no signal ends that; a device may have no end
+  // opening a pipe blocks until something is written to it and cannot be interrupted; a device may never reach the end of its data
   if (type !== "File")
-    return yield* new RecordingUnreadable({ file: shown, cause: new Error("it is not a regular file") })
+    return yield* new RecordingUnreadable({ file: displayName, cause: new Error("it is not a regular file") })
   yield* Effect.mapError(fs.access(file, { readable: true }), unreadable)
   const body = Stream.mapError(fs.stream(file, { chunkSize: pieceBytes }), unreadable)
   const response: SourceResponse = { ...recordedResponse(url), exact: true, from: 0, total: null, file, body }
   return response
 })
 
-const make = Effect.fnUntraced(function* (given: string) {
+const make = Effect.fnUntraced(function* (location: string) {
   const fs = yield* FileSystem.FileSystem
-  const release = path.resolve(given)
+  const release = path.resolve(location)
   const name = path.basename(release)
   const unusable = (problem: string) => new FileUnusable({ file: name, problem })
 
@@ -63,7 +63,7 @@ const make = Effect.fnUntraced(function* (given: string) {
     }
     if (files.size === 0) return yield* unusable("the folder has no .csv file")
   } else {
-    if (!/\.(zip|json)$/i.test(name)) return yield* unusable("it is neither of these")
+    if (!/\.(zip|json)$/i.test(name)) return yield* unusable("the file type is not supported")
     files.set(makeAddress(name), release)
   }
 
@@ -75,9 +75,9 @@ const make = Effect.fnUntraced(function* (given: string) {
     return yield* openLocalFile(fs, url, file, path.basename(file))
   })
 
-  const listing = (prefix: string) =>
+  const list = (prefix: string) =>
     Effect.sync(() => [...files.keys()].filter((address) => address.startsWith(prefix)).sort())
-  return Origin.of({ kind: "replay", open, listing, retrying: (attempt) => attempt })
+  return Origin.of({ kind: "replay", open, list, retry: (attempt) => attempt })
 })
 
-export const fileOrigin = (given: string) => Layer.effect(Origin, make(given))
+export const fileOrigin = (location: string) => Layer.effect(Origin, make(location))

@@ -255,8 +255,8 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
     }
   })
 
-  const listing = () => Effect.succeed(undefined)
-  return Origin.of({ kind: "live", open, listing, retrying: makeRetrying(policy) })
+  const list = () => Effect.succeed(undefined)
+  return Origin.of({ kind: "live", open, list, retry: makeRetrying(policy) })
 })
 
 /** `policy` replaces parts of `livePolicy`: for the hosts of a pipeline, for a probe, and for tests. */

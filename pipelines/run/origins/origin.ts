@@ -1,6 +1,6 @@
 /**
  * Sources of upstream bytes: the network, recordings, a given file, or the bundled samples. A pipeline requests
- * addresses and never knows which. One `open` is one try. `retrying` is the origin's own policy, and covers opening
+ * addresses and never knows which. One `open` is one try. `retry` is the origin's own policy, and covers opening
  * *and* reading the body, because a body that breaks off must be requested again.
  */
 import { Context, type Duration, Effect, type Redacted, Schema, type Scope, type Stream } from "effect"
@@ -215,9 +215,9 @@ interface OriginService {
    */
   open(request: SourceRequest, resume?: Resume): Effect.Effect<SourceResponse, OriginError, Scope.Scope>
   /** The available addresses with this prefix, sorted. Undefined if they cannot be listed, as for the network. */
-  listing(prefix: string): Effect.Effect<ReadonlyArray<string> | undefined, RecordingUnreadable>
+  list(prefix: string): Effect.Effect<ReadonlyArray<string> | undefined, RecordingUnreadable>
   /** Retries a whole attempt, including the body, while `UpstreamUnavailable` allows it. */
-  retrying<A, E, R>(attempt: Effect.Effect<A, E | UpstreamUnavailable, R>): Effect.Effect<A, E | UpstreamUnavailable, R>
+  retry<A, E, R>(attempt: Effect.Effect<A, E | UpstreamUnavailable, R>): Effect.Effect<A, E | UpstreamUnavailable, R>
 }
 
 export class Origin extends Context.Service<Origin, OriginService>()("larder/pipelines/Origin") {}

@@ -96,9 +96,7 @@ layer(NodeServices.layer)("a recording", (it) => {
         responses,
         names.map((name) => ({ text: name.replace(/\.gz$/, ""), exact: true }))
       )
-      const listed = yield* Origin.use((origin) => origin.listing(`${url}/1`)).pipe(
-        Effect.provide(replayOrigin(folder))
-      )
+      const listed = yield* Origin.use((origin) => origin.list(`${url}/1`)).pipe(Effect.provide(replayOrigin(folder)))
       assert.deepStrictEqual(listed, [`${url}/1?a=1&b=2`, `${url}/1?a=2&b=2`])
     })
   )
@@ -227,7 +225,7 @@ layer(NodeServices.layer)("the .told.json file beside a recording", (it) => {
   it.effect("is not listed as a recording", () =>
     Effect.gen(function* () {
       const folder = yield* record(`${reports}/1`, `${reports}/1.told.json`)
-      const listed = yield* Origin.use((origin) => origin.listing(url)).pipe(Effect.provide(replayOrigin(folder)))
+      const listed = yield* Origin.use((origin) => origin.list(url)).pipe(Effect.provide(replayOrigin(folder)))
       assert.deepStrictEqual(listed, [`${url}/1`])
     })
   )

@@ -165,7 +165,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
   })
 
   /** Lists the addresses of the files in a folder and below it. The scheme is not recorded and comes from the prefix. */
-  const listing = Effect.fnUntraced(function* (prefix: string) {
+  const list = Effect.fnUntraced(function* (prefix: string) {
     const scheme = prefix.slice(0, prefix.indexOf("//") + 2)
     const below = prefix.slice(scheme.length)
     const folder = resolveInside(below.slice(0, below.lastIndexOf("/") + 1))
@@ -188,7 +188,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     Effect.orElseSucceed(() => false) // whatever the reason, there is nothing to read
   )
   if (!isFolder) return yield* new RecordingsMissing({ kind, folder: shown })
-  return Origin.of({ kind, open, listing, retrying: (attempt) => attempt })
+  return Origin.of({ kind, open, list, retry: (attempt) => attempt })
 })
 
 /** Returns the given folder of recordings, or a folder into which a bundle is unpacked until the scope closes. */

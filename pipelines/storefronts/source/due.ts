@@ -4,7 +4,7 @@
  * machine. The waiting stores are archived with the run, so that a repeated run leaves out the same stores, even with
  * other settings.
  */
-import { fromLive, storefront } from "@larder/warehouse"
+import { readLive, storefront } from "@larder/warehouse"
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
 import { Origin } from "../../run/origins/origin.ts"
@@ -116,7 +116,7 @@ const decideWaiting = Effect.fnUntraced(function* (
   const archive = yield* Archive
   const limits = yield* Effect.mapError(intervalSettings, () => new ReadFailed({ faults: [invalidIntervals] }))
   const none: ReadonlyMap<string, LastRead> = new Map()
-  const lastReads = yield* fromLive(run.layout, storefront, none, (db) => readLastReads(db, run.mapping))
+  const lastReads = yield* readLive(run.layout, storefront, none, (db) => readLastReads(db, run.mapping))
   const waiting = yield* findWaiting(run, stores, lastReads, limits, Date.parse(list_fetched_at))
   const fetchedBy = excludeWaiting(stores, waiting).flatMap(
     ({ domain }) => lastReads.get(domain)?.last_successful_run_id ?? []

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { aLayout } from "@larder/test/support/warehouse/example-data-set.ts"
 import { publishReads, type StoreRead } from "@larder/test/support/warehouse/store-reads.ts"
-import { fromLive, storefront } from "@larder/warehouse"
+import { readLive, storefront } from "@larder/warehouse"
 import { Effect } from "effect"
 import { computeDueTime, type LastRead, readLastReads } from "./schedule.ts"
 
@@ -89,7 +89,7 @@ describe("the last change of a store in a generation", () => {
           )
         }
         const none: ReadonlyMap<string, LastRead> = new Map()
-        const known = yield* fromLive(layout, storefront, none, (db) => readLastReads(db, "of this version"))
+        const known = yield* readLive(layout, storefront, none, (db) => readLastReads(db, "of this version"))
         const dayOf = (time: number) => new Date(time).getUTCDate()
         const summaries = [...known.values()].map(
           ({ domain, last_successful_run_id, read_at, run_id, unchanged_since }) => [

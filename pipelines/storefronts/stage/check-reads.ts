@@ -4,12 +4,12 @@
  * only after all rows are staged.
  */
 import { readFileSync } from "node:fs"
-import { type DuckDb, fromLive, literal, storefront } from "@larder/warehouse"
+import { type DuckDb, literal, readLive, storefront } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
 import { Origin } from "../../run/origins/origin.ts"
 import type { RunContext } from "../../run/pipeline.ts"
-import type { KnownStore } from "../previous.ts"
+import type { KnownStore } from "../known-stores.ts"
 import { findTableEnd } from "../source/crawl/feed-file.ts"
 import { isAccepted, type StoreOutcome } from "../source/crawl/outcome.ts"
 import { feedName, makeStoreRead, type ReadStore, type StoreRead } from "../source/crawl/store-read.ts"
@@ -145,7 +145,7 @@ const findTruncatedFiles = Effect.fnUntraced(function* ({ layout }: RunContext, 
   const archive = yield* Archive
   const domains = reads.flatMap(({ read, store }) => (read.table_end === "mid_line" ? [store.domain] : []))
   if (domains.length === 0) return new Set<string>()
-  const known = yield* fromLive(layout, storefront, [], (db) => db.all(LastFile, selectLastFiles(domains)))
+  const known = yield* readLive(layout, storefront, [], (db) => db.all(LastFile, selectLastFiles(domains)))
   const cut = new Set<string>()
   for (const { domain, run_id, url } of known) {
     const before = yield* archive.earlier(run_id, url)

@@ -3,7 +3,7 @@
  * no row was more likely renamed than dropped, and would be emptied for the whole store without notice. A field that is
  * present but empty is not a fault. Status columns are not checked, because nothing is known about drafts.
  */
-import { type DuckDb, fromLive, literal, storefront } from "@larder/warehouse"
+import { type DuckDb, literal, readLive, storefront } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../../run/pipeline.ts"
 import { feedKinds } from "../feed-kinds.ts"
@@ -71,7 +71,7 @@ export const findLostFields = Effect.fnUntraced(function* ({ layout }: RunContex
   const fields = [...new Set(incomplete.flatMap(({ missing }) => missing.map(({ field }) => field)))]
   if (incomplete.length === 0) return new Map<string, string>()
   const domains = incomplete.map(({ store }) => store.domain)
-  const live = yield* fromLive(layout, storefront, [], (db: DuckDb["Service"]) =>
+  const live = yield* readLive(layout, storefront, [], (db: DuckDb["Service"]) =>
     db.all(FieldCount, countFields(fields, domains))
   )
   const before = new Map(live.map(({ domain, field, products }) => [`${domain} ${field}`, products]))

@@ -82,7 +82,7 @@ export const commodityRoutes: ReadonlyArray<Route> = [
     read: (request, { model: { commodities } }) =>
       Effect.sync(() => {
         const isPaged = pagedParameters.some((name) => request.given.has(name))
-        const isGrouped = request.given.has("commodity") || !request.onDataHost
+        const isGrouped = request.given.has("commodity") || !request.isOnDataHost
         return isPaged || !isGrouped
           ? pagedBody(commodities, request)
           : groupedBody(commodities, request.values.commodity)

@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import { declined, explainDecline } from "../stripe/declines.ts"
 import { checkCard, completePayment, type EnteredCard, isPageExpired, newSimulatedId, toIso } from "./payment-state.ts"
 import type { SimulatedPayment } from "./records.ts"
-import { listOutcomeEvents, type PaymentStep, type Refusable, type SimulatorState } from "./state.ts"
+import { listOutcomeEvents, type PaymentStep, type SimulatorEffect, type SimulatorState } from "./state.ts"
 import { findTestCard, type TestCard } from "./test-cards.ts"
 
 export type CheckoutResult =
@@ -79,13 +79,13 @@ export const makeCheckout = ({ change }: SimulatorState) => {
         const isAuthenticating = payment.asked_owner !== null
         return findEnd(payment, toIso(now)) ?? (isAuthenticating ? { kind: "requires_authentication" } : undefined)
       }),
-    pay: (reference: string, entered: EnteredCard): Refusable<CheckoutResult> =>
+    pay: (reference: string, entered: EnteredCard): SimulatorEffect<CheckoutResult> =>
       step(reference, (payment, now) => payWith(payment, entered, now)),
     /** The cardholder confirms or refuses the payment on the page of the card's bank. */
-    authenticate: (reference: string, isConfirmed: boolean): Refusable<CheckoutResult> =>
+    authenticate: (reference: string, isConfirmed: boolean): SimulatorEffect<CheckoutResult> =>
       step(reference, (payment, now) => authenticate(payment, isConfirmed, now)),
     /** The page can no longer be paid. Does not undo a payment. */
-    expire: (reference: string): Refusable<CheckoutResult> =>
+    expire: (reference: string): SimulatorEffect<CheckoutResult> =>
       step(reference, (payment, now) => ({ payment: { ...payment, expires_at: now }, result: { kind: "over" } }))
   }
 }

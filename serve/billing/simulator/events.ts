@@ -48,7 +48,7 @@ export const signatureHeader = "simulator-signature"
 const computeHmac = (secret: string, seconds: string, body: string) =>
   createHmac("sha256", secret).update(`${seconds}.${body}`).digest()
 
-export const sign = (secret: string, body: string, now: number): string => {
+export const signEvent = (secret: string, body: string, now: number): string => {
   const seconds = String(Math.floor(now / 1000))
   return `t=${seconds},v1=${computeHmac(secret, seconds, body).toString("hex")}`
 }
@@ -82,7 +82,7 @@ const post = (url: string, secret: string, body: string, now: number) =>
       const response = await fetch(url, {
         method: "POST",
         redirect: "manual",
-        headers: { "content-type": "application/json", [signatureHeader]: sign(secret, body, now) },
+        headers: { "content-type": "application/json", [signatureHeader]: signEvent(secret, body, now) },
         body,
         signal: AbortSignal.any([stopped, AbortSignal.timeout(responseTimeoutMs)])
       })

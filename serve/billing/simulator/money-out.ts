@@ -8,7 +8,7 @@ import {
   toRetrieved
 } from "./payment-state.ts"
 import type { SimulatedPayment, SimulatedReversal } from "./records.ts"
-import { type Refusable, reject, type SimulatorState } from "./state.ts"
+import { reject, type SimulatorEffect, type SimulatorState } from "./state.ts"
 import { findTestCard } from "./test-cards.ts"
 
 const addReversal = (payment: SimulatedPayment, reversal: SimulatedReversal) => ({
@@ -23,7 +23,7 @@ export const makeMoneyOut = ({ change }: SimulatorState) => {
     id: string,
     type: string,
     edit: (reversal: SimulatedReversal, now: string) => SimulatedReversal | string
-  ): Refusable<void> =>
+  ): SimulatorEffect<void> =>
     change(reference, (payment, now) => {
       const before = payment.reversed.find((reversal) => reversal.id === id)
       const after = before === undefined ? "There is no such refund or dispute." : edit(before, now)
@@ -33,7 +33,7 @@ export const makeMoneyOut = ({ change }: SimulatorState) => {
     })
   return {
     /** Refunds the rest of the payment if `cents` is null. Returns the refund's id. */
-    refund: (reference: string, cents: number | null): Refusable<string> =>
+    refund: (reference: string, cents: number | null): SimulatorEffect<string> =>
       change(reference, (payment, now) => {
         const remaining = remainingCents(toRetrieved(payment, now))
         const amount = cents ?? remaining
@@ -60,7 +60,7 @@ export const makeMoneyOut = ({ change }: SimulatorState) => {
           : "This is not a refund that can fail now."
       ),
     /** Disputes the rest of the payment. Returns the dispute's id. */
-    dispute: (reference: string): Refusable<string> =>
+    dispute: (reference: string): SimulatorEffect<string> =>
       change(reference, (payment, now) => {
         const remaining = remainingCents(toRetrieved(payment, now))
         if (remaining <= 0) return reject("Nothing of this payment can be disputed.")

@@ -16,7 +16,7 @@ export class SimulatorRefused extends Schema.TaggedError<SimulatorRefused>()("Si
 }
 export const reject = (problem: string) => new SimulatorRefused({ problem })
 
-export type Refusable<A> = Effect.Effect<A, SimulatorRefused | ConsoleUnavailable>
+export type SimulatorEffect<A> = Effect.Effect<A, SimulatorRefused | ConsoleUnavailable>
 
 export const paymentRecords = makeRecords("payment", SimulatedPayment)
 export const cardRecords = makeRecords("card", SimulatedCard)
@@ -81,7 +81,7 @@ export const openState = Effect.gen(function* () {
   const change = <A>(
     reference: string,
     decide: (payment: SimulatedPayment, now: string) => PaymentStep<A> | SimulatorRefused
-  ): Refusable<A> =>
+  ): SimulatorEffect<A> =>
     db
       .transaction((tx) =>
         Effect.gen(function* () {

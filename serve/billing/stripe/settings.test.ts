@@ -37,7 +37,7 @@ describe("Stripe settings", () => {
     (key) =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(readSettings({ ...both, LARDER_STRIPE_KEY: key }))
-        assert.match(error.message, /^LARDER_STRIPE_KEY is not a secret key of Stripe\. /)
+        assert.match(error.message, /^LARDER_STRIPE_KEY is not a Stripe secret key\. /)
         assert.notInclude(error.message, "abc")
       })
   )

@@ -29,11 +29,11 @@ const parseApi = (text: string) => {
   return api !== null && isSafe ? Effect.succeed(api) : Effect.fail(new StripeSettingsInvalid({ problem }))
 }
 
-/** Secret and restricted keys, such as `sk_live_…` and `rk_test_…`. */
+/** Returns `live` or `test` from the prefix of a secret or restricted key, such as `sk_live_…` or `rk_test_…`. */
 const readMode = (key: Redacted.Redacted) => {
   const [, mode] = /^[sr]k_(?:[a-z]+_)?(live|test)_/.exec(Redacted.value(key)) ?? []
   const problem =
-    "LARDER_STRIPE_KEY is not a secret key of Stripe. Secret keys begin with sk_live_ or rk_live_, or with sk_test_ or rk_test_ for tests. A publishable key (pk_…) cannot charge cards."
+    "LARDER_STRIPE_KEY is not a Stripe secret key. Secret keys begin with sk_live_ or rk_live_, or with sk_test_ or rk_test_ for tests. A publishable key (pk_…) cannot charge cards."
   return mode === undefined ? Effect.fail(new StripeSettingsInvalid({ problem })) : Effect.succeed(mode)
 }
 
@@ -43,7 +43,7 @@ export const stripeSettings = Effect.gen(function* () {
   if (Option.isNone(key)) {
     return yield* new StripeSettingsInvalid({
       problem:
-        "LARDER_STRIPE_WEBHOOK_SECRET is set but LARDER_STRIPE_KEY is not: payments would be simulated, and anyone who signs in could add credits without paying. Set the key, or remove the secret as well."
+        "LARDER_STRIPE_WEBHOOK_SECRET is set but LARDER_STRIPE_KEY is not: payments would be simulated, and anyone who signs in could add credits without paying. Set LARDER_STRIPE_KEY, or remove LARDER_STRIPE_WEBHOOK_SECRET."
     })
   }
   return {

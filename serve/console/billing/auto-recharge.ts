@@ -20,12 +20,12 @@ import {
   badge,
   centsText,
   countText,
-  empty,
   facts,
   type Html,
   html,
   linkButton,
   notice,
+  renderEmptyState,
   section,
   usdText
 } from "../web/html.ts"
@@ -42,7 +42,7 @@ const triggerRange = `${usdText(minTrigger)} to ${usdText(maxTrigger)}`
 const parseTrigger = (text: string): { readonly credits: number } | { readonly problem: string } => {
   if (text === "") return { problem: "Enter a balance in US dollars." }
   const credits = parseCredits(text)
-  if (credits === undefined) return { problem: "This is not an amount in dollars and cents, such as 20 or 20.50." }
+  if (credits === undefined) return { problem: "Enter an amount in dollars and cents, such as 20 or 20.50." }
   return isValidTrigger(credits) ? { credits } : { problem: `Enter a balance from ${triggerRange}.` }
 }
 
@@ -95,7 +95,7 @@ interface PageProps {
  * not show.
  */
 const formatVersion = ({ card, recharge: { cents, is_on, trigger_credits } }: BillingSettings) =>
-  [is_on ? "on" : "off", cents, trigger_credits, card?.mark].join(" ")
+  [is_on ? "on" : "off", cents, trigger_credits, card?.fingerprint].join(" ")
 const versionInput = (settings: BillingSettings) => hiddenInput("shown", formatVersion(settings))
 
 const changedNotice = ({ cents, is_on, trigger_credits }: RechargeChoice, card: SavedCard) =>
@@ -123,7 +123,11 @@ const showPage = ({
   const simulated = simulationNotice(settings)
   if (card === null) {
     const add = linkButton(topUpPath, "Add credits", "primary")
-    const none = empty("Auto-recharge needs a saved card", `Make one payment by card. ${savedCardExplanation}`, add)
+    const none = renderEmptyState(
+      "Auto-recharge needs a saved card",
+      `Make one payment by card. ${savedCardExplanation}`,
+      add
+    )
     return show(
       title,
       html`${message}${reason}${simulated}<div class="card">${none}</div>${reason && dismissButton}`,

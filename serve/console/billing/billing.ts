@@ -1,18 +1,18 @@
 /** Billing at a glance: the balance, the ways to add to it, the saved card, auto-recharge and the latest payments. */
 import { Effect } from "effect"
-import { Billing, type BillingSettings, formatCard, presets, savedCardExplanation } from "../../billing/index.ts"
+import { amountPresets, Billing, type BillingSettings, formatCard, savedCardExplanation } from "../../billing/index.ts"
 import { button, postForm } from "../web/form.ts"
 import {
   badge,
   centsText,
   creditsText,
-  empty,
   facts,
   type Html,
   html,
   keyFigures,
   linkButton,
   notice,
+  renderEmptyState,
   section,
   usdText
 } from "../web/html.ts"
@@ -26,7 +26,7 @@ import {
   shownCardInput,
   simulationNotice
 } from "./payment-pieces.ts"
-import { amountForm, formatWholeDollars, topUpPath } from "./top-up.ts"
+import { amountForm, formatWholeAmount, topUpPath } from "./top-up.ts"
 
 const latestPayments = 5
 const cardPath = "/billing/card"
@@ -34,7 +34,7 @@ const cardPath = "/billing/card"
 const topUpSection = ({ is_simulated }: BillingSettings) =>
   section(
     "Add credits",
-    html`<div class="stack"><div class="amounts">${presets.map((cents) => linkButton(`${topUpPath}?amount=${cents / 100}`, formatWholeDollars(cents)))}</div>
+    html`<div class="stack"><div class="amounts">${amountPresets.map((cents) => linkButton(`${topUpPath}?amount=${cents / 100}`, formatWholeAmount(cents)))}</div>
 ${amountForm("Or any amount")}</div>
 <p class="hint">You see the amount before you pay.${
       !is_simulated && " The card processor handles your card; Larder never sees its number."
@@ -45,7 +45,7 @@ const cardSection = ({ card }: BillingSettings) =>
   section(
     "Saved card",
     card === null
-      ? empty("No card saved", `Make one payment by card. ${savedCardExplanation}`)
+      ? renderEmptyState("No card saved", `Make one payment by card. ${savedCardExplanation}`)
       : html`${facts([["Card", savedCardText(card)]])}
 <p class="hint">To replace it, add credits and pay with another card.</p>`,
     card !== null && linkButton(cardPath, "Remove")
@@ -57,7 +57,7 @@ const rechargeSection = (settings: BillingSettings) => {
   const setUp = is_configured ? "Switch on" : "Set up"
   const body =
     card === null
-      ? empty("Off", "Auto-recharge needs a saved card. It charges the card before your credits run out.")
+      ? renderEmptyState("Off", "Auto-recharge needs a saved card. It charges the card before your credits run out.")
       : facts([
           ["State", is_on ? badge("On", "good") : badge("Off")],
           is_configured && [
@@ -103,7 +103,7 @@ ${topUpSection(settings)}
 ${section(
   "Payments",
   payments.length === 0
-    ? empty("No payments yet", "Payments by card are listed here, with their receipts.")
+    ? renderEmptyState("No payments yet", "Payments by card are listed here, with their receipts.")
     : paymentsTable(payments),
   payments.length > 0 && html`<a href="${paymentsPath}">All payments</a>`
 )}`
@@ -129,7 +129,7 @@ const cardPage: Page<Billing> = {
   post: Effect.fnUntraced(function* (context) {
     const settings = yield* readSettings(context)
     const { card } = settings
-    if (card !== null && card.mark !== context.form.text("card")) {
+    if (card !== null && card.fingerprint !== context.form.text("card")) {
       return removalPage(
         settings,
         notice("warning", "Nothing was removed: another card was saved since this page was opened."),

@@ -13,10 +13,11 @@ export const readSettings = ({ account }: PageContext) => Billing.use((billing) 
 export const savedCardText = (card: SavedCard): string => `${formatCard(card)}, expires ${card.expires}`
 
 /**
- * A form about the saved card contains the mark of the card that it showed, because a colleague may save another card in the
+ * A form about the saved card contains the fingerprint of the card that it showed, because a colleague may save another card in the
  * meantime.
  */
-export const shownCardInput = (card: SavedCard | null): Html | false => card !== null && hiddenInput("card", card.mark)
+export const shownCardInput = (card: SavedCard | null): Html | false =>
+  card !== null && hiddenInput("card", card.fingerprint)
 
 /** For pages about future payments. The page of a past payment says whether it was simulated. */
 export const simulationNotice = ({ is_simulated }: Pick<BillingSettings, "is_simulated">): Html | false =>

@@ -7,7 +7,6 @@ import {
   centsText,
   countText,
   dayTag,
-  empty,
   type Fact,
   facts,
   type HtmlPart,
@@ -15,6 +14,7 @@ import {
   linkButton,
   momentTag,
   notice,
+  renderEmptyState,
   section,
   table
 } from "../web/html.ts"
@@ -185,7 +185,7 @@ const paymentsPage: Page<Billing> = {
     const billing = yield* Billing
     const settings = yield* billing.settings(account.id)
     const { last, rows } = yield* readPage(perPage, (limit) => billing.payments(account.id, { before, limit }))
-    const noPayments = empty("No payments", "Payments by card are listed here, with their receipts.")
+    const noPayments = renderEmptyState("No payments", "Payments by card are listed here, with their receipts.")
     return show(
       "Payments",
       html`${simulationNotice(settings)}<div class="card">${rows.length === 0 ? noPayments : paymentsTable(rows)}</div>

@@ -1,6 +1,6 @@
 /**
- * A top-up: an amount, then a page that says how much will be charged to which card, then the payment. The form contains
- * a random text, so that it makes one payment however often it is sent.
+ * A top-up: an amount, then a page that shows how much will be charged to which card, then the payment. The form contains
+ * a random text, so that repeated submissions create only one payment.
  */
 import { Effect } from "effect"
 import {
@@ -25,18 +25,18 @@ import { paymentPath, paymentsPath, savedCardText, shownCardInput, simulationNot
 export const topUpPath = "/billing/top-up"
 const title = "Add credits"
 
-export const formatWholeDollars = (cents: number): string => centsText(cents).replace(/\.00$/, "")
-const [minAmount, maxAmount] = [formatWholeDollars(minPayment), formatWholeDollars(maxPayment)]
+export const formatWholeAmount = (cents: number): string => centsText(cents).replace(/\.00$/, "")
+const [minAmount, maxAmount] = [formatWholeAmount(minPayment), formatWholeAmount(maxPayment)]
 
-/** Cents of a valid amount, or the problem with it. */
+/** The cents of a valid amount, or the problem with it. */
 export const parseAmount = (text: string): { readonly cents: number } | { readonly problem: string } => {
   if (text === "") return { problem: "Enter an amount in US dollars." }
   const cents = parseCents(text)
-  if (cents === undefined) return { problem: "This is not an amount in dollars and cents, such as 75 or 75.50." }
+  if (cents === undefined) return { problem: "Enter an amount in dollars and cents, such as 75 or 75.50." }
   return isValidPayment(cents) ? { cents } : { problem: `Enter at least ${minAmount} and at most ${maxAmount}.` }
 }
 
-/** Asks for an amount; leads to the page that says what is charged. */
+/** The form for an amount; it leads to the page that shows what is charged. */
 export const amountForm = (label: string, typed?: string, error?: string): Html =>
   html`<form method="get" action="${topUpPath}" class="filters">${dollarField({
     name: "amount",
@@ -71,12 +71,12 @@ const inDoubtNotice = (payment: Payment) =>
     html`<p>A payment of ${centsText(payment.cents)}${payment.card !== null && html` with ${formatCard(payment.card)}`}, started ${momentTag(payment.created_at)}, <a href="${paymentPath(payment)}">is not confirmed yet</a>. If you pay again now, both may be charged.</p>`
   )
 
-/** How many of the latest payments are searched for the last settled one; unfinished payments may be newer. */
-const searchedPayments = 20
+/** How many of the latest payments are searched for the last completed one; open payments may be newer. */
+const maxSearchedPayments = 20
 
 /**
- * The failure of the most recently settled payment with this card, if it failed. That payment need not be the newest,
- * because a page can be paid long after it was opened.
+ * The failure of the most recently completed (succeeded or failed) payment with this card, if it failed. It need not be
+ * the newest payment, because a payment page can be paid long after it was opened.
  */
 const findFailure = (payments: ReadonlyArray<Payment>, saved: ShownCard | null) => {
   if (saved === null) return undefined
@@ -90,12 +90,12 @@ const findFailure = (payments: ReadonlyArray<Payment>, saved: ShownCard | null) 
 
 interface TopUpState {
   readonly context: PageContext
-  /** The amount as typed; undefined if it is still to be entered. */
+  /** The amount as typed; undefined if none was entered yet. */
   readonly typed: string | undefined
   /** A problem with the amount that only billing can find. */
   readonly problem?: string
   readonly submission: string
-  /** Above the form. */
+  /** Shown above the form. */
   readonly message?: Html | undefined
   readonly status?: number
 }
@@ -111,9 +111,9 @@ const showTopUp = Effect.fnUntraced(function* ({ context, message, problem, stat
     return show(title, html`${above}<div class="card">${amountForm("Amount", typed, amount.problem)}</div>`, 422)
   }
   const { cents } = amount
-  const latest = yield* Billing.use((billing) => billing.payments(id, { before: null, limit: searchedPayments }))
+  const latest = yield* Billing.use((billing) => billing.payments(id, { before: null, limit: maxSearchedPayments }))
   const failure = findFailure(latest, card)
-  // an unpaid page of the processor is open too, but is no reason to warn
+  // a payment whose card page was not used yet is also `open`, but needs no warning
   const inDoubt = latest.filter(({ card, state }) => state === "open" && card !== null)
   const added = centsToCredits(cents)
   const form = postForm(
@@ -141,25 +141,25 @@ ${form}
 const newSubmission = Effect.sync(() => randomText(24))
 
 /**
- * For a customer who returns from the payment page, and may have paid in another tab. Undefined if the account has no
- * such payment.
+ * Closes the payment of a customer who left the card page. It may have been paid in another tab. Undefined if the account
+ * has no such payment.
  */
-const leavePayment = ({ account }: PageContext, payment_id: string) =>
+const closeAbandonedPayment = ({ account }: PageContext, payment_id: string) =>
   Billing.use((billing) => billing.leave(account.id, payment_id)).pipe(
     Effect.catchTag("UnknownPayment", () => Effect.succeed(undefined))
   )
 
-const openPage = Effect.fnUntraced(function* (context: PageContext) {
+const handleGet = Effect.fnUntraced(function* (context: PageContext) {
   const { searchParams } = context.url
   const typed = searchParams.get("amount")?.trim()
-  const leftPayment = searchParams.get("left")
-  const payment = leftPayment === null ? undefined : yield* leavePayment(context, leftPayment)
+  const abandonedPaymentId = searchParams.get("left")
+  const payment = abandonedPaymentId === null ? undefined : yield* closeAbandonedPayment(context, abandonedPaymentId)
   if (payment !== undefined && payment.state !== "expired") return redirect(paymentPath(payment))
   const message = payment && notice("quiet", "The payment was not completed, and nothing was charged.")
   return yield* showTopUp({ context, typed, submission: yield* newSubmission, message })
 })
 
-const sendForm = Effect.fnUntraced(function* (context: FormContext) {
+const handleSubmit = Effect.fnUntraced(function* (context: FormContext) {
   const { account, form, person } = context
   const typed = form.text("amount")
   const submission = form.text("submission")
@@ -191,10 +191,10 @@ const sendForm = Effect.fnUntraced(function* (context: FormContext) {
           : showTopUp({ context, typed, submission, problem })
       },
       NoSavedCard: ({ message }) => showAgain(notice("bad", message), 422),
-      // the same submission again is the same payment
+      // submitting again with the same key does not create a second payment
       BillingUnavailable: ({ problem }) => showAgain(notice("bad", problem), 503)
     })
   )
 })
 
-export const topUpPage: Page<Billing> = { path: topUpPath, get: openPage, post: sendForm }
+export const topUpPage: Page<Billing> = { path: topUpPath, get: handleGet, post: handleSubmit }

@@ -4,13 +4,13 @@ import { Effect } from "effect"
 import {
   badge,
   countText,
-  empty,
   type HtmlPart,
   html,
   keyFigures,
   momentTag,
   notice,
   pluralize,
+  renderEmptyState,
   section,
   stackedTable,
   table
@@ -163,7 +163,7 @@ ${section("Generations", generationTable(generations))}
 ${section(
   "Latest runs",
   runs.length === 0
-    ? empty("No runs yet", "Runs of larder-ingest are listed here.")
+    ? renderEmptyState("No runs yet", "Runs of larder-ingest are listed here.")
     : html`<p class="hint">Rows are those of the payloads: one may contain several prices, and many make one label.</p>
 ${runsTable("Runs, newest first", runs)}`,
   html`<a href="/data/runs">All runs</a>`

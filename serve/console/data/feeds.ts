@@ -6,11 +6,11 @@ import {
   badge,
   countText,
   dayTag,
-  empty,
   type Html,
   html,
   monthTag,
   nameCode,
+  renderEmptyState,
   section,
   stackedTable
 } from "../web/html.ts"
@@ -83,7 +83,7 @@ export const dataFeedsPage: DataPage = {
           : unknownSection(fields)
       }
 ${searchForm(pipelineSelect(pipeline))}
-${rows.length === 0 ? empty("No feeds", "No feed has been read yet.") : html`<div class="card feeds">${feedTable(rows, now)}</div>`}
+${rows.length === 0 ? renderEmptyState("No feeds", "No feed has been read yet.") : html`<div class="card feeds">${feedTable(rows, now)}</div>`}
 ${listPaging(path, { pipeline }, after === undefined || after_pipeline === undefined, last && { after_pipeline: last.pipeline, after: last.feed })}`
     )
   })

@@ -8,13 +8,13 @@ import {
   countText,
   dayTag,
   dayText,
-  empty,
   type Html,
   type HtmlPart,
   html,
   monthTag,
   nameCode,
   notice,
+  renderEmptyState,
   section,
   stackedTable
 } from "../web/html.ts"
@@ -130,7 +130,7 @@ const chartCard = ({ beside, chosen, from, to }: Chart, mark: HtmlPart): Html =>
   return html`${!isSameUnit && notice("warning", `${beside.title} is not drawn: it is in ${beside.unit}, not in ${chosen.unit}.`)}
 ${
   lines.every(({ points }) => points.length === 0)
-    ? empty("No readings in these days", "Choose other days, or everything.")
+    ? renderEmptyState("No readings in these days", "Choose other days, or everything.")
     : html`<div class="card">${priceChart({
         id: "prices",
         title: lines.length > 1 ? `In ${chosen.unit}` : `${chosen.title}, in ${chosen.unit}`,
@@ -155,7 +155,7 @@ export const dataPricesPage: DataPage = {
       const reason = data.unserved().has("commodities")
         ? "The commodities cannot be served. The log of the server says why."
         : "The commodities are not loaded. Run: npx larder-ingest commodities"
-      return show("Prices", empty("No prices", reason))
+      return show("Prices", renderEmptyState("No prices", reason))
     }
     const options = makeOptions(drawables, model)
     const names = [...drawables.keys()]

@@ -1,14 +1,14 @@
-/** Rejected payload rows: their reasons, and the rows themselves, shortened. */
+/** The page of rejected payload rows: their reasons, and the rows themselves, shortened. */
 import { Effect } from "effect"
 import { hiddenInput, searchForm, select } from "../web/form.ts"
 import {
   countText,
-  empty,
   type Html,
   type HtmlPart,
   html,
   linkButton,
   nameCode,
+  renderEmptyState,
   section,
   stackedTable
 } from "../web/html.ts"
@@ -57,7 +57,7 @@ const reasonTable = (reasons: ReadonlyArray<RejectGroup>, filters: Filters) =>
     ]
   )
 
-/** The reason and the run come from links. Hidden fields keep them while the lists are used. */
+/** The reason and the run come from links. Hidden fields preserve them when the user changes a drop-down list. */
 const filterForm = ({ feed, pipeline, reason, run }: Filters, feeds: ReadonlyArray<string>): Html => {
   const listed = feed === undefined || feeds.includes(feed) ? feeds : [feed, ...feeds]
   const options = listed.map((name) => ({ value: name, label: name }))
@@ -82,12 +82,12 @@ const rowTable = (rows: ReadonlyArray<ShownReject>) =>
     ["Run", ({ run_id }) => html`<a href="${runPath(run_id)}">${nameCode(run_id)}</a>`]
   ])
 
-const noRows = (filters: Filters) =>
+const renderNoRows = (filters: Filters) =>
   Object.values(filters).every((value) => value === undefined)
-    ? empty("No rejects", "No row was rejected.")
-    : empty(
+    ? renderEmptyState("No rejects", "No row was rejected.")
+    : renderEmptyState(
         "No such rejects",
-        "No rejected row matches. Rows of a payload that was read again are listed with the run that read it first. Of a failed run, the first 10,000 are kept.",
+        "No rejected row matches. If several runs read the same payload, its rows are listed under the first one. For a failed run, only the first 10,000 rejected rows are kept.",
         linkButton(path, "Show all")
       )
 
@@ -114,7 +114,7 @@ ${reasons.length > 0 && section("Reasons", reasonTable(reasons, filters))}
 ${section(
   "Rows",
   html`${filterForm(filters, feeds)}
-${rows.length === 0 ? noRows(filters) : rowTable(rows)}
+${rows.length === 0 ? renderNoRows(filters) : rowTable(rows)}
 ${listPaging(path, { ...filters }, before === undefined, last && { before: last.place })}`
 )}`
     )

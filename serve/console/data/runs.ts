@@ -9,7 +9,6 @@ import {
   badge,
   countText,
   dayTag,
-  empty,
   type Fact,
   facts,
   type Html,
@@ -19,6 +18,7 @@ import {
   momentText,
   nameCode,
   notice,
+  renderEmptyState,
   section,
   stackedTable
 } from "../web/html.ts"
@@ -75,8 +75,8 @@ const runsPerPage = 50
 
 const noRuns = (isFiltered: boolean) =>
   isFiltered
-    ? empty("No such run", "No run matches.", linkButton(path, "Show all"))
-    : empty("No runs yet", "Runs of larder-ingest are listed here, including those that published nothing.")
+    ? renderEmptyState("No such run", "No run matches.", linkButton(path, "Show all"))
+    : renderEmptyState("No runs yet", "Runs of larder-ingest are listed here, including those that published nothing.")
 
 export const dataRunsPage: DataPage = {
   path,
@@ -111,7 +111,7 @@ export const dataRunPage: DataPage = {
     if (Option.isNone(found)) return yield* new PageNotFound()
     const { checks, run } = found.value
     const isBad = run.outcome === "failed" || run.outcome === "checks_failed"
-    const noChecks = empty("No checks", "This run ended before its checks, or had nothing new to check.")
+    const noChecks = renderEmptyState("No checks", "This run ended before its checks, or had nothing new to check.")
     return show(
       `Run of ${pipelineTitle(run.pipeline)}, ${momentText(run.started_at)}`,
       html`${run.message !== null && notice(isBad ? "bad" : "warning", html`<pre class="message">${run.message}</pre>`)}
@@ -150,7 +150,7 @@ export const dataChecksPage: DataPage = {
     return show(
       "Checks",
       html`<p class="lead">${checks.length > 0 && html`<strong>${checksText(checks)}.</strong> `}A run checks what it has read before its generation goes live. These are the checks of the newest published run of each pipeline.</p>
-${checks.length === 0 ? empty("No checks yet", "They run when larder-ingest publishes something.") : html`<div class="checks">${sections}</div>`}`
+${checks.length === 0 ? renderEmptyState("No checks yet", "They run when larder-ingest publishes something.") : html`<div class="checks">${sections}</div>`}`
     )
   })
 }

@@ -10,11 +10,11 @@ import {
   badge,
   countText,
   dayTag,
-  empty,
   type Html,
   html,
   linkButton,
   momentTag,
+  renderEmptyState,
   section,
   stackedTable,
   usdText
@@ -122,7 +122,7 @@ const renderRevokedKeys = (count: number, { links, rows }: ListPage, isShown: bo
 }
 
 const noKeys = (revoked: number) =>
-  empty(
+  renderEmptyState(
     revoked === 0 ? "No keys yet" : "All your keys are revoked",
     "A key lets a program read the data. It has its own budget, and you can revoke it at any time.",
     linkButton("/keys/new", "Create a key", "primary")

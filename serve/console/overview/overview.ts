@@ -11,7 +11,6 @@ import {
   countText,
   creditsText,
   dayText,
-  empty,
   type Html,
   html,
   type KeyFigure,
@@ -20,6 +19,7 @@ import {
   notice,
   pathCode,
   pluralize,
+  renderEmptyState,
   section,
   table,
   usdText
@@ -91,14 +91,18 @@ const endpointTable = (sums: ReadonlyArray<UsageSum>) =>
 const noCalls = (hasKeys: boolean, createdOn: string, period: Period): Html => {
   if (createdOn < period.from) {
     const text = "Earlier calls and what they cost are under Usage."
-    return empty(`No calls in the last ${defaultDays} days`, text, linkButton("/usage", "All usage", "plain"))
+    return renderEmptyState(
+      `No calls in the last ${defaultDays} days`,
+      text,
+      linkButton("/usage", "All usage", "plain")
+    )
   }
   if (hasKeys) {
     const text = "Call the API with one of your keys, and see here what it costs."
-    return empty("No calls yet", text, linkButton("/keys", "Your keys", "plain"))
+    return renderEmptyState("No calls yet", text, linkButton("/keys", "Your keys", "plain"))
   }
   const text = "Create a key, call the API with it, and see here what it costs."
-  return empty("No calls yet", text, linkButton("/keys/new", "Create a key", "primary"))
+  return renderEmptyState("No calls yet", text, linkButton("/keys/new", "Create a key", "primary"))
 }
 
 export const overviewPage: Page<Administration | Billing> = {

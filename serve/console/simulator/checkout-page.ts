@@ -7,9 +7,9 @@ import {
   type CheckoutResult,
   centsToCredits,
   type EnteredCard,
-  type Refusable,
   type SimulatedPayment,
   type Simulator,
+  type SimulatorEffect,
   savedCardExplanation,
   testCards
 } from "../../billing/index.ts"
@@ -125,7 +125,7 @@ const showStep = (payment: SimulatedPayment, paying: CheckoutResult, typed: Ente
 }
 
 export const makeCheckoutPage = (simulator: Simulator["Service"]): PublicPage => {
-  const respond = (reference: string, show: (payment: SimulatedPayment) => Refusable<PageResult>) =>
+  const respond = (reference: string, show: (payment: SimulatedPayment) => SimulatorEffect<PageResult>) =>
     Effect.flatMap(simulator.payment(reference), (found) =>
       found?.payment.made_by === "checkout"
         ? Effect.catchTag(show(found.payment), "SimulatorRefused", () => Effect.succeed(notFound))

@@ -2,7 +2,7 @@
 import { Effect, Option, Schema } from "effect"
 import { Faults, noFaults, type PaymentView, type SimulatedEvent, type Simulator } from "../../billing/index.ts"
 import { button, choices, field, postForm, type SentForm, select } from "../web/form.ts"
-import { centsText, empty, html, momentTag, notice, pluralize, section, stackedTable } from "../web/html.ts"
+import { centsText, html, momentTag, notice, pluralize, renderEmptyState, section, stackedTable } from "../web/html.ts"
 import { type Page, redirect, show } from "../web/page.ts"
 import { simulatedCardText, simulatedPaymentPage, simulatedPaymentPath, stateBadges } from "./control-payment.ts"
 
@@ -83,7 +83,7 @@ const readFaults = (form: SentForm): Faults | undefined => {
 
 const paymentTable = (payments: ReadonlyArray<PaymentView>) =>
   payments.length === 0
-    ? empty("No payments yet", "A payment made in the console appears here.")
+    ? renderEmptyState("No payments yet", "A payment made in the console appears here.")
     : stackedTable("Payments, newest first", payments, [
         [
           "Payment",
@@ -98,7 +98,7 @@ const paymentTable = (payments: ReadonlyArray<PaymentView>) =>
 
 const eventTable = (events: ReadonlyArray<SimulatedEvent>) =>
   events.length === 0
-    ? empty("No events yet", "The events that the processor sends to the console appear here.")
+    ? renderEmptyState("No events yet", "The events that the processor sends to the console appear here.")
     : stackedTable("Events, newest first", events, [
         ["Event", ({ type }) => html`<code>${type}</code>`],
         ["Payment", ({ payment_id }) => html`<code class="payment-id">${payment_id}</code>`],

@@ -3,12 +3,12 @@ import { Effect } from "effect"
 import {
   formatCard,
   type PaymentView,
-  type Refusable,
   type RetrievedPayment,
   referenceOf,
   remainingCents,
   type SimulatedPayment,
-  type Simulator
+  type Simulator,
+  type SimulatorEffect
 } from "../../billing/index.ts"
 import { button, dollarField, hiddenInput, parseCents, postForm } from "../web/form.ts"
 import {
@@ -124,9 +124,9 @@ const runAction = (
   simulator: Simulator["Service"],
   reference: string,
   { form }: FormContext
-): Effect.Effect<string, Effect.Error<Refusable<unknown>> | PageNotFound> => {
+): Effect.Effect<string, Effect.Error<SimulatorEffect<unknown>> | PageNotFound> => {
   const [amount, id] = [form.text("amount"), form.text("id")]
-  const actions: ReadonlyArray<readonly [name: string, action: Refusable<unknown>, text: string]> = [
+  const actions: ReadonlyArray<readonly [name: string, action: SimulatorEffect<unknown>, text: string]> = [
     ["refund", simulator.refund(reference, amount === "" ? null : (parseCents(amount) ?? 0)), "The refund was made."],
     ["dispute", simulator.dispute(reference), "The payment is disputed."],
     ["fail", simulator.failRefund(reference, id), "The refund failed."],

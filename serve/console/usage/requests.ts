@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import type { Administration } from "../../ledger/index.ts"
 import { RequestLog, type RequestPosition, type RequestRecord } from "../../persistence/index.ts"
 import { field, searchForm, select } from "../web/form.ts"
-import { countText, empty, html, linkButton, momentInColumn, pathCode, stackedTable } from "../web/html.ts"
+import { countText, html, linkButton, momentInColumn, pathCode, renderEmptyState, stackedTable } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
 import { listPaging, readChoice, readPage, readParameter } from "../web/query.ts"
 import { type CallsFilter, callsFilterFields, type Keys, keyNameTag, readCallsFilter } from "./calls-filter.ts"
@@ -61,11 +61,11 @@ const noCalls = (isFiltered: boolean, isFirstPage: boolean) => {
     const text = isFiltered
       ? "No stored call from before this page matches."
       : "No stored call is from before this page."
-    return empty("No older calls", text, showAll)
+    return renderEmptyState("No older calls", text, showAll)
   }
   return isFiltered
-    ? empty("No such calls", "None of the latest calls matches.", showAll)
-    : empty("No calls yet", "Calls with your keys are listed here within seconds, refused ones too.")
+    ? renderEmptyState("No such calls", "None of the latest calls matches.", showAll)
+    : renderEmptyState("No calls yet", "Calls with your keys are listed here within seconds, refused ones too.")
 }
 
 export const requestsPage: Page<Administration | RequestLog> = {

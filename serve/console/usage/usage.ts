@@ -10,13 +10,13 @@ import { field, searchForm } from "../web/form.ts"
 import {
   countText,
   dayTag,
-  empty,
   type HtmlPart,
   html,
   keyFigures,
   linkButton,
   pathCode,
   pluralize,
+  renderEmptyState,
   section,
   table,
   usdText
@@ -102,7 +102,10 @@ const statusSection = (counts: ReadonlyArray<CallsByStatus>, file: string) => {
   if (all === 0) {
     return section(
       "By status",
-      empty("No calls", "Calls are counted here as they are answered, including refused calls, which cost nothing.")
+      renderEmptyState(
+        "No calls",
+        "Calls are counted here as they are answered, including refused calls, which cost nothing."
+      )
     )
   }
   const { hint, link } = describeCsv(file, "day, key, endpoint and status")
@@ -144,7 +147,7 @@ ${callsFilterFields(filter, keys)}
       html`${form}<div class="sums">${renderFigures(usage, period, days)}
 ${
   usage.by_day.length === 0
-    ? html`<div class="card">${empty("No charged calls", `Nothing was charged ${duringText(period)}.`)}</div>`
+    ? html`<div class="card">${renderEmptyState("No charged calls", `Nothing was charged ${duringText(period)}.`)}</div>`
     : chargedSections(usage, period, keys, fileLink(`${path}.csv`))
 }
 ${statusSection(statuses, fileLink(`${path}/statuses.csv`))}</div>`

@@ -73,7 +73,7 @@ export const notice = (tone: Tone, body: HtmlPart): Html =>
   html`<div class="notice ${tone}" role="${tone === "bad" ? "alert" : "status"}">${body}</div>`
 
 /** In place of an empty list: what would be listed, and what to do. */
-export const empty = (title: string, text: HtmlPart, action?: Html): Html =>
+export const renderEmptyState = (title: string, text: HtmlPart, action?: Html): Html =>
   html`<div class="empty"><p class="empty-title">${title}</p><p>${text}</p>${action && html`<p>${action}</p>`}</div>`
 
 /** A link that looks like a button. */

@@ -5,7 +5,7 @@
  */
 import { Clock, Effect, Option, Schedule, Schema } from "effect"
 import type { LedgerUnavailable } from "../errors.ts"
-import { timestampOf } from "../moments.ts"
+import { timestampOf } from "../utc-calendar.ts"
 import { type Anchor, type AnchorPlace, Anchor as AnchorRecord } from "./anchor.ts"
 import { type Head, isSameHead } from "./chain.ts"
 

@@ -4,11 +4,11 @@ import { administer, summarizeKey } from "../administer.ts"
 import type { AccountSummary, KeySummary } from "../administration.ts"
 import type { ChainHead } from "../chain/chain.ts"
 import { toLedgerUnavailable } from "../errors.ts"
-import { dayNumber } from "../moments.ts"
 import { type Decision, expireGrants, keyNotFound, nothingToWrite, UnknownAccount } from "../rules/decisions.ts"
 import { listUnspentGrants } from "../rules/expiring-grants.ts"
 import { type AccountState, bookingId, type KeyState, type LedgerState } from "../rules/ledger-state.ts"
 import { spentInMonth, spentInWeek, spentOnDay } from "../rules/spending.ts"
+import { dayNumber } from "../utc-calendar.ts"
 import type { GroupWriter } from "./embedded-ledger.ts"
 import { keyCells, type LedgerStore } from "./embedded-store.ts"
 
@@ -88,22 +88,22 @@ export const administerEmbedded = Effect.fnUntraced(function* (
       })
       if (expired.length === 0) return
       // until this is written, a call whose clock is behind could spend them
-      for (const { account } of expired) account.expiredAt = now
+      for (const { account } of expired) account.removingExpiredUntil = now
       yield* Effect.ensuring(
         write({ ...nothingToWrite, entries: expired.flatMap(({ entries }) => entries) }),
         Effect.sync(() => {
-          for (const { account } of expired) account.expiredAt = 0
+          for (const { account } of expired) account.removingExpiredUntil = 0
         })
       )
     }).pipe(oneChange.withPermit, Effect.uninterruptible, Effect.ignore)
-  const expireAll = expire(() => [...state.granted])
+  const expireAll = expire(() => [...state.accountsWithExpiringCredits])
   if (user === "server") yield* Effect.forkScoped(Effect.repeat(expireAll, Schedule.spaced(expiryInterval)))
 
   return administer({
     expire: (id) =>
       expire(() => {
         const account = state.accounts.get(id)
-        return account !== undefined && state.granted.has(account) ? [account] : []
+        return account !== undefined && state.accountsWithExpiringCredits.has(account) ? [account] : []
       }),
     expireAll,
     account: (id) => Effect.zipWith(findAccount(id), Clock.currentTimeMillis, summarizeAccount),

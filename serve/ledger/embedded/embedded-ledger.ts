@@ -24,7 +24,7 @@ import {
 import type { Decision } from "../rules/decisions.ts"
 import {
   applyGroup,
-  chargedTwiceError,
+  duplicateRequestIdError,
   findKey,
   type Group,
   isCurrent,
@@ -133,7 +133,7 @@ const commit = (state: LedgerState, writer: GroupWriter, hold: Hold, requestId: 
   const draft = draftCharge(state, hold, requestId)
   if (draft !== undefined) return writer.charge(hold, draft)
   releaseHold(hold)
-  return Promise.reject(chargedTwiceError(requestId))
+  return Promise.reject(duplicateRequestIdError(requestId))
 }
 
 /** Works over any store. Closing the scope waits for pending writes. */

@@ -15,8 +15,8 @@ import {
 } from "@larder/test/support/serve/killed-ledger.ts"
 import { append, followUp, load, opened, temporaryFolder, written } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Stream } from "effect"
-import { monthOf } from "../moments.ts"
 import type { Group } from "../rules/ledger-state.ts"
+import { monthOf } from "../utc-calendar.ts"
 import type { LedgerStore } from "./embedded-store.ts"
 import { openEmbeddedStore } from "./embedded-store.ts"
 import { openLedgerFile } from "./ledger-file.ts"
@@ -56,7 +56,7 @@ describe("the ledger in a folder", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* written(folder, [birth, charges(2, 3)])
-      const [{ spendingOfDays: _, stored: __, ...snapshot }, entries] = yield* opened(folder, (store) =>
+      const [{ dailySpending: _, stored: __, ...snapshot }, entries] = yield* opened(folder, (store) =>
         Effect.all([store.load, Stream.runCollect(store.entriesOf("acct_a"))])
       )
       assert.deepStrictEqual(snapshot, {

@@ -1,10 +1,10 @@
 /**
- * The ledger in a SQLite file. A group is one transaction on the main thread, and so one flush. A thread updates the
- * tables in `sums.sqlite` every second if there are enough new entries, and another one runs the reads.
+ * The ledger in a SQLite file. Each group is written in one transaction on the main thread, with one flush. One thread
+ * updates the tables in `sums.sqlite` every second, if there are enough new entries; another runs reads.
  */
 import type { SQLInputValue } from "node:sqlite"
 import { Clock, Effect, Option, Semaphore, Stream } from "effect"
-import { inOwnThread, isBusy, isDamaged, makeThread, type Sqlite } from "../../persistence/index.ts"
+import { isBusy, isDamaged, makeThread, runInOwnThread, type Sqlite } from "../../persistence/index.ts"
 import { BackupFailed, type Input } from "../administration.ts"
 import type { Anchor } from "../chain/anchor.ts"
 import { recordedColumns } from "../chain/recorded-tables.ts"
@@ -28,7 +28,7 @@ const placeholders = (count: number) => Array(count).fill("?").join(", ")
 export const keyCells = (key: ApiKey): Array<SQLInputValue> =>
   recordedColumns.api_key.map((column) => (column === "scopes" ? JSON.stringify(key.scopes) : key[column]))
 
-/** Written out, because a loop over the names would take a tenth longer, for every charge. */
+/** Written out, because a loop over the names would make every charge 10 % slower. */
 const entryCells = (entry: Entry): Array<SQLInputValue> => [
   entry.sequence,
   entry.account_id,
@@ -52,7 +52,7 @@ const entryCells = (entry: Entry): Array<SQLInputValue> => [
 export const prepareGroupWrite = (sqlite: Sqlite) => {
   const insertAccount = sqlite.prepare("insert into ledger.account (id, name, created_at) values (?, ?, ?)")
   const keyColumns = recordedColumns.api_key
-  const putKey = sqlite.prepare(`
+  const upsertKey = sqlite.prepare(`
     insert into ledger.api_key (${keyColumns.join(", ")})
     values (${placeholders(keyColumns.length)})
     on conflict (id) do update set ${keyColumns.map((column) => `${column} = excluded.${column}`).join(", ")}`)
@@ -71,7 +71,7 @@ export const prepareGroupWrite = (sqlite: Sqlite) => {
 
   return ({ accounts, entries, keys }: Group): void => {
     for (const { created_at, id, name } of accounts) insertAccount.run(id, name, created_at)
-    for (const key of keys) putKey.run(...keyCells(key))
+    for (const key of keys) upsertKey.run(...keyCells(key))
     for (const entry of entries) {
       insertEntry.run(...entryCells(entry))
       if (entry.expires_at !== null || entry.grants !== null) writeGrants(entry)
@@ -79,8 +79,8 @@ export const prepareGroupWrite = (sqlite: Sqlite) => {
   }
 }
 
-const followInterval = 1_000
-/** A page reads fewer entries directly within a millisecond. */
+const sumInterval = 1_000
+/** With fewer new entries, a page reads them directly in under a millisecond. */
 const minBatchSize = 2_000
 /** Copying a page of entries between threads and decoding it takes a few milliseconds. */
 const entriesPerPage = 1_000
@@ -90,12 +90,12 @@ const isEmpty = ({ accounts, entries, keys }: Group) => accounts.length + keys.l
 const moduleUrl = (name: string) => new URL(name, import.meta.url).href
 
 /** SQLite does not report which of the two files contains the damaged page. */
-const pagesProblem = (cause: Error) =>
-  `a page of it, or of sums.sqlite next to it, cannot be read (${cause.message}). Remove sums.sqlite first: it is rebuilt from the entries`
+const describeDamagedPage = (cause: Error) =>
+  `a page of this file or of sums.sqlite next to it cannot be read (${cause.message}). Remove sums.sqlite first: it is rebuilt from the entries`
 
 export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
   file,
-  reading,
+  reading: readConnection,
   sqlite,
   sums,
   thread
@@ -127,7 +127,7 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
       catch: (cause) => {
         if (cause instanceof Damage) return new LedgerDamaged({ place: file, problem: cause.message })
         return isDamaged(cause)
-          ? new LedgerDamaged({ place: file, problem: pagesProblem(cause) })
+          ? new LedgerDamaged({ place: file, problem: describeDamagedPage(cause) })
           : toLedgerUnavailable("be read")(cause)
       }
     })
@@ -142,54 +142,54 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
       catch: toLedgerUnavailable("be read")
     })
 
-  /** A long read prevents the log from being reset; several that overlap would keep it growing. */
-  const oneLongRead = yield* Semaphore.make(1)
+  /** A long read prevents the log from being reset; overlapping long reads would let it grow. */
+  const longReadLock = yield* Semaphore.make(1)
 
-  /** A separate thread, so that a page does not wait until a batch is complete. */
-  const follower = yield* Effect.acquireRelease(
+  /** A separate thread, so that a page does not wait for a batch. */
+  const sumThread = yield* Effect.acquireRelease(
     Effect.sync(() => makeThread({ file, sums })),
-    (made) => Effect.promise(made.close)
+    (thread) => Effect.promise(thread.close)
   )
-  const warn = Effect.runForkWith(yield* Effect.context<never>())
-  let written = readLastEntry(sqlite)
-  let followed = 0
-  let following: Promise<void> | undefined
-  const follow = async () => {
+  const runInBackground = Effect.runForkWith(yield* Effect.context<never>())
+  let writtenEntries = readLastEntry(sqlite)
+  let summedEntries = 0
+  let runningUpdate: Promise<void> | undefined
+  const sumNewEntries = async () => {
     try {
-      followed = (await follower.run(moduleUrl("./progress.ts"), updateSums)).entries
+      summedEntries = (await sumThread.run(moduleUrl("./progress.ts"), updateSums)).entries
     } catch (cause) {
       const { message } = new LedgerUnavailable({ action: "sum up its entries", cause })
-      warn(Effect.logWarning(`${message}. Charges continue and are durable.`))
+      runInBackground(Effect.logWarning(`${message}. Charges continue and are durable.`))
     }
-    following = undefined
+    runningUpdate = undefined
   }
   const timer = setInterval(() => {
-    if (written - followed >= minBatchSize) following ??= follow()
-  }, followInterval).unref()
+    if (writtenEntries - summedEntries >= minBatchSize) runningUpdate ??= sumNewEntries()
+  }, sumInterval).unref()
   yield* Effect.addFinalizer(() =>
     Effect.promise(async () => {
       clearInterval(timer)
-      await following
+      await runningUpdate
     })
   )
 
   return {
-    /** Read once, before the first group. Fails if the stored data is inconsistent. */
+    /** Called once, before the first group. Fails if the stored data is inconsistent. */
     load: Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      const entriesToSum = yield* attempt(() => countEntriesToSum(reading))
+      const entriesToSum = yield* attempt(() => countEntriesToSum(readConnection))
       if (entriesToSum > 0) {
         yield* Effect.logInfo(
-          `The ledger has to sum up ${entriesToSum} entries first, as after a restore: about ten seconds per million.`
+          `Summing up ${entriesToSum} ledger entries before the start, for example after a restore. This takes about ten seconds per million.`
         )
       }
-      const state = yield* attempt(() => readSnapshot(reading, now))
-      followed = yield* attempt(() => readProgress(reading))
+      const state = yield* attempt(() => readSnapshot(readConnection, now))
+      summedEntries = yield* attempt(() => readProgress(readConnection))
       return state
     }),
     /**
      * Resolves when the group is durable. If it rejects, nothing of the group was kept, and the next group may use the
-     * same numbers. Never called again before the previous call has ended.
+     * same numbers. The next call must wait for the previous one.
      */
     append: async (group: Group): Promise<void> => {
       try {
@@ -198,9 +198,9 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
         overwriteFailedGroup(cause)
         throw toLedgerUnavailable("be written")(cause)
       }
-      written += group.entries.length
+      writtenEntries += group.entries.length
     },
-    /** Entries of an account in order: all that were durable when the read began. */
+    /** All entries of an account that were durable when the read began, in order. */
     entriesOf: (accountId: string) =>
       Stream.unwrap(
         Effect.map(runOnThread("./progress.ts", readLastEntry), (last) =>
@@ -220,11 +220,11 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
     usage: (query: Input<"usage">) => runOnThread("./usage.ts", readUsage, query),
     summedUsage: (query: Input<"summedUsage">) =>
       Effect.map(runOnThread("./usage.ts", readUsageParts, query), sumUsage),
-    /** Checks all stored data against what the server held at the time of the request, and against the anchor. */
-    verify: (held: ServerHeads, anchor?: Anchor) =>
-      oneLongRead.withPermit(
+    /** Checks all stored data against the chain heads in the server's memory at the time, and against the anchor. */
+    verify: (heads: ServerHeads, anchor?: Anchor) =>
+      longReadLock.withPermit(
         Effect.tryPromise({
-          try: () => inOwnThread({ file, sums }, moduleUrl("./checks/verification.ts"), verifyFile, held, anchor),
+          try: () => runInOwnThread({ file, sums }, moduleUrl("./checks/verification.ts"), verifyFile, heads, anchor),
           catch: toLedgerUnavailable("be verified")
         })
       ),
@@ -234,9 +234,9 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
     backup: (to: string) =>
       Effect.andThen(
         refuseExisting(to),
-        oneLongRead.withPermit(
+        longReadLock.withPermit(
           Effect.tryPromise({
-            try: () => inOwnThread({ file, sums }, moduleUrl("./backup.ts"), backUpFile, to),
+            try: () => runInOwnThread({ file, sums }, moduleUrl("./backup.ts"), backUpFile, to),
             catch: (cause) =>
               new BackupFailed({ file: to, problem: cause instanceof Error ? cause.message : String(cause) })
           })
@@ -245,5 +245,5 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
   }
 })
 
-/** Makes groups durable, in order, and returns everything when the ledger starts. */
+/** Makes groups durable, in order, and loads the stored state when the ledger starts. */
 export type LedgerStore = Effect.Success<ReturnType<typeof openEmbeddedStore>>

@@ -5,8 +5,8 @@
 import type { Sqlite, SqliteRow } from "../../persistence/index.ts"
 import { type ChainHead, emptyHead } from "../chain/chain.ts"
 import type { Account, ApiKey, Entry } from "../chain/records.ts"
-import { dateOfDay, dayNumber, mondayOf, monthOf } from "../moments.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
+import { dateOfDay, dayNumber, mondayOf, monthOf } from "../utc-calendar.ts"
 import { makeEntryChecks, type Owners, readEntriesAfter } from "./checks/entry-checks.ts"
 import { findCut, readHead } from "./head.ts"
 import {
@@ -146,7 +146,7 @@ const spentOnDays = `
   )`
 
 const isLimited = "(daily_budget_credits is not null or weekly_budget_credits is not null)"
-const spendingOfDaysFrom = `
+const dailySpendingFrom = `
   select key_id, day, sum(credits) as spent
   from (
     select usage.key_id, usage.day, usage.credits
@@ -199,7 +199,7 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
     accounts: accounts.map((account) => ({ account, head: heads.get(account.id) ?? emptyHead })),
     keys,
     spending,
-    spendingOfDays: sqlite.all(spendingOfDaysFrom, [dateOfDay(firstDay)]).map((row) => ({
+    dailySpending: sqlite.all(dailySpendingFrom, [dateOfDay(firstDay)]).map((row) => ({
       key_id: readTextCell(row, "key_id"),
       day: dayNumber(Date.parse(readTextCell(row, "day"))),
       spent: readNumberCell(row, "spent")

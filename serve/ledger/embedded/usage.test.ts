@@ -13,8 +13,8 @@ import {
 } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect } from "effect"
 import type { UsageOfDay } from "../administration.ts"
-import { monthOf } from "../moments.ts"
 import { sumUsage } from "../summed-usage.ts"
+import { monthOf } from "../utc-calendar.ts"
 import { openEmbeddedLedger } from "./embedded-ledger.ts"
 import type { LedgerStore } from "./embedded-store.ts"
 

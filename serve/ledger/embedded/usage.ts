@@ -4,8 +4,8 @@
  */
 import type { SqlCell, Sqlite } from "../../persistence/index.ts"
 import type { Input, UsageOfDay } from "../administration.ts"
-import { coverPeriod, type Days } from "../moments.ts"
 import type { UsagePart } from "../summed-usage.ts"
+import { type DateRange, splitPeriod } from "../utc-calendar.ts"
 import { dayOfEntry, usageAhead } from "./progress.ts"
 import { readRecords } from "./tables.ts"
 
@@ -78,10 +78,10 @@ const queryOneKey = (query: UsageQuery) => ({
 })
 
 const queryAllKeys = (query: UsageQuery) => {
-  const { added, first, next, subtracted } = coverPeriod(query)
+  const { added, first, next, subtracted } = splitPeriod(query)
   const params = usageParams(query)
   const [firstMonth, nextMonth] = [params.push(first), params.push(next)]
-  const ofDays = (sign: "" | "-") => (days: Days) => {
+  const ofDays = (sign: "" | "-") => (days: DateRange) => {
     const [begin, end] = [params.push(days.from), params.push(days.to)]
     return `
       union all

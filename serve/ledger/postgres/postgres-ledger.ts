@@ -7,7 +7,7 @@ import { Clock, Effect, Queue, type Redacted, Schedule } from "effect"
 import { fingerprint } from "../api-key.ts"
 import { type Admission, type AdmittedCall, Ledger, newCounters } from "../ledger.ts"
 import { draftCharge, type Hold } from "../rules/admission.ts"
-import { chargedTwiceError, rememberRequests } from "../rules/ledger-state.ts"
+import { duplicateRequestIdError, makeRequestMemory } from "../rules/ledger-state.ts"
 import { administerPostgres } from "./administer.ts"
 import { makeOutageLog } from "./groups/outage-log.ts"
 import { openServerSession, type ServerSession } from "./groups/server-session.ts"
@@ -30,7 +30,7 @@ const makeAdmittedCall = (session: ServerSession, known: KnownAccounts, hold: Ho
       const draft = draftCharge(known.state(), hold, requestId)
       if (draft !== undefined) return session.charge(hold, draft, heldUnder)
       session.release(hold, heldUnder)
-      throw chargedTwiceError(requestId)
+      throw duplicateRequestIdError(requestId)
     },
     release: () => session.release(hold, heldUnder)
   }
@@ -52,7 +52,7 @@ export const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
   yield* verifyHeads(sql, place)
   const statements = yield* Effect.mapError(serverStatements(sql), databaseUnavailable("be joined"))
   const counters = newCounters()
-  const known = trackKnownAccounts(rememberRequests())
+  const known = trackKnownAccounts(makeRequestMemory())
   const clock = yield* Clock.Clock
   const log = Effect.runForkWith(yield* Effect.context<never>())
   const outages = yield* makeOutageLog

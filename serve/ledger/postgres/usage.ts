@@ -5,7 +5,7 @@
  * the first call of a key on a day would cost 1.5 times as much to book.
  */
 import type { Input } from "../administration.ts"
-import { coverPeriod, type Days } from "../moments.ts"
+import { type DateRange, splitPeriod } from "../utc-calendar.ts"
 
 type UsageStatement = readonly [statement: string, params: ReadonlyArray<unknown>]
 
@@ -35,10 +35,10 @@ const selectOneKey = ({ account_id, endpoint, from, key_id, to }: Input<"summedU
 ]
 
 const selectAllKeys = ({ account_id, endpoint, from, to }: Input<"summedUsage">): UsageStatement => {
-  const { added, first, next, subtracted } = coverPeriod({ from, to })
+  const { added, first, next, subtracted } = splitPeriod({ from, to })
   const params: Array<unknown> = [account_id, from, to, endpoint ?? null, first, next]
   const ofEndpoint = "($4::text is null or endpoint = $4)"
-  const ofDays = (sign: "" | "-") => (days: Days) => {
+  const ofDays = (sign: "" | "-") => (days: DateRange) => {
     const [begin, end] = [params.push(days.from), params.push(days.to)]
     return `
       union all

@@ -5,7 +5,7 @@ import { Effect, Result } from "effect"
 import fc from "fast-check"
 import { chainEntries, emptyHead, hashEntry } from "../chain/chain.ts"
 import { plainEntry } from "../chain/records.ts"
-import { dayNumber, monthOf } from "../moments.ts"
+import { dayNumber, monthOf } from "../utc-calendar.ts"
 import {
   captureHold,
   draftCharge,
@@ -197,7 +197,7 @@ describe("a key", () => {
     const edited = editKey(readKey(state), { budget_credits: 10, scopes: ["get-store"], name: "renamed" }, october)
     apply(state, Result.getOrThrow(edited))
     pay(state, "key_a", 10, october)
-    assert.deepStrictEqual(state.valid.get("sha256 of key_a"), {
+    assert.deepStrictEqual(state.keysByFingerprint.get("sha256 of key_a"), {
       id: "key_a",
       account_id: "acct_a",
       name: "renamed",
@@ -210,7 +210,7 @@ describe("a key", () => {
   it("is unknown after its revocation, and can be neither edited nor revoked again", () => {
     const state = makeLedger()
     apply(state, revokeKey(readKey(state), october))
-    assert.isFalse(state.valid.has("sha256 of key_a"))
+    assert.isFalse(state.keysByFingerprint.has("sha256 of key_a"))
     const again = apply(state, revokeKey(readKey(state), november))
     assert.deepStrictEqual(again.keys, [])
     assert.strictEqual(readKey(state).revoked_at, "2026-10-15T12:00:00.000Z")

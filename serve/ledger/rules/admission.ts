@@ -8,7 +8,7 @@
  */
 import type { Draft } from "../chain/chain.ts"
 import type { ApiKey } from "../chain/records.ts"
-import { dayNumber, timestampOf } from "../moments.ts"
+import { dayNumber, timestampOf } from "../utc-calendar.ts"
 import { formatGrants, sumExpired, type Taken, takeCredits } from "./expiring-grants.ts"
 import {
   type AccountState,
@@ -54,8 +54,8 @@ export const admit = (state: LedgerState, { credits, endpoint, key, nowMs }: Adm
 const insufficientBalance: HoldOutcome = { refused: "insufficient_balance" }
 
 /** Credits that the calls of all keys together can spend. */
-const sumAvailable = ({ expiredAt, grants, head, held }: AccountState, now: number): number =>
-  head.balance - held - (grants.length === 0 ? 0 : sumExpired(grants, Math.max(now, expiredAt)))
+const sumAvailable = ({ removingExpiredUntil, grants, head, held }: AccountState, now: number): number =>
+  head.balance - held - (grants.length === 0 ? 0 : sumExpired(grants, Math.max(now, removingExpiredUntil)))
 
 /** Admits a call and holds its price, or refuses it. Spending exactly the whole balance or budget is allowed. */
 export const hold = (
@@ -80,7 +80,7 @@ export const placeHold = (
   const day = openDay(key, dayNumber(now))
   account.held += credits
   day.held += credits
-  const taken = takeCredits(account.grants, credits, Math.max(now, account.expiredAt))
+  const taken = takeCredits(account.grants, credits, Math.max(now, account.removingExpiredUntil))
   return { key, record, day, taken, endpoint, credits, admittedAt: now, stage: "held" }
 }
 

@@ -5,7 +5,7 @@
 import { Result, Schema } from "effect"
 import type { Draft } from "../chain/chain.ts"
 import { type Account, type ApiKey, type Entry, plainEntry, plainKey } from "../chain/records.ts"
-import { timestampOf } from "../moments.ts"
+import { timestampOf } from "../utc-calendar.ts"
 import { type ExpiringGrant, reverseGrants } from "./expiring-grants.ts"
 
 export class UnknownAccount extends Schema.TaggedError<UnknownAccount>()("UnknownAccount", { id: Schema.String }) {

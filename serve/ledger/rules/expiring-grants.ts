@@ -3,7 +3,7 @@
  * and keeps what it has taken while it runs. After expiry, an adjustment removes the rest; until it is written, the
  * balance includes the rest, but no call can spend it.
  */
-import { timestampOf } from "../moments.ts"
+import { timestampOf } from "../utc-calendar.ts"
 
 export interface ExpiringGrant {
   /** Position of the entry that granted it. */

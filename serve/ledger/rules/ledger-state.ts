@@ -1,7 +1,7 @@
 /**
- * The state of the ledger: accounts with their balances and holds, keys with their spending, and the valid secrets. It
- * is rebuilt from records, and changes with each group of records once that is durable. One writer owns it and updates
- * it in place, because a call is admitted and charged in microseconds.
+ * The state of the ledger: accounts with their balances and holds, and keys with their secrets and spending. It is
+ * rebuilt from records, and updated with each durable group of records. One writer owns it and updates it in place,
+ * because a call is admitted and charged in microseconds.
  */
 import { isScope, type Scope } from "@larder/schemas"
 import { type ChainHead, emptyHead } from "../chain/chain.ts"
@@ -9,7 +9,7 @@ import type { Account, ApiKey, Entry } from "../chain/records.ts"
 import { type ExpiringGrant, noGrants, parseGrants, sortGrants } from "./expiring-grants.ts"
 import {
   addStoredDay,
-  forgetUncounted,
+  dropPeriodsWithoutBudget,
   type KeySpending,
   listBudgets,
   noDays,
@@ -23,7 +23,7 @@ export interface Group {
   readonly entries: ReadonlyArray<Entry>
 }
 
-/** What the state is rebuilt from: records, and sums of their entries. */
+/** The records, and sums of their entries, from which the state is rebuilt. */
 export interface LedgerSnapshot {
   /** Number of the last entry; 0 if there is none. */
   readonly sequence: number
@@ -32,8 +32,8 @@ export interface LedgerSnapshot {
   /** Credits charged per key and UTC month, minus refunds; see `monthOf`. */
   readonly spending: ReadonlyArray<{ readonly key_id: string; readonly month: number; readonly spent: number }>
   /** The same per UTC day, for keys that have a daily or weekly budget, from `stored.day` on. */
-  readonly spendingOfDays?: ReadonlyArray<{ readonly key_id: string; readonly day: number; readonly spent: number }>
-  /** What keys spent earlier, read on demand. Undefined if `spending` is complete. */
+  readonly dailySpending?: ReadonlyArray<{ readonly key_id: string; readonly day: number; readonly spent: number }>
+  /** Earlier spending of keys, read on demand. Undefined if `spending` is complete. */
   readonly stored?: StoredSpending
   /** Expiring grants that are not used up. */
   readonly grants: ReadonlyArray<{
@@ -50,14 +50,14 @@ export interface LedgerSnapshot {
   }>
 }
 
-/** What a request may know about its key. Immutable: an edit creates a new view. */
+/** The part of a key that requests use. Immutable: an edit creates a new view. */
 export interface ApiKeyView {
   readonly id: string
   readonly account_id: string
   readonly name: string
   readonly scopes: ReadonlySet<Scope>
   readonly revision: number
-  /** Milliseconds. From then on the secret is treated as unknown; `Infinity` if it does not expire. */
+  /** Milliseconds. From this time on, the secret is treated as unknown; `Infinity` if it does not expire. */
   readonly validUntil: number
 }
 
@@ -70,8 +70,11 @@ export interface AccountState {
   reserved: number
   /** In spending order. */
   grants: ReadonlyArray<ExpiringGrant>
-  /** Credits that had expired by then are being removed: no call is admitted with an earlier time. Otherwise 0. */
-  expiredAt: number
+  /**
+   * While credits that expired before this time are being removed, calls use at least this time. 0 if none are being
+   * removed.
+   */
+  removingExpiredUntil: number
 }
 
 export interface KeyState extends KeySpending {
@@ -83,16 +86,15 @@ export interface KeyState extends KeySpending {
 export interface LedgerState {
   readonly accounts: Map<string, AccountState>
   readonly keys: Map<string, KeyState>
-  /** Keys that are not revoked, by fingerprint, also of a replaced secret, which may have expired. */
-  readonly valid: Map<string, ApiKeyView>
+  /** Keys that are not revoked, by the fingerprints of their current and replaced secrets. A secret may have expired. */
+  readonly keysByFingerprint: Map<string, ApiKeyView>
   /** Number of the last durable entry. */
   sequence: number
   readonly charged: ChargedRequests
   /** The account of each booking that has a reference; see `bookingId`. About 200 bytes per payment. */
   readonly booked: Map<string, string>
   readonly stored: StoredSpending | undefined
-  /** Accounts that have expiring credits. */
-  readonly granted: Set<AccountState>
+  readonly accountsWithExpiringCredits: Set<AccountState>
 }
 
 /** Identifies a booking. Types contain no spaces. */
@@ -103,19 +105,19 @@ export const restoreState = (snapshot: LedgerSnapshot): LedgerState => {
   const state: LedgerState = {
     accounts: new Map(),
     keys: new Map(),
-    valid: new Map(),
+    keysByFingerprint: new Map(),
     sequence: snapshot.sequence,
-    charged: rememberRequests(),
+    charged: makeRequestMemory(),
     booked: new Map(),
     stored: snapshot.stored,
-    granted: new Set()
+    accountsWithExpiringCredits: new Set()
   }
   for (const { account, head } of snapshot.accounts) state.accounts.set(account.id, newAccount(account, head))
   for (const { account_id, credits_left, expires_at, position } of snapshot.grants) {
     putGrant(state, requireRecord(state.accounts, account_id), position, expires_at, credits_left)
   }
   for (const key of snapshot.keys) putKey(state, key, snapshot.stored?.day)
-  for (const { day, key_id, spent } of snapshot.spendingOfDays ?? [])
+  for (const { day, key_id, spent } of snapshot.dailySpending ?? [])
     addStoredDay(requireRecord(state.keys, key_id), day, spent)
   for (const { key_id, month, spent } of snapshot.spending) {
     requireRecord(state.keys, key_id).periods.set(month, { period: month, spent })
@@ -131,7 +133,7 @@ const newAccount = (record: Account, head: ChainHead): AccountState => ({
   held: 0,
   reserved: 0,
   grants: noGrants,
-  expiredAt: 0
+  removingExpiredUntil: 0
 })
 
 /** Applies a durable group. The caller captures the holds of its charges. */
@@ -149,16 +151,25 @@ export const applyGroup = (state: LedgerState, group: Group): void => {
   state.sequence += group.entries.length
 }
 
-/** The caller has the id from this state, so a missing id is a bug. */
+/** The caller took the id from this state, so a missing id is a bug. */
 export const requireRecord = <A>(records: ReadonlyMap<string, A>, id: string): A => {
   const record = records.get(id)
   if (record === undefined) throw new Error(`${id} is not in the ledger`)
   return record
 }
 
-const putGrant = (state: LedgerState, account: AccountState, position: number, expiresAt: string, left: number) => {
-  state.granted.add(account)
-  account.grants = sortGrants([...account.grants, { position, endsAt: Date.parse(expiresAt), left, held: 0 }])
+const putGrant = (
+  state: LedgerState,
+  account: AccountState,
+  position: number,
+  expiresAt: string,
+  creditsLeft: number
+) => {
+  state.accountsWithExpiringCredits.add(account)
+  account.grants = sortGrants([
+    ...account.grants,
+    { position, endsAt: Date.parse(expiresAt), left: creditsLeft, held: 0 }
+  ])
 }
 
 const changeGrants = (state: LedgerState, account: AccountState, { grants }: Entry) => {
@@ -166,7 +177,7 @@ const changeGrants = (state: LedgerState, account: AccountState, { grants }: Ent
     for (const grant of account.grants) if (grant.position === position) grant.left += credits
   }
   account.grants = account.grants.filter(({ left }) => left > 0)
-  if (account.grants.length === 0) state.granted.delete(account)
+  if (account.grants.length === 0) state.accountsWithExpiringCredits.delete(account)
 }
 
 const endTime = (moment: string | null): number => (moment === null ? Number.POSITIVE_INFINITY : Date.parse(moment))
@@ -182,21 +193,21 @@ const makeView = ({ account_id, expires_at, id, name, revision, scopes }: ApiKey
 
 /** The key with this fingerprint, or undefined if it is unknown, revoked or expired. */
 export const findKey = (state: LedgerState, sha256: string, now: number): ApiKeyView | undefined => {
-  const view = state.valid.get(sha256)
+  const view = state.keysByFingerprint.get(sha256)
   return view !== undefined && now < view.validUntil ? view : undefined
 }
 
-/** Whether a key is unchanged since it was looked up, and its secret has not expired since. */
+/** Whether a key has not changed since it was looked up, and its secret has not expired since. */
 export const isCurrent = (key: KeyState | undefined, view: ApiKeyView, now: number): boolean =>
   key?.record.revision === view.revision && key.record.revoked_at === null && now < view.validUntil
 
 export const forgetKey = (state: LedgerState, { former_sha256, id, sha256 }: ApiKey): void => {
   state.keys.delete(id)
-  state.valid.delete(sha256)
-  if (former_sha256 !== null) state.valid.delete(former_sha256)
+  state.keysByFingerprint.delete(sha256)
+  if (former_sha256 !== null) state.keysByFingerprint.delete(former_sha256)
 }
 
-/** A new key has no earlier spending. */
+/** `countedFrom` defaults to −∞: a new key has no earlier spending to read. */
 const putKey = (state: LedgerState, record: ApiKey, countedFrom = Number.NEGATIVE_INFINITY) => {
   const key = state.keys.get(record.id) ?? {
     record,
@@ -211,25 +222,28 @@ const putKey = (state: LedgerState, record: ApiKey, countedFrom = Number.NEGATIV
   forgetKey(state, before)
   key.record = record
   key.budgets = listBudgets(record)
-  if (before !== record) forgetUncounted(key, before)
+  if (before !== record) dropPeriodsWithoutBudget(key, before)
   state.keys.set(record.id, key)
   if (record.revoked_at !== null) return
   const view = makeView(record)
-  state.valid.set(record.sha256, view)
+  state.keysByFingerprint.set(record.sha256, view)
   const { former_expires_at, former_sha256 } = record
   if (former_sha256 === null) return
-  state.valid.set(former_sha256, { ...view, validUntil: Math.min(view.validUntil, endTime(former_expires_at)) })
+  state.keysByFingerprint.set(former_sha256, {
+    ...view,
+    validUntil: Math.min(view.validUntil, endTime(former_expires_at))
+  })
 }
 
-/** Request ids per half: less than a second of the fastest traffic, an hour of usual traffic. */
+/** Request ids per set (`newer`, `older`): less than a second of the fastest traffic, an hour of usual traffic. */
 const maxRememberedIds = 10_000
 
-/** Request ids of the latest charges. Ids are unique by design; this catches a bug before it charges a call twice. */
-export const rememberRequests = () => {
+/** Remembers the request ids of the latest charges. Ids are unique; this catches a bug before it charges a call twice. */
+export const makeRequestMemory = () => {
   let newer = new Set<string>()
   let older = new Set<string>()
   return {
-    /** Remembers the id. Returns false if it was already there. */
+    /** Returns false if the id is already in the memory. */
     add: (requestId: string): boolean => {
       if (newer.has(requestId) || older.has(requestId)) return false
       if (newer.size >= maxRememberedIds) {
@@ -242,7 +256,7 @@ export const rememberRequests = () => {
   }
 }
 
-export type ChargedRequests = ReturnType<typeof rememberRequests>
+export type ChargedRequests = ReturnType<typeof makeRequestMemory>
 
-export const chargedTwiceError = (requestId: string) =>
-  new Error(`request ${requestId} has been charged already: its id was used twice`)
+export const duplicateRequestIdError = (requestId: string) =>
+  new Error(`request id ${requestId} was used twice: it has already been charged`)

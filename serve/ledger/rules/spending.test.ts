@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aKey } from "@larder/test/support/serve/sample-ledger.ts"
-import { dayNumber } from "../moments.ts"
+import { dayNumber } from "../utc-calendar.ts"
 import { addSpent, findReachedCap, type KeySpending, listBudgets, noDays, setSpent } from "./spending.ts"
 
 const record = {

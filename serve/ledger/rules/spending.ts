@@ -3,7 +3,7 @@
  * budget that is added while calls are running counts those calls, too.
  */
 import type { ApiKey } from "../chain/records.ts"
-import { type Days, dateOfDay, mondayOf, monthOfDay } from "../moments.ts"
+import { type DateRange, dateOfDay, mondayOf, monthOfDay } from "../utc-calendar.ts"
 
 export type CapReached = "daily_spend_cap_reached" | "weekly_spend_cap_reached" | "monthly_spend_cap_reached"
 
@@ -67,7 +67,7 @@ export interface StoredSpending {
   /** The same for days, for keys that had a daily or weekly budget: a Monday. */
   readonly day: number
   readonly ofMonth: (accountId: string, keyId: string, month: number) => number
-  readonly ofDays: (accountId: string, keyId: string, days: Days) => number
+  readonly ofDays: (accountId: string, keyId: string, days: DateRange) => number
 }
 
 export interface KeySpending {
@@ -134,7 +134,7 @@ export const addStoredDay = (key: KeySpending, day: number, spent: number): void
 }
 
 /** Called when the record has changed: days and weeks were counted only while the key had such a budget. */
-export const forgetUncounted = (key: KeySpending, before: ApiKey): void => {
+export const dropPeriodsWithoutBudget = (key: KeySpending, before: ApiKey): void => {
   const { daily_budget_credits, weekly_budget_credits } = key.record
   const isNew =
     (before.daily_budget_credits === null && daily_budget_credits !== null) ||

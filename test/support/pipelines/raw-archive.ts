@@ -31,8 +31,8 @@ export const originOf = (payloads: Payloads) =>
           body: Stream.succeed(body)
         })
       },
-      listing: () => Effect.undefined,
-      retrying: (attempt) => attempt
+      list: () => Effect.undefined,
+      retry: (attempt) => attempt
     })
   )
 

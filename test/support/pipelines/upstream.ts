@@ -52,7 +52,7 @@ export interface Upstream {
 /** Requests an address with the origin's retry policy. Returns the response, and its whole body as text. */
 export const readText = (request: Pick<SourceRequest, "url"> & Partial<SourceRequest>) =>
   Origin.use((origin) =>
-    origin.retrying(
+    origin.retry(
       Effect.scoped(
         Effect.flatMap(origin.open({ accept: "application/json", ...request }), (response) =>
           Effect.map(Stream.mkString(Stream.decodeText(response.body)), (text) => ({ response, text }))

@@ -195,7 +195,7 @@ const stageAndPublish = Effect.fnUntraced(function* (
 }, Effect.scoped)
 
 /** A whole run: stages and publishes the rows. Repeats this if another run has published meanwhile. */
-export const publishFound = (layout: Layout, found: Found, options: Publishing = {}) => {
+export const publishRows = (layout: Layout, found: Found, options: Publishing = {}) => {
   const run = aRun({ pipeline: (options.of ?? example).dataSet.schema, ...options.run })
   return Effect.retry(stageAndPublish(layout, found, options, run), {
     while: (error) => error instanceof PublishedMeanwhile
@@ -212,7 +212,7 @@ export const aLayout = Effect.gen(function* () {
 export const rebuildExample = Effect.fnUntraced(function* (layout: Layout, runs: Readonly<Record<string, Found>>) {
   const since = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets.example
   const from = yield* aLayout
-  for (const [run_id, found] of Object.entries(runs)) yield* publishFound(from, found, { run: { run_id } })
+  for (const [run_id, found] of Object.entries(runs)) yield* publishRows(from, found, { run: { run_id } })
   return yield* rebuildFrom({ layout, dataSet: example.dataSet, from, since })
 })
 

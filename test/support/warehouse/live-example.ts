@@ -3,7 +3,7 @@ import { type DuckDb, type Layout, type LiveData, readManifest, rollback, watchL
 import { Effect, FileSystem, Option, Schema, type Scope } from "effect"
 import { oncePerFile } from "../once-per-file.ts"
 import { copyPerTest } from "./copy-per-test.ts"
-import { aLayout, example, publishFound } from "./example-data-set.ts"
+import { aLayout, example, publishRows } from "./example-data-set.ts"
 import { otherProcess } from "./other-process.ts"
 
 const Days = Schema.Struct({ days: Schema.Int })
@@ -59,7 +59,7 @@ export const rowsOfDay = (day: number) => ({
   deliveries: [{ item: `day ${day}` }],
   prices: [{ item: "day", price: `${day}` }]
 })
-export const publishDay = (layout: Layout, day: number) => publishFound(layout, rowsOfDay(day))
+export const publishDay = (layout: Layout, day: number) => publishRows(layout, rowsOfDay(day))
 export const waitUntil = (isDone: () => boolean) =>
   Effect.gen(function* () {
     while (!isDone()) yield* Effect.sleep("10 millis")

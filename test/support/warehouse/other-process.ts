@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { DuckDb, layoutOf, literal } from "@larder/warehouse"
 import { Effect, Exit, type FileSystem, Layer, Logger, type Path, type Scope } from "effect"
-import { exampleIn, type Found, publishFound } from "./example-data-set.ts"
+import { exampleIn, type Found, publishRows } from "./example-data-set.ts"
 
 export type Command =
   /** Opens a file read-write, prints `held`, and keeps it open. */
@@ -53,7 +53,7 @@ const program = Effect.fnUntraced(function* (
     }
     case "publish": {
       const { found, home, run_id, schema } = command
-      const { run } = yield* publishFound(yield* layoutOf(home), found, {
+      const { run } = yield* publishRows(yield* layoutOf(home), found, {
         ...(schema === undefined ? {} : { of: exampleIn(schema) }),
         ...(run_id === undefined ? {} : { run: { run_id } })
       })

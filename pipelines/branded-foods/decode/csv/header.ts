@@ -68,7 +68,7 @@ export const readHeader = Effect.fnUntraced(function* <Name extends CsvMember>(m
   if (missing.length > 0) {
     const names = columns.map((name) => printableName(name.slice(0, 40))).join(", ")
     return yield* unreadable(
-      `the header has no column ${missing.join(", ")}, which the mapping needs. Found: ${names.slice(0, 600)}`
+      `the header has no column ${missing.map((name) => `"${name}"`).join(", ")}, which the mapping needs. Found: ${names.slice(0, 600)}`
     )
   }
   const inLowerCase = columns.map((name) => name.toLowerCase()) // as DuckDB compares them

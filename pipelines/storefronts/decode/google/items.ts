@@ -1,6 +1,6 @@
 /**
- * Cuts an RSS or Atom feed, or `<products>`, into its items, piece by piece, with at most one item in memory. Nothing
- * is parsed: it only searches for the beginning and the end of an item, so a malformed item does not affect the others.
+ * Cuts an RSS or Atom feed, or `<products>`, into its items, piece by piece, with at most one item in memory. It does not
+ * parse; it only searches for the beginning and the end of each item, so a malformed item does not affect the others.
  * CDATA, comments and a DOCTYPE are skipped; entities that the DOCTYPE declares are never expanded.
  */
 import { FeedUnreadable } from "../feed.ts"
@@ -14,38 +14,38 @@ export interface CutItem {
   readonly problem: string | null
 }
 
-/** Google allows 5,000 characters of description. HTML and embedded pictures may take a hundred times that. */
-const maxItem = 1_000_000
+/** Google allows 5,000 characters of description. HTML and embedded pictures may be a hundred times as long. */
+const maxItemLength = 1_000_000
 
-/** Characters of a longer item that its reject shows. */
-const maxShown = 10_000
+/** How many characters of an oversized item the reject keeps. */
+const maxRejectLength = 10_000
 
-/** A tag or a DOCTYPE outside the items. In real feeds they have some hundred characters. */
-const maxTag = 65_536
+/** A tag or a DOCTYPE outside the items. In real feeds, they have a few hundred characters. */
+const maxTagLength = 65_536
 
-/** Open elements around an item. Real feeds have two. */
+/** Nested elements around an item. Real feeds have two. */
 const maxLevels = 100
 
-/** Prefixes for Google's namespace. Real feeds bind one. */
+/** Prefixes for Google's namespace. Real feeds have one. */
 const maxPrefixes = 20
 
 const itemNames = /^(?:[^:]+:)?(?:item|entry|product)$/
-const rootsOfEmptyFeeds = /^(?:[^:]+:)?(?:rss|feed|rdf|products)$/
+const feedRoots = /^(?:[^:]+:)?(?:rss|feed|rdf|products)$/
 const googleNamespace = /\sxmlns:([\w.-]+)\s*=\s*["']https?:\/\/base\.google\.com\/c?ns\/1\.0\/?["']/gi
-/** `<product_type>` begins like `<product>`. */
-const endsName = /^[\s/>]/
+/** One of these must follow the name; otherwise `<product_type>` would match `<product>`. */
+const nameEnd = /^[\s/>]/
 
 interface OpenItem {
   readonly name: string
   from: number
   /** Number of open elements with its name, including itself. */
   depth: number
-  /** Then the next tag with its name, opening or closing, counts as its end. */
+  /** If true, the next tag with this name, opening or closing, ends the item. */
   isRejected: boolean
 }
 
 class ItemCutter {
-  /** The text that was not read yet, including all of an open item. */
+  /** The text that has not been read yet, including all of an open item. */
   #text = ""
   #at = 0
   #item: OpenItem | undefined
@@ -53,7 +53,7 @@ class ItemCutter {
   #items: Array<CutItem> = []
   /** The section that is skipped: the text that ends it, and where it began. */
   #section: { readonly end: string; readonly from: number } | undefined
-  /** Names of the elements that are open around the items, outermost first. */
+  /** Names of the open elements around the items, outermost first. */
   #ancestors: Array<string> = []
   #root: string | undefined
   readonly #prefixes: Set<string>
@@ -89,8 +89,8 @@ class ItemCutter {
   }
 
   #rejectLongItem(): boolean {
-    if (this.#item?.isRejected !== false || this.#text.length - this.#item.from <= maxItem) return false
-    return this.#rejectItem(this.#item, `it is longer than ${maxItem} characters, or does not end`)
+    if (this.#item?.isRejected !== false || this.#text.length - this.#item.from <= maxItemLength) return false
+    return this.#rejectItem(this.#item, `it is longer than ${maxItemLength} characters, or does not end`)
   }
 
   #rejectOpenItem(): boolean {
@@ -98,9 +98,9 @@ class ItemCutter {
     return this.#rejectItem(this.#item, `a comment or CDATA in it has no "${this.#section.end}"`)
   }
 
-  /** CDATA without an end does not count as CDATA: the text after its beginning is scanned again. */
+  /** CDATA or a comment without an end does not count: the text after its beginning is searched again. */
   #rejectItem(item: OpenItem, problem: string): true {
-    this.#cut(this.#text.length, problem)
+    this.#emitItem(this.#text.length, problem)
     item.isRejected = true
     if (this.#section !== undefined) this.#at = this.#section.from
     this.#section = undefined
@@ -114,7 +114,7 @@ class ItemCutter {
     if (this.#root === undefined) return "It contains no element: this is not a feed."
     const [outermost] = this.#ancestors
     if (outermost !== undefined) return `The feed ends before </${outermost}>: it is cut off.`
-    if (this.#number > 0 || rootsOfEmptyFeeds.test(this.#root)) return null
+    if (this.#number > 0 || feedRoots.test(this.#root)) return null
     return `Its <${this.#root}> contains no <item>, <entry> or <product>: this is not a product feed.`
   }
 
@@ -158,11 +158,11 @@ class ItemCutter {
     if (this.#item !== undefined) return this.#stepTo(this.#at + 2)
     const end = findDoctypeEnd(this.#text, this.#at)
     if (end !== -1) return this.#stepTo(end)
-    if (this.#text.length - this.#at <= maxTag) return false
-    throw new FeedUnreadable(`Its DOCTYPE does not end within ${maxTag} characters.`)
+    if (this.#text.length - this.#at <= maxTagLength) return false
+    throw new FeedUnreadable(`Its DOCTYPE does not end within ${maxTagLength} characters.`)
   }
 
-  /** Reads a tag outside the items, or one that begins an item. */
+  /** Reads a tag that is outside the items or begins one. */
   #stepOutside(): boolean {
     const at = this.#at
     if (this.#text[at + 1] === "?") return this.#beginSection("<?", "?>")
@@ -170,20 +170,20 @@ class ItemCutter {
     const name = readTagName(this.#text, at)
     if (name === undefined) return this.#stepTo(at + 1)
     const end = findTagEnd(this.#text, at)
-    if (end === -1) return this.#text.length - at > maxTag && this.#stepTo(at + 1)
+    if (end === -1) return this.#text.length - at > maxTagLength && this.#stepTo(at + 1)
     this.#stepTo(end)
     if (this.#text[end - 1] !== ">") return true
     const tag = this.#text.slice(at, end)
     if (tag.startsWith("</")) this.#close(name)
     else {
-      this.#bind(tag)
-      if (itemNames.test(name)) this.#begin(name, tag, at)
+      this.#rememberPrefixes(tag)
+      if (itemNames.test(name)) this.#beginItem(name, tag, at)
       else this.#openElement(name, tag)
     }
     return true
   }
 
-  #bind(tag: string) {
+  #rememberPrefixes(tag: string) {
     for (const [, prefix = ""] of tag.matchAll(googleNamespace)) {
       if (this.#prefixes.size < maxPrefixes) this.#prefixes.add(prefix.toLowerCase())
     }
@@ -206,21 +206,21 @@ class ItemCutter {
     }
   }
 
-  #begin(name: string, tag: string, from: number) {
+  #beginItem(name: string, tag: string, from: number) {
     this.#root ??= name
     this.#number++
     this.#item = { name, from, depth: 1, isRejected: false }
-    if (tag.endsWith("/>")) this.#end(this.#at)
+    if (tag.endsWith("/>")) this.#endItem(this.#at)
   }
 
-  /** Reads a tag inside an item; only tags with the name of the item matter. */
+  /** Reads a tag inside an item; only tags with the item's name matter. */
   #stepInItem(item: OpenItem): boolean {
     const at = this.#at
     const isClosing = this.#text[at + 1] === "/"
     const from = at + (isClosing ? 2 : 1)
     const next = this.#text.slice(from + item.name.length, from + item.name.length + 1)
     if (next === "") return false
-    const isOwn = endsName.test(next) && this.#text.slice(from, from + item.name.length).toLowerCase() === item.name
+    const isOwn = nameEnd.test(next) && this.#text.slice(from, from + item.name.length).toLowerCase() === item.name
     if (!isOwn) return this.#stepTo(at + 1)
     // Items are not nested. Only a product may have a field with its own name, so its depth is counted.
     if (!isClosing && (item.isRejected || !item.name.endsWith("product"))) return this.#endUnclosed(item)
@@ -229,34 +229,34 @@ class ItemCutter {
     this.#stepTo(end)
     if (isClosing) item.depth--
     else if (!this.#text.slice(at, end).endsWith("/>")) item.depth++
-    if (item.isRejected || item.depth === 0) this.#end(end)
+    if (item.isRejected || item.depth === 0) this.#endItem(end)
     return true
   }
 
   #endUnclosed(item: OpenItem): true {
-    if (!item.isRejected) this.#cut(this.#at, `its </${item.name}> is missing`)
+    if (!item.isRejected) this.#emitItem(this.#at, `its </${item.name}> is missing`)
     this.#item = undefined
     return true
   }
 
-  #end(end: number) {
-    if (this.#item?.isRejected === false) this.#cut(end, null)
+  #endItem(end: number) {
+    if (this.#item?.isRejected === false) this.#emitItem(end, null)
     this.#item = undefined
   }
 
-  #cut(end: number, problem: string | null) {
+  #emitItem(end: number, problem: string | null) {
     const text = this.#text.slice(this.#item?.from ?? 0, end)
-    if (text.length <= maxItem) this.#items.push({ number: this.#number, text, problem })
+    if (text.length <= maxItemLength) this.#items.push({ number: this.#number, text, problem })
     else {
-      const reason = problem ?? `it is longer than ${maxItem} characters`
-      this.#items.push({ number: this.#number, text: text.slice(0, maxShown), problem: reason })
+      const reason = problem ?? `it is longer than ${maxItemLength} characters`
+      this.#items.push({ number: this.#number, text: text.slice(0, maxRejectLength), problem: reason })
     }
   }
 }
 
 /**
- * Yields groups of items as they are cut. Fails with `FeedUnreadable`. The prefixes that the feed binds to Google's
- * namespace are added to `prefixes`, in lower case, before the items that use them are yielded.
+ * Yields groups of items as they are cut. Throws `FeedUnreadable`. The feed's prefixes for Google's namespace are added to
+ * `prefixes`, in lower case, before the items that use them are yielded.
  */
 export async function* cutItems(
   pieces: AsyncIterable<string>,

@@ -68,7 +68,7 @@ const explainEmpty = ({ detail, outcome, reported }: ReadPages): readonly [Store
 }
 
 /** The result of a read that consists of a product list. */
-export const makeProductRead = (
+export const summariseProductRead = (
   products: ReadPages,
   stats: FeedStats,
   { currency, facts }: Pick<StoreRead, "currency" | "facts">

@@ -12,10 +12,10 @@ import { FeedStats } from "../../decode/typed-fields.ts"
 import type { ListedStore } from "../store-list.ts"
 import { isUnread, makeUnread, type Unread } from "./outcome.ts"
 import { ShopifyStoreSlots, type StorePolicy, shopifyLane } from "./policy.ts"
-import { type KnownProducts, makeProductRead, readProductList } from "./product-list.ts"
+import { type KnownProducts, readProductList, summariseProductRead } from "./product-list.ts"
 import { makeStoreRequests, type StoreRequests } from "./requests.ts"
 import { readShopifyCollections } from "./shopify-collections.ts"
-import { makeStoreRead, noShopFacts, parseShopAddress, type ShopFacts, type TakeRows } from "./store-read.ts"
+import { emptyShopFacts, makeStoreRead, parseShopAddress, type ShopFacts, type TakeRows } from "./store-read.ts"
 
 const adminApi = { path: /\/admin\/api\//, name: "Shopify's Admin API" }
 
@@ -96,7 +96,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
   if (isUnread(meta)) {
     return makeStoreRead(meta.outcome === "budget" ? "unreachable" : meta.outcome, meta.detail)
   }
-  const facts = meta === null ? noShopFacts : toFacts(meta)
+  const facts = meta === null ? emptyShopFacts : toFacts(meta)
   const country = store.country ?? meta?.country
   const countryQuery = country === undefined || country === null ? "" : `&country=${country}`
   const requests = retryWithoutCountry(countryQuery, anyCountryRequests)
@@ -132,7 +132,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
     recount: () =>
       Effect.map(readFacts(requests, base), (now) => (isUnread(now) ? null : (now?.published_products_count ?? null)))
   })
-  const read = makeProductRead(products, stats, { currency: currency ?? fallbackCurrency, facts })
+  const read = summariseProductRead(products, stats, { currency: currency ?? fallbackCurrency, facts })
   const isOver = read.fetch_status === "failed" || ["budget", "broken_off"].includes(read.outcome)
   if (isOver || products.listed === 0) return read
   const collections = yield* readShopifyCollections({

@@ -15,7 +15,7 @@ export interface ShopFacts
   readonly reported_product_count: number | null
 }
 
-export const noShopFacts: ShopFacts = {
+export const emptyShopFacts: ShopFacts = {
   name: null,
   url: null,
   description: null,
@@ -79,7 +79,7 @@ export const makeStoreRead = (
     products_read: 0,
     collections_read: 0,
     currency: null,
-    facts: noShopFacts,
+    facts: emptyShopFacts,
     table_end: null,
     fields_seen: new Set(),
     ...read,

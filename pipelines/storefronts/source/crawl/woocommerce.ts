@@ -1,17 +1,17 @@
-/** Reads a WooCommerce store: the pages of products of its Store API, which has no collections. */
+/** Reads a WooCommerce store through the product pages of its Store API, which has no collections. */
 import { Effect } from "effect"
 import type { FetchedPayload } from "../../../run/archive/fetch-list.ts"
 import { readWooCommerceProducts } from "../../decode/json/woocommerce.ts"
 import { FeedStats } from "../../decode/typed-fields.ts"
 import type { ListedStore } from "../store-list.ts"
 import type { StorePolicy } from "./policy.ts"
-import { type KnownProducts, makeProductRead, readProductList } from "./product-list.ts"
+import { type KnownProducts, readProductList, summariseProductRead } from "./product-list.ts"
 import { makeStoreRequests } from "./requests.ts"
-import { noShopFacts, parseShopAddress, type TakeRows } from "./store-read.ts"
+import { emptyShopFacts, parseShopAddress, type TakeRows } from "./store-read.ts"
 
 const adminApi = { path: /\/wp-json\/wc\/v\d/, name: "the REST API wc/v3 of WooCommerce" }
 
-const limit = 100
+const productsPerPage = 100
 /** The header with the number of products, which reveals an incomplete list. */
 const totalHeader = "x-wp-total"
 
@@ -20,10 +20,10 @@ const readTotal = ({ told }: FetchedPayload) => {
   return /^\d{1,9}$/.test(text) ? { total: Number(text) } : {}
 }
 
-/** A list may name the store or the address of its API. */
-const addressOf = ({ origin, pathname }: URL, page: number) => {
+/** A store list may contain the store's address or the address of its API. */
+const makePageAddress = ({ origin, pathname }: URL, page: number) => {
   const root = pathname.includes("/wp-json/") ? pathname : `${pathname.replace(/\/$/, "")}/wp-json/wc/store/v1/products`
-  return `${origin}${root}?per_page=${limit}&page=${page}`
+  return `${origin}${root}?per_page=${productsPerPage}&page=${page}`
 }
 
 export const readWooCommerce = Effect.fn("Crawl.readWooCommerce")(function* <E, R>(
@@ -40,11 +40,13 @@ export const readWooCommerce = Effect.fn("Crawl.readWooCommerce")(function* <E, 
     const requests = yield* makeStoreRequests(policy)
     return yield* readProductList({
       list: {
-        limit,
+        limit: productsPerPage,
         reported: null,
         fetchPage: (page) =>
           Effect.map(
-            requests.page(addressOf(address, page), [totalHeader], (text) => readWooCommerceProducts(text, stats)),
+            requests.page(makePageAddress(address, page), [totalHeader], (text) =>
+              readWooCommerceProducts(text, stats)
+            ),
             (page) => ({ ...page, ...readTotal(page.raw) })
           ),
         takePage: ({ content, raw }) => {
@@ -53,10 +55,10 @@ export const readWooCommerce = Effect.fn("Crawl.readWooCommerce")(function* <E, 
         }
       },
       known,
-      recount: Effect.succeed // every page states the current number
+      recount: Effect.succeed // no second request is needed: every page reports the current total
     })
   })
   const products = yield* Effect.scoped(reading)
-  const facts = { ...noShopFacts, reported_product_count: products.reported }
-  return makeProductRead(products, stats, { currency, facts })
+  const facts = { ...emptyShopFacts, reported_product_count: products.reported }
+  return summariseProductRead(products, stats, { currency, facts })
 })

@@ -3,9 +3,9 @@
  * charged, which leases are taken, kept, returned or requested. Nothing is in force before it is written.
  */
 import { chainEntries } from "../../chain/chain.ts"
-import { dayNumber } from "../../moments.ts"
 import { type AdmissionOutcome, type Hold, releaseHold } from "../../rules/admission.ts"
 import { areInOnePeriod, type DayOfKey } from "../../rules/spending.ts"
+import { dayNumber } from "../../utc-calendar.ts"
 import { holdingName, type KnownAccounts } from "../leases/known-accounts.ts"
 import type { LeaseHabits, UseCounts } from "../leases/lease-rules.ts"
 import type { AccountRead, GroupChanges, GroupRead, LeaseChange, ReadRequest } from "../sql/statements.ts"

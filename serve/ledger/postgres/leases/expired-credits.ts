@@ -1,8 +1,8 @@
 /** Removes expired credits from the balances in the database, account by account: a locked one delays no other. */
 import type { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Schedule, Schema } from "effect"
-import { timestampOf } from "../../moments.ts"
 import { expireGrants } from "../../rules/decisions.ts"
+import { timestampOf } from "../../utc-calendar.ts"
 import { databaseUnavailable, makeQuery } from "../sql/database.ts"
 import { bookEntries, whileFree } from "./leases.ts"
 

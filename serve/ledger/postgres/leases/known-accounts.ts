@@ -3,7 +3,7 @@
  * has, this knowledge is authoritative and decides calls. Other accounts are known as they were last read, which suffices
  * to check scopes; they are read again, locked, before a call is decided.
  */
-import { dayNumber } from "../../moments.ts"
+
 import {
   type AdmissionOutcome,
   type AdmissionRequest,
@@ -25,6 +25,7 @@ import {
   restoreState
 } from "../../rules/ledger-state.ts"
 import { areKnown, type DayOfKey, listSpendings, openDay, type ReadSpending, setSpent } from "../../rules/spending.ts"
+import { dayNumber } from "../../utc-calendar.ts"
 import type { AccountRead, GroupRead } from "../sql/statements.ts"
 import type { Holding } from "../sql/write-group.ts"
 

@@ -8,7 +8,7 @@ import { Effect, Schema } from "effect"
 import type { ChainHead } from "../../chain/chain.ts"
 import { Account, ApiKey, type Entry } from "../../chain/records.ts"
 import { LedgerUnavailable } from "../../errors.ts"
-import { dateOfDay, daysOfWeeks, monthOfDay } from "../../moments.ts"
+import { dateOfDay, daysOfWeeks, monthOfDay } from "../../utc-calendar.ts"
 import {
   booleans,
   databaseUnavailable,

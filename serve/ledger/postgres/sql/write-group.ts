@@ -6,8 +6,8 @@
 import { Schema } from "effect"
 import type { ChainHead, Draft } from "../../chain/chain.ts"
 import { type Entry, moneyOutOfEntry } from "../../chain/records.ts"
-import { monthOf } from "../../moments.ts"
 import { parseGrants } from "../../rules/expiring-grants.ts"
+import { monthOf } from "../../utc-calendar.ts"
 import { integers, texts } from "./database.ts"
 
 /** What one server holds of one key, for calls admitted on one day, of one grant or of credits that do not expire. */

@@ -1,18 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
-import { coverPeriod, type Days, monthOf, parseTypedTimestamp } from "./moments.ts"
+import { type DateRange, monthOf, parseTypedTimestamp, splitPeriod } from "./utc-calendar.ts"
 
 const monthOfDay = (day: string) => monthOf(Date.parse(day))
 const dayAfter = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
-const daysOf = ({ from, to }: Days) => {
+const daysOf = ({ from, to }: DateRange) => {
   const days: Array<string> = []
   for (let day = from; day <= to; day = dayAfter(day)) days.push(day)
   return days
 }
 
 /** How often each day of two years is counted. */
-const countDays = (period: Days) => {
-  const { added, first, next, subtracted } = coverPeriod(period)
-  const countIn = (some: ReadonlyArray<Days>, day: string) =>
+const countDays = (period: DateRange) => {
+  const { added, first, next, subtracted } = splitPeriod(period)
+  const countIn = (some: ReadonlyArray<DateRange>, day: string) =>
     some.filter(({ from, to }) => from <= day && day <= to).length
   return daysOf({ from: "2027-01-01", to: "2028-12-31" }).map((day) => {
     const isInMonth = first <= monthOfDay(day) && monthOfDay(day) < next
@@ -28,7 +28,7 @@ describe("a period in months and days", () => {
         const period = { from, to }
         const expected = countDays(period).map(([day]) => [day, Number(from <= String(day) && String(day) <= to)])
         assert.deepStrictEqual(countDays(period), expected)
-        const { added, subtracted } = coverPeriod(period)
+        const { added, subtracted } = splitPeriod(period)
         for (const days of [...added, ...subtracted]) assert.isAtMost(daysOf(days).length, 16)
       }
     }
@@ -36,7 +36,7 @@ describe("a period in months and days", () => {
 
   it("counts a month as a whole when it has most of its days", () => {
     const month = monthOfDay("2026-11-01")
-    assert.deepStrictEqual(coverPeriod({ from: "2026-10-23", to: "2026-11-22" }), {
+    assert.deepStrictEqual(splitPeriod({ from: "2026-10-23", to: "2026-11-22" }), {
       first: month,
       next: month + 1,
       added: [{ from: "2026-10-23", to: "2026-10-31" }],
@@ -45,10 +45,10 @@ describe("a period in months and days", () => {
   })
 
   it("counts the whole calendar in months, and keeps an empty period unchanged", () => {
-    const { added, first, next, subtracted } = coverPeriod({ from: "0001-01-01", to: "9999-12-31" })
+    const { added, first, next, subtracted } = splitPeriod({ from: "0001-01-01", to: "9999-12-31" })
     assert.deepStrictEqual([added, subtracted, next - first], [[], [], 9999 * 12])
     const none = { from: "2028-03-01", to: "2028-02-01" }
-    assert.deepStrictEqual(coverPeriod(none).added, [none])
+    assert.deepStrictEqual(splitPeriod(none).added, [none])
   })
 })
 

@@ -1,6 +1,6 @@
 /** Reads the known stores and their listed products from the live generation. */
 import { readFileSync } from "node:fs"
-import { type DuckDb, fromLive, type Layout, literal, readLiveDataSet, storefront } from "@larder/warehouse"
+import { type DuckDb, type Layout, literal, readLive, readLiveDataSet, storefront } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 import type { ListedStore } from "./source/store-list.ts"
@@ -26,7 +26,7 @@ const noStores: LiveStores = new Map()
 const knownStores = readFileSync(new URL("./known-stores.sql", import.meta.url), "utf8")
 
 export const readKnownStores = ({ layout }: RunContext) =>
-  fromLive(layout, storefront, noStores, (db) =>
+  readLive(layout, storefront, noStores, (db) =>
     Effect.map(db.all(KnownStore, knownStores), (rows): LiveStores => new Map(rows.map((row) => [row.domain, row])))
   )
 

@@ -1,6 +1,6 @@
 /** What the live generation records about earlier runs of this pipeline. */
 import { Day } from "@larder/schemas"
-import { commodity, fromLive } from "@larder/warehouse"
+import { commodity, readLive } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 
@@ -15,7 +15,7 @@ const KnownPayload = Schema.Struct({
 const Measure = Schema.Struct({ metric_name: Schema.String, measure: Schema.String, days: Schema.String })
 const UnknownField = Schema.Struct({ feed: Schema.String, field: Schema.String })
 
-export interface PreviousFeeds {
+export interface EarlierRuns {
   /** How far live runs have read each feed. Recordings and samples do not count. */
   readonly cursors: ReadonlyArray<typeof FeedCursor.Type>
   readonly payloads: ReadonlyArray<typeof KnownPayload.Type>
@@ -24,25 +24,25 @@ export interface PreviousFeeds {
   readonly unknownFields: ReadonlyArray<typeof UnknownField.Type>
 }
 
-const nothingYet: PreviousFeeds = { cursors: [], payloads: [], measures: [], unknownFields: [] }
+const noEarlierRuns: EarlierRuns = { cursors: [], payloads: [], measures: [], unknownFields: [] }
 
-const cursors = `
+const cursorsQuery = `
   select feed, read_to, mapping_sha256 from ingest.cursor c join ingest.run r using (run_id)
   where c.pipeline = 'commodities' and r.origin = 'live'`
-const payloads = `
+const payloadsQuery = `
   select raw_sha256, feed, mapping_sha256, rows_read::integer as rows_read, rows_rejected::integer as rows_rejected
   from ingest.raw_file where pipeline = 'commodities'`
-const measures = `
+const measuresQuery = `
   select metric_name, measure, string_agg(distinct observed_on::varchar, ',') as days
   from commodity.metric join commodity.price_version using (metric_name) group by all`
-const unknownFields = "select feed, field from ingest.unknown_field where pipeline = 'commodities'"
+const unknownFieldsQuery = "select feed, field from ingest.unknown_field where pipeline = 'commodities'"
 
-export const readPreviousFeeds = ({ layout }: RunContext) =>
-  fromLive(layout, commodity, nothingYet, (db) =>
+export const readEarlierRuns = ({ layout }: RunContext) =>
+  readLive(layout, commodity, noEarlierRuns, (db) =>
     Effect.all({
-      cursors: db.all(FeedCursor, cursors),
-      payloads: db.all(KnownPayload, payloads),
-      measures: db.all(Measure, measures),
-      unknownFields: db.all(UnknownField, unknownFields)
+      cursors: db.all(FeedCursor, cursorsQuery),
+      payloads: db.all(KnownPayload, payloadsQuery),
+      measures: db.all(Measure, measuresQuery),
+      unknownFields: db.all(UnknownField, unknownFieldsQuery)
     })
   )

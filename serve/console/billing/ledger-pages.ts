@@ -1,4 +1,4 @@
-/** The ledger of an account: every movement of credits, with the balance after it; also as a CSV file. */
+/** The page and the CSV file with the ledger of an account: every change of its credits, with the balance after it. */
 import { Effect, Stream } from "effect"
 import { type AccountSummary, Administration, type Entry, usdOf } from "../../ledger/index.ts"
 import { type Keys, keyName, keyNameTag, readKeys } from "../usage/calls-filter.ts"
@@ -8,7 +8,6 @@ import {
   countText,
   creditsText,
   creditUnit,
-  empty,
   type HtmlPart,
   html,
   keyFigures,
@@ -16,6 +15,7 @@ import {
   momentInColumn,
   momentTag,
   pathCode,
+  renderEmptyState,
   stackedTable,
   usdText
 } from "../web/html.ts"
@@ -24,7 +24,7 @@ import { listPaging, readChoice, readPage, readParameter } from "../web/query.ts
 import { paymentsPath } from "./payment-pieces.ts"
 
 const path = "/billing/ledger"
-const perPage = 50
+const entriesPerPage = 50
 
 const kinds: Readonly<Record<string, { readonly label: string; readonly types: ReadonlyArray<Entry["type"]> }>> = {
   calls: { label: "Calls", types: ["charge"] },
@@ -56,23 +56,23 @@ const renderPaymentPart = (credits: number, id: string) => {
 /** Hidden on a phone, which shows rows as small cards. */
 const dash = html`<span class="nothing">–</span>`
 
-/** The call, the payment, or the reason of an entry. */
+/** What an entry is about: a call, a payment or a note. */
 const renderSubject = (entry: Entry, keys: Keys): HtmlPart => {
   const { credits, endpoint, key_id, note, request_id, type } = entry
   if (key_id !== null) {
     return html`${endpoint !== null && html`${pathCode(endpoint)}<br>`}${keyNameTag(keys, key_id)}${note !== null && html`<br><small>${note}</small>`}`
   }
   if (isPayment(entry) && request_id !== null) return paymentLink(request_id, note ?? "Payment")
-  if (type === "grant" || note === null) return dash // a grant's note repeats its type
+  if (type === "grant" || note === null) return dash // the note of a grant repeats its type
   if (entry.expires_at !== null) return html`${note}<br><small>expires ${momentTag(entry.expires_at)}</small>`
-  // the note of a reversal
+  // a refund or dispute
   const [, reason = "", payment] = /^(.+), payment (pay_\w+)$/.exec(note) ?? []
   if (payment === undefined) return note
   const link = paymentLink(payment, renderPaymentPart(credits, payment))
   return reason === type ? link : html`${link}: ${reason}`
 }
 
-/** A phone hides the headings, so it shows the unit next to the figure. */
+/** A phone hides the headings and shows the unit next to the number. */
 const renderFigure = (value: number, sign = "") =>
   html`${sign}${countText(value)}<span class="unit"> ${creditUnit(value)}</span>`
 
@@ -86,12 +86,12 @@ const entriesTable = (entries: ReadonlyArray<Entry>, keys: Keys) =>
     ["Balance", ({ balance }) => renderFigure(balance), "numeric"]
   ])
 
-/** Calls spend expiring credits in this order, before all other credits. */
+/** In the order in which calls spend them, before all other credits. */
 const renderExpiringCredits = (expiring: AccountSummary["expiring"]) =>
-  html`<p>Of these, calls spend the credits that expire first: ${expiring.map(
+  html`<p>Some of these credits expire. Calls spend them first: ${expiring.map(
     ({ credits, expires_at }, index) =>
       html`${index > 0 && ", "}<span class="nowrap">${usdText(credits)} until ${momentTag(expires_at)}</span>`
-  )}. Credits left then expire.</p>`
+  )}. Unused credits expire at that time.</p>`
 
 const ledgerPage: Page<Administration> = {
   path,
@@ -106,11 +106,13 @@ const ledgerPage: Page<Administration> = {
       ...(kind !== undefined && { types: kind.types })
     }
     const ledger = yield* Administration
-    const { last, rows } = yield* readPage(perPage, (limit) => ledger.entriesBefore({ ...query, limit }))
+    const { last, rows } = yield* readPage(entriesPerPage, (limit) => ledger.entriesBefore({ ...query, limit }))
     const keys = yield* readKeys(account.id)
     const options = Object.entries(kinds).map(([value, { label }]) => ({ value, label }))
     const entries =
-      rows.length === 0 ? empty("No entries", "There are no entries of this kind.") : entriesTable(rows, keys)
+      rows.length === 0
+        ? renderEmptyState("No entries", "There are no entries of this kind.")
+        : entriesTable(rows, keys)
     return show(
       "Ledger",
       html`${keyFigures([{ label: "Balance", value: usdText(account.balance_credits), more: creditsText(account.balance_credits) }])}

@@ -1,34 +1,34 @@
 /** What the live generation records about earlier runs of this pipeline. */
-import { brandedFood, fromLive } from "@larder/warehouse"
+import { brandedFood, readLive } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 import { labelMappingHash } from "./mapping-version.ts"
 import { KnownPayload } from "./source/fetch-release.ts"
 
-interface LoadedBefore {
+interface EarlierRuns {
   readonly payloads: ReadonlyArray<KnownPayload>
   readonly unknownFields: ReadonlyArray<string>
   readonly nutrientNumbers: ReadonlyMap<number, string>
 }
 
-const nothingLoaded: LoadedBefore = { payloads: [], unknownFields: [], nutrientNumbers: new Map() }
+const noEarlierRuns: EarlierRuns = { payloads: [], unknownFields: [], nutrientNumbers: new Map() }
 
-const payloads = `
+const payloadsQuery = `
   select raw_sha256, url, feed, mapping_sha256, rows_read::integer as rows_read, rows_rejected::integer as rows_rejected
   from ingest.raw_file where pipeline = 'branded-foods' and mapping_sha256 = $mapping`
 const Field = Schema.Struct({ field: Schema.String })
-const unknownFields = "select field from ingest.unknown_field where pipeline = 'branded-foods'"
+const unknownFieldsQuery = "select field from ingest.unknown_field where pipeline = 'branded-foods'"
 
 const NutrientNumber = Schema.Struct({ nutrient_id: Schema.Int, number: Schema.String })
-const nutrientNumbers = "select nutrient_id, number from branded_food.nutrient where number is not null"
+const nutrientNumbersQuery = "select nutrient_id, number from branded_food.nutrient where number is not null"
 
-export const readLoadedBefore = ({ layout }: RunContext) =>
-  fromLive(layout, brandedFood, nothingLoaded, (db) =>
+export const readEarlierRuns = ({ layout }: RunContext) =>
+  readLive(layout, brandedFood, noEarlierRuns, (db) =>
     Effect.all({
-      payloads: db.all(KnownPayload, payloads, { mapping: labelMappingHash }),
-      unknownFields: Effect.map(db.all(Field, unknownFields), (rows) => rows.map(({ field }) => field)),
+      payloads: db.all(KnownPayload, payloadsQuery, { mapping: labelMappingHash }),
+      unknownFields: Effect.map(db.all(Field, unknownFieldsQuery), (rows) => rows.map(({ field }) => field)),
       nutrientNumbers: Effect.map(
-        db.all(NutrientNumber, nutrientNumbers),
+        db.all(NutrientNumber, nutrientNumbersQuery),
         (rows) => new Map(rows.map(({ nutrient_id, number }) => [nutrient_id, number]))
       )
     })
