@@ -9,7 +9,7 @@ export const isOfUnknownKind = `(kind not in (${recordedTables.map((table) => `'
 
 /** `asJson` casts a body to the type in which bodies are compared. Only payments can be removed: their record says so. */
 const selectLastRecords = (table: RecordedTable, asJson: (body: string) => string) => `
-  select body ->> 'id' as id, ${asJson("body")} as body,
+  select cast(body ->> 'id' as text) as id, ${asJson("body")} as body,
     ${table === "payment" ? "coalesce(cast(body ->> 'removed' as text) in ('true', '1'), false)" : "false"} as is_removed
   from ledger.record
   where number in (select max(number) from ledger.record where kind = '${table}' group by body ->> 'id')
@@ -20,8 +20,8 @@ const selectChanged = (body: string, other: string, each: string) =>
   `select key from ${each}(${body}) where value is distinct from ${other} ->> key`
 
 /**
- * `rows` selects `id` and `body` of the rows of the table. Two left joins instead of a full one, over materialized
- * tables: SQLite indexes those for a left join only, and otherwise compares every record with every row.
+ * `rows` selects `id` and `body` of the rows of the table. SQLite creates an index only for left joins of materialized
+ * tables whose ids are both text; otherwise it compares every record with every row.
  */
 const selectDifferences = (table: RecordedTable, rows: string, { asJson, each }: RecordSyntax) => `
   with last as materialized (${selectLastRecords(table, asJson)}),

@@ -192,6 +192,10 @@ describe("a verification", () => {
       ["key key_b is not what was recorded: budget_credits", chainChanged]
     ],
     [
+      `insert into record values (6, 62, 'api_key', '{"id":"key_x"}'), (7, 62, 'api_key', '{"id":"key_x","removed":true}')`,
+      ["key key_x was recorded, but is missing"]
+    ],
+    [
       "update head set records = 6",
       ["the chain was followed to entry 62 and record 6, and ends at entry 62 and record 5"]
     ]
