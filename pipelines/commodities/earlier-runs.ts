@@ -37,7 +37,7 @@ const measuresQuery = `
   from commodity.metric join commodity.price_version using (metric_name) group by all`
 const unknownFieldsQuery = "select feed, field from ingest.unknown_field where pipeline = 'commodities'"
 
-export const readEarlierRuns = ({ layout }: RunContext) =>
+export const readEarlierReports = ({ layout }: RunContext) =>
   readLive(layout, commodity, noEarlierRuns, (db) =>
     Effect.all({
       cursors: db.all(FeedCursor, cursorsQuery),

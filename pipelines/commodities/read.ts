@@ -10,7 +10,7 @@ import { isOriginError, Origin, type OriginError } from "../run/origins/origin.t
 import { NothingRead, ReadFailed, type ReadResult, type RunContext, reasonLines } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { catalog, type Feed } from "./catalog.ts"
-import { readEarlierRuns } from "./earlier-runs.ts"
+import { readEarlierReports } from "./earlier-runs.ts"
 import { type FeedRead, readFeed } from "./read-feed.ts"
 import type { FeedContext } from "./source/fetch-feed.ts"
 import { areAllEmpty, emptyLikeOthers, findReasonToStop, marsKey } from "./source/requests.ts"
@@ -91,7 +91,7 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
   const { feeds } = lines
   const progress = yield* Progress
   const { kind } = yield* Origin
-  const previous = yield* readEarlierRuns(run)
+  const previous = yield* readEarlierReports(run)
   const today = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
   const context = { run, previous, marsKey: yield* marsKey.pipe(Effect.orDie), today }
   yield* progress.expect(feeds.length)

@@ -1,6 +1,6 @@
 /** Maps the types of DuckDB's columns to those of DuckLake and Delta. */
 
-export interface LakeType {
+interface LakeType {
   /** DuckLake's name of the type: `int32`, `decimal(18,6)`, `list`, `struct`. */
   readonly type: string
   readonly children: ReadonlyArray<NamedType>

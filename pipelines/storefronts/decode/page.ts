@@ -21,7 +21,7 @@ export interface PageEntries {
 }
 
 /** `read` returns the rows of an entry, or fails with `UnusableRow`. */
-export const readPage = (
+export const readFeedPage = (
   { entries, hasBadBytes }: PageEntries,
   stats: FeedStats,
   read: (entry: JsonObject, id: string) => ParsedRow

@@ -173,7 +173,7 @@ const periods = [
 type Budgets = Pick<KeySummary, (typeof periods)[number]["budget" | "spent"]>
 
 /** The budgets of a key with what was spent of each, the shortest period first. */
-export const listBudgets = (key: Budgets) =>
+export const listBudgetSettings = (key: Budgets) =>
   periods.flatMap(({ budget, period, spent }) => {
     const budget_usd = key[budget]
     return budget_usd === null ? [] : [{ period, budget_usd, spent_usd: key[spent] ?? 0 }]
@@ -184,7 +184,7 @@ const list = new Intl.ListFormat("en-GB")
 /** What a key may do, in whole sentences. */
 export const permissionText = (key: Budgets & { readonly scopes: ReadonlyArray<Scope> }): string => {
   const read = findPreset(key.scopes) === everythingPreset ? "everything" : scopesText(key.scopes)
-  const budgets = listBudgets(key)
+  const budgets = listBudgetSettings(key)
   if (budgets.some(({ budget_usd }) => budget_usd === 0)) return `It may read ${read}. It is paused: its budget is 0.`
   const limits = budgets.map(({ budget_usd, period }) => `${budgetText(budget_usd)} a ${period}`)
   const text = `It may read ${read}. It may spend up to ${list.format(limits)}`

@@ -18,7 +18,7 @@ import {
   fillKeyFields,
   type KeyFields,
   keyFieldset,
-  listBudgets,
+  listBudgetSettings,
   parseKeyFields,
   permissionText,
   readKeyFields,
@@ -43,7 +43,7 @@ const readKeyFacts = Effect.fnUntraced(function* ({ account, now }: PageContext,
     key.expires_at !== null && ["Expires", momentTag(key.expires_at)],
     ["Last used", lastUsedText(key, uses.get(key.id), today)],
     ["May read", unbrokenList(scopesText(key.scopes))],
-    ...listBudgets(key)
+    ...listBudgetSettings(key)
       .toReversed()
       .map(({ budget_usd, period, spent_usd }) => [spentLabels[period], spentText(spent_usd, budget_usd)] as const),
     ["Key id", html`<code>${key.id}</code>`]

@@ -22,7 +22,7 @@ import {
 import { type Page, type PageContext, PageNotFound, redirect, show } from "../web/page.ts"
 import { getToday } from "../web/period.ts"
 import { paging } from "../web/query.ts"
-import { listBudgets, spentText } from "./key-form.ts"
+import { listBudgetSettings, spentText } from "./key-form.ts"
 import { findCheapestPrice, scopesText, unbrokenList } from "./scope-groups.ts"
 
 const perPage = 100
@@ -53,14 +53,14 @@ const countUnspentCredits = ({ budget_usd, spent_usd }: Pick<KeySummary, "budget
  * call: then every call is refused.
  */
 const findSpentBudget = (key: KeySummary) =>
-  listBudgets(key).findLast((budget) => countUnspentCredits(budget) < findCheapestPrice(key.scopes))
+  listBudgetSettings(key).findLast((budget) => countUnspentCredits(budget) < findCheapestPrice(key.scopes))
 const spentBadges = { month: "budget spent", week: "week’s budget spent", day: "day’s budget spent" }
 
 /** Whether the next call of the key would be accepted. */
 export const keyStateBadge = (key: KeySummary, now: number): Html => {
   if (key.revoked_at !== null) return badge("revoked", "bad")
   if (isKeyExpired(key, now)) return badge("expired", "bad")
-  if (listBudgets(key).some(({ budget_usd }) => budget_usd === 0)) return badge("paused", "warning")
+  if (listBudgetSettings(key).some(({ budget_usd }) => budget_usd === 0)) return badge("paused", "warning")
   const spent = findSpentBudget(key)
   return spent === undefined ? badge("active", "good") : badge(spentBadges[spent.period], "warning")
 }

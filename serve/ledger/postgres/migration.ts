@@ -18,7 +18,13 @@ import type { LedgerSnapshot } from "../rules/ledger-state.ts"
 import { copyChainIntoPostgres, makeEntryNumbering } from "./chain/chain-copy.ts"
 import { connect, databaseUnavailable, makeRowQuery, redactedUrl, transact } from "./sql/database.ts"
 import { createConsoleTables } from "./sql/postgres-console.ts"
-import { copyConsoleIntoPostgres, copyIntoPostgres, findUsedTable, insertInto, readRows } from "./sql/postgres-copy.ts"
+import {
+  copyConsoleIntoPostgres,
+  copyIntoPostgres,
+  findUsedTable,
+  insertInto,
+  streamRows
+} from "./sql/postgres-copy.ts"
 import { moneyOut, spentByMonth, usageOfDay, usageOfEndpoint, usageOfMonth } from "./sql/sums-of-entries.ts"
 import { verifyContents } from "./verification.ts"
 
@@ -80,7 +86,7 @@ const findDifference = Effect.fnUntraced(function* (sql: PgClient.PgClient, snap
 
 const copyLedger = Effect.fnUntraced(function* (sql: PgClient.PgClient, snapshot: LedgerSnapshot, sqlite: Sqlite) {
   const numberOf = makeEntryNumbering(sqlite)
-  const entries = Stream.map(readRows(sqlite, "ledger.entry"), (row) => ({
+  const entries = Stream.map(streamRows(sqlite, "ledger.entry"), (row) => ({
     ...row,
     sequence: numberOf(Number(row.sequence))
   }))

@@ -7,7 +7,7 @@
  */
 
 import { type FeedCollection, UnusableRow } from "../feed.ts"
-import { type FeedPage, type PageEntries, readMemberPage, readPage } from "../page.ts"
+import { type FeedPage, type PageEntries, readFeedPage, readMemberPage } from "../page.ts"
 import { undecodable } from "../payload-text.ts"
 import {
   explainUnexpected,
@@ -47,7 +47,9 @@ const readEntries = (text: string, key: string, isAdminEntry: (entry: JsonObject
 
 /** A page of `/products.json`. Fails with `UnexpectedResponse`; its kind is `window` after the first 25,000 products. */
 export const readShopifyProducts = (response: string, stats = new FeedStats()): FeedPage =>
-  readPage(readEntries(response, "products", isAdminProduct), stats, (product, id) => readProduct(product, id, stats))
+  readFeedPage(readEntries(response, "products", isAdminProduct), stats, (product, id) =>
+    readProduct(product, id, stats)
+  )
 
 /** A page of `/collections/<handle>/products.json`: members of a collection, after `offset` of earlier pages. */
 export const readMembers = (response: string, collectionNativeId: string, offset: number): FeedPage =>
@@ -76,7 +78,7 @@ export const readCollections = (response: string, stats = new FeedStats()): Feed
   const isResponse = isTimeOfResponse(
     pickObjects(entries.entries).map((collection) => parseTime(collection.updated_at))
   )
-  const page = readPage(entries, stats, (collection, native_id) => {
+  const page = readFeedPage(entries, stats, (collection, native_id) => {
     const fields = new Fields(stats)
     const title = fields.read("title", collection.title, types.text)
     const updated_at = fields.read("updated_at", collection.updated_at, types.time)

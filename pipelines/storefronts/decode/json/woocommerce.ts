@@ -5,7 +5,7 @@
  */
 import type { ParsedRow } from "../batch-builder.ts"
 import { type FeedImage, UnusableRow } from "../feed.ts"
-import { type FeedPage, readPage } from "../page.ts"
+import { type FeedPage, readFeedPage } from "../page.ts"
 import { undecodable } from "../payload-text.ts"
 import {
   explainUnexpected,
@@ -144,7 +144,7 @@ export const readWooCommerceProducts = (page: string, stats = new FeedStats()): 
   if (!Array.isArray(response)) throw explainUnexpected(response, "array of products")
   rejectLongList(response, "products")
   rejectAdminEntries(response)
-  return readPage({ entries: response, hasBadBytes: page.includes(undecodable) }, stats, (product, id) =>
+  return readFeedPage({ entries: response, hasBadBytes: page.includes(undecodable) }, stats, (product, id) =>
     readProduct(product, id, stats)
   )
 }

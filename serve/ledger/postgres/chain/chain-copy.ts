@@ -7,7 +7,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect, Stream } from "effect"
 import type { Sqlite } from "../../../persistence/index.ts"
 import { readHead } from "../../embedded/head.ts"
-import { copyIntoFile, copyIntoPostgres, readRows } from "../sql/postgres-copy.ts"
+import { copyIntoFile, copyIntoPostgres, streamRows } from "../sql/postgres-copy.ts"
 import { readStoredHead } from "./chain.ts"
 
 const recordsOfPostgres = `
@@ -67,7 +67,7 @@ const setHead = `
 /** Runs last: first deletes the records of copied rows, which the triggers of the database have written. */
 export const copyChainIntoPostgres = Effect.fnUntraced(function* (sqlite: Sqlite, sql: PgClient.PgClient) {
   yield* sql.unsafe("truncate ledger.record")
-  const rows = Stream.map(readRows(sqlite, "ledger.record"), (row) => ({
+  const rows = Stream.map(streamRows(sqlite, "ledger.record"), (row) => ({
     ...row,
     number: Number(row.number) + Number(row.after_entry)
   }))

@@ -36,7 +36,7 @@ export const copyIntoFile = <A extends object>(
   )
 
 /** The rows of a table in the file, with one more field, `rowid_of_row`. */
-export const readRows = (sqlite: Sqlite, table: string) =>
+export const streamRows = (sqlite: Sqlite, table: string) =>
   Stream.paginate(-1, (after: number) =>
     attempt(() => {
       const rows = sqlite.all(
@@ -99,7 +99,7 @@ export const copyConsoleIntoPostgres = Effect.fnUntraced(function* (sqlite: Sqli
   yield* sql.unsafe("delete from console.simulated")
   for (const name of allTables) {
     const table = `console.${name}`
-    yield* copyIntoPostgres(sql, insertInto(table), readRows(sqlite, table))
+    yield* copyIntoPostgres(sql, insertInto(table), streamRows(sqlite, table))
   }
   const expected = yield* Effect.flatMap(
     attempt(() => sqlite.all(selectCounts(allTables))),
