@@ -40,7 +40,8 @@ interface AdministeredStore {
   readonly accounts: Operation<Output<"listAccounts">>
   readonly keys: (accountId: string, now: number) => Operation<ReadonlyArray<KeySummary>>
   readonly key: (id: string, now: number) => Operation<KeySummary>
-  /** In a change, nothing else changes the key until the change ends. */
+  readonly accountOfKey: (id: string) => Operation<string>
+  /** Called in a change: nothing else changes the key until the change ends. */
   readonly keyRecord: (id: string) => Operation<ApiKey>
   readonly countValidKeys: (accountId: string) => Operation<number>
   /** The account whose entries contain this reference and type. */
@@ -101,7 +102,7 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
 
   const changeKey = (id: string, decide: (key: ApiKey, now: number) => Result.Result<Decision, AdministrationError>) =>
     Effect.gen(function* () {
-      const { account_id } = yield* store.keyRecord(id)
+      const account_id = yield* store.accountOfKey(id)
       return yield* store.change([account_id], (now) =>
         store.keyRecord(id).pipe(
           Effect.flatMap((key) => write(decide(key, now))),

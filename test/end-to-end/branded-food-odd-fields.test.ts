@@ -187,7 +187,7 @@ describe("a CSV release with unusable dictionaries", () => {
       "food_nutrient_derivation.csv": '"id","nm"\n"1","x"\n',
       "nutrient.csv": '"id","name","unit_name"\n"90001","5" pipe","MG"\n'
     })
-    expect(stderr).toMatch(/the header has no column "code"/)
+    expect(stderr).toMatch(/the header has no column \\"code\\"/)
     expect(stderr).toMatch(/records of a dictionary cannot be read.*"nutrient\.csv","records":1/)
   })
 })

@@ -117,6 +117,7 @@ export const administerEmbedded = Effect.fnUntraced(function* (
           .map((key) => summaryOfKey(key, now))
       ),
     key: (id, now) => Effect.map(findKey(id), (key) => summaryOfKey(key, now)),
+    accountOfKey: (id) => Effect.map(findKey(id), ({ record }) => record.account_id),
     keyRecord: (id) => Effect.map(findKey(id), ({ record }) => record),
     countValidKeys: (accountId) =>
       Effect.sync(() => listKeys(accountId).filter(({ record }) => record.revoked_at === null).length),

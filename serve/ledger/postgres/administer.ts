@@ -19,7 +19,7 @@ import { verifyDatabase } from "./verification.ts"
 const KeyAndMonth = Schema.Struct({ ...ApiKey.fields, spent: Schema.Int })
 const SpentOfDay = Schema.Struct({ key_id: Schema.String, day: Day, credits: Schema.Int })
 const Count = Schema.Struct({ count: Schema.Int })
-const AccountOfEntry = Schema.Struct({ account_id: Schema.String })
+const AccountId = Schema.Struct({ account_id: Schema.String })
 
 /** A list of accounts waits at most this long for the removal of expired credits. */
 const expiryTimeout = "2 seconds"
@@ -93,6 +93,7 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
   const keysWhere = (condition: string, value: string, now: number) =>
     Effect.flatMap(readKeys(condition, value, now), (keys) => summarize(keys, now))
 
+  const accountOfKey = "select jsonb_build_object('account_id', account_id) as value from ledger.api_key where id = $1"
   const keyForUpdate = `select ${keyRow} as value from ledger.api_key as key where id = $1 for update`
   const validKeys = `select jsonb_build_object('count', count(*)) as value
     from ledger.api_key
@@ -135,13 +136,17 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
       Effect.flatMap(keysWhere("key.id = $1", id, now), ([key]) =>
         key === undefined ? Effect.fail(keyNotFound(id)) : Effect.succeed(key)
       ),
+    accountOfKey: (id) =>
+      Effect.flatMap(all(AccountId, accountOfKey, [id]), ([key]) =>
+        key === undefined ? Effect.fail(keyNotFound(id)) : Effect.succeed(key.account_id)
+      ),
     keyRecord: (id) =>
       Effect.flatMap(all(ApiKey, keyForUpdate, [id]), ([key]) =>
         key === undefined ? Effect.fail(keyNotFound(id)) : Effect.succeed(key)
       ),
     countValidKeys: (accountId) => Effect.map(all(Count, validKeys, [accountId]), ([valid]) => valid?.count ?? 0),
     accountOfBooking: (type, reference) =>
-      Effect.map(all(AccountOfEntry, accountOfBooking, [reference, type]), ([entry]) => entry?.account_id),
+      Effect.map(all(AccountId, accountOfBooking, [reference, type]), ([entry]) => entry?.account_id),
     /** One transaction, while no server decides calls of these accounts. */
     change: (accountIds, work) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
