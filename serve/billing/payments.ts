@@ -40,7 +40,7 @@ export interface BillingSettings {
   readonly card: SavedCard | null
   readonly is_simulated: boolean
   readonly recharge: RechargeChoice & {
-    /** False if these amounts are suggestions that nobody has saved. */
+    /** False while the amounts are suggestions and not saved settings. */
     readonly is_configured: boolean
     /** Why billing switched auto-recharge off. Null if it did not, or if a person has changed the setting since. */
     readonly off_reason: string | null

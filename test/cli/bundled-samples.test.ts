@@ -1,4 +1,4 @@
-/** Bundled samples stay marked as samples when a user reads them explicitly, so that nobody takes generated numbers for real. */
+/** Bundled samples stay marked as samples when a user reads them explicitly, because most of their numbers are generated. */
 import { cpSync, readdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { readHiddenFields } from "../support/console/pages.ts"
 import { startSpendingConsole } from "../support/console/spending-console.ts"
-import { makeCardPayments } from "./billing-forms.ts"
+import { makeCardPayments } from "./card-payments.ts"
 
 const console = startSpendingConsole()
 const { payByCard } = makeCardPayments(console)

@@ -3,7 +3,7 @@ import { Billing } from "@larder/serve/billing"
 import { beforeEach, describe, expect, it } from "vitest"
 import { listButtons, readHiddenFields, readValue } from "../support/console/pages.ts"
 import { type SignedIn, startSpendingConsole } from "../support/console/spending-console.ts"
-import { makeCardPayments } from "./billing-forms.ts"
+import { makeCardPayments } from "./card-payments.ts"
 
 const console = startSpendingConsole()
 const { payByCard } = makeCardPayments(console)

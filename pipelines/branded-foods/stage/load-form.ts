@@ -59,7 +59,7 @@ const findCsv = (files: ReadonlyArray<FetchedPayload>) => {
   )
 }
 
-/** Detects the form of a zip from its contents, for a zip whose name does not say it. */
+/** Detects the form of a zip from its contents if its name does not state it. */
 const detectForm = ({ members: entries }: Zip): ReleaseForm => {
   const has = (pattern: RegExp) => entries.some(({ name }) => pattern.test(name))
   return has(/\.json$/i) && !has(/^branded_food\.csv$/i) ? "json" : "csv"

@@ -17,7 +17,7 @@ const LastRead = Schema.Struct({
   run_started_at: Schema.Finite,
   /** When that read ended. */
   read_at: Schema.Finite,
-  /** When its data or the status of its reads last changed, whichever is later. */
+  /** The last change of its data or of the status of its reads. */
   unchanged_since: Schema.Finite,
   run_id: Schema.String,
   fetch_status: Schema.String,

@@ -1,7 +1,7 @@
 /** Follows the chain of a ledger in a file, and stores its head there. Entry and record numbers have no gaps. */
 import type { Sqlite } from "../../persistence/index.ts"
 import { type Head, hashLink, hashRecord, isAtSamePlace, noHead } from "../chain/chain.ts"
-import { readNumberCell, readTextCell, selectRecords } from "./tables.ts"
+import { queryRecords, readNumberCell, readTextCell } from "./tables.ts"
 
 /** About 100 MB of memory. */
 const batchSize = 100_000
@@ -25,7 +25,7 @@ const linksAfter = `
   limit ${batchSize}`
 
 export const readHead = (sqlite: Sqlite): Head => {
-  const [head = noHead] = selectRecords<Head>(sqlite, "select entries, records, hash from ledger.head")
+  const [head = noHead] = queryRecords<Head>(sqlite, "select entries, records, hash from ledger.head")
   return head
 }
 
@@ -67,7 +67,7 @@ const ends = `
     (select coalesce(max(number), 0) from ledger.record) as records`
 
 export const countLinks = (sqlite: Sqlite): Omit<Head, "hash"> => {
-  const [end = noHead] = selectRecords<Omit<Head, "hash">>(sqlite, ends)
+  const [end = noHead] = queryRecords<Omit<Head, "hash">>(sqlite, ends)
   return end
 }
 

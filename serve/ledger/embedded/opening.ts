@@ -18,7 +18,7 @@ import {
   readProgress,
   updateSums
 } from "./progress.ts"
-import { entryColumns, readNumber, readNumberCell, readTextCell, selectRecords } from "./tables.ts"
+import { entryColumns, queryRecords, readNumber, readNumberCell, readTextCell } from "./tables.ts"
 import { readGrants } from "./thread-reads.ts"
 
 /** Entries that a third of a second suffices to check. */
@@ -54,9 +54,9 @@ const entryAt = `select ${entryColumns} from ledger.entry where sequence = $1`
 const readHeads = (sqlite: Sqlite, accounts: ReadonlyArray<Account>): Map<string, ChainHead> => {
   const heads = new Map<string, ChainHead>()
   for (const { id } of accounts) {
-    const [place] = selectRecords<{ readonly sequence: number }>(sqlite, lastPlace, [id])
+    const [place] = queryRecords<{ readonly sequence: number }>(sqlite, lastPlace, [id])
     if (place === undefined) continue
-    const [entry] = selectRecords<Entry>(sqlite, entryAt, [place.sequence])
+    const [entry] = queryRecords<Entry>(sqlite, entryAt, [place.sequence])
     if (entry?.account_id !== id) throw new Damage(`the last entry of account ${id} is missing`)
     heads.set(id, entry)
   }
@@ -181,7 +181,7 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
   if (strayKey !== undefined) {
     throw new Damage(`key ${strayKey.id} belongs to account ${strayKey.account_id}, which is missing`)
   }
-  const accounts = selectRecords<Account>(sqlite, "select id, name, created_at from ledger.account order by rowid")
+  const accounts = queryRecords<Account>(sqlite, "select id, name, created_at from ledger.account order by rowid")
   const keys = sqlite.all("select * from ledger.api_key order by rowid").map(toKey)
   const owners = {
     accounts: new Set(accounts.map(({ id }) => id)),
@@ -191,7 +191,7 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
   if (checkNewest(sqlite, owners, heads) === 0) checkBudgets(sqlite)
   const firstMonth = monthOf(now) - 1
   const firstDay = mondayOf(dayNumber(now))
-  const spending = selectRecords<LedgerSnapshot["spending"][number]>(sqlite, spendingFrom, [firstMonth])
+  const spending = queryRecords<LedgerSnapshot["spending"][number]>(sqlite, spendingFrom, [firstMonth])
   const unknown = spending.find(({ key_id }) => !owners.ofKeys.has(key_id))
   if (unknown !== undefined) throw new Damage(`key ${unknown.key_id} was charged, but is missing`)
   return {
@@ -211,6 +211,6 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
       ofDays: (accountId, keyId, { from, to }) => readNumber(sqlite, spentOnDays, [keyId, accountId, from, to])
     },
     grants: readGrants(sqlite, "credits_left > 0"), // even if they have expired: then the balance still includes them
-    booked: selectRecords(sqlite, booked)
+    booked: queryRecords(sqlite, booked)
   }
 }

@@ -43,7 +43,7 @@ export const entryColumns = `sequence, account_id, position, type, occurred_at, 
  * Rows whose columns are the fields of `A`: the tables are strict. Copies them, because Node creates rows without a
  * prototype, and these never compare equal to a record.
  */
-export const selectRecords = <A>(sqlite: Sqlite, sql: string, params?: ReadonlyArray<SqlCell>): ReadonlyArray<A> =>
+export const queryRecords = <A>(sqlite: Sqlite, sql: string, params?: ReadonlyArray<SqlCell>): ReadonlyArray<A> =>
   sqlite.all(sql, params).map((row) => ({ ...row }) as unknown as A)
 
 /** The first column of the only row. */

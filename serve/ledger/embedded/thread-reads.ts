@@ -8,7 +8,7 @@ import { recordedColumns } from "../chain/recorded-tables.ts"
 import type { Entry } from "../chain/records.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
 import { indexedUpTo } from "./progress.ts"
-import { entryColumns, selectRecords } from "./tables.ts"
+import { entryColumns, queryRecords } from "./tables.ts"
 
 export interface PageBefore extends Omit<Input<"entriesBefore">, "before"> {
   readonly before: number
@@ -47,7 +47,7 @@ const selectPageBefore = (types: PageBefore["types"]) =>
 
 /** The newest entries of an account below a position, newest first. */
 export const readBefore = (sqlite: Sqlite, { account_id, before, limit, types }: PageBefore): ReadonlyArray<Entry> =>
-  types?.length === 0 ? [] : selectRecords(sqlite, selectPageBefore(types), [account_id, before, limit])
+  types?.length === 0 ? [] : queryRecords(sqlite, selectPageBefore(types), [account_id, before, limit])
 
 const pageAfter = `
   select * from (
@@ -69,7 +69,7 @@ const pageAfter = `
 
 /** Entries of an account after a position, up to the entry with the number `last`, oldest first. */
 export const readAfter = (sqlite: Sqlite, accountId: string, after: number, last: number, limit: number) =>
-  selectRecords<Entry>(sqlite, pageAfter, [accountId, after, last, limit])
+  queryRecords<Entry>(sqlite, pageAfter, [accountId, after, last, limit])
 
 /** The stored columns of each key as one text, by the key's id. */
 export const readStoredKeys = (sqlite: Sqlite): ReadonlyMap<string, string> =>
@@ -80,7 +80,7 @@ export const readStoredKeys = (sqlite: Sqlite): ReadonlyMap<string, string> =>
   )
 
 export const readGrants = (sqlite: Sqlite, condition = "true"): LedgerSnapshot["grants"] =>
-  selectRecords(
+  queryRecords(
     sqlite,
     `select account_id, position, expires_at, credits_left
     from ledger.expiring_grant

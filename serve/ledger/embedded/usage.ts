@@ -7,7 +7,7 @@ import type { Input, UsageOfDay } from "../administration.ts"
 import type { UsagePart } from "../summed-usage.ts"
 import { type DateRange, splitPeriod } from "../utc-calendar.ts"
 import { dayOfEntry, usageAhead } from "./progress.ts"
-import { selectRecords } from "./tables.ts"
+import { queryRecords } from "./tables.ts"
 
 type UsageQuery = Input<"summedUsage">
 
@@ -53,7 +53,7 @@ const selectDays = ({ key_id }: UsageQuery) => `
   select day, key_id, endpoint, calls, credits from (${requestedAhead})`
 
 export const readUsage = (sqlite: Sqlite, query: UsageQuery): ReadonlyArray<UsageOfDay> =>
-  selectRecords(
+  queryRecords(
     sqlite,
     `select day, key_id, endpoint, sum(calls) as calls, sum(credits) as credits
     from (${selectDays(query)})
@@ -118,5 +118,5 @@ const queryAllKeys = (query: UsageQuery) => {
 
 export const readUsageParts = (sqlite: Sqlite, query: UsageQuery): ReadonlyArray<UsagePart> => {
   const { params, sql } = query.key_id === undefined ? queryAllKeys(query) : queryOneKey(query)
-  return selectRecords(sqlite, sql, params)
+  return queryRecords(sqlite, sql, params)
 }

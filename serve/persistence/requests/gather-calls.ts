@@ -5,7 +5,7 @@
 import { cellSeparator, rowSeparator } from "../encoded-rows.ts"
 import type { RequestRecord } from "./request-log.ts"
 
-/** Enough for two lines: most accounts have no more. */
+/** Enough for two lines; most accounts have at most two. */
 const firstBytes = 512
 
 /** Attributes shared by calls that are counted together, and their number. */

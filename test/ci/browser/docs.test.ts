@@ -7,6 +7,7 @@ import type { Route } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { listAccountIds, listEntriesOf } from "../../support/api/operator.ts"
 import { inventedHeader, useDocsInBrowser } from "./docs-in-browser.ts"
+import { press } from "./page-steps.ts"
 
 const setup = useDocsInBrowser()
 
@@ -49,7 +50,7 @@ describe("the guides", () => {
       expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(guide.title)
       await setup.checkPage(`docs-${guide.path.split("/")[2] ?? "overview"}`)
       if (index === guides().length - 1) break
-      await Promise.all([page.waitForEvent("load"), page.getByRole("link", { name: /^Next/ }).click()])
+      await press(page, page.getByRole("link", { name: /^Next/ }))
     }
   })
 
@@ -69,7 +70,7 @@ describe("the reference", () => {
 
   it("shows the price and the scope of an operation next to its title", async () => {
     const page = setup.page()
-    await Promise.all([page.waitForEvent("load"), page.getByRole("link", { name: "Reference", exact: true }).click()])
+    await press(page, page.getByRole("link", { name: "Reference", exact: true }))
     await page.goto("/docs/reference#tag/storefronts/GET/v1/products/{id}")
     const operation = page.locator("[id$='GET/v1/products/{id}']").first()
     const price = operation.getByText("100 credits · 0.10 USD")
@@ -159,7 +160,7 @@ describe("the reference if its document or its script cannot be loaded", () => {
       await alert.waitFor()
       await page.unroute("**/openapi.json")
       await page.route("**/docs/assets/scalar.*", (route) => route.abort())
-      await Promise.all([page.waitForEvent("load"), page.getByRole("link", { name: "Reload" }).click()])
+      await press(page, page.getByRole("link", { name: "Reload" }))
       await alert.waitFor()
     } finally {
       await page.close()

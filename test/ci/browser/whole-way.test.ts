@@ -2,15 +2,15 @@
  * A customer in the console, in a real browser, from the first sign-in to a revoked key. The tests build on each other, and
  * check the accessibility of every page. Takes about a minute.
  */
-import { setTimeout as sleep } from "node:timers/promises"
 import { pages } from "@larder/serve/console"
-import type { Locator, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { sendOnce } from "../../support/api/client.ts"
 import { admin } from "../../support/programs.ts"
 import { useConsoleInBrowser } from "./console-in-browser.ts"
 import { sizes } from "./look.ts"
 import { countPaymentIdLines, countUnheardCells, findVisibleLabels, measureItemGaps } from "./measures.ts"
+import { findButton, payByCard, press, pressAndReadBusy, readContent, readHeading, waitForText } from "./page-steps.ts"
 
 const setup = useConsoleInBrowser()
 const { checkPage, withPage } = setup
@@ -21,33 +21,6 @@ const validCard = "4242 4242 4242 4242"
 const declinedCard = "4000 0000 0000 0002"
 /** Pays once at the payment page; every later charge is declined. */
 const cardDeclinedLater = "4000 0000 0000 0341"
-
-const readHeading = (page: Page) => page.getByRole("heading", { level: 1 }).textContent()
-const readContent = (page: Page) => page.locator("#content").innerText()
-
-/** Reloads a page until it contains a text that comes from work in the background. */
-const waitForText = async (page: Page, expected: string | RegExp) => {
-  for (let attempt = 0; attempt < 300; attempt++) {
-    const text = await readContent(page)
-    if (typeof expected === "string" ? text.includes(expected) : expected.test(text)) return
-    await sleep(300)
-    await page.reload()
-  }
-  throw new Error(`${page.url()} never contained ${expected}; it contains:\n${await readContent(page)}`)
-}
-
-/** Presses a button or link, and waits for the next page. */
-const press = async (page: Page, target: Locator) => {
-  await Promise.all([page.waitForEvent("load"), target.click()])
-}
-/** Also returns the buttons that were marked as busy when the page was left. */
-const pressAndReadBusy = async (page: Page, target: Locator) => {
-  const busy = "[...document.querySelectorAll('form[data-sent] [aria-busy=true]')].map((button) => button.textContent)"
-  await page.evaluate(`addEventListener("pagehide", () => sessionStorage.setItem("busy", ${busy}.join()))`)
-  await press(page, target)
-  return page.evaluate("sessionStorage.getItem('busy')")
-}
-const findButton = (page: Page, name: string | RegExp) => page.getByRole("button", { name })
 
 const fillSignIn = async (page: Page, secret: string) => {
   await page.getByLabel("E-mail").fill(email)
@@ -66,14 +39,6 @@ const readBalance = async (page: Page): Promise<number> => {
   await page.goto("/")
   const [, credits = ""] = /(−?[\d,]+) credits/.exec(await readContent(page)) ?? []
   return Number(credits.replaceAll(",", "").replace("−", "-"))
-}
-
-/** Pays on the page of the processor. */
-const payByCard = async (page: Page, number: string) => {
-  await page.getByRole("textbox", { name: "Card number" }).fill(number)
-  await page.getByLabel("Expires").fill("12/40")
-  await page.getByLabel("Security code").fill("123")
-  await press(page, findButton(page, /^Pay \$/))
 }
 
 describe("a customer in the console", () => {

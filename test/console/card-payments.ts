@@ -1,8 +1,23 @@
-/** Payments by card over the pages of the console and of the simulated processor. */
-import { Simulator } from "@larder/serve/billing"
+/** Payments by card over the pages of the console and of the simulated processor, and what tests of these forms share. */
+import { Billing, Simulator } from "@larder/serve/billing"
+import { Administration } from "@larder/serve/ledger"
 import { expect } from "vitest"
 import { readHiddenFields } from "../support/console/pages.ts"
 import type { SignedIn, SpendingConsole } from "../support/console/spending-console.ts"
+
+/** What is typed as an amount, and the problem that the form shows. */
+export const invalidAmounts = [
+  ["", "Enter an amount in US dollars."],
+  ["ten", "Enter an amount in dollars and cents, such as 75 or 75.50."],
+  ["-50", "Enter an amount in dollars and cents, such as 75 or 75.50."],
+  ["1e3", "Enter an amount in dollars and cents, such as 75 or 75.50."],
+  ["12.345", "Enter an amount in dollars and cents, such as 75 or 75.50."],
+  ["0x64", "Enter an amount in dollars and cents, such as 75 or 75.50."],
+  ["9.99", "Enter at least $10 and at most $50,000."],
+  ["0", "Enter at least $10 and at most $50,000."],
+  ["50000.01", "Enter at least $10 and at most $50,000."],
+  ['"><script>alert(1)</script>', "Enter an amount in dollars and cents, such as 75 or 75.50."]
+] as const
 
 export const makeCardPayments = (console: SpendingConsole) => {
   /** Opens the payment page of the processor, and returns what the customer can do there. */
@@ -29,5 +44,10 @@ export const makeCardPayments = (console: SpendingConsole) => {
     return customer.browser.get(pathname + search)
   }
 
-  return { beginByCard, payByCard }
+  const readBalance = async ({ account }: SignedIn) =>
+    (await console.run(Administration.use((ledger) => ledger.account({ account_id: account.id })))).balance_credits
+  const listPayments = ({ account }: SignedIn) =>
+    console.run(Billing.use((billing) => billing.payments(account.id, { before: null, limit: 100 })))
+  const readSettings = ({ account }: SignedIn) => console.run(Billing.use((billing) => billing.settings(account.id)))
+  return { beginByCard, listPayments, payByCard, readBalance, readSettings }
 }
