@@ -44,7 +44,7 @@ import {
 } from "./web/page.ts"
 import { makeResponses } from "./web/responses.ts"
 
-/** `R` are the services that its pages use. */
+/** `R` are the services that the pages use. */
 interface ConsoleNeeds<R> {
   readonly readiness: () => Readiness
   readonly meters: Meters
@@ -59,7 +59,7 @@ interface ConsoleNeeds<R> {
   /** Public address of the console, if it is set. */
   readonly publicUrl: string | undefined
   readonly trustedProxies: BlockList
-  /** Address of the API for examples, derived from the host by which the person reached the console. */
+  /** Address of the API for examples, derived from the host of the request. */
   readonly apiFor: (host: string | null) => string
   /** The notice about bundled samples; undefined if none are served now. */
   readonly samples: () => string | undefined
@@ -125,7 +125,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   const makePublicFrame = (event: H3Event): Frame => ({ path: event.url.pathname, navigation: [] })
   const makeFrame = (event: H3Event, { account, person }: SignedIn, page?: Page<R>): Frame => ({
     path: event.url.pathname,
-    signed: { account, person, api: apiFor(event) },
+    signedIn: { account, person, api: apiFor(event) },
     navigation: listNavigation(person.is_operator),
     samples: page?.showsSampleNotice ? needs.samples() : undefined
   })
@@ -133,7 +133,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   const showPublic = (event: H3Event, page: ShownPage) => responses.page(event, makePublicFrame(event), page)
 
   /** Turns a failure into a page. Reports it to the operator, unless the page does not exist. */
-  const fail = (event: H3Event, frame: Frame, path: string, cause: Cause.Cause<unknown>) => {
+  const showFailure = (event: H3Event, frame: Frame, path: string, cause: Cause.Cause<unknown>) => {
     if (Cause.hasInterruptsOnly(cause)) return responses.empty(499) // the client has disconnected
     const error = Cause.squash(cause)
     if (error instanceof PageNotFound) return responses.page(event, frame, notFoundPage)
@@ -182,7 +182,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       // a client that disconnects does not interrupt a change
       const options = form === undefined ? { signal: event.req.signal } : {}
       const signedIn = await run(findSignedIn(cookies.readSession(event)), options)
-      if (Exit.isFailure(signedIn)) return fail(event, makePublicFrame(event), page.path, signedIn.cause)
+      if (Exit.isFailure(signedIn)) return showFailure(event, makePublicFrame(event), page.path, signedIn.cause)
       if (signedIn.value === undefined) return redirectToSignIn(event, page)
       const frame = makeFrame(event, signedIn.value, page)
       const context: PageContext = {
@@ -203,7 +203,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       const exit = await run(work, options)
       return Exit.isSuccess(exit)
         ? responses.pageResult(event, exit.value.frame, exit.value.result)
-        : fail(event, frame, page.path, exit.cause)
+        : showFailure(event, frame, page.path, exit.cause)
     })
 
   /** For an address without a page, whether or not the person is signed in. */
@@ -235,17 +235,17 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       )
       return Exit.isSuccess(exit)
         ? responses.pageResult(event, makePublicFrame(event), exit.value)
-        : fail(event, makePublicFrame(event), page.path, exit.cause)
+        : showFailure(event, makePublicFrame(event), page.path, exit.cause)
     })
 
   const serveSignOut = handle({ post: true }, async (event) => {
     const token = cookies.readSession(event)
     if (token !== undefined) {
       const exit = await run(People.use((people) => people.signOut(Redacted.value(token))))
-      if (Exit.isFailure(exit)) return fail(event, makePublicFrame(event), "/sign-out", exit.cause)
+      if (Exit.isFailure(exit)) return showFailure(event, makePublicFrame(event), "/sign-out", exit.cause)
     }
     return responses.redirect("/sign-in", { tone: "good", text: "You are signed out." }, [
-      ["set-cookie", cookies.dropSession]
+      ["set-cookie", cookies.sessionDeletion]
     ])
   })
 
@@ -268,7 +268,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   const app = new H3({
     silent: true,
     allowMalformedURL: true,
-    onError: (error, event) => fail(event, makePublicFrame(event), "", Cause.die(error))
+    onError: (error, event) => showFailure(event, makePublicFrame(event), "", Cause.die(error))
   })
   app.use((event) => (hasControlCharacter(event.url) ? serveNotFound(event) : undefined))
   addHealth(app, needs.readiness, needs.meters, needs.gauges)

@@ -19,7 +19,7 @@ ${field({
 })}
 <div class="row">${button("Change the password")}</div>`)
 
-/** Name of the button that identifies the form; the other form has none. */
+/** Name of the button of this form; the button of the password form has none. */
 const elsewhereButton = "sign_out_elsewhere"
 
 const sessionsForm =

@@ -9,7 +9,7 @@ import { button, field, type Problems, problemSummary } from "../web/form.ts"
 import { html, linkButton, momentText, notice } from "../web/html.ts"
 import { askToWait, type PublicPage, show, startSession } from "../web/page.ts"
 
-/** Texts for a new person, or for one who chooses a new password. */
+/** Texts for a new person, or for a person who chooses a new password. */
 const chooseTexts = ({ person_id }: OpenInvitation) =>
   person_id === null
     ? { title: "Welcome to Larder", label: "Password", button: "Create my sign-in" }

@@ -69,8 +69,8 @@ const renderFields = (balance: number, typed: FieldValues, problems: Problems) =
 }
 
 /**
- * Why auto-recharge was switched off automatically, with links, for pages other than its own. False, which shows
- * nothing, if it is on, if a person switched it off, or if a person has chosen to leave it off.
+ * Why auto-recharge was switched off automatically, with links, for pages other than its own. False if it is on, or if
+ * a person switched it off or left it off.
  */
 export const rechargeOffNotice = ({ recharge: { off_reason } }: BillingSettings) =>
   off_reason !== null &&
@@ -90,9 +90,8 @@ interface PageProps {
 }
 
 /**
- * Version of the settings and the card that the page shows. The form submits it as a check: a page that was opened
- * before a colleague or a decline switched auto-recharge off cannot switch it on again, nor charge a card that it did
- * not show.
+ * Version of the settings and the card that the page shows. The form sends it back, because settings may change after a
+ * page was opened: an old form must not switch auto-recharge on again, nor charge a card that it did not show.
  */
 const formatVersion = ({ card, recharge: { cents, is_on, trigger_credits } }: BillingSettings) =>
   [is_on ? "on" : "off", cents, trigger_credits, card?.fingerprint].join(" ")

@@ -86,7 +86,7 @@ const entriesTable = (entries: ReadonlyArray<Entry>, keys: Keys) =>
     ["Balance", ({ balance }) => renderFigure(balance), "numeric"]
   ])
 
-/** In the order in which calls spend them, before all other credits. */
+/** In the order in which calls spend them. Credits that do not expire are spent last. */
 const renderExpiringCredits = (expiring: AccountSummary["expiring"]) =>
   html`<p>Some of these credits expire. Calls spend them first: ${expiring.map(
     ({ credits, expires_at }, index) =>
@@ -96,10 +96,10 @@ const renderExpiringCredits = (expiring: AccountSummary["expiring"]) =>
 const ledgerPage: Page<Administration> = {
   path,
   get: Effect.fnUntraced(function* ({ account, url }) {
-    const what = yield* readChoice(url, "what", Object.keys(kinds))
+    const kindName = yield* readChoice(url, "what", Object.keys(kinds))
     const before = readParameter(url, "before") ?? null
     if (before !== null && !/^[1-9]\d{0,14}$/.test(before)) return yield* new PageNotFound()
-    const kind = what === undefined ? undefined : kinds[what]
+    const kind = kindName === undefined ? undefined : kinds[kindName]
     const query = {
       account_id: account.id,
       before: before === null ? null : Number(before),
@@ -118,9 +118,9 @@ const ledgerPage: Page<Administration> = {
       html`${keyFigures([{ label: "Balance", value: usdText(account.balance_credits), more: creditsText(account.balance_credits) }])}
 ${account.expiring.length > 0 && renderExpiringCredits(account.expiring)}
 <p class="lead">Every movement of your credits since the account was opened. Entries are never changed or removed. The CSV file contains all of them.</p>
-${searchForm(select({ name: "what", label: "What", all: "Everything", value: what ?? "", options }), linkButton(`${path}.csv`, "Download all as CSV"))}
+${searchForm(select({ name: "what", label: "What", all: "Everything", value: kindName ?? "", options }), linkButton(`${path}.csv`, "Download all as CSV"))}
 <div class="card entries">${entries}</div>
-${listPaging(path, { what }, before === null, last && { before: String(last.position) })}
+${listPaging(path, { what: kindName }, before === null, last && { before: String(last.position) })}
 <div class="row">${linkButton("/billing", "Back to billing")}</div>`
     )
   })

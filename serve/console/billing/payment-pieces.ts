@@ -13,8 +13,8 @@ export const readSettings = ({ account }: PageContext) => Billing.use((billing) 
 export const savedCardText = (card: SavedCard): string => `${formatCard(card)}, expires ${card.expires}`
 
 /**
- * A form about the saved card contains the fingerprint of the card that it showed, because a colleague may save another card in the
- * meantime.
+ * A form about the saved card contains the fingerprint of the card that it showed, because a colleague may save another
+ * card in the meantime.
  */
 export const shownCardInput = (card: SavedCard | null): Html | false =>
   card !== null && hiddenInput("card", card.fingerprint)

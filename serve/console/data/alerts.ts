@@ -1,4 +1,4 @@
-/** Sentences about what an operator should look at now; empty if all is well. */
+/** Warnings for operators about the warehouse, as sentences; none if everything is in order. */
 import { hasFailed, isLate, isOfSamples } from "@larder/warehouse"
 import { dayTag, type Html, html, monthTag, pluralize } from "../web/html.ts"
 import type { DataSetState } from "./data-sets.ts"

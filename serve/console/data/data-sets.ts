@@ -95,7 +95,7 @@ const factSources = new Map([
   ["storefronts", storefronts]
 ])
 
-/** For a data set without facts of its own: the row counts of its tables, and its newest day. */
+/** For a data set that is not in `factSources`: the row counts of its tables, and its newest day. */
 const listRowsAndDay = ({ about, tables }: DataSet): FactSources => ({
   contents: tables.map(({ name, schema }) => [`rows in ${name}`, `${schema}.${name}`] as const),
   newest: [{ what: "day", on: { value: about.newest.day, from: about.newest.table }, late_after: null }]
@@ -109,7 +109,7 @@ const readFacts = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   ingest: DuckDb["Service"]
 ) {
-  // the tables of `ingest` are in a file of their own
+  // the tables of `ingest` are in a separate file
   const chooseDatabase = (from: string) => (from.includes("ingest.") ? ingest : db)
   return {
     contents: yield* Effect.forEach(contents, ([what, from]) =>
@@ -125,18 +125,19 @@ const readFacts = Effect.fnUntraced(function* (
   }
 })
 
-const all = dataSets.map((dataSet) => {
+const dataSetSources = dataSets.map((dataSet) => {
   const { pipeline, title } = dataSet.about
   return { title, pipeline, sources: factSources.get(pipeline) ?? listRowsAndDay(dataSet) }
 })
 
-export const pipelineNames: ReadonlyArray<string> = all.map(({ pipeline }) => pipeline)
+export const pipelineNames: ReadonlyArray<string> = dataSetSources.map(({ pipeline }) => pipeline)
 /** `Branded foods` for `branded-foods`. */
-export const pipelineTitle = (name: string): string => all.find(({ pipeline }) => pipeline === name)?.title ?? name
+export const pipelineTitle = (name: string): string =>
+  dataSetSources.find(({ pipeline }) => pipeline === name)?.title ?? name
 
-/** In the order of the pages. A hundred thousand readings take 10 ms. */
+/** The contents of every data set in a generation. 100,000 readings take 10 ms. */
 export const readContents = ({ dataSet, ingest }: Pick<Generation<ReadModel>, "dataSet" | "ingest">) =>
-  Effect.forEach(all, ({ pipeline, sources, title }) => {
+  Effect.forEach(dataSetSources, ({ pipeline, sources, title }) => {
     const db = dataSet(pipeline)
     return Effect.map(
       db === undefined ? Effect.succeed({ contents: [], newest: [] }) : readFacts(sources, db, ingest),

@@ -1,4 +1,4 @@
-/** How far feeds have been read, with their rows and rejects, in the live generation. */
+/** Queries of the feeds in the live generation: how far each has been read, its rows and its rejects. */
 import { Frequency, UnknownField } from "@larder/schemas"
 import { type DuckDb, timestampColumn } from "@larder/warehouse"
 import { Effect, Schema } from "effect"

@@ -16,7 +16,7 @@ import {
 } from "../web/html.ts"
 import { show } from "../web/page.ts"
 import { listPaging, makePath, readParameter } from "../web/query.ts"
-import { bytesText, type DataPage, dateWithAge, pipelineName, pipelineSelect, readPipeline } from "./pieces.ts"
+import { bytesText, type DataPage, dateWithAge, pipelineSelect, pipelineTitleTag, readPipeline } from "./pieces.ts"
 import { DataRead } from "./read.ts"
 
 const feedsPerPage = 100
@@ -35,7 +35,7 @@ const unknownSection = (fields: ReadonlyArray<typeof UnknownField.Type>): Html =
     stackedTable("Fields that upstream added", fields, [
       ["Field", ({ field }) => nameCode(field)],
       ["Feed", ({ feed }) => nameCode(feed)],
-      ["Pipeline", ({ pipeline }) => pipelineName(pipeline)],
+      ["Pipeline", ({ pipeline }) => pipelineTitleTag(pipeline)],
       ["Such as", ({ example }) => example]
     ])
   )
@@ -45,7 +45,7 @@ type Feed = Effect.Success<ReturnType<DataRead["Service"]["feeds"]>>["rows"][num
 const feedTable = (feeds: ReadonlyArray<Feed>, now: number) =>
   stackedTable("Feeds and how far they have been read", feeds, [
     ["Feed", ({ feed, title }) => html`${nameCode(feed)}${title && html` <small class="muted">${title}</small>`}`],
-    ["Pipeline", ({ pipeline }) => pipelineName(pipeline)],
+    ["Pipeline", ({ pipeline }) => pipelineTitleTag(pipeline)],
     [
       "Read to",
       ({ frequency, hasStopped, read_to }) =>

@@ -91,9 +91,9 @@ const firstLine = (message: string): string => {
 }
 
 /** The title of the pipeline, without line breaks. */
-export const pipelineName = (name: string): Html => html`<span class="nowrap">${pipelineTitle(name)}</span>`
+export const pipelineTitleTag = (name: string): Html => html`<span class="nowrap">${pipelineTitle(name)}</span>`
 
-/** Unknown for a failed run. */
+/** The counts of a failed run are null. */
 export const rowCount = (rows: number | null): HtmlPart =>
   rows === null ? html`<small>not known</small>` : countText(rows)
 
@@ -106,7 +106,7 @@ export const rejectedCount = ({ rows_rejected, run_id }: RunRecord): HtmlPart =>
 export const runsTable = (caption: string, runs: ReadonlyArray<RunRecord>): Html =>
   stackedTable(caption, runs, [
     ["Started", ({ run_id, started_at }) => html`<a href="${runPath(run_id)}">${momentTag(started_at)}</a>`],
-    ["Pipeline", ({ pipeline }) => pipelineName(pipeline)],
+    ["Pipeline", ({ pipeline }) => pipelineTitleTag(pipeline)],
     [
       "Outcome",
       (run) => html`${outcomeBadge(run)}${run.message !== null && html`<br><small>${firstLine(run.message)}</small>`}`

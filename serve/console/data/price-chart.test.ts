@@ -31,7 +31,7 @@ describe("a price chart", () => {
     ])
     assert.include(chart, ">Butter, USD per lb</th>")
   })
-  it("names two lines in a legend, and one line in its title alone", async () => {
+  it("names two lines in a legend, and a single line only in the title", async () => {
     const butter = { name: "Butter", points: [point("2026-01-01", "1")] }
     assert.match(
       await draw([butter, { name: "Cheese", points: [] }]),

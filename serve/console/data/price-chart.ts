@@ -25,7 +25,7 @@ interface PriceChart {
   /** One or two, because there are two line styles. */
   readonly lines: ReadonlyArray<PriceLine>
   readonly unit: string
-  /** A mark beside the title, such as that the numbers are samples. */
+  /** Shown after the title, such as a badge for sample data. */
   readonly mark?: HtmlPart
 }
 

@@ -1,4 +1,7 @@
-/** Charts of prices: one series or metric, or two of the same unit, over a range of days. Read from memory. */
+/**
+ * The page of prices: a chart of one series or metric, or of two with the same unit, and a table of all series. Reads
+ * only from memory.
+ */
 import { yearsBefore } from "@larder/schemas"
 import type { CommodityModel, Points, SeriesModel } from "@larder/warehouse"
 import { Effect } from "effect"
@@ -87,25 +90,25 @@ const seriesTable = (model: CommodityModel) => {
 const rangeLinks = ({ days }: Points, shown: string | undefined, to: (from: string) => string): HtmlPart => {
   const [first, newest] = [days[0], days.at(-1)]
   if (first === undefined || newest === undefined) return null
-  const all = [
+  const ranges = [
     [yearsBefore(newest, 1), "1 year"],
     [yearsBefore(newest, 5), "5 years"],
     [first, "Everything"]
   ] as const
-  const current = all.find(([from]) => from === shown)
-  return all.map(
+  const current = ranges.find(([from]) => from === shown)
+  return ranges.map(
     (range) => html`<a href="${to(range[0])}"${range === current && html` aria-current="true"`}>${range[1]}</a> `
   )
 }
 
 interface Chart {
   readonly chosen: Drawable
-  readonly beside: Drawable | undefined
+  readonly compared: Drawable | undefined
   readonly from: string | undefined
   readonly to: string | undefined
 }
 
-const filterForm = (options: ReadonlyArray<OptionGroup>, { beside, chosen, from, to }: Chart, problems: Problems) => {
+const filterForm = (options: ReadonlyArray<OptionGroup>, { chosen, compared, from, to }: Chart, problems: Problems) => {
   const dayField = (name: "from" | "to", label: string, hint: string, value = "") =>
     field({ name, label, type: "date", hint, value, error: problems[name] })
   return searchForm(
@@ -115,26 +118,26 @@ const filterForm = (options: ReadonlyArray<OptionGroup>, { beside, chosen, from,
         label: "Compare with",
         all: "Nothing else",
         options,
-        value: beside?.name
+        value: compared?.name
       }
     )}</div>${dayField("from", "From", "Empty: from the first", from)}${dayField("to", "To", "Empty: up to the newest", to)}`
   )
 }
 
-const chartCard = ({ beside, chosen, from, to }: Chart, mark: HtmlPart): Html => {
-  const isSameUnit = beside === undefined || beside.unit === chosen.unit
-  const drawables = [chosen, ...(beside !== undefined && isSameUnit && beside !== chosen ? [beside] : [])]
-  const all = drawables.map(({ points }) => readRange(points, from, to))
-  const thinned = thinLines(all)
+const chartCard = ({ chosen, compared, from, to }: Chart, mark: HtmlPart): Html => {
+  const isSameUnit = compared === undefined || compared.unit === chosen.unit
+  const drawables = [chosen, ...(compared !== undefined && isSameUnit && compared !== chosen ? [compared] : [])]
+  const readings = drawables.map(({ points }) => readRange(points, from, to))
+  const thinned = thinLines(readings)
   const lines = drawables.map(({ title }, index) => ({ name: title, points: thinned.lines[index] ?? [] }))
-  return html`${!isSameUnit && notice("warning", `${beside.title} is not drawn: it is in ${beside.unit}, not in ${chosen.unit}.`)}
+  return html`${!isSameUnit && notice("warning", `${compared.title} is not drawn: it is in ${compared.unit}, not in ${chosen.unit}.`)}
 ${
   lines.every(({ points }) => points.length === 0)
     ? renderEmptyState("No readings in these days", "Choose other days, or everything.")
     : html`<div class="card">${priceChart({
         id: "prices",
         title: lines.length > 1 ? `In ${chosen.unit}` : `${chosen.title}, in ${chosen.unit}`,
-        description: drawables.map((drawable, index) => summarizeLine(drawable, all[index] ?? [])).join(" "),
+        description: drawables.map((drawable, index) => summarizeLine(drawable, readings[index] ?? [])).join(" "),
         lines,
         unit: chosen.unit,
         mark
@@ -160,18 +163,18 @@ export const dataPricesPage: DataPage = {
     const options = makeOptions(drawables, model)
     const names = [...drawables.keys()]
     const chosen = drawables.get((yield* readChoice(url, "series", names)) ?? "") ?? fallback
-    const beside = drawables.get((yield* readChoice(url, "beside", names)) ?? "")
+    const compared = drawables.get((yield* readChoice(url, "beside", names)) ?? "")
     const typed = { from: readParameter(url, "from"), to: readParameter(url, "to") }
     const problems = checkDays(typed.from, typed.to)
     if (Object.keys(problems).length > 0) {
-      return show("Prices", filterForm(options, { chosen, beside, ...typed }, problems), 422)
+      return show("Prices", filterForm(options, { chosen, compared, ...typed }, problems), 422)
     }
     const { to } = typed
     const last = to ?? chosen.points.days.at(-1)
     const isOpen = last === undefined || url.searchParams.get("from") === ""
     const from = typed.from ?? (isOpen ? undefined : yearsBefore(last, 1))
-    const chart = { chosen, beside, from, to }
-    const makeLink = (from: string) => makePath(path, { series: chosen.name, beside: beside?.name, from })
+    const chart = { chosen, compared, from, to }
+    const makeLink = (from: string) => makePath(path, { series: chosen.name, beside: compared?.name, from })
     const shownFrom = to === undefined ? (from ?? chosen.points.days[0]) : undefined
     return show(
       "Prices",

@@ -79,20 +79,21 @@ export const readRange = (
  */
 export const maxPoints = 2_000
 const dayMilliseconds = 86_400_000
-const steps: ReadonlyArray<{ readonly name: string; readonly keyOf: (day: string) => string | number }> = [
-  { name: "week", keyOf: (day) => Math.floor((Date.parse(day) / dayMilliseconds + 3) / 7) }, // the epoch began on a Thursday
-  { name: "month", keyOf: (day) => day.slice(0, 7) },
-  { name: "year", keyOf: (day) => day.slice(0, 4) }
+const steps: ReadonlyArray<{ readonly name: string; readonly toBucket: (day: string) => string | number }> = [
+  // the epoch began on a Thursday
+  { name: "week", toBucket: (day) => Math.floor((Date.parse(day) / dayMilliseconds + 3) / 7) },
+  { name: "month", toBucket: (day) => day.slice(0, 7) },
+  { name: "year", toBucket: (day) => day.slice(0, 4) }
 ]
 type Step = (typeof steps)[number]
 
 /** The lowest and the highest reading of each step, and the first and the last of all, so that no peak is lost. */
-const keepExtremes = (readings: ReadonlyArray<ChartReading>, { keyOf }: Step): ReadonlyArray<ChartReading> => {
+const keepExtremes = (readings: ReadonlyArray<ChartReading>, { toBucket }: Step): ReadonlyArray<ChartReading> => {
   const extremes = new Map<string | number, { lowest: ChartReading; highest: ChartReading }>()
   for (const reading of readings) {
-    const key = keyOf(reading.day)
-    const { lowest, highest } = extremes.get(key) ?? { lowest: reading, highest: reading }
-    extremes.set(key, {
+    const bucket = toBucket(reading.day)
+    const { lowest, highest } = extremes.get(bucket) ?? { lowest: reading, highest: reading }
+    extremes.set(bucket, {
       lowest: reading.value < lowest.value ? reading : lowest,
       highest: reading.value > highest.value ? reading : highest
     })

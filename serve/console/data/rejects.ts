@@ -14,7 +14,7 @@ import {
 } from "../web/html.ts"
 import { PageNotFound, show } from "../web/page.ts"
 import { listPaging, makePath, readParameter } from "../web/query.ts"
-import { type DataPage, pipelineName, pipelineSelect, readPipeline, runPath } from "./pieces.ts"
+import { type DataPage, pipelineSelect, pipelineTitleTag, readPipeline, runPath } from "./pieces.ts"
 import { DataRead } from "./read.ts"
 import { cursorFormat, maxReasons, type RejectGroup, type ShownReject, shownPayloadLength } from "./rejects-read.ts"
 
@@ -51,7 +51,7 @@ const reasonTable = (reasons: ReadonlyArray<RejectGroup>, filters: Filters) =>
             example !== reason && html`<br><small class="muted">such as: ${example}</small>`
           }`
       ],
-      ["Pipeline", ({ pipeline }) => pipelineName(pipeline)],
+      ["Pipeline", ({ pipeline }) => pipelineTitleTag(pipeline)],
       ["Feeds", ({ feeds }) => countText(feeds), "numeric"],
       ["Rejects", ({ rejects }) => countText(rejects), "numeric"]
     ]

@@ -6,25 +6,26 @@ const aSeries = (name: string, frequency: "daily" | "weekly" | "monthly", newest
   frequency,
   newest
 })
-const namesOfStopped = (all: ReadonlyArray<ReturnType<typeof aSeries>>) => findStopped(all).map(({ name }) => name)
+const findStoppedNames = (series: ReadonlyArray<ReturnType<typeof aSeries>>) =>
+  findStopped(series).map(({ name }) => name)
 
 describe("series that have stopped", () => {
   it("finds a series far behind the newest of its frequency, even if that one is old", () => {
     const barrels = aSeries("barrels", "weekly", "2025-05-31")
-    assert.deepStrictEqual(namesOfStopped([barrels, aSeries("butter", "weekly", "2025-09-26")]), ["barrels"])
-    assert.deepStrictEqual(namesOfStopped([barrels, aSeries("butter", "weekly", "2025-06-07")]), [])
+    assert.deepStrictEqual(findStoppedNames([barrels, aSeries("butter", "weekly", "2025-09-26")]), ["barrels"])
+    assert.deepStrictEqual(findStoppedNames([barrels, aSeries("butter", "weekly", "2025-06-07")]), [])
   })
   it("compares only series of the same frequency, and ignores a series without readings", () => {
-    const all = [
+    const series = [
       aSeries("close", "daily", "2026-09-29"),
       aSeries("average", "monthly", "2026-08-01"),
       aSeries("Class I, of a month to come", "monthly", "2026-10-01"),
       aSeries("never", "weekly", undefined)
     ]
-    assert.deepStrictEqual(namesOfStopped(all), [])
+    assert.deepStrictEqual(findStoppedNames(series), [])
   })
   it("finds a daily series that ends two weeks before the other", () => {
-    const all = [aSeries("whey", "daily", "2026-09-14"), aSeries("butter", "daily", "2026-09-29")]
-    assert.deepStrictEqual(namesOfStopped(all), ["whey"])
+    const series = [aSeries("whey", "daily", "2026-09-14"), aSeries("butter", "daily", "2026-09-29")]
+    assert.deepStrictEqual(findStoppedNames(series), ["whey"])
   })
 })

@@ -20,22 +20,22 @@ interface HasNewestDay {
   readonly newest: string | null | undefined
 }
 
-export const findStopped = <A extends HasNewestDay>(all: ReadonlyArray<A>): ReadonlyArray<A> => {
+export const findStopped = <A extends HasNewestDay>(items: ReadonlyArray<A>): ReadonlyArray<A> => {
   const newestByFrequency = new Map<Frequency, string>()
-  for (const { frequency, newest } of all) {
+  for (const { frequency, newest } of items) {
     if (newest && newest > (newestByFrequency.get(frequency) ?? "")) newestByFrequency.set(frequency, newest)
   }
   const daysBehind = ({ frequency, newest }: HasNewestDay) =>
     newest ? (Date.parse(newestByFrequency.get(frequency) ?? newest) - Date.parse(newest)) / 86_400_000 : 0
-  return all.filter((series) => daysBehind(series) > maxDaysBehind[series.frequency])
+  return items.filter((item) => daysBehind(item) > maxDaysBehind[item.frequency])
 }
 
 /** Slugs of the series that have stopped. */
 export const findStoppedSlugs = ({ series }: CommodityModel): ReadonlySet<string> => {
-  const all = [...series.values()].map(({ points, record }) => ({
+  const newestDays = [...series.values()].map(({ points, record }) => ({
     slug: record.slug,
     frequency: record.frequency,
     newest: points.days.at(-1)
   }))
-  return new Set(findStopped(all).map(({ slug }) => slug))
+  return new Set(findStopped(newestDays).map(({ slug }) => slug))
 }

@@ -1,6 +1,6 @@
 /**
- * Two people may have the form of one key open. The form contains the values that it showed, so that only the person's
- * own changes are saved: a page opened before a colleague narrowed the key does not widen it again.
+ * Finds what a person changed in the form of a key, because only that is saved. The form contains the values that it
+ * showed: a form that was opened before a colleague narrowed the key does not widen it again.
  */
 import { scopes as allScopes, type Scope } from "@larder/schemas"
 import { Record, Struct } from "effect"
@@ -48,15 +48,15 @@ interface Changes {
   readonly fields: KeyFields
 }
 
-const budgetNow = (budgetUsd: number | null, period: string) =>
+const currentBudgetText = (budgetUsd: number | null, period: string) =>
   budgetUsd === null ? `there is no budget per ${period} now` : `the budget is ${budgetText(budgetUsd)} a ${period} now`
 
 const currentTexts = (key: KeySummary): Readonly<Record<Setting, string>> => ({
   name: `the name is “${key.name}” now`,
   scopes: `the key may read this now: ${scopesText(key.scopes)}`,
-  budget_credits: budgetNow(key.budget_usd, "month"),
-  daily_budget_credits: budgetNow(key.daily_budget_usd, "day"),
-  weekly_budget_credits: budgetNow(key.weekly_budget_usd, "week"),
+  budget_credits: currentBudgetText(key.budget_usd, "month"),
+  daily_budget_credits: currentBudgetText(key.daily_budget_usd, "day"),
+  weekly_budget_credits: currentBudgetText(key.weekly_budget_usd, "week"),
   expires_at: `the key ${key.expires_at === null ? "does not expire" : `expires at ${momentText(key.expires_at)}`} now`
 })
 
@@ -75,7 +75,7 @@ export const compareChanges = (key: KeySummary, shown: ShownSettings, chosen: Ke
     problems: Object.fromEntries(
       contested.map((setting) => [
         settings[setting].field,
-        `Changed meanwhile: ${texts[setting]}. Save again to put your choice in its place.`
+        `Changed meanwhile: ${texts[setting]}. Save again to use your value instead.`
       ])
     ),
     fields: { ...fillKeyFields(key), ...Struct.pick(typed, changedFields) }

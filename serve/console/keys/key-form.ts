@@ -15,8 +15,8 @@ import {
   unbrokenList
 } from "./scope-groups.ts"
 
-/** The fields with one value, as in the form of a new key. The daily and weekly budgets and the expiry may be empty. */
-const newTexts = {
+/** Initial values of the form, except scopes. The daily and weekly budgets and the expiry may be empty. */
+const initialTexts = {
   name: "",
   access: everythingPreset,
   budget: "25.00",
@@ -26,13 +26,13 @@ const newTexts = {
 }
 
 /** The values of the form's fields. */
-export interface KeyFields extends Readonly<typeof newTexts> {
+export interface KeyFields extends Readonly<typeof initialTexts> {
   readonly scopes: ReadonlyArray<string>
 }
 
 export type KeyChoice = Required<Omit<Parameters<Administration["Service"]["createKey"]>[0], "account_id">>
 
-export const newKeyFields: KeyFields = { ...newTexts, scopes: [] }
+export const newKeyFields: KeyFields = { ...initialTexts, scopes: [] }
 
 const formatDollars = (budgetUsd: number | null) => (budgetUsd === null ? "" : budgetText(budgetUsd).replace("$", ""))
 
@@ -47,13 +47,13 @@ export const fillKeyFields = (key: KeySummary): KeyFields => ({
 })
 
 export const readKeyFields = (form: SentForm): KeyFields => ({
-  ...Record.map(newTexts, (_, name) => form.text(name)),
+  ...Record.map(initialTexts, (_, name) => form.text(name)),
   scopes: form.all("scopes")
 })
 
-const isLine = Schema.is(PrintableText)
+const isPrintable = Schema.is(PrintableText)
 /** The name is a link, so it must be visible. */
-const isName = (text: string) => isLine(text) && isVisible(text)
+const isName = (text: string) => isPrintable(text) && isVisible(text)
 
 const parseOptionalCredits = (text: string) => (text === "" ? null : parseCredits(text))
 const budgetProblem = "Give a budget in dollars, such as 25 or 12.50, or leave it empty."
@@ -76,7 +76,9 @@ const isComplete = (parsed: Parsed): parsed is KeyChoice => Object.values(parsed
 
 /** The chosen settings, or the problems with them. */
 export const parseKeyFields = (fields: KeyFields): KeyChoice | { readonly problems: Problems } => {
-  const [first, ...rest] = findPresetScopes(fields.access) ?? allScopes.filter((scope) => fields.scopes.includes(scope)) // each once
+  // a form may name a scope twice
+  const chosen = allScopes.filter((scope) => fields.scopes.includes(scope))
+  const [first, ...rest] = findPresetScopes(fields.access) ?? chosen
   const parsed: Parsed = {
     name: isName(fields.name) ? fields.name : undefined,
     scopes: first && [first, ...rest],
@@ -179,7 +181,7 @@ export const listBudgetSettings = (key: Budgets) =>
     return budget_usd === null ? [] : [{ period, budget_usd, spent_usd: key[spent] ?? 0 }]
   })
 
-const list = new Intl.ListFormat("en-GB")
+const listFormat = new Intl.ListFormat("en-GB")
 
 /** What a key may do, in whole sentences. */
 export const permissionText = (key: Budgets & { readonly scopes: ReadonlyArray<Scope> }): string => {
@@ -187,7 +189,7 @@ export const permissionText = (key: Budgets & { readonly scopes: ReadonlyArray<S
   const budgets = listBudgetSettings(key)
   if (budgets.some(({ budget_usd }) => budget_usd === 0)) return `It may read ${read}. It is paused: its budget is 0.`
   const limits = budgets.map(({ budget_usd, period }) => `${budgetText(budget_usd)} a ${period}`)
-  const text = `It may read ${read}. It may spend up to ${list.format(limits)}`
+  const text = `It may read ${read}. It may spend up to ${listFormat.format(limits)}`
   const spent = budgets.findLast(({ budget_usd, spent_usd }) => spent_usd >= budget_usd)
   if (spent === undefined) return `${text}.`
   return `${text}, and has spent ${budgetText(spent.spent_usd)}: its calls are refused until the next ${spent.period}.`

@@ -46,7 +46,7 @@ const sentTwice = notice(
   html`<p>This form was sent twice. The key was replaced the first time, and the new one was shown then; it cannot be shown again. If you have not copied it, replace the key once more.</p>`
 )
 
-/** Another secret would be refused as well. */
+/** A new secret of an expired key would be refused, too. */
 const expired = redirect(
   "/keys",
   "This key has expired, so nothing was changed. Give it a later expiry first, or create another one.",

@@ -37,10 +37,10 @@ export const findPresetScopes = (preset: string): ReadonlyArray<Scope> | undefin
 
 /** The preset with exactly these scopes, otherwise `customPreset`. */
 export const findPreset = (chosen: ReadonlyArray<Scope>): string => {
-  const all = [everythingPreset, ...scopeGroups.map(({ preset }) => preset)]
+  const presets = [everythingPreset, ...scopeGroups.map(({ preset }) => preset)]
   const isSame = (other: ReadonlyArray<Scope> = []) =>
     other.length === new Set(chosen).size && other.every((scope) => chosen.includes(scope))
-  return all.find((preset) => isSame(findPresetScopes(preset))) ?? customPreset
+  return presets.find((preset) => isSame(findPresetScopes(preset))) ?? customPreset
 }
 
 /** The data sets that the scopes cover completely, and other scopes one by one. */

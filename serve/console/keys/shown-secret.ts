@@ -99,7 +99,7 @@ export const renderSecret = (
   key: NewKey,
   api: string,
   more?: Html
-) => html`<div data-address="/keys" data-leave="new-key">
+) => html`<div data-replace-address="/keys" data-copy-before-leaving="new-key">
 ${notice("warning", html`<p><strong>Copy it now.</strong> This is the only time that the key is shown; it cannot be shown again. A person or program with this key can spend your credits.</p>`)}
 <section aria-labelledby="key-name"><div class="heading"><h2 id="key-name">${key.name}</h2></div>
 <p>${permissionText(key)}</p>

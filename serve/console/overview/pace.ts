@@ -34,8 +34,8 @@ const countDaysLeft = ({ balance_credits, expiring }: Balance, perDay: number, n
 
 /**
  * The spent credits divided by the elapsed time. Today counts only for its elapsed part; otherwise the pace would drop
- * each midnight. If the calls begin within these days, after a month without any, the time since the start of that
- * first day counts, and at least one day.
+ * each midnight. If the first of all days with calls is one of the last seven, the time begins there. The time is at
+ * least one day.
  */
 export const calculatePace = (byDay: ReadonlyArray<UsageSum>, balance: Balance, now: number): Pace => {
   const today = getToday(now)

@@ -108,8 +108,8 @@ describe("the simulator's pages for operators", () => {
   it.live("refunds a part and then the rest, makes a refund fail, opens a dispute and closes it", () =>
     Effect.gen(function* () {
       const { reference, simulator, visit } = yield* openPages
-      const readReversals = Effect.map(simulator.payment(reference), (seen) =>
-        seen?.retrieved.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
+      const readReversals = Effect.map(simulator.payment(reference), (view) =>
+        view?.retrieved.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
       )
       const redirectText = `redirects to /simulator/payments/${reference}`
       const hint = (cents: string) => `Leave empty to refund the remaining ${cents}.`
@@ -144,7 +144,7 @@ describe("the simulator's pages for operators", () => {
   it.live("shows the same state of a payment in the list and on its page, after each refund and dispute", () =>
     Effect.gen(function* () {
       const { reference, simulator, visit } = yield* openPages
-      const badges = (text: string, from: string, to: string) => {
+      const readBadgesBetween = (text: string, from: string, to: string) => {
         const part = text.slice(text.indexOf(from), text.indexOf(to, text.indexOf(from)))
         return part
           .replace(/<[^>]*>/g, "")
@@ -152,14 +152,18 @@ describe("the simulator's pages for operators", () => {
           .trim()
       }
       const readState = Effect.gen(function* () {
-        const own = badges(yield* visit(payment), "<dt>State</dt><dd>", "</dd>").replace("State", "")
-        const listed = badges(yield* visit("/simulator"), '<td class="" role="cell" data-label="State">', "</td>")
-        assert.strictEqual(listed, own)
-        return own
+        const onPage = readBadgesBetween(yield* visit(payment), "<dt>State</dt><dd>", "</dd>").replace("State", "")
+        const listed = readBadgesBetween(
+          yield* visit("/simulator"),
+          '<td class="" role="cell" data-label="State">',
+          "</td>"
+        )
+        assert.strictEqual(listed, onPage)
+        return onPage
       })
       const findLastReversal = Effect.map(
         simulator.payment(reference),
-        (seen) => seen?.retrieved.reversed.at(-1)?.id ?? ""
+        (view) => view?.retrieved.reversed.at(-1)?.id ?? ""
       )
       assert.strictEqual(yield* readState, "Paid")
       yield* visit(payment, { do: "refund", amount: "12.50" })
@@ -178,7 +182,7 @@ describe("the simulator's pages for operators", () => {
       const { reference, simulator, visit } = yield* openPages
       const findLastReversal = Effect.map(
         simulator.payment(reference),
-        (seen) => seen?.retrieved.reversed.at(-1)?.id ?? ""
+        (view) => view?.retrieved.reversed.at(-1)?.id ?? ""
       )
       const readBadges = Effect.map(visit(payment), (text) =>
         [...text.matchAll(/badge \w+">([^<]*)/g)].map(([, badge]) => badge)
@@ -215,7 +219,7 @@ describe("the simulator's pages for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("rejects an unknown action with PageNotFound, and finds no unknown payment", () =>
+  it.live("rejects an unknown action with PageNotFound, and does not find an unknown payment", () =>
     Effect.gen(function* () {
       const { simulator, visit } = yield* openPages
       const tag = (work: Effect.Effect<unknown, unknown>) => Effect.map(Effect.flip(work), String)

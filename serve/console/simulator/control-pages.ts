@@ -60,10 +60,10 @@ const faultTexts = ({ events, lose_next_answer, outage, slow_ms }: Faults): Read
 ]
 
 const currentFaults = (faults: Faults) => {
-  const all = faultTexts(faults)
-  if (all.length === 0) return html`<p>No faults are simulated now.</p>`
+  const texts = faultTexts(faults)
+  if (texts.length === 0) return html`<p>No faults are simulated now.</p>`
   const normal = postForm(button("Back to normal", "plain", { name: "normal", value: "yes" }))
-  return notice("warning", html`<p>Simulated now: ${all.join(", ")}.</p>${normal}`)
+  return notice("warning", html`<p>Simulated now: ${texts.join(", ")}.</p>${normal}`)
 }
 
 const decodeEvents = Schema.decodeUnknownOption(Faults.fields.events)
@@ -87,8 +87,8 @@ const paymentTable = (payments: ReadonlyArray<PaymentView>) =>
     : stackedTable("Payments, newest first", payments, [
         [
           "Payment",
-          (seen) =>
-            html`<a href="${simulatedPaymentPath(seen)}"><code class="payment-id">${seen.payment.payment_id}</code></a>`
+          (view) =>
+            html`<a href="${simulatedPaymentPath(view)}"><code class="payment-id">${view.payment.payment_id}</code></a>`
         ],
         ["Created", ({ payment }) => momentTag(payment.made_at)],
         ["Amount", ({ payment }) => centsText(payment.cents), "numeric"],

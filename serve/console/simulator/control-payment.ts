@@ -87,8 +87,8 @@ const reversalTable = ({ payment, retrieved }: PaymentView) => {
   ])
 }
 
-const showPayment = (seen: PaymentView, problem?: string) => {
-  const { retrieved, payment } = seen
+const showPayment = (view: PaymentView, problem?: string) => {
+  const { retrieved, payment } = view
   const remaining = remainingCents(retrieved)
   const forms: Html | false =
     remaining > 0 &&
@@ -106,7 +106,7 @@ ${section("Dispute", postForm(button("Dispute the payment", "plain", { name: "do
     ["Account", html`<code>${payment.account_id}</code>`],
     payment.email !== null && ["E-mail", payment.email],
     ["Amount", centsText(payment.cents)],
-    ["State", stateBadges(seen)],
+    ["State", stateBadges(view)],
     ["Created", momentTag(payment.made_at)],
     ["Card", simulatedCardText(payment)],
     paymentProblem !== null && ["Problem", paymentProblem]
@@ -115,7 +115,7 @@ ${section("Dispute", postForm(button("Dispute the payment", "plain", { name: "do
 <p>${linkButton("/simulator", "Back to the simulator")} ${url !== null && linkButton(url, "Payment page")}</p>
 ${section("Payment", about)}
 ${forms}
-${payment.reversed.length > 0 && section("Refunds and disputes", reversalTable(seen))}`
+${payment.reversed.length > 0 && section("Refunds and disputes", reversalTable(view))}`
   return show(`Simulated payment of ${centsText(payment.cents)}`, body, problem === undefined ? 200 : 422)
 }
 

@@ -14,10 +14,10 @@ const path = "/requests"
 const perPage = 50
 
 /** `2026-10-15T12:00:00.000Z~req_…` in the address. */
-const placeText = ({ id, occurred_at }: RequestPosition) => `${occurred_at}~${id}`
+const formatCursor = ({ id, occurred_at }: RequestPosition) => `${occurred_at}~${id}`
 const isMoment = Schema.is(Timestamp)
 
-const parsePlace = (text: string | undefined): Effect.Effect<RequestPosition | undefined, PageNotFound> => {
+const parseCursor = (text: string | undefined): Effect.Effect<RequestPosition | undefined, PageNotFound> => {
   if (text === undefined) return Effect.succeed(undefined)
   const [occurred_at = "", id = ""] = text.split(/~(.*)/s)
   return isMoment(occurred_at) && id !== "" ? Effect.succeed({ occurred_at, id }) : Effect.fail(new PageNotFound())
@@ -76,7 +76,7 @@ export const requestsPage: Page<Administration | RequestLog> = {
     const { filter, keys, query } = yield* readCallsFilter(context)
     const status = yield* readChoice(url, "status", statuses.map(String))
     const request = readParameter(url, "request")
-    const before = yield* parsePlace(readParameter(url, "before"))
+    const before = yield* parseCursor(readParameter(url, "before"))
     const filters = { ...filter, status, request }
     const log = yield* RequestLog
     const { last, rows } = yield* readPage(perPage, (limit) =>
@@ -94,7 +94,7 @@ export const requestsPage: Page<Administration | RequestLog> = {
       html`<p class="lead">Your latest calls, including refused ones; up to 10,000 are kept. Calls with a revoked or unknown key are not listed, nor are calls that a busy server rejected immediately. Quote the request id when you ask for help.</p>
 ${filterForm(filters, keys)}
 <div class="card">${rows.length === 0 ? noCalls(isFiltered, before === undefined) : callsTable(rows, keys)}</div>
-${listPaging(path, filters, before === undefined, last && { before: placeText(last) })}`
+${listPaging(path, filters, before === undefined, last && { before: formatCursor(last) })}`
     )
   })
 }

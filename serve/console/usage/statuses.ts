@@ -7,8 +7,8 @@ const meanings: Readonly<Record<number, readonly [text: string, tone: Tone]>> = 
   402: ["Balance or budget reached", "bad"],
   403: ["Not in the key's scopes", "warning"],
   404: ["No such record", "warning"],
-  499: ["Caller went away", "quiet"],
-  500: ["Fault of the server", "bad"],
+  499: ["Caller disconnected", "quiet"],
+  500: ["Server error", "bad"],
   503: ["Server busy", "bad"]
 }
 

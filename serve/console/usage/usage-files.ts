@@ -23,17 +23,17 @@ const chooseNextDays = (days: number, rows: number) => {
 }
 
 /**
- * Reads the rows of a period in batches of days, with as many days as are required for enough rows. Days are counted by
- * number, because days after the year 9999 do not compare as text.
+ * Reads the rows of a period in batches of days: more days if they have few rows, fewer if they have many. Days are
+ * numbered, because days after the year 9999 do not compare as text.
  */
 export const readByDays = <A, E, R>(period: Period, read: (days: Period) => Effect.Effect<ReadonlyArray<A>, E, R>) => {
-  const all = countDays(period)
+  const dayCount = countDays(period)
   return Stream.paginate({ begin: 0, days: 1 }, ({ begin, days }) => {
-    const end = Math.min(begin + days, all)
+    const end = Math.min(begin + days, dayCount)
     const batch = { from: daysBefore(period.from, -begin), to: daysBefore(period.from, 1 - end) }
     return Effect.map(read(batch), (rows) => {
       const next = { begin: end, days: chooseNextDays(days, rows.length) }
-      return [rows, end === all ? Option.none() : Option.some(next)] as const
+      return [rows, end === dayCount ? Option.none() : Option.some(next)] as const
     })
   })
 }

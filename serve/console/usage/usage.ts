@@ -98,8 +98,8 @@ ${section(
 }
 
 const statusSection = (counts: ReadonlyArray<CallsByStatus>, file: string) => {
-  const all = counts.reduce((sum, { calls }) => sum + calls, 0)
-  if (all === 0) {
+  const totalCalls = counts.reduce((sum, { calls }) => sum + calls, 0)
+  if (totalCalls === 0) {
     return section(
       "By status",
       renderEmptyState(
@@ -113,7 +113,7 @@ const statusSection = (counts: ReadonlyArray<CallsByStatus>, file: string) => {
     ["Status", ({ status }) => statusBadge(status)],
     ["Meaning", ({ status }) => statusMeaning(status)],
     ["All calls", ({ calls }) => countText(calls), "numeric"],
-    ["Share", ({ calls }) => `${((100 * calls) / all).toFixed(1)}%`, "numeric"]
+    ["Share", ({ calls }) => `${((100 * calls) / totalCalls).toFixed(1)}%`, "numeric"]
   ])
   return section(
     "By status",

@@ -14,8 +14,8 @@ interface Asset {
 const read = (file: string) => readFileSync(new URL(`./assets/${file}`, import.meta.url), "utf8")
 const uPlot = (file: string) => readFileSync(new URL(import.meta.resolve(`uplot/dist/${file}`)), "utf8")
 
-const makeAsset = (name: string, ending: string, type: string, text = read(`${name}.${ending}`)): Asset => ({
-  path: `/assets/${name}.${hash("sha256", text, "hex").slice(0, 12)}.${ending}`,
+const makeAsset = (name: string, extension: string, type: string, text = read(`${name}.${extension}`)): Asset => ({
+  path: `/assets/${name}.${hash("sha256", text, "hex").slice(0, 12)}.${extension}`,
   type,
   body: makeSharedBody(text)
 })

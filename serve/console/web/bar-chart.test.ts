@@ -28,7 +28,7 @@ describe("a bar chart", () => {
     assert.strictEqual(chart.match(/class="bar"/g)?.length, 2)
     assert.include(chart, 'y="0" width="233.33" height="100"')
     assert.include(chart, 'y="75" width="233.33" height="25"')
-    assert.include(chart, 'data-say="day 2: 0 calls"')
+    assert.include(chart, 'data-text="day 2: 0 calls"')
   })
   it.each([
     [[1], ["1", "0"]],

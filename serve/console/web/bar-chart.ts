@@ -47,7 +47,7 @@ export const barChart = ({ bars, columns, description, id, noun, title }: BarCha
   const highest = ticks.at(-1) ?? 1
   const y = (value: number) => round(height - (value / highest) * height)
   const spacing = width / Math.max(1, bars.length)
-  const below = pickLabels(
+  const axisLabels = pickLabels(
     bars.map(({ label }) => label),
     5
   )
@@ -65,10 +65,10 @@ ${bars.map(
 )}
 ${bars.map(({ label, value }, index) => {
   const text = `${label}: ${pluralize(value, noun)}`
-  return html`<rect class="spot" x="${round(index * spacing)}" y="0" width="${round(spacing)}" height="${height}" data-say="${text}"><title>${text}</title></rect>`
+  return html`<rect class="spot" x="${round(index * spacing)}" y="0" width="${round(spacing)}" height="${height}" data-text="${text}"><title>${text}</title></rect>`
 })}
 </svg>
-<div class="below" aria-hidden="true">${below.map((label) => html`<span>${label}</span>`)}</div>
+<div class="below" aria-hidden="true">${axisLabels.map((label) => html`<span>${label}</span>`)}</div>
 </div>
 <details><summary>The same as a table<span class="hidden">: ${title}</span></summary>${table(title, bars, [
     [columns[0], ({ label }) => label],

@@ -32,8 +32,8 @@ export const makeCookies = (isSecure: boolean) => {
   const browser = `${prefix}larder_browser`
   const flash = `${prefix}larder_notice`
   const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`
-  const set = (name: string, value: string, lifetime: string) => `${name}=${value}; ${lifetime}; ${attributes}`
-  const drop = (name: string) => set(name, "", "Max-Age=0")
+  const formatCookie = (name: string, value: string, lifetime: string) => `${name}=${value}; ${lifetime}; ${attributes}`
+  const formatDeletion = (name: string) => formatCookie(name, "", "Max-Age=0")
   const formatExpiry = (text: string) => `Expires=${new Date(text).toUTCString()}`
   const readSecret = (event: H3Event, name: string): Redacted.Redacted | undefined => {
     const token = getCookie(event, name)
@@ -43,10 +43,10 @@ export const makeCookies = (isSecure: boolean) => {
     readSession: (event: H3Event) => readSecret(event, session),
     readKnownBrowser: (event: H3Event) => readSecret(event, browser),
     makeSignInCookies: ({ expires_at, known_browser, token }: SignedIn) => [
-      set(session, token, formatExpiry(expires_at)),
-      set(browser, known_browser.token, formatExpiry(known_browser.expires_at))
+      formatCookie(session, token, formatExpiry(expires_at)),
+      formatCookie(browser, known_browser.token, formatExpiry(known_browser.expires_at))
     ],
-    dropSession: drop(session),
+    sessionDeletion: formatDeletion(session),
     readFlash: (event: H3Event): Flash | undefined => {
       const value = getCookie(event, flash)
       if (value === undefined) return undefined
@@ -54,12 +54,12 @@ export const makeCookies = (isSecure: boolean) => {
       return decoded._tag === "Some" ? decoded.value : undefined
     },
     makeFlashCookie: ({ text, tone }: Flash) =>
-      set(
+      formatCookie(
         flash,
         Buffer.from(encodeFlash({ tone, text: shorten(text) })).toString("base64url"),
         `Max-Age=${flashSeconds}`
       ),
-    dropFlash: drop(flash)
+    flashDeletion: formatDeletion(flash)
   }
 }
 export type Cookies = ReturnType<typeof makeCookies>

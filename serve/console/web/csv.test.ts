@@ -113,7 +113,7 @@ describe("a CSV file", () => {
 
   it.effect("fails if reading its rows fails, so that a partial file is never mistaken for a complete one", () =>
     Effect.gen(function* () {
-      const rows = Stream.concat(Stream.succeed<CsvRow>(["a", 1]), Stream.fail(new Error("the ledger is away")))
+      const rows = Stream.concat(Stream.succeed<CsvRow>(["a", 1]), Stream.fail(new Error("the ledger is unavailable")))
       const failed = yield* Effect.flatMap(openBody(rows), (body) =>
         Effect.promise(() =>
           new Response(body).text().then(
@@ -144,8 +144,8 @@ describe("a CSV file", () => {
 
   it.effect("logs why it was cut off", () =>
     Effect.gen(function* () {
-      const line = "a download of the console was cut off a.csv: Error: the ledger is away"
-      const unavailable = new Error("the ledger is away")
+      const line = "a download of the console was cut off a.csv: Error: the ledger is unavailable"
+      const unavailable = new Error("the ledger is unavailable")
       assert.deepStrictEqual(yield* collectLogs(Stream.concat(row, Stream.fail(unavailable)), readAll), [line])
       assert.deepStrictEqual(yield* collectLogs(Stream.concat(row, Stream.die(unavailable)), readAll), [line])
     })

@@ -1,4 +1,4 @@
-/** Pages that say what is not possible and what to do, and which failures are temporary. */
+/** Error pages, and the check whether a failure is temporary. */
 import { Predicate } from "effect"
 import { html } from "./html.ts"
 import { show } from "./page.ts"

@@ -32,7 +32,7 @@ const findTrustedHost = (event: H3Event): string | undefined => {
   return isOneOf(loopback, getRequestIP(event) ?? "") && !isLoopback(`http://${host}`) ? undefined : host
 }
 
-/** The console's public address if it is set, otherwise the address in the request, or localhost if that is refused. */
+/** The console's public address if it is set, otherwise the host of the request, or localhost if it is not trusted. */
 export const findConsoleOrigin = (event: H3Event, publicUrl: string | undefined): string =>
   publicUrl ?? `http://${findTrustedHost(event) ?? `localhost:${event.url.port}`}`
 

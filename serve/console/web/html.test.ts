@@ -39,7 +39,7 @@ describe("a table", () => {
     assert.include(text, '<th scope="row" class="">&lt;b&gt;</th><td class="numeric">5</td>')
     assert.include(text, 'aria-label="A &amp; B"')
   })
-  it("stays a table for screen readers where its rows become cards", async () => {
+  it("stays a table for screen readers when its rows become cards", async () => {
     const text = String(
       await stackedTable(
         "A",

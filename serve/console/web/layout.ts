@@ -4,12 +4,12 @@ import { assetPaths } from "./assets.ts"
 import { type Html, html, notice, usdText } from "./html.ts"
 import type { Flash, PageContext, ShownPage } from "./page.ts"
 
-/** The context that a page is shown in. */
+/** What the layout shows around a page. */
 export interface Frame {
   /** Path of the page. */
   readonly path: string
   /** Undefined on pages that require no sign-in. */
-  readonly signed?: Pick<PageContext, "account" | "api" | "person">
+  readonly signedIn?: Pick<PageContext, "account" | "api" | "person">
   readonly navigation: ReadonlyArray<{ readonly path: string; readonly label: string }>
   /** The notice about bundled samples, if the page shows data that may contain them. */
   readonly samples?: string | undefined
@@ -24,18 +24,18 @@ const findCurrent = ({ navigation, path }: Frame) =>
 const logo = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><rect x="3" y="3" width="18" height="18" rx="4"/><path d="M7 9.5h10M7 14.5h10"/></svg>`
 
 const header = (frame: Frame) => {
-  const { navigation, path, signed } = frame
+  const { navigation, path, signedIn } = frame
   const current = findCurrent(frame)
   return html`<header class="top no-print"><div class="container">
 <a class="brand" href="/">${logo}Larder</a>
 ${
-  signed &&
+  signedIn &&
   html`<nav aria-label="Main"><ul>${navigation.map(
     (item) =>
       html`<li><a href="${item.path}"${item === current && html` aria-current="${item.path === path ? "page" : "true"}"`}>${item.label}</a></li>`
   )}</ul></nav>
-<div class="who"><a class="balance" href="/billing" title="Balance of ${signed.account.name}"><small>Balance</small> ${usdText(signed.account.balance_credits)}</a>
-<form method="post" action="/sign-out"><button class="button plain" type="submit" title="Signed in as ${signed.person.email}">Sign out</button></form></div>`
+<div class="who"><a class="balance" href="/billing" title="Balance of ${signedIn.account.name}"><small>Balance</small> ${usdText(signedIn.account.balance_credits)}</a>
+<form method="post" action="/sign-out"><button class="button plain" type="submit" title="Signed in as ${signedIn.person.email}">Sign out</button></form></div>`
 }
 </div></header>`
 }
@@ -49,14 +49,14 @@ export const documentHead = (title: string): Html => html`<meta charset="utf-8">
 <link rel="stylesheet" href="${assetPaths.style}">`
 
 export const renderLayout = async (frame: Frame, { body, title }: ShownPage, flash?: Flash): Promise<string> => {
-  const { samples, signed } = frame
+  const { samples, signedIn } = frame
   const document = html`<!doctype html>
 <html lang="en">
 <head>
 ${documentHead(`${title} – Larder`)}
 <script type="module" src="${assetPaths.script}"></script>
 </head>
-<body class="${signed ? "signed" : "outside"}">
+<body class="${signedIn ? "signed" : "outside"}">
 <a class="skip" href="#content">Skip to the content</a>
 ${header(frame)}
 ${sampleBanner(samples)}
@@ -66,8 +66,8 @@ ${flash && notice(flash.tone, flash.text)}
 ${body}
 </div></main>
 <footer class="no-print"><div class="container">${
-    signed
-      ? html`<p>Signed in to ${signed.account.name}. All times, days and months are in UTC. 1,000 credits are $1.00. <a href="${signed.api}/docs">Docs</a></p>`
+    signedIn
+      ? html`<p>Signed in to ${signedIn.account.name}. All times, days and months are in UTC. 1,000 credits are $1.00. <a href="${signedIn.api}/docs">Docs</a></p>`
       : html`<p>Larder: pay-per-call market data.</p>`
   }</div></footer>
 </body>

@@ -73,7 +73,7 @@ export type PageResult =
 
 /** A form with mistakes is shown again with status 422. */
 export const show = (title: string, body: Html, status = 200): ShownPage => ({ kind: "page", status, title, body })
-/** Shows a form that was sent too often again, with a message about it. */
+/** Shows the form again after too many attempts. */
 export const askToWait = (title: string, body: Html, seconds: number): ShownPage => ({
   ...show(title, body, 429),
   retry_after: seconds

@@ -20,7 +20,7 @@ export const countDays = ({ from, to }: Period): number => (Date.parse(to) - Dat
 export const listDays = (period: Period): ReadonlyArray<string> =>
   Array.from({ length: countDays(period) }, (_, index) => daysBefore(period.from, -index))
 
-/** The number of days since the account was opened and not in the future, which can have calls; at least 1. */
+/** Days of the period that can have calls: since the account was opened, and not in the future. At least 1. */
 export const countActiveDays = ({ from, to }: Period, first: string, today: string): number =>
   Math.max(1, countDays({ from: from > first ? from : first, to: to < today ? to : today }))
 

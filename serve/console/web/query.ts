@@ -55,7 +55,9 @@ export const readPage = <A, E, R>(limit: number, read: (limit: number) => Effect
 /** Links to other pages of a list, if any. `label` distinguishes several lists on one page. */
 export const paging = ({
   label = "Pages",
-  ...to
+  newer,
+  newest,
+  older
 }: {
   readonly label?: string
   /** Addresses of the first, the previous and the next page. */
@@ -65,7 +67,7 @@ export const paging = ({
 }): Html | false => {
   const link = (text: string, href: string | undefined, rel: "first" | "prev" | "next") =>
     href !== undefined && html`<a class="button plain" rel="${rel}" href="${href}">${text}</a>`
-  const links = [link("Newest", to.newest, "first"), link("Newer", to.newer, "prev"), link("Older", to.older, "next")]
+  const links = [link("Newest", newest, "first"), link("Newer", newer, "prev"), link("Older", older, "next")]
   return links.some(Boolean) && html`<nav class="paging" aria-label="${label}">${links}</nav>`
 }
 

@@ -37,7 +37,7 @@ export const makeResponses = (
     const headers: ReadonlyArray<Header> = [
       htmlType,
       ["vary", "Accept-Encoding"],
-      ...(flash === undefined ? [] : [["set-cookie", cookies.dropFlash] as const]),
+      ...(flash === undefined ? [] : [["set-cookie", cookies.flashDeletion] as const]),
       ...(retry_after === undefined ? [] : [["retry-after", String(retry_after)] as const]),
       ...more
     ]
@@ -57,7 +57,7 @@ export const makeResponses = (
       ...more
     ])
 
-  /** The content security policy forbids a redirect to another site after a form, so this page refreshes to it. */
+  /** The content security policy forbids a redirect of a form to another site. A `refresh` header opens that site. */
   const redirectWithPage = (event: H3Event, frame: Frame, url: string) => {
     const { hostname, href } = new URL(url)
     const body = html`<div class="card stack"><p>The page at ${hostname} opens now.</p>

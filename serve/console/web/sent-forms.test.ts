@@ -32,7 +32,7 @@ describe("a form that was sent", () => {
     expect(sent.recordFirst(aForm("a", 1), content)).toBeDefined()
   })
 
-  it("is forgotten after 10,000 other forms", () => {
+  it("counts as new after 10,000 other forms", () => {
     const sent = makeSentForms()
     for (let index = 0; index < 10_000; index++) sent.recordFirst(aForm(`${index}`, index), content)
     expect(sent.recordFirst(aForm("0", 10_000), content)).toBeUndefined()

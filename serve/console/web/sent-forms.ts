@@ -1,12 +1,12 @@
 /**
- * Recently sent forms: a form with a random text is executed once, however often it is sent. They are stored in memory,
- * so they are unknown to other servers, and to this one after a restart.
+ * Recently sent forms: a form with a random text is executed once, however often it is sent. They are stored in the
+ * memory of one server: a restart loses them, and other servers do not have them.
  */
 import { hash } from "node:crypto"
 import { randomText } from "../../ledger/index.ts"
 import { hiddenInput, type SentForm } from "./form.ts"
 
-const rememberFor = 600_000
+const keepMilliseconds = 600_000
 const maxForms = 10_000
 
 /** The random text of a new form. */
@@ -21,9 +21,9 @@ interface Sender {
 export const makeSentForms = () => {
   /** Time of sending by form, oldest first. */
   const sent = new Map<string, number>()
-  const forgetOld = (now: number) => {
+  const removeOld = (now: number) => {
     for (const [form, at] of sent) {
-      if (now - at < rememberFor && sent.size <= maxForms) return
+      if (now - at < keepMilliseconds && sent.size <= maxForms) return
       sent.delete(form)
     }
   }
@@ -37,10 +37,10 @@ export const makeSentForms = () => {
       if (submission === "") return { undo: () => {} }
       const key = hash("sha256", JSON.stringify([account.id, submission, content]), "base64")
       const at = sent.get(key)
-      if (at !== undefined && now - at < rememberFor) return undefined
+      if (at !== undefined && now - at < keepMilliseconds) return undefined
       sent.delete(key) // so that the key is inserted at the end again
       sent.set(key, now)
-      forgetOld(now)
+      removeOld(now)
       return { undo: () => sent.delete(key) }
     }
   }

@@ -27,14 +27,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   })
 }
 
-// a form that requires confirmation: data-confirm="question"
-for (const form of document.querySelectorAll("form[data-confirm]")) {
-  form.addEventListener("submit", (event) => {
-    if (!confirm(form.dataset.confirm)) event.preventDefault()
-  })
-}
-
-// a button shows the typed password; the form sends a password field, so that password managers recognise it
+// a button shows the typed password; sending the form hides it, so that password managers recognise its field
 for (const input of document.querySelectorAll('input[type="password"]')) {
   const button = document.createElement("button")
   const show = (isShown) => {
@@ -56,15 +49,9 @@ for (const input of document.querySelectorAll('input[type="password"]')) {
   addEventListener("pagehide", () => show(false)) // browsers restore text fields after a reload and a return
 }
 
-// a change of these fields sends their form: data-autosubmit
-for (const field of document.querySelectorAll("[data-autosubmit]")) {
-  field.addEventListener("change", () => field.form?.requestSubmit())
-}
-
 // a form is sent once, however often its button is pressed
 for (const form of document.querySelectorAll('form[method="post"]')) {
   form.addEventListener("submit", (event) => {
-    if (event.defaultPrevented) return
     if (form.dataset.sent === "yes") return event.preventDefault()
     form.dataset.sent = "yes"
     event.submitter?.setAttribute("aria-busy", "true")
@@ -81,30 +68,30 @@ addEventListener("pageshow", (event) => {
 const poll = document.querySelector("[data-poll]")
 if (poll) setTimeout(() => location.reload(), Number(poll.dataset.poll))
 
-// a page shown once gets another address, because a reload would send its form again: data-address="path"
-const shown = document.querySelector("[data-address]")
-if (shown) history.replaceState(null, "", shown.dataset.address)
+// a page shown once gets another address, because a reload would send its form again: data-replace-address="path"
+const shown = document.querySelector("[data-replace-address]")
+if (shown) history.replaceState(null, "", shown.dataset.replaceAddress)
 
-// asks before the page is left if the text that is shown once was not copied: data-leave="id of its element"
-const secret = document.querySelector("[data-leave]")
+// asks before the page is left, unless its secret text was copied: data-copy-before-leaving="id of the text's element"
+const secret = document.querySelector("[data-copy-before-leaving]")
 if (secret) {
-  const ask = (event) => event.preventDefault()
-  const done = () => removeEventListener("beforeunload", ask)
-  addEventListener("beforeunload", ask)
-  addEventListener("copy", done)
-  document.querySelector(`[data-copy="${secret.dataset.leave}"]`)?.addEventListener("click", done)
-  for (const link of secret.querySelectorAll(`a[href="${secret.dataset.address}"]`))
-    link.addEventListener("click", done)
+  const askToStay = (event) => event.preventDefault()
+  const stopAsking = () => removeEventListener("beforeunload", askToStay)
+  addEventListener("beforeunload", askToStay)
+  addEventListener("copy", stopAsking)
+  document.querySelector(`[data-copy="${secret.dataset.copyBeforeLeaving}"]`)?.addEventListener("click", stopAsking)
+  for (const link of secret.querySelectorAll(`a[href="${secret.dataset.replaceAddress}"]`))
+    link.addEventListener("click", stopAsking)
 }
 
 // charts show the value under the pointer
 for (const chart of document.querySelectorAll("[data-chart]")) {
   const readout = chart.querySelector("[data-readout]")
   const showValue = (event) => {
-    const spot = event.target.closest("[data-say]")
-    if (spot) readout.textContent = spot.dataset.say
+    const spot = event.target.closest("[data-text]")
+    if (spot) readout.textContent = spot.dataset.text
   }
-  for (const title of chart.querySelectorAll("[data-say] > title")) title.remove()
+  for (const title of chart.querySelectorAll("[data-text] > title")) title.remove()
   chart.addEventListener("pointerover", showValue)
   chart.addEventListener("pointerdown", showValue)
   chart.addEventListener("pointerleave", () => {
@@ -112,12 +99,12 @@ for (const chart of document.querySelectorAll("[data-chart]")) {
   })
 }
 
-// on narrow screens navigations scroll sideways: scrolls the current page to the middle
+// on narrow screens navigation bars scroll sideways: scrolls the current item to the middle
 const showCurrent = () => {
   for (const current of document.querySelectorAll("nav li [aria-current]")) {
-    const rail = current.closest("ul")
-    const before = current.getBoundingClientRect().left - rail.getBoundingClientRect().left + rail.scrollLeft
-    rail.scrollLeft = before - (rail.clientWidth - current.offsetWidth) / 2
+    const list = current.closest("ul")
+    const offset = current.getBoundingClientRect().left - list.getBoundingClientRect().left + list.scrollLeft
+    list.scrollLeft = offset - (list.clientWidth - current.offsetWidth) / 2
   }
 }
 showCurrent()

@@ -3,7 +3,7 @@
 const day = 86_400
 const month = 30 * day // a month and a year as uPlot counts them when it chooses ticks
 const year = 365 * day
-/** As in the legend; distinguishable without colours. */
+/** The same as in the legend; lines differ without colours, too. */
 const dashes = [[], [7, 5]]
 
 const makeFormat = (parts) => new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", ...parts })
@@ -11,7 +11,7 @@ const dayFormat = makeFormat({ day: "numeric", month: "short" })
 const monthFormat = makeFormat({ month: "short" })
 const yearFormat = makeFormat({ year: "numeric" })
 
-/** Days, months or years, depending on the step between ticks. A year is below the first tick in it. */
+/** Days, months or years, depending on the step between ticks. The first tick of each year also shows the year. */
 const formatDates = (_plot, splits, _axis, _space, step) => {
   const years = splits.map((seconds) => yearFormat.format(seconds * 1000))
   if (step >= year) return years
@@ -21,13 +21,13 @@ const formatDates = (_plot, splits, _axis, _space, step) => {
     return years[index] === years[index - 1] ? label : `${label}\n${years[index]}`
   })
 }
-/** All with as many decimals as the step between them. */
+/** Prices with as many decimals as the step between ticks. */
 const formatPrices = (_plot, splits, _axis, _space, step) => {
   const decimals = [0, 1, 2, 3, 4, 5].find((digits) => Number(step.toFixed(digits)) === step) ?? 6
   return splits.map((value) => value.toFixed(decimals).replace("-", "−"))
 }
 
-/** At least a week, so that a zoom always shows something. A single reading is centred; uPlot would show years. */
+/** At least a week, so that no zoom is empty. A single reading is centred; uPlot would show years around it. */
 const chooseRange = ({ data: [seconds] }, from, to) => {
   const end = seconds.length === 1 ? from : to
   const missing = Math.max(0, 7 * day - (end - from)) / 2
@@ -36,10 +36,10 @@ const chooseRange = ({ data: [seconds] }, from, to) => {
 
 const readTable = (table) => {
   const rows = [...table.tBodies[0].rows]
-  const names = [...table.tHead.rows[0].cells].slice(1)
+  const priceHeads = [...table.tHead.rows[0].cells].slice(1)
   return {
     days: rows.map(({ cells }) => cells[0].textContent),
-    texts: names.map((_, line) => rows.map(({ cells }) => cells[line + 1].textContent)),
+    texts: priceHeads.map((_, line) => rows.map(({ cells }) => cells[line + 1].textContent)),
     seconds: rows.map((row) => Date.parse(row.querySelector("time").dateTime) / 1000)
   }
 }
@@ -60,7 +60,7 @@ const makeTooltip = (names, { days, texts }, unit) => {
     const prices = texts.flatMap((column, index) => {
       const price = `${column[idx]} ${unit}`
       if (column[idx] === "") return []
-      return names.length === 0 ? [line(price)] : [line(names[index], `of-${index + 1}`), line(price)]
+      return names.length === 0 ? [line(price)] : [line(names[index], `name-${index + 1}`), line(price)]
     })
     tip.replaceChildren(line(days[idx], "day"), ...prices)
     const position = left + 14 + tip.offsetWidth > over.clientWidth ? left - 14 - tip.offsetWidth : left + 14
