@@ -88,8 +88,8 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of a server's data %
       assert.deepStrictEqual(readdirSync(other), ["backup.sqlite"])
       assert.strictEqual(statSync(file).mode & 0o777, 0o600)
 
-      const here = restore(path.join(other, "here"), file)
-      const { rows, ...others } = yield* readState(here, stored)
+      const restored = restore(path.join(other, "restored"), file)
+      const { rows, ...others } = yield* readState(restored, stored)
       assert.deepStrictEqual(others, { isSignedIn: false, isInvited: false, recharge: isOff })
       assert.deepStrictEqual(rows, {
         ...before.rows,
@@ -98,19 +98,19 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of a server's data %
         invitation: [],
         recharge: rows.recharge ?? []
       })
-      yield* continueUse(here, stored)
+      yield* continueUse(restored, stored)
       // the original is unchanged
       assert.deepStrictEqual(yield* readState(place, stored), before)
 
       if (url === undefined) return // a backup has the same format in both cases
-      const there = path.join(other, "there")
-      restore(there, file)
+      const moving = path.join(other, "moving")
+      restore(moving, file)
       const target = yield* database
-      const moved = yield* migrate(there, target)
+      const moved = yield* migrate(moving, target)
       assert.strictEqual(moved.code, 0, moved.stderr)
       assert.deepInclude(JSON.parse(moved.stdout), { people: 1, payments: 2 })
-      assert.deepStrictEqual((yield* readState(createPlace(there, target), stored)).recharge, isOff)
-      yield* continueUse(createPlace(there, target), stored)
+      assert.deepStrictEqual((yield* readState(createPlace(moving, target), stored)).recharge, isOff)
+      yield* continueUse(createPlace(moving, target), stored)
     }).pipe(Effect.scoped)
   )
 })
@@ -153,8 +153,8 @@ describe("a backup", () => {
     Effect.gen(function* () {
       const [folder, other, url] = [yield* home, yield* home, yield* database]
       yield* readRowsAt(createPlace(folder, url)) // creates the tables
-      const deny = "alter table console.payment rename column cents to other"
-      yield* Effect.promise(() => withConnection(url, (sql) => sql.unsafe(deny)))
+      const renameColumn = "alter table console.payment rename column cents to other"
+      yield* Effect.promise(() => withConnection(url, (sql) => sql.unsafe(renameColumn)))
       const file = path.join(other, "backup.sqlite")
       const { code, stderr } = yield* Effect.promise(() =>
         run("larder-serve", ["ledger", "backup", "--to", file], { LARDER_HOME: folder, LARDER_LEDGER_URL: url })

@@ -1,4 +1,4 @@
-/** Guarantees of the console's database, in SQLite and PostgreSQL, also when processes are killed. Ten seconds. */
+/** Guarantees of the console's database, in SQLite and PostgreSQL, even if processes are killed. Takes ten seconds. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -161,7 +161,7 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
 
   const access = name === "PostgreSQL" ? "stays open to other processes" : "refuses other processes"
   it.live(
-    `${access} while one writes, and after a kill contains each transaction that returned, and none in part`,
+    `${access} while one writes, and after a kill contains each transaction that returned, and no partial one`,
     () =>
       Effect.gen(function* () {
         const { environment, layer } = yield* consolePlaces[name]
@@ -171,14 +171,14 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
         else assert.isTrue(Exit.isFailure(exit) && /is in use by another process/.test(Cause.pretty(exit.cause)))
         assert.isAbove(lastPrinted, 20)
         const ids = (yield* Effect.provide(rows, layer)).map(({ id }) => id)
-        const numbers = (prefix: string) =>
+        const listNumbers = (prefix: string) =>
           ids.flatMap((id) => (id.startsWith(prefix) ? [Number(id.slice(prefix.length))] : [])).sort((a, b) => a - b)
-        assert.deepStrictEqual(numbers("first-"), numbers("second-"))
+        assert.deepStrictEqual(listNumbers("first-"), listNumbers("second-"))
         assert.deepStrictEqual(
-          numbers("first-"),
-          numbers("first-").map((_, index) => index + 1)
+          listNumbers("first-"),
+          listNumbers("first-").map((_, index) => index + 1)
         )
-        assert.isAtLeast(numbers("first-").length, lastPrinted)
+        assert.isAtLeast(listNumbers("first-").length, lastPrinted)
       }).pipe(Effect.scoped)
   )
 })
@@ -224,15 +224,15 @@ const aCall = (number: number): RequestRecord => ({
 /** New tables, and the number of rows that each transaction of the thread writes. */
 const openWatched = Effect.gen(function* () {
   const folder = yield* Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-portions-"))),
+    Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-batches-"))),
     (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
   )
   const sizes: Array<number> = []
   const file = Context.get(yield* Layer.build(LedgerFile.layer(path.join(folder, "ledger"))), LedgerFile)
   const run: Thread["run"] = (module, work, ...args) => {
-    const [portion] = args
-    if (work.name === insertWriteBatch.name && Array.isArray(portion)) {
-      sizes.push(portion.reduce((sum, { text }) => sum + text.split("\n").length, 0))
+    const [batch] = args
+    if (work.name === insertWriteBatch.name && Array.isArray(batch)) {
+      sizes.push(batch.reduce((sum, { text }) => sum + text.split("\n").length, 0))
     }
     return file.thread.run(module, work, ...args)
   }
@@ -288,14 +288,14 @@ describe("the console's database in SQLite", () => {
       yield* writeRequests(database, gathering.take())
       assert.deepStrictEqual(sizes.slice(0, 7), [250, 250, 250, 250, 250, 250, 200])
       assert.isAtMost(Math.max(...sizes), 250)
-      const Sums = Schema.Struct({ requests: Schema.Int, calls: Schema.Int, of_all: Schema.Int })
+      const Sums = Schema.Struct({ requests: Schema.Int, calls: Schema.Int, calls_of_all_keys: Schema.Int })
       const sums = yield* database.all(
         Sums,
         `select (select count(*) from console.request) as requests,
           (select sum(calls) from console.usage_of_status) as calls,
-          (select sum(calls) from console.status_of_endpoint) as of_all`
+          (select sum(calls) from console.status_of_endpoint) as calls_of_all_keys`
       )
-      assert.deepStrictEqual(sums, [{ requests: 1_700, calls: 1_700, of_all: 1_700 }])
+      assert.deepStrictEqual(sums, [{ requests: 1_700, calls: 1_700, calls_of_all_keys: 1_700 }])
     }).pipe(Effect.scoped)
   )
 })

@@ -1,4 +1,4 @@
-/** Sums of calls match the counted calls, in both databases and with several servers at once. Two seconds. */
+/** Sums of calls match the counted calls, in both databases and with several servers at once. Takes two seconds. */
 import { assert, describe, it } from "@effect/vitest"
 import { postgresConsole } from "@larder/serve/ledger"
 import { ConsoleDatabase, gatherCalls, writeRequests } from "@larder/serve/persistence"
@@ -66,7 +66,7 @@ describe.each(consolePlaceNames)("sums of calls in %s", (name) => {
 })
 
 const database = Effect.promise(() => newDatabase(inject("postgresUrl")))
-const open = (url: string) =>
+const openDatabase = (url: string) =>
   Effect.map(Layer.build(Layer.fresh(postgresConsole(Redacted.make(url)))), (built) =>
     Context.get(built, ConsoleDatabase)
   )
@@ -76,7 +76,7 @@ describe("sums of calls in PostgreSQL", () => {
     Effect.gen(function* () {
       const url = yield* database
       const countRows = (server: number) =>
-        Effect.flatMap(open(url), (database) =>
+        Effect.flatMap(openDatabase(url), (database) =>
           Effect.forEach(
             Array.from({ length: 40 }, (_, time) => [...makeCounts(server, time), ...makeCounts(server + 1, time)]),
             (rows) => count(database, server % 2 === 0 ? rows : rows.toReversed()),
@@ -84,7 +84,7 @@ describe("sums of calls in PostgreSQL", () => {
           )
         )
       yield* Effect.all([countRows(0), countRows(1), countRows(2), countRows(3)], { concurrency: "unbounded" })
-      yield* checkSums(yield* open(url), 4 * 40 * 4)
+      yield* checkSums(yield* openDatabase(url), 4 * 40 * 4)
     }).pipe(Effect.scoped)
   )
 })

@@ -9,7 +9,7 @@ import { homeSetting, ledgerUrlSetting } from "@larder/serve/settings"
 import { Console, Effect, Option, Redacted } from "effect"
 import { storesIn } from "../payments/stores.ts"
 
-const both = Effect.fnUntraced(function* (database: ConsoleDatabase["Service"], number: number) {
+const writeBoth = Effect.fnUntraced(function* (database: ConsoleDatabase["Service"], number: number) {
   yield* database.transaction(({ run }) =>
     Effect.andThen(
       run("insert into console.simulated (id, kind, body) values ($1, 'first', '')", [`first-${number}`]),
@@ -24,7 +24,7 @@ Effect.gen(function* () {
   const home = yield* homeSetting
   yield* Effect.gen(function* () {
     const database = yield* ConsoleDatabase
-    for (let number = 1; ; number++) yield* both(database, number)
+    for (let number = 1; ; number++) yield* writeBoth(database, number)
   }).pipe(
     Effect.provide(
       storesIn({ folder: path.join(home, "ledger"), url: Option.getOrUndefined(Option.map(url, Redacted.value)) })

@@ -174,9 +174,9 @@ describe("auto-recharge on the pages of the console", () => {
     const billing = await customer.browser.get("/billing")
     expect(findLink(billing.text, "How it works")).toBe("/billing/auto-recharge")
     expect(findLink((await customer.browser.get("/")).text, "Set up")).toBe("/billing/auto-recharge")
-    const own = await customer.browser.get("/billing/auto-recharge")
-    expect(findLink(own.text, "Add credits")).toBe("/billing/top-up")
-    for (const { text } of [billing, own]) expect(text).toContain(savedCardExplanation)
+    const recharge = await customer.browser.get("/billing/auto-recharge")
+    expect(findLink(recharge.text, "Add credits")).toBe("/billing/top-up")
+    for (const { text } of [billing, recharge]) expect(text).toContain(savedCardExplanation)
   })
 
   it("shows no amounts on the billing page before they are chosen", async () => {
@@ -209,19 +209,19 @@ describe("auto-recharge on the pages of the console", () => {
   })
 
   it("offers other cards first after a failed recharge, until the card pays again or is replaced", async () => {
-    const review = () => customer.browser.get("/billing/top-up?amount=50")
-    const refused = await review()
+    const openReview = () => customer.browser.get("/billing/top-up?amount=50")
+    const refused = await openReview()
     expect(refused.text).toContain("The last payment with Visa ending in 0341 failed. The card was declined.")
     expect(listButtons(refused.text)).toEqual(["Pay with another card", "Pay $50.00 with Visa ending in 0341"])
     expect(listPrimaryButtons(refused.text)).toEqual(["Pay with another card"])
     await beginByCard(customer, "20") // an unfinished payment does not count for the card
-    expect(listPrimaryButtons((await review()).text)).toEqual(["Pay with another card"])
+    expect(listPrimaryButtons((await openReview()).text)).toEqual(["Pay with another card"])
     await payByCard(customer, "10", "5555555555554444")
-    const other = await review()
-    expect(other.text).not.toContain("failed")
-    expect(listPrimaryButtons(other.text)).toEqual(["Pay $50.00 with Mastercard ending in 4444"])
+    const replaced = await openReview()
+    expect(replaced.text).not.toContain("failed")
+    expect(listPrimaryButtons(replaced.text)).toEqual(["Pay $50.00 with Mastercard ending in 4444"])
     await payByCard(customer, "10", "4000000000000341")
-    expect(listPrimaryButtons((await review()).text)).toEqual(["Pay $50.00 with Visa ending in 0341"])
+    expect(listPrimaryButtons((await openReview()).text)).toEqual(["Pay $50.00 with Visa ending in 0341"])
   })
 
   it("can be left off, which removes the warning and keeps the amounts", async () => {

@@ -98,7 +98,7 @@ const anUnchangedRun = (pipeline: string) =>
     finished_at: "2020-01-01T00:00:01.000Z"
   })
 
-/** Runs after the samples were read, by a clock that was years behind. The first run also inserts rows into `ingest`. */
+/** Records later runs, whose clock was years behind. The first one also inserts rows into `ingest`. */
 const recordUnchangedRuns = (insert: string) => (layout: Layout) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem

@@ -56,9 +56,9 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("over samples with
         const generations = yield* (yield* DataRead).generations
         const page = yield* readBody("/data")
         const kept = generations.filter((listed) => listed.kept)
-        const all = bytesText(kept.reduce((sum, { bytes }) => sum + bytes, 0))
-        assert.match(page, new RegExp(`Size of the live data</dt>.*${all}`))
-        assert.include(page, `${all} in 3 generations with data`)
+        const size = bytesText(kept.reduce((sum, { bytes }) => sum + bytes, 0))
+        assert.match(page, new RegExp(`Size of the live data</dt>.*${size}`))
+        assert.include(page, `${size} in 3 generations with data`)
       })
     )
     it.effect("lists the generations with data and their runs, and marks the live ones", () =>
@@ -102,11 +102,11 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("over samples with
         assert.isAtLeast(whole.rows.length, 5)
         const pages: Array<string> = []
         let before: string | undefined
-        for (let more = true; more; ) {
+        for (let hasMore = true; hasMore; ) {
           const page = yield* runs({ before, limit: 1 })
           pages.push(...page.rows.map(({ run_id }) => run_id))
           before = page.rows.at(-1)?.run_id
-          more = page.last !== undefined
+          hasMore = page.last !== undefined
         }
         assert.deepStrictEqual(
           pages,
@@ -145,12 +145,12 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("over samples with
       Effect.gen(function* () {
         const page = yield* readBody(`/data/runs/${failedRun.run_id}`, { id: failedRun.run_id })
         assert.include(page, `<a href="/data/rejects?run=${failedRun.run_id}">4</a>`)
-        const all = yield* readBody("/data/runs")
-        assert.include(all, `/data/rejects?run=${failedRun.run_id}`)
+        const allRuns = yield* readBody("/data/runs")
+        assert.include(allRuns, `/data/rejects?run=${failedRun.run_id}`)
         const { runs } = yield* DataRead
         const { rows } = yield* runs({ outcome: "published", limit: 10 })
         const kept = rows.find(({ rows_rejected }) => (rows_rejected ?? 0) > 0)
-        assert.include(all, `/data/rejects?run=${kept?.run_id}`)
+        assert.include(allRuns, `/data/rejects?run=${kept?.run_id}`)
       })
     )
   })
@@ -164,11 +164,11 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("over samples with
         assert.include(names, "gov-mars/1603")
         const pages: Array<string> = []
         let previous: { readonly pipeline: string; readonly feed: string } | undefined
-        for (let more = true; more; ) {
+        for (let hasMore = true; hasMore; ) {
           const page = yield* feeds({ after: previous?.feed, after_pipeline: previous?.pipeline, limit: 7 })
           pages.push(...page.rows.map(({ feed }) => feed))
           previous = page.last
-          more = page.last !== undefined
+          hasMore = page.last !== undefined
         }
         assert.deepStrictEqual(pages, names)
         assert.include(yield* readBody("/data/feeds"), "gov-mars/1603")
@@ -236,18 +236,17 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("over samples with
     )
     it.effect("shows the checks of the newest published run of each pipeline, failures first", () =>
       Effect.gen(function* () {
-        const { checks } = yield* DataRead
-        const all = yield* checks
-        assert.deepStrictEqual([...new Set(all.map(({ pipeline }) => pipeline))].sort(), [
+        const checks = yield* (yield* DataRead).checks
+        assert.deepStrictEqual([...new Set(checks.map(({ pipeline }) => pipeline))].sort(), [
           "branded-foods",
           "commodities",
           "storefronts"
         ])
         assert.notInclude(
-          all.map(({ run_id }) => run_id),
+          checks.map(({ run_id }) => run_id),
           failedRun.run_id
         )
-        const passed = all.map(({ bad_rows }) => bad_rows === 0)
+        const passed = checks.map(({ bad_rows }) => bad_rows === 0)
         assert.deepStrictEqual(passed, passed.toSorted())
         assert.include(yield* readBody("/data/checks"), "rows_accounted_for")
       })

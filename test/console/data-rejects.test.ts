@@ -11,11 +11,11 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("rejects over samp
       const run = { pipeline: "storefronts", run_id: "20200101T000000000Z-storefronts-000001", limit: 25 }
       const positions: Array<number> = []
       let before: string | undefined
-      for (let more = true; more; ) {
+      for (let hasMore = true; hasMore; ) {
         const page = yield* rejects({ ...run, before })
         positions.push(...page.rows.map(({ position }) => position))
         before = page.rows.at(-1)?.place
-        more = page.last !== undefined
+        hasMore = page.last !== undefined
       }
       assert.deepStrictEqual(
         positions,
@@ -44,7 +44,7 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("rejects over samp
       assert.deepStrictEqual(yield* reasons({ pipeline, run_id: failedRun.run_id }), [])
     })
   )
-  it.effect("groups rejects whose reasons differ only in values, and finds exactly as many by that reason", () =>
+  it.effect("groups rejects whose reasons differ only in values, and finds the same number by that reason", () =>
     Effect.gen(function* () {
       const { reasons, rejects } = yield* DataRead
       const pipeline = "commodities"
@@ -84,7 +84,7 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("rejects over samp
         assert.include(page, "No such rejects")
       })
   )
-  it.effect("counts the rejects of a feed including its files, and finds as many by the feed", () =>
+  it.effect("counts the rejects of a feed including its files, and finds the same number by feed", () =>
     Effect.gen(function* () {
       const data = yield* DataRead
       const { rows } = yield* data.feeds({ limit: 1000 })

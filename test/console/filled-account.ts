@@ -1,6 +1,7 @@
 /**
- * An account with content on every page: a key and its calls, two people, a saved card, auto-recharge, payments, a receipt
- * and a refund. It is filled over HTTP, like people do it. Its amounts are long, so that nothing else resembles them.
+ * An account with content on every page: a key and its calls, two people, a saved card, auto-recharge, payments, a
+ * receipt and a refund. It is filled through the forms of the console. Its amounts are unusual, so that no other text
+ * contains them.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Entry } from "@larder/serve/ledger"

@@ -31,7 +31,7 @@ const foreignForms: ReadonlyArray<readonly [what: string, headers: () => Record<
   ["that the browser calls same-site", () => ({ origin: site.url(), "sec-fetch-site": "same-site" })]
 ]
 
-describe("forms", () => {
+describe("the console", () => {
   let operator: Awaited<ReturnType<typeof site.signIn>>
   beforeAll(async () => {
     operator = await site.signIn({ is_operator: true })
@@ -137,7 +137,7 @@ describe("every page", () => {
     }
   })
 
-  it("is a 404 page for an unknown address", async () => {
+  it("has status 404 and an explanation at an unknown address", async () => {
     const { browser } = await site.signIn()
     const unknown = await browser.get("/nothing-here")
     expect(unknown.status).toBe(404)
@@ -159,7 +159,7 @@ describe("every page", () => {
   })
 })
 
-describe("events of the card processor", () => {
+describe("the webhook of the card processor", () => {
   const send = (body: string, headers: Record<string, string> = {}, path = "/webhooks/simulator") =>
     site
       .openBrowser()
@@ -187,7 +187,7 @@ describe("events of the card processor", () => {
 })
 
 describe("assets", () => {
-  it("allows browsers to cache assets for a year, because their addresses contain a content hash", async () => {
+  it("may be cached by browsers for a year, because their addresses contain a content hash", async () => {
     const { text } = await site.openBrowser().get("/sign-in")
     const addresses = [...text.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, address = ""]) => address)
     expect(addresses).toHaveLength(3)

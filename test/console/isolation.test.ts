@@ -16,7 +16,7 @@ const owner: Filling = {
   submission: "submission-of-the-owner",
   amounts: { budget: "1117.17", paid: "4321.09", refunded: "1234.56", recharge: "1777.71", trigger: "1313.13" }
 }
-const stranger = (who: string): Filling => ({
+const aStranger = (who: string): Filling => ({
   account: `Home of ${who}`,
   key: `Key of ${who}`,
   card: "4242424242424242",
@@ -27,7 +27,7 @@ const stranger = (who: string): Filling => ({
 interface PageRequests {
   /** Values of the parameter in the path. */
   readonly ids?: ReadonlyArray<string>
-  /** Parameters of the query, each in a request of its own. */
+  /** Parameters of the query, each sent in a separate request. */
   readonly queries?: ReadonlyArray<readonly [name: string, value: string]>
   readonly forms?: ReadonlyArray<Fields>
 }
@@ -182,10 +182,10 @@ describe("an account", () => {
     ["a member", false],
     ["an operator", true]
   ])("shows nothing to %s of another account, and cannot be changed by one", async (who, is_operator) => {
-    const own = await fillAccount(site, { ...stranger(who), is_operator })
+    const own = await fillAccount(site, { ...aStranger(who), is_operator })
     const { browser } = own
     const before = await readState(other)
-    const all = Object.entries({ ...listRequests(other, own), ...(!is_operator && listSimulatorRequests(other)) })
+    const requests = Object.entries({ ...listRequests(other, own), ...(!is_operator && listSimulatorRequests(other)) })
     const check = (request: string, response: PageResponse) => {
       expect([request, findLeaks(other, response, request)]).toEqual([request, []])
       expect([request, response.status < 500]).toEqual([request, true])
@@ -195,7 +195,7 @@ describe("an account", () => {
       check(address, response)
       return response
     }
-    for (const [path, page] of all) {
+    for (const [path, page] of requests) {
       for (const address of listAddresses(path, page)) {
         for (const form of page.forms ?? [{}]) {
           const hidden = path.startsWith("/billing") ? readHiddenFields((await get(address)).text) : {}
@@ -207,7 +207,7 @@ describe("an account", () => {
       }
       if (page.forms) expect([path, await readState(other)]).toEqual([path, before])
     }
-    for (const [path, page] of all) {
+    for (const [path, page] of requests) {
       for (const address of listAddresses(path, page)) {
         const { status } = await get(address)
         if (page.ids) expect([address, status]).toEqual([address, 404])

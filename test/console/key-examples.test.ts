@@ -92,8 +92,8 @@ describe("the examples of a new key", () => {
   it("run in TypeScript with each scope alone, unchanged or with the id that the page requires", async () => {
     for (const scope of scopes)
       writeFileSync(path.join(folder, `${scope}.ts`), await prepareExample(scope, "typescript"))
-    const all = scopes.map((scope) => `await import("./${scope}.ts")\nconsole.log("${scope} ran")`)
-    const { code, stderr, stdout } = await runInNode(all.join("\n"))
+    const imports = scopes.map((scope) => `await import("./${scope}.ts")\nconsole.log("${scope} ran")`)
+    const { code, stderr, stdout } = await runInNode(imports.join("\n"))
     expect([code, stderr]).toEqual([0, ""])
     const printed = stdout.split(/^.* ran\n/m)
     for (const [index, scope] of scopes.entries())

@@ -68,8 +68,8 @@ describe("a key", () => {
     const stranger = await site.signIn()
     expect(findKey((await stranger.browser.post("/keys/new", form)).text)).toBeDefined()
     expect(findKey((await browser.post("/keys/new", { ...form, name: "Another" })).text)).toBeDefined()
-    const anew = { ...readHiddenFields((await browser.get("/keys/new")).text), ...newKey }
-    expect(findKey((await browser.post("/keys/new", anew)).text)).toBeDefined()
+    const newForm = { ...readHiddenFields((await browser.get("/keys/new")).text), ...newKey }
+    expect(findKey((await browser.post("/keys/new", newForm)).text)).toBeDefined()
     expect(await listKeys(account.id)).toHaveLength(3)
   })
 

@@ -18,7 +18,8 @@ const makeKeys = ({ account }: SignedIn) =>
       const make = (name: string, budget_credits = 1_000) =>
         ledger.createKey({ account_id: account.id, name, scopes: ["get-store"], budget_credits })
       for (let index = 1; index <= keyCount; index++) {
-        const after = withClockAhead(`${index} millis`) // lists are sorted by the time of creation, so each key has another time
+        // lists are sorted by the time of creation, so each key needs a different one
+        const after = withClockAhead(`${index} millis`)
         yield* after(make(`mine ${index}`, index === keyCount ? 0 : 1_000)) // the newest key is paused
         const { id } = yield* after(make(`gone ${index}`))
         yield* after(ledger.revokeKey({ key_id: id }))

@@ -78,7 +78,7 @@ describe("the overview", () => {
     const noon = `${new Date().toISOString().slice(0, 10)}T12:00:00.000Z`
     await makeCallAt(customer, noon)
     expect(await openOverview(customer, noon)).not.toContain("At this pace")
-    for (let more = 0; more < 20; more++) await makeCallAt(customer, noon)
+    for (let index = 0; index < 20; index++) await makeCallAt(customer, noon)
     const text = await openOverview(customer, noon) // 2,900 of 5,000 credits are left, at 2,100 a day
     expect(text).toContain("At this pace the balance lasts about 1 day, and auto-recharge is off.")
     expect(findLink(text, "set up auto-recharge")).toBe("/billing/auto-recharge")

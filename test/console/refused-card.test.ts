@@ -14,7 +14,7 @@ const cardDeclinedLater = { number: "4000000000000341", expires: "12/40", cvc: "
 
 it("a payment on a page that was opened before a recharge failed removes the warning about its card", async () => {
   const { account, browser } = await console.signIn()
-  const review = async () => (await browser.get("/billing/top-up?amount=50")).text
+  const openReview = async () => (await browser.get("/billing/top-up?amount=50")).text
   const warning = "The last payment with Visa ending in 0341 failed."
 
   /** Opens a page of the processor, and returns an effect that pays there and reads the payment. */
@@ -46,35 +46,36 @@ it("a payment on a page that was opened before a recharge failed removes the war
   const payLater = await console.run(open("later"))
   const choice = { is_on: true, cents: 20_00, trigger_credits: 20_000 }
   await console.run(Billing.use((billing) => billing.saveRecharge(account.id, choice)))
-  await expect.poll(review).toContain(warning)
+  await expect.poll(openReview).toContain(warning)
   expect((await console.run(payLater)).state).toBe("succeeded")
-  const text = await review()
+  const text = await openReview()
   expect(text).not.toContain(warning)
   expect(text).toMatch(/<button class="button primary"[^>]*>Pay \$50\.00 with Visa ending in 0341<\/button>/)
 })
 
-it("a top-up page names an earlier charge with an unknown outcome", async () => {
-  const who = await console.signIn()
-  await payByCard(who, "10", "4242424242424242")
-  const review = async () => (await who.browser.get("/billing/top-up?amount=14")).text
+it("a top-up page warns about an earlier charge whose outcome is unknown", async () => {
+  const customer = await console.signIn()
+  await payByCard(customer, "10", "4242424242424242")
+  const openReview = async () => (await customer.browser.get("/billing/top-up?amount=14")).text
   const warning =
     /A payment of \$14\.00 with Visa ending in 4242, started <time[^>]*>[^<]*<\/time>, <a href="([^"]*)">is not confirmed yet<\/a>/
   await console.run(Simulator.use(({ setFaults }) => setFaults({ outage: true })))
-  const { headers } = await who.browser.post("/billing/top-up", {
-    ...readHiddenFields(await review()),
+  const { headers } = await customer.browser.post("/billing/top-up", {
+    ...readHiddenFields(await openReview()),
     pay_with: "saved_card"
   })
   const payment = headers.get("location") ?? ""
-  expect((await who.browser.get(payment)).text).toContain("do not pay again until this is decided")
-  expect(warning.exec(await review())?.[1]).toBe(payment)
+  expect((await customer.browser.get(payment)).text).toContain("do not pay again until this is decided")
+  expect(warning.exec(await openReview())?.[1]).toBe(payment)
   await console.run(Simulator.use(({ setFaults }) => setFaults({ outage: false })))
-  await who.browser.post("/billing/top-up", { amount: "20", submission: "left", pay_with: "new_card" }) // stays unpaid
-  const { account } = who
+  // stays unpaid
+  await customer.browser.post("/billing/top-up", { amount: "20", submission: "left", pay_with: "new_card" })
+  const { account } = customer
   await console.run(
     Billing.use((billing) => billing.payments(account.id, { before: null, limit: 9 })).pipe(
       Effect.map((payments) => payments.filter(({ card, state }) => state === "open" && card === null).length),
       Effect.tap((pages) => Effect.sync(() => expect(pages).toBe(1)))
     )
   )
-  expect((await review()).match(/not confirmed yet/g)).toHaveLength(1)
+  expect((await openReview()).match(/not confirmed yet/g)).toHaveLength(1)
 })

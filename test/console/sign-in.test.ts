@@ -184,7 +184,7 @@ describe("a session", () => {
 })
 
 describe("signing in", () => {
-  it("responds to a wrong password as to an unknown address, and never shows a password", async () => {
+  it("returns the same page for a wrong password and an unknown address, and never shows a password", async () => {
     const { email } = await site.signIn()
     const wrong = await site.openBrowser().post("/sign-in", { email, password: "not the right one" })
     const unknown = await site
@@ -294,19 +294,19 @@ describe("a visitor who is not signed in", () => {
   })
 })
 
-it("operators see sign-in attempts, and only by id who created, changed and revoked a key", async () => {
+it("metrics count sign-in attempts, and logs name people who create, change or revoke a key only by id", async () => {
   const { browser, email } = await site.signIn()
-  const metric = async (outcome: string) => {
+  const readMetric = async (outcome: string) => {
     const { text } = await browser.get("/metrics")
     return Number(new RegExp(`^larder_sign_ins_total{outcome="${outcome}"} (\\d+)$`, "m").exec(text)?.[1])
   }
-  const before = await Promise.all(["signed_in", "refused", "put_off"].map(metric))
+  const before = await Promise.all(["signed_in", "refused", "put_off"].map(readMetric))
   await site.openBrowser().post("/sign-in", { email, password: "not the right one" })
   await site.openBrowser().post("/sign-in", { email, password })
-  const after = await Promise.all(["signed_in", "refused", "put_off"].map(metric))
+  const after = await Promise.all(["signed_in", "refused", "put_off"].map(readMetric))
   expect(after).toEqual([(before[0] ?? 0) + 1, (before[1] ?? 0) + 1, before[2]])
   await site.signIn() // with an invitation link
-  expect(await metric("signed_in")).toBe((after[0] ?? 0) + 1)
+  expect(await readMetric("signed_in")).toBe((after[0] ?? 0) + 1)
 
   const key = { name: "Dashboard", access: "all", budget: "25" }
   const secret = findKey((await browser.post("/keys/new", key)).text) ?? "none"

@@ -59,7 +59,7 @@ describe("a top-up", () => {
   })
 
   it("leads to the processor for a new card, saves the card and adds the credits once", async () => {
-    // without events, only the page that the customer returns to learns the outcome
+    // without events, only the page that the customer returns to requests the outcome
     await console.run(Simulator.use((simulator) => simulator.setFaults({ events: "none" })))
     const page = await payByCard(customer, "100", "4242424242424242")
     await console.run(Simulator.use((simulator) => simulator.setFaults({ events: "once" })))
@@ -87,10 +87,10 @@ describe("a top-up", () => {
     const review = await customer.browser.get("/billing/top-up?amount=50")
     const form = { ...readHiddenFields(review.text), pay_with: "saved_card" }
     await customer.browser.post("/billing/top-up", form)
-    const other = await customer.browser.post("/billing/top-up", { ...form, amount: "60" })
-    expect(other.status).toBe(422)
-    expect(other.text).toContain('role="alert"')
-    expect(readHiddenFields(other.text).submission).not.toBe(readHiddenFields(review.text).submission)
+    const refused = await customer.browser.post("/billing/top-up", { ...form, amount: "60" })
+    expect(refused.status).toBe(422)
+    expect(refused.text).toContain('role="alert"')
+    expect(readHiddenFields(refused.text).submission).not.toBe(readHiddenFields(review.text).submission)
   })
 
   it("returns 503 while the processor is unavailable, and makes one payment when the form is sent again", async () => {

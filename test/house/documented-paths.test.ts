@@ -25,7 +25,7 @@ const relative = links.filter(({ href }) => !/^(https?:|\/)/.test(href))
 
 const rooms = ["schemas", "warehouse", "pipelines", "serve", "test", "examples", "docs"]
 /** Whether a text looks like a path in the repository. Placeholders for users contain `<…>`. */
-const looksLikePath = (code: string) =>
+const isPathLike = (code: string) =>
   new RegExp(`^(${rooms.join("|")})(/[\\w.*@-]+)+/?$`).test(code) || /^[\w-]+\.(md|json|mjs)$/.test(code)
 /** Files of users and sources that are not in the repository. */
 const foreignFiles = new Set([
@@ -41,7 +41,7 @@ const namedPaths = everyDocument.flatMap((document) => {
     language === "sh" ? text.split("\n").flatMap((line) => (line.split(" #")[0] ?? "").split(/\s+/)) : []
   )
   return [...findInlineCode(document), ...inShell]
-    .filter((code) => looksLikePath(code) && !foreignFiles.has(code))
+    .filter((code) => isPathLike(code) && !foreignFiles.has(code))
     .map((code) => ({ file: document.file, code }))
 })
 

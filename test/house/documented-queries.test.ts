@@ -26,14 +26,14 @@ interface Query {
   readonly result: ReadonlyArray<ReadonlyArray<string>> | undefined
 }
 
-/** Whether SQL only opens the warehouse, and so has no result. */
-const isRecipe = (sql: string) => sql.startsWith("attach ")
+/** Whether the SQL only opens the warehouse, and has no result. */
+const opensWarehouse = (sql: string) => sql.startsWith("attach ")
 
 /** Each SQL block, with the block directly after it. At least two spaces separate its columns. */
 const findQueries = (document: Document): ReadonlyArray<Query> => {
   const fences = findFences(document)
   return fences.flatMap(({ end, language, text }, index) => {
-    if (language !== "sql" || isRecipe(text)) return []
+    if (language !== "sql" || opensWarehouse(text)) return []
     const next = fences[index + 1]
     const between = document.text.slice(end, document.text.indexOf("```", end))
     const isResult = next !== undefined && next.language === "" && between.trim() === ""
@@ -86,12 +86,12 @@ describe("docs/warehouse.md", () => {
       views.map(({ name, schema }) => `${schema}.${name}`)
     )
   })
-  const [recipe = ""] = findFences(readDocument("docs/warehouse.md")).map(({ text }) => text)
+  const [statements = ""] = findFences(readDocument("docs/warehouse.md")).map(({ text }) => text)
   it("begins with statements that open it, after which two-part names and macros work", async () => {
-    expect(isRecipe(recipe)).toBe(true)
+    expect(opensWarehouse(statements)).toBe(true)
     const session = Effect.gen(function* () {
       const db = yield* DuckDb.memory
-      yield* db.run(recipe.replace("data/warehouse", path.join(inject("sampleHome"), "warehouse")))
+      yield* db.run(statements.replace("data/warehouse", path.join(inject("sampleHome"), "warehouse")))
       return yield* db.rows(
         `select (select count(*) from commodity.price_as_of('2026-07-10')) < (select count(*) from commodity.price) as grew,
            branded_food.per_serving(3.5, 28) as amount`
@@ -100,14 +100,14 @@ describe("docs/warehouse.md", () => {
     expect(await Effect.runPromise(Effect.scoped(session))).toEqual([{ grew: true, amount: 0.98 }])
   })
   it("lets queries write temporary files to the reader's folder, not to the warehouse", async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), "larder-recipe-"))
+    const folder = mkdtempSync(path.join(tmpdir(), "larder-queries-"))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const live = path.join(inject("sampleHome"), "warehouse")
     const listFiles = (directory: string) => readdirSync(directory, { recursive: true, encoding: "utf8" }).sort()
     const before = listFiles(live)
     const session = Effect.gen(function* () {
       const db = yield* DuckDb.memory
-      yield* db.run(recipe.replace("data/warehouse", live).replace("/tmp/larder-queries", folder))
+      yield* db.run(statements.replace("data/warehouse", live).replace("/tmp/larder-queries", folder))
       yield* db.run("set memory_limit = '64MB'; set threads = 2")
       yield* db.run(
         `create temp table large as

@@ -13,7 +13,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 const isTest = (file: string) => file.endsWith(".test.ts")
-/** Unit tests lie beside what they test and use the helpers of all tests. */
+/** Unit tests are next to what they test, and use the helpers of all tests. */
 const isHelperOfTest = (file: string, specifier: string) =>
   isTest(file) && specifier.startsWith("@larder/test/support/")
 
@@ -71,8 +71,9 @@ describe("imports and folders", () => {
   })
 
   it("only warehouse/duckdb.ts imports the DuckDB driver", () => {
-    const all = Object.keys(mayImport).flatMap(listSources)
-    const importing = all.filter((file) => findImports(file).some((specifier) => specifier.startsWith("@duckdb/")))
+    const importing = Object.keys(mayImport)
+      .flatMap(listSources)
+      .filter((file) => findImports(file).some((specifier) => specifier.startsWith("@duckdb/")))
     expect(importing).toEqual([path.join("warehouse", "duckdb.ts")])
   })
 
@@ -110,7 +111,7 @@ describe("imports and folders", () => {
     expect([...arrows].filter((arrow) => arrows.has(arrow.split(" ").reverse().join(" ")))).toEqual([])
   })
 
-  it("no folder has more than eighteen source files, and the root of serve has eight at most", () => {
+  it("no folder has more than eighteen source files, and the root of serve has at most eight", () => {
     const counts = [...Map.groupBy(sources, getFolder)].map(([folder, files]) => ({ folder, files: files.length }))
     expect(counts.filter(({ files, folder }) => files > (folder === "serve" ? 8 : 18))).toEqual([])
   })

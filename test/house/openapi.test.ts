@@ -91,7 +91,7 @@ describe("the examples of parameters, which tools fill in", () => {
 describe.each(operations)("$get.operationId", (operation) => {
   const { get } = operation
   const scope = get["x-scope"]
-  const succeeds = get.responses["404"] === undefined // endpoints with an id return 404, because no record has it
+  const hasNoId = get.responses["404"] === undefined // with an id that no record has, endpoints return 404
 
   it("returns 401 without a key", async () => {
     expect((await api.get(makeTarget(operation), { key: undefined })).status).toBe(401)
@@ -99,15 +99,15 @@ describe.each(operations)("$get.operationId", (operation) => {
 
   it("admits a key with only its scope, and returns 403 for a key with all other scopes", async () => {
     const admitted = await api.get(makeTarget(operation), { key: only.get(scope) })
-    expect(admitted.status).toBe(succeeds ? 200 : 404)
+    expect(admitted.status).toBe(hasNoId ? 200 : 404)
     const refused = await api.get(makeTarget(operation), { key: allBut.get(scope) })
     expect(formatError(refused)).toBe(`403 forbidden: This key is not scoped to ${scope}`)
   })
 
   it("rejects every parameter of the other endpoints that it does not document", async () => {
     const documented = new Set(get.parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name))
-    const all = new Set(operations.flatMap((other) => other.get.parameters.map(({ name }) => name)))
-    const foreign = [...all].filter((name) => !documented.has(name))
+    const allNames = new Set(operations.flatMap((other) => other.get.parameters.map(({ name }) => name)))
+    const foreign = [...allNames].filter((name) => !documented.has(name))
     expect(foreign).toContain("id")
     for (const name of foreign) {
       expect(formatError(await api.get(makeTarget(operation, [`${name}=1`])))).toMatch(

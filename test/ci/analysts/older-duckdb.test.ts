@@ -1,4 +1,4 @@
-/** What analysts open with DuckDB of earlier versions. */
+/** Reads the files for analysts with earlier versions of DuckDB. */
 import { spawn } from "node:child_process"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
@@ -22,17 +22,17 @@ const files = () =>
     path.join(inject("sampleHome"), "warehouse", `${name}.duckdb`)
   )
 
-let read: ReturnType<typeof readAll> | undefined
-/** With the version that wrote them. */
-const today = () => {
-  read ??= readAll("@duckdb/node-api", files())
-  return read
+let expected: ReturnType<typeof readAll> | undefined
+/** Reads the files with the version that wrote them, only once. */
+const readExpected = () => {
+  expected ??= readAll("@duckdb/node-api", files())
+  return expected
 }
 
 it("DuckDB 1.1 reads every row of every table and view in the files of the data sets and of the runs", async () => {
   const { counts, version } = await readAll("duckdb-1.1", files())
   expect(version).toMatch(/^v1\.1\./)
-  expect(counts).toEqual((await today()).counts)
+  expect(counts).toEqual((await readExpected()).counts)
   for (const ofFile of counts) expect(Object.keys(ofFile ?? {}).length).toBeGreaterThan(5)
 })
 
@@ -42,7 +42,7 @@ it("DuckDB 1.4 reads the same in a snapshot, which holds all of them", async () 
     LARDER_HOME: copyForTest(inject("sampleHome"))
   })
   expect(code, stderr).toBe(0)
-  const [{ counts, version }, ofFiles] = [await readAll("duckdb-1.4", [file]), await today()]
+  const [{ counts, version }, ofFiles] = [await readAll("duckdb-1.4", [file]), await readExpected()]
   expect(version).toMatch(/^v1\.4\./)
   expect(counts[0]).toMatchObject(Object.assign({}, ...ofFiles.counts))
 })

@@ -1,4 +1,7 @@
-/** Reads every row of every table and view of DuckDB files: `node read-all.ts PACKAGE FILE…`. A program, since a process holds one DuckDB. */
+/**
+ * Reads every row of every table and view of DuckDB files: `node read-all.ts PACKAGE FILE…`. This is a separate
+ * program because a process can load only one version of DuckDB.
+ */
 import type { DuckDBInstance } from "duckdb-1.4"
 
 const [driver = "", ...files] = process.argv.slice(2)

@@ -67,7 +67,7 @@ const findUnpacked = async (): Promise<Chromium> => {
   }
 }
 
-const find = async (): Promise<Chromium> => {
+const findChromium = async (): Promise<Chromium> => {
   const chosen = process.env.LARDER_CHROMIUM
   if (chosen) return { executable: chosen, environment: {} }
   if (process.platform === "linux" && process.arch === "x64") return findUnpacked()
@@ -78,8 +78,8 @@ const find = async (): Promise<Chromium> => {
   )
 }
 
-const start = async (): Promise<Browser> => {
-  const { environment, executable } = await find()
+const startChromium = async (): Promise<Browser> => {
+  const { environment, executable } = await findChromium()
   try {
     return await chromium.launch({
       executablePath: executable,
@@ -95,6 +95,6 @@ const start = async (): Promise<Browser> => {
 let running: Promise<Browser> | undefined
 /** One browser for all test files of this process. Each test has its own context, and closes it. */
 export const launch = (): Promise<Browser> => {
-  running ??= start()
+  running ??= startChromium()
   return running
 }

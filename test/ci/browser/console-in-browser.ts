@@ -8,8 +8,8 @@ import type { Browser, BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, expect, inject } from "vitest"
 import { type Server, startServer } from "../../support/programs.ts"
 import { copyHome } from "../../support/sample-home.ts"
+import { findAccessibilityProblems, pictureFolder, schemes, setAppearance, sizes } from "./accessibility.ts"
 import { launch } from "./chromium.ts"
-import { findObstacles, pictureFolder, schemes, setAppearance, sizes } from "./look.ts"
 
 const takePictures = async (page: Page, folder: string, name: string) => {
   mkdirSync(folder, { recursive: true })
@@ -69,7 +69,7 @@ export const useConsoleInBrowser = () => {
     server: () => requireRunning().server,
     checkedPaths,
     faults,
-    /** Runs a part of a test in a browser context of its own: signed out, or signed in as the saved operator. */
+    /** Runs a part of a test in a new browser context: signed out, or signed in as the saved operator. */
     withPage: async (
       run: (page: Page, context: BrowserContext) => Promise<void>,
       as: "visitor" | "operator" = "operator"
@@ -95,7 +95,7 @@ export const useConsoleInBrowser = () => {
     /** Checks the accessibility of the page in light and dark colours, on a desktop and on a phone. */
     checkPage: async (page: Page, name: string) => {
       checkedPaths.add(new URL(page.url()).pathname)
-      const found = await findObstacles(page)
+      const found = await findAccessibilityProblems(page)
       if (pictureFolder) await takePictures(page, pictureFolder, name)
       await setAppearance(page, "desktop", "light")
       expect({ name, found }).toEqual({ name, found: [] })

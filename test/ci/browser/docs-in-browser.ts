@@ -11,8 +11,8 @@ import { makeResponseCheck } from "../../support/api/check-response.ts"
 import { createKey } from "../../support/api/operator.ts"
 import { type Server, startServer } from "../../support/programs.ts"
 import { copyHome } from "../../support/sample-home.ts"
+import { findAccessibilityProblems, pictureFolder, schemes, setAppearance, sizes } from "./accessibility.ts"
 import { launch } from "./chromium.ts"
-import { findObstacles, pictureFolder, schemes, setAppearance, sizes } from "./look.ts"
 
 /** A header of responses that a test has invented, so that they do not count as the API's. */
 export const inventedHeader = { "x-invented": "yes" }
@@ -27,7 +27,7 @@ interface Running {
 interface CheckOptions {
   /** The part that pictures show. */
   readonly part?: Locator
-  /** Selectors of parts by others, which are not checked. */
+  /** Selectors of third-party parts, which are not checked. */
   readonly without?: ReadonlyArray<string>
 }
 
@@ -43,9 +43,9 @@ export const useDocsInBrowser = () => {
   const requests: Array<string> = []
 
   const { check } = makeResponseCheck(openApi())
-  const judgements: Array<Promise<boolean>> = []
+  const validations: Array<Promise<boolean>> = []
   /** Validates a response of the API against the OpenAPI document. False for an invented response. */
-  const judgeResponse = async (response: Response) => {
+  const validateResponse = async (response: Response) => {
     const [headers, text] = await Promise.all([response.allHeaders(), response.text()])
     if ("x-invented" in headers) return false
     const { pathname } = new URL(response.url())
@@ -66,7 +66,7 @@ export const useDocsInBrowser = () => {
     const isTriedCall = (url: string) => new URL(url).pathname.startsWith("/v1/")
     page.on("response", (response) => {
       if (isTriedCall(response.url()))
-        judgements.push(judgeResponse(response).catch((error) => addFault(response, error)))
+        validations.push(validateResponse(response).catch((error) => addFault(response, error)))
       else if (response.status() >= 400) faults.push(`${response.url()}: ${response.status()}`)
     })
     page.on("requestfailed", (request) => {
@@ -125,11 +125,11 @@ export const useDocsInBrowser = () => {
     faults,
     requests,
     /** Number of responses of the API, all validated. A response that does not match the document is a fault. */
-    countResponses: async () => (await Promise.all(judgements)).filter((isOfApi) => isOfApi).length,
+    countResponses: async () => (await Promise.all(validations)).filter((isOfApi) => isOfApi).length,
     takePictures,
     /** Checks the accessibility of the page in light and dark colours, on a desktop and on a phone. */
     checkPage: async (name: string, { part, without = [] }: CheckOptions = {}) => {
-      const found = await findObstacles(requireRunning().page, without)
+      const found = await findAccessibilityProblems(requireRunning().page, without)
       await takePictures(name, part)
       expect({ name, found }).toEqual({ name, found: [] })
     }

@@ -109,8 +109,8 @@ describe("the reference", () => {
 
   it("states that a call without a response may have been charged, and clears the cost of the previous call", async () => {
     const page = setup.page()
-    const headers = { ...inventedHeader, "content-type": "application/json", "x-request-id": "req_away" }
-    const body = '{"error":{"type":"internal","message":"away"}}'
+    const headers = { ...inventedHeader, "content-type": "application/json", "x-request-id": "req_unavailable" }
+    const body = '{"error":{"type":"internal","message":"unavailable"}}'
     const path = "**/v1/commodities"
     await openTry("tag/commodities/GET/v1/commodities")
     await page.route(path, (route) => route.fulfill({ status: 503, headers, body }))
@@ -169,10 +169,10 @@ describe("the reference if its document or its script cannot be loaded", () => {
 })
 
 describe("all pages of the docs", () => {
-  it("gets four responses from the API, which all match the OpenAPI document", async () => {
+  it("get four responses from the API, which all match the OpenAPI document", async () => {
     expect(await setup.countResponses()).toBe(4)
   })
-  it("requests no other host, violates no content policy and has no failed script", () => {
+  it("request no other host, violate no content policy and have no failed script", () => {
     expect(setup.requests.length).toBeGreaterThan(10)
     expect(setup.faults).toEqual([])
   })

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, it } from "vitest"
 import { aRefusedCall, makeCall, type SignedIn, startSpendingConsole } from "../../support/console/spending-console.ts"
-import { setAppearance, sizes } from "./look.ts"
+import { setAppearance, sizes } from "./accessibility.ts"
 import { makeSignedInPages } from "./signed-in.ts"
 
 const console = startSpendingConsole()

@@ -10,7 +10,7 @@ export const findVisibleLabels = (row: Locator) =>
     )
 
 /** Number of cells in a row that a screen reader does not find; it would assign the others to wrong columns. */
-export const countUnheardCells = async (row: Locator) => {
+export const countInaccessibleCells = async (row: Locator) => {
   const heads = row.locator("xpath=ancestor::table").getByRole("columnheader")
   const cells = row.getByRole("cell").or(row.getByRole("rowheader"))
   return (await heads.count()) - (await cells.count())

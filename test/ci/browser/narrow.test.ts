@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { makeCardPayments } from "../../console/card-payments.ts"
 import { findLink } from "../../support/console/pages.ts"
 import { aRefusedCall, makeCall, type SignedIn, startSpendingConsole } from "../../support/console/spending-console.ts"
-import { sizes } from "./look.ts"
+import { sizes } from "./accessibility.ts"
 import { makeSignedInPages } from "./signed-in.ts"
 
 const console = startSpendingConsole()
@@ -45,11 +45,11 @@ const openPage = (path: string, run: (page: Page) => Promise<void>) =>
 /** Elements that reach into the padding of their container or beyond it, and the page if it scrolls sideways. */
 const findOverflow = (page: Page) =>
   page.evaluate<ReadonlyArray<string>>(`[
-    ...[...document.querySelectorAll("table, th *, td *, .badge")].filter((one) => {
-      const container = one.closest("section, .card, .stats > div, .notice")
+    ...[...document.querySelectorAll("table, th *, td *, .badge")].filter((element) => {
+      const container = element.closest("section, .card, .stats > div, .notice")
       const end = container.getBoundingClientRect().right - Number.parseFloat(getComputedStyle(container).paddingRight)
-      return one.checkVisibility() && !one.closest(".hidden, thead") && one.getBoundingClientRect().right > end + 0.5
-    }).map((one) => one.outerHTML.slice(0, 100)),
+      return element.checkVisibility() && !element.closest(".hidden, thead") && element.getBoundingClientRect().right > end + 0.5
+    }).map((element) => element.outerHTML.slice(0, 100)),
     ...(document.documentElement.scrollWidth > document.documentElement.clientWidth ? ["the page"] : [])
   ]`)
 
@@ -71,9 +71,9 @@ describe("a page that is 640 or 320 pixels wide", () => {
 
 /** The colours of everything that is printed. */
 const readColours = (page: Page) =>
-  page.evaluate<ReadonlyArray<string>>(`[...document.querySelectorAll("html, body, main *")].map((one) => {
-    const { backgroundColor, borderColor, color, colorScheme } = getComputedStyle(one)
-    return [one.tagName, one.className, color, backgroundColor, borderColor, colorScheme].join(" ")
+  page.evaluate<ReadonlyArray<string>>(`[...document.querySelectorAll("html, body, main *")].map((element) => {
+    const { backgroundColor, borderColor, color, colorScheme } = getComputedStyle(element)
+    return [element.tagName, element.className, color, backgroundColor, borderColor, colorScheme].join(" ")
   })`)
 
 describe("a printed page", () => {

@@ -12,7 +12,7 @@ beforeAll(async () => {
   mine = await console.signIn()
 })
 
-/** Opens the page of a new key. `questions` collects the browser's questions, which are all answered with staying. */
+/** Opens the page of a new key. `questions` collects the browser's dialogs; the person always stays. */
 const withNewKey = (run: (page: Page, questions: ReadonlyArray<string>) => Promise<void>) =>
   runSignedIn(
     mine,

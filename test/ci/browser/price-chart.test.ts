@@ -1,8 +1,8 @@
 /** The price chart: tooltip, zoom, widths, colours, print, and a browser without scripts. */
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, it } from "vitest"
+import { sizes } from "./accessibility.ts"
 import { useConsoleInBrowser } from "./console-in-browser.ts"
-import { sizes } from "./look.ts"
 
 const setup = useConsoleInBrowser()
 const { checkPage, withPage } = setup
@@ -69,14 +69,14 @@ const inDark = "rgb(116, 205, 178)"
 describe("the tooltip of the price chart", () => {
   it("shows the day under the pointer with its price, with the digits as published", () =>
     openPrices(butter, async (page) => {
-      const all = await readRows(page)
-      expect(all.length).toBeGreaterThan(50)
+      const rows = await readRows(page)
+      expect(rows.length).toBeGreaterThan(50)
       await movePointer(page, 0.001)
-      expect(await readTooltip(page)).toBe(all[0])
+      expect(await readTooltip(page)).toBe(rows[0])
       await movePointer(page, 0.999)
-      expect(await readTooltip(page)).toBe(all.at(-1))
+      expect(await readTooltip(page)).toBe(rows.at(-1))
       await movePointer(page, 0.4)
-      expect(all).toContain(await readTooltip(page))
+      expect(rows).toContain(await readTooltip(page))
       await page.mouse.move(0, 0)
       expect(await page.locator(".tip").isVisible()).toBe(false)
     }))
@@ -94,7 +94,7 @@ describe("the tooltip of the price chart", () => {
 describe("the zoom of the price chart", () => {
   it("shows the dragged days; the button and a double click show all days again", () =>
     openPrices(butter, async (page) => {
-      const all = await readRows(page)
+      const rows = await readRows(page)
       expect(await resetButton(page).isVisible()).toBe(false)
       for (const zoomOut of [
         () => resetButton(page).click(),
@@ -103,12 +103,12 @@ describe("the zoom of the price chart", () => {
         await drag(page, 0.5, 0.75)
         expect(await resetButton(page).isVisible()).toBe(true)
         await movePointer(page, 0.001)
-        const first = all.indexOf(await readTooltip(page))
-        expect(Math.abs(first - all.length / 2)).toBeLessThan(3)
+        const first = rows.indexOf(await readTooltip(page))
+        expect(Math.abs(first - rows.length / 2)).toBeLessThan(3)
         await zoomOut()
         expect(await resetButton(page).isVisible()).toBe(false)
         await movePointer(page, 0.001)
-        expect(await readTooltip(page)).toBe(all[0])
+        expect(await readTooltip(page)).toBe(rows[0])
       }
       await drag(page, 0.5, 0.75)
       await checkPage(page, "price-chart-zoomed")
@@ -126,7 +126,8 @@ it("fits the price chart into windows of 1280, 320 and 640 pixels", () =>
   openPrices(two, async (page) => {
     for (const width of [1280, 320, 640]) {
       await page.setViewportSize({ width, height: 900 })
-      const measureWidth = (part: string) => page.locator(part).evaluate((one) => one.getBoundingClientRect().width)
+      const measureWidth = (part: string) =>
+        page.locator(part).evaluate((element) => element.getBoundingClientRect().width)
       // the chart is drawn again a moment after its window is resized
       await expect.poll(async () => (await measureWidth(".plot canvas")) - (await measureWidth(".plot"))).toBe(0)
       expect(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBe(0)

@@ -3,7 +3,7 @@ import { ConsoleDatabase } from "@larder/serve/persistence"
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, it } from "vitest"
 import { type SignedIn, startSpendingConsole } from "../../support/console/spending-console.ts"
-import { findObstacles } from "./look.ts"
+import { findAccessibilityProblems } from "./accessibility.ts"
 import { makeSignedInPages } from "./signed-in.ts"
 
 const console = startSpendingConsole()
@@ -67,7 +67,7 @@ describe("an error page of the console", () => {
     runSignedIn(mine, async (page) => {
       const response = await request(page)
       expect([response?.status(), await page.getByRole("heading", { level: 1 }).innerText()]).toEqual([status, title])
-      expect(await findObstacles(page)).toEqual([])
+      expect(await findAccessibilityProblems(page)).toEqual([])
     })
   )
 })

@@ -49,7 +49,7 @@ const readSamples = `(async () => {
   return read
 })()`
 
-/** The request of a sample with one address, with an address in parts, or with the query as an object. */
+/** Reads the request from a sample, whose address may be whole or in parts, and whose query may be an object. */
 const parseRequest = (sample: string, origin: string): string => {
   const text = sample.replaceAll(/^import .*$/gm, "") // `import axios from 'axios'` contains no parameter
   const [, path = ""] = /(\/v1\/[^\s'"`)]*)/.exec(text) ?? []
@@ -72,9 +72,9 @@ const makeRequest = ({ get, template }: ReturnType<typeof operations>[number], o
 }
 
 describe("the samples in the reference", () => {
-  let front: Awaited<ReturnType<typeof startRecordingProxy>>
+  let proxy: Awaited<ReturnType<typeof startRecordingProxy>>
   beforeAll(async () => {
-    front = await startRecordingProxy(api.client())
+    proxy = await startRecordingProxy(api.client())
     const context = await (await launch()).newContext({ baseURL: api.server().api, reducedMotion: "reduce" })
     try {
       context.setDefaultTimeout(60_000)
@@ -88,24 +88,24 @@ describe("the samples in the reference", () => {
       await context.close()
     }
   })
-  afterAll(() => front?.close())
+  afterAll(() => proxy?.close())
 
-  /** A sample with a key and the address of the front, which records the responses. */
+  /** A sample with a key and the address of the proxy, which records the responses. */
   const fillSample = (sample: string) =>
     sample
-      .replaceAll(api.server().api, front.url)
-      .replaceAll(new URL(api.server().api).host, new URL(front.url).host)
+      .replaceAll(api.server().api, proxy.url)
+      .replaceAll(new URL(api.server().api).host, new URL(proxy.url).host)
       .replaceAll("YOUR_SECRET_TOKEN", api.key().key)
 
   const run = async (program: string, ...args: ReadonlyArray<string>) => {
-    const before = front.exchanges.length
+    const before = proxy.exchanges.length
     const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] })
     const { code, stderr, stdout } = await waitForExit(child)
     expect([program, code, stderr]).toEqual([program, 0, ""])
-    return { exchanges: front.exchanges.slice(before), stdout }
+    return { exchanges: proxy.exchanges.slice(before), stdout }
   }
 
-  const expectRows = (exchanges: typeof front.exchanges) => {
+  const expectRows = (exchanges: typeof proxy.exchanges) => {
     expect(exchanges.map(({ target }) => decodeURIComponent(target))).toEqual(
       operations().map((operation) => makeRequest(operation, ""))
     )

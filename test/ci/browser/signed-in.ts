@@ -3,7 +3,7 @@ import type { BrowserContextOptions, Page } from "playwright-core"
 import type { SignedIn, SpendingConsole } from "../../support/console/spending-console.ts"
 import { launch } from "./chromium.ts"
 
-/** Runs part of a test in a browser context of its own, in which the customer is signed in. */
+/** Runs a part of a test in a new browser context, in which the customer is signed in. */
 export const makeSignedInPages =
   (console: SpendingConsole) =>
   async ({ token }: SignedIn, run: (page: Page) => Promise<void>, options: BrowserContextOptions = {}) => {

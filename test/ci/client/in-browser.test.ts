@@ -3,28 +3,28 @@ import { describe, expect, it } from "vitest"
 import { createKey } from "../../support/api/operator.ts"
 import { fetchPages } from "../../support/api/pages.ts"
 import { useSharedServer } from "../../support/api/server.ts"
-import { inBrowser } from "./in-browser.ts"
+import { runInBrowser } from "./in-browser.ts"
 
 const api = useSharedServer()
 
 describe("the client in Chromium, on a page of another origin", () => {
-  it("walks through all pages, fails with the API's message and reports what a call cost, as in Node", async () => {
+  it("reads all pages, fails with the API's message and reports what a call cost, as in Node", async () => {
     const { key } = await createKey(api.home())
     const { json } = await api.get("/v1/stores?query=bakery")
     const store: string = Object(json).data[0].id
-    const returned = await inBrowser(
+    const returned = await runInBrowser(
       api.client(),
       api.server().api,
       `const larder = new Larder(${JSON.stringify({ key, url: api.server().api })})
        const titles = []
        for await (const { title } of larder.getStoreProducts.all(${JSON.stringify(store)}, { limit: 40 })) titles.push(title)
        const error = await larder.searchBrandedFoods({ limit: 201 }).catch((error) => error)
-       return { titles, walked: larder.lastCall, refused: [error.name, error.message, error.requestId] }`
+       return { titles, lastCall: larder.lastCall, refused: [error.name, error.message, error.requestId] }`
     )
     const titles = (await fetchPages((target) => api.get(target), `/v1/stores/${store}/products?limit=40`)).flat()
     expect(returned).toEqual({
       titles: titles.map((product) => Object(product).title),
-      walked: expect.objectContaining({
+      lastCall: expect.objectContaining({
         status: 400,
         creditsCharged: 0,
         dataVersion: "larder-000002",

@@ -1,4 +1,4 @@
-/** The client in Chromium, on a page of another origin than the API: its files with their types stripped, nothing else. */
+/** Runs the client in Chromium, on a page of another origin than the API. Its files are used unbuilt, without types. */
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
@@ -13,7 +13,7 @@ import { launch } from "../browser/chromium.ts"
 const folder = path.join(repository, "schemas/client")
 
 /** Serves an empty page, and the client's files as scripts. */
-const page = async () => {
+const servePage = async () => {
   const server = createServer(({ url = "/" }, response) => {
     const isPage = url === "/"
     response.setHeader("content-type", isPage ? "text/html" : "text/javascript")
@@ -24,32 +24,32 @@ const page = async () => {
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
 }
 
-/** Runs a script in which `Larder` is the client, and judges every answer that it got. Answers what the script returns. */
-export const inBrowser = async (client: Client, api: string, script: string): Promise<unknown> => {
-  const { server, url } = await page()
+/** Runs a script in which `Larder` is the client, checks every response that it received, and returns its result. */
+export const runInBrowser = async (client: Client, api: string, script: string): Promise<unknown> => {
+  const { server, url } = await servePage()
   const context = await (await launch()).newContext()
   try {
     const tab = await context.newPage()
-    const answers: Array<Response> = []
-    tab.on("response", (answer) => {
-      if (answer.url().startsWith(api) && answer.request().method() === "GET") answers.push(answer)
+    const responses: Array<Response> = []
+    tab.on("response", (response) => {
+      if (response.url().startsWith(api) && response.request().method() === "GET") responses.push(response)
     })
     await tab.goto(url)
-    const returned = await tab.evaluate(
+    const result = await tab.evaluate(
       `import("/larder.ts").then(async ({ Larder }) => JSON.parse(JSON.stringify(await (async () => { ${script} })())))`
     )
-    for (const answer of answers) {
-      const { pathname, search } = new URL(answer.url())
-      const text = await answer.text()
-      const headers = await answer.allHeaders()
+    for (const response of responses) {
+      const { pathname, search } = new URL(response.url())
+      const text = await response.text()
+      const headers = await response.allHeaders()
       client.checkAndRecord("GET", `${pathname}${search}`, {
-        status: answer.status(),
+        status: response.status(),
         headers,
         text,
         json: JSON.parse(text)
       })
     }
-    return returned
+    return result
   } finally {
     await context.close()
     server.close()

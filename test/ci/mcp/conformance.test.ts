@@ -1,6 +1,6 @@
 /**
- * The protocol's own conformance tool against a running server. The tool knows no keys: a small proxy on this machine adds
- * one, and changes nothing else.
+ * Runs the protocol's own conformance tool against a running server. The tool cannot send keys: a small proxy on this
+ * machine adds one, and changes nothing else.
  */
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -16,7 +16,7 @@ import { waitForExit } from "../../support/programs.ts"
 
 const api = useSharedServer()
 
-/** Scenarios of the conformance tool that ask for something else than tools, or for the tools of its own example server. */
+/** Scenarios that test something other than tools, or that call tools of the conformance tool's own example server. */
 const notApplicable = [
   "logging-set-level",
   "completion-complete",
@@ -60,9 +60,9 @@ describe("the protocol's conformance tool", () => {
     proxy = createServer((incoming, outgoing) => {
       const headers = { ...incoming.headers, ...bearer(api.key().key) }
       const { method, url } = incoming
-      const forwarded = httpRequest({ hostname, port, path: url, method, headers }, (answer) => {
-        outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
-        answer.pipe(outgoing)
+      const forwarded = httpRequest({ hostname, port, path: url, method, headers }, (response) => {
+        outgoing.writeHead(response.statusCode ?? 502, response.headers)
+        response.pipe(outgoing)
       })
       forwarded.on("error", () => outgoing.destroy())
       incoming.pipe(forwarded)
@@ -88,6 +88,6 @@ describe("the protocol's conformance tool", () => {
     const { code, stderr, stdout } = await waitForExit(child)
     for (const scenario of applicable)
       expect(stdout + stderr).toMatch(new RegExp(`✓ ${scenario}: \\d+ passed, 0 failed`))
-    expect(code).toBe(0) // also where one of the others would begin to pass
+    expect(code).toBe(0) // it is not 0 if a scenario fails that applies, or one passes that does not
   })
 })

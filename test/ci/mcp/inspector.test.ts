@@ -1,4 +1,4 @@
-/** The protocol's inspector, as its command line: it lists the tools of a key and calls one. */
+/** The command line of the protocol's inspector lists the tools of a key, and calls one. */
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -14,7 +14,7 @@ const program = path.join(
   fileURLToPath(import.meta.resolve("@modelcontextprotocol/inspector/package.json")),
   "../clients/cli/build/index.js"
 )
-/** It keeps things in the home of its user. */
+/** The inspector writes files into its user's home folder. */
 const home = mkdtempSync(path.join(tmpdir(), "larder-inspector-"))
 afterAll(() => rmSync(home, { recursive: true }))
 
@@ -38,13 +38,13 @@ const inspect = async <A>(method: string, args: ReadonlyArray<string> = []): Pro
   return JSON.parse(stdout)
 }
 
-const call = (name: string, given: Readonly<Record<string, string>>) => {
-  const pairs = Object.entries(given).map(([argument, value]) => `${argument}=${value}`)
+const call = (name: string, args: Readonly<Record<string, string>>) => {
+  const pairs = Object.entries(args).map(([argument, value]) => `${argument}=${value}`)
   return inspect<Result>("tools/call", ["--tool-name", name, ...(pairs.length > 0 ? ["--tool-arg", ...pairs] : [])])
 }
 
 describe("the inspector", () => {
-  it("lists every tool, and its strict mode finds no fault in their schemas", async () => {
+  it("lists every tool, and its strict mode accepts their schemas", async () => {
     const { tools } = await inspect<{ readonly tools: ReadonlyArray<{ readonly name: string }> }>("tools/list", [
       "--strict"
     ])

@@ -1,4 +1,4 @@
-/** The document by the rules that Redocly recommends. Its references are all local, so nothing is fetched. */
+/** Lints the OpenAPI document with Redocly's recommended rules. All its references are local, so nothing is fetched. */
 import { openApi } from "@larder/schemas"
 import { createConfig, lintFromString } from "@redocly/openapi-core"
 import { expect, it } from "vitest"

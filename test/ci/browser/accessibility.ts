@@ -27,15 +27,15 @@ const appearances = [
   ["desktop", "light"]
 ] as const
 
-const source = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8")
+const axeSource = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8")
 
 /** The first check loads axe into the page. Only violations are returned from the page. */
 const findViolations = async (page: Page, isFirst: boolean, without: ReadonlyArray<string>) => {
-  if (isFirst) await page.evaluate(source)
+  if (isFirst) await page.evaluate(axeSource)
   const runOnly = isFirst ? standards : { type: "rule", values: appearanceRules }
   const options = { resultTypes: ["violations"], preload: false, runOnly }
-  const about = JSON.stringify([{ exclude: without.map((part) => [part]) }, options])
-  return page.evaluate<AxeResults["violations"]>(`axe.run(...${about}).then(({ violations }) => violations)`)
+  const args = JSON.stringify([{ exclude: without.map((part) => [part]) }, options])
+  return page.evaluate<AxeResults["violations"]>(`axe.run(...${args}).then(({ violations }) => violations)`)
 }
 
 const checkAppearance = async (page: Page, isFirst: boolean, without: ReadonlyArray<string>) => {
@@ -50,7 +50,7 @@ const checkAppearance = async (page: Page, isFirst: boolean, without: ReadonlyAr
  * Accessibility violations of the page in light and dark colours, on a phone and on a desktop, one line each. Ignores the
  * parts in `without`. Leaves the page in light colours on a desktop.
  */
-export const findObstacles = async (
+export const findAccessibilityProblems = async (
   page: Page,
   without: ReadonlyArray<string> = []
 ): Promise<ReadonlyArray<string>> => {

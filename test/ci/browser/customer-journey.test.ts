@@ -7,9 +7,9 @@ import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { sendOnce } from "../../support/api/client.ts"
 import { admin } from "../../support/programs.ts"
+import { sizes } from "./accessibility.ts"
 import { useConsoleInBrowser } from "./console-in-browser.ts"
-import { sizes } from "./look.ts"
-import { countPaymentIdLines, countUnheardCells, findVisibleLabels, measureItemGaps } from "./measures.ts"
+import { countInaccessibleCells, countPaymentIdLines, findVisibleLabels, measureItemGaps } from "./measures.ts"
 import { findButton, payByCard, press, pressAndReadBusy, readContent, readHeading, waitForText } from "./page-steps.ts"
 
 const setup = useConsoleInBrowser()
@@ -216,7 +216,7 @@ describe("a customer in the console", () => {
       expect((await entry.boundingBox())?.height).toBeLessThan(160)
       const grant = page.getByRole("row").last() // has neither a subject nor a reference
       expect(await findVisibleLabels(grant)).toEqual(["What", "Credits", "Balance"])
-      expect(await countUnheardCells(grant)).toBe(0)
+      expect(await countInaccessibleCells(grant)).toBe(0)
       const [show, download] = [findButton(page, "Show"), page.getByRole("link", { name: /as CSV/ })]
       expect((await show.boundingBox())?.y).toBe((await download.boundingBox())?.y)
       await page.setViewportSize(sizes.desktop)
@@ -271,7 +271,7 @@ describe("a customer in the console", () => {
       await page.goto("/data/feeds")
       const feed = page.getByRole("row", { name: "gov-mars/1603" })
       expect(await findVisibleLabels(feed)).toEqual(["Read to", "Last new payload"])
-      expect(await countUnheardCells(feed)).toBe(0)
+      expect(await countInaccessibleCells(feed)).toBe(0)
       await page.goto("/data")
       const gaps = await measureItemGaps(page, "Newest")
       expect(gaps.length).toBeGreaterThan(0)
