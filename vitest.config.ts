@@ -5,10 +5,10 @@ import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 import { nodeFlags } from "./test/support/node-flags.ts"
 
-// Many test files start programs: what one has compiled, the next ones load.
+// Many test files start programs, which share a cache of compiled code.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("node_modules/.cache/larder-tests", import.meta.url))
 
-/** The slowest suites first: a long file that begins last would be waited for by an idle core. */
+/** The slowest suites start first: a long file that starts last would keep one core busy while the others are idle. */
 const slowest = [
   "/test/ci/",
   "/test/lake/",
@@ -19,41 +19,43 @@ const slowest = [
   "/test/cli/",
   "/test/"
 ]
-const rankOf = ({ moduleId }: TestSpecification) => {
+const getRank = ({ moduleId }: TestSpecification) => {
   const rank = slowest.findIndex((folder) => moduleId.includes(folder))
   return rank === -1 ? slowest.length : rank
 }
 class SlowestFirst extends BaseSequencer {
   override async sort(files: Array<TestSpecification>) {
-    return (await super.sort(files)).toSorted((a, b) => rankOf(a) - rankOf(b))
+    return (await super.sort(files)).toSorted((a, b) => getRank(a) - getRank(b))
   }
 }
 
 const globalSetup = "test/support/set-up.ts"
 
-/** Suites that `npm test` runs, beside the unit tests. */
+/** Suites that `npm test` runs in addition to the unit tests. */
 const surface = ["contract", "client", "console", "house"]
 /** Files that run a second time, with the ledger in PostgreSQL. */
 const overPostgres = ["contract/authentication", "contract/billing", "console/isolation", "console/keys"]
 
-/** Suites that are run by hand: soaks, long crash and race runs. */
+/** Suites that people start by hand: soak tests, and long crash and race tests. */
 const long = ["long"]
 
-const others = readdirSync(new URL("test", import.meta.url)).filter((name) => ![...surface, ...long].includes(name))
+const otherSuites = readdirSync(new URL("test", import.meta.url)).filter(
+  (name) => ![...surface, ...long].includes(name)
+)
 
-const inSuites = (suites: ReadonlyArray<string>) => suites.map((suite) => `test/${suite}/**/*.test.ts`)
-const named = (files: ReadonlyArray<string>) => files.map((file) => `test/${file}.test.ts`)
+const matchSuites = (suites: ReadonlyArray<string>) => suites.map((suite) => `test/${suite}/**/*.test.ts`)
+const matchFiles = (files: ReadonlyArray<string>) => files.map((file) => `test/${file}.test.ts`)
 
 export default defineConfig({
   test: {
-    // Most tests run real processes on real files: a slow machine is no failure, a hanging test is.
+    // Most tests run real processes on real files. The limits only stop hanging tests, even on slow machines.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 60_000 } }, // a second, where nothing is said
-    maxWorkers: Math.max(5, availableParallelism()), // on two cores five: tests also wait for processes and disks
+    expect: { poll: { timeout: 60_000 } }, // one second by default
+    maxWorkers: Math.max(5, availableParallelism()), // at least five: tests also wait for processes and disks
     execArgv: nodeFlags,
-    experimental: { viteModuleRunner: false }, // Node itself loads the files, as it does for the programs: less work
-    isolate: false, // no file leaves anything behind in its process, and a new process for each takes a tenth of the time
+    experimental: { viteModuleRunner: false }, // Node loads the files itself, as for the programs, which is faster
+    isolate: false, // test files clean up after themselves; a new process for each would take a tenth of the total time
     sequence: { sequencer: SlowestFirst },
     projects: [
       {
@@ -64,7 +66,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "surface",
-          include: inSuites(surface),
+          include: matchSuites(surface),
           provide: { ledger: "in its folder" },
           globalSetup
         }
@@ -73,7 +75,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "all",
-          include: [...inSuites(others), ...named(overPostgres)],
+          include: [...matchSuites(otherSuites), ...matchFiles(overPostgres)],
           provide: { ledger: "in PostgreSQL" },
           globalSetup
         }
@@ -82,7 +84,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "long",
-          include: inSuites(long),
+          include: matchSuites(long),
           testTimeout: 3_600_000,
           hookTimeout: 3_600_000, // some build a program first
           provide: { ledger: "in PostgreSQL" },

@@ -1,6 +1,6 @@
 /**
  * `npm start`: ingests once if there is no warehouse yet, then serves it. `npm run dev` (`--watch`): the same with restarts.
- * The two programs know nothing of each other; only this file starts both.
+ * The two programs are independent; only this file starts both.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync } from "node:fs"
@@ -8,19 +8,19 @@ import path from "node:path"
 import { fileURLToPath } from "node:url"
 
 const warehouse = path.join(process.env.LARDER_HOME ?? "data", "warehouse")
-/** Whether any data set is there, or a warehouse that the server has to speak of. */
+/** True if any data set has a file, even an unusable one, which the server reports. */
 const hasData = () =>
   existsSync(warehouse) && readdirSync(warehouse).some((name) => /^(?!(ingestion|larder)\.).*\.duckdb$/.test(name))
 if (!hasData()) {
   const ingest = fileURLToPath(new URL("../pipelines/bin/larder-ingest.mjs", import.meta.url))
   const { status } = spawnSync(process.execPath, [ingest, "--if-missing"], { stdio: "inherit" })
-  // The run has reported what could not be fetched; the rest is served all the same.
+  // The run has reported what it could not read; the server serves the rest.
   if (status !== 0 && !hasData()) process.exit(status ?? 130)
 }
-// npm sends a signal to its shell only, which does not pass it on: the server stops when the process that started it ends.
-const starter = process.ppid
+// npm sends signals only to its shell, which does not pass them on: the server stops when its parent process ends.
+const parent = process.ppid
 setInterval(() => {
-  if (process.ppid !== starter) process.kill(process.pid, "SIGTERM")
+  if (process.ppid !== parent) process.kill(process.pid, "SIGTERM")
 }, 500).unref()
 if (process.argv[2] === "--watch") await import("./watch.mjs")
 else {

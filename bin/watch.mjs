@@ -1,7 +1,7 @@
 /**
- * Serves, and restarts the server when one of its sources changes: code, SQL, pages, styles, guides. If a change breaks it,
- * the error is shown and the next change starts it again. Node's own `--watch-path` would be shorter, but on Linux it loses
- * track of a file once git or an editor has replaced it; a watch on the folder does not.
+ * Starts the server, and restarts it when one of its sources changes: code, SQL, pages, styles, guides. If a change
+ * breaks it, the error is shown and the next change starts it again. Node's own `--watch-path` would be shorter, but on
+ * Linux it stops watching a file once git or an editor has replaced it. A watched folder has no such problem.
  */
 import { spawn } from "node:child_process"
 import { readdirSync, watch } from "node:fs"
@@ -13,7 +13,7 @@ const program = path.join(repository, "serve/bin/larder-serve.mjs")
 const rooms = ["schemas", "warehouse", "serve"]
 const quietMilliseconds = 100 // switching branches changes many files at once
 
-/** Neither tests nor the temporary files that editors write beside a source. */
+/** False for tests and for the temporary files of editors. */
 const isSource = (name) => /^[^.].*\.(ts|mjs|js|json|sql|css|svg|html|md)$/.test(name) && !name.endsWith(".test.ts")
 
 let server
@@ -21,7 +21,7 @@ let watchers = []
 let timer
 let isRestarting = false
 let isStopping = false
-/** Only the first server makes a demo key: a new one would revoke the one in use. */
+/** Only the first server creates a demo key: another one would revoke the key in use. */
 let hasDemo = false
 
 const foldersIn = (room) => [
@@ -36,25 +36,25 @@ const watchFolder = (folder) => {
     const watcher = watch(path.join(repository, folder), (_, name) => {
       if (name !== null && isSource(name)) restartSoon(path.join(folder, name))
     })
-    return [watcher.on("error", () => {})] // Windows reports a removed folder so; what was in it has changed anyway
+    return [watcher.on("error", () => {})] // on Windows, removing the folder is an error
   } catch (error) {
-    if (error.code === "ENOENT") return [] // removed since it was listed
+    if (error.code === "ENOENT") return [] // removed after it was listed
     throw error
   }
 }
 
 const serve = () => {
   for (const watcher of watchers) watcher.close()
-  watchers = rooms.flatMap(foldersIn).flatMap(watchFolder) // at each start: folders come and go
+  watchers = rooms.flatMap(foldersIn).flatMap(watchFolder) // at each start, because folders may be new or removed
   isRestarting = false
   const args = [program, "start", ...(hasDemo ? [] : ["--demo"])]
-  // The channel lets the server see the end of this process, even when it is killed.
+  // The IPC channel closes when this process ends, even if it is killed: then the server stops.
   server = spawn(process.execPath, args, { stdio: ["inherit", "inherit", "inherit", "ipc"] })
   server.once("exit", (code) => {
     server = undefined
     if (isStopping) process.exit(code ?? 1)
     if (isRestarting)
-      serve() // only now: until it exits, a server holds the ledger
+      serve() // only now: the previous server locked the ledger until it exited
     else console.error("The server stopped. It starts again at the next change.")
   })
 }
