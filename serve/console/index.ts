@@ -1,4 +1,4 @@
-/** The pages for people: app, pages by feature, health and metrics. */
+/** The console: its listener, its pages, health and metrics. */
 export { makeConsole } from "./app.ts"
 export { dataPages } from "./data/data.ts"
 export { bytesText } from "./data/pieces.ts"

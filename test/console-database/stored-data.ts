@@ -72,7 +72,7 @@ export const fill = (place: Place) =>
       yield* run(
         `insert into console.request values ('req_ä', '${account_id}', 'k', '/v1/stores', 200, 1, 0.125, '2026-11-01T00:00:00.000Z')`
       )
-      // a card of a processor that is not in use, which stays until that processor is used again
+      // a card at a processor that is not in use: the row stays until that processor is used again
       yield* run("insert into console.card_to_forget values ('pm_1', 'stripe', '2026-11-01T00:00:00.000Z')")
       yield* run(
         `insert into console.usage_of_status values ('2026-11-01', '${account_id}', 'k', '/v1/stores', 200, 2000000000)`

@@ -1,11 +1,11 @@
-/** Payments by card over the pages of the console and of the simulated processor, and what tests of these forms share. */
+/** Payments by card through the console and the simulated processor, and invalid amounts that several tests type. */
 import { Billing, Simulator } from "@larder/serve/billing"
 import { Administration } from "@larder/serve/ledger"
 import { expect } from "vitest"
 import { readHiddenFields } from "../support/console/pages.ts"
 import type { SignedIn, SpendingConsole } from "../support/console/spending-console.ts"
 
-/** What is typed as an amount, and the problem that the form shows. */
+/** Typed amounts, each with the problem that the form shows. */
 export const invalidAmounts = [
   ["", "Enter an amount in US dollars."],
   ["ten", "Enter an amount in dollars and cents, such as 75 or 75.50."],

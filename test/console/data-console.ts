@@ -134,7 +134,7 @@ export const layerData = <E>(
     })
   ).pipe(Layer.provide(NodeServices.layer))
 
-/** The samples, changed, and then a failed and a partial run. */
+/** The samples after `change`, followed by a failed and a partial run. */
 export const layerSamples = (change: Change = () => Effect.void, withheld: ReadonlyArray<Licence> = []) =>
   layerData(
     Effect.tap(samples, (layout) =>

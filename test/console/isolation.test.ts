@@ -46,7 +46,7 @@ const listExtraParameters = ({ account, email, key, payments: [payment = ""], re
 
 const newKey = { name: "Taken over", access: "all", budget: "0" }
 
-/** By path of the page: requests with data of the other account, and with own places in lists. */
+/** By path of the page: requests with data of the other account, and with cursors from the own lists. */
 const listRequests = (other: FilledAccount, own: FilledAccount): Readonly<Record<string, PageRequests>> => {
   const { account, entries, key, payments, request } = other
   const [payment = ""] = payments

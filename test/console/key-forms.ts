@@ -1,4 +1,4 @@
-/** The form of a key. */
+/** Fills in and sends the form of a key. */
 import type { Browser, Fields } from "../support/console/browser.ts"
 import { readHiddenFields } from "../support/console/pages.ts"
 

@@ -54,7 +54,7 @@ const callsTable = (calls: ReadonlyArray<RequestRecord>, keys: Keys) =>
     ["Duration", ({ duration_ms }) => durationText(duration_ms), "numeric"]
   ])
 
-/** An old page may be empty because its calls are no longer kept. Newer calls are not searched then. */
+/** An old page may be empty because its calls are no longer kept. It does not search newer calls. */
 const noCalls = (isFiltered: boolean, isFirstPage: boolean) => {
   const showAll = isFiltered ? linkButton(path, "Show all") : undefined
   if (!isFirstPage) {

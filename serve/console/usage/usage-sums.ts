@@ -1,4 +1,4 @@
-/** Sums of usage in words. */
+/** Sums of usage, as numbers, in words, and as bars. */
 import type { UsageSum } from "../../ledger/index.ts"
 import { dayText, pluralize, shortDayText, shortMonthText, usdText } from "../web/html.ts"
 import { countDays, listDays, type Period } from "../web/period.ts"

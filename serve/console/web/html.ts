@@ -107,8 +107,8 @@ export const facts = (all: ReadonlyArray<Fact | false>): Html =>
   html`<dl class="facts">${all.map((fact) => fact && html`<div><dt>${fact[0]}</dt><dd>${fact[1]}</dd></div>`)}</dl>`
 
 /**
- * A heading, and the cell below it for a row. Figures are right-aligned (`numeric`), links and buttons too (`action`);
- * only screen readers read the heading of the latter.
+ * A heading, and the cell below it for a row. Figures are right-aligned (`numeric`), links and buttons too (`action`).
+ * The heading of an `action` column is only for screen readers.
  */
 export type Column<Row> = readonly [label: string, cell: (row: Row) => HtmlPart, style?: "numeric" | "action"]
 
